@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+# A small front for cmake: make, make install DESTDIR= PREFIX=, make test. CC and CFLAGS count when BUILD is made first.
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CLANG ?= clang
+CONFIGURE = cmake -S . -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+COMPILE = cmake --build
+
+# Each kind of build has a folder of its own, so that none undoes another.
+ADDRESS = $(BUILD)-address
+THREAD = $(BUILD)-thread
+FUZZ = $(BUILD)-fuzz
+
+all:
+	$(CONFIGURE) -B $(BUILD) $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
+	$(COMPILE) $(BUILD) -j$(JOBS)
+
+install: all
+	DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
+
+# Everything that the tests run: warnings are errors here.
+test-build:
+	$(CONFIGURE) -B $(BUILD) -DFIRN_TESTS=ON -DFIRN_WERROR=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
+	$(COMPILE) $(BUILD) -j$(JOBS)
+# Here they are not: gcc sees truncations that are none once its sanitizers have rewritten the code.
+sanitize:
+	$(CONFIGURE) -B $(ADDRESS) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DFIRN_SANITIZE=address,undefined
+	$(COMPILE) $(ADDRESS) -j$(JOBS)
+	$(CONFIGURE) -B $(THREAD) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DFIRN_SANITIZE=thread
+	$(COMPILE) $(THREAD) -j$(JOBS)
+fuzz:
+	CC=$(CLANG) $(CONFIGURE) -B $(FUZZ) -DFIRN_FUZZ=ON -DFIRN_WERROR=ON
+	$(COMPILE) $(FUZZ) -j$(JOBS)
+
+test: test-build sanitize fuzz
+	BUILD=$(BUILD) test/run-all
+
+# Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
+test-bare:
+	test/bare
+test-arch:
+	test/arch
+
+bench:
+	$(CONFIGURE) -B $(BUILD) -DFIRN_BENCH=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
+	$(COMPILE) $(BUILD) -j$(JOBS)
+	$(BUILD)/bin/firn bench
+
+format:
+	sh test/format.sh --write
+
+readme: all
+	sh test/readme.sh --write $(BUILD)/bin/firn
+
+clean:
+	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
+
+.PHONY: all install test-build sanitize fuzz test test-bare test-arch bench format readme clean

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Measuring: a burst of calls repeated, its median. The table of what is measured is in bench.c, each kind of work in a
+ * file of its own; nothing here is a test. */
+#ifndef FIRN_BENCH_H
+#define FIRN_BENCH_H
+
+#include "command.h"
+
+enum { BENCH_REPEATS = 21 };
+#define BENCH_BURST_NS 2e6 /* how long a burst lasts, unless the layout ends it sooner */
+
+/* A row on which no burst is ended by a full tick: 2^18 IDs a millisecond. */
+#define BENCH_WIDE_ROW "0x0:1 time:41/ms node:4 sequence:18"
+
+typedef struct bench_result {
+    double ns;           /* an ID, or a process */
+    double sustained_ns; /* what the layout lets through in the long run; 0: the same */
+    char note[160];      /* how it was measured, or why not */
+} bench_result;
+
+typedef struct bench_case bench_case;
+struct bench_case {
+    const char *group; /* a firn figure and the peers that it stands beside */
+    const char *name;
+    bool peer;
+    bool (*measure)(const bench_case *about, bench_result *result); /* false: not possible, and why */
+    const char *scheme, *keys;                                      /* of generators */
+};
+
+/* Work: `n` operations; false ends the measurement, `note` tells why. */
+typedef bool bench_work(void *context, uint64_t n);
+/* Between bursts, untimed: lets the clock come up with the generator. */
+typedef void bench_rest(void *context);
+
+/* The median time of one operation, in ns; below 0: the work failed. At most `most` operations a burst; `rest` may be
+ * NULL. *burst: how many a burst had. */
+double bench_median(bench_work *work, bench_rest *rest, void *context, uint64_t most,
+                    uint64_t *burst);
+/* The median; sorts. */
+double bench_middle(double times[BENCH_REPEATS]);
+double bench_now_ns(void);
+/* Binds the calling thread to the i-th of its processors; false: there are fewer. */
+bool bench_pin(int i);
+/* Keeps the compiler from leaving work out. */
+#define BENCH_KEEP(x) __asm__ volatile("" : : "r,m"(x) : "memory")
+
+bool bench_next(const bench_case *about, bench_result *result);
+bool bench_bulk_u64(const bench_case *about, bench_result *result);
+bool bench_bulk_id(const bench_case *about, bench_result *result);
+bool bench_threads(const bench_case *about, bench_result *result);
+bool bench_bare(const bench_case *about, bench_result *result);
+bool bench_write(const bench_case *about, bench_result *result);
+bool bench_read(const bench_case *about, bench_result *result);
+bool bench_libuuid(const bench_case *about, bench_result *result);
+bool bench_libuuid_daemon(const bench_case *about, bench_result *result);
+bool bench_process(const bench_case *about, bench_result *result);
+bool bench_million(const bench_case *about, bench_result *result);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What the subcommands stand on: the list of them, one run of one of them, failures and their exit status. Knows no
+ * subcommand; what several share about keys, schemes and IDs is in operands.h and ids.h. */
+#ifndef FIRN_COMMAND_H
+#define FIRN_COMMAND_H
+
+#include "output.h"
+
+#include <firn/firn.h>
+
+enum {
+    STATUS_DONE = 0,
+    STATUS_NO = 1,    /* the answer is no: an invalid ID, a value or an instant outside its bounds */
+    STATUS_USAGE = 2, /* what was asked for cannot be meant */
+    STATUS_STORE = 3,
+    STATUS_CLOCK = 4,
+    STATUS_BUSY = 5, /* or exhausted */
+    STATUS_IO = 6,
+    STATUS_SIGNAL = 128 /* plus its number */
+};
+
+enum {
+#define OPTION(id, name, letter, argument) OPTION_##id,
+#include "commands.def"
+    OPTION_END
+};
+
+typedef struct option_name {
+    const char *name;
+    int letter;           /* 0: none */
+    const char *argument; /* NULL: takes none */
+} option_name;
+
+typedef struct option_text {
+    int option; /* OPTION_END ends the list */
+    const char *text;
+} option_text;
+
+typedef struct key_text {
+    const char *name, *value, *text; /* name NULL ends the list */
+} key_text;
+
+typedef struct session session;
+
+typedef struct command {
+    const char *name;
+    const char *operands;
+    const char *summary;
+    int (*run)(session *s); /* returns the exit status */
+    const option_text *options;
+    const key_text *keys;
+} command;
+
+/* One run of the program. */
+struct session {
+    const command *command;
+    const char *option[OPTION_END]; /* NULL: not given; "" where it takes no argument */
+    char **operands;                /* NULL-terminated */
+    size_t operand_count;
+    size_t plain_count; /* of operands_split: those in front that are not key=value */
+    bool color; /* standard output is a terminal that wants it */
+    output out;
+};
+
+extern const option_name option_names[OPTION_END];
+extern const command commands[]; /* ends with a name of NULL */
+#define COMMAND(id, operands, summary) int run_##id(session *s);
+#include "commands.def"
+
+/* By name, or NULL. */
+const command *command_find(const char *name);
+void command_help(session *s, const command *about);
+void command_list(session *s);
+/* Reads what stands behind the subcommand's name; `words[0]` is that name. An exit status. */
+int command_parse(session *s, int count, char **words);
+/* -n: a number from 0 up, or `initial`. An exit status. */
+int command_count(session *s, int64_t initial, int64_t *count);
+
+/* The exit status of a FIRN_E code: one table. */
+int status_of(int code);
+/* `firn: text` on standard error, behind what was written so far; returns the status. */
+int fail(session *s, const firn_error *error);
+int fail_usage(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Fills `error`, one line of at most 200 bytes; returns `code`. */
+int set_error(firn_error *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* `firn: note: text`: what the generator wants known. `self` is the session. */
+void tell_note(void *self, const char *text);
+/* One line on standard error, in one write. */
+void tell(const char *lead, const char *text);
+/* What was given as an argument was not of its form: that is usage, while an ID that is not is a no. */
+int argument_code(int code, firn_error *error);
+/* The known name nearest to `name` by edits, or NULL. `names` ends with NULL. */
+const char *nearest(const char *name, const char *const *names);
+static inline int worse(int a, int b) {
+    return a > b ? a : b;
+}
+
+#endif

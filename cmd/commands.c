@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of subcommands expanded: dispatch, option parsing over getopt_long, help. What a subcommand does is in the
+ * file of its name. */
+#include "command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const option_name option_names[OPTION_END] = {
+#define OPTION(id, name, letter, argument) [OPTION_##id] = {name, letter, argument},
+#include "commands.def"
+};
+
+#define COMMAND(id, operands, summary) static const option_text options_##id[] = {
+#define TAKES(option, text) {OPTION_##option, text},
+#define END(id) {OPTION_HELP, "this text"}, {OPTION_END, NULL}};
+#include "commands.def"
+
+#define COMMAND(id, operands, summary) static const key_text keys_##id[] = {
+#define KEY(name, value, text) {name, value, text},
+#define END(id) {NULL, NULL, NULL}};
+#include "commands.def"
+
+const command commands[] = {
+#define COMMAND(id, operands, summary) {#id, operands, summary, run_##id, options_##id, keys_##id},
+#include "commands.def"
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+const command *command_find(const char *name) {
+    for (const command *at = commands; at->name != NULL; at++) {
+        if (strcmp(at->name, name) == 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* ---- help -------------------------------------------------------------------------------------- */
+
+void command_list(session *s) {
+    output_text(&s->out, "usage: firn COMMAND ...\n\n"
+                         "Distributed IDs: issued once and never again, read, packed, bounded.\n\n");
+    for (const command *at = commands; at->name != NULL; at++) {
+        output_print(&s->out, "  %-8s  %s\n", at->name, at->summary);
+    }
+    output_text(&s->out,
+                "\nSCHEME is a name of `firn schemes` or a row of your own, as in\n"
+                "\"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339 or\n"
+                "@SECONDS[.FRACTION] since 1970. `firn COMMAND --help` tells more.\n\n"
+                "Exit: 0 done, 1 the answer is no, 2 usage, 3 store unavailable, 4 clock,\n"
+                "5 exhausted or busy, 6 input or output; 128 + number of a signal.\n");
+}
+
+void command_help(session *s, const command *about) {
+    output_print(&s->out, "usage: firn %s %s%s[OPTION...]\n\n%s.\n\n", about->name, about->operands,
+                 about->operands[0] != '\0' ? " " : "", about->summary);
+    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
+        const option_name *name = &option_names[at->option];
+        char left[64];
+        char letter[8] = "    ";
+        if (name->letter != 0) {
+            snprintf(letter, sizeof letter, "-%c, ", name->letter);
+        }
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, name->name, name->argument ? " " : "",
+                 name->argument ? name->argument : "");
+        output_print(&s->out, "  %-26s  %s\n", left, at->text);
+    }
+    if (about->keys[0].name != NULL) {
+        output_text(&s->out, "\nKeys:\n");
+    }
+    for (const key_text *at = about->keys; at->name != NULL; at++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s=%s", at->name, at->value);
+        output_print(&s->out, "  %-26s  %s\n", left, at->text);
+    }
+}
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+/* What getopt is told; the values are option + 256, apart from every letter. */
+static void make_tables(const command *about, struct option longs[OPTION_END + 1],
+                        char shorts[OPTION_END * 2 + 4]) {
+    size_t count = 0, length = 0;
+    shorts[length++] = '-'; /* operands come in their place, whatever POSIXLY_CORRECT says */
+    shorts[length++] = ':';
+    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
+        const option_name *name = &option_names[at->option];
+        int argument = name->argument != NULL ? required_argument : no_argument;
+        longs[count++] = (struct option){name->name, argument, NULL, at->option + 256};
+        if (name->letter != 0) {
+            shorts[length++] = (char)name->letter;
+        }
+        if (name->letter != 0 && name->argument != NULL) {
+            shorts[length++] = ':';
+        }
+    }
+    longs[count] = (struct option){NULL, 0, NULL, 0};
+    shorts[length] = '\0';
+}
+
+static int option_of(int found) {
+    for (int i = 0; found < 256 && i < OPTION_END; i++) {
+        if (option_names[i].letter == found) {
+            return i;
+        }
+    }
+    return found - 256;
+}
+
+static int unknown_option(session *s, const char *word) {
+    const char *names[OPTION_END + 1];
+    char bare[32];
+    size_t count = 0;
+    for (const option_text *at = s->command->options; at->option != OPTION_END; at++) {
+        names[count++] = option_names[at->option].name;
+    }
+    names[count] = NULL;
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + strspn(word, "-"), "="),
+             word + strspn(word, "-"));
+    const char *near = word[1] == '-' ? nearest(bare, names) : NULL;
+    if (near != NULL) {
+        return fail_usage(s, "%s has no option '%s': did you mean --%s", s->command->name, word,
+                          near);
+    }
+    return fail_usage(s, "%s has no option '%s': see firn %s --help", s->command->name, word,
+                      s->command->name);
+}
+
+/* One option that getopt found. */
+static int take_option(session *s, int found, const char *word) {
+    if (found == '?') {
+        char letter[3] = {'-', (char)optopt, '\0'};
+        bool is_letter = optopt != 0 && optopt < 256 && word[1] != '-';
+        if (optopt >= 256) {
+            return fail_usage(s, "--%s takes no value: write it alone",
+                              option_names[optopt - 256].name);
+        }
+        return unknown_option(s, is_letter ? letter : word);
+    }
+    if (found == ':') {
+        int option = option_of(optopt);
+        return fail_usage(s, "%s needs a value: --%s %s", word, option_names[option].name,
+                          option_names[option].argument);
+    }
+    int option = option_of(found);
+    if (s->option[option] != NULL && option_names[option].argument != NULL) {
+        return fail_usage(s, "--%s is given twice: give it once", option_names[option].name);
+    }
+    s->option[option] = optarg != NULL ? optarg : "";
+    return STATUS_DONE;
+}
+
+int command_parse(session *s, int count, char **words) {
+    struct option longs[OPTION_END + 1];
+    char shorts[OPTION_END * 2 + 4];
+    char **operands = calloc((size_t)count + 1, sizeof *operands);
+    if (operands == NULL) {
+        return fail_usage(s, "out of memory");
+    }
+    make_tables(s->command, longs, shorts);
+    s->operands = operands;
+    opterr = 0;
+    optind = 1;
+    while (optind < count) {
+        /* a negative decimal is an ID, not an option: no option is a digit */
+        const char *word = words[optind];
+        if (word[0] == '-' && word[1] >= '0' && word[1] <= '9') {
+            operands[s->operand_count++] = words[optind++];
+            continue;
+        }
+        int found = getopt_long(count, words, shorts, longs, NULL);
+        if (found == -1) {
+            break; /* behind -- */
+        }
+        if (found == 1) {
+            operands[s->operand_count++] = optarg;
+            continue;
+        }
+        int status = take_option(s, found, word);
+        if (status != STATUS_DONE) {
+            return status;
+        }
+    }
+    while (optind < count) {
+        operands[s->operand_count++] = words[optind++];
+    }
+    return STATUS_DONE;
+}
+
+int command_count(session *s, int64_t initial, int64_t *count) {
+    const char *text = s->option[OPTION_COUNT];
+    if (text == NULL) {
+        *count = initial;
+        return STATUS_DONE;
+    }
+    char *end;
+    errno = 0;
+    long long number = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : -1;
+    if (number < 0 || *end != '\0' || errno != 0) {
+        return fail_usage(s, "-n %s is not a count: write a number 0..%" PRId64, text, INT64_MAX);
+    }
+    *count = number;
+    return STATUS_DONE;
+}

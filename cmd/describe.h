@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of the table in words: layout, tick, node, order, end. For people and documents; the row itself is firn_scheme. */
+#ifndef FIRN_DESCRIBE_H
+#define FIRN_DESCRIBE_H
+
+#include "output.h"
+
+#include <firn/firn.h>
+
+enum { DESCRIBE_SIZE = 256, DESCRIBE_PLACE_SIZE = 64 };
+
+/* All return `text`. The slices, most significant first, without tick and epoch. */
+char *describe_layout(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
+char *describe_slice(char text[64], const firn_scheme *scheme, uint32_t i);
+/* Where the field whose first slice is `first` lies: bits 127..96 95..80, or bit 15. */
+char *describe_place(char text[DESCRIBE_PLACE_SIZE], const firn_scheme *scheme, uint32_t first);
+/* s 10ms ms us 100ns, or - */
+const char *describe_tick(const firn_scheme *scheme);
+/* The fields that are the node, or -; with `rule` what must be given. */
+char *describe_node(char text[DESCRIBE_SIZE], const firn_scheme *scheme, bool rule);
+/* yes | per node | by ms | no */
+char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
+/* The epoch, with no more digits than it needs; the first instant that is refused, or -. */
+char *describe_epoch(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
+char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool whole);
+const char *describe_role(int role);
+const char *describe_rule(int node_rule);
+char *describe_start(char text[64], const firn_scheme *scheme);
+
+/* The bits in boxes of 32 a line, with names, widths and positions. */
+void draw_scheme(output *out, const firn_scheme *scheme);
+
+#endif

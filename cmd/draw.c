@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The bits of a row in boxes: 32 bits a line, two columns a bit, positions above, names inside. Draws the row and
+ * knows no ID. */
+#include "describe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BITS = 32, LINE_COLUMNS = LINE_BITS * 2 + 1, INDENT = 2 };
+
+/* The part of a slice that lies in one line of the drawing. */
+typedef struct piece {
+    uint32_t slice;
+    uint32_t high, low; /* positions in the ID, inclusive */
+    uint32_t offset;    /* of `low` within the slice */
+} piece;
+
+/* Cuts the slices at multiples of 32; at most one more piece a line than slices. */
+static size_t cut(piece pieces[FIRN_SLICES_MAX + 8], const firn_scheme *scheme) {
+    size_t count = 0;
+    uint32_t end = scheme->bits;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        uint32_t low = end - scheme->slices[i].bits;
+        while (end > low) {
+            uint32_t edge = (end - 1) / LINE_BITS * LINE_BITS;
+            uint32_t from = edge > low ? edge : low;
+            pieces[count++] = (piece){i, end - 1, from, from - low};
+            end = from;
+        }
+    }
+    return count;
+}
+
+/* What stands in a box: the longest of the ways to say it that fits. */
+static void label(char text[64], const firn_scheme *scheme, const piece *part, size_t room) {
+    const firn_slice *slice = &scheme->slices[part->slice];
+    uint32_t bits = part->high - part->low + 1;
+    char ways[3][64] = {"", "", ""};
+    if (slice->role == FIRN_ROLE_CONST) {
+        snprintf(ways[0], sizeof ways[0], "%s=%" PRIu64, slice->name, slice->value);
+        snprintf(ways[1], sizeof ways[1], slice->value < 10 ? "%" PRIu64 : "0x%" PRIx64,
+                 slice->value);
+        snprintf(ways[2], sizeof ways[2], "%" PRIx64, slice->value);
+        if (slice->name[0] == '\0') {
+            memcpy(ways[0], ways[1], sizeof ways[0]);
+        }
+    } else {
+        uint32_t low = slice->from + part->offset;
+        uint32_t width = firn_scheme_width(scheme, firn_scheme_first(scheme, part->slice));
+        if (slice->group > 0) {
+            snprintf(ways[0], sizeof ways[0], "%s, mirrored by %u", slice->name, slice->group);
+        } else if (bits == width) {
+            snprintf(ways[0], sizeof ways[0], "%s:%u", slice->name, bits);
+        } else {
+            snprintf(ways[0], sizeof ways[0], "%s %u..%u", slice->name, low + bits - 1, low);
+        }
+        snprintf(ways[1], sizeof ways[1], "%s", slice->name);
+        snprintf(ways[2], sizeof ways[2], "%.*s", (int)(room < 60 ? room : 60), slice->name);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (strlen(ways[i]) <= room) {
+            memcpy(text, ways[i], 64);
+            return;
+        }
+    }
+    text[0] = '\0';
+}
+
+/* Column of the left edge of a bit; lines shorter than 32 bits stand at the right. */
+static size_t column_of(uint32_t position) {
+    return INDENT + (LINE_BITS - 1 - position % LINE_BITS) * 2;
+}
+
+static void put_line(output *out, const char *line, size_t size) {
+    while (size > 0 && line[size - 1] == ' ') {
+        size--;
+    }
+    output_bytes(out, line, size);
+    output_bytes(out, "\n", 1);
+}
+
+/* Positions above the boxes: the first bit of each where there is room, and the last of the line. */
+static void put_numbers(output *out, const piece *pieces, size_t count) {
+    char line[INDENT + LINE_COLUMNS + 8];
+    char number[12];
+    size_t used = 0, size;
+    memset(line, ' ', sizeof line);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = column_of(pieces[i].high);
+        size = (size_t)snprintf(number, sizeof number, "%" PRIu32, pieces[i].high);
+        if (at > used || used == 0) {
+            memcpy(line + at, number, size);
+            used = at + size;
+        }
+    }
+    size = (size_t)snprintf(number, sizeof number, "%" PRIu32, pieces[count - 1].low);
+    size_t at = column_of(pieces[count - 1].low) + 2 - size;
+    if (at > used) {
+        memcpy(line + at, number, size);
+    }
+    put_line(out, line, sizeof line);
+}
+
+static void put_rule(output *out, const piece *pieces, size_t count) {
+    char line[INDENT + LINE_COLUMNS + 8];
+    size_t left = column_of(pieces[0].high), right = column_of(pieces[count - 1].low) + 2;
+    memset(line, ' ', sizeof line);
+    memset(line + left, '-', right - left);
+    for (size_t i = 0; i < count; i++) {
+        line[column_of(pieces[i].high)] = '+';
+    }
+    line[right] = '+';
+    put_line(out, line, sizeof line);
+}
+
+static void put_boxes(output *out, const firn_scheme *scheme, const piece *pieces, size_t count) {
+    char line[INDENT + LINE_COLUMNS + 8];
+    memset(line, ' ', sizeof line);
+    for (size_t i = 0; i < count; i++) {
+        char text[64];
+        size_t left = column_of(pieces[i].high), right = column_of(pieces[i].low) + 2;
+        label(text, scheme, &pieces[i], right - left - 1);
+        line[left] = '|';
+        line[right] = '|';
+        memcpy(line + left + 1 + (right - left - 1 - strlen(text)) / 2, text, strlen(text));
+    }
+    put_line(out, line, sizeof line);
+}
+
+void draw_scheme(output *out, const firn_scheme *scheme) {
+    piece pieces[FIRN_SLICES_MAX + 8];
+    size_t count = cut(pieces, scheme);
+    for (size_t first = 0, next; first < count; first = next) {
+        for (next = first + 1; next < count && pieces[next].high / LINE_BITS ==
+                                                   pieces[first].high / LINE_BITS;
+             next++) {
+        }
+        put_numbers(out, pieces + first, next - first);
+        put_rule(out, pieces + first, next - first);
+        put_boxes(out, scheme, pieces + first, next - first);
+        put_rule(out, pieces + first, next - first);
+    }
+}

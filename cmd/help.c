@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn help` and `firn version`: what the list of subcommands says, and the library's version. Nothing else. */
+#include "command.h"
+
+int run_help(session *s) {
+    if (s->operand_count == 0) {
+        command_list(s);
+        return STATUS_DONE;
+    }
+    const command *about = command_find(s->operands[0]);
+    if (about == NULL || s->operand_count > 1) {
+        return fail_usage(s, "help takes one command, not '%s': firn help lists them",
+                          s->operands[s->operand_count - 1]);
+    }
+    command_help(s, about);
+    return STATUS_DONE;
+}
+
+int run_version(session *s) {
+    output_print(&s->out, "firn %s\n", firn_version());
+    return STATUS_DONE;
+}

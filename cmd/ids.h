@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs in and out: read from text by what fits, written in a form. Pure but for the output; how IDs
+ * are issued is in new.c, how they are told as objects in json.c. */
+#ifndef FIRN_IDS_H
+#define FIRN_IDS_H
+
+#include "command.h"
+
+/* How IDs are written: a form, and typeid's prefix. */
+typedef struct id_writer {
+    int form;
+    size_t width; /* 0: ask the text */
+    size_t prefix_length;
+    char prefix[72]; /* with its _ */
+} id_writer;
+
+/* By --as and prefix=, else the scheme's own form. An exit status. */
+int writer_open(session *s, const firn_scheme *scheme, id_writer *writer);
+/* Writes into `text` (of OUTPUT_ROOM bytes) and a zero behind; returns the length. */
+size_t writer_format(const id_writer *writer, char *text, const firn_id *id);
+/* A line. */
+void writer_put(const id_writer *writer, output *out, const firn_id *id);
+
+/* How IDs are read: --scheme with --epoch and --bits, --from. */
+typedef struct id_reader {
+    bool named; /* `scheme` is what they are */
+    firn_scheme scheme;
+    int form; /* -1: any */
+} id_reader;
+
+int reader_open(session *s, id_reader *reader);
+/* Fills `readings`, best first, and how many there are. FIRN_ETEXT, FIRN_EMISMATCH. */
+int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+                const char *text, size_t length, firn_error *error);
+
+/* The index of the slice that is the time, or -1. */
+int scheme_time_index(const firn_scheme *scheme);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams of words or lines: see lines.h. Output is flushed before input is waited for, so a pipe that trickles is
+ * answered at once and one that floods is written in large pieces. */
+#include "lines.h"
+
+#include "json.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct input {
+    size_t start, end;
+    bool ended;
+    char buffer[1 << 16];
+} input;
+
+/* Reads on behind what is left; 0, or FIRN_EIO. */
+static int refill(input *in, output *out, firn_error *error) {
+    memmove(in->buffer, in->buffer + in->start, in->end - in->start);
+    in->end -= in->start;
+    in->start = 0;
+    output_flush(out);
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, in->buffer + in->end, sizeof in->buffer - in->end);
+        if (got >= 0) {
+            in->ended = got == 0;
+            in->end += (size_t)got;
+            return FIRN_OK;
+        }
+        if (errno != EINTR) {
+            return set_error(error, FIRN_EIO, "cannot read standard input: %s: redirect a file",
+                             strerror(errno));
+        }
+    }
+}
+
+/* The next line without its end, zero-terminated; *text is NULL behind the last one. FIRN_EIO; FIRN_ETEXT for a line
+ * that is too long, which is skipped. */
+static int next_line(input *in, output *out, char **text, size_t *length, firn_error *error) {
+    bool too_long = false;
+    *text = NULL;
+    for (;;) {
+        char *start = in->buffer + in->start;
+        size_t size = in->end - in->start;
+        char *newline = memchr(start, '\n', size);
+        if (newline == NULL && size >= LINE_SIZE) {
+            too_long = true;
+            in->start = in->end;
+            size = 0;
+        }
+        if (newline == NULL && !in->ended) {
+            int code = refill(in, out, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+            continue;
+        }
+        if (newline == NULL && size == 0 && !too_long) {
+            return FIRN_OK;
+        }
+        size = newline != NULL ? (size_t)(newline - start) : size;
+        in->start += size + (newline != NULL);
+        if (too_long || size >= LINE_SIZE) {
+            return set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: cut it",
+                             LINE_SIZE - 1);
+        }
+        size -= size > 0 && start[size - 1] == '\r';
+        if (memchr(start, '\0', size) != NULL) {
+            return set_error(error, FIRN_ETEXT, "the line holds a zero byte: send text");
+        }
+        start[size] = '\0'; /* the newline's place, or the spare byte behind the last line */
+        *text = start;
+        *length = size;
+        return FIRN_OK;
+    }
+}
+
+/* What stands in the place of a bad line with --keep-going. */
+static void write_error(session *s, const firn_error *error) {
+    if (s->option[OPTION_JSON] != NULL) {
+        json_put_error(&s->out, error);
+    } else {
+        output_print(&s->out, "error: %s\n", error->text);
+    }
+}
+
+static int do_words(session *s, char **words, size_t count, line_work *work, void *context) {
+    int status = STATUS_DONE;
+    for (size_t i = 0; i < count && !output_dead(&s->out); i++) {
+        firn_error error;
+        int code = work(s, context, words[i], strlen(words[i]), &error);
+        if (code == FIRN_OK) {
+            continue;
+        }
+        if (s->option[OPTION_KEEP_GOING] == NULL) {
+            return fail(s, &error);
+        }
+        write_error(s, &error);
+        status = STATUS_NO;
+    }
+    return status;
+}
+
+int lines_do(session *s, char **words, size_t count, line_work *work, void *context) {
+    static input in; /* static for its size */
+    progress shown = {0};
+    int status = STATUS_DONE;
+    if (words != NULL) {
+        return do_words(s, words, count, work, context);
+    }
+    for (uint64_t number = 1; !output_dead(&s->out); number++) {
+        firn_error error;
+        char *text;
+        size_t length;
+        int code = next_line(&in, &s->out, &text, &length, &error);
+        if (code == FIRN_OK && text == NULL) {
+            break;
+        }
+        if (code == FIRN_OK) {
+            code = work(s, context, text, length, &error);
+        }
+        if (code != FIRN_OK && (s->option[OPTION_KEEP_GOING] == NULL || code == FIRN_EIO)) {
+            progress_end(&shown);
+            if (code != FIRN_EIO) {
+                set_error(&error, code, "line %" PRIu64 ": %s", number, error.text);
+            }
+            return fail(s, &error);
+        }
+        if (code != FIRN_OK) {
+            write_error(s, &error);
+            status = STATUS_NO;
+        }
+        if (number % 4096 == 0) {
+            progress_show(&shown, (int64_t)number, 0);
+        }
+    }
+    progress_end(&shown);
+    return status;
+}

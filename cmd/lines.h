@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams: a piece of work done for each operand, or for each line of standard input, in constant memory. Knows
+ * lines and what a bad one means, not what is in them. */
+#ifndef FIRN_LINES_H
+#define FIRN_LINES_H
+
+#include "command.h"
+
+enum { LINE_SIZE = 4096 }; /* longest line and its zero */
+
+/* Writes what belongs in the place of `text`, or fails and writes nothing. A FIRN_E code. */
+typedef int line_work(session *s, void *context, const char *text, size_t length,
+                      firn_error *error);
+
+/* For `count` words, or the lines of standard input when `words` is NULL; stops at the first failure unless
+ * --keep-going. An exit status. */
+int lines_do(session *s, char **words, size_t count, line_work *work, void *context);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The `firn` command: finds the subcommand, parses, runs it, and says at the end whether everything was written. It
+ * never sets a locale and reads no configuration, so it starts fast and reads the same everywhere. */
+#include "command.h"
+#include "json.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int unknown_command(session *s, const char *word) {
+    const char *names[32];
+    size_t count = 0;
+    for (const command *at = commands; at->name != NULL && count < 31; at++) {
+        names[count++] = at->name;
+    }
+    names[count] = NULL;
+    const char *near = nearest(word, names);
+    return fail_usage(s, "there is no command '%s': %s%s", word,
+                      near != NULL ? "did you mean firn " : "firn help lists them",
+                      near != NULL ? near : "");
+}
+
+/* The subcommand that the first word means. */
+static const command *choose(const char *word) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        return command_find("help");
+    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        return command_find("version");
+    }
+    return command_find(word);
+}
+
+static bool wants_color(void) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && (no == NULL || no[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+static int run(session *s, int count, char **words) {
+    if (count < 2) {
+        return fail_usage(s, "no command is given: firn help lists them");
+    }
+    s->command = choose(words[1]);
+    if (s->command == NULL) {
+        return unknown_command(s, words[1]);
+    }
+    int status = command_parse(s, count - 1, words + 1);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    if (s->option[OPTION_HELP] != NULL) {
+        command_help(s, s->command);
+        return STATUS_DONE;
+    }
+    s->color = wants_color();
+    if (s->option[OPTION_JSON] != NULL) {
+        json_begin();
+    }
+    return s->command->run(s);
+}
+
+int main(int count, char **words) {
+    static session s; /* static for its size: most of the buffer is never touched */
+    signal(SIGPIPE, SIG_IGN);
+    int status = run(&s, count, words);
+    output_flush(&s.out);
+    free(s.operands);
+    if (s.out.error != 0) {
+        firn_error error;
+        set_error(&error, FIRN_EIO, "cannot write to standard output: %s: make room and run it again",
+                  strerror(s.out.error));
+        tell("firn: ", error.text);
+        status = worse(status, STATUS_IO);
+    }
+    return status;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands: words and key=value pairs apart: see operands.h. Issues and reads no ID. */
+#include "operands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The length of the name in front of =, or 0: a plain word. */
+static size_t key_length(const char *word) {
+    size_t length = 0;
+    for (;; length++) {
+        char c = word[length];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_')) {
+            return c == '=' ? length : 0;
+        }
+    }
+}
+
+bool operand_is(const char *word, const char *name) {
+    size_t length = strlen(name);
+    return key_length(word) == length && memcmp(word, name, length) == 0;
+}
+
+static int refuse_twice(session *s) {
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        size_t length = key_length(s->operands[i]);
+        for (size_t j = s->plain_count; j < i; j++) {
+            if (key_length(s->operands[j]) == length &&
+                memcmp(s->operands[i], s->operands[j], length) == 0) {
+                return fail_usage(s, "%.*s is given twice: give it once", (int)length,
+                                  s->operands[i]);
+            }
+        }
+    }
+    return STATUS_DONE;
+}
+
+int operands_split(session *s, size_t fixed, size_t least, size_t most, const char *wanted) {
+    for (size_t i = 0; i < s->operand_count; i++) {
+        char *word = s->operands[i];
+        if (i >= fixed && key_length(word) > 0) {
+            continue;
+        }
+        for (size_t j = i; j > s->plain_count; j--) {
+            s->operands[j] = s->operands[j - 1];
+        }
+        s->operands[s->plain_count++] = word;
+    }
+    if (s->plain_count < least) {
+        return fail_usage(s, "%s needs %s: see firn %s --help", s->command->name, wanted,
+                          s->command->name);
+    }
+    if (s->plain_count > most) {
+        return fail_usage(s, "'%.60s' is one word too many: %s takes %s and key=value",
+                          s->operands[most], s->command->name, wanted);
+    }
+    return refuse_twice(s);
+}
+
+const char *operand_value(const session *s, const char *name) {
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        if (operand_is(s->operands[i], name)) {
+            return s->operands[i] + strlen(name) + 1;
+        }
+    }
+    return NULL;
+}
+
+int operand_scheme(session *s, firn_scheme *scheme) {
+    const char *epoch = operand_value(s, "epoch");
+    firn_error error;
+    int code = firn_scheme_make(scheme, s->operands[0], epoch, operand_value(s, "bits"), &error);
+    if (code == FIRN_ETEXT && epoch != NULL) {
+        set_error(&error, code, "epoch=%.60s: %s", epoch, error.text);
+    }
+    return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+int operand_field(firn_fields *fields, const firn_scheme *scheme, const char *word,
+                  firn_error *error) {
+    char name[64];
+    size_t length = key_length(word);
+    if (length == 0) {
+        return set_error(error, FIRN_EUSAGE, "'%.60s' is no field: write name=value", word);
+    }
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    int code = firn_fields_set(fields, scheme, name, word + length + 1, error);
+    if (code == FIRN_ETEXT && operand_is(word, "time")) {
+        set_error(error, code, "%.80s: %s", word, error->text); /* the library knows no names */
+    }
+    return argument_code(code, error);
+}
+
+int operand_fields(session *s, const firn_scheme *scheme, const char *const *not_fields,
+                   firn_fields *fields) {
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        const char *word = s->operands[i];
+        bool skip = operand_is(word, "epoch") || operand_is(word, "bits");
+        for (const char *const *name = not_fields; *name != NULL; name++) {
+            skip = skip || operand_is(word, *name);
+        }
+        firn_error error;
+        if (!skip && operand_field(fields, scheme, word, &error) != FIRN_OK) {
+            return fail(s, &error);
+        }
+    }
+    return STATUS_DONE;
+}
+
+firn_store_options operand_store_options(const session *s) {
+    const char *unsafe = operand_value(s, "unsafe");
+    firn_store_options options = {0};
+    options.unsafe = unsafe != NULL && strcmp(unsafe, "1") == 0;
+    return options;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Standard output through one buffer: see output.h. Says nothing itself; main.c reports what went wrong at the end. */
+#include "output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool output_dead(const output *out) {
+    return out->gone || out->error != 0;
+}
+
+void output_flush(output *out) {
+    size_t done = 0;
+    while (done < out->length && !output_dead(out)) {
+        ssize_t written = write(STDOUT_FILENO, out->buffer + done, out->length - done);
+        if (written >= 0) {
+            done += (size_t)written;
+        } else if (errno == EPIPE) {
+            out->gone = true;
+        } else if (errno != EINTR) { /* a signal stops the next batch, not this one */
+            out->error = errno;
+        }
+    }
+    out->length = 0;
+}
+
+char *output_room(output *out) {
+    if (out->length > OUTPUT_SIZE) {
+        output_flush(out);
+    }
+    return out->buffer + out->length;
+}
+
+void output_bytes(output *out, const void *bytes, size_t size) {
+    const char *at = bytes;
+    while (size > 0) {
+        size_t part = size < OUTPUT_ROOM ? size : OUTPUT_ROOM;
+        memcpy(output_room(out), at, part);
+        out->length += part;
+        at += part;
+        size -= part;
+    }
+}
+
+void output_text(output *out, const char *text) {
+    output_bytes(out, text, strlen(text));
+}
+
+void output_print(output *out, const char *format, ...) {
+    char *room = output_room(out);
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(room, OUTPUT_ROOM, format, arguments);
+    va_end(arguments);
+    if (length > 0) {
+        out->length += (size_t)length < OUTPUT_ROOM ? (size_t)length : OUTPUT_ROOM - 1;
+    }
+}
+
+void output_pad(output *out, size_t column, size_t wanted) {
+    do {
+        output_bytes(out, " ", 1);
+    } while (++column < wanted);
+}

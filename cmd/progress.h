@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* How far long work has come, on standard error when that is a terminal and standard output is none. Says nothing in
+ * the first second. */
+#ifndef FIRN_PROGRESS_H
+#define FIRN_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The zero value is a beginning. */
+typedef struct progress {
+    bool known, wanted, written;
+    int64_t next_ms; /* of the steady clock: when to say more */
+} progress;
+
+/* `total` 0: not known. */
+void progress_show(progress *shown, int64_t done, int64_t total);
+/* Clears the line. */
+void progress_end(progress *shown);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn show`: what is in an ID, for people or as an object a line. Pure: it says what the bits hold, not whether the
+ * ID was ever issued. */
+#include "describe.h"
+#include "ids.h"
+#include "json.h"
+#include "lines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct showing {
+    id_reader reader;
+    bool second; /* a blank line stands between two IDs */
+} showing;
+
+/* What is drawn of one field. */
+typedef struct shown_field {
+    const char *name;
+    char value[FIRN_VALUE_SIZE];
+    char place[DESCRIBE_PLACE_SIZE]; /* bits 62..22 */
+} shown_field;
+
+static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *scheme,
+                          const firn_fields *fields) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        if (slice->name[0] == '\0' || firn_scheme_first(scheme, i) != i) {
+            continue;
+        }
+        shown_field *field = &list[count++];
+        field->name = slice->name;
+        if (slice->role == FIRN_ROLE_TIME) {
+            firn_time time;
+            firn_scheme_time(scheme, fields->value[i].low, &time);
+            firn_time_format(field->value, &time, firn_scheme_digits(scheme));
+        } else {
+            firn_fields_get(field->value, fields, scheme, i);
+        }
+        describe_place(field->place, scheme, i);
+    }
+    return count;
+}
+
+static void put_also(output *out, const firn_reading *readings, size_t count) {
+    const char *lead = "  also fits: ";
+    for (size_t i = 1; i < count; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < i; j++) {
+            seen = seen || readings[j].scheme == readings[i].scheme;
+        }
+        if (!seen) {
+            output_print(out, "%s%s", lead, readings[i].scheme->name);
+            lead = ", ";
+        }
+    }
+    if (lead[0] == ',') {
+        output_text(out, "\n");
+    }
+}
+
+static void put_human(session *s, const char *text, const firn_reading *readings, size_t count) {
+    const firn_scheme *scheme = readings->scheme;
+    const char *bold = s->color ? "\033[1m" : "", *dim = s->color ? "\033[2m" : "";
+    const char *plain = s->color ? "\033[0m" : "";
+    shown_field list[FIRN_SLICES_MAX];
+    firn_fields fields = {0};
+    size_t names = 0, values = 0;
+    firn_unpack(&fields, scheme, &readings->id, NULL);
+    size_t total = list_fields(list, scheme, &fields);
+    for (size_t i = 0; i < total; i++) {
+        names = strlen(list[i].name) > names ? strlen(list[i].name) : names;
+        values = strlen(list[i].value) > values ? strlen(list[i].value) : values;
+    }
+    output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", bold, text, plain, scheme->name, scheme->bits,
+                 firn_form_name(readings->form));
+    for (size_t i = 0; i < total; i++) {
+        output_print(&s->out, "  %-*s  %-*s  %s%s%s\n", (int)names, list[i].name, (int)values,
+                     list[i].value, dim, list[i].place, plain);
+    }
+    if (scheme->note != NULL) {
+        output_print(&s->out, "  %snote: %s%s\n", dim, scheme->note, plain);
+    }
+    put_also(&s->out, readings, count);
+}
+
+static int show_line(session *s, void *context, const char *text, size_t length,
+                     firn_error *error) {
+    showing *work = context;
+    firn_reading readings[FIRN_READINGS_MAX];
+    size_t count;
+    int code = reader_read(&work->reader, readings, &count, text, length, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (s->option[OPTION_JSON] != NULL) {
+        json_put_id(&s->out, text, readings, count);
+        return FIRN_OK;
+    }
+    if (work->second) {
+        output_text(&s->out, "\n");
+    }
+    work->second = true;
+    put_human(s, text, readings, count);
+    return FIRN_OK;
+}
+
+int run_show(session *s) {
+    static showing work;
+    int status = reader_open(s, &work.reader);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    return lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, show_line,
+                    &work);
+}

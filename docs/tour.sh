@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+# What ./run shows: sh docs/tour.sh COMMAND. It issues an ID of every scheme from a store of its own, reads each back,
+# and ends with the first step that fails.
+set -eu
+firn=$1
+folder=$(mktemp -d "${TMPDIR:-$PWD/build}/tour.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+store=sqlite:$folder/firn.db
+
+# On file systems that may lose what they acknowledged firn refuses to reserve; for a tour that is no loss.
+case $(stat -f -c %T "$folder") in
+overlayfs | tmpfs | ramfs | nfs*)
+    unsafe=unsafe=1
+    echo "note: this folder is on a file system that may lose grants, so the tour says unsafe=1"
+    ;;
+*) unsafe= ;;
+esac
+
+title() {
+    printf '\n%s\n' "$1"
+}
+
+# Says the line, then runs it: what is shown is what is done.
+say() {
+    printf '\n$ firn'
+    printf ' %s' "$@"
+    printf '\n'
+}
+
+new() {
+    "$firn" new "$@" --store "$store" $unsafe 2>"$folder/notes" || { cat "$folder/notes" >&2; return 1; }
+}
+
+# ---- every scheme ------------------------------------------------------------------------------
+
+title "An ID of every scheme, and what firn show reads in it"
+count=0
+"$firn" schemes --json >"$folder/schemes"
+while read -r line; do
+    case $line in
+    *'"generated":true'*) ;;
+    *) continue ;;
+    esac
+    scheme=$(printf '%s\n' "$line" | sed 's/^{"name":"\([^"]*\)".*/\1/')
+    keys=
+    options=
+    case $scheme in
+    baidu) # its default layout ended in 2024
+        keys=bits=29/21/13
+        options='--bits 29/21/13'
+        ;;
+    uuid3 | uuid5) keys='namespace=dns name=example.com' ;;
+    typeid) keys=prefix=user ;;
+    esac
+    # shellcheck disable=SC2086 # keys and options, to be split
+    id=$(new "$scheme" $keys)
+    # shellcheck disable=SC2086
+    "$firn" show --json --scheme "$scheme" $options -- "$id" >"$folder/shown"
+    grep -qF "\"id\":\"$id\"" "$folder/shown"
+    time=$(sed -n 's/.*"time":"\([^"]*\)".*/\1 /p' "$folder/shown")
+    fields=$(sed 's/.*"fields":{\([^}]*\)}.*/\1/; s/"\([a-z_0-9]*\)":/\1=/g; s/"//g; s/,/ /g' "$folder/shown")
+    printf '  %-19s  %-36s  %s\n' "$scheme" "$id" "$time$fields"
+    count=$((count + 1))
+done <"$folder/schemes"
+[ "$count" -ge 20 ] || { echo "only $count schemes were seen" >&2; exit 1; }
+
+# ---- what else there is ------------------------------------------------------------------------
+
+title "Back-dated: rows that have a time but no ID yet get one that sorts with the others"
+say new snowflake time=2024-02-29T12:00:00Z
+id=$(new snowflake time=2024-02-29T12:00:00Z)
+echo "$id"
+say show "$id"
+"$firn" show "$id"
+
+title "The bounds of a day, for WHERE id BETWEEN"
+say range snowflake 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z
+"$firn" range snowflake 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z >"$folder/bounds"
+cat "$folder/bounds"
+{ sed -n 1p "$folder/bounds" && echo "$id" && sed -n 2p "$folder/bounds"; } | sort -n -C
+echo "the ID above lies between them"
+
+title "Integers: a sequence, and tickets of which another server issues the even ones"
+say segment orders -n 3
+"$firn" segment orders -n 3 --store "$store" $unsafe
+say segment tickets kind=ticket increment=2 offset=1 -n 3
+"$firn" segment tickets kind=ticket increment=2 offset=1 -n 3 --store "$store" $unsafe
+
+title "A layout of your own, as a line of text"
+say new "'time:41/ms@@2024-01-01 node:10 sequence:12'" node=7
+new 'time:41/ms@@2024-01-01 node:10 sequence:12' node=7
+
+title "Who holds what"
+say nodes
+"$firn" nodes --store "$store" $unsafe
+
+printf '\nfirn issued and read back an ID of each of %s schemes. Next: README.md, build/bin/firn --help\n' "$count"

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Bits of ids: put, get and mirror fields on ids of up to 160 bits. The only place with shifts on ids; knows no scheme
+ * and no text. Everything here is pure and inlined, so a constant position costs what hand-written shifts cost. */
+#ifndef FIRN_BITS_H
+#define FIRN_BITS_H
+
+#include <firn/firn.h>
+
+/* The lowest `bits` bits set; bits 0..64. */
+static inline uint64_t firn__mask(uint32_t bits) {
+    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+/* The same for a field of up to 128 bits. */
+static inline firn_value firn__mask_wide(uint32_t bits) {
+    firn_value mask = {firn__mask(bits), bits > 64 ? firn__mask(bits - 64) : 0};
+    return mask;
+}
+
+static inline bool firn__fits(firn_value value, uint32_t bits) {
+    firn_value mask = firn__mask_wide(bits);
+    return (value.low & ~mask.low) == 0 && (value.high & ~mask.high) == 0;
+}
+
+/* Moves a value of up to 128 bits up by `by` (0..127); what leaves at the top is lost. */
+static inline firn_value firn__up(firn_value value, uint32_t by) {
+    firn_value out = value;
+    if (by >= 64) {
+        out.high = value.low << (by - 64);
+        out.low = 0;
+    } else if (by > 0) {
+        out.high = value.high << by | value.low >> (64 - by);
+        out.low = value.low << by;
+    }
+    return out;
+}
+
+/* Moves a value of up to 128 bits down by `by` (0..127). */
+static inline firn_value firn__down(firn_value value, uint32_t by) {
+    firn_value out = value;
+    if (by >= 64) {
+        out.low = value.high >> (by - 64);
+        out.high = 0;
+    } else if (by > 0) {
+        out.low = value.low >> by | value.high << (64 - by);
+        out.high = value.high >> by;
+    }
+    return out;
+}
+
+/* `bits` bits of the field from bit `from` up. */
+static inline firn_value firn__part(firn_value value, uint32_t from, uint32_t bits) {
+    firn_value mask = firn__mask_wide(bits);
+    firn_value part = firn__down(value, from);
+    part.low &= mask.low;
+    part.high &= mask.high;
+    return part;
+}
+
+/* The whole ID up by `by` (1..128), with `value` (of `by` bits) below: ids are built most significant slice first. */
+static inline void firn__push(firn_id *id, firn_value value, uint32_t by) {
+    if (by < 64) {
+        id->top = (uint32_t)((uint64_t)id->top << by) | (uint32_t)(id->high >> (64 - by));
+        id->high = id->high << by | id->low >> (64 - by);
+        id->low = id->low << by | value.low;
+    } else if (by < 128) {
+        firn_value mid = {id->low, id->high};
+        id->top = (uint32_t)firn__part(mid, 128 - by, 32).low;
+        id->high = by == 64 ? id->low : id->low << (by - 64);
+        id->high |= value.high;
+        id->low = value.low;
+    } else {
+        id->top = (uint32_t)id->low;
+        id->high = value.high;
+        id->low = value.low;
+    }
+}
+
+/* `bits` bits (1..128) of the ID from its bit `position` (0..159) up. */
+static inline firn_value firn__get(const firn_id *id, uint32_t position, uint32_t bits) {
+    firn_value low = {id->low, id->high};
+    firn_value out = {id->top, 0};
+    if (position < 128) {
+        firn_value top = {id->top, 0};
+        out = firn__down(low, position);
+        if (position > 0) {
+            top = firn__up(top, 128 - position);
+            out.low |= top.low;
+            out.high |= top.high;
+        }
+    } else {
+        out.low >>= position - 128;
+    }
+    firn_value mask = firn__mask_wide(bits);
+    out.low &= mask.low;
+    out.high &= mask.high;
+    return out;
+}
+
+/* ORs `value` (of at most 128 - position % 64 bits) into the ID at `position`. */
+static inline void firn__or(firn_id *id, firn_value value, uint32_t position) {
+    firn_value low = position < 128 ? firn__up(value, position) : (firn_value){0, 0};
+    id->low |= low.low;
+    id->high |= low.high;
+    if (position >= 128) {
+        id->top |= (uint32_t)(value.low << (position - 128));
+    } else if (position > 0) {
+        id->top |= (uint32_t)firn__down(value, 128 - position).low;
+    }
+}
+
+/* The ID of two parts that share no bit: a template of what stays and what was packed for this ID. */
+static inline void firn__join(firn_id *id, const firn_id *other) {
+    id->low |= other->low;
+    id->high |= other->high;
+    id->top |= other->top;
+}
+
+/* The low 64 bits with every single bit mirrored. */
+static inline uint64_t firn__reverse(uint64_t x) {
+    x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
+    x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
+    x = (x >> 4 & 0x0f0f0f0f0f0f0f0f) | (x & 0x0f0f0f0f0f0f0f0f) << 4;
+    x = (x >> 8 & 0x00ff00ff00ff00ff) | (x & 0x00ff00ff00ff00ff) << 8;
+    x = (x >> 16 & 0x0000ffff0000ffff) | (x & 0x0000ffff0000ffff) << 16;
+    return x >> 32 | x << 32;
+}
+
+/* `bits` bits (1..64) with their groups of `group` bits in reverse order; `group` divides `bits`. Its own inverse. */
+static inline uint64_t firn__mirror(uint64_t value, uint32_t bits, uint32_t group) {
+    uint64_t out = 0;
+    if (group == 1) {
+        return firn__reverse(value) >> (64 - bits);
+    }
+    for (uint32_t done = 0; done < bits; done += group) {
+        out = out << group | (value >> done & firn__mask(group));
+    }
+    return out;
+}
+
+#endif

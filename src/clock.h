@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks for the inside of the library: the system's, the cycle counter that tells how old a reading is, and the watch
+ * that judges steps and jumps of the wall clock against the steady one. Knows no slots. */
+#ifndef FIRN_CLOCK_H
+#define FIRN_CLOCK_H
+
+#include <firn/firn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+static inline uint64_t firn__cycles(void) {
+    return __rdtsc();
+}
+#elif defined(__aarch64__)
+static inline uint64_t firn__cycles(void) {
+    uint64_t count;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+}
+#else
+static inline uint64_t firn__cycles(void) {
+    return 0;
+}
+#endif
+
+/* Does the counter run evenly, also between cores, by the word of CPU and kernel? */
+bool firn__cycles_constant(void);
+
+/* The system's clock, and its coarse reading (stale by 1 to 10 ms). */
+extern const firn_clock firn__clock_system;
+static inline int firn__clock_coarse(firn_time *now) {
+    struct timespec reading;
+    if (clock_gettime(CLOCK_REALTIME_COARSE, &reading) != 0) {
+        return FIRN_ECLOCK;
+    }
+    now->sec = reading.tv_sec;
+    now->ns = (int32_t)reading.tv_nsec;
+    return FIRN_OK;
+}
+
+/* a - b in ns, capped at about +-290 years. */
+int64_t firn__time_since(const firn_time *a, const firn_time *b);
+/* time + ns. */
+firn_time firn__time_after(const firn_time *time, int64_t ns);
+
+enum firn__verdict {
+    FIRN__CLOCK_GOOD,
+    FIRN__CLOCK_BEHIND, /* stepped back by at most back_ms: go on from the last slot */
+    FIRN__CLOCK_STEPPED /* stepped back beyond it */
+};
+
+/* Judges the wall clock by the steady one. Lives in memory that a fork wipes: all zero is a new watch. */
+typedef struct firn__watch {
+    pthread_mutex_t lock;
+    bool anchored;
+    firn_time wall;            /* of the anchor */
+    int64_t steady;            /* of the anchor, ns */
+    bool behind, ahead;        /* in the midst of a step or a jump */
+    int64_t since, deviation;  /* when it was first seen (steady ns), and how far off it was */
+    uint64_t cycles;           /* of the first reading, to learn how fast the counter runs */
+    int64_t cycles_steady;
+    _Atomic int64_t trusted_s; /* readings up to this second need no judgement */
+    _Atomic uint64_t stale_cycles; /* a reading younger than this is used again; 0: none is */
+    _Atomic uint64_t absorbed, stepped, jumped; /* how often */
+} firn__watch;
+
+/* Takes a reading of the wall clock for good, or puts what to use instead into *wall: after a jump ahead of more than
+ * 5 s, which is believed after 2 s, the old time run on. A step back beyond back_ns is told once, then believed. */
+int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
+                      enum firn__verdict *verdict, firn_error *error);
+/* Learns the counter's speed from one more reading; `stale_us` sets how long readings live. */
+void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cycles, int64_t stale_us);
+
+#endif

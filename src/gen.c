@@ -1,0 +1,942 @@
+/* SPDX-License-Identifier: MIT */
+/* The generator: permit + clock + policies -> next, next_n. Lock-free on its way to an ID; knows no store, and sleeps
+ * only where a policy says wait. Opening is in open.c, filling permits in window.c. */
+#include "gen.h"
+
+#include "entropy.h"
+#include "error.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HOT static inline __attribute__((always_inline))  /* on the way that almost every call goes */
+#define COLD static __attribute__((noinline, cold))
+
+#define TRIES 64              /* rounds of one call before it gives up: each follows a change by somebody else */
+#define AT_ONCE (1 << 30)     /* IDs of one call, whatever the row */
+#define BLOCK 64              /* slots a thread leases at once under order=thread */
+#define COARSE_NS INT64_C(20000000) /* the coarse clock is never older than this */
+#define NAP_NS INT64_C(1000000) /* one sleep of full=wait and back=wait */
+
+static FIRN_TLS firn__seen seen_here[FIRN__SEEN];
+
+/* Slots taken for the caller alone, and what they are packed with. */
+typedef struct taken {
+    uint64_t base_tick;
+    int64_t slot; /* the first one */
+    firn_id base;
+} taken;
+
+static inline firn__seen *seen_of(const firn_gen *gen) {
+    return &seen_here[gen->seen_index];
+}
+
+/* Which of several windows this thread issues from. */
+static inline uint32_t window_of(const firn_gen *gen) {
+    uint64_t nodes = (uint64_t)gen->keys.nodes;
+    return nodes == 1 ? 0 : (uint32_t)(((uint64_t)(uintptr_t)seen_here >> 8) * 0x9e3779b1 % nodes);
+}
+
+void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
+    char text[300];
+    va_list arguments;
+    if (gen->notice == NULL) {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    gen->notice(gen->notice_self, text);
+}
+
+/* ---- what time is it -------------------------------------------------------------------------------------------- */
+
+static inline bool is_before(const firn_time *a, const firn_time *b) {
+    return a->sec < b->sec || (a->sec == b->sec && a->ns < b->ns);
+}
+
+static inline bool read_coarse(const firn_gen *gen) {
+    return gen->keys.clock_ == FIRN__CLOCK_TICK && gen->clock == &firn__clock_system;
+}
+
+HOT int read_wall(const firn_gen *gen, firn_time *wall) {
+    return read_coarse(gen) ? firn__clock_coarse(wall) : gen->clock->wall(gen->clock->self, wall);
+}
+
+/* ns / tick_ns by a constant, which is a multiplication. */
+static inline uint64_t ticks_in(uint32_t tick_ns, uint32_t ns) {
+    switch (tick_ns) {
+    case 1000000:
+        return ns / 1000000;
+    case 100:
+        return ns / 100;
+    case 1000:
+        return ns / 1000;
+    case 10000000:
+        return ns / 10000000;
+    default:
+        return ns / 1000000000;
+    }
+}
+
+/* firn_scheme_tick for the hot path: false where that one has to say why. */
+HOT bool tick_of(const firn_gen *gen, const firn_time *wall, uint64_t *tick) {
+    int64_t sec = wall->sec - gen->scheme.epoch.sec;
+    int32_t ns = wall->ns - gen->scheme.epoch.ns;
+    sec -= ns < 0;
+    ns += ns < 0 ? 1000000000 : 0;
+    *tick = (uint64_t)sec * gen->ticks_per_s + ticks_in(gen->scheme.tick_ns, (uint32_t)ns);
+    return sec >= 0 && (uint64_t)sec < gen->sec_end && *tick < gen->tick_end;
+}
+
+/* An exact reading that needs no judgement: not before this thread's last one, not far ahead. False: it needs one. */
+HOT bool read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
+    firn_time wall;
+    uint64_t tick = 0;
+    if (read_wall(gen, &wall) != FIRN_OK) {
+        return false;
+    }
+    if (wall.ns == seen->wall.ns && wall.sec == seen->wall.sec) { /* as most coarse readings are */
+        seen->counter = cycles;
+        return true;
+    }
+    if (is_before(&wall, &seen->wall) ||
+        wall.sec > atomic_load_explicit(&gen->live->watch.trusted_s, memory_order_relaxed) ||
+        (gen->scheme.tick_ns != 0 && !tick_of(gen, &wall, &tick))) {
+        return false;
+    }
+    seen->tick = tick;
+    seen->wall = wall;
+    seen->counter = cycles;
+    return true;
+}
+
+/* The present tick without judgement, as fresh as clock= asks. */
+HOT bool recent(const firn_gen *gen, firn__seen *seen) {
+    const firn__live *live = gen->live;
+    if (seen->serial != atomic_load_explicit(&live->serial, memory_order_relaxed) ||
+        seen->serial == 0) {
+        return false;
+    }
+    uint64_t cycles = 0;
+    if (gen->cycles) {
+        cycles = firn__cycles();
+        /* a counter below the last reading wraps to a great age */
+        if (cycles - seen->counter <
+            atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed)) {
+            return true;
+        }
+        if (atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0) {
+            return false; /* its speed is not known yet */
+        }
+    }
+    return read_plain(gen, seen, cycles);
+}
+
+int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
+    firn__live *live = gen->live;
+    firn__seen *seen = seen_of(gen);
+    enum firn__verdict verdict;
+    firn_time wall;
+    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick;
+    int code = firn__watch_judge(&live->watch, gen->clock, gen->keys.back_ms * 1000000, &wall,
+                                 &verdict, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (verdict == FIRN__CLOCK_STEPPED) {
+        atomic_store(&live->stepped, true);
+    }
+    if (gen->cycles && atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0) {
+        firn__watch_learn(&live->watch, gen->clock, cycles, gen->keys.stale_us);
+    }
+    *tick = 0;
+    if (gen->scheme.tick_ns != 0) {
+        code = firn_scheme_tick(&gen->scheme, &wall, tick, error);
+        if (code == FIRN_OK && *tick >= gen->tick_end) {
+            firn_scheme_tick(&gen->scheme, &wall, tick, NULL);
+            return firn__fail(error, FIRN_ELAYOUT,
+                              "the layout of %s has ended: nothing more is issued, move to another scheme, "
+                              "epoch= or bits=%s",
+                              gen->scheme.name,
+                              gen->whole_end > gen->tick_end ? " (or unsigned=1)" : "");
+        }
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    firn_time coarse;
+    if (read_coarse(gen) && firn__clock_coarse(&coarse) == FIRN_OK && gen->scheme.tick_ns != 0 &&
+        firn__time_since(&wall, &coarse) < COARSE_NS && tick_of(gen, &coarse, &coarse_tick)) {
+        wall = coarse; /* so that the next coarse reading does not look like a step back */
+        *tick = coarse_tick;
+    }
+    *seen = (firn__seen){.serial = atomic_load(&live->serial), .counter = cycles, .tick = *tick, .wall = wall};
+    return FIRN_OK;
+}
+
+/* ---- slots ------------------------------------------------------------------------------------------------------ */
+
+/* Where the sequence of a new tick begins. */
+int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error) {
+    uint64_t drawn = 0;
+    int code = FIRN_OK;
+    if (gen->start == FIRN_START_RANDOM) {
+        code = firn__entropy_below(gen->entropy, &drawn, gen->start_below, error);
+    } else if (gen->start == FIRN_START_ROLLING) {
+        drawn = __atomic_fetch_add(&gen->live->rolling, 1, __ATOMIC_RELAXED) % gen->start_below;
+    }
+    *start = (int64_t)drawn;
+    return code;
+}
+
+/* The first slot of `tick`, relative to the permit; negative when the clock is behind its base. Capped, so that what is
+ * added to it does not overflow. */
+HOT int64_t slot_of(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
+    const int64_t most = FIRN__NO_SLOT >> gen->s;
+    int64_t ticks = (int64_t)(tick - permit->base_tick);
+    ticks = ticks > most ? most : ticks < -most ? -most : ticks;
+    return (int64_t)((uint64_t)ticks << gen->s);
+}
+
+/* The slot behind the last one that may be used now, borrowed ones included. */
+static inline int64_t lead_end(const firn_gen *gen, int64_t now) {
+    return now + gen->lead_slots;
+}
+
+enum grab { GRAB_DONE, GRAB_SOFT, GRAB_LEAD, GRAB_CLOSED, GRAB_ENTROPY };
+
+/* One compare-and-swap over the permit's cursor: n slots from max(cursor, first slot of `tick`) on, below `limit`. The
+ * template is read before: a permit that is open after it has been read was whole when it was read. */
+HOT enum grab grab(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t n, int64_t limit,
+                   bool starts, taken *out, int64_t *want, firn_error *error) {
+    uint64_t base_tick = permit->base_tick;
+    firn_id base = permit->base;
+    int64_t now = slot_of(gen, permit, tick);
+    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+    for (;;) {
+        if (!(cursor & FIRN__OPEN)) {
+            return GRAB_CLOSED;
+        }
+        int64_t slot = (int64_t)(cursor & ~FIRN__OPEN);
+        if (now > slot) {
+            slot = now;
+            int64_t start = 0;
+            if (starts && firn__gen_start(gen, &start, error) != FIRN_OK) {
+                return GRAB_ENTROPY;
+            }
+            slot += start;
+        }
+        *want = slot;
+        if (slot > limit - n) {
+            return GRAB_SOFT;
+        }
+        if (slot > lead_end(gen, now) - n) {
+            return GRAB_LEAD;
+        }
+        if (atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
+                                                  FIRN__OPEN | (uint64_t)(slot + n),
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            *out = (taken){base_tick, slot, base};
+            return GRAB_DONE;
+        }
+    }
+}
+
+static inline firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
+    return atomic_load_explicit(&gen->live->permits[k], memory_order_acquire);
+}
+
+/* The way that almost every call goes. */
+HOT bool take_fast(const firn_gen *gen, uint64_t tick, int64_t n, taken *out) {
+    int64_t want;
+    firn__permit *permit = permit_of(gen, window_of(gen));
+    return permit != NULL &&
+           grab(gen, permit, tick, n, atomic_load_explicit(&permit->soft, memory_order_relaxed),
+                gen->start != FIRN_START_ZERO, out, &want, NULL) == GRAB_DONE;
+}
+
+/* order=thread: from the block this thread has leased, or a new one. A block of a permit that was closed is dropped:
+ * its slots count as issued. */
+HOT bool take_block(const firn_gen *gen, firn__seen *seen, taken *out) {
+    firn__permit *permit = permit_of(gen, window_of(gen));
+    if (permit == NULL) {
+        return false;
+    }
+    if (seen->permit == permit && seen->block < seen->block_end) {
+        taken mine = {permit->base_tick, seen->block, permit->base};
+        int64_t now = slot_of(gen, permit, seen->tick);
+        atomic_thread_fence(memory_order_acquire);
+        bool open = atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN;
+        if (open && (seen->block >= now || seen->block >> gen->s == now >> gen->s) &&
+            seen->block < lead_end(gen, now)) {
+            seen->block++;
+            *out = mine;
+            return true;
+        }
+    }
+    if (!take_fast(gen, seen->tick, BLOCK, out)) {
+        seen->permit = NULL;
+        return false;
+    }
+    seen->permit = permit_of(gen, window_of(gen));
+    seen->block = out->slot + 1;
+    seen->block_end = out->slot + BLOCK;
+    return seen->permit == permit; /* else it changed in between: the block is lost, nothing more */
+}
+
+static int exhausted(const firn_gen *gen, firn_error *error) {
+    return firn__fail(error, FIRN_EEXHAUSTED,
+                      "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
+                      "): slow down, full=wait, or more nodes=",
+                      gen->scheme.name, gen->keys.max_lead_ms);
+}
+
+/* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still. */
+static int act_on_step(firn_gen *gen, uint64_t tick, firn_error *error) {
+    firn__live *live = gen->live;
+    int64_t policy = gen->keys.back_;
+    if (policy == FIRN__BACK_AUTO) {
+        policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
+    }
+    pthread_mutex_lock(&live->keeper);
+    if (atomic_load(&live->stepped)) {
+        atomic_store(&live->stepped, false);
+        if (policy == FIRN__BACK_LEAVE) {
+            firn__window_leave(gen);
+            firn__gen_notice(gen, "the clock stepped back by more than %" PRId64 " ms: %s",
+                             gen->keys.back_ms,
+                             gen->reserved ? "the node is left for another" : "a new start is drawn");
+        } else {
+            uint64_t last = tick;
+            for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+                firn__permit *permit = permit_of(gen, k);
+                uint64_t cursor = permit == NULL ? 0 : atomic_load(&permit->cursor) & ~FIRN__OPEN;
+                uint64_t used = permit == NULL ? 0 : permit->base_tick + (cursor >> gen->s);
+                last = used > last ? used : last;
+            }
+            atomic_store(&live->blocked, last + 1);
+        }
+    }
+    pthread_mutex_unlock(&live->keeper);
+    (void)error;
+    return FIRN_OK;
+}
+
+/* Is a step back still being waited for? */
+static int check_blocked(firn_gen *gen, uint64_t tick, firn_error *error) {
+    uint64_t until = atomic_load(&gen->live->blocked);
+    if (until == 0) {
+        return FIRN_OK;
+    }
+    if (tick + gen->back_ticks + 1 >= until) {
+        atomic_compare_exchange_strong(&gen->live->blocked, &until, 0);
+        return FIRN_OK;
+    }
+    return firn__fail(error, FIRN_ECLOCK,
+                      "the clock stepped back beyond back_ms=%" PRId64 " and is still %" PRIu64
+                      " ms behind the last ID: wait, mend the clock, or leave the node out so that another can be claimed",
+                      gen->keys.back_ms, (until - 1 - tick) * gen->scheme.tick_ns / 1000000);
+}
+
+/* In a child of the process that opened the generator: everything that lived was wiped. A new identity, or none. */
+int firn__gen_adopt(firn_gen *gen, firn_error *error) {
+    firn__live *live = gen->live;
+    uint64_t serial;
+    int code = FIRN_OK;
+    if (atomic_load(&live->serial) != 0) {
+        return FIRN_OK;
+    }
+    pthread_mutex_lock(&live->keeper); /* wiped too, so nobody holds it */
+    if (atomic_load(&live->serial) == 0) {
+        if (gen->reserved && gen->fixed) {
+            char node[128];
+            code = firn__fail(error, FIRN_EFORKED,
+                              "%s stays with the parent process: open a generator in the child, with another node or "
+                              "none",
+                              firn__gen_node_text(node, gen, gen->pinned));
+        }
+        if (code == FIRN_OK) {
+            code = firn__gen_identify(gen, error);
+        }
+        if (code == FIRN_OK) {
+            code = firn__entropy_fill(NULL, &serial, sizeof serial, error);
+        }
+        if (code == FIRN_OK) {
+            /* Left to leak, not freed: another thread of the parent may have been changing them at the fork. */
+            gen->history = (firn__ticks){NULL, 0, 0};
+            gen->chunks = NULL;
+            gen->chunk_count = 0;
+            firn__node_note(gen->note);
+            atomic_store(&live->watch.trusted_s, INT64_MIN);
+            atomic_store(&live->serial, serial | 1);
+        }
+    }
+    pthread_mutex_unlock(&live->keeper);
+    return code;
+}
+
+/* What every kind does first when the fast way fails: who am I, what time is it, may I. */
+static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
+    int code = firn__gen_adopt(gen, error);
+    if (code == FIRN_OK) {
+        code = firn__gen_now(gen, tick, error);
+    }
+    if (code == FIRN_OK && atomic_load(&gen->live->stepped)) {
+        code = act_on_step(gen, *tick, error);
+    }
+    return code == FIRN_OK ? check_blocked(gen, *tick, error) : code;
+}
+
+/* Asks the keeper for permit k: with `must` the call waits for its turn, else it only tries. */
+static int keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t n, bool must,
+                firn_error *error) {
+    firn__live *live = gen->live;
+    int code;
+    if (gen->stepped && gen->reserved) {
+        return firn__fail(error, FIRN_EWINDOW,
+                          "the window of %s is used up and its keeper has not renewed it yet", gen->ns);
+    }
+    if (!must && pthread_mutex_trylock(&live->keeper) != 0) {
+        return FIRN_OK;
+    }
+    if (must) {
+        pthread_mutex_lock(&live->keeper);
+    }
+    code = firn__window_keep(gen, k, tick, need, n, must, error);
+    pthread_mutex_unlock(&live->keeper);
+    return code;
+}
+
+/* n slots the long way: judge the clock, renew or claim, then grab. */
+COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
+    uint32_t k = window_of(gen);
+    bool starts = gen->start != FIRN_START_ZERO;
+    uint64_t tick;
+    if (n > gen->lead_slots) {
+        return firn__fail(error, FIRN_EEXHAUSTED,
+                          "%" PRId64 " IDs at once are more than %s has within max_lead_ms=%" PRId64
+                          ": ask for at most %" PRId64 " at once",
+                          n, gen->scheme.name, gen->keys.max_lead_ms, gen->lead_slots);
+    }
+    for (int i = 0; i < TRIES; i++) {
+        int64_t want = 0;
+        int code = prepare(gen, &tick, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        firn__permit *permit = permit_of(gen, k);
+        enum grab result = GRAB_CLOSED;
+        if (permit != NULL) {
+            int64_t soft = atomic_load(&permit->soft);
+            result = grab(gen, permit, tick, n, soft, starts, out, &want, error);
+            if (result == GRAB_SOFT && want + n <= atomic_load(&permit->end)) {
+                keep(gen, k, tick, want + n, n, false, NULL); /* early: whatever comes of it, go on */
+                result = grab(gen, permit, tick, n, atomic_load(&permit->end), starts, out, &want, error);
+            }
+        }
+        if (result == GRAB_DONE) {
+            return FIRN_OK;
+        }
+        if (result == GRAB_LEAD) {
+            return exhausted(gen, error);
+        }
+        if (result == GRAB_ENTROPY) {
+            return FIRN_EENTROPY;
+        }
+        code = keep(gen, k, tick, want + n, n, true, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    return firn__fail(error, FIRN_EWINDOW, "the window of %s changed hands %d times during one call: try again",
+                      gen->ns, TRIES);
+}
+
+/* ---- from slots to IDs ------------------------------------------------------------------------------------------ */
+
+HOT int pack_slot(const firn_gen *gen, const taken *from, int64_t slot, firn_id *id,
+                            firn_error *error) {
+    firn__draw draw = {from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & firn__mask(gen->s), {0, 0}};
+    if (gen->random_bits > 0) {
+        int code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    gen->pack(id, &gen->scheme, &draw, &from->base);
+    return FIRN_OK;
+}
+
+/* Where the IDs of one call go: whole IDs, or plain integers. */
+typedef struct sink {
+    firn_id *ids;
+    uint64_t *numbers;
+} sink;
+
+static inline void put(sink to, size_t i, const firn_id *id) {
+    if (to.ids != NULL) {
+        to.ids[i] = *id;
+    } else {
+        to.numbers[i] = id->low;
+    }
+}
+
+static void wipe(sink to, size_t n) {
+    if (to.ids != NULL) {
+        memset(to.ids, 0, n * sizeof *to.ids);
+    } else {
+        memset(to.numbers, 0, n * sizeof *to.numbers);
+    }
+}
+
+/* How much one slot more adds to the ID within a tick, when that is the same for all: 0 when it is not. */
+static uint64_t stride_of(const firn_gen *gen) {
+    int i = firn__scheme_role(&gen->scheme, FIRN_ROLE_SEQUENCE);
+    uint32_t position = gen->scheme.bits;
+    if (gen->random_bits > 0 || i < 0 || gen->scheme.slices[i].bits != gen->s ||
+        gen->scheme.slices[i].group != 0) {
+        return 0;
+    }
+    for (int j = 0; j <= i; j++) {
+        position -= gen->scheme.slices[j].bits;
+    }
+    return position + gen->s <= 64 ? firn__up((firn_value){1, 0}, position).low : 0;
+}
+
+/* A run of slots of one tick: the first packed, the others counted up, four at a time so that none waits for the one
+ * before it. */
+static void fill_run(sink to, size_t at, size_t n, const firn_id *first, uint64_t stride) {
+    uint64_t low = first->low;
+    size_t i = 0;
+    if (to.ids == NULL) {
+        uint64_t *numbers = to.numbers + at;
+        for (; i + 4 <= n; i += 4, low += 4 * stride) {
+            numbers[i] = low;
+            numbers[i + 1] = low + stride;
+            numbers[i + 2] = low + 2 * stride;
+            numbers[i + 3] = low + 3 * stride;
+        }
+        for (; i < n; i++, low += stride) {
+            numbers[i] = low;
+        }
+        return;
+    }
+    firn_id *ids = to.ids + at, id = *first;
+    for (; i < n; i++, id.low += stride) {
+        ids[i] = id;
+    }
+}
+
+static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n, firn_error *error) {
+    uint64_t stride = stride_of(gen);
+    for (size_t i = 0; i < n;) {
+        firn_id id;
+        int64_t slot = from->slot + (int64_t)i;
+        size_t run = 1, left = (size_t)(firn__mask(gen->s) + 1 - ((uint64_t)slot & firn__mask(gen->s)));
+        int code = pack_slot(gen, from, slot, &id, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        if (stride != 0) {
+            run = left < n - i ? left : n - i;
+            fill_run(to, i, run, &id, stride);
+        } else {
+            put(to, i, &id);
+        }
+        i += run;
+    }
+    return FIRN_OK;
+}
+
+static int issue_slots(firn_gen *gen, sink to, size_t n, firn_error *error) {
+    taken out;
+    int code = FIRN_OK;
+    seen_of(gen)->permit = NULL; /* a leased block lies before these: it is dropped, to keep the thread's order */
+    if (!recent(gen, seen_of(gen)) || !take_fast(gen, seen_of(gen)->tick, (int64_t)n, &out)) {
+        code = take_slow(gen, (int64_t)n, &out, error);
+    }
+    return code == FIRN_OK ? fill_slots(gen, &out, to, n, error) : code;
+}
+
+/* mode=online: just what is asked for, straight from the store. */
+static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
+    firn__permit permit;
+    uint64_t tick;
+    if (n > (size_t)gen->lead_slots) {
+        taken none;
+        return take_slow(gen, (int64_t)n, &none, error); /* says how many it may be */
+    }
+    int code = prepare(gen, &tick, error);
+    if (code == FIRN_OK && gen->stepped) {
+        return firn__fail(error, FIRN_EUSAGE, "mode=online asks the store in every call: leave `stepped` out");
+    }
+    if (code == FIRN_OK) {
+        memset(&permit, 0, sizeof permit);
+        pthread_mutex_lock(&gen->live->keeper);
+        code = firn__window_online(gen, tick, (int64_t)n, &permit, error);
+        pthread_mutex_unlock(&gen->live->keeper);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    taken out = {permit.base_tick, permit.first, permit.base};
+    return fill_slots(gen, &out, to, n, error);
+}
+
+/* ---- random and counted rows ------------------------------------------------------------------------------------ */
+
+/* A permit that can issue now, and a renewal when it is due: for rows that do not go by slots. */
+static int ensure(firn_gen *gen, uint32_t k, firn__permit **permit, uint64_t *tick, firn_error *error) {
+    int code = prepare(gen, tick, error);
+    for (int i = 0; code == FIRN_OK && i < 2; i++) {
+        int64_t need = 1;
+        bool must = true;
+        *permit = permit_of(gen, k);
+        if (*permit != NULL) {
+            int64_t next = (int64_t)(atomic_load(&(*permit)->cursor) & ~FIRN__OPEN), now = slot_of(gen, *permit, *tick);
+            need = (next > now ? next : now) + 1;
+            must = need > atomic_load(&(*permit)->end);
+        }
+        if (*permit != NULL && need <= atomic_load(&(*permit)->soft)) {
+            return FIRN_OK;
+        }
+        code = keep(gen, k, *tick, need, 1, must, error);
+        code = must ? code : FIRN_OK; /* a renewal ahead of need: whatever comes of it, go on */
+        *permit = permit_of(gen, k);
+    }
+    return code == FIRN_OK && *permit == NULL ? firn__fail(error, FIRN_EWINDOW, "the window of %s is used up", gen->ns)
+                                              : code;
+}
+
+/* Random rows: the tick never falls, and that is all the state there is. */
+static int issue_random(firn_gen *gen, sink to, size_t n, firn_error *error) {
+    taken out = {0, 0, {0, 0, 0, 0}};
+    firn__permit *permit = permit_of(gen, 0);
+    firn__seen *seen = seen_of(gen);
+    if (permit == NULL || (gen->scheme.tick_ns != 0 && !recent(gen, seen))) {
+        uint64_t tick;
+        int code = ensure(gen, 0, &permit, &tick, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    out.base = permit->base;
+    out.base_tick = permit->base_tick;
+    int64_t now = gen->scheme.tick_ns == 0 ? 0 : slot_of(gen, permit, seen->tick);
+    atomic_thread_fence(memory_order_acquire); /* what was read above was whole if the permit is open below */
+    uint64_t cursor = atomic_load(&permit->cursor);
+    do {
+        if (!(cursor & FIRN__OPEN)) {
+            return firn__fail(error, FIRN_ECLOCK, "the clock stepped back during the call: try again");
+        }
+        out.slot = (int64_t)(cursor & ~FIRN__OPEN);
+        out.slot = now > out.slot ? now : out.slot;
+    } while ((uint64_t)out.slot != (cursor & ~FIRN__OPEN) &&
+             !atomic_compare_exchange_weak(&permit->cursor, &cursor, FIRN__OPEN | (uint64_t)out.slot));
+    for (size_t i = 0; i < n; i++) {
+        firn_id id;
+        int code = pack_slot(gen, &out, out.slot, &id, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        put(to, i, &id);
+    }
+    return FIRN_OK;
+}
+
+/* Marks `tick` as begun in the permit's cursor: nothing of it is given back or granted again. */
+static enum grab begin_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, uint64_t now,
+                            int64_t *want) {
+    uint64_t cursor = atomic_load(&permit->cursor);
+    *want = slot_of(gen, permit, tick);
+    for (;;) {
+        if (!(cursor & FIRN__OPEN)) {
+            return GRAB_CLOSED;
+        }
+        if (*want < (int64_t)(cursor & ~FIRN__OPEN)) {
+            *want = (int64_t)(cursor & ~FIRN__OPEN);
+        }
+        if (*want >= atomic_load(&permit->end)) {
+            return GRAB_SOFT;
+        }
+        if (*want >= lead_end(gen, slot_of(gen, permit, now))) {
+            return GRAB_LEAD;
+        }
+        if (atomic_compare_exchange_weak(&permit->cursor, &cursor, FIRN__OPEN | (uint64_t)(*want + 1))) {
+            return GRAB_DONE;
+        }
+    }
+}
+
+/* One more of `random`; false past its end. */
+static bool plus_one(firn_value *random, uint32_t bits) {
+    random->low++;
+    random->high += random->low == 0;
+    return firn__fits(*random, bits);
+}
+
+/* Moves the state to a tick it has not been in, at or after the present one. */
+static int next_tick(firn_gen *gen, firn__counted *state, firn__permit *permit, uint64_t now,
+                     firn_error *error) {
+    uint64_t tick = now;
+    int64_t want;
+    if (state->started && state->permit == permit && tick <= state->tick) {
+        tick = state->tick + 1;
+    }
+    switch (begin_tick(gen, permit, tick, now, &want)) {
+    case GRAB_LEAD:
+        return exhausted(gen, error);
+    case GRAB_DONE:
+        break;
+    default:
+        return FIRN_EWINDOW; /* the caller has it renewed and comes back */
+    }
+    state->tick = permit->base_tick + (uint64_t)want;
+    state->permit = permit;
+    state->used = 0;
+    return gen->scheme.plus_one
+               ? firn__entropy_bits(gen->entropy, &state->random, gen->random_bits, error)
+               : FIRN_OK;
+}
+
+static int start_counter(firn_gen *gen, firn__counted *state, firn_error *error) {
+    firn_value drawn = {0, 0};
+    int code = FIRN_OK;
+    if (state->started || gen->scheme.plus_one) {
+        return code;
+    }
+    if (strcmp(gen->scheme.name, "locality-sequential") == 0) {
+        drawn.low = firn_locality_start(&seen_of(gen)->wall);
+    } else {
+        code = firn__entropy_bits(gen->entropy, &drawn, gen->count_bits, error);
+    }
+    state->counter = drawn.low;
+    return code;
+}
+
+/* The next ID of a counted row, from a copy of the state. */
+static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, uint64_t now,
+                     firn_id *id, firn_error *error) {
+    bool fresh = !state->started || state->permit != permit || now > state->tick;
+    bool full = !fresh && gen->count_bits > 0 && state->used > firn__mask(gen->count_bits);
+    if (!fresh && !full && gen->scheme.plus_one) {
+        full = !plus_one(&state->random, gen->random_bits);
+    }
+    int code = start_counter(gen, state, error);
+    if (code == FIRN_OK && (fresh || full)) {
+        code = next_tick(gen, state, permit, now, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    state->started = true;
+    state->used++;
+    state->counter = (state->counter + gen->scheme.counter_step) & firn__mask(gen->count_bits);
+    firn__draw draw = {state->tick, state->counter, state->random};
+    if (gen->random_bits > 0 && !gen->scheme.plus_one) {
+        code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
+    }
+    gen->pack(id, &gen->scheme, &draw, &permit->base);
+    return code;
+}
+
+/* Counted rows keep tick and counter together, so under a lock: no single word holds both. */
+static int issue_counted(firn_gen *gen, sink to, size_t n, firn_error *error) {
+    firn__counted *state = &gen->live->counted;
+    int code = FIRN_EWINDOW;
+    for (int i = 0; i < TRIES && code == FIRN_EWINDOW; i++) {
+        uint64_t tick;
+        firn__permit *permit = permit_of(gen, 0);
+        if (i > 0 || permit == NULL || !recent(gen, seen_of(gen)) ||
+            slot_of(gen, permit, seen_of(gen)->tick) >= atomic_load(&permit->soft)) {
+            code = ensure(gen, 0, &permit, &tick, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+        }
+        tick = seen_of(gen)->tick;
+        pthread_mutex_lock(&state->lock);
+        code = FIRN_OK;
+        firn__counted copy = *state; /* committed whole or not at all */
+        for (size_t j = 0; j < n && code == FIRN_OK; j++) {
+            firn_id id = {0, 0, 0, 0};
+            code = count_one(gen, &copy, permit, tick, &id, error);
+            if (code == FIRN_OK) {
+                put(to, j, &id);
+            }
+        }
+        if (code == FIRN_OK) {
+            state->permit = copy.permit;
+            state->started = copy.started;
+            state->tick = copy.tick;
+            state->used = copy.used;
+            state->counter = copy.counter;
+            state->random = copy.random;
+        } else {
+            wipe(to, n); /* what was written before the failure was not issued */
+        }
+        pthread_mutex_unlock(&state->lock);
+    }
+    return code == FIRN_EWINDOW ? firn__fail(error, code, "the window of %s is used up", gen->ns) : code;
+}
+
+/* ---- the public calls ------------------------------------------------------------------------------------------- */
+
+static int issue_once(firn_gen *gen, sink to, size_t n, firn_error *error) {
+    switch (gen->kind) {
+    case FIRN__KIND_COUNTED:
+        return issue_counted(gen, to, n, error);
+    case FIRN__KIND_RANDOM:
+        return issue_random(gen, to, n, error);
+    default:
+        return gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE ? issue_online(gen, to, n, error)
+                                                                     : issue_slots(gen, to, n, error);
+    }
+}
+
+/* Would a nap help? Only where a policy says wait. */
+static bool may_wait(const firn_gen *gen, int code, size_t n) {
+    bool back_waits = gen->keys.back_ == FIRN__BACK_WAIT ||
+                      (gen->keys.back_ == FIRN__BACK_AUTO && gen->reserved && gen->fixed);
+    return (code == FIRN_EEXHAUSTED && gen->keys.full_ == FIRN__FULL_WAIT &&
+            n <= (size_t)gen->lead_slots) ||
+           (code == FIRN_ECLOCK && back_waits) ||
+           (code == FIRN_EBUSY && gen->fixed && gen->live->busy_ms <= gen->keys.max_wait_ms);
+}
+
+COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
+    int64_t left = gen->keys.max_wait_ms * 1000000;
+    if (n > AT_ONCE) {
+        return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n, AT_ONCE);
+    }
+    int code = issue_once(gen, to, n, error);
+    while (may_wait(gen, code, n) && left > 0) {
+        gen->clock->pause(gen->clock->self, NAP_NS); /* no lock is held here */
+        left -= NAP_NS;
+        code = issue_once(gen, to, n, error);
+    }
+    return code;
+}
+
+COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *error) {
+    firn_id one;
+    int code = issue(gen, (sink){&one, NULL}, 1, error);
+    if (code == FIRN_OK) {
+        *id = one;
+    }
+    return code;
+}
+
+/* order=thread, and rows with a start or random bits of their own. */
+static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
+    firn__seen *seen = seen_of(gen);
+    taken out;
+    if (recent(gen, seen) && (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, seen->tick, 1, &out)
+                                                                    : take_block(gen, seen, &out))) {
+        return pack_slot(gen, &out, out.slot, id, error);
+    }
+    return next_otherwise(gen, id, error);
+}
+
+/* The way is kept short for what most callers have, strict order and a plain sequence: one clock, one
+ * compare-and-swap, one packing. */
+int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
+    taken out;
+    firn__permit *permit;
+    int64_t want;
+    switch (gen->way) {
+    case FIRN__WAY_PLAIN:
+        permit = permit_of(gen, 0);
+        if (!recent(gen, seen_of(gen)) || permit == NULL ||
+            grab(gen, permit, seen_of(gen)->tick, 1, atomic_load_explicit(&permit->soft, memory_order_relaxed),
+                 false, &out, &want, NULL) != GRAB_DONE) {
+            return next_otherwise(gen, id, error);
+        }
+        firn__draw draw = {out.base_tick + ((uint64_t)out.slot >> gen->s), (uint64_t)out.slot & firn__mask(gen->s),
+                           {0, 0}};
+        gen->pack(id, &gen->scheme, &draw, &out.base);
+        return FIRN_OK;
+    case FIRN__WAY_USUAL:
+        return next_usual(gen, id, error);
+    default:
+        return next_otherwise(gen, id, error);
+    }
+}
+
+int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
+    return n == 0 ? FIRN_OK : issue(gen, (sink){ids, NULL}, n, error);
+}
+
+int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
+    if (gen->scheme.bits > 64) {
+        return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n", gen->scheme.name,
+                          gen->scheme.bits);
+    }
+    return n == 0 ? FIRN_OK : issue(gen, (sink){NULL, ids}, n, error);
+}
+
+const firn_scheme *firn_gen_scheme(const firn_gen *gen) {
+    return &gen->scheme;
+}
+
+int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
+    uint64_t tick = 0;
+    int code = prepare(gen, &tick, error), result = code;
+    *wait_ms = 50;
+    if (code != FIRN_OK || !gen->reserved || gen->keys.mode_ == FIRN__MODE_ONLINE) {
+        *wait_ms = code == FIRN_OK ? 1000 : 50;
+        return code;
+    }
+    pthread_mutex_lock(&gen->live->keeper);
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        firn__permit *permit = permit_of(gen, k);
+        int64_t need = 1;
+        bool due = permit == NULL;
+        if (permit != NULL) {
+            int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
+            int64_t now = slot_of(gen, permit, tick);
+            need = (next > now ? next : now) + 1;
+            due = need > atomic_load(&permit->soft);
+        }
+        bool must = permit == NULL || need > atomic_load(&permit->end);
+        code = due ? firn__window_keep(gen, k, tick, need, 1, must, error) : FIRN_OK;
+        result = code != FIRN_OK ? code : result;
+    }
+    pthread_mutex_unlock(&gen->live->keeper);
+    int64_t quarter = (int64_t)(gen->window_ticks * gen->scheme.tick_ns / 1000000 / 4);
+    *wait_ms = result != FIRN_OK || quarter < 1 ? 50 : quarter;
+    return result;
+}
+
+void firn_gen_status(firn_gen *gen, firn_status *status) {
+    firn__live *live = gen->live;
+    firn__permit *permit = permit_of(gen, 0);
+    firn_status out = {.size = status->size, .reserved = gen->reserved};
+    if (permit != NULL) {
+        uint64_t cursor = atomic_load(&permit->cursor);
+        int64_t base = gen->reserved ? (int64_t)(permit->base_tick << gen->s) : 0;
+        firn_time wall, last;
+        out.held = cursor & FIRN__OPEN;
+        out.node = permit->node;
+        out.first = base + permit->first;
+        out.next = base + (int64_t)(cursor & ~FIRN__OPEN);
+        out.end = base + atomic_load(&permit->end);
+        if (gen->scheme.tick_ns != 0 && gen->clock->wall(gen->clock->self, &wall) == FIRN_OK) {
+            firn_scheme_time(&gen->scheme, permit->base_tick + ((cursor & ~FIRN__OPEN) >> gen->s), &last);
+            out.lead_ns = firn__time_since(&last, &wall);
+        }
+    }
+    out.claims = atomic_load(&live->claims);
+    out.renewals = atomic_load(&live->renewals);
+    out.give_backs = atomic_load(&live->give_backs);
+    out.store_errors = atomic_load(&live->store_errors);
+    out.steps_back_absorbed = atomic_load(&live->watch.absorbed);
+    out.steps_back_left = atomic_load(&live->watch.stepped);
+    out.jumps_ahead = atomic_load(&live->watch.jumped);
+    out.unsafe = gen->keys.unsafe_ != 0;
+    size_t size = status->size < sizeof out ? status->size : sizeof out;
+    memcpy(status, &out, size);
+}

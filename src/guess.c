@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Guessing: which schemes of the table a text may be an ID of, best first. Judges by the text and fixed constants alone,
+ * never by the clock of the moment, so that one text is always answered alike.
+ *
+ * A text is tried in a form
+ *   dec        when it is digits only, perhaps after a minus: nothing else is tried then. It is an ID of the narrowest
+ *              width in the table that holds the number (64, 96, 128, 160 bits); 64 bits signed or unsigned
+ *   hex        when it begins with 0x (then zeros in front may be missing), or has a letter and the full width
+ *   uuid, urn, braced   for rows of 128 bits
+ *   flake      for flake itself, from 17 characters on: shorter ones lie before 1970-02-20 and are mostly words
+ *   typeid     for rows of 128 bits when there is a prefix, without one for typeid itself
+ *   others     for rows of a width of which some row has that form by default
+ * or in the one form that is asked for. A row fits when all its constants are there. Its points:
+ *   + 1        for each bit of its constants
+ *   + 12       when the form is its default one
+ *   + 10       when its time is in [2005, 2045), - 10 when it is not, 0 without time
+ * Equal points: in the order of the table.
+ *
+ * 12 lies above 10 - 6, so that a uuid4 is no ULID that happens to have a likely time; and below twice 10, so that a uuid1
+ * without dashes is no uuid1-swapped of an unlikely one. */
+#include "scheme.h"
+
+#include <string.h>
+
+enum { POINTS_FORM = 12, POINTS_TIME = 10, FLAKE_MIN = 17, HEX_MAX = 40 };
+
+static const firn_time likely_from = {1104537600, 0}, likely_end = {2366841600, 0}; /* 2005, 2045 */
+
+/* What is plain to see of a text. */
+typedef struct {
+    const char *text;
+    size_t length;
+    const char *hex; /* after 0x, or NULL */
+    size_t hex_length;
+    bool only_digits; /* perhaps after a minus */
+    bool has_prefix;  /* of a typeid */
+    bool asked;       /* the form was asked for: nothing is left out by sight */
+} sight;
+
+static sight look(const char *text, size_t length, bool asked) {
+    sight out = {text, length, NULL, 0, length > 0, false, asked};
+    for (size_t i = 0; i < length; i++) {
+        bool sign = i == 0 && length > 1 && text[i] == '-';
+        out.only_digits = out.only_digits && ((text[i] >= '0' && text[i] <= '9') || sign);
+        out.has_prefix = out.has_prefix || text[i] == '_';
+    }
+    if (length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        out.hex = text + 2;
+        out.hex_length = length - 2;
+    }
+    return out;
+}
+
+/* Does a row of this width have this form by default? */
+static bool is_usual(int form, uint32_t bits) {
+    const firn_scheme *scheme;
+    for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
+        if (scheme->form == form && scheme->bits == bits) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* May a text be of this form as far as can be seen? */
+static bool may_be(const sight *seen, const firn_scheme *scheme, int form) {
+    switch (form) {
+    case FIRN_FORM_DEC:
+        return seen->asked ||
+               (seen->only_digits && (scheme->form != FIRN_FORM_UNSIGNED || seen->text[0] == '-'));
+    case FIRN_FORM_UNSIGNED:
+        return seen->asked || (seen->only_digits && scheme->form == FIRN_FORM_UNSIGNED);
+    case FIRN_FORM_HEX:
+        return seen->asked || seen->hex != NULL || !seen->only_digits;
+    case FIRN_FORM_UUID:
+    case FIRN_FORM_URN:
+    case FIRN_FORM_BRACED:
+        return true;
+    case FIRN_FORM_FLAKE:
+        return scheme->form == form &&
+               (seen->asked || (seen->length >= FLAKE_MIN && !seen->only_digits));
+    case FIRN_FORM_TYPEID:
+        return seen->asked || seen->has_prefix || (scheme->form == form && !seen->only_digits);
+    default:
+        return seen->length == firn_form_width(form, scheme->bits) &&
+               (seen->asked || (!seen->only_digits && is_usual(form, scheme->bits)));
+    }
+}
+
+/* 0x and a number, of as many digits as it needs. */
+static bool read_hex(firn_id *id, const sight *seen, uint32_t bits) {
+    char digits[HEX_MAX];
+    size_t width = firn_form_width(FIRN_FORM_HEX, bits);
+    if (seen->hex_length > width) {
+        return false;
+    }
+    memset(digits, '0', width);
+    memcpy(digits + width - seen->hex_length, seen->hex, seen->hex_length);
+    return firn_parse(id, FIRN_FORM_HEX, bits, digits, width, NULL) == FIRN_OK;
+}
+
+static bool read_as(firn_id *id, const sight *seen, int form, uint32_t bits) {
+    return form == FIRN_FORM_HEX && seen->hex != NULL
+               ? read_hex(id, seen, bits)
+               : firn_parse(id, form, bits, seen->text, seen->length, NULL) == FIRN_OK;
+}
+
+/* Numbers without a fixed width are IDs of the narrowest row that holds them. */
+static bool is_narrowest(const sight *seen, int form, uint32_t bits) {
+    const firn_scheme *scheme;
+    firn_id id;
+    if (form != FIRN_FORM_DEC && form != FIRN_FORM_UNSIGNED &&
+        !(form == FIRN_FORM_HEX && seen->hex != NULL)) {
+        return true;
+    }
+    for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
+        if (scheme->bits < bits && read_as(&id, seen, form, scheme->bits)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The points of a row that fits. */
+static int points_of(const firn_scheme *scheme, int form, const firn_fields *fields) {
+    int points = scheme->form == form ? POINTS_FORM : 0;
+    int field = firn__scheme_role(scheme, FIRN_ROLE_TIME);
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        points += scheme->slices[i].role == FIRN_ROLE_CONST ? scheme->slices[i].bits : 0;
+    }
+    if (field >= 0) {
+        firn_time time;
+        firn_scheme_time(scheme, fields->value[field].low, &time);
+        bool likely =
+            firn_time_cmp(&time, &likely_from) >= 0 && firn_time_cmp(&time, &likely_end) < 0;
+        points += likely ? POINTS_TIME : -POINTS_TIME;
+    }
+    return points;
+}
+
+/* Readings with their points, best first; equal ones in the order in which they came. */
+typedef struct {
+    firn_reading *readings;
+    int points[FIRN_READINGS_MAX];
+    size_t count;
+} ranking;
+
+static void rank(ranking *list, const firn_reading *reading, int points) {
+    size_t at = list->count;
+    while (at > 0 && list->points[at - 1] < points) {
+        at--;
+    }
+    if (at == FIRN_READINGS_MAX) {
+        return;
+    }
+    list->count += list->count < FIRN_READINGS_MAX;
+    for (size_t i = list->count - 1; i > at; i--) {
+        list->readings[i] = list->readings[i - 1];
+        list->points[i] = list->points[i - 1];
+    }
+    list->readings[at] = *reading;
+    list->points[at] = points;
+}
+
+size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text, size_t length,
+                  int form) {
+    ranking list = {readings, {0}, 0};
+    sight seen = look(text, length, form >= 0);
+    const firn_scheme *scheme;
+    for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
+        for (int f = form < 0 ? 0 : form; f < (form < 0 ? FIRN_FORM_COUNT : form + 1); f++) {
+            firn_reading reading = {scheme, f, {0, 0, 0, 0}};
+            firn_fields fields;
+            if (may_be(&seen, scheme, f) && read_as(&reading.id, &seen, f, scheme->bits) &&
+                firn_unpack(&fields, scheme, &reading.id, NULL) == FIRN_OK &&
+                is_narrowest(&seen, f, scheme->bits)) {
+                rank(&list, &reading, points_of(scheme, f, &fields));
+            }
+        }
+    }
+    return list.count;
+}

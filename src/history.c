@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* Back-dated issue: IDs for instants that are not the present, on nodes that live issue never uses. The namespace's
+ * common history node is shared by reserving the slots of each tick; a job's own node counts its ticks in memory. */
+#include "entropy.h"
+#include "error.h"
+#include "gen.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_TRIES 16 /* nodes asked for in turn: each refusal means another process was faster */
+
+/* ---- ticks counted in memory ------------------------------------------------------------------------------------ */
+
+void firn__history_free(firn_gen *gen) {
+    free(gen->history.slots);
+    gen->history = (firn__ticks){NULL, 0, 0};
+}
+
+/* Where `tick` has its pair, or would have it. */
+static uint64_t *pair_of(const firn__ticks *ticks, uint64_t tick) {
+    size_t at = (size_t)(tick * 0x9e3779b97f4a7c15 >> 20) & (ticks->size - 1);
+    while (ticks->slots[2 * at] != 0 && ticks->slots[2 * at] != tick + 1) {
+        at = (at + 1) & (ticks->size - 1);
+    }
+    return ticks->slots + 2 * at;
+}
+
+static int grow(firn__ticks *ticks, firn_error *error) {
+    firn__ticks bigger = {NULL, ticks->used, ticks->size == 0 ? 64 : ticks->size * 2};
+    bigger.slots = calloc(bigger.size, 2 * sizeof *bigger.slots);
+    if (bigger.slots == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for %zu back-dated ticks", bigger.size);
+    }
+    for (size_t i = 0; i < ticks->size; i++) {
+        if (ticks->slots[2 * i] != 0) {
+            uint64_t *pair = pair_of(&bigger, ticks->slots[2 * i] - 1);
+            pair[0] = ticks->slots[2 * i];
+            pair[1] = ticks->slots[2 * i + 1];
+        }
+    }
+    free(ticks->slots);
+    *ticks = bigger;
+    return FIRN_OK;
+}
+
+/* Takes up to `most` of what is left of a tick that holds `capacity`. */
+static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most, uint64_t *first, uint64_t *got,
+                        firn_error *error) {
+    firn__ticks *ticks = &gen->history;
+    if ((ticks->used + 1) * 4 > ticks->size * 3) {
+        int code = grow(ticks, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    uint64_t *pair = pair_of(ticks, tick);
+    if (pair[0] == 0 && gen->random_bits > 0) { /* uuid7: each tick starts at random */
+        int64_t start;
+        int code = firn__gen_start(gen, &start, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        pair[1] = (uint64_t)start;
+    }
+    ticks->used += pair[0] == 0;
+    pair[0] = tick + 1;
+    *first = pair[1];
+    *got = capacity - pair[1] < most ? capacity - pair[1] : most;
+    pair[1] += *got;
+    return FIRN_OK;
+}
+
+/* ---- the node --------------------------------------------------------------------------------------------------- */
+
+typedef struct node_search {
+    const firn_gen *gen;
+    uint64_t *used; /* nodes that have a mark, as far as they match what is pinned */
+    size_t count, size;
+    bool found;
+    uint64_t node; /* the common history node */
+} node_search;
+
+static int see_node(void *context, const firn_holding *holding) {
+    node_search *search = context;
+    const firn_gen *gen = search->gen;
+    firn_value node;
+    if (!firn__value_parse(&node, holding->key) || (node.low & gen->pin_mask) != gen->pinned) {
+        return FIRN_OK;
+    }
+    if (holding->mark.high == gen->mark_end + 1) {
+        search->found = true;
+        search->node = node.low;
+    }
+    if (search->count == search->size) {
+        size_t size = search->size == 0 ? 64 : search->size * 2;
+        uint64_t *used = realloc(search->used, size * sizeof *used);
+        if (used == NULL) {
+            return FIRN_EMEMORY;
+        }
+        search->used = used;
+        search->size = size;
+    }
+    search->used[search->count++] = node.low;
+    return FIRN_OK;
+}
+
+static int compare(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The next lower node that matches what is pinned; false below the least. */
+static bool step_down(const firn_gen *gen, uint64_t *node) {
+    uint64_t free = ~gen->pin_mask & firn__mask(gen->node_bits), bits = *node & free;
+    if (bits == 0) {
+        return false;
+    }
+    *node = ((bits - 1) & free) | gen->pinned;
+    return true;
+}
+
+/* The highest node at or below *node that is not in the list (which is ordered, highest first). */
+static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *node) {
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->used[i] == *node && !step_down(gen, node)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int refuse_node(const firn_gen *gen, firn_error *error) {
+    char text[128];
+    if (!gen->fixed) {
+        return firn__fail(error, FIRN_EBUSY,
+                          "no node of %s was never used, so none can issue back-dated IDs: take ns=NAME or more node bits",
+                          gen->ns);
+    }
+    return firn__fail(error, FIRN_EBUSY,
+                      "%s of %s issues live IDs%s: back-dated ones need a node that was never used, so leave it out",
+                      firn__gen_node_text(text, gen, gen->pinned), gen->ns,
+                      gen->keys.history_ == FIRN__HISTORY_JOB ? " or another job's" : "");
+}
+
+/* Takes a never-used node for good: its mark goes where no live window can reach. */
+static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
+    bool job = gen->keys.history_ == FIRN__HISTORY_JOB;
+    uint64_t node = gen->pinned | (~gen->pin_mask & firn__mask(gen->node_bits));
+    if (search->count > 1) {
+        qsort(search->used, search->count, sizeof *search->used, compare);
+    }
+    for (int i = 0; i < NODE_TRIES; i++) {
+        char key[FIRN_KEY_SIZE];
+        bool twice = false;
+        int64_t first;
+        firn_mark held = {0, 0};
+        if (!gen->fixed && !skip_used(gen, search, &node)) {
+            break;
+        }
+        snprintf(key, sizeof key, "%" PRIu64, node);
+        firn_request request = {gen->ns, gen->row, key, gen->mark_end + (job ? 2 : 1), 0, 0, 0, gen->note};
+        int code = firn__window_grant(gen, &request.grant, error);
+        if (code == FIRN_OK) {
+            code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
+        }
+        bool shared = code == FIRN_EBUSY && !job && held.high == gen->mark_end + 1;
+        if (code == FIRN_OK || shared) {
+            gen->live->history_node = node;
+            return FIRN_OK;
+        }
+        if (code != FIRN_EBUSY) {
+            return code;
+        }
+        if (gen->fixed || !step_down(gen, &node)) {
+            break;
+        }
+    }
+    return refuse_node(gen, error);
+}
+
+/* Finds the node that back-dated IDs of this generator come from, once. */
+static int open_reserved(firn_gen *gen, firn_error *error) {
+    node_search search = {.gen = gen};
+    bool job = gen->keys.history_ == FIRN__HISTORY_JOB;
+    int code = gen->fixed ? FIRN_OK : firn_store_list(gen->store, gen->ns, see_node, &search, error);
+    if (code == FIRN_OK && search.found && !job) {
+        gen->live->history_node = search.node;
+    } else if (code == FIRN_OK) {
+        code = take_node(gen, &search, error);
+    }
+    free(search.used);
+    return code == FIRN_OK ? firn__gen_base(gen, gen->live->history_node, &gen->history_base, error) : code;
+}
+
+/* Rows without a store: a random identity of its own, never the one of live issue. */
+static int open_random(firn_gen *gen, firn_error *error) {
+    firn_fields live = gen->fields;
+    int code = firn__gen_identify(gen, error);
+    if (code == FIRN_OK) {
+        code = firn__gen_base(gen, 0, &gen->history_base, error);
+    }
+    gen->fields = live;
+    if (code == FIRN_OK && gen->kind == FIRN__KIND_SLOTS && gen->random_bits == 0) {
+        firn__gen_notice(gen, "back-dated IDs of a random node are unique within this run: give a node to reserve one");
+    }
+    return code;
+}
+
+static int open_history(firn_gen *gen, firn_error *error) {
+    firn_value drawn = {0, 0};
+    int code = FIRN_OK;
+    if (gen->live->history_open) {
+        return code;
+    }
+    firn__history_free(gen);
+    code = gen->reserved ? open_reserved(gen, error) : open_random(gen, error);
+    if (code == FIRN_OK && gen->kind == FIRN__KIND_COUNTED && gen->count_bits > 0 && !gen->reserved) {
+        code = firn__entropy_bits(gen->entropy, &drawn, gen->count_bits, error);
+    }
+    gen->history_start = drawn.low;
+    gen->live->history_open = code == FIRN_OK;
+    return code;
+}
+
+/* ---- slots of a tick -------------------------------------------------------------------------------------------- */
+
+/* Up to `most` slots of a tick on the common node, shared with every other process that back-dates. */
+static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most, uint64_t *first, uint64_t *got,
+                       firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    uint64_t count = most < capacity ? most : capacity;
+    snprintf(key, sizeof key, "%" PRIu64 "@%" PRIu64, gen->live->history_node, tick);
+    *got = 0;
+    for (int i = 0; i < NODE_TRIES && count > 0; i++) {
+        firn_mark held = {0, 0};
+        int64_t start;
+        bool twice = false;
+        firn_request request = {gen->ns, gen->row, key, (int64_t)count, 0, (int64_t)(capacity - count), 0, gen->note};
+        int code = firn__window_grant(gen, &request.grant, error);
+        if (code == FIRN_OK) {
+            code = firn__window_reserve(gen, &request, &start, &twice, &held, 3, error);
+        }
+        if (code == FIRN_OK) {
+            *first = (uint64_t)start;
+            *got = count;
+            return code;
+        }
+        if (code != FIRN_EBUSY) {
+            return code;
+        }
+        uint64_t left = (uint64_t)held.high < capacity ? capacity - (uint64_t)held.high : 0;
+        count = left < count ? left : count - 1; /* what is left; less again if somebody was faster */
+    }
+    return FIRN_OK;
+}
+
+static uint64_t capacity_of(const firn_gen *gen) {
+    if (gen->kind == FIRN__KIND_RANDOM || gen->scheme.plus_one) {
+        return UINT64_C(1) << 62; /* random bits keep them apart */
+    }
+    return firn__mask(gen->count_bits) + 1;
+}
+
+/* The i-th ID of a tick. */
+static int pack_at(const firn_gen *gen, uint64_t tick, uint64_t i, firn_id *id, firn_error *error) {
+    firn__draw draw = {tick, i, {0, 0}};
+    int code = FIRN_OK;
+    if (gen->scheme.counter_step > 0) {
+        uint64_t start = gen->history_start;
+        if (strcmp(gen->scheme.name, "locality-sequential") == 0 && !gen->reserved) {
+            firn_time time;
+            firn_scheme_time(&gen->scheme, tick, &time);
+            start = firn_locality_start(&time);
+        }
+        draw.count = (start + (i + 1) * gen->scheme.counter_step) & firn__mask(gen->count_bits);
+    }
+    if (gen->random_bits > 0) {
+        code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
+    }
+    gen->pack(id, &gen->scheme, &draw, &gen->history_base);
+    return code;
+}
+
+static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_error *error) {
+    uint64_t capacity = capacity_of(gen), last = tick + gen->lead_ticks;
+    bool counted = !gen->reserved || gen->keys.history_ == FIRN__HISTORY_JOB;
+    size_t done = 0;
+    for (; done < n && tick <= last && tick < gen->tick_end; tick++) {
+        uint64_t first = 0, got = 0;
+        int code = counted ? take_counted(gen, tick, capacity, n - done, &first, &got, error)
+                           : take_shared(gen, tick, capacity, n - done, &first, &got, error);
+        for (uint64_t i = 0; code == FIRN_OK && i < got; i++) {
+            code = pack_at(gen, tick, first + i, &ids[done++], error);
+        }
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    return done == n ? FIRN_OK
+                     : firn__fail(error, FIRN_EEXHAUSTED,
+                                  "that instant and the max_lead_ms=%" PRId64 " behind it hold %zu more back-dated IDs "
+                                  "of %s: ask for fewer, or raise max_lead_ms",
+                                  gen->keys.max_lead_ms, done, gen->scheme.name);
+}
+
+int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_error *error) {
+    uint64_t tick;
+    firn_id one, *made = &one;
+    int code = firn__gen_adopt(gen, error);
+    if (code == FIRN_OK) {
+        code = firn_scheme_tick(&gen->scheme, time, &tick, error);
+    }
+    if (code == FIRN_OK && tick >= gen->tick_end) {
+        char when[FIRN_TIME_SIZE];
+        code = firn__fail(error, FIRN_ELAYOUT, "%s gives negative IDs of %s as signed numbers: unsigned=1 takes them",
+                          firn_time_format(when, time, firn_scheme_digits(&gen->scheme)), gen->scheme.name);
+    }
+    if (code == FIRN_OK && n > 1 && (made = malloc(n * sizeof *made)) == NULL) {
+        code = firn__fail(error, FIRN_EMEMORY, "out of memory for %zu IDs: ask for fewer at once", n);
+    }
+    if (code == FIRN_OK && n > 0) {
+        pthread_mutex_lock(&gen->live->keeper);
+        code = open_history(gen, error);
+        if (code == FIRN_OK) {
+            code = issue_at(gen, tick, made, n, error);
+        }
+        pthread_mutex_unlock(&gen->live->keeper);
+    }
+    if (code == FIRN_OK && n > 0) {
+        memcpy(ids, made, n * sizeof *ids);
+    }
+    if (made != &one) {
+        free(made);
+    }
+    return code;
+}

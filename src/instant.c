@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* Instants: RFC 3339 and @unix text to exact seconds and nanoseconds and back, by whole numbers only. Reads no clock and
+ * knows no scheme; every second that 64 bits hold has a text, some 292 thousand million years either way. */
+#include "text.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { DAY = 86400, BILLION = 1000000000 };
+
+#define YEAR_MAX                                                                                   \
+    INT64_C(292277026596) /* years -292277022657 .. 292277026596 hold every second of 64 bits */
+
+int firn_time_cmp(const firn_time *a, const firn_time *b) {
+    if (a->sec != b->sec) {
+        return a->sec < b->sec ? -1 : 1;
+    }
+    return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+/* ---- the calendar --------------------------------------------------------------------------- */
+
+/* A day of the Gregorian calendar, also before there was one. */
+typedef struct {
+    int64_t year;
+    int32_t month; /* 1..12 */
+    int32_t day;   /* 1..31 */
+} date;
+
+/* Years are counted from March, so that the leap day is the last of its year, and in eras of 400 years, which all have
+ * 146097 days. Day 0 is 1970-01-01, day -719468 is 0000-03-01. */
+enum { ERA = 146097, MARCH_0 = 719468 };
+
+static int64_t floor_div(int64_t a, int64_t b) {
+    return a / b - (a % b < 0);
+}
+
+static date date_of(int64_t days) {
+    int64_t era = floor_div(days + MARCH_0, ERA);
+    int32_t day = (int32_t)(days + MARCH_0 - era * ERA); /* of the era, 0..146096 */
+    int32_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    int32_t rest = day - (365 * year + year / 4 - year / 100); /* of the year, 0..365 */
+    int32_t month = (5 * rest + 2) / 153;                      /* 0 is March */
+    date out = {era * 400 + year, month < 10 ? month + 3 : month - 9, 0};
+    out.day = rest - (153 * month + 2) / 5 + 1;
+    out.year += out.month <= 2;
+    return out;
+}
+
+static int64_t days_of(const date *when) {
+    int64_t march = when->year - (when->month <= 2), era = floor_div(march, 400);
+    int64_t year = march - era * 400;
+    int64_t month = when->month > 2 ? when->month - 3 : when->month + 9;
+    return era * ERA + 365 * year + year / 4 - year / 100 + (153 * month + 2) / 5 + when->day - 1 -
+           MARCH_0;
+}
+
+static int32_t days_in_month(int64_t year, int32_t month) {
+    static const int8_t days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* A number in `width` digits or more; returns the end. */
+static char *put(char *out, uint64_t number, size_t width) {
+    char digits[24];
+    size_t length = firn__format_u64(digits, number);
+    for (; length < width; width--) {
+        *out++ = '0';
+    }
+    memcpy(out, digits, length);
+    return out + length;
+}
+
+static char *put_year(char *out, int64_t year) {
+    if (year >= 0 && year <= 9999) {
+        return put(out, (uint64_t)year, 4);
+    }
+    *out++ = year < 0 ? '-' : '+';
+    return put(out, (uint64_t)(year < 0 ? -year : year), 5);
+}
+
+char *firn_time_format(char text[FIRN_TIME_SIZE], const firn_time *time, int digits) {
+    assert(time->ns >= 0 && time->ns < BILLION);
+    int64_t days = floor_div(time->sec, DAY);
+    uint64_t second = (uint64_t)(time->sec % DAY + (time->sec % DAY < 0 ? DAY : 0));
+    date when = date_of(days);
+    char *out = put_year(text, when.year);
+    *out++ = '-';
+    out = put(out, (uint64_t)when.month, 2);
+    *out++ = '-';
+    out = put(out, (uint64_t)when.day, 2);
+    *out++ = 'T';
+    out = put(out, second / 3600, 2);
+    *out++ = ':';
+    out = put(out, second / 60 % 60, 2);
+    *out++ = ':';
+    out = put(out, second % 60, 2);
+    if (digits > 0) {
+        *out++ = '.';
+        put(out, (uint64_t)time->ns, 9);
+        out += digits < 9 ? digits : 9;
+    }
+    *out++ = 'Z';
+    *out = '\0';
+    return text;
+}
+
+char *firn_time_unix_ns(char text[FIRN_TIME_SIZE], const firn_time *time) {
+    assert(time->ns >= 0 && time->ns < BILLION);
+    char *out = text;
+    uint64_t sec = (uint64_t)time->sec, ns = (uint64_t)time->ns;
+    if (time->sec < 0) { /* {-1, 500000000} is -0.5 s */
+        *out++ = '-';
+        sec = 0 - sec - (ns > 0);
+        ns = ns > 0 ? BILLION - ns : 0;
+    }
+    if (sec > 0) {
+        out = put(out, sec, 1);
+    }
+    out = put(out, ns, sec > 0 ? 9 : 1);
+    *out = '\0';
+    return text;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* A text and how far it was read. After a failure `failed` is its code, and nothing more is read. */
+typedef struct {
+    const char *text;
+    size_t length;
+    size_t at;
+    int failed;
+    firn_error *error;
+} reader;
+
+static void fail(reader *in, size_t at, const char *why) {
+    if (in->failed == FIRN_OK) {
+        in->failed = firn__refuse(in->error, in->text, in->length, at, why);
+    }
+}
+
+static bool next_is(const reader *in, char c) {
+    return in->failed == FIRN_OK && in->at < in->length && in->text[in->at] == c;
+}
+
+static bool next_is_digit(const reader *in) {
+    return in->failed == FIRN_OK && in->at < in->length && in->text[in->at] >= '0' &&
+           in->text[in->at] <= '9';
+}
+
+static bool take(reader *in, char c) {
+    bool is = next_is(in, c);
+    in->at += is;
+    return is;
+}
+
+static void expect(reader *in, char c, const char *why) {
+    if (!take(in, c)) {
+        fail(in, in->at, why);
+    }
+}
+
+/* `count` digits. */
+static int32_t take_digits(reader *in, int count, const char *why) {
+    int32_t number = 0;
+    for (; count > 0; count--) {
+        if (!next_is_digit(in)) {
+            fail(in, in->at, why);
+            return 0;
+        }
+        number = number * 10 + (in->text[in->at++] - '0');
+    }
+    return number;
+}
+
+/* Two digits of a number least..most. */
+static int32_t take_two(reader *in, int32_t least, int32_t most, const char *why) {
+    size_t start = in->at;
+    int32_t number = take_digits(in, 2, why);
+    if (number < least || number > most) {
+        fail(in, start, why);
+    }
+    return number;
+}
+
+/* A decimal number of one digit or more, at most `most`. */
+static uint64_t take_number(reader *in, uint64_t most, const char *why) {
+    uint64_t number = 0;
+    if (!next_is_digit(in)) {
+        fail(in, in->at, "a digit is needed");
+    }
+    for (; next_is_digit(in); in->at++) {
+        uint64_t digit = (uint64_t)(in->text[in->at] - '0');
+        if (digit > most || number > (most - digit) / 10) {
+            fail(in, in->at, why);
+            return 0;
+        }
+        number = number * 10 + digit;
+    }
+    return number;
+}
+
+/* The digits after a point, if there is one, in nanoseconds. */
+static int32_t take_fraction(reader *in) {
+    int32_t ns = 0, unit = BILLION;
+    if (!take(in, '.')) {
+        return 0;
+    }
+    if (!next_is_digit(in)) {
+        fail(in, in->at, "a digit of the second is needed after the point");
+    }
+    for (; next_is_digit(in); in->at++) {
+        unit /= 10;
+        if (unit == 0) {
+            fail(in, in->at, "at most nine digits of the second are read");
+            return 0;
+        }
+        ns += unit * (in->text[in->at] - '0');
+    }
+    return ns;
+}
+
+/* Four digits, or a sign and five or more. */
+static int64_t take_year(reader *in) {
+    static const char why[] = "a year has four digits, or a sign and five or more";
+    static const char far[] = "years reach from -292277022657 to +292277026596";
+    bool negative = next_is(in, '-');
+    if (!negative && !next_is(in, '+')) {
+        return take_digits(in, 4, why);
+    }
+    size_t start = ++in->at;
+    int64_t year = (int64_t)take_number(in, (uint64_t)YEAR_MAX, far);
+    if (in->at - start < 5) {
+        fail(in, in->at, why);
+    }
+    if (negative && year == 0) {
+        fail(in, start, "the year 0 is written 0000, or with +");
+    }
+    return negative ? -year : year;
+}
+
+static void take_date(reader *in, date *when) {
+    when->year = take_year(in);
+    expect(in, '-', "'-' is needed after the year (above 9999 it begins with +)");
+    when->month = take_two(in, 1, 12, "the month is 01 to 12");
+    expect(in, '-', "'-' is needed after the month");
+    size_t start = in->at;
+    when->day = take_two(in, 1, 31, "the day is 01 to 31");
+    if (in->failed == FIRN_OK && when->day > days_in_month(when->year, when->month)) {
+        fail(in, start, "the month has fewer days");
+    }
+}
+
+/* hh:mm:ss[.fraction], in seconds. */
+static int32_t take_clock(reader *in, int32_t *ns) {
+    int32_t hour = take_two(in, 0, 23, "the hour is 00 to 23");
+    expect(in, ':', "':' is needed after the hour");
+    int32_t minute = take_two(in, 0, 59, "the minute is 00 to 59");
+    expect(in, ':', "':' and the second are needed");
+    size_t start = in->at;
+    int32_t second = take_two(in, 0, 60, "the second is 00 to 59");
+    if (second == 60) {
+        fail(in, start, "a leap second has no tick of its own: take 59, or 00 of the next minute");
+    }
+    *ns = take_fraction(in);
+    return hour * 3600 + minute * 60 + second;
+}
+
+/* Z or +hh:mm, in seconds. */
+static int32_t take_offset(reader *in) {
+    if (take(in, 'Z') || take(in, 'z')) {
+        return 0;
+    }
+    bool west = next_is(in, '-');
+    if (!west && !next_is(in, '+')) {
+        fail(in, in->at, "an offset is needed: Z for UTC, or +hh:mm or -hh:mm");
+        return 0;
+    }
+    in->at++;
+    int32_t hour = take_two(in, 0, 23, "the hours of the offset are 00 to 23");
+    expect(in, ':', "':' is needed between hours and minutes of the offset");
+    int32_t minute = take_two(in, 0, 59, "the minutes of the offset are 00 to 59");
+    return (hour * 60 + minute) * (west ? -60 : 60);
+}
+
+/* Days and seconds (-DAY < seconds < 2 * DAY) to seconds. What is before 1970 is turned round (-1 - x) and back, so that
+ * one bound does for both ends. */
+static void join(reader *in, firn_time *time, int64_t days, int32_t seconds) {
+    if (seconds < 0 || seconds >= DAY) {
+        days += seconds < 0 ? -1 : 1;
+        seconds += seconds < 0 ? DAY : -DAY;
+    }
+    bool before = days < 0;
+    days = before ? -1 - days : days;
+    seconds = before ? DAY - 1 - seconds : seconds;
+    if (days > INT64_MAX / DAY || (days == INT64_MAX / DAY && seconds > INT64_MAX % DAY)) {
+        fail(in, 0, "the instant is outside what 64-bit seconds hold");
+        return;
+    }
+    time->sec = days * DAY + seconds;
+    time->sec = before ? -1 - time->sec : time->sec;
+}
+
+static void take_rfc3339(reader *in, firn_time *time) {
+    date when = {0, 1, 1};
+    int32_t seconds = 0;
+    take_date(in, &when);
+    if (in->failed == FIRN_OK && in->at < in->length) {
+        if (!take(in, 'T') && !take(in, 't')) {
+            expect(in, ' ', "'T' and a time are needed after a date");
+        }
+        seconds = take_clock(in, &time->ns);
+        seconds -= take_offset(in);
+    }
+    if (in->failed == FIRN_OK) {
+        join(in, time, days_of(&when), seconds);
+    }
+}
+
+/* @SECONDS[.FRACTION] */
+static void take_unix(reader *in, firn_time *time) {
+    in->at++;
+    size_t start = in->at;
+    bool negative = take(in, '-');
+    uint64_t most = (uint64_t)INT64_MAX + negative;
+    uint64_t seconds = take_number(in, most, "the instant is outside what 64-bit seconds hold");
+    time->ns = take_fraction(in);
+    if (negative && time->ns > 0) {
+        if (seconds == most) {
+            fail(in, start, "the instant is outside what 64-bit seconds hold");
+            return;
+        }
+        seconds++;
+        time->ns = BILLION - time->ns;
+    }
+    time->sec = negative && seconds > 0 ? -1 - (int64_t)(seconds - 1) : (int64_t)seconds;
+}
+
+int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error *error) {
+    reader in = {text, length, 0, FIRN_OK, error};
+    firn_time read = {0, 0};
+    if (next_is(&in, '@')) {
+        take_unix(&in, &read);
+    } else {
+        take_rfc3339(&in, &read);
+    }
+    if (in.failed == FIRN_OK && in.at < length) {
+        fail(&in, in.at, "the instant ends before this");
+    }
+    if (in.failed == FIRN_OK) {
+        *time = read;
+    }
+    return in.failed;
+}

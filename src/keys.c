@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys: "key=value key=value" split, checked against keys.def and put into a struct; what they mean is gen.c's. */
+#include "keys.h"
+
+#include "error.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int firn__number_read(int64_t *number, const char *name, const char *value, int64_t least,
+                      int64_t most, firn_error *error) {
+    const char *at = value + (*value == '-');
+    uint64_t sum = 0;
+    if (*at == '\0' || strspn(at, "0123456789") != strlen(at)) {
+        return firn__fail(error, FIRN_EUSAGE, "%s=%.40s is not a whole number", name, value);
+    }
+    for (; *at != '\0' && sum < UINT64_MAX / 16; at++) {
+        sum = sum * 10 + (uint64_t)(*at - '0');
+    }
+    bool wide = *at != '\0' || sum > INT64_MAX;
+    int64_t out = wide ? INT64_MAX : (int64_t)sum;
+    out = *value == '-' ? -out : out;
+    if (wide || out < least || out > most) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "%s=%.40s is out of bounds: %" PRId64 " to %" PRId64, name, value, least,
+                          most);
+    }
+    *number = out;
+    return FIRN_OK;
+}
+
+int firn__choice_read(int64_t *choice, const char *name, const char *value, const char *words,
+                      firn_error *error) {
+    int64_t index = 0;
+    for (const char *at = words; *at != '\0'; index++) {
+        size_t length = strcspn(at, " ");
+        if (strlen(value) == length && memcmp(at, value, length) == 0) {
+            *choice = index;
+            return FIRN_OK;
+        }
+        at += length + (at[length] == ' ');
+    }
+    return firn__fail(error, FIRN_EUSAGE, "%s=%.40s: it takes %s", name, value, words);
+}
+
+/* One pair into its member, or kept as a field. */
+static int take(firn__keys *keys, const char *name, const char *value, firn_error *error) {
+#define NUMBER(key, initial, least, most, text)                                                    \
+    if (strcmp(name, #key) == 0) {                                                                 \
+        return firn__number_read(&keys->key, name, value, least, most, error);                     \
+    }
+#define CHOICE(key, initial, words, text)                                                          \
+    if (strcmp(name, #key) == 0) {                                                                 \
+        return firn__choice_read(&keys->key##_, name, value, words, error);                        \
+    }
+#define WORD(key, text)                                                                            \
+    if (strcmp(name, #key) == 0) {                                                                 \
+        keys->key = value;                                                                         \
+        return FIRN_OK;                                                                            \
+    }
+#include "keys.def"
+#undef NUMBER
+#undef CHOICE
+#undef WORD
+    if (keys->field_count == FIRN_SLICES_MAX) {
+        return firn__fail(error, FIRN_EUSAGE, "too many keys: '%.40s' is one more than a row has",
+                          name);
+    }
+    keys->fields[keys->field_count++] = (firn__pair){name, value};
+    return FIRN_OK;
+}
+
+int firn__keys_read(firn__keys *keys, const char *text, firn_error *error) {
+    static const firn__keys initial = {
+#define NUMBER(key, value, least, most, text) .key = (value),
+#define CHOICE(key, value, words, text) .key##_ = (value),
+#define WORD(key, text)
+#include "keys.def"
+#undef NUMBER
+#undef CHOICE
+#undef WORD
+    };
+    size_t length = text == NULL ? 0 : strlen(text);
+    *keys = initial;
+    if (length >= sizeof keys->text) {
+        return firn__fail(error, FIRN_EUSAGE, "the keys have %zu characters: at most %d", length,
+                          FIRN__KEYS_SIZE - 1);
+    }
+    memcpy(keys->text, text == NULL ? "" : text, length + 1);
+    for (char *at = keys->text + strspn(keys->text, " "); *at != '\0'; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+        char *end = at + word + (at[word] == ' ');
+        at[word] = '\0';
+        char *equals = strchr(at, '=');
+        if (equals == NULL || equals == at || equals[1] == '\0') {
+            return firn__fail(error, FIRN_EUSAGE, "'%.60s' is not of the form key=value", at);
+        }
+        *equals = '\0';
+        int code = take(keys, at, equals + 1, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        at = end;
+    }
+    return FIRN_OK;
+}
+
+int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *error) {
+    const char *names[64];
+    size_t count = 0;
+#define NUMBER(key, initial, least, most, text) names[count++] = #key;
+#define CHOICE(key, initial, words, text) names[count++] = #key;
+#define WORD(key, text) names[count++] = #key;
+#include "keys.def"
+#undef NUMBER
+#undef CHOICE
+#undef WORD
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role != FIRN_ROLE_CONST) {
+            names[count++] = scheme->slices[i].name;
+        }
+    }
+    names[count] = NULL;
+    const char *near = firn__nearest(name, names);
+    return firn__fail(error, FIRN_EUSAGE, "%s has no key or field '%.40s'%s%s", scheme->name, name,
+                      near != NULL ? ": did you mean " : ": see firn new --help",
+                      near != NULL ? near : "");
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Who am I: a number from what the caller wrote: a value, the host's ordinal, MAC or address, the process's pid. Only
+ * what was asked for by name is looked up; nothing here is ever a guess. */
+#include "error.h"
+#include "gen.h"
+
+#include <errno.h>
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <netpacket/packet.h>
+
+/* The number behind the last dash of the host name: the pods of a Kubernetes StatefulSet have one. */
+static int read_ordinal(uint64_t *number, firn_error *error) {
+    char host[256] = "";
+    firn_value value;
+    gethostname(host, sizeof host - 1);
+    const char *dash = strrchr(host, '-');
+    if (dash == NULL || dash[1] < '0' || dash[1] > '9' || !firn__value_parse(&value, dash + 1) ||
+        value.high != 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "node=ordinal: the host name '%.60s' does not end in a dash and a number: "
+                          "give node=N",
+                          host);
+    }
+    *number = value.low;
+    return FIRN_OK;
+}
+
+/* The first address of the wanted kind of an interface that is up and no loopback. */
+static bool find_address(int family, uint64_t *number) {
+    struct ifaddrs *list, *at;
+    bool found = false;
+    if (getifaddrs(&list) != 0) {
+        return false;
+    }
+    for (at = list; at != NULL && !found; at = at->ifa_next) {
+        if (at->ifa_addr == NULL || at->ifa_addr->sa_family != family ||
+            (at->ifa_flags & IFF_LOOPBACK) || !(at->ifa_flags & IFF_UP)) {
+            continue;
+        }
+        if (family == AF_INET) {
+            struct sockaddr_in address;
+            memcpy(&address, at->ifa_addr, sizeof address);
+            *number = ntohl(address.sin_addr.s_addr);
+            found = true;
+        } else {
+            struct sockaddr_ll link;
+            memcpy(&link, at->ifa_addr, sizeof link);
+            *number = 0;
+            for (int i = 0; i < 6 && link.sll_halen == 6; i++) {
+                *number = *number << 8 | link.sll_addr[i];
+            }
+            found = *number != 0;
+        }
+    }
+    freeifaddrs(list);
+    return found;
+}
+
+static int look_up(uint64_t *number, const char *name, const char *value, uint32_t bits, int role,
+                   firn_error *error) {
+    bool found = true;
+    if (strcmp(value, "ordinal") == 0) {
+        return read_ordinal(number, error);
+    }
+    if (strcmp(value, "self") == 0 && strcmp(name, "pid") == 0) {
+        *number = (uint64_t)getpid();
+    } else if (strcmp(value, "host") == 0 && role != FIRN_ROLE_CONST) {
+        found = find_address(AF_PACKET, number);
+    } else if (strcmp(value, "ip") == 0) {
+        found = find_address(AF_INET, number);
+    } else {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s=%.40s is not understood: a number, ordinal, ip, host%s", name, value,
+                          strcmp(name, "pid") == 0 ? ", self" : "");
+    }
+    if (!found) {
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "%s=%s: no interface that is up has such an address: give a number", name,
+                          value);
+    }
+    *number &= firn__mask(bits); /* the low bits: that is what host, ip and self mean */
+    return FIRN_OK;
+}
+
+int firn__node_read(uint64_t *number, const char *name, const char *value, uint32_t bits, int role,
+                    firn_error *error) {
+    firn_value parsed = {0, 0};
+    uint64_t out = 0;
+    int code = FIRN_OK;
+    if (firn__value_parse(&parsed, value)) {
+        out = parsed.low;
+    } else {
+        code = look_up(&out, name, value, bits, role, error);
+    }
+    if (code == FIRN_OK && (parsed.high != 0 || (out & ~firn__mask(bits)) != 0)) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "%s %.40s does not fit %" PRIu32 " bits: at most %" PRIu64, name,
+                          strcmp(value, "ordinal") == 0 ? "ordinal" : value, bits,
+                          firn__mask(bits));
+    }
+    if (code == FIRN_OK) {
+        *number = out;
+    }
+    return code;
+}
+
+char *firn__node_note(char text[FIRN_NOTE_SIZE]) {
+    char host[65] = "", program[65] = "firn";
+    gethostname(host, sizeof host - 1);
+#if defined(__GLIBC__)
+    snprintf(program, sizeof program, "%.32s", program_invocation_short_name);
+#endif
+    snprintf(text, FIRN_NOTE_SIZE, "%s on %s, pid %ld", program, host, (long)getpid());
+    return text;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Integers: serial, ticket and segment, all blocks of slots reserved under a key. A segment fetches its next block when
+ * more than a tenth of the present one is handed out; no thread of its own, range_step does it. */
+#include "range.h"
+
+#include "bits.h"
+#include "clock.h"
+#include "entropy.h"
+#include "error.h"
+#include "keys.h"
+#include "gen.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MINUTE_MS INT64_C(60000)
+#define STEP_MAX 1000000
+#define SENDINGS 3
+
+enum { KIND_SERIAL, KIND_TICKET, KIND_SEGMENT };
+
+/* A block of slots. */
+typedef struct slot_block {
+    int64_t next, end;
+    int64_t size; /* end - first */
+    firn_mark mark;
+    bool twice; /* its request went out more than once: never given back */
+} slot_block;
+
+/* What a fork wipes: a child fetches blocks of its own. */
+typedef struct range_shelf {
+    pthread_mutex_t lock;
+    slot_block now, then; /* the present block and the one fetched ahead */
+    int64_t fetches;
+    int64_t fetched_ms; /* when, by the steady clock */
+    int64_t step;
+} range_shelf;
+
+struct firn_range {
+    range_shelf *shelf;
+    firn_store *store;
+    const firn_clock *clock;
+    int64_t kind, step, increment, offset, start, end, adapt;
+    char ns[FIRN_NS_SIZE];
+    char row[64];
+    char key[FIRN_KEY_SIZE];
+    char note[FIRN_NOTE_SIZE];
+};
+
+int64_t firn__range_next_step(int64_t step, int64_t least, int64_t age_ms) {
+    if (age_ms < 15 * MINUTE_MS) {
+        return step > STEP_MAX / 2 ? step : step * 2;
+    }
+    if (age_ms < 30 * MINUTE_MS) {
+        return step;
+    }
+    return step / 2 < least ? step : step / 2;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+static int read_pair(firn_range *range, const firn__pair *pair, firn_error *error) {
+    const struct {
+        const char *name;
+        int64_t *member, least, most;
+    } numbers[] = {{"step", &range->step, 1, STEP_MAX},
+                   {"increment", &range->increment, 1, 65535},
+                   {"offset", &range->offset, 1, 65535},
+                   {"end", &range->end, 1, FIRN_SLOT_MAX}};
+    static const char *const names[] = {"kind", "step", "increment", "offset", "start", "end", "adapt", NULL};
+    if (strcmp(pair->name, "kind") == 0) {
+        return firn__choice_read(&range->kind, "kind", pair->value, "serial ticket segment", error);
+    }
+    if (strcmp(pair->name, "adapt") == 0) {
+        return firn__choice_read(&range->adapt, "adapt", pair->value, "0 1", error);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(pair->name, numbers[i].name) == 0) {
+            return firn__number_read(numbers[i].member, pair->name, pair->value, numbers[i].least, numbers[i].most,
+                                     error);
+        }
+    }
+    const char *near = firn__nearest(pair->name, names);
+    return firn__fail(error, FIRN_EUSAGE, "integers have no key '%.40s'%s%s: kind step increment offset start end adapt",
+                      pair->name, near != NULL ? ", perhaps " : "", near != NULL ? near : "");
+}
+
+/* The defaults of a kind, and what contradicts. */
+static int settle(firn_range *range, bool started, firn_error *error) {
+    if (range->kind == KIND_TICKET) {
+        if (range->offset > range->increment) {
+            return firn__fail(error, FIRN_ERANGE, "offset=%" PRId64 " is above increment=%" PRId64
+                              ": servers are numbered 1 to increment", range->offset, range->increment);
+        }
+    } else if (range->increment != 1 || range->offset != 1) {
+        return firn__fail(error, FIRN_EUSAGE, "increment and offset are for kind=ticket");
+    }
+    if (range->kind != KIND_SEGMENT && range->step == 0) {
+        range->step = 1;
+    }
+    range->step = range->step == 0 ? 1000 : range->step;
+    range->adapt = range->kind == KIND_SEGMENT ? range->adapt : 0;
+    if (started && range->kind == KIND_TICKET) {
+        return firn__fail(error, FIRN_EUSAGE, "a ticket starts at its offset: leave start out");
+    }
+    if (range->end < range->start) {
+        return firn__fail(error, FIRN_ERANGE, "end=%" PRId64 " is before start=%" PRId64, range->end, range->start);
+    }
+    return FIRN_OK;
+}
+
+/* The number that stands for slot 0. */
+static int64_t origin(const firn_range *range) {
+    return range->kind == KIND_TICKET ? range->offset : 0;
+}
+
+static int make_shelf(firn_range *range, firn_error *error) {
+    void *page = mmap(NULL, sizeof(range_shelf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a range");
+    }
+    range->shelf = page;
+    return madvise(page, sizeof(range_shelf), MADV_WIPEONFORK) == 0
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ESYSTEM, "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+}
+
+/* `start` is a number that may be 0, so it is not among the keys with a least of 1. */
+static int read_start(firn_range *range, const firn__keys *keys, bool *started, firn_error *error) {
+    range->start = 1;
+    *started = keys->start != NULL;
+    return *started ? firn__number_read(&range->start, "start", keys->start, 0, FIRN_SLOT_MAX - 1, error) : FIRN_OK;
+}
+
+int firn_range_open(firn_range **out, const char *key, const char *text, firn_store *store, const firn_clock *clock,
+                    firn_error *error) {
+    firn__keys keys;
+    bool started = false;
+    firn_range *range = calloc(1, sizeof *range);
+    if (range == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a range");
+    }
+    *range = (firn_range){.store = store, .clock = clock != NULL ? clock : &firn__clock_system, .kind = KIND_SEGMENT,
+                          .increment = 1, .offset = 1, .end = FIRN_SLOT_MAX - 1, .adapt = 1};
+    int code = key == NULL || key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE
+                   ? firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters", FIRN_KEY_SIZE - 1)
+                   : firn__keys_read(&keys, text, error);
+    if (code == FIRN_OK) {
+        code = read_start(range, &keys, &started, error);
+    }
+    for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
+        code = read_pair(range, &keys.fields[i], error);
+    }
+    if (code == FIRN_OK) {
+        code = settle(range, started, error);
+    }
+    if (code == FIRN_OK) {
+        code = make_shelf(range, error);
+    }
+    if (code != FIRN_OK) {
+        if (range->shelf != NULL) {
+            munmap(range->shelf, sizeof(range_shelf));
+        }
+        free(range);
+        return code;
+    }
+    /* One namespace a name: serial and segment of one name go on from each other, a ticket's increment is its row. */
+    snprintf(range->ns, sizeof range->ns, "integer %s", key);
+    if (range->kind == KIND_TICKET) {
+        snprintf(range->row, sizeof range->row, "integer increment=%" PRId64, range->increment);
+        snprintf(range->key, sizeof range->key, "%" PRId64, range->offset);
+    } else {
+        snprintf(range->row, sizeof range->row, "integer");
+        snprintf(range->key, sizeof range->key, "1");
+    }
+    firn__node_note(range->note);
+    *out = range;
+    return FIRN_OK;
+}
+
+/* ---- fetching --------------------------------------------------------------------------------------------------- */
+
+static int exhausted(const firn_range *range, firn_error *error) {
+    return firn__fail(error, FIRN_EEXHAUSTED, "%s has reached its end=%" PRId64 ": nothing more is handed out", range->ns,
+                      range->end);
+}
+
+/* The last slot that may be handed out. */
+static int64_t last_slot(const firn_range *range) {
+    return (range->end - origin(range)) / range->increment;
+}
+
+/* Reserves `count` slots, fewer at the end of the range unless `whole`. */
+static int fetch(const firn_range *range, int64_t count, bool whole, slot_block *out, firn_error *error) {
+    firn_request request = {range->ns, range->row, range->key, count, 0, 0, 0, range->note};
+    int64_t first, stop = last_slot(range) + 1;
+    firn_mark held = {0, 0};
+    int code = FIRN_EBUSY;
+    request.earliest = range->kind == KIND_TICKET ? 0 : range->start;
+    for (int i = 0; i < 8 && code == FIRN_EBUSY; i++) {
+        if (request.count < 1 || request.count > stop - request.earliest) {
+            return exhausted(range, error);
+        }
+        request.latest = stop - request.count;
+        firn_value drawn;
+        code = firn__entropy_bits(NULL, &drawn, 63, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        request.grant = drawn.low | 1;
+        code = FIRN_EUNKNOWN;
+        out->twice = false;
+        for (int sent = 0; sent < SENDINGS && code == FIRN_EUNKNOWN; sent++) {
+            out->twice = sent > 0;
+            code = firn_store_reserve(range->store, &request, &first, &held, error);
+            if (code == FIRN_EBUSY && held.grant == request.grant) {
+                if (sent == 0) {
+                    return firn__fail(error, FIRN_ECLONED, "%s was reserved by a copy of this process image", range->ns);
+                }
+                first = held.high - request.count;
+                code = FIRN_OK;
+            }
+        }
+        if (code == FIRN_EBUSY && (whole || held.high >= stop)) {
+            return exhausted(range, error);
+        }
+        request.count = code == FIRN_EBUSY ? stop - held.high : request.count; /* what is left before the end */
+    }
+    if (code == FIRN_OK) {
+        out->next = first;
+        out->end = first + request.count;
+        out->size = request.count;
+        out->mark = (firn_mark){out->end, request.grant};
+    }
+    return code;
+}
+
+/* The next segment, of an adapted step from the third fetch on. */
+static int fetch_segment(const firn_range *range, slot_block *out, firn_error *error) {
+    range_shelf *shelf = range->shelf;
+    int64_t steady = 0, step = shelf->step == 0 ? range->step : shelf->step;
+    int code = range->clock->steady(range->clock->self, &steady);
+    if (code != FIRN_OK) {
+        return firn__fail(error, FIRN_ECLOCK, "the clock cannot be read");
+    }
+    if (range->adapt && shelf->fetches >= 2) {
+        step = firn__range_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
+    }
+    code = fetch(range, step, false, out, error);
+    if (code == FIRN_OK) {
+        shelf->fetches++;
+        shelf->fetched_ms = steady / 1000000;
+        shelf->step = step;
+    }
+    return code;
+}
+
+/* Is the block behind the present one due? When more than a tenth of the present one is handed out. */
+static bool is_due(const firn_range *range) {
+    const range_shelf *shelf = range->shelf;
+    return range->kind == KIND_SEGMENT && shelf->then.end == shelf->then.next &&
+           (shelf->now.end - shelf->now.next) * 10 < shelf->now.size * 9;
+}
+
+static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
+    range_shelf *shelf = range->shelf;
+    if (shelf->now.next == shelf->now.end && shelf->then.next < shelf->then.end) {
+        shelf->now = shelf->then;
+        shelf->then = (slot_block){0};
+    }
+    if (shelf->now.next == shelf->now.end) {
+        int code = fetch_segment(range, &shelf->now, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    if (is_due(range)) {
+        fetch_segment(range, &shelf->then, NULL); /* a failure is told when the present block is used up */
+    }
+    *slot = shelf->now.next++;
+    return FIRN_OK;
+}
+
+int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
+    int64_t slot = 0;
+    pthread_mutex_lock(&range->shelf->lock);
+    int code = next_locked(range, &slot, error);
+    pthread_mutex_unlock(&range->shelf->lock);
+    if (code == FIRN_OK) {
+        *value = origin(range) + slot * range->increment;
+    }
+    return code;
+}
+
+int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error) {
+    slot_block block = {0};
+    if (count < 1 || count > FIRN_SLOT_MAX / 2) {
+        return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64, count);
+    }
+    int code = fetch(range, count, true, &block, error);
+    if (code == FIRN_OK) {
+        *first = origin(range) + block.next * range->increment;
+    }
+    return code;
+}
+
+int64_t firn_range_increment(const firn_range *range) {
+    return range->increment;
+}
+
+int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
+    int code = FIRN_OK;
+    pthread_mutex_lock(&range->shelf->lock);
+    if (range->shelf->now.end == 0) {
+        code = fetch_segment(range, &range->shelf->now, error);
+    } else if (is_due(range)) {
+        code = fetch_segment(range, &range->shelf->then, error);
+    }
+    pthread_mutex_unlock(&range->shelf->lock);
+    *wait_ms = 100;
+    return code;
+}
+
+/* Gives the rest of a block back; busy means that somebody came after it, and nothing is lost but numbers. */
+static int give_back(const firn_range *range, const slot_block *block, firn_error *error) {
+    if (block->next == block->end || block->twice) {
+        return FIRN_OK;
+    }
+    int code = firn_store_give_back(range->store, range->ns, range->key, &block->mark, block->next, error);
+    return code == FIRN_EBUSY ? FIRN_OK : code;
+}
+
+int firn_range_close(firn_range *range, firn_error *error) {
+    if (range == NULL) {
+        return FIRN_OK;
+    }
+    int code = give_back(range, &range->shelf->then, error);
+    if (code == FIRN_OK && range->shelf->then.next == range->shelf->then.end) {
+        code = give_back(range, &range->shelf->now, error);
+    }
+    munmap(range->shelf, sizeof(range_shelf));
+    free(range);
+    return code;
+}

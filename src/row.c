@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows as text: a user's own layout read into a scheme, a scheme's layout written, its epoch and widths changed, the
+ * namespace that follows from them. Pure; the table itself is in scheme.c. */
+#include "error.h"
+#include "scheme.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The ticks of the grammar. */
+static const struct {
+    const char *name;
+    uint32_t tick_ns;
+} ticks[] = {{"s", 1000000000}, {"10ms", 10000000}, {"ms", 1000000}, {"us", 1000}, {"100ns", 100}};
+enum { TICKS = sizeof ticks / sizeof ticks[0] };
+
+static const char *tick_name(uint32_t tick_ns) {
+    for (size_t i = 0; i < TICKS; i++) {
+        if (ticks[i].tick_ns == tick_ns) {
+            return ticks[i].name;
+        }
+    }
+    return "";
+}
+
+/* Reads a number of `bits` or the like, decimal, of at most 3 digits; moves *at. -1: none. */
+static int small_number(const char **at) {
+    int number = 0, digits = 0;
+    for (; **at >= '0' && **at <= '9' && digits < 3; digits++, (*at)++) {
+        number = number * 10 + (**at - '0');
+    }
+    return digits == 0 || (**at >= '0' && **at <= '9') ? -1 : number;
+}
+
+static uint8_t role_of(const char *name, int bits) {
+    static const struct {
+        const char *name;
+        uint8_t role;
+    } words[] = {{"time", FIRN_ROLE_TIME},
+                 {"sequence", FIRN_ROLE_SEQUENCE},
+                 {"counter", FIRN_ROLE_COUNTER},
+                 {"random", FIRN_ROLE_RANDOM}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].name, name) == 0) {
+            return words[i].role;
+        }
+    }
+    return bits == 48 ? FIRN_ROLE_ADDRESS : FIRN_ROLE_NODE;
+}
+
+static bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* One slice of the text at *at, up to `length` characters, into `slice`; the rest after its bits (tick and epoch) is
+ * left to the caller. The error's code is FIRN_EUSAGE. */
+static int read_slice(firn_slice *slice, const char *word, const char **rest, firn_error *error) {
+    const char *at = word;
+    int bits, from = 0, group = 0;
+    firn_value value = {0, 0};
+    bool constant = at[0] == '0' && at[1] == 'x';
+    size_t name = 0;
+    memset(slice, 0, sizeof *slice);
+    while (!constant && is_name_char(at[name])) {
+        name++;
+    }
+    if (!constant && (name == 0 || name >= sizeof slice->name || (at[0] >= '0' && at[0] <= '9'))) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "'%.40s' is no slice: write field:bits, field@from:bits, field~group:bits"
+                          " or 0xVALUE:bits",
+                          word);
+    }
+    memcpy(slice->name, at, name);
+    at += name;
+    if (constant || *at == '=') {
+        char digits[24];
+        at += constant ? 0 : 1;
+        size_t length = strcspn(at, ":");
+        constant = true;
+        if (length >= sizeof digits) {
+            length = sizeof digits - 1;
+        }
+        memcpy(digits, at, length);
+        digits[length] = '\0';
+        if (!firn__value_parse(&value, digits) || value.high != 0) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "'%.40s': a constant is decimal or 0x hex, of at most 64 bits", word);
+        }
+        at += length;
+    }
+    for (; !constant && (*at == '@' || *at == '~');) {
+        int *number = *at++ == '@' ? &from : &group;
+        *number = small_number(&at);
+        if (*number < 0 || *number > 127) {
+            return firn__fail(error, FIRN_EUSAGE, "'%.40s': @ and ~ take a number 0..127", word);
+        }
+    }
+    bits = *at == ':' ? (at++, small_number(&at)) : -1;
+    if (bits < 1 || bits > 128 || from + bits > 128) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "'%.40s': a slice has 1..128 bits, written after a colon", word);
+    }
+    if (group > 0 && (bits % group != 0 || bits > 64)) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "'%.40s': a mirrored slice has at most 64 bits, in whole groups", word);
+    }
+    if (constant && (bits > 64 || !firn__fits(value, (uint32_t)bits))) {
+        return firn__fail(error, FIRN_ERANGE, "'%.40s': the constant does not fit its bits", word);
+    }
+    slice->role = constant ? FIRN_ROLE_CONST : role_of(slice->name, bits);
+    slice->bits = (uint8_t)bits;
+    slice->from = (uint8_t)from;
+    slice->group = (uint8_t)group;
+    slice->value = value.low;
+    *rest = at;
+    return FIRN_OK;
+}
+
+/* The /TICK@@EPOCH behind a time slice. */
+static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn_error *error) {
+    if (*at == '/') {
+        size_t length = strcspn(++at, "@");
+        for (size_t i = 0; i < TICKS; i++) {
+            if (strlen(ticks[i].name) == length && memcmp(ticks[i].name, at, length) == 0) {
+                scheme->tick_ns = ticks[i].tick_ns;
+            }
+        }
+        if (scheme->tick_ns == 0) {
+            return firn__fail(error, FIRN_EUSAGE, "'%.60s': ticks are s 10ms ms us 100ns", word);
+        }
+        at += length;
+    }
+    if (at[0] == '@' && at[1] == '@') {
+        return firn_time_parse(&scheme->epoch, at + 2, strlen(at + 2), error);
+    }
+    return *at == '\0' ? FIRN_OK
+                       : firn__fail(error, FIRN_EUSAGE,
+                                    "'%.60s': behind the bits of time comes /TICK@@EPOCH", word);
+}
+
+/* A field in several slices must lie in them whole, each bit once. */
+static int check_fields(const firn_scheme *scheme, firn_error *error) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        firn_value seen = {0, 0}, all = firn__mask_wide(firn_scheme_width(scheme, i));
+        const firn_slice *slice = &scheme->slices[i];
+        if (slice->role == FIRN_ROLE_CONST || firn_scheme_first(scheme, i) != i) {
+            continue;
+        }
+        for (uint32_t j = i; j < scheme->slice_count; j++) {
+            const firn_slice *other = &scheme->slices[j];
+            firn_value part = firn__up(firn__mask_wide(other->bits), other->from);
+            if (firn_scheme_first(scheme, j) != i || other->role == FIRN_ROLE_CONST) {
+                continue;
+            }
+            if ((seen.low & part.low) != 0 || (seen.high & part.high) != 0) {
+                return firn__fail(error, FIRN_EUSAGE, "a bit of %s stands in the row twice",
+                                  slice->name);
+            }
+            seen.low |= part.low;
+            seen.high |= part.high;
+        }
+        if (seen.low != all.low || seen.high != all.high) {
+            return firn__fail(error, FIRN_EUSAGE, "a bit of %s is missing from the row",
+                              slice->name);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* What follows from the slices of a user's row: order, node, text form. */
+static int derive(firn_scheme *scheme, firn_error *error) {
+    bool random = firn__scheme_role(scheme, FIRN_ROLE_RANDOM) >= 0;
+    bool counter = firn__scheme_role(scheme, FIRN_ROLE_COUNTER) >= 0;
+    bool sequence = firn__scheme_role(scheme, FIRN_ROLE_SEQUENCE) >= 0;
+    int version = firn_scheme_field(scheme, "version");
+    bool node = false;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        int role = scheme->slices[i].role;
+        uint32_t width = firn_scheme_width(scheme, i);
+        node = node || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
+        if ((role == FIRN_ROLE_TIME || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS) &&
+            width > 64) {
+            return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: at most 64",
+                              scheme->slices[i].name, width);
+        }
+        if ((role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER) && width > 40) {
+            return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: at most 40",
+                              scheme->slices[i].name, width);
+        }
+    }
+    if (sequence && counter) {
+        return firn__fail(error, FIRN_EUSAGE, "a row has a sequence or a counter, not both");
+    }
+    if (random && firn__scheme_role_width(scheme, FIRN_ROLE_RANDOM) < 20 && !sequence && !counter) {
+        return firn__fail(error, FIRN_EUSAGE, "fewer than 20 random bits clash at once: add some");
+    }
+    scheme->node_rule = random ? FIRN_NODE_NONE : FIRN_NODE_ALWAYS;
+    scheme->counter_step = counter ? 1 : 0;
+    scheme->form = FIRN_FORM_HEX;
+    if (scheme->bits <= 64) {
+        scheme->form = FIRN_FORM_DEC;
+    } else if (scheme->bits == 128 && version >= 0 &&
+               scheme->slices[version].role == FIRN_ROLE_CONST) {
+        scheme->form = FIRN_FORM_UUID;
+    }
+    firn_id low, high;
+    firn_time next = scheme->epoch;
+    next.sec += 1;
+    scheme->sorts = random || counter ? FIRN_SORTS_TICK : FIRN_SORTS_YES;
+    if (firn_bounds(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) == FIRN_EUSAGE) {
+        scheme->sorts = FIRN_SORTS_NODE; /* something to pin stands before the time */
+    } else if (firn_bounds(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) ==
+               FIRN_EUNSORTED) {
+        scheme->sorts = FIRN_SORTS_NO;
+    }
+    if (random && node) { /* nodes are fields that the caller gives: nothing is reserved */
+        for (uint32_t i = 0; i < scheme->slice_count; i++) {
+            int role = scheme->slices[i].role;
+            bool part = role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
+            scheme->slices[i].role = part ? FIRN_ROLE_USER : (uint8_t)role;
+        }
+    }
+    return FIRN_OK;
+}
+
+static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
+    memset(scheme, 0, sizeof *scheme);
+    snprintf(scheme->name, sizeof scheme->name, "row");
+    scheme->row = -1;
+    for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
+        char word[96];
+        const char *rest = word;
+        size_t length = strcspn(at, " ");
+        if (length >= sizeof word || scheme->slice_count == FIRN_SLICES_MAX) {
+            return firn__fail(error, FIRN_EUSAGE, "a row has at most %d slices of at most 95 characters",
+                              FIRN_SLICES_MAX);
+        }
+        memcpy(word, at, length);
+        word[length] = '\0';
+        firn_slice *slice = &scheme->slices[scheme->slice_count];
+        int code = read_slice(slice, word, &rest, error);
+        if (code == FIRN_OK && slice->role == FIRN_ROLE_TIME) {
+            code = read_tick(scheme, word, rest, error);
+        } else if (code == FIRN_OK && *rest != '\0') {
+            code = firn__fail(error, FIRN_EUSAGE, "'%.60s': '%.20s' is not understood", word, rest);
+        }
+        if (code != FIRN_OK) {
+            return code;
+        }
+        scheme->bits += slice->bits;
+        scheme->slice_count++;
+        at += length;
+    }
+    if (scheme->bits < 1 || scheme->bits > 160) {
+        return firn__fail(error, FIRN_ERANGE, "the row has %" PRIu32 " bits: an ID has 1..160",
+                          scheme->bits);
+    }
+    if (firn__scheme_role(scheme, FIRN_ROLE_TIME) >= 0 && scheme->tick_ns == 0) {
+        scheme->tick_ns = 1000000;
+    }
+    int code = check_fields(scheme, error);
+    return code == FIRN_OK ? derive(scheme, error) : code;
+}
+
+/* Widths a/b/c for the fields in wire order; the whole stays as wide as it was. */
+static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error) {
+    uint32_t before = 0, after = 0, i = 0;
+    const char *at = bits;
+    for (; i < scheme->slice_count; i++) {
+        firn_slice *slice = &scheme->slices[i];
+        if (slice->role == FIRN_ROLE_CONST) {
+            continue;
+        }
+        int width = small_number(&at);
+        if (firn_scheme_first(scheme, i) != i || firn_scheme_width(scheme, i) != slice->bits ||
+            slice->group != 0) {
+            return firn__fail(error, FIRN_EUSAGE, "%s has split fields: write it as a row of your own",
+                              scheme->name);
+        }
+        if (width < 1 || width > 64 || (*at != '/' && *at != '\0')) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "bits=%.40s: write the widths of the fields of %s as a/b/c", bits,
+                              scheme->name);
+        }
+        before += slice->bits;
+        after += (uint32_t)width;
+        slice->bits = (uint8_t)width;
+        at += at[0] == '/' && at[1] != '\0';
+    }
+    if (*at != '\0' || before != after) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "bits=%.40s: one width a field, %" PRIu32 " bits in all, not %" PRIu32,
+                          bits, before, after);
+    }
+    scheme->row = -1;
+    return FIRN_OK;
+}
+
+static int unknown_scheme(const char *text, firn_error *error) {
+    const char *names[64];
+    size_t count = 0;
+    for (const firn_scheme *row; count < 63 && (row = firn_scheme_at(count)) != NULL; count++) {
+        names[count] = row->name;
+    }
+    names[count] = NULL;
+    const char *near = firn__nearest(text, names);
+    return firn__fail(error, FIRN_EUSAGE, "there is no scheme '%.60s': %s%s", text,
+                      near != NULL ? "did you mean " : "see firn schemes", near != NULL ? near : "");
+}
+
+int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,
+                     firn_error *error) {
+    firn_scheme made;
+    int code = FIRN_OK;
+    const firn_scheme *row = firn_scheme_find(text);
+    if (row != NULL) {
+        made = *row;
+    } else if (strchr(text, ':') == NULL) {
+        return unknown_scheme(text, error);
+    } else {
+        code = read_row(&made, text, error);
+    }
+    if (code == FIRN_OK && bits != NULL) {
+        code = change_bits(&made, bits, error);
+    }
+    if (code == FIRN_OK && epoch != NULL) {
+        code = made.tick_ns == 0
+                   ? firn__fail(error, FIRN_EUSAGE, "%s has no time: leave epoch out", made.name)
+                   : firn_time_parse(&made.epoch, epoch, strlen(epoch), error);
+    }
+    if (code == FIRN_OK) {
+        *scheme = made;
+    }
+    return code;
+}
+
+char *firn_scheme_row(char text[FIRN_ROW_SIZE], const firn_scheme *scheme) {
+    size_t length = 0;
+    bool dated = false;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < scheme->slice_count && length < FIRN_ROW_SIZE - 100; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        char *at = text + length;
+        size_t room = FIRN_ROW_SIZE - length;
+        int n = snprintf(at, room, "%s%s", i > 0 ? " " : "", slice->name);
+        if (slice->role == FIRN_ROLE_CONST) {
+            n += snprintf(at + n, room - (size_t)n, "%s0x%" PRIx64, slice->name[0] ? "=" : "",
+                          slice->value);
+        } else if (slice->from != 0 || firn_scheme_width(scheme, firn_scheme_first(scheme, i)) != slice->bits) {
+            n += snprintf(at + n, room - (size_t)n, "@%d", slice->from);
+        }
+        if (slice->group != 0) {
+            n += snprintf(at + n, room - (size_t)n, "~%d", slice->group);
+        }
+        n += snprintf(at + n, room - (size_t)n, ":%d", slice->bits);
+        if (slice->role == FIRN_ROLE_TIME && !dated) {
+            char epoch[FIRN_TIME_SIZE];
+            int digits = scheme->epoch.ns == 0 ? 0 : scheme->epoch.ns % 1000000 == 0 ? 3 : 9;
+            n += snprintf(at + n, room - (size_t)n, "/%s@@%s", tick_name(scheme->tick_ns),
+                          firn_time_format(epoch, &scheme->epoch, digits));
+            dated = true;
+        }
+        length += (size_t)n;
+    }
+    return text;
+}
+
+char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme) {
+    const firn_scheme *row = firn_scheme_find(scheme->name);
+    char part[FIRN_ROW_SIZE];
+    if (row == NULL) {
+        firn_scheme_row(part, scheme);
+        snprintf(text, FIRN_NS_SIZE, "%.*s", FIRN_NS_SIZE - 1, part);
+        return text;
+    }
+    size_t length = (size_t)snprintf(text, FIRN_NS_SIZE, "%s", scheme->ns ? scheme->ns : scheme->name);
+    if (firn_time_cmp(&row->epoch, &scheme->epoch) != 0) {
+        firn_time_format(part, &scheme->epoch, scheme->epoch.ns == 0 ? 0 : 9);
+        length += (size_t)snprintf(text + length, FIRN_NS_SIZE - length, "@%s", part);
+    }
+    for (uint32_t i = 0; scheme->row < 0 && i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role != FIRN_ROLE_CONST) {
+            length += (size_t)snprintf(text + length, FIRN_NS_SIZE - length, "/%d",
+                                       scheme->slices[i].bits);
+        }
+    }
+    return text;
+}

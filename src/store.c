@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Stores: opened by URL, modules loaded when first used, and the checked wrapper round the verbs that every caller goes
+ * through. Knows no generator and no engine by more than its name. */
+#include "store.h"
+
+#include "error.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef FIRN_MODULE_DIR
+#define FIRN_MODULE_DIR "/usr/lib/firn"
+#endif
+
+#define URL_SIZE 4200 /* a path and some more */
+
+struct firn_store {
+    const firn_store_ops *ops;
+    void *self;
+    void *library;         /* of the module; NULL: built in or the caller's */
+    pthread_mutex_t *lock; /* in a page that a fork wipes: a child never inherits it locked */
+    char url[URL_SIZE];
+};
+
+static int make_store(firn_store **out, const firn_store_ops *ops, void *self, firn_error *error) {
+    firn_store *store = calloc(1, sizeof *store);
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (store == NULL || page == MAP_FAILED) {
+        free(store);
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
+    }
+    if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
+        munmap(page, 4096);
+        free(store);
+        return firn__fail(error, FIRN_ESYSTEM, "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+    }
+    store->lock = page;
+    store->ops = ops;
+    store->self = self;
+    *out = store;
+    return FIRN_OK;
+}
+
+int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, firn_error *error) {
+    if (ops->version != 1 || ops->reserve == NULL || ops->give_back == NULL || ops->list == NULL || ops->close == NULL) {
+        return firn__fail(error, FIRN_EUSAGE, "the store's methods are not of version 1, or one is missing");
+    }
+    int code = make_store(store, ops, self, error);
+    if (code == FIRN_OK) {
+        snprintf((*store)->url, URL_SIZE, "%s:", ops->scheme);
+    }
+    return code;
+}
+
+/* ---- where ------------------------------------------------------------------------------------------------------ */
+
+/* The embedded store's place: what the environment says for a user, the machine's for root and services. */
+static int default_url(char url[URL_SIZE], firn_error *error) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length;
+    if (state != NULL && state[0] == '/') {
+        length = snprintf(url, URL_SIZE, "sqlite:%s/firn/firn.db", state);
+    } else if (geteuid() == 0 || home == NULL || home[0] != '/') {
+        length = snprintf(url, URL_SIZE, "sqlite:/var/lib/firn/firn.db");
+    } else {
+        length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/firn.db", home);
+    }
+    return length < URL_SIZE ? FIRN_OK : firn__fail(error, FIRN_ERANGE, "XDG_STATE_HOME is too long: set a shorter one");
+}
+
+/* Beside the library or the program that holds it: PREFIX/lib/firn, or the build folder's. */
+static void own_dirs(char beside[URL_SIZE], char above[URL_SIZE]) {
+    Dl_info info;
+    beside[0] = above[0] = '\0';
+    if (dladdr((const void *)(uintptr_t)firn_store_open, &info) == 0 || info.dli_fname == NULL) {
+        return;
+    }
+    char path[URL_SIZE];
+    ssize_t length = -1;
+    if (strchr(info.dli_fname, '/') == NULL) {
+        length = readlink("/proc/self/exe", path, sizeof path - 1);
+    }
+    if (length < 0) {
+        length = snprintf(path, sizeof path, "%s", info.dli_fname);
+    }
+    path[(size_t)length < sizeof path ? (size_t)length : sizeof path - 1] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        *slash = '\0';
+        snprintf(beside, URL_SIZE, "%.4000s/firn", path);
+        snprintf(above, URL_SIZE, "%.4000s/../lib/firn", path);
+    }
+}
+
+static void *load_from(const char *dir, const char *engine) {
+    char path[URL_SIZE + 64];
+    if (dir == NULL || dir[0] == '\0') {
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/%s.so", dir, engine);
+    return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+static int load_module(void **library, const firn_store_ops **ops, const char *engine, const firn_store_options *options,
+                       firn_error *error) {
+    char beside[URL_SIZE], above[URL_SIZE];
+    own_dirs(beside, above);
+    const char *dirs[] = {options->module_dir, beside, above, FIRN_MODULE_DIR};
+    *library = NULL;
+    for (size_t i = 0; i < 4 && *library == NULL; i++) {
+        *library = load_from(dirs[i], engine);
+    }
+    if (*library == NULL) {
+        const char *why = dlerror();
+        return firn__fail(error, FIRN_EUSAGE, "there is no module for stores of kind %.20s:%s%.90s: install it in %s",
+                          engine, why != NULL ? " " : "", why != NULL ? why : "", FIRN_MODULE_DIR);
+    }
+    *ops = dlsym(*library, "firn_store_module");
+    if (*ops == NULL || (*ops)->version != 1 || strcmp((*ops)->scheme, engine) != 0) {
+        dlclose(*library);
+        return firn__fail(error, FIRN_ESYSTEM, "the module for %.20s is of another version: install firn's own", engine);
+    }
+    return FIRN_OK;
+}
+
+/* The engine's name, and the URL that is shown: without what stands between : and @ behind //. */
+static int split_url(char engine[32], char shown[URL_SIZE], const char *url, firn_error *error) {
+    size_t length = strcspn(url, ":");
+    const char *at = strchr(url, '@'), *slashes = strstr(url, "//");
+    const char *colon = slashes != NULL && at != NULL ? strchr(slashes, ':') : NULL;
+    if (url[length] != ':' || length == 0 || length > 31 ||
+        strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length || strlen(url) >= URL_SIZE) {
+        return firn__fail(error, FIRN_EUSAGE, "'%.80s' is no store: write memory: or sqlite:PATH", url);
+    }
+    memcpy(engine, url, length);
+    engine[length] = '\0';
+    if (colon != NULL && colon < at) {
+        snprintf(shown, URL_SIZE, "%.*s:***%s", (int)(colon - url), url, at);
+    } else {
+        snprintf(shown, URL_SIZE, "%s", url);
+    }
+    return FIRN_OK;
+}
+
+int firn_store_open(firn_store **out, const char *url, const firn_store_options *options, firn_error *error) {
+    static const firn_store_options none = {0};
+    char engine[32], shown[URL_SIZE], chosen[URL_SIZE];
+    const firn_store_ops *ops = &firn__store_memory;
+    firn_store *store;
+    void *library = NULL;
+    int code = FIRN_OK;
+    options = options != NULL ? options : &none;
+    if (url == NULL) {
+        code = default_url(chosen, error);
+        url = chosen;
+    }
+    if (code == FIRN_OK) {
+        code = split_url(engine, shown, url, error);
+    }
+    if (code == FIRN_OK && strcmp(engine, "memory") != 0) {
+        code = load_module(&library, &ops, engine, options, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = make_store(&store, ops, NULL, error);
+    if (code == FIRN_OK) {
+        code = ops->open(&store->self, url, options, error);
+        if (code != FIRN_OK) {
+            munmap(store->lock, 4096);
+            free(store);
+        }
+    }
+    if (code != FIRN_OK) {
+        if (library != NULL) {
+            dlclose(library);
+        }
+        return code;
+    }
+    store->library = library;
+    strcpy(store->url, shown);
+    *out = store;
+    return FIRN_OK;
+}
+
+/* ---- the verbs -------------------------------------------------------------------------------------------------- */
+
+static int check_names(const char *ns, const char *key, firn_error *error) {
+    if (ns == NULL || ns[0] == '\0' || strlen(ns) >= FIRN_NS_SIZE || key == NULL || key[0] == '\0' ||
+        strlen(key) >= FIRN_KEY_SIZE) {
+        return firn__fail(error, FIRN_ERANGE, "a namespace has 1..%d characters, a key 1..%d", FIRN_NS_SIZE - 1,
+                          FIRN_KEY_SIZE - 1);
+    }
+    return FIRN_OK;
+}
+
+int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *first, firn_mark *held,
+                       firn_error *error) {
+    int64_t granted = -1;
+    firn_mark mark = {0, 0};
+    int code = check_names(request->ns, request->key, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (request->earliest < 0 || request->latest < request->earliest || request->count < 1 ||
+        request->latest > FIRN_SLOT_MAX || request->count > FIRN_SLOT_MAX - request->latest) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "a reservation of %" PRId64 " from %" PRId64 " to %" PRId64
+                          ": 0 <= earliest <= latest, count >= 1, latest + count <= 2^62",
+                          request->count, request->earliest, request->latest);
+    }
+    pthread_mutex_lock(store->lock);
+    code = store->ops->reserve(store->self, request, &granted, &mark, error);
+    pthread_mutex_unlock(store->lock);
+    if (code == FIRN_OK && (granted < request->earliest || granted > request->latest)) {
+        return firn__fail(error, FIRN_ESTORE, "the store granted %" PRId64 ", outside what was asked for: do not use it",
+                          granted);
+    }
+    if (code == FIRN_OK) {
+        *first = granted;
+    } else if (code == FIRN_EBUSY) {
+        *held = mark;
+    }
+    return code;
+}
+
+int firn_store_give_back(firn_store *store, const char *ns, const char *key, const firn_mark *mine, int64_t high,
+                         firn_error *error) {
+    int code = check_names(ns, key, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (high < 0 || high > mine->high || mine->high > FIRN_SLOT_MAX) {
+        return firn__fail(error, FIRN_ERANGE, "a give back from %" PRId64 " to %" PRId64 ": it only lowers", mine->high,
+                          high);
+    }
+    pthread_mutex_lock(store->lock);
+    code = store->ops->give_back(store->self, ns, key, mine, high, error);
+    pthread_mutex_unlock(store->lock);
+    return code;
+}
+
+int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context, firn_error *error) {
+    pthread_mutex_lock(store->lock);
+    int code = store->ops->list(store->self, ns, visit, context, error);
+    pthread_mutex_unlock(store->lock);
+    return code;
+}
+
+int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
+    if (store->ops->now == NULL) {
+        return firn__fail(error, FIRN_ESYSTEM, "%s has no clock of its own", store->ops->scheme);
+    }
+    pthread_mutex_lock(store->lock);
+    int code = store->ops->now(store->self, now, error);
+    pthread_mutex_unlock(store->lock);
+    return code;
+}
+
+void firn_store_close(firn_store *store) {
+    if (store == NULL) {
+        return;
+    }
+    store->ops->close(store->self);
+    if (store->library != NULL) {
+        dlclose(store->library);
+    }
+    munmap(store->lock, 4096);
+    free(store);
+}
+
+bool firn__store_embedded(const firn_store *store) {
+    return strcmp(store->ops->scheme, "memory") == 0 || strcmp(store->ops->scheme, "sqlite") == 0;
+}
+
+const char *firn__store_url(const firn_store *store) {
+    return store->url;
+}

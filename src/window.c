@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper of permits: claims nodes, renews windows, retires permits and gives their rest back, all by the one verb
+ * reserve. Runs under live->keeper in a thread of the caller's; never sleeps but between two sendings of one request. */
+#include "entropy.h"
+#include "error.h"
+#include "gen.h"
+#include "plant.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SENDINGS 3                       /* of one request whose outcome is unknown, in one go */
+#define RESEND_NS INT64_C(20000000)      /* between them */
+#define CLAIMS 24                        /* nodes tried in one claim */
+#define LISTED_MAX 65536                 /* nodes looked at in one listing */
+#define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
+#define PAGE 4096
+#define CHUNK (64 * PAGE)
+
+static void count_one_more(_Atomic uint64_t *count) {
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+/* ---- permits ---------------------------------------------------------------------------------------------------- */
+
+/* A page holds a head and as many permits as fit. When all of them are retired the page goes back to the kernel and
+ * reads as zero from then on: closed. */
+typedef struct page_head {
+    uint64_t retired;
+} page_head;
+enum { PER_PAGE = (PAGE - 64) / (int)PERMIT_SIZE };
+
+static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
+    firn__arena *arena = &gen->live->arena;
+    if (arena->at == arena->end) {
+        uint8_t *chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (chunk == MAP_FAILED) {
+            firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
+            return NULL;
+        }
+        if (FIRN_PLANT != FIRN_PLANT_NOFORK && madvise(chunk, CHUNK, MADV_WIPEONFORK) != 0) {
+            munmap(chunk, CHUNK);
+            firn__fail(error, FIRN_ESYSTEM,
+                       "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+            return NULL;
+        }
+        uint8_t **chunks = realloc(gen->chunks, (gen->chunk_count + 1) * sizeof *chunks);
+        if (chunks == NULL) {
+            munmap(chunk, CHUNK);
+            firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
+            return NULL;
+        }
+        gen->chunks = chunks;
+        gen->chunks[gen->chunk_count++] = chunk;
+        arena->at = chunk;
+        arena->end = chunk + CHUNK;
+    }
+    size_t offset = (size_t)((uintptr_t)arena->at % PAGE);
+    uint8_t *at = arena->at + (offset == 0 ? 64 : 0);
+    offset = offset == 0 ? 64 : offset;
+    bool last = offset + 2 * PERMIT_SIZE > PAGE;
+    arena->at = last ? at - offset + PAGE : at + PERMIT_SIZE;
+    return (firn__permit *)(void *)at;
+}
+
+void firn__window_free(firn_gen *gen) {
+    for (size_t i = 0; i < gen->chunk_count; i++) {
+        munmap(gen->chunks[i], CHUNK);
+    }
+    free(gen->chunks);
+}
+
+static void free_page(const firn__permit *permit) {
+    uint8_t *page = (uint8_t *)((uintptr_t)permit / PAGE * PAGE);
+    page_head *head = (page_head *)(void *)page;
+    if (++head->retired == PER_PAGE) {
+        madvise(page, PAGE, MADV_DONTNEED); /* refused where pages are larger: then it only stays */
+    }
+}
+
+static int64_t slots_of(const firn_gen *gen, uint64_t ticks) {
+    return (int64_t)(ticks << gen->s);
+}
+
+/* Sets from which slot on a renewal is due: half way. */
+static void set_soft(firn__permit *permit, int64_t from) {
+    int64_t end = atomic_load(&permit->end);
+    int64_t soft = permit->reserved ? from + (end - from) / 2 : end;
+    atomic_store(&permit->soft, soft < from + 1 ? from + 1 : soft);
+}
+
+static int publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *error) {
+    int64_t start = 0;
+    int code = gen->start != FIRN_START_ZERO && ((uint64_t)permit->first & firn__mask(gen->s)) == 0
+                   ? firn__gen_start(gen, &start, error) /* the permit opens a new tick */
+                   : FIRN_OK;
+    if (code == FIRN_OK) {
+        set_soft(permit, permit->first + start);
+        atomic_store(&permit->cursor, FIRN__OPEN | (uint64_t)(permit->first + start));
+        atomic_store_explicit(&gen->live->permits[k], permit, memory_order_release);
+        count_one_more(&gen->live->claims);
+    }
+    return code;
+}
+
+/* Without a store: everything from now on, as far as the row and the word reach. */
+static int claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error) {
+    firn__permit *permit = new_permit(gen, error);
+    if (permit == NULL) {
+        return error != NULL ? error->code : FIRN_EMEMORY;
+    }
+    int code = firn__gen_base(gen, 0, &permit->base, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    uint64_t ticks = gen->tick_end - tick, most = (uint64_t)FIRN__NO_SLOT >> gen->s;
+    permit->base_tick = tick;
+    permit->first = 0;
+    atomic_store(&permit->end, slots_of(gen, ticks < most ? ticks : most));
+    return publish(gen, k, permit, error);
+}
+
+int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error) {
+    firn__live *live = gen->live;
+    firn__permit *permit = atomic_load(&live->permits[k]);
+    int code = FIRN_OK;
+    if (permit == NULL) {
+        return FIRN_OK;
+    }
+    /* One atomic step closes the cursor and tells where issuing stopped. */
+    uint64_t cursor = FIRN_PLANT == FIRN_PLANT_CURSOR ? atomic_load(&permit->cursor)
+                                                      : atomic_fetch_and(&permit->cursor, ~FIRN__OPEN);
+    int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = atomic_load(&permit->end);
+    if (next > permit->first) {
+        uint64_t last = permit->base_tick + ((uint64_t)(next - 1) >> gen->s);
+        live->last_tick = !live->has_last || last > live->last_tick ? last : live->last_tick;
+        live->has_last = true;
+    }
+    bool mine = permit->reserved && (!permit->twice || FIRN_PLANT == FIRN_PLANT_TWICE) &&
+                permit->pending_grant == 0 && !permit->lost;
+    if (give_back && mine && next < end) {
+        int64_t base = slots_of(gen, permit->base_tick);
+        firn_mark mark = {base + end, permit->grant};
+        char key[FIRN_KEY_SIZE];
+        snprintf(key, sizeof key, "%" PRIu64, permit->node);
+        code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + next, error);
+        count_one_more(&live->give_backs);
+    }
+    if (FIRN_PLANT != FIRN_PLANT_CURSOR) {
+        atomic_store_explicit(&live->permits[k], NULL, memory_order_release);
+        free_page(permit);
+    }
+    return code == FIRN_EBUSY ? FIRN_OK : code; /* busy: somebody has come after us, so there is nothing to give */
+}
+
+void firn__window_leave(firn_gen *gen) {
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        /* with a keeper of the caller's, firn_next stays away from the store: the rest is then lost */
+        firn__window_retire(gen, k, !gen->stepped, NULL);
+        gen->live->has_node[k] = false;
+    }
+    gen->live->has_last = false; /* the present is before the last ID: begin at the present all the same */
+    pthread_mutex_lock(&gen->live->counted.lock);
+    gen->live->counted.permit = NULL;
+    pthread_mutex_unlock(&gen->live->counted.lock);
+    if (!gen->reserved) {
+        firn__gen_identify(gen, NULL); /* a failure leaves no identity, and the claim to come says so */
+    }
+}
+
+/* ---- one request ------------------------------------------------------------------------------------------------ */
+
+int firn__window_grant(const firn_gen *gen, uint64_t *grant, firn_error *error) {
+    firn_value drawn;
+    int code = firn__entropy_bits(gen->entropy, &drawn, 63, error);
+    if (code == FIRN_OK) {
+        *grant = drawn.low | 1;
+    }
+    return code;
+}
+
+int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, bool *twice,
+                         firn_mark *held, int tries, firn_error *error) {
+    int code = FIRN_EUNKNOWN;
+    bool again = *twice; /* has it gone out before? */
+    for (int i = 0; i < tries && code == FIRN_EUNKNOWN; i++) {
+        if (i > 0) {
+            gen->clock->pause(gen->clock->self, RESEND_NS);
+        }
+        *twice = again;
+        code = firn_store_reserve(gen->store, request, first, held, error);
+        bool own = held->grant == request->grant || FIRN_PLANT == FIRN_PLANT_ADOPT;
+        if (code == FIRN_EBUSY && own && again) {
+            *first = held->high - request->count; /* the first sending did arrive */
+            code = FIRN_OK;
+        } else if (code == FIRN_EBUSY && held->grant == request->grant) {
+            return firn__fail(error, FIRN_ECLONED,
+                              "node %s was reserved by a copy of this process image: end one of the two, and start "
+                              "processes instead of cloning them",
+                              request->key);
+        }
+        again = true;
+    }
+    if (code != FIRN_OK && code != FIRN_EBUSY) {
+        count_one_more(&gen->live->store_errors);
+    }
+    return code;
+}
+
+/* ---- renewal ---------------------------------------------------------------------------------------------------- */
+
+/* The end of a window that lies `window` past the last slot issued, and holds `need` (both relative). */
+static int64_t window_end(const firn_gen *gen, const firn__permit *permit, int64_t next, int64_t need) {
+    int64_t end = next + slots_of(gen, gen->window_ticks);
+    int64_t cap = gen->slot_end - slots_of(gen, permit->base_tick);
+    end = end < need ? need : end;
+    return end < cap ? end : cap;
+}
+
+static int renew(firn_gen *gen, firn__permit *permit, int64_t need, firn_error *error) {
+    int64_t base = slots_of(gen, permit->base_tick), end = atomic_load(&permit->end), first;
+    int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
+    char key[FIRN_KEY_SIZE];
+    firn_mark held = {0, 0};
+    bool twice = permit->pending_grant != 0;
+    firn_request request = {gen->ns, gen->row, key, permit->pending_count, base + end, base + end,
+                            permit->pending_grant, gen->note};
+    snprintf(key, sizeof key, "%" PRIu64, permit->node);
+    if (!twice) {
+        request.count = window_end(gen, permit, next, need) - end;
+        if (request.count <= 0) {
+            atomic_store(&permit->soft, end);
+            return FIRN_OK;
+        }
+        int code = firn__window_grant(gen, &request.grant, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    atomic_store(&permit->soft, end); /* while this one asks, the others go on */
+    int code = firn__window_reserve(gen, &request, &first, &twice, &held, SENDINGS, error);
+    permit->twice = permit->twice || twice;
+    permit->pending_grant = 0;
+    if (code == FIRN_OK) {
+        permit->grant = request.grant;
+        atomic_store(&permit->end, end + request.count); /* raised in place: granted at the old end */
+        set_soft(permit, next);
+        count_one_more(&gen->live->renewals);
+        return FIRN_OK;
+    }
+    if (code == FIRN_EUNKNOWN) {
+        permit->pending_grant = request.grant;
+        permit->pending_count = request.count;
+        permit->twice = true;
+    }
+    permit->lost = code == FIRN_EBUSY || code == FIRN_ECLONED;
+    if (!permit->lost) { /* try again a quarter of the rest later */
+        int64_t soft = next + (end - next) / 4 + 1;
+        atomic_store(&permit->soft, soft < end ? soft : end);
+    }
+    return code;
+}
+
+/* ---- claim ------------------------------------------------------------------------------------------------------ */
+
+struct used {
+    uint64_t node;
+    int64_t high;
+};
+
+/* The nodes of the namespace that have been used, as far as they match what is pinned. */
+typedef struct listing {
+    const firn_gen *gen;
+    struct used *used;
+    size_t count, size;
+    bool history; /* the common history node is among them */
+    bool read;
+} listing;
+
+static int see_holding(void *context, const firn_holding *holding) {
+    listing *list = context;
+    const firn_gen *gen = list->gen;
+    firn_value node;
+    if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
+        return FIRN_OK; /* node@tick of the history, or more than is worth looking at */
+    }
+    list->history = list->history || holding->mark.high == gen->mark_end + 1;
+    if ((node.low & gen->pin_mask) != gen->pinned) {
+        return FIRN_OK;
+    }
+    if (list->count == list->size) {
+        size_t size = list->size == 0 ? 64 : list->size * 2;
+        struct used *used = realloc(list->used, size * sizeof *used);
+        if (used == NULL) {
+            return FIRN_EMEMORY;
+        }
+        list->used = used;
+        list->size = size;
+    }
+    list->used[list->count++] = (struct used){node.low, holding->mark.high};
+    return FIRN_OK;
+}
+
+static int by_node(const void *a, const void *b) {
+    uint64_t x = ((const struct used *)a)->node, y = ((const struct used *)b)->node;
+    return x < y ? -1 : x > y;
+}
+
+/* A number spread over the bits of the node that are not pinned. */
+static uint64_t with_free_bits(const firn_gen *gen, uint64_t number) {
+    uint64_t node = gen->pinned;
+    for (uint32_t i = 0, j = 0; i < gen->node_bits; i++) {
+        if (!(gen->pin_mask >> i & 1)) {
+            node |= (number >> j++ & 1) << i;
+        }
+    }
+    return node;
+}
+
+static uint32_t free_bits(const firn_gen *gen) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < gen->node_bits; i++) {
+        bits += !(gen->pin_mask >> i & 1);
+    }
+    return bits;
+}
+
+/* A random node that was used before and is free by `latest`; false: there is none. */
+static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64_t *node) {
+    size_t fit = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->used[i].high <= latest) {
+            struct used swap = list->used[fit];
+            list->used[fit++] = list->used[i];
+            list->used[i] = swap;
+        }
+    }
+    uint64_t chosen;
+    if (fit == 0 || firn__entropy_below(gen->entropy, &chosen, fit, NULL) != FIRN_OK) {
+        return false;
+    }
+    *node = list->used[chosen].node;
+    list->used[chosen].high = FIRN_SLOT_MAX; /* not again in this claim */
+    return true;
+}
+
+/* A random node that was never used. The last such one is left to history, which has no other way to a node. */
+static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node) {
+    uint32_t bits = free_bits(gen);
+    uint64_t all = bits >= 63 ? UINT64_MAX : UINT64_C(1) << bits, number;
+    uint64_t keep = list->history ? 0 : 1;
+    if (all <= list->count + keep) {
+        return false;
+    }
+    if (firn__entropy_below(gen->entropy, &number, all, NULL) != FIRN_OK) {
+        return false;
+    }
+    if (list->count > 1) {
+        qsort(list->used, list->count, sizeof *list->used, by_node);
+    }
+    for (size_t i = 0; i <= list->count; i++) { /* one of so many numbers in a row is not in the list */
+        struct used wanted = {with_free_bits(gen, (number + i) % all), 0};
+        *node = wanted.node;
+        if (list->count == 0 || bsearch(&wanted, list->used, list->count, sizeof wanted, by_node) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which node comes next in this claim: the own one, then one that was used before, then a new one. Used ones first, so
+ * that never-used ones are left for history. */
+static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64_t latest,
+                      uint64_t *node, int *failed, firn_error *error) {
+    firn__live *live = gen->live;
+    if (gen->fixed) {
+        *node = gen->pinned;
+        return tried == 0;
+    }
+    if (tried == 0 && live->has_node[k]) {
+        *node = live->last_node[k];
+        return true;
+    }
+    if (!list->read) {
+        list->read = true;
+        *failed = firn_store_list(gen->store, gen->ns, see_holding, list, error);
+    }
+    if (*failed != FIRN_OK) {
+        return false;
+    }
+    return pick_used(gen, list, latest, node) || pick_new(gen, list, node);
+}
+
+/* The first tick in which another node than the own may begin: later than any that was issued in. */
+static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
+    const firn__live *live = gen->live;
+    return live->has_last && live->last_tick >= tick ? live->last_tick + 1 : tick;
+}
+
+/* What a claim asks for. */
+typedef struct claim_wish {
+    uint64_t tick;  /* the present */
+    int64_t offset; /* where in a new tick the sequence begins */
+    int64_t count;  /* slots */
+    bool online;    /* just these, and no more: the own mark may then be ahead of the clock */
+} claim_wish;
+
+/* One node asked for: the first slot in the present tick, or within the lead when it may be. The own node's mark keeps
+ * its order; any other node begins in a later tick than the last ID's. */
+static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, firn__permit *out, firn_mark *held,
+               firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from;
+    int64_t first, earliest = slots_of(gen, from) + wish->offset;
+    bool twice = false;
+    if ((gen->fixed || (own && wish->online)) && wish->tick + gen->lead_ticks > from) {
+        last = wish->tick + gen->lead_ticks;
+    }
+    firn_request request = {gen->ns, gen->row, key, wish->count, earliest, slots_of(gen, last + 1) - 1, 0, gen->note};
+    if (wish->online) { /* all of it within the lead, not only its first */
+        int64_t latest = slots_of(gen, wish->tick + gen->lead_ticks + 1) - wish->count;
+        request.latest = latest < request.latest ? latest : request.latest;
+    }
+    if (request.latest > gen->slot_end - wish->count) {
+        request.latest = gen->slot_end - wish->count;
+    }
+    if (request.latest < earliest) {
+        bool ended = gen->slot_end - wish->count < earliest;
+        return ended ? firn__fail(error, FIRN_ELAYOUT, "the layout of %s ends within the window that is needed",
+                                  gen->scheme.name)
+                     : firn__fail(error, FIRN_EEXHAUSTED,
+                                  "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
+                                  "): slow down or full=wait",
+                                  gen->scheme.name, gen->keys.max_lead_ms);
+    }
+    snprintf(key, sizeof key, "%" PRIu64, node);
+    int code = firn__window_grant(gen, &request.grant, error);
+    if (code == FIRN_OK) {
+        code = firn__window_reserve(gen, &request, &first, &twice, held, SENDINGS, error);
+    }
+    if (code == FIRN_OK) {
+        out->base_tick = from;
+        out->node = node;
+        out->first = first - slots_of(gen, from);
+        out->grant = request.grant;
+        out->twice = twice;
+        out->reserved = true;
+        atomic_store(&out->end, out->first + wish->count);
+        code = firn__gen_base(gen, node, &out->base, error);
+    }
+    return code;
+}
+
+static int no_node(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error) {
+    char node[128], when[FIRN_TIME_SIZE];
+    firn_time time;
+    uint64_t free_tick = (uint64_t)held->high >> gen->s;
+    uint64_t wait = free_tick > tick + gen->lead_ticks ? free_tick - tick - gen->lead_ticks : 0;
+    gen->live->busy_ms = wait > (uint64_t)INT64_MAX / gen->scheme.tick_ns
+                             ? INT64_MAX
+                             : (int64_t)(wait * gen->scheme.tick_ns / 1000000);
+    if (!gen->fixed) {
+        return firn__fail(error, FIRN_EBUSY,
+                          "every node of %s is in use (the last never-used one is kept for back-dated IDs): wait, or "
+                          "take a row with more node bits",
+                          gen->ns);
+    }
+    firn__gen_node_text(node, gen, gen->pinned);
+    if (held->high > gen->mark_end) {
+        return firn__fail(error, FIRN_EBUSY, "%s of %s issues back-dated IDs only: take another node", node, gen->ns);
+    }
+    firn_scheme_time(&gen->scheme, free_tick, &time);
+    return firn__fail(error, FIRN_EBUSY,
+                      "%s of %s is in use up to %s: end its other holder, wait, or take another node", node, gen->ns,
+                      firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
+}
+
+/* Claims a node into `out`. FIRN_EBUSY: none is free. */
+static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out, firn_error *error) {
+    firn__live *live = gen->live;
+    listing list = {.gen = gen};
+    firn_mark held = {0, 0};
+    uint64_t node;
+    int64_t latest = slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
+    int code = FIRN_EBUSY, failed = FIRN_OK;
+    for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
+        bool own = gen->fixed || (tried == 0 && live->has_node[k]);
+        if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
+            break;
+        }
+        code = ask(gen, node, own, wish, out, &held, error);
+    }
+    free(list.used);
+    if (code == FIRN_OK) {
+        live->last_node[k] = out->node;
+        live->has_node[k] = true;
+    } else if (code == FIRN_EBUSY) {
+        code = failed != FIRN_OK ? failed : no_node(gen, &held, wish->tick, error);
+    }
+    return code;
+}
+
+static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn_error *error) {
+    claim_wish wish = {tick, 0, slots_of(gen, gen->window_ticks), false};
+    uint64_t from = later_tick(gen, tick);
+    int64_t needed = n + slots_of(gen, 2), room = gen->slot_end - slots_of(gen, from);
+    if (from > tick + gen->lead_ticks) {
+        return firn__fail(error, FIRN_EEXHAUSTED,
+                          "the next window begins more than max_lead_ms=%" PRId64 " ahead of the clock: wait",
+                          gen->keys.max_lead_ms);
+    }
+    /* n IDs must fit behind any start of the sequence, in a window that may begin late in its tick */
+    wish.count = wish.count < needed ? needed : wish.count;
+    wish.count = wish.count < room ? wish.count : room;
+    if (wish.count < 1) {
+        return firn__fail(error, FIRN_ELAYOUT, "the layout of %s has ended", gen->scheme.name);
+    }
+    firn__permit *permit = new_permit(gen, error);
+    if (permit == NULL) {
+        return error != NULL ? error->code : FIRN_EMEMORY;
+    }
+    int code = claim(gen, k, &wish, permit, error);
+    if (code == FIRN_OK) {
+        code = publish(gen, k, permit, error);
+    }
+    if (code != FIRN_OK) {
+        free_page(permit); /* never published: it counts as retired */
+    }
+    return code;
+}
+
+int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out, firn_error *error) {
+    firn__live *live = gen->live;
+    claim_wish wish = {tick, 0, n, true};
+    int code = firn__gen_start(gen, &wish.offset, error);
+    if (code == FIRN_OK) {
+        code = claim(gen, 0, &wish, out, error);
+    }
+    if (code == FIRN_OK) {
+        live->last_tick = out->base_tick + ((uint64_t)(out->first + n - 1) >> gen->s);
+        live->has_last = true;
+        count_one_more(&live->claims);
+    }
+    return code;
+}
+
+int firn__window_keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t n, bool must,
+                      firn_error *error) {
+    firn__permit *permit = atomic_load(&gen->live->permits[k]);
+    if (!gen->reserved) {
+        if (permit != NULL && need <= atomic_load(&permit->end)) {
+            return FIRN_OK;
+        }
+        firn__window_retire(gen, k, false, NULL);
+        return claim_local(gen, k, tick, error);
+    }
+    if (permit == NULL) {
+        return claim_window(gen, k, tick, n, error);
+    }
+    int64_t end = atomic_load(&permit->end);
+    bool idle = tick >= permit->base_tick + ((uint64_t)end >> gen->s);
+    if (need <= end) { /* ahead of need, or somebody was faster */
+        bool due = !must && need > atomic_load(&permit->soft) && !permit->lost;
+        return due ? renew(gen, permit, need, error) : FIRN_OK;
+    }
+    if (!idle && !permit->lost) {
+        int code = renew(gen, permit, need, error);
+        if (code != FIRN_EBUSY) {
+            return code;
+        }
+    }
+    if (!idle && gen->fixed) { /* lost to another holder, who is beyond our end */
+        firn_mark held = {slots_of(gen, permit->base_tick) + end + 1, 0};
+        return no_node(gen, &held, tick, error);
+    }
+    /* Idle past the end, or lost: a claim again, the own node first unless it was lost. */
+    gen->live->has_node[k] = gen->live->has_node[k] && !permit->lost;
+    firn__window_retire(gen, k, false, NULL);
+    return claim_window(gen, k, tick, n, error);
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+# The command from end to end: each subcommand once, every scheme issued, shown, packed again and back-dated.
+. test/command.tap
+
+# ---- help and version ----------------------------------------------------------------------------
+version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
+says "firn --version tells the version of the header" "firn $version" --version
+says "firn version says the same" "firn $version" version
+subcommands=$(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' cmd/commands.def)
+"$FIRN" --help >"$TMPDIR/help" 2>&1
+for subcommand in $subcommands; do
+    check "firn --help lists $subcommand" grep -qE "^  $subcommand " "$TMPDIR/help"
+    ask "$subcommand" --help
+    same "firn $subcommand --help is usage on standard output, status 0" "0 usage: firn $subcommand" \
+        "$status $(printf '%s\n' "$out" | head -n 1 | grep -o "^usage: firn $subcommand")"
+    # the first words of the options are those of the list
+    for option in $(awk -v want="$subcommand" '
+        /^OPTION\(/ { split($0, part, /[(,"]+ *"?/); name[part[2]] = part[3] }
+        /^COMMAND\(/ { split($0, part, /[(,]/); now = part[2] }
+        /^TAKES\(/ && now == want { split($0, part, /[(,]/); print name[part[2]] }' cmd/commands.def); do
+        check "firn $subcommand --help tells of --$option" sh -c "'$FIRN' $subcommand -h | grep -qe '--$option'"
+    done
+done
+same "firn help new is firn new --help" "$("$FIRN" new --help)" "$("$FIRN" help new)"
+
+# ---- every scheme --------------------------------------------------------------------------------
+"$FIRN" schemes --json >"$TMPDIR/schemes"
+check "firn schemes --json is an object a line" jq -e . "$TMPDIR/schemes"
+same "the list has a line a scheme and a head" "$(($(wc -l <"$TMPDIR/schemes") + 1))" "$("$FIRN" schemes | wc -l)"
+same "so has the table of a page, with two lines of head" "$(($(wc -l <"$TMPDIR/schemes") + 2))" \
+    "$("$FIRN" schemes --markdown | grep -c '^|.*|$')"
+
+# fields_of ID SCHEME: what firn pack needs, from what show --json says; constants are left out.
+fields_of() {
+    constants=$(jq -c --arg name "$2" 'select(.name == $name) | [.slices[] | select(.role == "constant") | .name]' "$TMPDIR/schemes")
+    "$FIRN" show --json --scheme "$2" ${3:+"$3"} ${3:+"$4"} -- "$1" | jq -r --argjson constants "$constants" '
+        (if .time then "time=" + .time else empty end),
+        (.fields | to_entries[] | select(.key as $key | $constants | index($key) | not) | "\(.key)=\(.value)")'
+}
+for scheme in $(jq -r 'select(.generated).name' "$TMPDIR/schemes"); do
+    set -- "$scheme"
+    case $scheme in
+    uuid3 | uuid5) set -- "$scheme" namespace=dns name=www.example.org ;;
+    baidu) set -- "$scheme" bits=29/21/13 "$unsafe" ;;
+    *) set -- "$scheme" "$unsafe" ;;
+    esac
+    ask new "$@"
+    id=$out
+    if [ "$status" = 0 ] && [ "$(printf '%s\n' "$id" | wc -l)" = 1 ] && [ -n "$id" ]; then
+        pass "firn new $scheme issues an ID"
+    else
+        fail "firn new $scheme issues an ID" "$(told)"
+        continue
+    fi
+    same "firn schemes $scheme draws it" "  +" "$("$FIRN" schemes "$scheme" | sed -n '4s/^\(  *+\).*/\1/p' | sed 's/^ */  /')"
+    bits=
+    [ "$scheme" != baidu ] || bits=29/21/13
+    # shellcheck disable=SC2046 # fields without blanks
+    says "firn pack $scheme makes it again of what show says" "$id" \
+        pack "$scheme" ${bits:+bits=$bits} $(fields_of "$id" "$scheme" ${bits:+--bits} $bits)
+    [ "$scheme" = baidu ] || check "firn show finds $scheme among what it may be" \
+        sh -c "'$FIRN' show --json -- '$id' | jq -e --arg name $scheme '.candidates | index(\$name) != null'"
+    case $(jq -r --arg name "$scheme" 'select(.name == $name).tick_ns' "$TMPDIR/schemes") in
+    0) continue ;;
+    esac
+    now=$(date -u +%s)
+    seen=$("$FIRN" show --json --scheme "$scheme" ${bits:+--bits "$bits"} -- "$id" | jq -r .unix_ns)
+    check "the time in the $scheme is that of the call, to 5 s" [ $((${seen%?????????} - now + 5)) -le 10 ]
+    ask new "$@" time=2022-02-02T22:22:22Z -n 2
+    same "firn new $scheme back-dates" "0 2022-02-02T22:22:22" "$status $("$FIRN" show --json --scheme "$scheme" ${bits:+--bits "$bits"} \
+        -- "${out%%
+*}" | jq -r .time | cut -c 1-19)"
+    same "two back-dated $scheme differ" 2 "$(printf '%s\n' "$out" | sort -u | wc -l)"
+done
+for scheme in $(jq -r 'select(.generated | not).name' "$TMPDIR/schemes"); do
+    refuses "firn new $scheme is refused: shown, never generated" 2 "never generated" new "$scheme"
+done
+
+# ---- order and number ----------------------------------------------------------------------------
+for scheme in $(jq -r 'select(.generated and .sorts == "yes" and .name != "flake" and .name != "baidu").name' "$TMPDIR/schemes"); do
+    "$FIRN" new "$scheme" "$unsafe" -n 3000 --as hex >"$TMPDIR/ids" 2>"$TMPDIR/stderr"
+    same "3000 of $scheme are sorted, and no two alike" "3000 sorted" \
+        "$(sort -u "$TMPDIR/ids" | wc -l) $(sort -c "$TMPDIR/ids" && echo sorted)"
+done
+same "a hundred thousand snowflakes are a hundred thousand" 100000 \
+    "$("$FIRN" new snowflake "$unsafe" -n 100000 2>/dev/null | sort -u | wc -l)"
+says "-n 0 is nothing" "" new uuid7 -n 0
+says "-n 0 opens no store" "" new snowflake -n 0 --store nonsense:
+matches "-n2 is two" '[0-9a-f-]{36}' new uuid4 -n2
+matches "--count=2 is two" '[0-9a-f-]{36}' new uuid4 --count=2
+
+# ---- rows of one's own ---------------------------------------------------------------------------
+row="time:41/ms@@2024-01-01 node:10 sequence:12"
+ask new "$row" node=5 "$unsafe"
+same "a row of one's own is issued" 0 "$status"
+same "and read" "row 5" "$("$FIRN" show --scheme "$row" --json "$out" | jq -r '"\(.scheme) \(.fields.node)"')"
+says "and packed" 21509 pack "$row" tick=0 node=5 sequence=1029
+says "a row whose fields hold = is a row" 0000001100000022 pack "time:32/s@@2024-01-01 version=0x0:4 a:28" tick=17 a=34 --as hex
+finish

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* A SQLite VFS over the default one that fails the n-th of its system calls, and keeps beside each
+ * file what a power cut would leave of it. Stands in for the disk in tests; knows nothing of the
+ * store above it. */
+#ifndef FIRN_TEST_FAULTY_H
+#define FIRN_TEST_FAULTY_H
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FAULTY_NAME "firn-faulty"
+#define BLOCK       512 /* what a disk writes whole */
+#define BLOCKS      512 /* files of up to 256 KiB */
+
+/* SQLite as the module loads it: the tests are linked with libfirn alone. */
+static struct {
+    int (*open_v2)(const char *, sqlite3 **, int, const char *);
+    int (*exec)(sqlite3 *, const char *, int (*)(void *, int, char **, char **), void *, char **);
+    int (*close)(sqlite3 *);
+    int (*config)(int, ...);
+    int (*vfs_register)(sqlite3_vfs *, int);
+    sqlite3_vfs *(*vfs_find)(const char *);
+} lite;
+
+static bool lite_load(void) {
+    void *library = dlopen("libsqlite3.so.0", RTLD_NOW);
+    const struct {
+        void *to;
+        const char *name;
+    } symbols[] = {
+        {&lite.open_v2, "sqlite3_open_v2"},   {&lite.exec, "sqlite3_exec"},
+        {&lite.close, "sqlite3_close"},       {&lite.config, "sqlite3_config"},
+        {&lite.vfs_find, "sqlite3_vfs_find"}, {&lite.vfs_register, "sqlite3_vfs_register"}};
+    for (size_t i = 0; library != NULL && i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *symbol = dlsym(library, symbols[i].name);
+        if (symbol == NULL) {
+            return false;
+        }
+        memcpy(symbols[i].to, &symbol, sizeof symbol); /* C has no cast to a function */
+    }
+    return library != NULL;
+}
+
+/* ---- when to fail --------------------------------------------------------------------------- */
+
+enum fault { FAULT_IO, FAULT_FULL, FAULT_MEMORY };
+
+static struct {
+    enum fault kind;
+    bool sticky; /* from the n-th on all fail */
+    int at;      /* the n-th fails; 0: none */
+    int seen;
+    bool fired;
+} fault;
+
+static bool due(enum fault kind) {
+    if (fault.at == 0 || fault.kind != kind) {
+        return false;
+    }
+    fault.seen++;
+    if (fault.seen != fault.at && !(fault.sticky && fault.seen > fault.at)) {
+        return false;
+    }
+    fault.fired = true;
+    return true;
+}
+
+/* ---- what a power cut leaves ---------------------------------------------------------------- */
+
+/* `durable` gets the blocks that were written since the last sync when a sync succeeds. After a
+ * sync that failed they are clean as far as Linux is concerned, and never reach the disk. */
+static struct image {
+    char path[512];
+    uint8_t durable[BLOCK * BLOCKS];
+    int64_t durable_size;
+    bool dirty[BLOCKS];
+} images[4];
+
+static void image_read(struct image *it, const char *path, bool everything) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    it->durable_size = file < 0 ? 0 : (int64_t)lseek(file, 0, SEEK_END);
+    for (int i = 0; i < BLOCKS && file >= 0; i++) {
+        if (everything || it->dirty[i]) {
+            memset(it->durable + i * BLOCK, 0, BLOCK);
+            if (pread(file, it->durable + i * BLOCK, BLOCK, i * BLOCK) < 0) {
+                abort();
+            }
+        }
+    }
+    memset(it->dirty, 0, sizeof it->dirty);
+    if (file >= 0) {
+        close(file);
+    }
+}
+
+static struct image *image_of(const char *path) {
+    for (size_t i = 0; i < sizeof images / sizeof images[0]; i++) {
+        if (strcmp(images[i].path, path) == 0) {
+            return &images[i];
+        }
+        if (images[i].path[0] == '\0') {
+            snprintf(images[i].path, sizeof images[i].path, "%s", path);
+            image_read(&images[i], path, true);
+            return &images[i];
+        }
+    }
+    abort();
+}
+
+/* Everything that lies in the files now is on the disk. */
+static void images_forget(void) {
+    for (size_t i = 0; i < sizeof images / sizeof images[0]; i++) {
+        images[i].path[0] = '\0';
+    }
+}
+
+/* Cuts the power: the files hold what was durable, and the shared memory is gone. */
+static void images_restore(void) {
+    for (size_t i = 0; i < sizeof images / sizeof images[0] && images[i].path[0] != '\0'; i++) {
+        int file = open(images[i].path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        size_t size = (size_t)images[i].durable_size;
+        if (file < 0 || write(file, images[i].durable, size) != (ssize_t)size) {
+            abort();
+        }
+        close(file);
+    }
+    images_forget();
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+typedef struct faulty {
+    sqlite3_file base;
+    struct image *image; /* NULL: a file that nobody needs after a power cut */
+    sqlite3_file *real;
+} faulty;
+
+static sqlite3_file *real_of(sqlite3_file *file) {
+    return ((faulty *)(void *)file)->real;
+}
+
+/* A call that fails, or goes on to the real file. */
+#define PASS_OR_FAIL(name, failure, parameters, ...)                                               \
+    static int faulty_##name parameters {                                                          \
+        return due(FAULT_IO) ? (failure) : real_of(file)->pMethods->name(__VA_ARGS__);             \
+    }
+#define PASS(name, parameters, ...)                                                                \
+    static int faulty_##name parameters {                                                          \
+        return real_of(file)->pMethods->name(__VA_ARGS__);                                         \
+    }
+
+PASS_OR_FAIL(xRead, SQLITE_IOERR_READ, (sqlite3_file * file, void *to, int size, sqlite3_int64 at),
+             real_of(file), to, size, at)
+PASS_OR_FAIL(xFileSize, SQLITE_IOERR_FSTAT, (sqlite3_file * file, sqlite3_int64 *size),
+             real_of(file), size)
+PASS_OR_FAIL(xLock, SQLITE_IOERR_LOCK, (sqlite3_file * file, int lock), real_of(file), lock)
+PASS_OR_FAIL(xShmMap, SQLITE_IOERR_SHMMAP,
+             (sqlite3_file * file, int page, int size, int extend, void volatile **to),
+             real_of(file), page, size, extend, to)
+PASS(xUnlock, (sqlite3_file * file, int lock), real_of(file), lock)
+PASS(xCheckReservedLock, (sqlite3_file * file, int *held), real_of(file), held)
+PASS(xFileControl, (sqlite3_file * file, int op, void *argument), real_of(file), op, argument)
+PASS(xSectorSize, (sqlite3_file * file), real_of(file))
+PASS(xDeviceCharacteristics, (sqlite3_file * file), real_of(file))
+PASS(xShmUnmap, (sqlite3_file * file, int delete), real_of(file), delete)
+#undef PASS_OR_FAIL
+#undef PASS
+
+static int faulty_xClose(sqlite3_file *file) {
+    int result = real_of(file)->pMethods->xClose(real_of(file));
+    free(((faulty *)(void *)file)->real);
+    return result;
+}
+
+static int faulty_xShmLock(sqlite3_file *file, int at, int count, int flags) {
+    bool lock = (flags & SQLITE_SHM_LOCK) != 0; /* to unlock never fails */
+    return lock && due(FAULT_IO)
+               ? SQLITE_IOERR_SHMLOCK
+               : real_of(file)->pMethods->xShmLock(real_of(file), at, count, flags);
+}
+
+static void faulty_xShmBarrier(sqlite3_file *file) {
+    real_of(file)->pMethods->xShmBarrier(real_of(file));
+}
+
+/* A write that fails has written the first half. */
+static int faulty_xWrite(sqlite3_file *file, const void *from, int size, sqlite3_int64 at) {
+    struct image *image = ((faulty *)(void *)file)->image;
+    bool full = due(FAULT_FULL), failed = due(FAULT_IO);
+    int written = full || failed ? size / 2 : size, result;
+    for (sqlite3_int64 i = at / BLOCK; image != NULL && i * BLOCK < at + written; i++) {
+        if (i >= BLOCKS) {
+            abort();
+        }
+        image->dirty[i] = true;
+    }
+    result = real_of(file)->pMethods->xWrite(real_of(file), from, written, at);
+    return full ? SQLITE_FULL : failed ? SQLITE_IOERR_WRITE : result;
+}
+
+static int faulty_xTruncate(sqlite3_file *file, sqlite3_int64 size) {
+    return due(FAULT_IO) ? SQLITE_IOERR_TRUNCATE
+                         : real_of(file)->pMethods->xTruncate(real_of(file), size);
+}
+
+/* Nothing waits for the real disk here. */
+static int faulty_xSync(sqlite3_file *file, int flags) {
+    struct image *image = ((faulty *)(void *)file)->image;
+    (void)flags;
+    if (due(FAULT_IO)) {
+        if (image != NULL) {
+            memset(image->dirty, 0, sizeof image->dirty);
+        }
+        return SQLITE_IOERR_FSYNC;
+    }
+    if (image != NULL) {
+        image_read(image, image->path, false);
+    }
+    return SQLITE_OK;
+}
+
+static const sqlite3_io_methods faulty_methods = {
+    .iVersion = 2,
+    .xClose = faulty_xClose,
+    .xRead = faulty_xRead,
+    .xWrite = faulty_xWrite,
+    .xTruncate = faulty_xTruncate,
+    .xSync = faulty_xSync,
+    .xFileSize = faulty_xFileSize,
+    .xLock = faulty_xLock,
+    .xUnlock = faulty_xUnlock,
+    .xCheckReservedLock = faulty_xCheckReservedLock,
+    .xFileControl = faulty_xFileControl,
+    .xSectorSize = faulty_xSectorSize,
+    .xDeviceCharacteristics = faulty_xDeviceCharacteristics,
+    .xShmMap = faulty_xShmMap,
+    .xShmLock = faulty_xShmLock,
+    .xShmBarrier = faulty_xShmBarrier,
+    .xShmUnmap = faulty_xShmUnmap,
+};
+
+/* ---- the file system ------------------------------------------------------------------------ */
+
+static sqlite3_vfs *real_vfs, faulty_vfs;
+
+static int faulty_xOpen(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
+                        int *out_flags) {
+    faulty *it = (faulty *)(void *)file;
+    bool kept = path != NULL && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0;
+    int result;
+    (void)vfs;
+    it->base.pMethods = NULL;
+    if (due(FAULT_IO)) {
+        return SQLITE_CANTOPEN;
+    }
+    it->real = calloc(1, (size_t)real_vfs->szOsFile);
+    if (it->real == NULL) {
+        return SQLITE_NOMEM;
+    }
+    result = real_vfs->xOpen(real_vfs, path, it->real, flags, out_flags);
+    if (result == SQLITE_OK) {
+        it->base.pMethods = &faulty_methods;
+        it->image = kept ? image_of(path) : NULL;
+    } else {
+        free(it->real);
+    }
+    return result;
+}
+
+static int faulty_xDelete(sqlite3_vfs *vfs, const char *path, int sync) {
+    (void)vfs;
+    return due(FAULT_IO) ? SQLITE_IOERR_DELETE : real_vfs->xDelete(real_vfs, path, sync);
+}
+
+static int faulty_xAccess(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
+    (void)vfs;
+    return due(FAULT_IO) ? SQLITE_IOERR_ACCESS : real_vfs->xAccess(real_vfs, path, flags, result);
+}
+
+static int faulty_xFullPathname(sqlite3_vfs *vfs, const char *path, int size, char *full) {
+    (void)vfs;
+    return due(FAULT_IO) ? SQLITE_CANTOPEN : real_vfs->xFullPathname(real_vfs, path, size, full);
+}
+
+static bool faulty_register(void) {
+    real_vfs = lite.vfs_find(NULL);
+    faulty_vfs = *real_vfs;
+    faulty_vfs.szOsFile = (int)sizeof(faulty);
+    faulty_vfs.pNext = NULL;
+    faulty_vfs.zName = FAULTY_NAME;
+    faulty_vfs.xOpen = faulty_xOpen;
+    faulty_vfs.xDelete = faulty_xDelete;
+    faulty_vfs.xAccess = faulty_xAccess;
+    faulty_vfs.xFullPathname = faulty_xFullPathname;
+    return lite.vfs_register(&faulty_vfs, 0) == SQLITE_OK;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static sqlite3_mem_methods real_memory;
+
+static void *faulty_malloc(int size) {
+    return due(FAULT_MEMORY) ? NULL : real_memory.xMalloc(size);
+}
+
+static void *faulty_realloc(void *old, int size) {
+    return due(FAULT_MEMORY) ? NULL : real_memory.xRealloc(old, size);
+}
+
+/* Before SQLite is used for the first time. */
+static bool faulty_memory(void) {
+    sqlite3_mem_methods methods;
+    if (lite.config(SQLITE_CONFIG_GETMALLOC, &real_memory) != SQLITE_OK) {
+        return false;
+    }
+    methods = real_memory;
+    methods.xMalloc = faulty_malloc;
+    methods.xRealloc = faulty_realloc;
+    return lite.config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK;
+}
+
+#endif

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# A staged install, and programs built against it by pkg-config and by CMake, shared and static.
+. test/tap
+stage=$TMPDIR/stage
+check "firn installs under DESTDIR" env DESTDIR="$stage" cmake --install "$BUILD"
+prefix=$stage$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BUILD/CMakeCache.txt")
+libdir=$(dirname "$(find "$stage" -name libfirn.a)")
+for file in include/firn/firn.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md; do
+    check "$file is installed" test -s "$prefix/$file"
+done
+for file in libfirn.so libfirn.so.0 firn/sqlite.so pkgconfig/firn.pc; do
+    check "$(basename "$libdir")/$file is installed" test -s "$libdir/$file"
+done
+same "nothing that is installed names the build" "" \
+    "$(grep -rlF -e "$BUILD" -e "$(pwd)" "$stage" | grep -v '/bin/firn$')"
+
+cat >"$TMPDIR/use.c" <<'TEXT'
+#include <firn/firn.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+    firn_id id;
+    firn_error error;
+    if (strcmp(firn_version(), FIRN_VERSION) != 0 ||
+        firn_digest(&id, firn_scheme_find("uuid5"), "dns", "example.com", 11, &error)) {
+        return 1;
+    }
+    char text[FIRN_TEXT_SIZE];
+    puts(firn_format(text, &id, FIRN_FORM_UUID));
+    return 0;
+}
+TEXT
+expected=cfbff0d1-9375-5685-968c-48ce8b15ae17
+PKG_CONFIG_SYSROOT_DIR=$stage
+PKG_CONFIG_PATH=$libdir/pkgconfig
+export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_PATH
+version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
+same "pkg-config tells the version" "$version" "$(pkg-config --modversion firn)"
+
+# shellcheck disable=SC2046 # flags, to be split
+check "a program builds with pkg-config's flags" \
+    cc -std=c99 -pedantic -Wall -Werror $(pkg-config --cflags firn) -o "$TMPDIR/use" "$TMPDIR/use.c" $(pkg-config --libs firn)
+same "... and runs with the shared library" $expected "$(LD_LIBRARY_PATH=$libdir "$TMPDIR/use" 2>&1)"
+# shellcheck disable=SC2046
+check "a program builds with pkg-config --static" cc $(pkg-config --cflags firn) -o "$TMPDIR/use-static" "$TMPDIR/use.c" \
+    $(pkg-config --static --libs firn | sed 's/-lfirn/-l:libfirn.a/')
+same "... and runs without libfirn.so" $expected "$("$TMPDIR/use-static" 2>&1)"
+
+mkdir "$TMPDIR/consumer"
+cat >"$TMPDIR/consumer/CMakeLists.txt" <<TEXT
+cmake_minimum_required(VERSION 3.18)
+project(consumer C)
+find_package(firn $version REQUIRED)
+add_executable(shared $TMPDIR/use.c)
+target_link_libraries(shared firn::firn)
+add_executable(static $TMPDIR/use.c)
+target_link_libraries(static firn::firn_static)
+TEXT
+check "CMake finds the package" cmake -S "$TMPDIR/consumer" -B "$TMPDIR/consumer/build" -DCMAKE_PREFIX_PATH="$prefix"
+check "programs build with firn::firn and firn::firn_static" cmake --build "$TMPDIR/consumer/build"
+same "firn::firn runs" $expected "$("$TMPDIR/consumer/build/shared" 2>&1)"
+same "firn::firn_static runs" $expected "$("$TMPDIR/consumer/build/static" 2>&1)"
+check "CMake refuses a version that is not there" \
+    sh -c "sed -i 's/firn $version/firn 99.0/' '$TMPDIR/consumer/CMakeLists.txt'; ! cmake -S '$TMPDIR/consumer' -B '$TMPDIR/consumer/no' -DCMAKE_PREFIX_PATH='$prefix'"
+
+# A C++ program may include the header too; without a C++ compiler its guard is looked at only.
+check "the header opens and closes extern \"C\"" sh -c "[ \$(grep -c __cplusplus include/firn/firn.h) = 2 ]"
+finish

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# The README does what it says: its C program is compiled against a staged install, its commands are run, its table is
+# the one of the library. With --write COMMAND (make readme) the table is made anew.
+. test/tap
+readme=$(pwd)/README.md
+if [ "${1:-}" = --write ]; then
+    "$2" schemes --markdown >"$readme.table" &&
+        sed -e '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/{/^<!--/!d}' -e "/^<!-- schemes -->\$/r $readme.table" "$readme" >"$readme.new" &&
+        mv "$readme.new" "$readme" && rm -f "$readme.table"
+    exit
+fi
+stage=$TMPDIR/stage
+DESTDIR=$stage cmake --install "$BUILD" >"$TMPDIR/log" 2>&1 || fail "firn installs" "$(cat "$TMPDIR/log")"
+libdir=$(dirname "$(find "$stage" -name libfirn.a)")
+PATH=$(dirname "$(find "$stage" -path '*/bin/firn')"):$PATH
+LD_LIBRARY_PATH=$libdir
+PKG_CONFIG_PATH=$libdir/pkgconfig
+PKG_CONFIG_SYSROOT_DIR=$stage
+export PATH LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
+
+# block LANGUAGE: the lines inside ```LANGUAGE fences.
+block() {
+    awk -v fence="\`\`\`$1" '$0 == "```" { inside = 0 } inside { print } $0 == fence { inside = 1 }' "$readme"
+}
+
+mkdir "$TMPDIR/work"
+cd "$TMPDIR/work" || exit 1
+block c >first.c
+check "the program of the README compiles without a warning" sh -c \
+    'cc -std=c99 -pedantic -Wall -Wextra -Werror -o strict first.c $(pkg-config --cflags --libs firn)'
+block sh | sed 's/ *#.*//' | grep -v -e '^\./run' -e '^$' >commands
+while read -r line; do
+    check "$line" sh -c "$line" </dev/null
+done <commands
+same "the README shows the two commands that do everything" "./run
+./run test" "$(block sh | grep '^\./run')"
+check "./first prints one decimal ID" sh -c './first 2>/dev/null | grep -qxE "[0-9]{15,20}"'
+same "the header begins with the same program" "$(cat first.c)" \
+    "$(sed -n '/^ \*     #include <firn/,/^ \*     }/p' "$OLDPWD/include/firn/firn.h" | sed 's/^ \*//; s/^     //')"
+same "the table of schemes is that of firn schemes --markdown" "$("$FIRN" schemes --markdown)" \
+    "$(sed -n '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/p' "$readme" | grep -v '^<!--')"
+finish

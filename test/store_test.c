@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/* The conformance test of the store's verbs: every check runs against every engine of the table
+ * below. Knows nothing of one engine's own failures, which have tests of their own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <firn/firn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* An engine a line. */
+static const struct engine {
+    const char *name, *url;
+    bool file;     /* its URL goes on with the path of a file */
+    bool required; /* its absence is a failure; else its checks are skipped */
+    bool shared;   /* between processes */
+    int rounds;    /* reservations of each thread and process */
+} engines[] = {
+    {"memory", "memory:", false, true, false, 20000},
+    {"sqlite", "sqlite:", true, true, true, 200},
+};
+
+#define ENGINES   (sizeof engines / sizeof engines[0])
+#define THREADS   8
+#define PROCESSES 4
+#define ROW       "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
+#define SLOTS     FIRN_SLOT_MAX
+
+/* What one check works on. */
+typedef struct bench {
+    const struct engine *engine;
+    char folder[256], url[800];
+    firn_store *store;
+} bench;
+
+/* ---- a store of its own for each check ------------------------------------------------------ */
+
+/* The folder may lie on an overlay or in memory, where tests are free to forget. */
+static int open_store(firn_store **store, const char *url, firn_error *error) {
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
+    return firn_store_open(store, url, &options, error);
+}
+
+static int set_up(void **state) {
+    static bench benches;
+    bench *b = &benches;
+    const char *parent = getenv("TMPDIR");
+    firn_error error = {0};
+    b->engine = *state;
+    b->store = NULL;
+    snprintf(b->folder, sizeof b->folder, "%s/firn-store-XXXXXX",
+             parent != NULL ? parent : FIRN_BUILD_DIR);
+    assert_non_null(mkdtemp(b->folder));
+    assert_true(snprintf(b->url, sizeof b->url, "%s%s%s", b->engine->url,
+                         b->engine->file ? b->folder : "", b->engine->file ? "/firn.db" : "") > 0);
+    if (open_store(&b->store, b->url, &error) != FIRN_OK) {
+        print_message("# %s\n", error.text);
+        assert_false(b->engine->required);
+    }
+    *state = b;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    bench *b = *state;
+    char command[300];
+    if (b->store != NULL) {
+        firn_store_close(b->store);
+    }
+    snprintf(command, sizeof command, "rm -rf '%s'", b->folder);
+    return system(command);
+}
+
+static firn_store *store_of(void **state) {
+    bench *b = *state;
+    if (b->store == NULL) {
+        skip();
+    }
+    return b->store;
+}
+
+/* ---- short words for the verbs -------------------------------------------------------------- */
+
+static firn_request ask(const char *key, int64_t count, int64_t earliest, int64_t latest,
+                        uint64_t grant) {
+    firn_request request = {"snow", ROW, key, count, earliest, latest, grant, "a note"};
+    return request;
+}
+
+static void granted(firn_store *store, firn_request request, int64_t expected) {
+    firn_error error = {0};
+    firn_mark held = {-3, 3};
+    int64_t first = -1;
+    if (firn_store_reserve(store, &request, &first, &held, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(first, expected);
+}
+
+static void refused(firn_store *store, firn_request request, int code, firn_mark expected) {
+    firn_error error = {0};
+    firn_mark held = {-3, 3};
+    int64_t first = -1;
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), code);
+    assert_int_equal(error.code, code);
+    assert_true(strlen(error.text) > 10 && strlen(error.text) <= 200);
+    assert_int_equal(first, -1);
+    assert_int_equal(held.high, expected.high);
+    assert_true(held.grant == expected.grant);
+}
+
+static const firn_mark untouched = {-3, 3};
+
+/* Asks what a key stands at without changing it: a key that exists is busy for a request that must
+ * begin at 0. */
+static void stands_at(firn_store *store, const char *key, int64_t high, uint64_t grant) {
+    refused(store, ask(key, 1, 0, 0, UINT64_MAX - 1), FIRN_EBUSY, (firn_mark){high, grant});
+}
+
+static int give_back(firn_store *store, const char *key, int64_t mark, uint64_t grant,
+                     int64_t high) {
+    firn_error error = {0};
+    const firn_mark mine = {mark, grant};
+    int code = firn_store_give_back(store, "snow", key, &mine, high, &error);
+    assert_int_equal(error.code, code);
+    return code;
+}
+
+/* ---- reserve -------------------------------------------------------------------------------- */
+
+static void begins_at_earliest(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 10, 0, 0, 11), 0);
+    granted(store, ask("2", 10, 1000, 2000, 12), 1000);
+    granted(store, ask("3", 10, 2000, 2000, 13), 2000);
+    stands_at(store, "1", 10, 11);
+    stands_at(store, "2", 1010, 12);
+    stands_at(store, "3", 2010, 13);
+}
+
+static void begins_at_the_later(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 10, 100, 100, 11), 100);
+    granted(store, ask("1", 5, 50, 200, 12), 110);  /* the mark is later */
+    granted(store, ask("1", 5, 150, 200, 13), 150); /* earliest is later: a gap is left */
+    granted(store, ask("1", 5, 155, 155, 14), 155); /* both: a renewal at its own end */
+    stands_at(store, "1", 160, 14);
+}
+
+static void busy_tells(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 10, 100, 100, 11), 100);
+    refused(store, ask("1", 10, 0, 109, 12), FIRN_EBUSY, (firn_mark){110, 11});
+    refused(store, ask("1", 10, 109, 109, 12), FIRN_EBUSY, (firn_mark){110, 11});
+    stands_at(store, "1", 110, 11);
+    granted(store, ask("1", 10, 0, 110, 12), 110);
+}
+
+static void takes_every_bound(void **state) {
+    firn_store *store = store_of(state);
+    const firn_request bad[] = {
+        ask("1", 0, 0, 0, 11),         ask("1", -1, 0, 0, 11),
+        ask("1", 1, -1, 0, 11),        ask("1", 1, -1, -1, 11),
+        ask("1", 1, 1, 0, 11),         ask("1", 1, 0, SLOTS, 11),
+        ask("1", 2, 0, SLOTS - 1, 11), ask("1", SLOTS, 0, 1, 11),
+        ask("1", SLOTS + 1, 0, 0, 11), ask("1", INT64_MAX, 0, 0, 11),
+        ask("1", INT64_MIN, 0, 0, 11), ask("1", 1, INT64_MIN, 0, 11),
+        ask("1", 1, 0, INT64_MAX, 11), ask("1", INT64_MAX, 0, INT64_MAX, 11),
+        ask("1", 1, 0, INT64_MIN, 11), ask("1", 1, INT64_MAX, INT64_MAX, 11),
+        ask("1", INT64_MIN, 0, 1, 11), ask("1", SLOTS - 1, SLOTS, SLOTS, 11),
+        ask("1", 1, SLOTS, SLOTS, 11), ask("1", INT64_MIN, 0, INT64_MIN, 11),
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        refused(store, bad[i], FIRN_ERANGE, untouched);
+    }
+    granted(store, ask("1", 1, 0, 0, 11), 0); /* the key is new still */
+    granted(store, ask("2", SLOTS, 0, 0, 11), 0);
+    stands_at(store, "2", SLOTS, 11);
+}
+
+static void exact_to_the_last_slot(void **state) {
+    static const int64_t places[] = {(INT64_C(1) << 53) - 1,
+                                     (INT64_C(1) << 53) + 1,
+                                     (INT64_C(1) << 53) + 3,
+                                     (INT64_C(1) << 60) + 1,
+                                     SLOTS - 3,
+                                     SLOTS - 2};
+    static const uint64_t grants[] = {1,          (UINT64_C(1) << 53) + 1, INT64_MAX,
+                                      UINT64_MAX, UINT64_C(1) << 63,       UINT64_MAX - 2};
+    firn_store *store = store_of(state);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        granted(store, ask("1", 1, places[i], places[i], grants[i]), places[i]);
+        stands_at(store, "1", places[i] + 1, grants[i]);
+        refused(store, ask("1", 1, places[i], places[i], 5), FIRN_EBUSY,
+                (firn_mark){places[i] + 1, grants[i]});
+    }
+    granted(store, ask("1", 1, 0, SLOTS - 1, 7), SLOTS - 1);
+    stands_at(store, "1", SLOTS, 7);
+    refused(store, ask("1", 1, 0, SLOTS - 1, 8), FIRN_EBUSY, (firn_mark){SLOTS, 7});
+}
+
+/* After an unknown outcome the same request goes out again: [high - count, high) is the caller's
+ * then. */
+static void the_same_again(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 10, 100, 100, 11), 100);
+    refused(store, ask("1", 10, 100, 100, 11), FIRN_EBUSY, (firn_mark){110, 11});
+    refused(store, ask("1", 10, 100, 100, 11), FIRN_EBUSY, (firn_mark){110, 11});
+    granted(store, ask("1", 10, 110, 110, 12), 110);
+    refused(store, ask("1", 10, 100, 100, 11), FIRN_EBUSY, (firn_mark){120, 12});
+}
+
+/* ---- give back ------------------------------------------------------------------------------ */
+
+static void given_back_is_free(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 100, 1000, 1000, 11), 1000);
+    assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_OK);
+    stands_at(store, "1", 1040, 0);
+    granted(store, ask("1", 10, 1000, 1040, 12), 1040);
+    assert_int_equal(give_back(store, "1", 1050, 12, 1050), FIRN_OK); /* nothing left to give */
+    stands_at(store, "1", 1050, 0);
+}
+
+static void given_back_by_its_holder(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 100, 1000, 1000, 11), 1000);
+    assert_int_equal(give_back(store, "1", 1100, 12, 1040), FIRN_EBUSY); /* another's grant */
+    assert_int_equal(give_back(store, "1", 1101, 11, 1040), FIRN_EBUSY); /* another mark */
+    assert_int_equal(give_back(store, "1", 1099, 11, 1040), FIRN_EBUSY);
+    assert_int_equal(give_back(store, "2", 1100, 11, 1040), FIRN_EBUSY); /* no such key */
+    stands_at(store, "1", 1100, 11);
+    granted(store, ask("1", 100, 1100, 1100, 13), 1100);
+    assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_EBUSY); /* somebody came after */
+    stands_at(store, "1", 1200, 13);
+}
+
+static void given_back_once(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 100, 1000, 1000, 11), 1000);
+    assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_OK);
+    assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_EBUSY);
+    assert_int_equal(give_back(store, "1", 1040, 11, 1000), FIRN_EBUSY);
+    /* The mark stands where it stood, but the grant is another's: a late copy must find that
+     * out. */
+    granted(store, ask("1", 60, 1040, 1040, 12), 1040);
+    assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_EBUSY);
+    stands_at(store, "1", 1100, 12);
+}
+
+static void never_raised(void **state) {
+    firn_store *store = store_of(state);
+    granted(store, ask("1", 100, 1000, 1000, 11), 1000);
+    assert_int_not_equal(give_back(store, "1", 1100, 11, 1101), FIRN_OK);
+    assert_int_not_equal(give_back(store, "1", 1100, 11, SLOTS + 1), FIRN_OK);
+    assert_int_not_equal(give_back(store, "1", 1100, 11, -1), FIRN_OK);
+    stands_at(store, "1", 1100, 11);
+}
+
+/* ---- list and namespaces -------------------------------------------------------------------- */
+
+typedef struct listing {
+    char text[2048];
+    int lines, stop_after;
+} listing;
+
+static int note_line(void *context, const firn_holding *holding) {
+    listing *list = context;
+    size_t length = strlen(list->text);
+    snprintf(list->text + length, sizeof list->text - length, "%s %s %lld %llu %s %s\n",
+             holding->ns, holding->key, (long long)holding->mark.high,
+             (unsigned long long)holding->mark.grant, holding->note, holding->row);
+    return ++list->lines == list->stop_after ? -99 : 0;
+}
+
+static void reserve_in(firn_store *store, const char *ns, const char *row, const char *key,
+                       uint64_t grant, const char *note) {
+    firn_request request = {ns, row, key, 5, 10, 10, grant, note};
+    granted(store, request, 10);
+}
+
+static void listed(firn_store *store, const char *ns, const char *expected) {
+    listing list = {{0}, 0, 0};
+    firn_error error = {0};
+    assert_int_equal(firn_store_list(store, ns, note_line, &list, &error), FIRN_OK);
+    assert_string_equal(list.text, expected);
+}
+
+static void lists_in_order(void **state) {
+    firn_store *store = store_of(state);
+    listing list = {{0}, 0, 2};
+    listed(store, NULL, "");
+    reserve_in(store, "b", "row-b", "9", 1, "one");
+    reserve_in(store, "b", "row-b", "10", 2, "two");
+    reserve_in(store, "a", "row-a", "orders", UINT64_MAX, "three");
+    reserve_in(store, "b", "row-b", "10@77", 4, "");
+    reserve_in(store, "B", "row-B", "1", 5, "five");
+    listed(store, "b", "b 10 15 2 two row-b\nb 10@77 15 4  row-b\nb 9 15 1 one row-b\n");
+    listed(store, "nobody", "");
+    listed(store, NULL,
+           "B 1 15 5 five row-B\na orders 15 18446744073709551615 three row-a\n"
+           "b 10 15 2 two row-b\nb 10@77 15 4  row-b\nb 9 15 1 one row-b\n");
+    assert_int_equal(firn_store_list(store, NULL, note_line, &list, NULL), -99);
+    assert_int_equal(list.lines, 2);
+}
+
+static void lists_the_last_note(void **state) {
+    firn_store *store = store_of(state);
+    const firn_mark mine = {15, 2};
+    firn_request again = {"a", "row-a", "1", 5, 10, 15, 3, "after"};
+    reserve_in(store, "a", "row-a", "1", 2, "before");
+    assert_int_equal(firn_store_give_back(store, "a", "1", &mine, 0, NULL), FIRN_OK);
+    listed(store, "a", "a 1 0 0 before row-a\n"); /* given back wholly, but used */
+    granted(store, again, 10);
+    listed(store, "a", "a 1 15 3 after row-a\n");
+}
+
+static void names_are_taken_as_they_are(void **state) {
+    static const char *const names[] = {"it's",     "a\"b", "%s%n", "a b", "x;DROP TABLE mark",
+                                        "\xc3\xa4", "A",    "\\",   "a*",  "?1"};
+    firn_store *store = store_of(state);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        reserve_in(store, names[i], names[i], names[i], i + 1, names[i]);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "%s %s 15 %zu %s %s\n", names[i], names[i], i + 1, names[i],
+                 names[i]);
+        listed(store, names[i], line);
+    }
+}
+
+static void namespaces_are_apart(void **state) {
+    firn_store *store = store_of(state);
+    reserve_in(store, "a", "row-a", "1", 1, "");
+    reserve_in(store, "b", "row-a", "1", 2, "");
+    reserve_in(store, "ab", "row-a", "1", 3, "");
+    reserve_in(store, "a", "row-a", "b1", 4, "");
+    reserve_in(store, "A", "row-a", "1", 5, "");
+}
+
+static void another_row_is_refused(void **state) {
+    firn_store *store = store_of(state);
+    firn_request other = ask("2", 1, 0, 0, 12);
+    firn_error error = {0};
+    int64_t first = -1;
+    firn_mark held = untouched;
+    granted(store, ask("1", 10, 100, 100, 11), 100);
+    other.row = "0x0:1 time:41/ms@@2024-01-01 node:8 sequence:14";
+    assert_int_equal(firn_store_reserve(store, &other, &first, &held, &error), FIRN_EROW);
+    assert_int_equal(error.code, FIRN_EROW);
+    assert_int_equal(first, -1);
+    assert_non_null(strstr(error.text, "node:10"));
+    assert_non_null(strstr(error.text, "node:8"));
+    assert_non_null(strstr(error.text, "ns="));
+    listed(store, "snow", "snow 1 110 11 a note " ROW "\n");
+    other.ns = "other";
+    granted(store, other, 0);
+}
+
+/* ---- many at once --------------------------------------------------------------------------- */
+
+typedef struct span {
+    int64_t first, count;
+} span;
+
+static int by_first(const void *a, const void *b) {
+    int64_t x = ((const span *)a)->first, y = ((const span *)b)->first;
+    return x < y ? -1 : x > y;
+}
+
+/* The slots that more than one span holds; `total`: of all slots. */
+static int64_t overlaps(span *spans, size_t n, int64_t *total) {
+    int64_t end = 0, twice = 0;
+    *total = 0;
+    qsort(spans, n, sizeof *spans, by_first);
+    for (size_t i = 0; i < n; i++) {
+        int64_t own_end = spans[i].first + spans[i].count;
+        if (spans[i].first < end) {
+            twice += (own_end < end ? own_end : end) - spans[i].first;
+        }
+        end = own_end > end ? own_end : end;
+        *total += spans[i].count;
+    }
+    return twice;
+}
+
+static void overlaps_are_found(void **state) {
+    span spans[] = {{20, 10}, {0, 10}, {10, 10}, {40, 5}};
+    int64_t total;
+    (void)state;
+    assert_int_equal(overlaps(spans, 4, &total), 0);
+    assert_int_equal(total, 35);
+    spans[3].first = 29; /* planted */
+    assert_int_equal(overlaps(spans, 4, &total), 1);
+    spans[3] = (span){0, 30};
+    assert_int_equal(overlaps(spans, 4, &total), 30);
+}
+
+/* One of many that draw from the same key. */
+typedef struct hand {
+    firn_store *store;
+    span *spans;
+    int rounds, index;
+    int failures;
+    pthread_t thread;
+} hand;
+
+static void *draw(void *argument) {
+    hand *h = argument;
+    for (int i = 0; i < h->rounds; i++) {
+        firn_request request = ask("key", 1 + (i * 7 + h->index) % 5, 0, SLOTS - 10,
+                                   (uint64_t)(h->index * 1000000 + i + 1));
+        firn_error error = {0};
+        firn_mark held;
+        h->spans[i].count = request.count;
+        if (firn_store_reserve(h->store, &request, &h->spans[i].first, &held, &error) != FIRN_OK) {
+            h->failures++;
+            print_message("# %s\n", error.text);
+        }
+    }
+    return NULL;
+}
+
+/* Disjoint, and nothing lost between them: the mark stands exactly at their sum. */
+static void fair_shares(firn_store *store, span *spans, size_t n) {
+    int64_t total;
+    firn_mark held = {0, 0};
+    firn_request request = ask("key", 1, 0, 0, UINT64_MAX);
+    assert_int_equal(overlaps(spans, n, &total), 0);
+    assert_int_equal(firn_store_reserve(store, &request, &total, &held, NULL), FIRN_EBUSY);
+    assert_int_equal(held.high, total);
+}
+
+static void threads_share_a_key(void **state) {
+    firn_store *store = store_of(state);
+    int rounds = ((bench *)*state)->engine->rounds;
+    span *spans = calloc((size_t)(THREADS * rounds), sizeof *spans);
+    hand hands[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        hands[i] = (hand){store, spans + i * rounds, rounds, i, 0, 0};
+        assert_int_equal(pthread_create(&hands[i].thread, NULL, draw, &hands[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(hands[i].thread, NULL);
+        assert_int_equal(hands[i].failures, 0);
+    }
+    fair_shares(store, spans, (size_t)(THREADS * rounds));
+    free(spans);
+}
+
+/* Each on a handle of its own, half of them on one that was opened before the fork. */
+static void draw_in_a_child(const bench *b, span *spans, int index) {
+    hand h = {b->store, spans, b->engine->rounds, index, 0, 0};
+    firn_error error;
+    if (index % 2 == 1 && open_store(&h.store, b->url, &error) != FIRN_OK) {
+        _exit(2);
+    }
+    draw(&h);
+    _exit(h.failures != 0);
+}
+
+static void processes_share_a_key(void **state) {
+    firn_store *store = store_of(state);
+    const bench *b = *state;
+    size_t n = (size_t)(PROCESSES * b->engine->rounds), size = n * sizeof(span);
+    span *spans;
+    pid_t children[PROCESSES];
+    spans = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(spans, MAP_FAILED);
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            draw_in_a_child(b, spans + i * b->engine->rounds, i);
+        }
+        assert_true(children[i] > 0);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    fair_shares(store, spans, n);
+    munmap(spans, size);
+}
+
+/* What is not shared with the child says so there, instead of granting from a copy. */
+static void a_child_is_told(void **state) {
+    firn_store *store = store_of(state);
+    int status = -1;
+    pid_t child;
+    granted(store, ask("1", 10, 0, 0, 11), 0);
+    child = fork();
+    if (child == 0) {
+        firn_request request = ask("1", 10, 10, 10, 12);
+        firn_error error = {0};
+        firn_mark held;
+        int64_t first = -1;
+        int code = firn_store_reserve(store, &request, &first, &held, &error);
+        bool right = ((bench *)*state)->engine->shared
+                         ? code == FIRN_OK && first == 10
+                         : code == FIRN_EFORKED && first == -1 && strlen(error.text) > 10;
+        firn_store_close(store);
+        _exit(right ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    granted(store, ask("1", 10, 20, 20, 13), 20);
+}
+
+/* ---- the table of checks -------------------------------------------------------------------- */
+
+static const struct {
+    const char *sentence;
+    CMUnitTestFunction run;
+    bool shared; /* only for engines that processes share */
+} checks[] = {
+    {"the first grant of a key begins at earliest", begins_at_earliest, false},
+    {"a grant begins at the later of mark and earliest", begins_at_the_later, false},
+    {"a busy key tells its mark and grant, and keeps them", busy_tells, false},
+    {"bounds and counts outside the slots are refused", takes_every_bound, false},
+    {"marks up to the last slot and grants of 64 bits are exact", exact_to_the_last_slot, false},
+    {"the same request again is told its own grant", the_same_again, false},
+    {"what was given back is granted again", given_back_is_free, false},
+    {"only the holder of mark and grant gives back", given_back_by_its_holder, false},
+    {"a window is given back once", given_back_once, false},
+    {"giving back never raises a mark", never_raised, false},
+    {"every key is listed, by namespace and key", lists_in_order, false},
+    {"the list has the last note, and keys that were given back", lists_the_last_note, false},
+    {"names are taken as they are", names_are_taken_as_they_are, false},
+    {"the same key of two namespaces is two keys", namespaces_are_apart, false},
+    {"a namespace is refused to another row", another_row_is_refused, false},
+    {"8 threads get slots of their own, and no slot is lost", threads_share_a_key, false},
+    {"4 processes get slots of their own, and no slot is lost", processes_share_a_key, true},
+    {"a forked child shares the store or is told that it cannot", a_child_is_told, false},
+};
+
+#define CHECKS (sizeof checks / sizeof checks[0])
+
+int main(void) {
+    static char names[ENGINES * CHECKS][100];
+    struct CMUnitTest tests[ENGINES * CHECKS + 1] = {
+        {"control: a planted overlap is found", overlaps_are_found, NULL, NULL, NULL}};
+    for (size_t i = 0; i < ENGINES * CHECKS; i++) {
+        const struct engine *engine = &engines[i / CHECKS];
+        if (checks[i % CHECKS].shared && !engine->shared) {
+            continue; /* an entry without a name is no test */
+        }
+        snprintf(names[i], sizeof names[i], "%s: %s", engine->name, checks[i % CHECKS].sentence);
+        tests[i + 1] = (struct CMUnitTest){names[i], checks[i % CHECKS].run, set_up, tear_down,
+                                           (void *)(uintptr_t)engine};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# What a machine can keep tidy: licences, nothing of anybody's machine, no file that nobody builds or runs.
+. test/tap
+# With git only what is, or could be, committed; a tree without git is taken as a whole.
+files() {
+    git ls-files --cached --others --exclude-standard 2>/dev/null | grep . ||
+        find . -type f -not -path './build*' -not -path './.git/*' | sed 's|^\./||'
+}
+all=$(files | sort)
+of() {
+    printf '%s\n' "$all" | grep -E "$1"
+}
+
+# Data (vectors, corpora) cannot carry the line; LICENSE is the licence.
+for file in $(of '' | grep -vE '^(LICENSE|fuzz/corpus/.*|test/data/.*|.*\.(tsv|png|svg))$'); do
+    [ "$(head -n 5 "$file" | grep -c 'SPDX-License-Identifier: MIT')" = 1 ] || spdx="${spdx:-} $file"
+done
+same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
+
+# shellcheck disable=SC2086
+{
+    same "no file holds a path of somebody's machine" "" \
+        "$(grep -nIE '(^|[^a-z.])/([w]ork|[f]arm|[h]ome|[r]oot|[U]sers|tmp/[b]ash_jobs)/' $all)"
+    same "no file names a package registry" "" \
+        "$(grep -nIE '(deb|ftp|registry|packages)[.](debian|npmjs|ubuntu)[.](org|com)' $all)"
+    same "no line ends in blanks, no C file holds tabs" "" \
+        "$(grep -nIE '[ 	]+$' $(of '\.([ch]|def|sh|md|map|txt)$|^(run|Makefile)$'); grep -nI '	' $(of '\.([ch]|def)$'))"
+    # shellcheck disable=SC2046
+    same "clocks, entropy and stores arrive as arguments: nothing reads the environment behind a back" "" \
+        "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY')"
+}
+
+for file in $(of '^(src|modules|cmd|sim|test|bench)/[^/]*\.c$'); do
+    grep -qF "/$file" "$BUILD/compile_commands.json" || case $file in
+    bench/*) ;; # ./run bench builds those
+    *) unbuilt="${unbuilt:-} $file" ;;
+    esac
+done
+for file in $(of '\.(h|def)$' | grep -v '^include/'); do
+    grep -qrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd sim test bench fuzz || unbuilt="${unbuilt:-} $file"
+done
+same "every C file is built and every header and list included" "" "${unbuilt:-}"
+
+for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$'); do
+    grep -qrF --include=run --include=Makefile --include='*.sh' --include='run-all' --include='*.c' \
+        "$file" run Makefile test || unused="${unused:-} $file"
+done
+same "every script is run by another or by make" "" "${unused:-}"
+
+for file in $(of '^(run|bench/run|test/(run-all|bare|arch|fuzz)|\.ci/run)$'); do
+    [ -x "$file" ] || plain="${plain:-} $file"
+done
+same "what is started by its name can be executed" "" "${plain:-}"
+for file in run .ci/run $(of '\.sh$') test/run-all test/tap; do
+    sh -n "$file" || broken="${broken:-} $file"
+done
+same "the plainest shell reads every script" "" "${broken:-}"
+
+# Links of the documents lead somewhere.
+for file in $(of '\.md$'); do
+    for link in $(grep -oE '\]\([^)#:]+[)#]' "$file" | sed 's/^](//; s/[)#]$//'); do
+        [ -e "$(dirname "$file")/$link" ] || dead="${dead:-} $file:$link"
+    done
+done
+same "every link of a document leads to a file" "" "${dead:-}"
+finish
