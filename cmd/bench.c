@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn bench`: the table of what is measured, the harness, the report. Figures are the cost of the code, in bursts;
- * what the layout lets through in the long run stands beside them. */
+/* `firn bench`: the table of what is measured, the harness, the report. Figures are the cost of
+ * the code, in bursts; what the layout lets through in the long run stands beside them. */
 #include "bench.h"
 #include "json.h"
 
@@ -35,7 +35,7 @@ static const bench_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-/* ---- the harness ------------------------------------------------------------------------------- */
+/* ---- the harness ---------------------------------------------------------------------------- */
 
 double bench_now_ns(void) {
     struct timespec now;
@@ -48,7 +48,8 @@ bool bench_pin(int i) {
     static bool known;
     cpu_set_t one;
     if (!known) {
-        known = sched_getaffinity(0, sizeof mine, &mine) == 0; /* before the first binding narrows it */
+        known =
+            sched_getaffinity(0, sizeof mine, &mine) == 0; /* before the first binding narrows it */
     }
     for (size_t cpu = 0; cpu < CPU_SETSIZE && known; cpu++) {
         if (CPU_ISSET(cpu, &mine) && i-- == 0) {
@@ -100,7 +101,7 @@ double bench_median(bench_work *work, bench_rest *rest, void *context, uint64_t 
     return bench_middle(times);
 }
 
-/* ---- the report -------------------------------------------------------------------------------- */
+/* ---- the report ----------------------------------------------------------------------------- */
 
 static void name_time(char text[32], double ns) {
     if (ns >= 1e6) {

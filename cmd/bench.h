@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: a burst of calls repeated, its median. The table of what is measured is in bench.c, each kind of work in a
- * file of its own; nothing here is a test. */
+/* Measuring: a burst of calls repeated, its median. The table of what is measured is in
+ * bench.c, each kind of work in a file of its own; nothing here is a test. */
 #ifndef FIRN_BENCH_H
 #define FIRN_BENCH_H
 
@@ -23,8 +23,9 @@ struct bench_case {
     const char *group; /* a firn figure and the peers that it stands beside */
     const char *name;
     bool peer;
-    bool (*measure)(const bench_case *about, bench_result *result); /* false: not possible, and why */
-    const char *scheme, *keys;                                      /* of generators */
+    bool (*measure)(const bench_case *about,
+                    bench_result *result); /* false: not possible, and why */
+    const char *scheme, *keys;             /* of generators */
 };
 
 /* Work: `n` operations; false ends the measurement, `note` tells why. */
@@ -32,8 +33,8 @@ typedef bool bench_work(void *context, uint64_t n);
 /* Between bursts, untimed: lets the clock come up with the generator. */
 typedef void bench_rest(void *context);
 
-/* The median time of one operation, in ns; below 0: the work failed. At most `most` operations a burst; `rest` may be
- * NULL. *burst: how many a burst had. */
+/* The median time of one operation, in ns; below 0: the work failed. At most `most` operations
+ * a burst; `rest` may be NULL. *burst: how many a burst had. */
 double bench_median(bench_work *work, bench_rest *rest, void *context, uint64_t most,
                     uint64_t *burst);
 /* The median; sorts. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: generators, by call, in bulk and from two threads, and the bare loop that no generator can beat. Stores
- * are in memory: a renewal is rare, and its cost is the store's. */
+/* Measuring: generators, by call, in bulk and from two threads, and the bare loop that no
+ * generator can beat. Stores are in memory: a renewal is rare, and its cost is the store's. */
 #include "bench.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ typedef struct maker {
     } to;
 } maker;
 
-/* ---- opening, resting --------------------------------------------------------------------------- */
+/* ---- opening, resting ----------------------------------------------------------------------- */
 
 /* What the layout lets through: a tick over the slots in it. Random rows have no such bound. */
 static double layout_ns(const firn_scheme *scheme) {
@@ -44,8 +44,8 @@ static double layout_ns(const firn_scheme *scheme) {
 static bool open_maker(maker *m, const bench_case *about, bench_result *result) {
     char keys[64];
     snprintf(keys, sizeof keys, "%s", about->keys);
-    firn_config config = {.size = sizeof config, .scheme = about->scheme, .keys = keys,
-                          .store_url = "memory:"};
+    firn_config config = {
+        .size = sizeof config, .scheme = about->scheme, .keys = keys, .store_url = "memory:"};
     memset(m, 0, sizeof *m);
     if (firn_open_with(&m->gen, &config, &m->error) != FIRN_OK) {
         snprintf(result->note, sizeof result->note, "%.150s", m->error.text);
@@ -88,7 +88,7 @@ static uint64_t most_of(const maker *m, uint64_t ids) {
     return most < 1 ? 1 : (uint64_t)most;
 }
 
-/* ---- a call, and bulk --------------------------------------------------------------------------- */
+/* ---- a call, and bulk ----------------------------------------------------------------------- */
 
 static bool work_next(void *context, uint64_t n) {
     maker *m = context;
@@ -146,7 +146,7 @@ bool bench_bulk_id(const bench_case *about, bench_result *result) {
     return measure(about, result, work_ids, BULK_ID);
 }
 
-/* ---- two threads on one generator --------------------------------------------------------------- */
+/* ---- two threads on one generator ----------------------------------------------------------- */
 
 typedef struct racer {
     maker *m;
@@ -213,9 +213,10 @@ bool bench_threads(const bench_case *about, bench_result *result) {
     return finish(&m, about, result, took < 0 ? -1 : bench_middle(times), 2 * n);
 }
 
-/* ---- the bare loop ------------------------------------------------------------------------------ */
+/* ---- the bare loop -------------------------------------------------------------------------- */
 
-/* What clock=tick cannot go below: the coarse clock, one compare-and-swap, the packing of a snowflake. */
+/* What clock=tick cannot go below: the coarse clock, one compare-and-swap, the packing of a
+ * snowflake. */
 static bool work_bare(void *context, uint64_t n) {
     _Atomic uint64_t *cursor = context;
     for (uint64_t i = 0; i < n; i++) {

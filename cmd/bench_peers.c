@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: libuuid, loaded when it is there, without and with its daemon. The daemon is started for the measurement
- * only by root, only where none runs, and ended again. */
+/* Measuring: libuuid, loaded when it is there, without and with its daemon. The daemon is
+ * started for the measurement only by root, only where none runs, and ended again. */
 #include "bench.h"
 
 #include <dlfcn.h>
@@ -122,7 +122,7 @@ bool bench_libuuid(const bench_case *about, bench_result *result) {
     return result->ns >= 0;
 }
 
-/* ---- with the daemon ---------------------------------------------------------------------------- */
+/* ---- with the daemon ------------------------------------------------------------------------ */
 
 /* Starts uuidd in the foreground; its process, or -1 and why. */
 static pid_t start_daemon(bool *made_folder, bench_result *result) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: whole processes, from spawning to the end: one ID beside uuidgen, and a million into a file. Each is this
- * very program, found through /proc. */
+/* Measuring: whole processes, from spawning to the end: one ID beside uuidgen, and a million
+ * into a file. Each is this very program, found through /proc. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -52,15 +52,16 @@ bool bench_process(const bench_case *about, bench_result *result) {
     child c = {.program = uuidgen, .words = {uuidgen, NULL}, .to = "/dev/null"};
     uint64_t burst = 0;
     if (!about->peer) {
-        c = (child){.program = path, .words = {path, word_new, word_uuid7, NULL}, .to = "/dev/null"};
+        c = (child){
+            .program = path, .words = {path, word_new, word_uuid7, NULL}, .to = "/dev/null"};
     }
     if (!about->peer && !own_path(path, sizeof path)) {
         snprintf(result->note, sizeof result->note, "/proc does not tell where this program is");
         return false;
     }
     result->ns = bench_median(work_run, NULL, &c, 16, &burst);
-    snprintf(result->note, sizeof result->note, result->ns >= 0 ? "%s, a whole process" : "%s fails",
-             about->scheme);
+    snprintf(result->note, sizeof result->note,
+             result->ns >= 0 ? "%s, a whole process" : "%s fails", about->scheme);
     return result->ns >= 0;
 }
 
@@ -77,8 +78,8 @@ bool bench_million(const bench_case *about, bench_result *result) {
         return false;
     }
     close(fd);
-    child c = {.program = path, .words = {path, word_new, word_uuid7, word_n, million, NULL},
-               .to = file};
+    child c = {
+        .program = path, .words = {path, word_new, word_uuid7, word_n, million, NULL}, .to = file};
     result->ns = bench_median(work_run, NULL, &c, 1, &burst);
     unlink(file);
     snprintf(result->note, sizeof result->note, "%s into a file, a whole process", about->scheme);

@@ -44,7 +44,7 @@ bool bench_read(const bench_case *about, bench_result *result) {
     uint64_t burst = 0;
     (void)about;
     result->ns = bench_median(work_read, NULL, text, UINT64_MAX / 4, &burst);
-    snprintf(result->note, sizeof result->note, "firn_parse, every character checked; bursts of %"
-             PRIu64, burst);
+    snprintf(result->note, sizeof result->note,
+             "firn_parse, every character checked; bursts of %" PRIu64, burst);
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the subcommands stand on: the list of them, one run of one of them, failures and their exit status. Knows no
- * subcommand; what several share about keys, schemes and IDs is in operands.h and ids.h. */
+/* What the subcommands stand on: the list of them, one run of one of them, failures and their
+ * exit status. Knows no subcommand; what several share about keys, schemes and IDs is in
+ * operands.h and ids.h. */
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
 
@@ -10,7 +11,7 @@
 
 enum {
     STATUS_DONE = 0,
-    STATUS_NO = 1,    /* the answer is no: an invalid ID, a value or an instant outside its bounds */
+    STATUS_NO = 1, /* the answer is no: an invalid ID, a value or an instant outside its bounds */
     STATUS_USAGE = 2, /* what was asked for cannot be meant */
     STATUS_STORE = 3,
     STATUS_CLOCK = 4,
@@ -58,7 +59,7 @@ struct session {
     char **operands;                /* NULL-terminated */
     size_t operand_count;
     size_t plain_count; /* of operands_split: those in front that are not key=value */
-    bool color; /* standard output is a terminal that wants it */
+    bool color;         /* standard output is a terminal that wants it */
     output out;
 };
 
@@ -88,7 +89,8 @@ int set_error(firn_error *error, int code, const char *format, ...)
 void tell_note(void *self, const char *text);
 /* One line on standard error, in one write. */
 void tell(const char *lead, const char *text);
-/* What was given as an argument was not of its form: that is usage, while an ID that is not is a no. */
+/* What was given as an argument was not of its form: that is usage, while an ID that is not is
+ * a no. */
 int argument_code(int code, firn_error *error);
 /* The known name nearest to `name` by edits, or NULL. `names` ends with NULL. */
 const char *nearest(const char *name, const char *const *names);

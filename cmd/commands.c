@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of subcommands expanded: dispatch, option parsing over getopt_long, help. What a subcommand does is in the
- * file of its name. */
+/* The list of subcommands expanded: dispatch, option parsing over getopt_long, help. What a
+ * subcommand does is in the file of its name. */
 #include "command.h"
 
 #include <errno.h>
@@ -16,13 +16,21 @@ const option_name option_names[OPTION_END] = {
 };
 
 #define COMMAND(id, operands, summary) static const option_text options_##id[] = {
-#define TAKES(option, text) {OPTION_##option, text},
-#define END(id) {OPTION_HELP, "this text"}, {OPTION_END, NULL}};
+#define TAKES(option, text)            {OPTION_##option, text},
+#define END(id)                                                                                    \
+    {OPTION_HELP, "this text"}, {                                                                  \
+        OPTION_END, NULL                                                                           \
+    }                                                                                              \
+    }                                                                                              \
+    ;
 #include "commands.def"
 
 #define COMMAND(id, operands, summary) static const key_text keys_##id[] = {
-#define KEY(name, value, text) {name, value, text},
-#define END(id) {NULL, NULL, NULL}};
+#define KEY(name, value, text)         {name, value, text},
+#define END(id)                                                                                    \
+    { NULL, NULL, NULL }                                                                           \
+    }                                                                                              \
+    ;
 #include "commands.def"
 
 const command commands[] = {
@@ -40,11 +48,12 @@ const command *command_find(const char *name) {
     return NULL;
 }
 
-/* ---- help -------------------------------------------------------------------------------------- */
+/* ---- help ----------------------------------------------------------------------------------- */
 
 void command_list(session *s) {
-    output_text(&s->out, "usage: firn COMMAND ...\n\n"
-                         "Distributed IDs: issued once and never again, read, packed, bounded.\n\n");
+    output_text(&s->out,
+                "usage: firn COMMAND ...\n\n"
+                "Distributed IDs: issued once and never again, read, packed, bounded.\n\n");
     for (const command *at = commands; at->name != NULL; at++) {
         output_print(&s->out, "  %-8s  %s\n", at->name, at->summary);
     }
@@ -80,7 +89,7 @@ void command_help(session *s, const command *about) {
     }
 }
 
-/* ---- options ----------------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 /* What getopt is told; the values are option + 256, apart from every letter. */
 static void make_tables(const command *about, struct option longs[OPTION_END + 1],

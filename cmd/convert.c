@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn convert`: the same ID in another text form, or the same content as another scheme. Pure. */
+/* `firn convert`: the same ID in another text form, or the same content as another scheme.
+ * Pure. */
 #include "ids.h"
 #include "lines.h"
 
@@ -29,8 +30,9 @@ static int check_certain(const firn_reading *readings, size_t count, const char 
     for (size_t i = 1; i < count; i++) {
         if (readings[i].id.bits != readings[0].id.bits ||
             firn_id_cmp(&readings[i].id, &readings[0].id) != 0) {
-            return set_error(error, FIRN_ETEXT, "'%.50s' is %s as %s and %s as %s: name --from or"
-                                                " --scheme",
+            return set_error(error, FIRN_ETEXT,
+                             "'%.50s' is %s as %s and %s as %s: name --from or"
+                             " --scheme",
                              text, firn_form_name(readings[0].form), readings[0].scheme->name,
                              firn_form_name(readings[i].form), readings[i].scheme->name);
         }
@@ -52,7 +54,8 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
     if (code != FIRN_OK) {
         return code;
     }
-    /* the best reading whose content the other scheme can hold; when there is none, what the best one says */
+    /* the best reading whose content the other scheme can hold; when there is none, what the
+     * best one says */
     firn_error none;
     code = firn_convert(&out, &work->scheme, &readings[0].id, readings[0].scheme, error);
     for (size_t i = 1; i < count && code != FIRN_OK; i++) {
@@ -74,8 +77,9 @@ int run_convert(session *s) {
     }
     work.form = firn_form_find(to);
     if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, &error) != FIRN_OK) {
-        return fail_usage(s, "'%.60s' is no form and no scheme: dec hex uuid urn braced base32"
-                             " base32hex base36 base58 base62 bin, or see firn schemes",
+        return fail_usage(s,
+                          "'%.60s' is no form and no scheme: dec hex uuid urn braced base32"
+                          " base32hex base36 base58 base62 bin, or see firn schemes",
                           to);
     }
     return lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, convert_line,

@@ -121,23 +121,18 @@ char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool wh
 }
 
 const char *describe_role(int role) {
-    static const char *const names[] = {[FIRN_ROLE_CONST] = "constant",
-                                        [FIRN_ROLE_TIME] = "time",
-                                        [FIRN_ROLE_SEQUENCE] = "sequence",
-                                        [FIRN_ROLE_COUNTER] = "counter",
-                                        [FIRN_ROLE_RANDOM] = "random",
-                                        [FIRN_ROLE_NODE] = "node",
-                                        [FIRN_ROLE_ADDRESS] = "address",
-                                        [FIRN_ROLE_PROCESS] = "process",
-                                        [FIRN_ROLE_USER] = "user",
-                                        [FIRN_ROLE_DIGEST] = "digest"};
+    static const char *const names[] = {
+        [FIRN_ROLE_CONST] = "constant",    [FIRN_ROLE_TIME] = "time",
+        [FIRN_ROLE_SEQUENCE] = "sequence", [FIRN_ROLE_COUNTER] = "counter",
+        [FIRN_ROLE_RANDOM] = "random",     [FIRN_ROLE_NODE] = "node",
+        [FIRN_ROLE_ADDRESS] = "address",   [FIRN_ROLE_PROCESS] = "process",
+        [FIRN_ROLE_USER] = "user",         [FIRN_ROLE_DIGEST] = "digest"};
     return names[role];
 }
 
 const char *describe_rule(int node_rule) {
-    static const char *const names[] = {[FIRN_NODE_NONE] = "none",
-                                        [FIRN_NODE_GIVEN] = "when given",
-                                        [FIRN_NODE_ALWAYS] = "always"};
+    static const char *const names[] = {
+        [FIRN_NODE_NONE] = "none", [FIRN_NODE_GIVEN] = "when given", [FIRN_NODE_ALWAYS] = "always"};
     return names[node_rule];
 }
 

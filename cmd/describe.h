@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the table in words: layout, tick, node, order, end. For people and documents; the row itself is firn_scheme. */
+/* Rows of the table in words: layout, tick, node, order, end. For people and documents; the row
+ * itself is firn_scheme. */
 #ifndef FIRN_DESCRIBE_H
 #define FIRN_DESCRIBE_H
 

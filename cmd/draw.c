@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bits of a row in boxes: 32 bits a line, two columns a bit, positions above, names inside. Draws the row and
- * knows no ID. */
+/* The bits of a row in boxes: 32 bits a line, two columns a bit, positions above, names inside.
+ * Draws the row and knows no ID. */
 #include "describe.h"
 
 #include <inttypes.h>
@@ -80,7 +80,8 @@ static void put_line(output *out, const char *line, size_t size) {
     output_bytes(out, "\n", 1);
 }
 
-/* Positions above the boxes: the first bit of each where there is room, and the last of the line. */
+/* Positions above the boxes: the first bit of each where there is room, and the last of the
+ * line. */
 static void put_numbers(output *out, const piece *pieces, size_t count) {
     char line[INDENT + LINE_COLUMNS + 8];
     char number[12];
@@ -132,8 +133,8 @@ void draw_scheme(output *out, const firn_scheme *scheme) {
     piece pieces[FIRN_SLICES_MAX + 8];
     size_t count = cut(pieces, scheme);
     for (size_t first = 0, next; first < count; first = next) {
-        for (next = first + 1; next < count && pieces[next].high / LINE_BITS ==
-                                                   pieces[first].high / LINE_BITS;
+        for (next = first + 1;
+             next < count && pieces[next].high / LINE_BITS == pieces[first].high / LINE_BITS;
              next++) {
         }
         put_numbers(out, pieces + first, next - first);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn help` and `firn version`: what the list of subcommands says, and the library's version. Nothing else. */
+/* `firn help` and `firn version`: what the list of subcommands says, and the library's version.
+ * Nothing else. */
 #include "command.h"
 
 int run_help(session *s) {

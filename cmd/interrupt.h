@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SIGINT, SIGTERM and SIGHUP as something to ask about between batches, so that windows are given back. A second
- * signal ends the process at once. */
+/* SIGINT, SIGTERM and SIGHUP as something to ask about between batches, so that windows are
+ * given back. A second signal ends the process at once. */
 #ifndef FIRN_INTERRUPT_H
 #define FIRN_INTERRUPT_H
 

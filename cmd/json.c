@@ -26,7 +26,7 @@ void json_line(output *out, json_t *object) {
     json_decref(object);
 }
 
-/* ---- IDs --------------------------------------------------------------------------------------- */
+/* ---- IDs ------------------------------------------------------------------------------------ */
 
 /* The type follows from the row alone. */
 static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields, uint32_t i) {
@@ -86,11 +86,11 @@ void json_put_id(output *out, const char *text, const firn_reading *readings, si
         firn_time_unix_ns(ns, &time);
     }
     /* s? of NULL is null; o takes over what it is given, and fails on NULL */
-    json_line(out, json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "id", text, "scheme",
-                             scheme->name, "bits", (json_int_t)scheme->bits, "time",
-                             index >= 0 ? at : NULL, "unix_ns", index >= 0 ? ns : NULL, "fields",
-                             fields_object(scheme, &fields), "candidates",
-                             candidates(readings, count)));
+    json_line(out,
+              json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "id", text, "scheme", scheme->name,
+                        "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL, "unix_ns",
+                        index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields),
+                        "candidates", candidates(readings, count)));
 }
 
 void json_put_error(output *out, const firn_error *error) {
@@ -104,7 +104,7 @@ void json_put_error(output *out, const firn_error *error) {
     json_line(out, json_pack("{s:s}", "error", text));
 }
 
-/* ---- schemes ----------------------------------------------------------------------------------- */
+/* ---- schemes -------------------------------------------------------------------------------- */
 
 static json_t *slices_array(const firn_scheme *scheme) {
     json_t *array = json_array();
@@ -114,10 +114,10 @@ static json_t *slices_array(const firn_scheme *scheme) {
         firn_fields none = {0};
         bool constant = slice->role == FIRN_ROLE_CONST;
         firn_fields_get(value, &none, scheme, i);
-        json_t *object = json_pack("{s:s, s:s, s:i, s:i, s:i, s:s?}", "name", slice->name, "role",
-                                   describe_role(slice->role), "bits", slice->bits, "from",
-                                   slice->from, "group", slice->group, "value",
-                                   constant ? value : NULL);
+        json_t *object =
+            json_pack("{s:s, s:s, s:i, s:i, s:i, s:s?}", "name", slice->name, "role",
+                      describe_role(slice->role), "bits", slice->bits, "from", slice->from, "group",
+                      slice->group, "value", constant ? value : NULL);
         if (json_array_append_new(array, object) != 0) {
             json_decref(array);
             array = NULL;

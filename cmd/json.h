@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects a line each, written by jansson so that every text is quoted rightly. An ID is always a string. */
+/* Objects a line each, written by jansson so that every text is quoted rightly. An ID is always
+ * a string. */
 #ifndef FIRN_JSON_H
 #define FIRN_JSON_H
 
@@ -9,11 +10,12 @@
 
 /* Before any object is made. */
 void json_begin(void);
-/* Writes the object as a line and lets go of it. NULL: memory ran out, which ends the process (status 6), since a line
- * that lacks a member would be a lie. */
+/* Writes the object as a line and lets go of it. NULL: memory ran out, which ends the process
+ * (status 6), since a line that lacks a member would be a lie. */
 void json_line(output *out, json_t *object);
 
-/* What `show --json` says of an ID. Fields up to 32 bits are numbers, wider ones and random bits strings. */
+/* What `show --json` says of an ID. Fields up to 32 bits are numbers, wider ones and random
+ * bits strings. */
 void json_put_id(output *out, const char *text, const firn_reading *readings, size_t count);
 void json_put_error(output *out, const firn_error *error);
 void json_put_scheme(output *out, const firn_scheme *scheme);

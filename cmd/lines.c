@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams of words or lines: see lines.h. Output is flushed before input is waited for, so a pipe that trickles is
- * answered at once and one that floods is written in large pieces. */
+/* Streams of words or lines: see lines.h. Output is flushed before input is waited for, so a
+ * pipe that trickles is answered at once and one that floods is written in large pieces. */
 #include "lines.h"
 
 #include "json.h"
@@ -37,8 +37,8 @@ static int refill(input *in, output *out, firn_error *error) {
     }
 }
 
-/* The next line without its end, zero-terminated; *text is NULL behind the last one. FIRN_EIO; FIRN_ETEXT for a line
- * that is too long, which is skipped. */
+/* The next line without its end, zero-terminated; *text is NULL behind the last one. FIRN_EIO;
+ * FIRN_ETEXT for a line that is too long, which is skipped. */
 static int next_line(input *in, output *out, char **text, size_t *length, firn_error *error) {
     bool too_long = false;
     *text = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: a piece of work done for each operand, or for each line of standard input, in constant memory. Knows
- * lines and what a bad one means, not what is in them. */
+/* Streams: a piece of work done for each operand, or for each line of standard input, in
+ * constant memory. Knows lines and what a bad one means, not what is in them. */
 #ifndef FIRN_LINES_H
 #define FIRN_LINES_H
 
@@ -12,8 +12,8 @@ enum { LINE_SIZE = 4096 }; /* longest line and its zero */
 typedef int line_work(session *s, void *context, const char *text, size_t length,
                       firn_error *error);
 
-/* For `count` words, or the lines of standard input when `words` is NULL; stops at the first failure unless
- * --keep-going. An exit status. */
+/* For `count` words, or the lines of standard input when `words` is NULL; stops at the first
+ * failure unless --keep-going. An exit status. */
 int lines_do(session *s, char **words, size_t count, line_work *work, void *context);
 
 #endif

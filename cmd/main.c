@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The `firn` command: finds the subcommand, parses, runs it, and says at the end whether everything was written. It
- * never sets a locale and reads no configuration, so it starts fast and reads the same everywhere. */
+/* The `firn` command: finds the subcommand, parses, runs it, and says at the end whether
+ * everything was written. It never sets a locale and reads no configuration, so it starts fast
+ * and reads the same everywhere. */
 #include "command.h"
 #include "json.h"
 
@@ -70,7 +71,8 @@ int main(int count, char **words) {
     free(s.operands);
     if (s.out.error != 0) {
         firn_error error;
-        set_error(&error, FIRN_EIO, "cannot write to standard output: %s: make room and run it again",
+        set_error(&error, FIRN_EIO,
+                  "cannot write to standard output: %s: make room and run it again",
                   strerror(s.out.error));
         tell("firn: ", error.text);
         status = worse(status, STATUS_IO);

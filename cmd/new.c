@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn new`: issues IDs in batches, each written only when the library has granted all of it, so what is printed is
- * durable. Generates nothing itself; what the keys mean is the library's affair. */
+/* `firn new`: issues IDs in batches, each written only when the library has granted all of it,
+ * so what is printed is durable. Generates nothing itself; what the keys mean is the library's
+ * affair. */
 #include "ids.h"
-#include "json.h"
 #include "interrupt.h"
+#include "json.h"
 #include "operands.h"
 #include "progress.h"
 
@@ -77,7 +78,8 @@ static int read_date(session *s, issue *work) {
     }
     int code = FIRN_OK;
     if (time != NULL) {
-        /* parsed here to keep what the tick would cut off, set below for the bounds of the layout */
+        /* parsed here to keep what the tick would cut off, set below for the bounds of the
+         * layout */
         code = firn_time_parse(&work->time, time, strlen(time), &error);
     }
     if (code == FIRN_OK) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes`: every node, history and integer of a store: up to where it was granted, how far that is from now, who
- * holds it. Reads only; a mark in the past means that nobody issues there. */
+/* `firn nodes`: every node, history and integer of a store: up to where it was granted, how far
+ * that is from now, who holds it. Reads only; a mark in the past means that nobody issues
+ * there. */
 #include "json.h"
 #include "operands.h"
 
@@ -30,10 +31,10 @@ typedef struct listing {
     size_t ticks; /* left out */
 } listing;
 
-/* ---- what a mark means ------------------------------------------------------------------------- */
+/* ---- what a mark means ---------------------------------------------------------------------- */
 
-/* Slots are tick << sequence bits. The marks just behind the layout's end tell history nodes; see the design's
- * section 1. */
+/* Slots are tick << sequence bits. The marks just behind the layout's end tell history nodes;
+ * see the design's section 1. */
 static uint32_t sequence_bits(const firn_scheme *scheme) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role == FIRN_ROLE_SEQUENCE) {
@@ -71,9 +72,9 @@ static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node
             firn_fields fields = {0};
             left -= width;
             fields.value[i].low = left > 63 ? 0 : node >> left & ((UINT64_C(1) << width) - 1);
-            length += (size_t)snprintf(text + length, 128 - length, "%s%s=%s",
-                                       length > 0 ? " " : "", slice->name,
-                                       firn_fields_get(value, &fields, scheme, i));
+            length +=
+                (size_t)snprintf(text + length, 128 - length, "%s%s=%s", length > 0 ? " " : "",
+                                 slice->name, firn_fields_get(value, &fields, scheme, i));
         }
     }
 }
@@ -126,7 +127,7 @@ static void understand(told *out, const listing *list, const firn_holding *holdi
     }
 }
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void widen(size_t *width, const char *text) {
     size_t length = strlen(text);
@@ -136,13 +137,13 @@ static void widen(size_t *width, const char *text) {
 static void put_object(output *out, const firn_holding *holding, const told *what) {
     char high[24];
     snprintf(high, sizeof high, "%" PRId64, holding->mark.high);
-    json_line(out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s}", "ns", holding->ns,
-                             "row", holding->row, "key", holding->key, "kind",
-                             kind_names[what->kind], "mark", high, "time",
-                             what->timed ? what->mark : NULL, "unix_ns",
-                             what->timed ? what->unix_ns : NULL, "distance",
-                             what->timed ? what->distance : NULL, "note",
-                             holding->note != NULL ? holding->note : ""));
+    json_line(out,
+              json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s}", "ns", holding->ns,
+                        "row", holding->row, "key", holding->key, "kind", kind_names[what->kind],
+                        "mark", high, "time", what->timed ? what->mark : NULL, "unix_ns",
+                        what->timed ? what->unix_ns : NULL, "distance",
+                        what->timed ? what->distance : NULL, "note",
+                        holding->note != NULL ? holding->note : ""));
 }
 
 static int visit(void *context, const firn_holding *holding) {

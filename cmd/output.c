@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Standard output through one buffer: see output.h. Says nothing itself; main.c reports what went wrong at the end. */
+/* Standard output through one buffer: see output.h. Says nothing itself; main.c reports what
+ * went wrong at the end. */
 #include "output.h"
 
 #include <errno.h>

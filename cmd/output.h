@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Standard output through one buffer, flushed when it is full, before waiting for input, and at the end. Knows bytes
- * only; what a line means, and whether its grant is durable, is the caller's affair. */
+/* Standard output through one buffer, flushed when it is full, before waiting for input, and at
+ * the end. Knows bytes only; what a line means, and whether its grant is durable, is the
+ * caller's affair. */
 #ifndef FIRN_OUTPUT_H
 #define FIRN_OUTPUT_H
 

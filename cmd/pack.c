@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn pack`: IDs of the fields that are given, of the arguments or of a line a set. Pure: it issues nothing, and
- * promises nothing about uniqueness. */
+/* `firn pack`: IDs of the fields that are given, of the arguments or of a line a set. Pure: it
+ * issues nothing, and promises nothing about uniqueness. */
 #include "ids.h"
 #include "lines.h"
 #include "operands.h"
@@ -81,7 +81,8 @@ int run_pack(session *s) {
         const char *word = s->operands[i];
         if (!operand_is(word, "epoch") && !operand_is(word, "bits") &&
             !operand_is(word, "prefix")) {
-            return fail_usage(s, "'%.60s' beside -: with - every field is read from the lines", word);
+            return fail_usage(s, "'%.60s' beside -: with - every field is read from the lines",
+                              word);
         }
     }
     return lines_do(s, NULL, 0, pack_line, &work);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs read from text: by the scheme and form that were named, or by what fits. Judges texts, not what they are for. */
+/* IDs read from text: by the scheme and form that were named, or by what fits. Judges texts,
+ * not what they are for. */
 #include "ids.h"
 
 #include <string.h>
@@ -20,8 +21,9 @@ int reader_open(session *s, id_reader *reader) {
     memset(reader, 0, sizeof *reader);
     reader->form = form == NULL ? -1 : firn_form_find(form);
     if (form != NULL && reader->form < 0) {
-        return fail_usage(s, "there is no form '%s': dec hex uuid urn braced base32 base32hex"
-                             " base36 base58 base62 bin",
+        return fail_usage(s,
+                          "there is no form '%s': dec hex uuid urn braced base32 base32hex"
+                          " base36 base58 base62 bin",
                           form);
     }
     if (!named && (s->option[OPTION_EPOCH] != NULL || s->option[OPTION_BITS] != NULL)) {
@@ -48,6 +50,9 @@ static bool form_fits(int form, const char *text, size_t length) {
     if (form == FIRN_FORM_HEX) {
         return letters;
     }
+    if (form == FIRN_FORM_FLAKE || form == FIRN_FORM_TYPEID) {
+        return false; /* nearly any word is one: only as a scheme's own form, or named */
+    }
     return digits < length || form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED;
 }
 
@@ -64,8 +69,9 @@ static int read_any_form(const firn_scheme *scheme, firn_reading *reading, const
         if (form_fits(form, text, length) && firn_form_width(form, scheme->bits) != 0 &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
             if (found && firn_id_cmp(&id, &reading->id) != 0) {
-                return set_error(error, FIRN_ETEXT, "it fits the forms %s and %s: name one with"
-                                                    " --from",
+                return set_error(error, FIRN_ETEXT,
+                                 "it fits the forms %s and %s: name one with"
+                                 " --from",
                                  firn_form_name(reading->form), firn_form_name(form));
             }
             if (!found) {
@@ -75,8 +81,7 @@ static int read_any_form(const firn_scheme *scheme, firn_reading *reading, const
             found = true;
         }
     }
-    return found ? FIRN_OK
-                 : firn_parse(&id, scheme->form, scheme->bits, text, length, error);
+    return found ? FIRN_OK : firn_parse(&id, scheme->form, scheme->bits, text, length, error);
 }
 
 static int read_named(const id_reader *reader, firn_reading *reading, const char *text,
@@ -111,7 +116,8 @@ int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX
     if (*count > 0) {
         return FIRN_OK;
     }
-    return set_error(error, FIRN_ETEXT, "'%.60s'%s is no ID of a known scheme: name its --scheme"
-                                        " or the form with --from",
+    return set_error(error, FIRN_ETEXT,
+                     "'%.60s'%s is no ID of a known scheme: name its --scheme"
+                     " or the form with --from",
                      text, length > 60 ? "..." : "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures and notes on standard error, and the table from the library's codes to exit statuses. Decides nothing about
- * going on or stopping. */
+/* Failures and notes on standard error, and the table from the library's codes to exit
+ * statuses. Decides nothing about going on or stopping. */
 #include "command.h"
 
 #include <stdarg.h>
@@ -107,9 +107,10 @@ void tell_note(void *self, const char *text) {
     tell("firn: note: ", text);
 }
 
-/* ---- nearest names ----------------------------------------------------------------------------- */
+/* ---- nearest names -------------------------------------------------------------------------- */
 
-/* Edits (insert, delete, change, swap of neighbours) between two words of at most 31 characters. */
+/* Edits (insert, delete, change, swap of neighbours) between two words of at most 31
+ * characters. */
 static size_t edits(const char *a, const char *b) {
     size_t rows[3][32];
     size_t *before = rows[0], *above = rows[1], *row = rows[2];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn schemes`: the table as a list, as objects, as a page's table, or one row drawn with all that is known of it. */
+/* `firn schemes`: the table as a list, as objects, as a page's table, or one row drawn with all
+ * that is known of it. */
 #include "describe.h"
 #include "json.h"
 #include "operands.h"
@@ -7,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the list ---------------------------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------------------------- */
 
 static void put_row(output *out, const firn_scheme *scheme) {
     char end[FIRN_TIME_SIZE], node[DESCRIBE_SIZE], sorts[DESCRIBE_SIZE], layout[DESCRIBE_SIZE];
     describe_end(end, scheme, false);
     end[strcspn(end, "T")] = '\0';
-    output_print(out, "%-19s  %4u  %-5s  %-12s  %-9s  %-8s  %-17s  %s\n", scheme->name, scheme->bits,
-                 describe_tick(scheme), end,
+    output_print(out, "%-19s  %4u  %-5s  %-12s  %-9s  %-8s  %-17s  %s\n", scheme->name,
+                 scheme->bits, describe_tick(scheme), end,
                  scheme->shown_only ? "(shown)" : firn_form_name(scheme->form),
                  describe_sorts(sorts, scheme), describe_node(node, scheme, false),
                  describe_layout(layout, scheme));
@@ -28,7 +29,7 @@ static void put_list(output *out) {
     }
 }
 
-/* ---- a table for a page ------------------------------------------------------------------------ */
+/* ---- a table for a page --------------------------------------------------------------------- */
 
 static void put_markdown(output *out) {
     output_text(out, "| name | layout | tick, epoch | node | text | sorts | ends |\n"
@@ -47,7 +48,7 @@ static void put_markdown(output *out) {
     }
 }
 
-/* ---- one, drawn -------------------------------------------------------------------------------- */
+/* ---- one, drawn ----------------------------------------------------------------------------- */
 
 static void put_end(output *out, const firn_scheme *scheme) {
     char whole[FIRN_TIME_SIZE], issued[FIRN_TIME_SIZE];
@@ -71,7 +72,8 @@ static void put_node(output *out, const firn_scheme *scheme) {
     describe_node(node, scheme, true);
     switch (scheme->node_rule) {
     case FIRN_NODE_ALWAYS:
-        output_print(out, "  node    %s: given, ordinal or claimed; its slots are reserved\n", node);
+        output_print(out, "  node    %s: given, ordinal or claimed; its slots are reserved\n",
+                     node);
         break;
     case FIRN_NODE_GIVEN:
         describe_node(node, scheme, false);
@@ -102,7 +104,7 @@ static void put_policies(output *out, const firn_scheme *scheme) {
         if (scheme->slices[i].role == FIRN_ROLE_COUNTER) {
             output_print(out, "  counts  from %s by %lu, on over ticks\n",
                          strcmp(scheme->name, "locality-sequential") == 0 ? "the hash of the time"
-                                                                         : "a random start",
+                                                                          : "a random start",
                          (unsigned long)scheme->counter_step);
         }
     }
@@ -125,8 +127,10 @@ static void put_fields(output *out, const firn_scheme *scheme) {
         top.value[i].high = width <= 64    ? 0
                             : width == 128 ? UINT64_MAX
                                            : (UINT64_C(1) << (width - 64)) - 1;
-        output_print(out, "  %-12s  %3u  %-8s  at most %s, %s\n", slice->name, width,
-                     describe_role(slice->role), firn_fields_get(most, &top, scheme, i),
+        firn_fields_get(most, &top, scheme, i);
+        output_print(out, "  %-12s  %3u  %-8s  %s%s%s%s\n", slice->name, width,
+                     describe_role(slice->role), width <= 64 ? "at most " : "",
+                     width <= 64 ? most : "", width <= 64 ? ", " : "",
                      describe_place(place, scheme, i));
         any = true;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn segment`: integers of a key, taken in blocks of just what is printed, each block written only when the store
- * has granted it. Counts nothing itself; kinds and steps are the library's affair. */
+/* `firn segment`: integers of a key, taken in blocks of just what is printed, each block
+ * written only when the store has granted it. Counts nothing itself; kinds and steps are the
+ * library's affair. */
 #include "interrupt.h"
 #include "operands.h"
 #include "progress.h"
@@ -74,8 +75,8 @@ static int take(session *s, firn_store *store, const char *keys, int64_t count) 
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    int status = s->option[OPTION_RANGE] != NULL ? put_range(s, range, count)
-                                                 : put_blocks(s, range, count);
+    int status =
+        s->option[OPTION_RANGE] != NULL ? put_range(s, range, count) : put_blocks(s, range, count);
     code = firn_range_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn show`: what is in an ID, for people or as an object a line. Pure: it says what the bits hold, not whether the
- * ID was ever issued. */
+/* `firn show`: what is in an ID, for people or as an object a line. Pure: it says what the bits
+ * hold, not whether the ID was ever issued. */
 #include "describe.h"
 #include "ids.h"
 #include "json.h"
@@ -73,8 +73,8 @@ static void put_human(session *s, const char *text, const firn_reading *readings
         names = strlen(list[i].name) > names ? strlen(list[i].name) : names;
         values = strlen(list[i].value) > values ? strlen(list[i].value) : values;
     }
-    output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", bold, text, plain, scheme->name, scheme->bits,
-                 firn_form_name(readings->form));
+    output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", bold, text, plain, scheme->name,
+                 scheme->bits, firn_form_name(readings->form));
     for (size_t i = 0; i < total; i++) {
         output_print(&s->out, "  %-*s  %-*s  %s%s%s\n", (int)names, list[i].name, (int)values,
                      list[i].value, dim, list[i].place, plain);

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* TypeID 0.3: at most 63 of a-z and _, not at either end. The empty prefix stands without its _. */
+/* TypeID 0.3: at most 63 of a-z and _, not at either end. The empty prefix stands without its
+ * _. */
 static bool is_prefix(const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         bool letter = text[i] >= 'a' && text[i] <= 'z';
@@ -27,8 +28,9 @@ static int take_prefix(session *s, const firn_scheme *scheme, id_writer *writer)
     }
     size_t length = strlen(prefix);
     if (!is_prefix(prefix, length)) {
-        return fail_usage(s, "prefix=%.70s is none: at most 63 of a-z and _, with a letter at both"
-                             " ends",
+        return fail_usage(s,
+                          "prefix=%.70s is none: at most 63 of a-z and _, with a letter at both"
+                          " ends",
                           prefix);
     }
     memcpy(writer->prefix, prefix, length);

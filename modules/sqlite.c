@@ -70,6 +70,7 @@ typedef struct store {
     char *vfs;            /* or NULL */
     bool unsafe;
     int busy_ms;
+    bool checked; /* once found undamaged */
     dev_t device; /* of the file when it was opened */
     ino_t inode;
     void (*failpoint)(void *self, const char *name);
@@ -80,7 +81,7 @@ FIRN_API extern const firn_store_ops firn_store_module;
 
 /* One verb under way. */
 typedef struct session {
-    const store *store;
+    store *store;
     sqlite3 *db;
     firn_error *error;
 } session;
@@ -121,6 +122,8 @@ static const char *tail(const char *path) {
     return length <= 72 ? path : path + length - 72;
 }
 
+static const char damage_cure[] = "use a new path and a new ns=, since its marks are lost";
+
 /* Why SQLite would not, and what to do about it. */
 static const struct {
     int result;
@@ -132,7 +135,7 @@ static const struct {
     {SQLITE_PERM, "cannot be written", "allow this user to write the file and its folder"},
     {SQLITE_CANTOPEN, "cannot be opened", "allow this user to write the file and its folder"},
     {SQLITE_NOTADB, "is not a database", "name another path, or bring the store back from a copy"},
-    {SQLITE_CORRUPT, "is damaged", "use a new path and a new ns=, since its marks are lost"},
+    {SQLITE_CORRUPT, "is damaged", damage_cure},
     {SQLITE_ERROR, "is not firn's", "name another path, or bring the store back from a copy"},
     {SQLITE_FULL, "found the disk full", "make room on it"},
     {SQLITE_IOERR, "met a failure of input or output", "look at the disk and its space"},
@@ -352,7 +355,7 @@ static void remove_all(const char *path) {
     }
 }
 
-static int fill_file(const store *self, const char *path, firn_error *error) {
+static int fill_file(store *self, const char *path, firn_error *error) {
     session s = {self, NULL, error};
     int code = FIRN_OK, result = attach(&s, path);
     if (result == SQLITE_OK) {
@@ -368,7 +371,7 @@ static int fill_file(const store *self, const char *path, firn_error *error) {
 /* The database comes into its folder whole, by link(2): nobody ever sees it half made, and an
  * empty file is known to be one that was cut off. It is made by ourselves first, since SQLite
  * would ask the umask. */
-static int make_file(const store *self, firn_error *error) {
+static int make_file(store *self, firn_error *error) {
     char path[PATH_MAX + 8];
     int file, code;
     snprintf(path, sizeof path, "%s.XXXXXX", self->path);
@@ -723,51 +726,91 @@ static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, 
     return result == SQLITE_DONE ? FIRN_OK : explain(s, result);
 }
 
-static int read_mark(const session *s, const char *ns, const char *key, firn_mark *mark) {
+static int read_mark(const session *s, const firn_request *request, firn_mark *mark, bool *found) {
     sqlite3_stmt *statement;
     int result =
         prepare(s, &statement, "SELECT high, \"grant\" FROM mark WHERE ns = ?1 AND key = ?2", "tt",
-                ns, key);
-    if (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+                request->ns, request->key);
+    if (result == SQLITE_OK) {
+        result = sqlite3_step(statement);
+    }
+    *found = result == SQLITE_ROW;
+    if (*found) {
         mark->high = sqlite3_column_int64(statement, 0);
         mark->grant = (uint64_t)sqlite3_column_int64(statement, 1);
     }
     sqlite3_finalize(statement);
-    return result == SQLITE_ROW ? FIRN_OK : explain(s, result);
+    return *found || result == SQLITE_DONE ? FIRN_OK : explain(s, result);
+}
+
+static int keep_verdict(void *context, int columns, char **texts, char **names) {
+    (void)columns;
+    (void)names;
+    snprintf(context, 48, "%s", texts[0] != NULL ? texts[0] : "");
+    return 0;
+}
+
+/* Before the first key of this handle starts from nothing: a file that lost a page, or the end of
+ * one, would know nothing of its marks either. */
+static int check_whole(const session *s) {
+    char verdict[48] = "";
+    int result = s->store->checked
+                     ? SQLITE_OK
+                     : sqlite3_exec(s->db, "PRAGMA quick_check(1)", keep_verdict, verdict, NULL);
+    if (result != SQLITE_OK) {
+        return explain(s, result);
+    }
+    if (!s->store->checked && strcmp(verdict, "ok") != 0) {
+        return fail(s->error, FIRN_ESTORE, "store %s is damaged (%s): %s", tail(s->store->path),
+                    verdict, damage_cure);
+    }
+    s->store->checked = true;
+    return FIRN_OK;
 }
 
 /* Tells who holds the key, as this transaction sees it. Meeting its own grant the caller will take
  * the slots for granted, so they must be as durable as a grant. */
-static int busy(const session *s, const firn_request *request, firn_mark *held) {
-    firn_mark mark;
-    int result, code = read_mark(s, request->ns, request->key, &mark);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    if (mark.grant == request->grant && (result = settle(s)) != SQLITE_OK) {
+static int busy(const session *s, const firn_request *request, const firn_mark *mark,
+                firn_mark *held) {
+    int result;
+    if (mark->grant == request->grant && (result = settle(s)) != SQLITE_OK) {
         return unknown(s, result);
     }
-    *held = mark;
+    *held = *mark;
     return fail(s->error, FIRN_EBUSY,
                 "%.24s/%.63s is granted up to %lld, past %lld: use another node or wait",
-                request->ns, request->key, (long long)mark.high, (long long)request->latest);
+                request->ns, request->key, (long long)mark->high, (long long)request->latest);
+}
+
+static int upsert(session *s, const firn_request *request, bool *written, int64_t *high) {
+    sqlite3_stmt *statement;
+    int code, result = prepare(s, &statement, reserve_sql, "ttiiiit", request->ns, request->key,
+                               request->count, request->earliest, request->latest,
+                               (int64_t)request->grant, request->note != NULL ? request->note : "");
+    code = result == SQLITE_OK ? write_mark(s, statement, written, high) : explain(s, result);
+    sqlite3_finalize(statement);
+    return code;
 }
 
 static int reserve(session *s, const firn_request *request, int64_t *first, firn_mark *held) {
-    sqlite3_stmt *statement;
-    bool written = false;
+    firn_mark mark = {0, 0};
+    bool found = false, written = false;
     int64_t high = 0;
-    int result, code = check_row(s, request);
-    if (code != FIRN_OK || (code = point(s->store, reserve_points.before, s->error)) != FIRN_OK) {
-        return code;
-    }
-    result = prepare(s, &statement, reserve_sql, "ttiiiit", request->ns, request->key,
-                     request->count, request->earliest, request->latest, (int64_t)request->grant,
-                     request->note != NULL ? request->note : "");
-    code = result == SQLITE_OK ? write_mark(s, statement, &written, &high) : explain(s, result);
-    sqlite3_finalize(statement);
+    int code = check_row(s, request);
     if (code == FIRN_OK) {
-        code = written ? commit(s, &reserve_points) : busy(s, request, held);
+        code = read_mark(s, request, &mark, &found);
+    }
+    if (code == FIRN_OK && !found) {
+        code = check_whole(s);
+    }
+    if (code == FIRN_OK) {
+        code = point(s->store, reserve_points.before, s->error);
+    }
+    if (code == FIRN_OK) {
+        code = upsert(s, request, &written, &high);
+    }
+    if (code == FIRN_OK) {
+        code = written ? commit(s, &reserve_points) : busy(s, request, &mark, held);
     }
     if (code == FIRN_OK) {
         *first = high - request->count;

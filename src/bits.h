@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits of ids: put, get and mirror fields on ids of up to 160 bits. The only place with shifts on ids; knows no scheme
- * and no text. Everything here is pure and inlined, so a constant position costs what hand-written shifts cost. */
+/* Bits of ids: put, get and mirror fields on ids of up to 160 bits. The only place with shifts
+ * on ids; knows no scheme and no text. Everything here is pure and inlined, so a constant
+ * position costs what hand-written shifts cost. */
 #ifndef FIRN_BITS_H
 #define FIRN_BITS_H
 
@@ -57,7 +58,8 @@ static inline firn_value firn__part(firn_value value, uint32_t from, uint32_t bi
     return part;
 }
 
-/* The whole ID up by `by` (1..128), with `value` (of `by` bits) below: ids are built most significant slice first. */
+/* The whole ID up by `by` (1..128), with `value` (of `by` bits) below: ids are built most
+ * significant slice first. */
 static inline void firn__push(firn_id *id, firn_value value, uint32_t by) {
     if (by < 64) {
         id->top = (uint32_t)((uint64_t)id->top << by) | (uint32_t)(id->high >> (64 - by));
@@ -109,7 +111,8 @@ static inline void firn__or(firn_id *id, firn_value value, uint32_t position) {
     }
 }
 
-/* The ID of two parts that share no bit: a template of what stays and what was packed for this ID. */
+/* The ID of two parts that share no bit: a template of what stays and what was packed for this
+ * ID. */
 static inline void firn__join(firn_id *id, const firn_id *other) {
     id->low |= other->low;
     id->high |= other->high;
@@ -126,7 +129,8 @@ static inline uint64_t firn__reverse(uint64_t x) {
     return x >> 32 | x << 32;
 }
 
-/* `bits` bits (1..64) with their groups of `group` bits in reverse order; `group` divides `bits`. Its own inverse. */
+/* `bits` bits (1..64) with their groups of `group` bits in reverse order; `group` divides
+ * `bits`. Its own inverse. */
 static inline uint64_t firn__mirror(uint64_t value, uint32_t bits, uint32_t group) {
     uint64_t out = 0;
     if (group == 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks: the system's readings, the cycle counter's trustworthiness, and the judgement of steps and jumps. Integers
- * only; what a step means for slots is gen.c's. */
+/* Clocks: the system's readings, the cycle counter's trustworthiness, and the judgement of steps
+ * and jumps. Integers only; what a step means for slots is gen.c's. */
 #include "clock.h"
 
 #include "error.h"
@@ -89,12 +89,12 @@ firn_time firn__time_after(const firn_time *time, int64_t ns) {
     return (firn_time){time->sec + ns / 1000000000 + carry, (int32_t)(sum - carry * 1000000000)};
 }
 
-/* ---- the watch -------------------------------------------------------------------------------------------------- */
+/* ---- the watch ------------------------------------------------------------------------------- */
 
-#define JUMP_NS INT64_C(5000000000)    /* further ahead than this is doubted */
+#define JUMP_NS    INT64_C(5000000000) /* further ahead than this is doubted */
 #define BELIEVE_NS INT64_C(2000000000) /* and believed after it has held this long */
-#define NEAR_NS INT64_C(1000000000)    /* "held": still within this of where it jumped to */
-#define TRUST_S 4                      /* readings this far beyond the anchor are not judged */
+#define NEAR_NS    INT64_C(1000000000) /* "held": still within this of where it jumped to */
+#define TRUST_S    4                   /* readings this far beyond the anchor are not judged */
 
 static void anchor(firn__watch *watch, const firn_time *wall, int64_t steady) {
     watch->anchored = true;
@@ -153,7 +153,8 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
     int code;
     *verdict = FIRN__CLOCK_GOOD;
     pthread_mutex_lock(&watch->lock);
-    /* Both anew and under the lock: a thread that slept since its reading must not look like a step back. */
+    /* Both anew and under the lock: a thread that slept since its reading must not look like a
+     * step back. */
     code = clock->wall(clock->self, wall);
     if (code == FIRN_OK) {
         code = clock->steady(clock->self, &steady);
@@ -182,8 +183,8 @@ void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cyc
         return;
     }
     pthread_mutex_lock(&watch->lock);
-    /* The order of readings errs to a slower counter, so to a shorter life: at first steady before cycles (here
-     * as of the call before), later cycles before steady. */
+    /* The order of readings errs to a slower counter, so to a shorter life: at first steady
+     * before cycles (here as of the call before), later cycles before steady. */
     if (watch->cycles_steady == 0) {
         watch->cycles_steady = steady;
         watch->cycles = firn__cycles();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks for the inside of the library: the system's, the cycle counter that tells how old a reading is, and the watch
- * that judges steps and jumps of the wall clock against the steady one. Knows no slots. */
+/* Clocks for the inside of the library: the system's, the cycle counter that tells how old a
+ * reading is, and the watch that judges steps and jumps of the wall clock against the steady
+ * one. Knows no slots. */
 #ifndef FIRN_CLOCK_H
 #define FIRN_CLOCK_H
 
@@ -52,26 +53,29 @@ enum firn__verdict {
     FIRN__CLOCK_STEPPED /* stepped back beyond it */
 };
 
-/* Judges the wall clock by the steady one. Lives in memory that a fork wipes: all zero is a new watch. */
+/* Judges the wall clock by the steady one. Lives in memory that a fork wipes: all zero is a new
+ * watch. */
 typedef struct firn__watch {
     pthread_mutex_t lock;
     bool anchored;
-    firn_time wall;            /* of the anchor */
-    int64_t steady;            /* of the anchor, ns */
-    bool behind, ahead;        /* in the midst of a step or a jump */
-    int64_t since, deviation;  /* when it was first seen (steady ns), and how far off it was */
-    uint64_t cycles;           /* of the first reading, to learn how fast the counter runs */
+    firn_time wall;           /* of the anchor */
+    int64_t steady;           /* of the anchor, ns */
+    bool behind, ahead;       /* in the midst of a step or a jump */
+    int64_t since, deviation; /* when it was first seen (steady ns), and how far off it was */
+    uint64_t cycles;          /* of the first reading, to learn how fast the counter runs */
     int64_t cycles_steady;
-    _Atomic int64_t trusted_s; /* readings up to this second need no judgement */
+    _Atomic int64_t trusted_s;     /* readings up to this second need no judgement */
     _Atomic uint64_t stale_cycles; /* a reading younger than this is used again; 0: none is */
     _Atomic uint64_t absorbed, stepped, jumped; /* how often */
 } firn__watch;
 
-/* Takes a reading of the wall clock for good, or puts what to use instead into *wall: after a jump ahead of more than
- * 5 s, which is believed after 2 s, the old time run on. A step back beyond back_ns is told once, then believed. */
+/* Takes a reading of the wall clock for good, or puts what to use instead into *wall: after a
+ * jump ahead of more than 5 s, which is believed after 2 s, the old time run on. A step back
+ * beyond back_ns is told once, then believed. */
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
                       enum firn__verdict *verdict, firn_error *error);
 /* Learns the counter's speed from one more reading; `stale_us` sets how long readings live. */
-void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cycles, int64_t stale_us);
+void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cycles,
+                       int64_t stale_us);
 
 #endif

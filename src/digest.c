@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Digests as IDs: uuid3 and uuid5 of a namespace and a name, and locality-sequential's start. The hashes are libmd's. */
+/* Digests as IDs: uuid3 and uuid5 of a namespace and a name, and locality-sequential's start.
+ * The hashes are libmd's. */
 #include "error.h"
 #include "scheme.h"
 
@@ -59,7 +60,8 @@ int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const
         MD5Update(&context, name, length);
         MD5Final(digest, &context);
     }
-    /* The digest's first 128 bits with version and variant written over: its other 122 are the field. */
+    /* The digest's first 128 bits with version and variant written over: its other 122 are the
+     * field. */
     firn_id_from_bytes(&whole, digest, 128, NULL);
     firn_value top = firn__up(firn__get(&whole, 80, 48), 74);
     firn_value mid = firn__up(firn__get(&whole, 64, 12), 62);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Randomness: the system's, fetched in a block a thread, erased as used, empty again in a forked child. Has no
- * generator of its own, so nothing can be weaker than the system. */
+/* Randomness: the system's, fetched in a block a thread, erased as used, empty again in a forked
+ * child. Has no generator of its own, so nothing can be weaker than the system. */
 #include "entropy.h"
 
 #include "bits.h"
@@ -40,7 +40,8 @@ static int system_fill(void *out, size_t size, firn_error *error) {
     for (size_t done = 0; done < size;) {
         ssize_t got = getrandom((uint8_t *)out + done, size - done, 0);
         if (got < 0 && errno != EINTR) {
-            return firn__fail(error, FIRN_EENTROPY, "the system gives no randomness (%s): nothing is issued",
+            return firn__fail(error, FIRN_EENTROPY,
+                              "the system gives no randomness (%s): nothing is issued",
                               strerror(errno));
         }
         done += got > 0 ? (size_t)got : 0;
@@ -49,7 +50,8 @@ static int system_fill(void *out, size_t size, firn_error *error) {
 }
 
 static int make_block(firn_error *error) {
-    void *page = mmap(NULL, sizeof(block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *page =
+        mmap(NULL, sizeof(block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a page of entropy");
     }
@@ -70,9 +72,10 @@ static int make_block(firn_error *error) {
 int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_error *error) {
     if (source != NULL) {
         int code = source->fill(source->self, out, size);
-        return code == FIRN_OK ? FIRN_OK
-                               : firn__fail(error, code, "the entropy source that was given failed: %s",
-                                            firn_strerror(code));
+        return code == FIRN_OK
+                   ? FIRN_OK
+                   : firn__fail(error, code, "the entropy source that was given failed: %s",
+                                firn_strerror(code));
     }
     if (size > sizeof own->bytes / 4) {
         return system_fill(out, size, error);
@@ -97,7 +100,8 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
     return FIRN_OK;
 }
 
-/* Up to 8 bytes of this thread's block in one load, erased by one store. False: none is left, or no block yet. */
+/* Up to 8 bytes of this thread's block in one load, erased by one store. False: none is left, or
+ * no block yet. */
 static inline bool take_word(uint64_t *word, size_t size) {
     uint64_t bytes;
     if (own == NULL || own->left < 8) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures: the one list expanded to names and sentences, and the filling of a firn_error. Decides nothing. */
+/* Failures: the one list expanded to names and sentences, and the filling of a firn_error.
+ * Decides nothing. */
 #include "error.h"
 
 #include <stdarg.h>
@@ -94,5 +95,6 @@ const char *firn__nearest(const char *name, const char *const *names) {
             nearest = *names;
         }
     }
-    return nearest != NULL && least <= 2 + strlen(nearest) / 4 && least < strlen(nearest) ? nearest : NULL;
+    return nearest != NULL && least <= 2 + strlen(nearest) / 4 && least < strlen(nearest) ? nearest
+                                                                                          : NULL;
 }

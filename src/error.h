@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures in words, for the inside of the library: one call fills a firn_error, one finds the nearest known name. */
+/* Failures in words, for the inside of the library: one call fills a firn_error, one finds the
+ * nearest known name. */
 #ifndef FIRN_ERROR_H
 #define FIRN_ERROR_H
 

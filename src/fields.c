@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields from and to text: decimal, hex, colon-hex, instants. Knows rows, but packs and reads no ID. */
+/* Fields from and to text: decimal, hex, colon-hex, instants. Knows rows, but packs and reads no
+ * ID. */
 #include "error.h"
 #include "scheme.h"
 
@@ -56,7 +57,8 @@ bool firn__value_parse(firn_value *value, const char *text) {
     }
     for (; *at != '\0'; at++) {
         int digit = hex_digit(*at);
-        if (digit < 0 || digit >= (hex ? 16 : 10) || !append(&out, hex ? 16 : 10, (uint32_t)digit)) {
+        if (digit < 0 || digit >= (hex ? 16 : 10) ||
+            !append(&out, hex ? 16 : 10, (uint32_t)digit)) {
             return false;
         }
     }
@@ -79,8 +81,8 @@ static int unknown_field(const firn_scheme *scheme, const char *name, firn_error
     }
     const char *near = firn__nearest(name, names);
     return firn__fail(error, FIRN_EUSAGE, "%s has no field '%.30s'%s%s: its fields are%s",
-                      scheme->name, name, near != NULL ? ", perhaps " : "", near != NULL ? near : "",
-                      list);
+                      scheme->name, name, near != NULL ? ", perhaps " : "",
+                      near != NULL ? near : "", list);
 }
 
 int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,
@@ -110,17 +112,17 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
             return code;
         }
     } else if (!firn__value_parse(&parsed, value)) {
-        return firn__fail(error, FIRN_ETEXT, "%s=%.60s is not a number: write decimal or 0x hex%s",
-                          name, value,
-                          scheme->slices[i].role == FIRN_ROLE_ADDRESS ? ", or aa:bb:cc:dd:ee:ff" : "");
+        return firn__fail(
+            error, FIRN_ETEXT, "%s=%.60s is not a number: write decimal or 0x hex%s", name, value,
+            scheme->slices[i].role == FIRN_ROLE_ADDRESS ? ", or aa:bb:cc:dd:ee:ff" : "");
     }
     if (!firn__fits(parsed, width)) {
         char most[FIRN_VALUE_SIZE];
         firn_fields top = {0, {{0, 0}}};
         firn__fields_put(&top, (uint32_t)i, firn__mask_wide(width));
-        return firn__fail(error, FIRN_ERANGE,
-                          "%s %.60s does not fit the %" PRIu32 " bits of %s: at most %s", name, value,
-                          width, scheme->name, firn_fields_get(most, &top, scheme, (uint32_t)i));
+        return firn__fail(
+            error, FIRN_ERANGE, "%s %.60s does not fit the %" PRIu32 " bits of %s: at most %s",
+            name, value, width, scheme->name, firn_fields_get(most, &top, scheme, (uint32_t)i));
     }
     firn__fields_put(fields, (uint32_t)i, parsed);
     return FIRN_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The generator: permit + clock + policies -> next, next_n. Lock-free on its way to an ID; knows no store, and sleeps
- * only where a policy says wait. Opening is in open.c, filling permits in window.c. */
+/* The generator: permit + clock + policies -> next, next_n. Lock-free on its way to an ID; knows
+ * no store, and sleeps only where a policy says wait. Opening is in open.c, filling permits in
+ * window.c. */
 #include "gen.h"
 
 #include "entropy.h"
@@ -11,14 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HOT static inline __attribute__((always_inline))  /* on the way that almost every call goes */
+/* HOT is the way that almost every call goes, COLD what it should not carry along. */
+#define HOT  static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
 
-#define TRIES 64              /* rounds of one call before it gives up: each follows a change by somebody else */
-#define AT_ONCE (1 << 30)     /* IDs of one call, whatever the row */
-#define BLOCK 64              /* slots a thread leases at once under order=thread */
+#define TRIES     64                /* rounds of one call: each follows a change by somebody else */
+#define AT_ONCE   (1 << 30)         /* IDs of one call, whatever the row */
+#define BLOCK     64                /* slots a thread leases at once under order=thread */
 #define COARSE_NS INT64_C(20000000) /* the coarse clock is never older than this */
-#define NAP_NS INT64_C(1000000) /* one sleep of full=wait and back=wait */
+#define NAP_NS    INT64_C(1000000)  /* one sleep of full=wait and back=wait */
 
 static FIRN_TLS firn__seen seen_here[FIRN__SEEN];
 
@@ -51,7 +53,7 @@ void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
     gen->notice(gen->notice_self, text);
 }
 
-/* ---- what time is it -------------------------------------------------------------------------------------------- */
+/* ---- what time is it ------------------------------------------------------------------------- */
 
 static inline bool is_before(const firn_time *a, const firn_time *b) {
     return a->sec < b->sec || (a->sec == b->sec && a->ns < b->ns);
@@ -91,7 +93,8 @@ HOT bool tick_of(const firn_gen *gen, const firn_time *wall, uint64_t *tick) {
     return sec >= 0 && (uint64_t)sec < gen->sec_end && *tick < gen->tick_end;
 }
 
-/* An exact reading that needs no judgement: not before this thread's last one, not far ahead. False: it needs one. */
+/* An exact reading that needs no judgement: not before this thread's last one, not far ahead.
+ * False: it needs one. */
 HOT bool read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
     firn_time wall;
     uint64_t tick = 0;
@@ -99,7 +102,9 @@ HOT bool read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
         return false;
     }
     if (wall.ns == seen->wall.ns && wall.sec == seen->wall.sec) { /* as most coarse readings are */
-        seen->counter = cycles;
+        if (cycles != 0) {
+            seen->counter = cycles;
+        }
         return true;
     }
     if (is_before(&wall, &seen->wall) ||
@@ -157,11 +162,11 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
         code = firn_scheme_tick(&gen->scheme, &wall, tick, error);
         if (code == FIRN_OK && *tick >= gen->tick_end) {
             firn_scheme_tick(&gen->scheme, &wall, tick, NULL);
-            return firn__fail(error, FIRN_ELAYOUT,
-                              "the layout of %s has ended: nothing more is issued, move to another scheme, "
-                              "epoch= or bits=%s",
-                              gen->scheme.name,
-                              gen->whole_end > gen->tick_end ? " (or unsigned=1)" : "");
+            return firn__fail(
+                error, FIRN_ELAYOUT,
+                "the layout of %s has ended: nothing more is issued, move to another scheme, "
+                "epoch= or bits=%s",
+                gen->scheme.name, gen->whole_end > gen->tick_end ? " (or unsigned=1)" : "");
         }
         if (code != FIRN_OK) {
             return code;
@@ -173,11 +178,12 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
         wall = coarse; /* so that the next coarse reading does not look like a step back */
         *tick = coarse_tick;
     }
-    *seen = (firn__seen){.serial = atomic_load(&live->serial), .counter = cycles, .tick = *tick, .wall = wall};
+    *seen = (firn__seen){
+        .serial = atomic_load(&live->serial), .counter = cycles, .tick = *tick, .wall = wall};
     return FIRN_OK;
 }
 
-/* ---- slots ------------------------------------------------------------------------------------------------------ */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 /* Where the sequence of a new tick begins. */
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error) {
@@ -192,8 +198,8 @@ int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error) {
     return code;
 }
 
-/* The first slot of `tick`, relative to the permit; negative when the clock is behind its base. Capped, so that what is
- * added to it does not overflow. */
+/* The first slot of `tick`, relative to the permit; negative when the clock is behind its base.
+ * Capped, so that what is added to it does not overflow. */
 HOT int64_t slot_of(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
     const int64_t most = FIRN__NO_SLOT >> gen->s;
     int64_t ticks = (int64_t)(tick - permit->base_tick);
@@ -208,10 +214,11 @@ static inline int64_t lead_end(const firn_gen *gen, int64_t now) {
 
 enum grab { GRAB_DONE, GRAB_SOFT, GRAB_LEAD, GRAB_CLOSED, GRAB_ENTROPY };
 
-/* One compare-and-swap over the permit's cursor: n slots from max(cursor, first slot of `tick`) on, below `limit`. The
- * template is read before: a permit that is open after it has been read was whole when it was read. */
-HOT enum grab grab(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t n, int64_t limit,
-                   bool starts, taken *out, int64_t *want, firn_error *error) {
+/* One compare-and-swap over the permit's cursor: n slots from max(cursor, first slot of `tick`)
+ * on, below `limit`. The template is read before: a permit that is open after it has been read
+ * was whole when it was read. */
+HOT enum grab grab(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t n,
+                   int64_t limit, bool starts, taken *out, int64_t *want, firn_error *error) {
     uint64_t base_tick = permit->base_tick;
     firn_id base = permit->base;
     int64_t now = slot_of(gen, permit, tick);
@@ -258,8 +265,8 @@ HOT bool take_fast(const firn_gen *gen, uint64_t tick, int64_t n, taken *out) {
                 gen->start != FIRN_START_ZERO, out, &want, NULL) == GRAB_DONE;
 }
 
-/* order=thread: from the block this thread has leased, or a new one. A block of a permit that was closed is dropped:
- * its slots count as issued. */
+/* order=thread: from the block this thread has leased, or a new one. A block of a permit that
+ * was closed is dropped: its slots count as issued. */
 HOT bool take_block(const firn_gen *gen, firn__seen *seen, taken *out) {
     firn__permit *permit = permit_of(gen, window_of(gen));
     if (permit == NULL) {
@@ -306,9 +313,9 @@ static int act_on_step(firn_gen *gen, uint64_t tick, firn_error *error) {
         atomic_store(&live->stepped, false);
         if (policy == FIRN__BACK_LEAVE) {
             firn__window_leave(gen);
-            firn__gen_notice(gen, "the clock stepped back by more than %" PRId64 " ms: %s",
-                             gen->keys.back_ms,
-                             gen->reserved ? "the node is left for another" : "a new start is drawn");
+            firn__gen_notice(
+                gen, "the clock stepped back by more than %" PRId64 " ms: %s", gen->keys.back_ms,
+                gen->reserved ? "the node is left for another" : "a new start is drawn");
         } else {
             uint64_t last = tick;
             for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
@@ -337,11 +344,13 @@ static int check_blocked(firn_gen *gen, uint64_t tick, firn_error *error) {
     }
     return firn__fail(error, FIRN_ECLOCK,
                       "the clock stepped back beyond back_ms=%" PRId64 " and is still %" PRIu64
-                      " ms behind the last ID: wait, mend the clock, or leave the node out so that another can be claimed",
+                      " ms behind the last ID: wait, mend the clock, or leave the node out so that "
+                      "another can be claimed",
                       gen->keys.back_ms, (until - 1 - tick) * gen->scheme.tick_ns / 1000000);
 }
 
-/* In a child of the process that opened the generator: everything that lived was wiped. A new identity, or none. */
+/* In a child of the process that opened the generator: everything that lived was wiped. A new
+ * identity, or none. */
 int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     firn__live *live = gen->live;
     uint64_t serial;
@@ -354,7 +363,8 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
         if (gen->reserved && gen->fixed) {
             char node[128];
             code = firn__fail(error, FIRN_EFORKED,
-                              "%s stays with the parent process: open a generator in the child, with another node or "
+                              "%s stays with the parent process: open a generator in the child, "
+                              "with another node or "
                               "none",
                               firn__gen_node_text(node, gen, gen->pinned));
         }
@@ -365,7 +375,8 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
             code = firn__entropy_fill(NULL, &serial, sizeof serial, error);
         }
         if (code == FIRN_OK) {
-            /* Left to leak, not freed: another thread of the parent may have been changing them at the fork. */
+            /* Left to leak, not freed: another thread of the parent may have been changing them
+             * at the fork. */
             gen->history = (firn__ticks){NULL, 0, 0};
             gen->chunks = NULL;
             gen->chunk_count = 0;
@@ -397,7 +408,8 @@ static int keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t 
     int code;
     if (gen->stepped && gen->reserved) {
         return firn__fail(error, FIRN_EWINDOW,
-                          "the window of %s is used up and its keeper has not renewed it yet", gen->ns);
+                          "the window of %s is used up and its keeper has not renewed it yet",
+                          gen->ns);
     }
     if (!must && pthread_mutex_trylock(&live->keeper) != 0) {
         return FIRN_OK;
@@ -433,8 +445,10 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
             int64_t soft = atomic_load(&permit->soft);
             result = grab(gen, permit, tick, n, soft, starts, out, &want, error);
             if (result == GRAB_SOFT && want + n <= atomic_load(&permit->end)) {
-                keep(gen, k, tick, want + n, n, false, NULL); /* early: whatever comes of it, go on */
-                result = grab(gen, permit, tick, n, atomic_load(&permit->end), starts, out, &want, error);
+                keep(gen, k, tick, want + n, n, false,
+                     NULL); /* early: whatever comes of it, go on */
+                result = grab(gen, permit, tick, n, atomic_load(&permit->end), starts, out, &want,
+                              error);
             }
         }
         if (result == GRAB_DONE) {
@@ -451,15 +465,17 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
             return code;
         }
     }
-    return firn__fail(error, FIRN_EWINDOW, "the window of %s changed hands %d times during one call: try again",
-                      gen->ns, TRIES);
+    return firn__fail(error, FIRN_EWINDOW,
+                      "the window of %s changed hands %d times during one call: try again", gen->ns,
+                      TRIES);
 }
 
-/* ---- from slots to IDs ------------------------------------------------------------------------------------------ */
+/* ---- from slots to IDs ----------------------------------------------------------------------- */
 
 HOT int pack_slot(const firn_gen *gen, const taken *from, int64_t slot, firn_id *id,
-                            firn_error *error) {
-    firn__draw draw = {from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & firn__mask(gen->s), {0, 0}};
+                  firn_error *error) {
+    firn__draw draw = {
+        from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & firn__mask(gen->s), {0, 0}};
     if (gen->random_bits > 0) {
         int code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
         if (code != FIRN_OK) {
@@ -492,7 +508,8 @@ static void wipe(sink to, size_t n) {
     }
 }
 
-/* How much one slot more adds to the ID within a tick, when that is the same for all: 0 when it is not. */
+/* How much one slot more adds to the ID within a tick, when that is the same for all: 0 when it
+ * is not. */
 static uint64_t stride_of(const firn_gen *gen) {
     int i = firn__scheme_role(&gen->scheme, FIRN_ROLE_SEQUENCE);
     uint32_t position = gen->scheme.bits;
@@ -506,36 +523,44 @@ static uint64_t stride_of(const firn_gen *gen) {
     return position + gen->s <= 64 ? firn__up((firn_value){1, 0}, position).low : 0;
 }
 
-/* A run of slots of one tick: the first packed, the others counted up, four at a time so that none waits for the one
- * before it. */
-static void fill_run(sink to, size_t at, size_t n, const firn_id *first, uint64_t stride) {
-    uint64_t low = first->low;
+/* A run of slots of one tick: the first packed, the others counted up. Numbers go two to a
+ * store: one a store is what would bound the rate. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+static void fill_numbers(uint64_t *numbers, size_t n, uint64_t low, uint64_t stride) {
+    pair first = {low, low + stride}, second = {low + 2 * stride, low + 3 * stride};
+    pair step = {4 * stride, 4 * stride};
     size_t i = 0;
-    if (to.ids == NULL) {
-        uint64_t *numbers = to.numbers + at;
-        for (; i + 4 <= n; i += 4, low += 4 * stride) {
-            numbers[i] = low;
-            numbers[i + 1] = low + stride;
-            numbers[i + 2] = low + 2 * stride;
-            numbers[i + 3] = low + 3 * stride;
-        }
-        for (; i < n; i++, low += stride) {
-            numbers[i] = low;
-        }
-        return;
+    for (; i + 4 <= n; i += 4) {
+        memcpy(numbers + i, &first, sizeof first);
+        memcpy(numbers + i + 2, &second, sizeof second);
+        first += step;
+        second += step;
     }
-    firn_id *ids = to.ids + at, id = *first;
-    for (; i < n; i++, id.low += stride) {
-        ids[i] = id;
+    for (; i < n; i++) {
+        numbers[i] = low + i * stride;
     }
 }
 
-static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n, firn_error *error) {
+static void fill_run(sink to, size_t at, size_t n, const firn_id *first, uint64_t stride) {
+    firn_id id = *first;
+    if (to.ids == NULL) {
+        fill_numbers(to.numbers + at, n, first->low, stride);
+        return;
+    }
+    for (size_t i = 0; i < n; i++, id.low += stride) {
+        to.ids[at + i] = id;
+    }
+}
+
+static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n,
+                      firn_error *error) {
     uint64_t stride = stride_of(gen);
     for (size_t i = 0; i < n;) {
         firn_id id;
         int64_t slot = from->slot + (int64_t)i;
-        size_t run = 1, left = (size_t)(firn__mask(gen->s) + 1 - ((uint64_t)slot & firn__mask(gen->s)));
+        size_t run = 1,
+               left = (size_t)(firn__mask(gen->s) + 1 - ((uint64_t)slot & firn__mask(gen->s)));
         int code = pack_slot(gen, from, slot, &id, error);
         if (code != FIRN_OK) {
             return code;
@@ -554,7 +579,8 @@ static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n,
 static int issue_slots(firn_gen *gen, sink to, size_t n, firn_error *error) {
     taken out;
     int code = FIRN_OK;
-    seen_of(gen)->permit = NULL; /* a leased block lies before these: it is dropped, to keep the thread's order */
+    seen_of(gen)->permit =
+        NULL; /* a leased block lies before these: it is dropped, to keep the thread's order */
     if (!recent(gen, seen_of(gen)) || !take_fast(gen, seen_of(gen)->tick, (int64_t)n, &out)) {
         code = take_slow(gen, (int64_t)n, &out, error);
     }
@@ -571,7 +597,8 @@ static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
     }
     int code = prepare(gen, &tick, error);
     if (code == FIRN_OK && gen->stepped) {
-        return firn__fail(error, FIRN_EUSAGE, "mode=online asks the store in every call: leave `stepped` out");
+        return firn__fail(error, FIRN_EUSAGE,
+                          "mode=online asks the store in every call: leave `stepped` out");
     }
     if (code == FIRN_OK) {
         memset(&permit, 0, sizeof permit);
@@ -586,17 +613,19 @@ static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
     return fill_slots(gen, &out, to, n, error);
 }
 
-/* ---- random and counted rows ------------------------------------------------------------------------------------ */
+/* ---- random and counted rows ----------------------------------------------------------------- */
 
 /* A permit that can issue now, and a renewal when it is due: for rows that do not go by slots. */
-static int ensure(firn_gen *gen, uint32_t k, firn__permit **permit, uint64_t *tick, firn_error *error) {
+static int ensure(firn_gen *gen, uint32_t k, firn__permit **permit, uint64_t *tick,
+                  firn_error *error) {
     int code = prepare(gen, tick, error);
     for (int i = 0; code == FIRN_OK && i < 2; i++) {
         int64_t need = 1;
         bool must = true;
         *permit = permit_of(gen, k);
         if (*permit != NULL) {
-            int64_t next = (int64_t)(atomic_load(&(*permit)->cursor) & ~FIRN__OPEN), now = slot_of(gen, *permit, *tick);
+            int64_t next = (int64_t)(atomic_load(&(*permit)->cursor) & ~FIRN__OPEN),
+                    now = slot_of(gen, *permit, *tick);
             need = (next > now ? next : now) + 1;
             must = need > atomic_load(&(*permit)->end);
         }
@@ -607,8 +636,9 @@ static int ensure(firn_gen *gen, uint32_t k, firn__permit **permit, uint64_t *ti
         code = must ? code : FIRN_OK; /* a renewal ahead of need: whatever comes of it, go on */
         *permit = permit_of(gen, k);
     }
-    return code == FIRN_OK && *permit == NULL ? firn__fail(error, FIRN_EWINDOW, "the window of %s is used up", gen->ns)
-                                              : code;
+    return code == FIRN_OK && *permit == NULL
+               ? firn__fail(error, FIRN_EWINDOW, "the window of %s is used up", gen->ns)
+               : code;
 }
 
 /* Random rows: the tick never falls, and that is all the state there is. */
@@ -626,16 +656,19 @@ static int issue_random(firn_gen *gen, sink to, size_t n, firn_error *error) {
     out.base = permit->base;
     out.base_tick = permit->base_tick;
     int64_t now = gen->scheme.tick_ns == 0 ? 0 : slot_of(gen, permit, seen->tick);
-    atomic_thread_fence(memory_order_acquire); /* what was read above was whole if the permit is open below */
+    atomic_thread_fence(
+        memory_order_acquire); /* what was read above was whole if the permit is open below */
     uint64_t cursor = atomic_load(&permit->cursor);
     do {
         if (!(cursor & FIRN__OPEN)) {
-            return firn__fail(error, FIRN_ECLOCK, "the clock stepped back during the call: try again");
+            return firn__fail(error, FIRN_ECLOCK,
+                              "the clock stepped back during the call: try again");
         }
         out.slot = (int64_t)(cursor & ~FIRN__OPEN);
         out.slot = now > out.slot ? now : out.slot;
-    } while ((uint64_t)out.slot != (cursor & ~FIRN__OPEN) &&
-             !atomic_compare_exchange_weak(&permit->cursor, &cursor, FIRN__OPEN | (uint64_t)out.slot));
+    } while (
+        (uint64_t)out.slot != (cursor & ~FIRN__OPEN) &&
+        !atomic_compare_exchange_weak(&permit->cursor, &cursor, FIRN__OPEN | (uint64_t)out.slot));
     for (size_t i = 0; i < n; i++) {
         firn_id id;
         int code = pack_slot(gen, &out, out.slot, &id, error);
@@ -665,7 +698,8 @@ static enum grab begin_tick(const firn_gen *gen, firn__permit *permit, uint64_t 
         if (*want >= lead_end(gen, slot_of(gen, permit, now))) {
             return GRAB_LEAD;
         }
-        if (atomic_compare_exchange_weak(&permit->cursor, &cursor, FIRN__OPEN | (uint64_t)(*want + 1))) {
+        if (atomic_compare_exchange_weak(&permit->cursor, &cursor,
+                                         FIRN__OPEN | (uint64_t)(*want + 1))) {
             return GRAB_DONE;
         }
     }
@@ -780,10 +814,11 @@ static int issue_counted(firn_gen *gen, sink to, size_t n, firn_error *error) {
         }
         pthread_mutex_unlock(&state->lock);
     }
-    return code == FIRN_EWINDOW ? firn__fail(error, code, "the window of %s is used up", gen->ns) : code;
+    return code == FIRN_EWINDOW ? firn__fail(error, code, "the window of %s is used up", gen->ns)
+                                : code;
 }
 
-/* ---- the public calls ------------------------------------------------------------------------------------------- */
+/* ---- the public calls ------------------------------------------------------------------------ */
 
 static int issue_once(firn_gen *gen, sink to, size_t n, firn_error *error) {
     switch (gen->kind) {
@@ -792,8 +827,9 @@ static int issue_once(firn_gen *gen, sink to, size_t n, firn_error *error) {
     case FIRN__KIND_RANDOM:
         return issue_random(gen, to, n, error);
     default:
-        return gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE ? issue_online(gen, to, n, error)
-                                                                     : issue_slots(gen, to, n, error);
+        return gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE
+                   ? issue_online(gen, to, n, error)
+                   : issue_slots(gen, to, n, error);
     }
 }
 
@@ -804,7 +840,7 @@ static bool may_wait(const firn_gen *gen, int code, size_t n) {
     return (code == FIRN_EEXHAUSTED && gen->keys.full_ == FIRN__FULL_WAIT &&
             n <= (size_t)gen->lead_slots) ||
            (code == FIRN_ECLOCK && back_waits) ||
-           (code == FIRN_EBUSY && gen->fixed && gen->live->busy_ms <= gen->keys.max_wait_ms);
+           (code == FIRN_EBUSY && gen->live->busy_ms <= gen->keys.max_wait_ms);
 }
 
 COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
@@ -834,36 +870,58 @@ COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *error) {
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__seen *seen = seen_of(gen);
     taken out;
-    if (recent(gen, seen) && (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, seen->tick, 1, &out)
-                                                                    : take_block(gen, seen, &out))) {
+    if (recent(gen, seen) &&
+        (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, seen->tick, 1, &out)
+                                                : take_block(gen, seen, &out))) {
         return pack_slot(gen, &out, out.slot, id, error);
     }
     return next_otherwise(gen, id, error);
 }
 
-/* The way is kept short for what most callers have, strict order and a plain sequence: one clock, one
- * compare-and-swap, one packing. */
-int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
-    taken out;
-    firn__permit *permit;
-    int64_t want;
-    switch (gen->way) {
-    case FIRN__WAY_PLAIN:
-        permit = permit_of(gen, 0);
-        if (!recent(gen, seen_of(gen)) || permit == NULL ||
-            grab(gen, permit, seen_of(gen)->tick, 1, atomic_load_explicit(&permit->soft, memory_order_relaxed),
-                 false, &out, &want, NULL) != GRAB_DONE) {
-            return next_otherwise(gen, id, error);
-        }
-        firn__draw draw = {out.base_tick + ((uint64_t)out.slot >> gen->s), (uint64_t)out.slot & firn__mask(gen->s),
-                           {0, 0}};
-        gen->pack(id, &gen->scheme, &draw, &out.base);
-        return FIRN_OK;
-    case FIRN__WAY_USUAL:
-        return next_usual(gen, id, error);
-    default:
+/* The way is kept short for what most callers have, strict order and a plain sequence: one
+ * clock, one compare-and-swap, one packing. The template is read last, in place: if the permit
+ * is still open then, it was whole. If not, the slot counts as issued and the long way finds
+ * another. */
+static inline __attribute__((always_inline)) int next_plain(firn_gen *gen, firn_id *id,
+                                                            firn_error *error) {
+    firn__seen *seen = seen_of(gen);
+    firn__permit *permit = permit_of(gen, 0);
+    if (!recent(gen, seen) || permit == NULL) {
         return next_otherwise(gen, id, error);
     }
+    int64_t now = slot_of(gen, permit, seen->tick),
+            soft = atomic_load_explicit(&permit->soft, memory_order_relaxed);
+    int64_t limit = lead_end(gen, now) < soft ? lead_end(gen, now) : soft;
+    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire),
+             base_tick = permit->base_tick;
+    int64_t slot;
+    do {
+        slot = (int64_t)(cursor & ~FIRN__OPEN);
+        slot = now > slot ? now : slot;
+        if (!(cursor & FIRN__OPEN) || slot >= limit) {
+            return next_otherwise(gen, id, error);
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
+                                                    FIRN__OPEN | (uint64_t)(slot + 1),
+                                                    memory_order_acq_rel, memory_order_acquire));
+    firn__draw draw = {
+        base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & gen->count_mask, {0, 0}};
+    gen->pack(id, &gen->scheme, &draw,
+              &permit->base); /* not by way of a copy, which would wait for its own stores */
+    atomic_thread_fence(memory_order_acquire);
+    if (!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN)) {
+        *id = (firn_id){0, 0, 0, 0};
+        return next_otherwise(gen, id, error);
+    }
+    return FIRN_OK;
+}
+
+int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
+    if (gen->way == FIRN__WAY_PLAIN) {
+        return next_plain(gen, id, error);
+    }
+    return gen->way == FIRN__WAY_USUAL ? next_usual(gen, id, error)
+                                       : next_otherwise(gen, id, error);
 }
 
 int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
@@ -872,8 +930,8 @@ int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
 
 int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
     if (gen->scheme.bits > 64) {
-        return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n", gen->scheme.name,
-                          gen->scheme.bits);
+        return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n",
+                          gen->scheme.name, gen->scheme.bits);
     }
     return n == 0 ? FIRN_OK : issue(gen, (sink){NULL, ids}, n, error);
 }
@@ -925,7 +983,8 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
         out.next = base + (int64_t)(cursor & ~FIRN__OPEN);
         out.end = base + atomic_load(&permit->end);
         if (gen->scheme.tick_ns != 0 && gen->clock->wall(gen->clock->self, &wall) == FIRN_OK) {
-            firn_scheme_time(&gen->scheme, permit->base_tick + ((cursor & ~FIRN__OPEN) >> gen->s), &last);
+            firn_scheme_time(&gen->scheme, permit->base_tick + ((cursor & ~FIRN__OPEN) >> gen->s),
+                             &last);
             out.lead_ns = firn__time_since(&last, &wall);
         }
     }

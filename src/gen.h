@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a generator: what is fixed when it is opened, and what lives in memory that a fork wipes. gen.c issues
- * from permits, window.c keeps them filled; this page is what the two share. */
+/* The inside of a generator: what is fixed when it is opened, and what lives in memory that a
+ * fork wipes. gen.c issues from permits, window.c keeps them filled; this page is what the two
+ * share. */
 #ifndef FIRN_GEN_H
 #define FIRN_GEN_H
 
@@ -12,14 +13,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define FIRN__NODES 64 /* windows a generator holds at most */
-#define FIRN__OPEN (UINT64_C(1) << 63)
+#define FIRN__NODES   64 /* windows a generator holds at most */
+#define FIRN__OPEN    (UINT64_C(1) << 63)
 #define FIRN__NO_SLOT (INT64_C(1) << 62) /* further than any slot */
 
-/* The right to issue the slots [next, end) as one node, and the cursor inside it. Slots here are relative to the
- * permit's base tick, so that rows whose slots need more than 62 bits fit too. The page it lies in reads as zero after
- * a fork, and after it was retired: a cursor of 0 is closed. Its address is never used again while the generator lives,
- * so a thread that slept on an old permit finds it closed and nothing else. */
+/* The right to issue the slots [next, end) as one node, and the cursor inside it. Slots here are
+ * relative to the permit's base tick, so that rows whose slots need more than 62 bits fit too.
+ * The page it lies in reads as zero after a fork, and after it was retired: a cursor of 0 is
+ * closed. Its address is never used again while the generator lives, so a thread that slept on
+ * an old permit finds it closed and nothing else. */
 typedef struct firn__permit {
     _Atomic uint64_t cursor; /* FIRN__OPEN | the next slot */
     _Atomic int64_t soft;    /* from here on a renewal is due */
@@ -31,14 +33,15 @@ typedef struct firn__permit {
     uint64_t node; /* joined; 0 when there is none */
     int64_t first; /* the first slot, relative */
     uint64_t grant;
-    bool reserved; /* from a store */
-    bool twice;    /* a request went out more than once: never given back */
-    bool lost;     /* somebody took the node at our end: no renewal */
+    bool reserved;          /* from a store */
+    bool twice;             /* a request went out more than once: never given back */
+    bool lost;              /* somebody took the node at our end: no renewal */
     uint64_t pending_grant; /* a renewal of unknown outcome, sent again as it was */
     int64_t pending_count;
 } firn__permit;
 
-/* The counter of rows that count on over ticks (objectid, locality, xid) and the random part of ulid. */
+/* The counter of rows that count on over ticks (objectid, locality, xid) and the random part of
+ * ulid. */
 typedef struct firn__counted {
     pthread_mutex_t lock;
     const firn__permit *permit; /* of `tick` */
@@ -62,9 +65,9 @@ typedef struct firn__ticks {
 
 /* All zero in a forked child: no serial, no permit, no lock held. */
 typedef struct firn__live {
-    _Atomic uint64_t serial;      /* random, never 0 while this process may use it */
-    _Atomic uint64_t blocked;     /* a step back is waited for until this tick + 1; 0: none */
-    _Atomic bool stepped;         /* the clock stepped back beyond back_ms and nobody has acted yet */
+    _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
+    _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
+    _Atomic bool stepped;     /* the clock stepped back beyond back_ms and nobody has acted yet */
     _Atomic(firn__permit *) permits[FIRN__NODES];
     firn__watch watch;
     pthread_mutex_t keeper;
@@ -73,24 +76,24 @@ typedef struct firn__live {
     uint64_t rolling; /* of start=rolling */
     uint64_t last_node[FIRN__NODES];
     bool has_node[FIRN__NODES];
-    uint64_t last_tick;           /* the greatest that any retired permit issued in */
+    uint64_t last_tick; /* the greatest that any retired permit issued in */
     bool has_last;
-    int64_t busy_ms;              /* how long the node that was asked for last stays in use */
-    bool history_open;            /* history=job: the node is ours */
+    int64_t busy_ms;   /* how long the node that was asked for last stays in use */
+    bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
     _Atomic uint64_t claims, renewals, give_backs, store_errors;
 } firn__live;
 
 enum firn__kind {
-    FIRN__KIND_SLOTS,  /* a slot an ID: sequence or bare time */
-    FIRN__KIND_COUNTED,/* counter, or random plus one */
-    FIRN__KIND_RANDOM  /* random bits, with or without time */
+    FIRN__KIND_SLOTS,   /* a slot an ID: sequence or bare time */
+    FIRN__KIND_COUNTED, /* counter, or random plus one */
+    FIRN__KIND_RANDOM   /* random bits, with or without time */
 };
 
-enum firn__way {     /* how firn_next goes about it */
-    FIRN__WAY_OTHER, /* counted, random, online: the general way */
-    FIRN__WAY_PLAIN, /* one window, strict order, sequence from 0, nothing random */
-    FIRN__WAY_USUAL  /* the other rows with slots */
+enum firn__way {                  /* how firn_next goes about it */
+                 FIRN__WAY_OTHER, /* counted, random, online: the general way */
+                 FIRN__WAY_PLAIN, /* one window, strict order, sequence from 0, nothing random */
+                 FIRN__WAY_USUAL  /* the other rows with slots */
 };
 
 struct firn_gen {
@@ -99,7 +102,8 @@ struct firn_gen {
     firn__keys keys;
     firn__packer *pack;
     firn__live *live;
-    uint32_t s;           /* sequence bits of a slot; 0: a slot is a tick */
+    uint32_t s;          /* sequence bits of a slot; 0: a slot is a tick */
+    uint64_t count_mask; /* of s bits */
     uint32_t seen_index;
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
@@ -111,25 +115,26 @@ struct firn_gen {
     bool own_store;
     int start;
     uint64_t start_below;
-    uint64_t tick_end;    /* first tick that is refused */
-    uint64_t whole_end;   /* first tick that the bits do not hold */
-    int64_t slot_end;     /* tick_end in slots of the store, at most mark_end */
-    int64_t mark_end;     /* whole_end in slots, at most FIRN_SLOT_MAX - 2: marks beyond it are history's */
+    uint64_t tick_end;  /* first tick that is refused */
+    uint64_t whole_end; /* first tick that the bits do not hold */
+    int64_t slot_end;   /* tick_end in slots of the store, at most mark_end */
+    int64_t
+        mark_end; /* whole_end in slots, at most FIRN_SLOT_MAX - 2: marks beyond it are history's */
     uint64_t lead_ticks, back_ticks, window_ticks;
-    int64_t lead_slots;   /* of the present tick and all that may be borrowed */
+    int64_t lead_slots;            /* of the present tick and all that may be borrowed */
     uint64_t ticks_per_s, sec_end; /* of the hot path's clock: sec_end keeps ticks within 64 bits */
-    int ticket_field;     /* the node field that takes a fresh number a start, or -1 */
-    uint32_t drawn;       /* bit i: the generator draws field i, once a process */
-    firn_fields fields;   /* given or drawn; node parts that are claimed are not in it */
-    uint64_t pinned, pin_mask; /* the joined node: bits that are given */
+    int ticket_field;              /* the node field that takes a fresh number a start, or -1 */
+    uint32_t drawn;                /* bit i: the generator draws field i, once a process */
+    firn_fields fields;            /* given or drawn; node parts that are claimed are not in it */
+    uint64_t pinned, pin_mask;     /* the joined node: bits that are given */
     uint32_t node_bits;
     const firn_clock *clock;
     const firn_entropy *entropy;
     firn_store *store;
-    firn__ticks history;  /* of history=job, and of rows without a store */
+    firn__ticks history;    /* of history=job, and of rows without a store */
     uint64_t history_start; /* of counters, drawn once */
     firn_id history_base;
-    uint8_t **chunks;     /* that permits were taken from */
+    uint8_t **chunks; /* that permits were taken from */
     size_t chunk_count;
     char ns[FIRN_NS_SIZE];
     char row[FIRN_ROW_SIZE];
@@ -138,38 +143,46 @@ struct firn_gen {
     void *notice_self;
 };
 
-/* ---- gen.c ---- */
+/* ---- gen.c ----------------------------------------------------------------------------------- */
 
 /* The present tick, read and judged anew. FIRN_ECLOCK, FIRN_ELAYOUT. */
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
 /* Tells people, if anybody listens. */
-void firn__gen_notice(const firn_gen *gen, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void firn__gen_notice(const firn_gen *gen, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Where the sequence of a new tick begins, by the policy start. FIRN_EENTROPY. */
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error);
 /* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */
 int firn__gen_adopt(firn_gen *gen, firn_error *error);
-/* The template of a node: constants, fields given, node parts. FIRN_ERANGE: negative, without unsigned=1. */
+/* The template of a node: constants, fields given, node parts. FIRN_ERANGE: negative, without
+ * unsigned=1. */
 int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error *error);
 /* Draws what identity the generator has without a store, again after a fork or a step back. */
 int firn__gen_identify(firn_gen *gen, firn_error *error);
 /* The joined node as people know it: "datacenter=1 worker=3". */
 char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node);
 static inline int64_t firn__ms_ticks(const firn_gen *gen, int64_t ms) {
-    return gen->scheme.tick_ns == 0 ? 0 : (ms * 1000000 + gen->scheme.tick_ns - 1) / gen->scheme.tick_ns;
+    return gen->scheme.tick_ns == 0
+               ? 0
+               : (ms * 1000000 + gen->scheme.tick_ns - 1) / gen->scheme.tick_ns;
 }
 
-/* ---- window.c: everything here is called with live->keeper held ---- */
+/* ---- window.c: everything here is called with live->keeper held ------------------------------ */
 
-/* Makes permit k able to issue: renews it up to `need` (relative to its base) at least, or claims a new one of at least
- * n slots at `tick`. Without `must` it is a renewal ahead of need, and nothing else is tried. */
-int firn__window_keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t n, bool must, firn_error *error);
+/* Makes permit k able to issue: renews it up to `need` (relative to its base) at least, or
+ * claims a new one of at least n slots at `tick`. Without `must` it is a renewal ahead of need,
+ * and nothing else is tried. */
+int firn__window_keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t n, bool must,
+                      firn_error *error);
 /* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no permit stays. */
-int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out, firn_error *error);
+int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
+                        firn_error *error);
 /* Closes permit k and, when `give_back`, gives its rest back. */
 int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
 /* After a step back beyond back_ms: leaves every node. */
 void firn__window_leave(firn_gen *gen);
-/* Sends a request until its outcome is known, at most `tries` times. *twice: it went out more than once. */
+/* Sends a request until its outcome is known, at most `tries` times. *twice: it went out more
+ * than once. */
 int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, bool *twice,
                          firn_mark *held, int tries, firn_error *error);
 /* Frees the memory of all permits. */
@@ -177,12 +190,13 @@ void firn__window_free(firn_gen *gen);
 /* A random 64-bit grant, never 0. */
 int firn__window_grant(const firn_gen *gen, uint64_t *grant, firn_error *error);
 
-/* ---- history.c ---- */
+/* ---- history.c ------------------------------------------------------------------------------- */
 void firn__history_free(firn_gen *gen);
 
-/* ---- node.c ---- */
+/* ---- node.c ---------------------------------------------------------------------------------- */
 
-/* The number that `value` (ordinal, ip, host, self, a number) stands for, of `bits` bits. FIRN_EUSAGE, FIRN_ERANGE. */
+/* The number that `value` (ordinal, ip, host, self, a number) stands for, of `bits` bits.
+ * FIRN_EUSAGE, FIRN_ERANGE. */
 int firn__node_read(uint64_t *number, const char *name, const char *value, uint32_t bits, int role,
                     firn_error *error);
 /* "program on host, pid 42", for people. */

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Guessing: which schemes of the table a text may be an ID of, best first. Judges by the text and fixed constants alone,
- * never by the clock of the moment, so that one text is always answered alike.
+/* Guessing: which schemes of the table a text may be an ID of, best first. Judges by the text and
+ * fixed constants alone, never by the clock of the moment: one text is always answered alike.
  *
  * A text is tried in a form
- *   dec        when it is digits only, perhaps after a minus: nothing else is tried then. It is an ID of the narrowest
- *              width in the table that holds the number (64, 96, 128, 160 bits); 64 bits signed or unsigned
- *   hex        when it begins with 0x (then zeros in front may be missing), or has a letter and the full width
+ *   dec       when it is digits only, perhaps after a minus: then nothing else is tried. It is an
+ *             ID of the narrowest width in the table that holds the number (64, 96, 128, 160
+ *             bits); 64 bits are signed or unsigned
+ *   hex       when it begins with 0x (zeros after that may be missing), or has a letter and the
+ *             full width
  *   uuid, urn, braced   for rows of 128 bits
- *   flake      for flake itself, from 17 characters on: shorter ones lie before 1970-02-20 and are mostly words
- *   typeid     for rows of 128 bits when there is a prefix, without one for typeid itself
- *   others     for rows of a width of which some row has that form by default
+ *   flake     for flake itself, from 17 characters on: shorter ones lie before 1970-01-31 and are
+ *             mostly words
+ *   typeid    for rows of 128 bits when there is a prefix; without one for typeid itself
+ *   others    for rows of a width of which some row has that form by default
  * or in the one form that is asked for. A row fits when all its constants are there. Its points:
- *   + 1        for each bit of its constants
- *   + 12       when the form is its default one
- *   + 10       when its time is in [2005, 2045), - 10 when it is not, 0 without time
+ *   +  1      for each bit of its constants
+ *   + 12      when the form is its default one
+ *   + 10      when its time is in [2005, 2045), - 10 when it is not; 0 without a time
  * Equal points: in the order of the table.
  *
- * 12 lies above 10 - 6, so that a uuid4 is no ULID that happens to have a likely time; and below twice 10, so that a uuid1
- * without dashes is no uuid1-swapped of an unlikely one. */
+ * 12 is more than 10 - 6, so that a uuid4 is no ULID that happens to have a likely time; and less
+ * than twice 10, so that a uuid1 without dashes is no uuid1-swapped of an unlikely one. */
 #include "scheme.h"
 
 #include <string.h>

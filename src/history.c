@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Back-dated issue: IDs for instants that are not the present, on nodes that live issue never uses. The namespace's
- * common history node is shared by reserving the slots of each tick; a job's own node counts its ticks in memory. */
+/* Back-dated issue: IDs for instants that are not the present, on nodes that live issue never
+ * uses. The namespace's common history node is shared by reserving the slots of each tick; a
+ * job's own node counts its ticks in memory. */
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -12,7 +13,7 @@
 
 #define NODE_TRIES 16 /* nodes asked for in turn: each refusal means another process was faster */
 
-/* ---- ticks counted in memory ------------------------------------------------------------------------------------ */
+/* ---- ticks counted in memory ----------------------------------------------------------------- */
 
 void firn__history_free(firn_gen *gen) {
     free(gen->history.slots);
@@ -32,7 +33,8 @@ static int grow(firn__ticks *ticks, firn_error *error) {
     firn__ticks bigger = {NULL, ticks->used, ticks->size == 0 ? 64 : ticks->size * 2};
     bigger.slots = calloc(bigger.size, 2 * sizeof *bigger.slots);
     if (bigger.slots == NULL) {
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for %zu back-dated ticks", bigger.size);
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for %zu back-dated ticks",
+                          bigger.size);
     }
     for (size_t i = 0; i < ticks->size; i++) {
         if (ticks->slots[2 * i] != 0) {
@@ -47,8 +49,8 @@ static int grow(firn__ticks *ticks, firn_error *error) {
 }
 
 /* Takes up to `most` of what is left of a tick that holds `capacity`. */
-static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most, uint64_t *first, uint64_t *got,
-                        firn_error *error) {
+static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most,
+                        uint64_t *first, uint64_t *got, firn_error *error) {
     firn__ticks *ticks = &gen->history;
     if ((ticks->used + 1) * 4 > ticks->size * 3) {
         int code = grow(ticks, error);
@@ -73,7 +75,7 @@ static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_
     return FIRN_OK;
 }
 
-/* ---- the node --------------------------------------------------------------------------------------------------- */
+/* ---- the node -------------------------------------------------------------------------------- */
 
 typedef struct node_search {
     const firn_gen *gen;
@@ -136,11 +138,13 @@ static int refuse_node(const firn_gen *gen, firn_error *error) {
     char text[128];
     if (!gen->fixed) {
         return firn__fail(error, FIRN_EBUSY,
-                          "no node of %s was never used, so none can issue back-dated IDs: take ns=NAME or more node bits",
+                          "no node of %s was never used, so none can issue back-dated IDs: take "
+                          "ns=NAME or more node bits",
                           gen->ns);
     }
     return firn__fail(error, FIRN_EBUSY,
-                      "%s of %s issues live IDs%s: back-dated ones need a node that was never used, so leave it out",
+                      "%s of %s issues live IDs%s: back-dated ones need a node that was never "
+                      "used, so leave it out",
                       firn__gen_node_text(text, gen, gen->pinned), gen->ns,
                       gen->keys.history_ == FIRN__HISTORY_JOB ? " or another job's" : "");
 }
@@ -161,7 +165,8 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
             break;
         }
         snprintf(key, sizeof key, "%" PRIu64, node);
-        firn_request request = {gen->ns, gen->row, key, gen->mark_end + (job ? 2 : 1), 0, 0, 0, gen->note};
+        firn_request request = {gen->ns, gen->row, key, gen->mark_end + (job ? 2 : 1),
+                                0,       0,        0,   gen->note};
         int code = firn__window_grant(gen, &request.grant, error);
         if (code == FIRN_OK) {
             code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
@@ -185,14 +190,16 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
 static int open_reserved(firn_gen *gen, firn_error *error) {
     node_search search = {.gen = gen};
     bool job = gen->keys.history_ == FIRN__HISTORY_JOB;
-    int code = gen->fixed ? FIRN_OK : firn_store_list(gen->store, gen->ns, see_node, &search, error);
+    int code =
+        gen->fixed ? FIRN_OK : firn_store_list(gen->store, gen->ns, see_node, &search, error);
     if (code == FIRN_OK && search.found && !job) {
         gen->live->history_node = search.node;
     } else if (code == FIRN_OK) {
         code = take_node(gen, &search, error);
     }
     free(search.used);
-    return code == FIRN_OK ? firn__gen_base(gen, gen->live->history_node, &gen->history_base, error) : code;
+    return code == FIRN_OK ? firn__gen_base(gen, gen->live->history_node, &gen->history_base, error)
+                           : code;
 }
 
 /* Rows without a store: a random identity of its own, never the one of live issue. */
@@ -204,7 +211,8 @@ static int open_random(firn_gen *gen, firn_error *error) {
     }
     gen->fields = live;
     if (code == FIRN_OK && gen->kind == FIRN__KIND_SLOTS && gen->random_bits == 0) {
-        firn__gen_notice(gen, "back-dated IDs of a random node are unique within this run: give a node to reserve one");
+        firn__gen_notice(gen, "back-dated IDs of a random node are unique within this run: give a "
+                              "node to reserve one");
     }
     return code;
 }
@@ -217,7 +225,8 @@ static int open_history(firn_gen *gen, firn_error *error) {
     }
     firn__history_free(gen);
     code = gen->reserved ? open_reserved(gen, error) : open_random(gen, error);
-    if (code == FIRN_OK && gen->kind == FIRN__KIND_COUNTED && gen->count_bits > 0 && !gen->reserved) {
+    if (code == FIRN_OK && gen->kind == FIRN__KIND_COUNTED && gen->count_bits > 0 &&
+        !gen->reserved) {
         code = firn__entropy_bits(gen->entropy, &drawn, gen->count_bits, error);
     }
     gen->history_start = drawn.low;
@@ -225,11 +234,12 @@ static int open_history(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* ---- slots of a tick -------------------------------------------------------------------------------------------- */
+/* ---- slots of a tick ------------------------------------------------------------------------- */
 
-/* Up to `most` slots of a tick on the common node, shared with every other process that back-dates. */
-static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most, uint64_t *first, uint64_t *got,
-                       firn_error *error) {
+/* Up to `most` slots of a tick on the common node, shared with every other process that
+ * back-dates. */
+static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most,
+                       uint64_t *first, uint64_t *got, firn_error *error) {
     char key[FIRN_KEY_SIZE];
     uint64_t count = most < capacity ? most : capacity;
     snprintf(key, sizeof key, "%" PRIu64 "@%" PRIu64, gen->live->history_node, tick);
@@ -238,7 +248,8 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
         firn_mark held = {0, 0};
         int64_t start;
         bool twice = false;
-        firn_request request = {gen->ns, gen->row, key, (int64_t)count, 0, (int64_t)(capacity - count), 0, gen->note};
+        firn_request request = {
+            gen->ns, gen->row, key, (int64_t)count, 0, (int64_t)(capacity - count), 0, gen->note};
         int code = firn__window_grant(gen, &request.grant, error);
         if (code == FIRN_OK) {
             code = firn__window_reserve(gen, &request, &start, &twice, &held, 3, error);
@@ -252,7 +263,8 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
             return code;
         }
         uint64_t left = (uint64_t)held.high < capacity ? capacity - (uint64_t)held.high : 0;
-        count = left < count ? left : count - 1; /* what is left; less again if somebody was faster */
+        count =
+            left < count ? left : count - 1; /* what is left; less again if somebody was faster */
     }
     return FIRN_OK;
 }
@@ -301,7 +313,8 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     }
     return done == n ? FIRN_OK
                      : firn__fail(error, FIRN_EEXHAUSTED,
-                                  "that instant and the max_lead_ms=%" PRId64 " behind it hold %zu more back-dated IDs "
+                                  "that instant and the max_lead_ms=%" PRId64
+                                  " behind it hold %zu more back-dated IDs "
                                   "of %s: ask for fewer, or raise max_lead_ms",
                                   gen->keys.max_lead_ms, done, gen->scheme.name);
 }
@@ -315,11 +328,14 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
     }
     if (code == FIRN_OK && tick >= gen->tick_end) {
         char when[FIRN_TIME_SIZE];
-        code = firn__fail(error, FIRN_ELAYOUT, "%s gives negative IDs of %s as signed numbers: unsigned=1 takes them",
-                          firn_time_format(when, time, firn_scheme_digits(&gen->scheme)), gen->scheme.name);
+        code = firn__fail(error, FIRN_ELAYOUT,
+                          "%s gives negative IDs of %s as signed numbers: unsigned=1 takes them",
+                          firn_time_format(when, time, firn_scheme_digits(&gen->scheme)),
+                          gen->scheme.name);
     }
     if (code == FIRN_OK && n > 1 && (made = malloc(n * sizeof *made)) == NULL) {
-        code = firn__fail(error, FIRN_EMEMORY, "out of memory for %zu IDs: ask for fewer at once", n);
+        code =
+            firn__fail(error, FIRN_EMEMORY, "out of memory for %zu IDs: ask for fewer at once", n);
     }
     if (code == FIRN_OK && n > 0) {
         pthread_mutex_lock(&gen->live->keeper);

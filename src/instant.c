@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Instants: RFC 3339 and @unix text to exact seconds and nanoseconds and back, by whole numbers only. Reads no clock and
- * knows no scheme; every second that 64 bits hold has a text, some 292 thousand million years either way. */
+/* Instants: RFC 3339 and @unix text to exact seconds and nanoseconds and back, by whole numbers
+ * only. Reads no clock and knows no scheme; every second that 64 bits hold has a text, some 292
+ * thousand million years either way. */
 #include "text.h"
 
 #include <assert.h>
@@ -8,8 +9,8 @@
 
 enum { DAY = 86400, BILLION = 1000000000 };
 
-#define YEAR_MAX                                                                                   \
-    INT64_C(292277026596) /* years -292277022657 .. 292277026596 hold every second of 64 bits */
+/* Years -292277022657 to 292277026596 hold every second of 64 bits. */
+#define YEAR_MAX INT64_C(292277026596)
 
 int firn_time_cmp(const firn_time *a, const firn_time *b) {
     if (a->sec != b->sec) {
@@ -27,8 +28,8 @@ typedef struct {
     int32_t day;   /* 1..31 */
 } date;
 
-/* Years are counted from March, so that the leap day is the last of its year, and in eras of 400 years, which all have
- * 146097 days. Day 0 is 1970-01-01, day -719468 is 0000-03-01. */
+/* Years are counted from March, so that the leap day is the last of its year, and in eras of
+ * 400 years, which all have 146097 days. Day 0 is 1970-01-01, day -719468 is 0000-03-01. */
 enum { ERA = 146097, MARCH_0 = 719468 };
 
 static int64_t floor_div(int64_t a, int64_t b) {
@@ -127,7 +128,8 @@ char *firn_time_unix_ns(char text[FIRN_TIME_SIZE], const firn_time *time) {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* A text and how far it was read. After a failure `failed` is its code, and nothing more is read. */
+/* A text and how far it was read. After a failure `failed` is its code, and nothing more is
+ * read. */
 typedef struct {
     const char *text;
     size_t length;
@@ -286,8 +288,8 @@ static int32_t take_offset(reader *in) {
     return (hour * 60 + minute) * (west ? -60 : 60);
 }
 
-/* Days and seconds (-DAY < seconds < 2 * DAY) to seconds. What is before 1970 is turned round (-1 - x) and back, so that
- * one bound does for both ends. */
+/* Days and seconds (-DAY < seconds < 2 * DAY) to seconds. What is before 1970 is turned round
+ * (-1 - x) and back, so that one bound does for both ends. */
 static void join(reader *in, firn_time *time, int64_t days, int32_t seconds) {
     if (seconds < 0 || seconds >= DAY) {
         days += seconds < 0 ? -1 : 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys: "key=value key=value" split, checked against keys.def and put into a struct; what they mean is gen.c's. */
+/* Keys: "key=value key=value" split, checked against keys.def and put into a struct; what they
+ * mean is gen.c's. */
 #include "keys.h"
 
 #include "error.h"
@@ -21,9 +22,8 @@ int firn__number_read(int64_t *number, const char *name, const char *value, int6
     int64_t out = wide ? INT64_MAX : (int64_t)sum;
     out = *value == '-' ? -out : out;
     if (wide || out < least || out > most) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "%s=%.40s is out of bounds: %" PRId64 " to %" PRId64, name, value, least,
-                          most);
+        return firn__fail(error, FIRN_ERANGE, "%s=%.40s is out of bounds: %" PRId64 " to %" PRId64,
+                          name, value, least, most);
     }
     *number = out;
     return FIRN_OK;
@@ -73,7 +73,7 @@ static int take(firn__keys *keys, const char *name, const char *value, firn_erro
 int firn__keys_read(firn__keys *keys, const char *text, firn_error *error) {
     static const firn__keys initial = {
 #define NUMBER(key, value, least, most, text) .key = (value),
-#define CHOICE(key, value, words, text) .key##_ = (value),
+#define CHOICE(key, value, words, text)       .key##_ = (value),
 #define WORD(key, text)
 #include "keys.def"
 #undef NUMBER
@@ -109,8 +109,8 @@ int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *
     const char *names[64];
     size_t count = 0;
 #define NUMBER(key, initial, least, most, text) names[count++] = #key;
-#define CHOICE(key, initial, words, text) names[count++] = #key;
-#define WORD(key, text) names[count++] = #key;
+#define CHOICE(key, initial, words, text)       names[count++] = #key;
+#define WORD(key, text)                         names[count++] = #key;
 #include "keys.def"
 #undef NUMBER
 #undef CHOICE

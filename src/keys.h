@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys: what a caller sets of a generator, read from "key=value key=value" text. Knows names and bounds, not what they
- * do; fields of the row are kept as text until the row is known. */
+/* Keys: what a caller sets of a generator, read from "key=value key=value" text. Knows names and
+ * bounds, not what they do; fields of the row are kept as text until the row is known. */
 #ifndef FIRN_KEYS_H
 #define FIRN_KEYS_H
 
@@ -22,8 +22,8 @@ typedef struct firn__pair {
 /* One member a key: numbers and choices as int64_t, words as text or NULL. */
 typedef struct firn__keys {
 #define NUMBER(name, initial, least, most, text) int64_t name;
-#define CHOICE(name, initial, words, text) int64_t name##_;
-#define WORD(name, text) const char *name;
+#define CHOICE(name, initial, words, text)       int64_t name##_;
+#define WORD(name, text)                         const char *name;
 #include "keys.def"
 #undef NUMBER
 #undef CHOICE

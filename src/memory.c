@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory store: marks in a list of this process, for tests, benchmarks and generators that share nothing. Not its
- * children's: after a fork every verb fails. */
+/* The memory store: marks in a list of this process, for tests, benchmarks and generators that
+ * share nothing. Not its children's: after a fork every verb fails. */
 #include "error.h"
 #include "plant.h"
 #include "store.h"
@@ -37,7 +37,8 @@ static void fail_here(const memory *store, const char *name) {
     }
 }
 
-static int memory_open(void **self, const char *url, const firn_store_options *options, firn_error *error) {
+static int memory_open(void **self, const char *url, const firn_store_options *options,
+                       firn_error *error) {
     memory *store = calloc(1, sizeof *store);
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     (void)url;
@@ -54,10 +55,12 @@ static int memory_open(void **self, const char *url, const firn_store_options *o
 }
 
 static int check_alive(const memory *store, firn_error *error) {
-    return *store->alive != 0 ? FIRN_OK
-                              : firn__fail(error, FIRN_EFORKED,
-                                           "memory: belongs to the parent process: open a store of the child's own, "
-                                           "or one that both share, such as sqlite:PATH");
+    return *store->alive != 0
+               ? FIRN_OK
+               : firn__fail(
+                     error, FIRN_EFORKED,
+                     "memory: belongs to the parent process: open a store of the child's own, "
+                     "or one that both share, such as sqlite:PATH");
 }
 
 /* Where the key is, or would be; *found tells which. */
@@ -87,8 +90,9 @@ static int check_row(memory *store, const char *ns, const char *row, firn_error 
             return strcmp(store->spaces[i].row, row) == 0
                        ? FIRN_OK
                        : firn__fail(error, FIRN_EROW,
-                                    "namespace %.30s holds the row '%.60s', not '%.60s': take another with ns=NAME", ns,
-                                    store->spaces[i].row, row);
+                                    "namespace %.30s holds the row '%.60s', not '%.60s': take "
+                                    "another with ns=NAME",
+                                    ns, store->spaces[i].row, row);
         }
     }
     space *spaces = realloc(store->spaces, (store->space_count + 1) * sizeof *spaces);
@@ -103,7 +107,8 @@ static int check_row(memory *store, const char *ns, const char *row, firn_error 
     return FIRN_OK;
 }
 
-static int make_entry(memory *store, size_t at, const char *ns, const char *key, firn_error *error) {
+static int make_entry(memory *store, size_t at, const char *ns, const char *key,
+                      firn_error *error) {
     if (store->count == store->size) {
         size_t size = store->size == 0 ? 16 : store->size * 2;
         entry *entries = realloc(store->entries, size * sizeof *entries);
@@ -121,7 +126,8 @@ static int make_entry(memory *store, size_t at, const char *ns, const char *key,
     return FIRN_OK;
 }
 
-static int memory_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held, firn_error *error) {
+static int memory_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error) {
     memory *store = self;
     bool found;
     int code = check_alive(store, error);
@@ -150,8 +156,8 @@ static int memory_reserve(void *self, const firn_request *request, int64_t *firs
     return FIRN_OK;
 }
 
-static int memory_give_back(void *self, const char *ns, const char *key, const firn_mark *mine, int64_t high,
-                            firn_error *error) {
+static int memory_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
+                            int64_t high, firn_error *error) {
     memory *store = self;
     bool found;
     int code = check_alive(store, error);
@@ -162,14 +168,16 @@ static int memory_give_back(void *self, const char *ns, const char *key, const f
     size_t at = find(store, ns, key, &found);
     if (!found || store->entries[at].mark.high != mine->high || high > mine->high ||
         (store->entries[at].mark.grant != mine->grant && FIRN_PLANT != FIRN_PLANT_BYMARK)) {
-        return firn__fail(error, FIRN_EBUSY, "%s of %.60s is no longer at the mark to give back", key, ns);
+        return firn__fail(error, FIRN_EBUSY, "%s of %.60s is no longer at the mark to give back",
+                          key, ns);
     }
     store->entries[at].mark = (firn_mark){high, 0};
     fail_here(store, "give_back.after");
     return FIRN_OK;
 }
 
-static int memory_list(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error) {
+static int memory_list(void *self, const char *ns, firn_visit *visit, void *context,
+                       firn_error *error) {
     memory *store = self;
     int code = check_alive(store, error);
     for (size_t i = 0; code == FIRN_OK && i < store->count; i++) {
@@ -179,7 +187,8 @@ static int memory_list(void *self, const char *ns, firn_visit *visit, void *cont
             continue;
         }
         for (size_t j = 0; j < store->space_count; j++) {
-            holding.row = strcmp(store->spaces[j].ns, here->ns) == 0 ? store->spaces[j].row : holding.row;
+            holding.row =
+                strcmp(store->spaces[j].ns, here->ns) == 0 ? store->spaces[j].row : holding.row;
         }
         code = visit(context, &holding);
     }

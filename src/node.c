@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who am I: a number from what the caller wrote: a value, the host's ordinal, MAC or address, the process's pid. Only
- * what was asked for by name is looked up; nothing here is ever a guess. */
+/* Who am I: a number from what the caller wrote: a value, the host's ordinal, MAC or address,
+ * the process's pid. Only what was asked for by name is looked up; nothing here is ever a guess. */
 #include "error.h"
 #include "gen.h"
 
@@ -16,7 +16,8 @@
 
 #include <netpacket/packet.h>
 
-/* The number behind the last dash of the host name: the pods of a Kubernetes StatefulSet have one. */
+/* The number behind the last dash of the host name: the pods of a Kubernetes StatefulSet have
+ * one. */
 static int read_ordinal(uint64_t *number, firn_error *error) {
     char host[256] = "";
     firn_value value;
@@ -24,10 +25,11 @@ static int read_ordinal(uint64_t *number, firn_error *error) {
     const char *dash = strrchr(host, '-');
     if (dash == NULL || dash[1] < '0' || dash[1] > '9' || !firn__value_parse(&value, dash + 1) ||
         value.high != 0) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "node=ordinal: the host name '%.60s' does not end in a dash and a number: "
-                          "give node=N",
-                          host);
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "node=ordinal: the host name '%.60s' does not end in a dash and a number: "
+            "give node=N",
+            host);
     }
     *number = value.low;
     return FIRN_OK;
@@ -101,10 +103,9 @@ int firn__node_read(uint64_t *number, const char *name, const char *value, uint3
         code = look_up(&out, name, value, bits, role, error);
     }
     if (code == FIRN_OK && (parsed.high != 0 || (out & ~firn__mask(bits)) != 0)) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "%s %.40s does not fit %" PRIu32 " bits: at most %" PRIu64, name,
-                          strcmp(value, "ordinal") == 0 ? "ordinal" : value, bits,
-                          firn__mask(bits));
+        return firn__fail(
+            error, FIRN_ERANGE, "%s %.40s does not fit %" PRIu32 " bits: at most %" PRIu64, name,
+            strcmp(value, "ordinal") == 0 ? "ordinal" : value, bits, firn__mask(bits));
     }
     if (code == FIRN_OK) {
         *number = out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing a generator: keys, row, identity and store wired together, every bound checked before anything is
- * issued. What happens between the two is gen.c's. */
+/* Opening and closing a generator: keys, row, identity and store wired together, every bound
+ * checked before anything is issued. What happens between the two is gen.c's. */
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -16,7 +16,7 @@
 
 #define SOON_S INT64_C(63072000) /* two years: an end nearer than this is told */
 
-/* ---- identity --------------------------------------------------------------------------------------------------- */
+/* ---- identity -------------------------------------------------------------------------------- */
 
 /* Joins or splits the node over the fields that are its parts, most significant first. */
 static uint64_t node_part(const firn_gen *gen, uint32_t i, uint32_t *position) {
@@ -40,8 +40,9 @@ int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error
     firn__pack_given(base, &gen->scheme, &fields);
     if (gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
         base->low >> 63 != 0) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "IDs of this node are negative as signed numbers: take a smaller node, or unsigned=1");
+        return firn__fail(
+            error, FIRN_ERANGE,
+            "IDs of this node are negative as signed numbers: take a smaller node, or unsigned=1");
     }
     return FIRN_OK;
 }
@@ -57,8 +58,8 @@ char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node) {
             uint64_t mask = node_part(gen, i, &position);
             firn__fields_put(&fields, i, (firn_value){(node & mask) >> position, 0});
             firn_fields_get(value, &fields, &gen->scheme, i);
-            length += (size_t)snprintf(text + length, 128 - length, "%s%s=%s", length > 0 ? " " : "",
-                                       gen->scheme.slices[i].name, value);
+            length += (size_t)snprintf(text + length, 128 - length, "%s%s=%s",
+                                       length > 0 ? " " : "", gen->scheme.slices[i].name, value);
         }
     }
     return text;
@@ -76,28 +77,33 @@ int firn__gen_identify(firn_gen *gen, firn_error *error) {
         if (!(gen->drawn >> i & 1)) {
             continue;
         }
-        int code = firn__entropy_bits(gen->entropy, &drawn, firn_scheme_width(&gen->scheme, i), error);
+        int code =
+            firn__entropy_bits(gen->entropy, &drawn, firn_scheme_width(&gen->scheme, i), error);
         if (code != FIRN_OK) {
             return code;
         }
         if (gen->scheme.slices[i].role == FIRN_ROLE_ADDRESS) {
-            drawn.low |= UINT64_C(1) << 40; /* multicast: no card has such an address (RFC 9562 section 6.10) */
+            drawn.low |= UINT64_C(1)
+                         << 40; /* multicast: no card has such an address (RFC 9562 section 6.10) */
         }
         firn__fields_put(&gen->fields, i, drawn);
     }
     return FIRN_OK;
 }
 
-/* ---- keys to fields --------------------------------------------------------------------------------------------- */
+/* ---- keys to fields -------------------------------------------------------------------------- */
 
 static int refuse_field(const firn_gen *gen, const firn_slice *slice, firn_error *error) {
     switch (slice->role) {
     case FIRN_ROLE_TIME:
-        return firn__fail(error, FIRN_EUSAGE, "time is the clock's: back-date with firn_at, or pack");
+        return firn__fail(error, FIRN_EUSAGE,
+                          "time is the clock's: back-date with firn_at, or pack");
     case FIRN_ROLE_CONST:
-        return firn__fail(error, FIRN_EUSAGE, "%s is a constant of %s: leave it out", slice->name, gen->scheme.name);
+        return firn__fail(error, FIRN_EUSAGE, "%s is a constant of %s: leave it out", slice->name,
+                          gen->scheme.name);
     default:
-        return firn__fail(error, FIRN_EUSAGE, "%s of %s is the generator's to choose: leave it out, or pack",
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s of %s is the generator's to choose: leave it out, or pack",
                           slice->name, gen->scheme.name);
     }
 }
@@ -106,11 +112,15 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
     int i = firn_scheme_field(&gen->scheme, name);
     uint64_t number;
     if (i < 0) {
-        return strcmp(name, "tick") == 0 ? refuse_field(gen, &gen->scheme.slices[firn__scheme_role(&gen->scheme, FIRN_ROLE_TIME)], error)
-                                         : firn__keys_unknown(name, &gen->scheme, error);
+        return strcmp(name, "tick") == 0
+                   ? refuse_field(
+                         gen, &gen->scheme.slices[firn__scheme_role(&gen->scheme, FIRN_ROLE_TIME)],
+                         error)
+                   : firn__keys_unknown(name, &gen->scheme, error);
     }
     const firn_slice *slice = &gen->scheme.slices[i];
-    if (slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS && slice->role != FIRN_ROLE_USER) {
+    if (slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS &&
+        slice->role != FIRN_ROLE_USER) {
         return refuse_field(gen, slice, error);
     }
     if (gen->fields.given >> i & 1) {
@@ -123,7 +133,8 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
     if (strcmp(value, "random") == 0 && gen->scheme.node_rule == FIRN_NODE_GIVEN) {
         return FIRN_OK; /* as if it were left out */
     }
-    int code = firn__node_read(&number, name, value, firn_scheme_width(&gen->scheme, (uint32_t)i), slice->role, error);
+    int code = firn__node_read(&number, name, value, firn_scheme_width(&gen->scheme, (uint32_t)i),
+                               slice->role, error);
     if (code == FIRN_OK) {
         firn__fields_put(&gen->fields, (uint32_t)i, (firn_value){number, 0});
     }
@@ -143,10 +154,12 @@ static int set_node(firn_gen *gen, firn_error *error) {
     if (gen->node_bits == 0 || gen->node_bits > 62) {
         return firn__fail(error, FIRN_EUSAGE, "%s has no node: leave node out", gen->scheme.name);
     }
-    int code = firn__node_read(&node, "node", gen->keys.node, gen->node_bits, FIRN_ROLE_NODE, error);
+    int code =
+        firn__node_read(&node, "node", gen->keys.node, gen->node_bits, FIRN_ROLE_NODE, error);
     for (uint32_t i = 0; code == FIRN_OK && i < gen->scheme.slice_count; i++) {
         if (is_part(gen, i) && gen->fields.given >> i & 1) {
-            return firn__fail(error, FIRN_EUSAGE, "node and %s are given: give one of them", gen->scheme.slices[i].name);
+            return firn__fail(error, FIRN_EUSAGE, "node and %s are given: give one of them",
+                              gen->scheme.slices[i].name);
         }
         if (is_part(gen, i)) {
             uint64_t mask = node_part(gen, i, &position);
@@ -183,7 +196,7 @@ static bool names_given(const firn_gen *gen) {
     return true;
 }
 
-/* ---- policies --------------------------------------------------------------------------------------------------- */
+/* ---- policies -------------------------------------------------------------------------------- */
 
 static int set_start(firn_gen *gen, firn_error *error) {
     const char *text = gen->keys.start;
@@ -199,14 +212,15 @@ static int set_start(firn_gen *gen, firn_error *error) {
         gen->start = FIRN_START_ZERO;
     } else if (strcmp(text, "rolling") == 0 && capacity >= 4) {
         gen->start = FIRN_START_ROLLING;
-        gen->start_below = capacity / 4; /* three quarters of a tick are left even behind the last start */
+        gen->start_below =
+            capacity / 4; /* three quarters of a tick are left even behind the last start */
     } else if (strncmp(text, "random:", 7) == 0 && capacity > 0) {
         code = firn__number_read(&below, "start=random", text + 7, 1, (int64_t)capacity, error);
         gen->start = FIRN_START_RANDOM;
         gen->start_below = (uint64_t)below;
     } else {
-        code = firn__fail(error, FIRN_EUSAGE, "start=%.40s: it takes zero, random:N or rolling%s", text,
-                          capacity < 4 ? ", the latter two with a sequence only" : "");
+        code = firn__fail(error, FIRN_EUSAGE, "start=%.40s: it takes zero, random:N or rolling%s",
+                          text, capacity < 4 ? ", the latter two with a sequence only" : "");
     }
     return code;
 }
@@ -218,6 +232,7 @@ static int set_kind(firn_gen *gen, firn_error *error) {
     gen->random_bits = firn__scheme_role_width(row, FIRN_ROLE_RANDOM);
     gen->count_bits = counter + sequence;
     gen->s = sequence;
+    gen->count_mask = firn__mask(sequence);
     gen->kind = FIRN__KIND_SLOTS;
     if (counter > 0 || row->plus_one) {
         gen->kind = FIRN__KIND_COUNTED;
@@ -229,13 +244,16 @@ static int set_kind(firn_gen *gen, firn_error *error) {
                           row->note != NULL ? row->note : "take uuid4 or uuid7");
     }
     if (firn__scheme_role(row, FIRN_ROLE_DIGEST) >= 0) {
-        return firn__fail(error, FIRN_EUSAGE, "%s is a digest: give namespace= and name=", row->name);
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s is a digest: give namespace= and name=", row->name);
     }
     if (row->tick_ns == 0 && gen->kind != FIRN__KIND_RANDOM) {
-        return firn__fail(error, FIRN_EUSAGE, "a row without time cannot be issued: add time:BITS/TICK");
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a row without time cannot be issued: add time:BITS/TICK");
     }
     if (gen->node_bits > 62) {
-        return firn__fail(error, FIRN_EUSAGE, "the node of the row has %" PRIu32 " bits: at most 62", gen->node_bits);
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the node of the row has %" PRIu32 " bits: at most 62", gen->node_bits);
     }
     return FIRN_OK;
 }
@@ -247,34 +265,38 @@ static int set_bounds(firn_gen *gen, firn_error *error) {
     uint64_t most = (uint64_t)(FIRN_SLOT_MAX - 2) >> gen->s;
     gen->slot_end = gen->tick_end > most ? FIRN_SLOT_MAX - 2 : (int64_t)(gen->tick_end << gen->s);
     gen->mark_end = gen->whole_end > most ? FIRN_SLOT_MAX - 2 : (int64_t)(gen->whole_end << gen->s);
-    gen->lead_ticks = keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
+    gen->lead_ticks =
+        keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
     gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->back_ms);
     gen->lead_slots = (int64_t)((gen->lead_ticks + 1) << gen->s);
     gen->ticks_per_s = gen->scheme.tick_ns == 0 ? 0 : 1000000000 / gen->scheme.tick_ns;
     gen->sec_end = UINT64_MAX / (gen->ticks_per_s + 1);
     if (keys->max_lead_ms < keys->back_ms) {
         return firn__fail(error, FIRN_ERANGE,
-                          "max_lead_ms=%" PRId64 " is below back_ms=%" PRId64 ": a step back that is absorbed leads the "
+                          "max_lead_ms=%" PRId64 " is below back_ms=%" PRId64
+                          ": a step back that is absorbed leads the "
                           "clock, so lower back_ms too",
                           keys->max_lead_ms, keys->back_ms);
     }
     for (uint32_t i = 0; keys->clock_ == FIRN__CLOCK_TICK && i < gen->scheme.slice_count; i++) {
         if (gen->scheme.slices[i].role == FIRN_ROLE_TIME && gen->scheme.slices[i].group != 0) {
             return firn__fail(error, FIRN_EUSAGE,
-                              "clock=tick takes away the low bits of the time, by which %s spreads: use fresh or exact",
+                              "clock=tick takes away the low bits of the time, by which %s "
+                              "spreads: use fresh or exact",
                               gen->scheme.name);
         }
     }
     if (keys->nodes > 1 && (gen->kind != FIRN__KIND_SLOTS || keys->mode_ == FIRN__MODE_ONLINE)) {
-        return firn__fail(error, FIRN_EUSAGE, "nodes=%" PRId64 " is for rows with a sequence, in mode=window",
+        return firn__fail(error, FIRN_EUSAGE,
+                          "nodes=%" PRId64 " is for rows with a sequence, in mode=window",
                           keys->nodes);
     }
     return set_start(gen, error);
 }
 
 static void set_way(firn_gen *gen) {
-    bool windows = gen->kind == FIRN__KIND_SLOTS &&
-                   !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
+    bool windows =
+        gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
     bool plain = gen->keys.nodes == 1 && gen->keys.order_ == FIRN__ORDER_STRICT &&
                  gen->start == FIRN_START_ZERO && gen->random_bits == 0;
     gen->way = !windows ? FIRN__WAY_OTHER : plain ? FIRN__WAY_PLAIN : FIRN__WAY_USUAL;
@@ -283,27 +305,33 @@ static void set_way(firn_gen *gen) {
 static void set_window(firn_gen *gen) {
     int64_t window_ms = gen->keys.window_ms;
     if (window_ms == 0) {
-        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000 : gen->fixed ? 3000 : 10000;
+        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
+                    : gen->fixed                                       ? 3000
+                                                                       : 10000;
     }
     gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
     gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;
 }
 
-/* ---- open and close --------------------------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static int make_live(firn_gen *gen, firn_error *error) {
     uint64_t serial;
-    void *page = mmap(NULL, sizeof(firn__live), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *page =
+        mmap(NULL, sizeof(firn__live), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a generator");
     }
     gen->live = page;
-    if (FIRN_PLANT != FIRN_PLANT_NOFORK && madvise(page, sizeof(firn__live), MADV_WIPEONFORK) != 0) {
-        return firn__fail(error, FIRN_ESYSTEM, "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+    if (FIRN_PLANT != FIRN_PLANT_NOFORK &&
+        madvise(page, sizeof(firn__live), MADV_WIPEONFORK) != 0) {
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
     }
     int code = firn__entropy_fill(NULL, &serial, sizeof serial, error);
     if (code == FIRN_OK) {
-        static _Atomic uint32_t opened; /* spreads the generators over what a thread remembers, nothing else */
+        static _Atomic uint32_t
+            opened; /* spreads the generators over what a thread remembers, nothing else */
         gen->seen_index = atomic_fetch_add(&opened, 1) % FIRN__SEEN;
         atomic_store(&gen->live->serial, serial | 1);
         atomic_store(&gen->live->watch.trusted_s, INT64_MIN);
@@ -339,7 +367,8 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         code = set_bounds(gen, error);
     }
     if (code == FIRN_OK && keys->nodes > 1 && (gen->fixed || !gen->reserved)) {
-        code = firn__fail(error, FIRN_EUSAGE, "nodes=%" PRId64 " claims nodes: leave the node out", keys->nodes);
+        code = firn__fail(error, FIRN_EUSAGE, "nodes=%" PRId64 " claims nodes: leave the node out",
+                          keys->nodes);
     }
     return code;
 }
@@ -355,19 +384,23 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
     }
     uint32_t width = firn_scheme_width(&gen->scheme, (uint32_t)gen->ticket_field);
     snprintf(ns, sizeof ns, "%.200s tickets", gen->ns);
-    firn_request request = {ns, "integer", gen->scheme.slices[gen->ticket_field].name, 1, 0,
-                            (int64_t)firn__mask(width), 0, gen->note};
+    firn_request request = {ns, "integer", gen->scheme.slices[gen->ticket_field].name,
+                            1,  0,         (int64_t)firn__mask(width),
+                            0,  gen->note};
     int code = firn__window_grant(gen, &request.grant, error);
     if (code == FIRN_OK) {
         code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
     }
     if (code == FIRN_EBUSY) {
-        return firn__fail(error, FIRN_EEXHAUSTED,
-                          "all %" PRIu64 " tickets of %s are used up: leave %s out, so that a free node is claimed",
-                          firn__mask(width) + 1, gen->ns, request.key);
+        return firn__fail(
+            error, FIRN_EEXHAUSTED,
+            "all %" PRIu64
+            " tickets of %s are used up: leave %s out, so that a free node is claimed",
+            firn__mask(width) + 1, gen->ns, request.key);
     }
     if (code == FIRN_OK) {
-        firn__fields_put(&gen->fields, (uint32_t)gen->ticket_field, (firn_value){(uint64_t)first, 0});
+        firn__fields_put(&gen->fields, (uint32_t)gen->ticket_field,
+                         (firn_value){(uint64_t)first, 0});
         join_pinned(gen);
     }
     return code;
@@ -387,7 +420,8 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         snprintf(gen->ns, sizeof gen->ns, "%s", gen->keys.ns);
     }
     if (strlen(gen->keys.ns != NULL ? gen->keys.ns : "") >= FIRN_NS_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "the namespace is longer than %d characters", FIRN_NS_SIZE - 1);
+        return firn__fail(error, FIRN_ERANGE, "the namespace is longer than %d characters",
+                          FIRN_NS_SIZE - 1);
     }
     if (config->note != NULL) {
         snprintf(gen->note, sizeof gen->note, "%s", config->note);
@@ -396,13 +430,16 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
     }
     gen->store = config->store;
     if (gen->store == NULL && gen->reserved) {
-        firn_store_options options = config->store_options != NULL ? *config->store_options : (firn_store_options){0};
+        firn_store_options options =
+            config->store_options != NULL ? *config->store_options : (firn_store_options){0};
         options.unsafe = options.unsafe || gen->keys.unsafe_ != 0;
         code = firn_store_open(&gen->store, config->store_url, &options, error);
         gen->own_store = code == FIRN_OK;
         if (code == FIRN_OK && config->store_url == NULL && !gen->fixed && gen->ticket_field < 0) {
-            firn__gen_notice(gen, "node: a free one is claimed; IDs are unique among those who share the store %s",
-                             firn__store_url(gen->store));
+            firn__gen_notice(
+                gen,
+                "node: a free one is claimed; IDs are unique among those who share the store %s",
+                firn__store_url(gen->store));
         }
     }
     return code;
@@ -413,8 +450,9 @@ static void tell_end(const firn_gen *gen) {
     char when[FIRN_TIME_SIZE];
     if (firn_scheme_end(&gen->scheme, gen->keys.unsigned_ != 0, &end) &&
         gen->clock->wall(gen->clock->self, &now) == FIRN_OK && end.sec - now.sec < SOON_S) {
-        firn__gen_notice(gen, "the layout of %s ends at %s: plan the move to another epoch= or scheme", gen->scheme.name,
-                         firn_time_format(when, &end, firn_scheme_digits(&gen->scheme)));
+        firn__gen_notice(
+            gen, "the layout of %s ends at %s: plan the move to another epoch= or scheme",
+            gen->scheme.name, firn_time_format(when, &end, firn_scheme_digits(&gen->scheme)));
     }
 }
 
@@ -430,7 +468,7 @@ static int first_window(firn_gen *gen, firn_error *error) {
         pthread_mutex_lock(&gen->live->keeper);
         code = firn__window_keep(gen, 0, tick, 1, 1, true, error);
         pthread_mutex_unlock(&gen->live->keeper);
-        if (code != FIRN_EBUSY || !gen->fixed || gen->live->busy_ms > left || left <= 0) {
+        if (code != FIRN_EBUSY || gen->live->busy_ms > left || left <= 0) {
             return code;
         }
         gen->clock->pause(gen->clock->self, 10000000);
@@ -467,9 +505,11 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
     gen->stepped = config.stepped;
     gen->notice = config.notice;
     gen->notice_self = config.notice_self;
-    int code = config.scheme == NULL ? firn__fail(error, FIRN_EUSAGE, "no scheme is given: name one")
-                                     : configure(gen, &config, error);
-    gen->cycles = config.clock == NULL && gen->keys.clock_ == FIRN__CLOCK_FRESH && firn__cycles_constant();
+    int code = config.scheme == NULL
+                   ? firn__fail(error, FIRN_EUSAGE, "no scheme is given: name one")
+                   : configure(gen, &config, error);
+    gen->cycles =
+        config.clock == NULL && gen->keys.clock_ == FIRN__CLOCK_FRESH && firn__cycles_constant();
     if (code == FIRN_OK) {
         code = make_live(gen, error);
     }

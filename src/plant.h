@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Planted bugs: each breaks one rule of uniqueness, so that the simulation can be shown to find it. A build is free of
- * them unless FIRN_PLANT names one; the library that is installed never does. */
+/* Planted bugs: each breaks one rule of uniqueness, so that the simulation can be shown to find
+ * it. A build is free of them unless FIRN_PLANT names one; the library that is installed never
+ * does. */
 #ifndef FIRN_PLANT_H
 #define FIRN_PLANT_H
 
 #define FIRN_PLANT_BYMARK 1 /* give back compares the mark alone */
 #define FIRN_PLANT_CURSOR 2 /* the permit is retired without closing its cursor */
 #define FIRN_PLANT_NOFORK 3 /* nothing is wiped on fork */
-#define FIRN_PLANT_TWICE 4  /* a window whose request went out twice is given back */
-#define FIRN_PLANT_ADOPT 5  /* after an unknown outcome any window the store tells is taken */
+#define FIRN_PLANT_TWICE  4 /* a window whose request went out twice is given back */
+#define FIRN_PLANT_ADOPT  5 /* after an unknown outcome any window the store tells is taken */
 
 #ifndef FIRN_PLANT
 #define FIRN_PLANT 0

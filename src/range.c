@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers: serial, ticket and segment, all blocks of slots reserved under a key. A segment fetches its next block when
- * more than a tenth of the present one is handed out; no thread of its own, range_step does it. */
+/* Integers: serial, ticket and segment, all blocks of slots reserved under a key. A segment
+ * fetches its next block when more than a tenth of the present one is handed out; no thread of
+ * its own, range_step does it. */
 #include "range.h"
 
 #include "bits.h"
 #include "clock.h"
 #include "entropy.h"
 #include "error.h"
-#include "keys.h"
 #include "gen.h"
+#include "keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@
 #include <sys/mman.h>
 
 #define MINUTE_MS INT64_C(60000)
-#define STEP_MAX 1000000
-#define SENDINGS 3
+#define STEP_MAX  1000000
+#define SENDINGS  3
 
 enum { KIND_SERIAL, KIND_TICKET, KIND_SEGMENT };
 
@@ -60,7 +61,7 @@ int64_t firn__range_next_step(int64_t step, int64_t least, int64_t age_ms) {
     return step / 2 < least ? step : step / 2;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static int read_pair(firn_range *range, const firn__pair *pair, firn_error *error) {
     const struct {
@@ -70,7 +71,8 @@ static int read_pair(firn_range *range, const firn__pair *pair, firn_error *erro
                    {"increment", &range->increment, 1, 65535},
                    {"offset", &range->offset, 1, 65535},
                    {"end", &range->end, 1, FIRN_SLOT_MAX}};
-    static const char *const names[] = {"kind", "step", "increment", "offset", "start", "end", "adapt", NULL};
+    static const char *const names[] = {"kind",  "step", "increment", "offset",
+                                        "start", "end",  "adapt",     NULL};
     if (strcmp(pair->name, "kind") == 0) {
         return firn__choice_read(&range->kind, "kind", pair->value, "serial ticket segment", error);
     }
@@ -79,21 +81,25 @@ static int read_pair(firn_range *range, const firn__pair *pair, firn_error *erro
     }
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (strcmp(pair->name, numbers[i].name) == 0) {
-            return firn__number_read(numbers[i].member, pair->name, pair->value, numbers[i].least, numbers[i].most,
-                                     error);
+            return firn__number_read(numbers[i].member, pair->name, pair->value, numbers[i].least,
+                                     numbers[i].most, error);
         }
     }
     const char *near = firn__nearest(pair->name, names);
-    return firn__fail(error, FIRN_EUSAGE, "integers have no key '%.40s'%s%s: kind step increment offset start end adapt",
-                      pair->name, near != NULL ? ", perhaps " : "", near != NULL ? near : "");
+    return firn__fail(
+        error, FIRN_EUSAGE,
+        "integers have no key '%.40s'%s%s: kind step increment offset start end adapt", pair->name,
+        near != NULL ? ", perhaps " : "", near != NULL ? near : "");
 }
 
 /* The defaults of a kind, and what contradicts. */
 static int settle(firn_range *range, bool started, firn_error *error) {
     if (range->kind == KIND_TICKET) {
         if (range->offset > range->increment) {
-            return firn__fail(error, FIRN_ERANGE, "offset=%" PRId64 " is above increment=%" PRId64
-                              ": servers are numbered 1 to increment", range->offset, range->increment);
+            return firn__fail(error, FIRN_ERANGE,
+                              "offset=%" PRId64 " is above increment=%" PRId64
+                              ": servers are numbered 1 to increment",
+                              range->offset, range->increment);
         }
     } else if (range->increment != 1 || range->offset != 1) {
         return firn__fail(error, FIRN_EUSAGE, "increment and offset are for kind=ticket");
@@ -107,7 +113,8 @@ static int settle(firn_range *range, bool started, firn_error *error) {
         return firn__fail(error, FIRN_EUSAGE, "a ticket starts at its offset: leave start out");
     }
     if (range->end < range->start) {
-        return firn__fail(error, FIRN_ERANGE, "end=%" PRId64 " is before start=%" PRId64, range->end, range->start);
+        return firn__fail(error, FIRN_ERANGE, "end=%" PRId64 " is before start=%" PRId64,
+                          range->end, range->start);
     }
     return FIRN_OK;
 }
@@ -118,35 +125,45 @@ static int64_t origin(const firn_range *range) {
 }
 
 static int make_shelf(firn_range *range, firn_error *error) {
-    void *page = mmap(NULL, sizeof(range_shelf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *page =
+        mmap(NULL, sizeof(range_shelf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a range");
     }
     range->shelf = page;
     return madvise(page, sizeof(range_shelf), MADV_WIPEONFORK) == 0
                ? FIRN_OK
-               : firn__fail(error, FIRN_ESYSTEM, "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+               : firn__fail(error, FIRN_ESYSTEM,
+                            "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
 }
 
 /* `start` is a number that may be 0, so it is not among the keys with a least of 1. */
 static int read_start(firn_range *range, const firn__keys *keys, bool *started, firn_error *error) {
     range->start = 1;
     *started = keys->start != NULL;
-    return *started ? firn__number_read(&range->start, "start", keys->start, 0, FIRN_SLOT_MAX - 1, error) : FIRN_OK;
+    return *started
+               ? firn__number_read(&range->start, "start", keys->start, 0, FIRN_SLOT_MAX - 1, error)
+               : FIRN_OK;
 }
 
-int firn_range_open(firn_range **out, const char *key, const char *text, firn_store *store, const firn_clock *clock,
-                    firn_error *error) {
+int firn_range_open(firn_range **out, const char *key, const char *text, firn_store *store,
+                    const firn_clock *clock, firn_error *error) {
     firn__keys keys;
     bool started = false;
     firn_range *range = calloc(1, sizeof *range);
     if (range == NULL) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a range");
     }
-    *range = (firn_range){.store = store, .clock = clock != NULL ? clock : &firn__clock_system, .kind = KIND_SEGMENT,
-                          .increment = 1, .offset = 1, .end = FIRN_SLOT_MAX - 1, .adapt = 1};
+    *range = (firn_range){.store = store,
+                          .clock = clock != NULL ? clock : &firn__clock_system,
+                          .kind = KIND_SEGMENT,
+                          .increment = 1,
+                          .offset = 1,
+                          .end = FIRN_SLOT_MAX - 1,
+                          .adapt = 1};
     int code = key == NULL || key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE
-                   ? firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters", FIRN_KEY_SIZE - 1)
+                   ? firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters",
+                                FIRN_KEY_SIZE - 1)
                    : firn__keys_read(&keys, text, error);
     if (code == FIRN_OK) {
         code = read_start(range, &keys, &started, error);
@@ -167,7 +184,8 @@ int firn_range_open(firn_range **out, const char *key, const char *text, firn_st
         free(range);
         return code;
     }
-    /* One namespace a name: serial and segment of one name go on from each other, a ticket's increment is its row. */
+    /* One namespace a name: serial and segment of one name go on from each other, a ticket's
+     * increment is its row. */
     snprintf(range->ns, sizeof range->ns, "integer %s", key);
     if (range->kind == KIND_TICKET) {
         snprintf(range->row, sizeof range->row, "integer increment=%" PRId64, range->increment);
@@ -181,10 +199,11 @@ int firn_range_open(firn_range **out, const char *key, const char *text, firn_st
     return FIRN_OK;
 }
 
-/* ---- fetching --------------------------------------------------------------------------------------------------- */
+/* ---- fetching -------------------------------------------------------------------------------- */
 
 static int exhausted(const firn_range *range, firn_error *error) {
-    return firn__fail(error, FIRN_EEXHAUSTED, "%s has reached its end=%" PRId64 ": nothing more is handed out", range->ns,
+    return firn__fail(error, FIRN_EEXHAUSTED,
+                      "%s has reached its end=%" PRId64 ": nothing more is handed out", range->ns,
                       range->end);
 }
 
@@ -194,7 +213,8 @@ static int64_t last_slot(const firn_range *range) {
 }
 
 /* Reserves `count` slots, fewer at the end of the range unless `whole`. */
-static int fetch(const firn_range *range, int64_t count, bool whole, slot_block *out, firn_error *error) {
+static int fetch(const firn_range *range, int64_t count, bool whole, slot_block *out,
+                 firn_error *error) {
     firn_request request = {range->ns, range->row, range->key, count, 0, 0, 0, range->note};
     int64_t first, stop = last_slot(range) + 1;
     firn_mark held = {0, 0};
@@ -218,7 +238,8 @@ static int fetch(const firn_range *range, int64_t count, bool whole, slot_block 
             code = firn_store_reserve(range->store, &request, &first, &held, error);
             if (code == FIRN_EBUSY && held.grant == request.grant) {
                 if (sent == 0) {
-                    return firn__fail(error, FIRN_ECLONED, "%s was reserved by a copy of this process image", range->ns);
+                    return firn__fail(error, FIRN_ECLONED,
+                                      "%s was reserved by a copy of this process image", range->ns);
                 }
                 first = held.high - request.count;
                 code = FIRN_OK;
@@ -227,7 +248,8 @@ static int fetch(const firn_range *range, int64_t count, bool whole, slot_block 
         if (code == FIRN_EBUSY && (whole || held.high >= stop)) {
             return exhausted(range, error);
         }
-        request.count = code == FIRN_EBUSY ? stop - held.high : request.count; /* what is left before the end */
+        request.count =
+            code == FIRN_EBUSY ? stop - held.high : request.count; /* what is left before the end */
     }
     if (code == FIRN_OK) {
         out->next = first;
@@ -258,7 +280,8 @@ static int fetch_segment(const firn_range *range, slot_block *out, firn_error *e
     return code;
 }
 
-/* Is the block behind the present one due? When more than a tenth of the present one is handed out. */
+/* Is the block behind the present one due? When more than a tenth of the present one is handed
+ * out. */
 static bool is_due(const firn_range *range) {
     const range_shelf *shelf = range->shelf;
     return range->kind == KIND_SEGMENT && shelf->then.end == shelf->then.next &&
@@ -278,7 +301,8 @@ static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
         }
     }
     if (is_due(range)) {
-        fetch_segment(range, &shelf->then, NULL); /* a failure is told when the present block is used up */
+        fetch_segment(range, &shelf->then,
+                      NULL); /* a failure is told when the present block is used up */
     }
     *slot = shelf->now.next++;
     return FIRN_OK;
@@ -298,7 +322,8 @@ int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
 int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error) {
     slot_block block = {0};
     if (count < 1 || count > FIRN_SLOT_MAX / 2) {
-        return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64, count);
+        return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64,
+                          count);
     }
     int code = fetch(range, count, true, &block, error);
     if (code == FIRN_OK) {
@@ -324,12 +349,14 @@ int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
     return code;
 }
 
-/* Gives the rest of a block back; busy means that somebody came after it, and nothing is lost but numbers. */
+/* Gives the rest of a block back; busy means that somebody came after it, and nothing is lost
+ * but numbers. */
 static int give_back(const firn_range *range, const slot_block *block, firn_error *error) {
     if (block->next == block->end || block->twice) {
         return FIRN_OK;
     }
-    int code = firn_store_give_back(range->store, range->ns, range->key, &block->mark, block->next, error);
+    int code =
+        firn_store_give_back(range->store, range->ns, range->key, &block->mark, block->next, error);
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows as text: a user's own layout read into a scheme, a scheme's layout written, its epoch and widths changed, the
- * namespace that follows from them. Pure; the table itself is in scheme.c. */
+/* Rows as text: a user's own layout read into a scheme, a scheme's layout written, its epoch and
+ * widths changed, the namespace that follows from them. Pure; the table itself is in scheme.c. */
 #include "error.h"
 #include "scheme.h"
 
@@ -53,8 +53,8 @@ static bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* One slice of the text at *at, up to `length` characters, into `slice`; the rest after its bits (tick and epoch) is
- * left to the caller. The error's code is FIRN_EUSAGE. */
+/* One slice of the text at *at, up to `length` characters, into `slice`; the rest after its bits
+ * (tick and epoch) is left to the caller. The error's code is FIRN_EUSAGE. */
 static int read_slice(firn_slice *slice, const char *word, const char **rest, firn_error *error) {
     const char *at = word;
     int bits, from = 0, group = 0;
@@ -233,7 +233,8 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
         const char *rest = word;
         size_t length = strcspn(at, " ");
         if (length >= sizeof word || scheme->slice_count == FIRN_SLICES_MAX) {
-            return firn__fail(error, FIRN_EUSAGE, "a row has at most %d slices of at most 95 characters",
+            return firn__fail(error, FIRN_EUSAGE,
+                              "a row has at most %d slices of at most 95 characters",
                               FIRN_SLICES_MAX);
         }
         memcpy(word, at, length);
@@ -275,8 +276,8 @@ static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error)
         int width = small_number(&at);
         if (firn_scheme_first(scheme, i) != i || firn_scheme_width(scheme, i) != slice->bits ||
             slice->group != 0) {
-            return firn__fail(error, FIRN_EUSAGE, "%s has split fields: write it as a row of your own",
-                              scheme->name);
+            return firn__fail(error, FIRN_EUSAGE,
+                              "%s has split fields: write it as a row of your own", scheme->name);
         }
         if (width < 1 || width > 64 || (*at != '/' && *at != '\0')) {
             return firn__fail(error, FIRN_EUSAGE,
@@ -306,7 +307,8 @@ static int unknown_scheme(const char *text, firn_error *error) {
     names[count] = NULL;
     const char *near = firn__nearest(text, names);
     return firn__fail(error, FIRN_EUSAGE, "there is no scheme '%.60s': %s%s", text,
-                      near != NULL ? "did you mean " : "see firn schemes", near != NULL ? near : "");
+                      near != NULL ? "did you mean " : "see firn schemes",
+                      near != NULL ? near : "");
 }
 
 int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,
@@ -347,7 +349,8 @@ char *firn_scheme_row(char text[FIRN_ROW_SIZE], const firn_scheme *scheme) {
         if (slice->role == FIRN_ROLE_CONST) {
             n += snprintf(at + n, room - (size_t)n, "%s0x%" PRIx64, slice->name[0] ? "=" : "",
                           slice->value);
-        } else if (slice->from != 0 || firn_scheme_width(scheme, firn_scheme_first(scheme, i)) != slice->bits) {
+        } else if (slice->from != 0 ||
+                   firn_scheme_width(scheme, firn_scheme_first(scheme, i)) != slice->bits) {
             n += snprintf(at + n, room - (size_t)n, "@%d", slice->from);
         }
         if (slice->group != 0) {
@@ -374,7 +377,8 @@ char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme) {
         snprintf(text, FIRN_NS_SIZE, "%.*s", FIRN_NS_SIZE - 1, part);
         return text;
     }
-    size_t length = (size_t)snprintf(text, FIRN_NS_SIZE, "%s", scheme->ns ? scheme->ns : scheme->name);
+    size_t length =
+        (size_t)snprintf(text, FIRN_NS_SIZE, "%s", scheme->ns ? scheme->ns : scheme->name);
     if (firn_time_cmp(&row->epoch, &scheme->epoch) != 0) {
         firn_time_format(part, &scheme->epoch, scheme->epoch.ns == 0 ? 0 : 9);
         length += (size_t)snprintf(text + length, FIRN_NS_SIZE - length, "@%s", part);

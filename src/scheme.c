@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Schemes: the table expanded to rows and straight-line packers, and pure functions over a row: pack, unpack, bounds,
- * look-up, a user's own row. Draws no randomness, reads no clock, keeps no state. */
+/* Schemes: the table expanded to rows and straight-line packers, and pure functions over a row:
+ * pack, unpack, bounds, look-up, a user's own row. Draws no randomness, reads no clock, keeps no
+ * state. */
 #include "scheme.h"
 
 #include "error.h"
@@ -9,28 +10,36 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* The words of schemes.def, all in terms of SLICE(role, name, from, bits, group, value). */
-#define CONST(name, value, bits) SLICE(CONST, name, 0, bits, 0, value)
-#define TIME(bits) SLICE(TIME, "time", 0, bits, 0, 0)
-#define TIME_AT(from, bits) SLICE(TIME, "time", from, bits, 0, 0)
-#define TIME_MIRRORED(bits, group) SLICE(TIME, "time", 0, bits, group, 0)
-#define SEQUENCE(bits) SLICE(SEQUENCE, "sequence", 0, bits, 0, 0)
-#define SEQUENCE_AT(from, bits) SLICE(SEQUENCE, "sequence", from, bits, 0, 0)
-#define COUNTER(bits) SLICE(COUNTER, "counter", 0, bits, 0, 0)
+#define CONST(name, value, bits)      SLICE(CONST, name, 0, bits, 0, value)
+#define TIME(bits)                    SLICE(TIME, "time", 0, bits, 0, 0)
+#define TIME_AT(from, bits)           SLICE(TIME, "time", from, bits, 0, 0)
+#define TIME_MIRRORED(bits, group)    SLICE(TIME, "time", 0, bits, group, 0)
+#define SEQUENCE(bits)                SLICE(SEQUENCE, "sequence", 0, bits, 0, 0)
+#define SEQUENCE_AT(from, bits)       SLICE(SEQUENCE, "sequence", from, bits, 0, 0)
+#define COUNTER(bits)                 SLICE(COUNTER, "counter", 0, bits, 0, 0)
 #define COUNTER_MIRRORED(bits, group) SLICE(COUNTER, "counter", 0, bits, group, 0)
-#define RANDOM(bits) SLICE(RANDOM, "random", 0, bits, 0, 0)
-#define RANDOM_AT(from, bits) SLICE(RANDOM, "random", from, bits, 0, 0)
-#define DIGEST_AT(from, bits) SLICE(DIGEST, "digest", from, bits, 0, 0)
-#define NODE(name, bits) SLICE(NODE, name, 0, bits, 0, 0)
-#define NODE_AT(name, from, bits) SLICE(NODE, name, from, bits, 0, 0)
-#define ADDRESS(name, bits) SLICE(ADDRESS, name, 0, bits, 0, 0)
-#define PROCESS(name, bits) SLICE(PROCESS, name, 0, bits, 0, 0)
-#define USER(name, bits) SLICE(USER, name, 0, bits, 0, 0)
-#define EPOCH(seconds, nanoseconds) {(seconds), (nanoseconds)}
+#define RANDOM(bits)                  SLICE(RANDOM, "random", 0, bits, 0, 0)
+#define RANDOM_AT(from, bits)         SLICE(RANDOM, "random", from, bits, 0, 0)
+#define DIGEST_AT(from, bits)         SLICE(DIGEST, "digest", from, bits, 0, 0)
+#define NODE(name, bits)              SLICE(NODE, name, 0, bits, 0, 0)
+#define NODE_AT(name, from, bits)     SLICE(NODE, name, from, bits, 0, 0)
+#define ADDRESS(name, bits)           SLICE(ADDRESS, name, 0, bits, 0, 0)
+#define PROCESS(name, bits)           SLICE(PROCESS, name, 0, bits, 0, 0)
+#define USER(name, bits)              SLICE(USER, name, 0, bits, 0, 0)
+#define EPOCH(seconds, nanoseconds)                                                                \
+    { (seconds), (nanoseconds) }
 
-enum { TICK_NONE = 0, TICK_S = 1000000000, TICK_CS = 10000000, TICK_MS = 1000000, TICK_US = 1000, TICK_HNS = 100 };
+enum {
+    TICK_NONE = 0,
+    TICK_S = 1000000000,
+    TICK_CS = 10000000,
+    TICK_MS = 1000000,
+    TICK_US = 1000,
+    TICK_HNS = 100
+};
 
 /* Numbers of the rows. */
 #define SCHEME(id, text, width, tick, epoch, slices, ...) ROW_##id,
@@ -50,7 +59,7 @@ enum {
 #undef SCHEME
 
 /* How many slices each row has. */
-#define SLICE(role, name, from, width, group, value) +1
+#define SLICE(role, name, from, width, group, value)      +1
 #define SCHEME(id, text, width, tick, epoch, slices, ...) SLICES_##id = 0 slices,
 enum {
 #include "schemes.def"
@@ -62,8 +71,14 @@ enum {
 #define SLICE(role, name, from, width, group, value)                                               \
     {name, FIRN_ROLE_##role, width, from, group, value},
 #define SCHEME(id, text, width, tick, epoch_, slices_, ...)                                        \
-    {.name = text, .bits = width, .tick_ns = TICK_##tick, .epoch = epoch_, .slice_count = SLICES_##id, \
-     .slices = {slices_}, .row = ROW_##id, __VA_ARGS__},
+    {.name = text,                                                                                 \
+     .bits = width,                                                                                \
+     .tick_ns = TICK_##tick,                                                                       \
+     .epoch = epoch_,                                                                              \
+     .slice_count = SLICES_##id,                                                                   \
+     .slices = {slices_},                                                                          \
+     .row = ROW_##id,                                                                              \
+     __VA_ARGS__},
 static const firn_scheme rows[ROW_COUNT] = {
 #include "schemes.def"
 };
@@ -81,16 +96,16 @@ static inline firn_value draw_mirrored(uint64_t value, uint32_t from, uint32_t b
     return part;
 }
 
-#define DRAW_CONST(from, bits, group) ((firn_value){0, 0})
-#define DRAW_NODE(from, bits, group) ((firn_value){0, 0})
-#define DRAW_ADDRESS(from, bits, group) ((firn_value){0, 0})
-#define DRAW_PROCESS(from, bits, group) ((firn_value){0, 0})
-#define DRAW_USER(from, bits, group) ((firn_value){0, 0})
-#define DRAW_DIGEST(from, bits, group) ((firn_value){0, 0})
-#define DRAW_TIME(from, bits, group) draw_mirrored(draw->tick, from, bits, group)
+#define DRAW_CONST(from, bits, group)    ((firn_value){0, 0})
+#define DRAW_NODE(from, bits, group)     ((firn_value){0, 0})
+#define DRAW_ADDRESS(from, bits, group)  ((firn_value){0, 0})
+#define DRAW_PROCESS(from, bits, group)  ((firn_value){0, 0})
+#define DRAW_USER(from, bits, group)     ((firn_value){0, 0})
+#define DRAW_DIGEST(from, bits, group)   ((firn_value){0, 0})
+#define DRAW_TIME(from, bits, group)     draw_mirrored(draw->tick, from, bits, group)
 #define DRAW_SEQUENCE(from, bits, group) draw_mirrored(draw->count, from, bits, group)
-#define DRAW_COUNTER(from, bits, group) draw_mirrored(draw->count, from, bits, group)
-#define DRAW_RANDOM(from, bits, group) firn__part(draw->random, from, bits)
+#define DRAW_COUNTER(from, bits, group)  draw_mirrored(draw->count, from, bits, group)
+#define DRAW_RANDOM(from, bits, group)   firn__part(draw->random, from, bits)
 
 #define SLICE(role, name, from, width, group, value)                                               \
     firn__push(&id, DRAW_##role(from, width, group), width);
@@ -127,7 +142,7 @@ const firn_scheme *firn_scheme_find(const char *name) {
     return NULL;
 }
 
-/* ---- slices and fields ------------------------------------------------------------------------------------------ */
+/* ---- slices and fields ----------------------------------------------------------------------- */
 
 uint32_t firn_scheme_first(const firn_scheme *scheme, uint32_t i) {
     for (uint32_t j = 0; j < i; j++) {
@@ -205,7 +220,7 @@ void firn__fields_put(firn_fields *fields, uint32_t i, firn_value value) {
     fields->given |= UINT32_C(1) << i;
 }
 
-/* ---- pack and unpack -------------------------------------------------------------------------------------------- */
+/* ---- pack and unpack ------------------------------------------------------------------------- */
 
 /* The bits that slice i of the ID holds, of a value of its field. */
 static firn_value slice_bits(const firn_slice *slice, firn_value value) {
@@ -312,7 +327,7 @@ int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *i
     return FIRN_OK;
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole) {
     uint32_t width = firn__scheme_role_width(scheme, FIRN_ROLE_TIME);
@@ -337,7 +352,8 @@ void firn_scheme_time(const firn_scheme *scheme, uint64_t tick, firn_time *time)
     uint64_t per_s = scheme->tick_ns == 0 ? 1 : 1000000000 / scheme->tick_ns;
     int64_t ns = scheme->epoch.ns + (int64_t)(tick % per_s * scheme->tick_ns);
     int64_t carry = ns >= 1000000000;
-    /* added as unsigned: a row of the user's may hold 2^64 s, which only wraps the year that is shown */
+    /* added as unsigned: a row of the user's may hold 2^64 s, which only wraps the year that is
+     * shown */
     time->sec = (int64_t)((uint64_t)scheme->epoch.sec + tick / per_s + (uint64_t)carry);
     time->ns = (int32_t)(ns - carry * 1000000000);
 }
@@ -357,7 +373,8 @@ int firn_scheme_digits(const firn_scheme *scheme) {
     }
 }
 
-/* Ticks from the epoch to `time`, floored, or ceiled with `up`. False: before the epoch, or above 64 bits. */
+/* Ticks from the epoch to `time`, floored, or ceiled with `up`. False: before the epoch, or
+ * above 64 bits. */
 static bool ticks_until(const firn_scheme *scheme, const firn_time *time, bool up, uint64_t *tick) {
     uint64_t per_s = 1000000000 / scheme->tick_ns;
     int64_t ns = (int64_t)time->ns - scheme->epoch.ns;
@@ -401,10 +418,10 @@ int firn_scheme_tick(const firn_scheme *scheme, const firn_time *time, uint64_t 
     return FIRN_OK;
 }
 
-/* ---- bounds and conversions ------------------------------------------------------------------------------------- */
+/* ---- bounds and conversions ------------------------------------------------------------------ */
 
-/* The index of the time slice if IDs of an interval lie together: everything before it must then be pinned. -1: they
- * do not. */
+/* The index of the time slice if IDs of an interval lie together: everything before it must then
+ * be pinned. -1: they do not. */
 static int leading_time(const firn_scheme *scheme) {
     int time = firn__scheme_role(scheme, FIRN_ROLE_TIME);
     uint32_t expected = time < 0 ? 0 : firn_scheme_width(scheme, (uint32_t)time);
@@ -473,8 +490,8 @@ int firn_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
     }
     if (time < 0) {
         bool uuid1 = strcmp(scheme->name, "uuid1") == 0;
-        return firn__fail(error, FIRN_EUNSORTED,
-                          "IDs of %s do not lie together by time: %s", scheme->name,
+        return firn__fail(error, FIRN_EUNSORTED, "IDs of %s do not lie together by time: %s",
+                          scheme->name,
                           uuid1 ? "convert to uuid6 or uuid1-swapped and bound those"
                                 : "compare the time that show gives, or keep a time column");
     }

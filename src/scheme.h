@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Schemes, for the inside of the library: the packers of the table and what a generator asks of a row. */
+/* Schemes, for the inside of the library: the packers of the table and what a generator asks of
+ * a row. */
 #ifndef FIRN_SCHEME_H
 #define FIRN_SCHEME_H
 
@@ -13,7 +14,8 @@ typedef struct firn__draw {
 } firn__draw;
 
 /* The slices of `draw`, joined with `base`, which holds all the others. */
-typedef void firn__packer(firn_id *id, const firn_scheme *scheme, const firn__draw *draw, const firn_id *base);
+typedef void firn__packer(firn_id *id, const firn_scheme *scheme, const firn__draw *draw,
+                          const firn_id *base);
 
 /* The straight-line packer of a row of the table, the walking one of a layout of the user's. */
 firn__packer *firn__scheme_packer(const firn_scheme *scheme);
@@ -26,7 +28,8 @@ uint32_t firn__scheme_role_width(const firn_scheme *scheme, int role);
 uint32_t firn__scheme_node_bits(const firn_scheme *scheme);
 /* Is slice i a part of the node? */
 bool firn__scheme_is_node(const firn_scheme *scheme, uint32_t i);
-/* The first tick past the layout, UINT64_MAX when the time has 64 bits. `whole` as in firn_scheme_end. */
+/* The first tick past the layout, UINT64_MAX when the time has 64 bits. `whole` as in
+ * firn_scheme_end. */
 uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole);
 /* The namespace that IDs of this scheme live in by default; returns `text`. */
 char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme);
@@ -36,7 +39,8 @@ bool firn__names_hold(const char *names, const char *name);
 void firn__fields_put(firn_fields *fields, uint32_t i, firn_value value);
 /* Constants and given fields packed, everything else 0: the template. Fields must fit. */
 void firn__pack_given(firn_id *id, const firn_scheme *scheme, const firn_fields *fields);
-/* Reads a decimal, 0x hex or colon-hex number of at most 128 bits. False: not of that form, or wider. */
+/* Reads a decimal, 0x hex or colon-hex number of at most 128 bits. False: not of that form, or
+ * wider. */
 bool firn__value_parse(firn_value *value, const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores: opened by URL, modules loaded when first used, and the checked wrapper round the verbs that every caller goes
- * through. Knows no generator and no engine by more than its name. */
+/* Stores: opened by URL, modules loaded when first used, and the checked wrapper round the verbs
+ * that every caller goes through. Knows no generator and no engine by more than its name. */
 #include "store.h"
 
 #include "error.h"
@@ -39,7 +39,8 @@ static int make_store(firn_store **out, const firn_store_ops *ops, void *self, f
     if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
         munmap(page, 4096);
         free(store);
-        return firn__fail(error, FIRN_ESYSTEM, "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
     }
     store->lock = page;
     store->ops = ops;
@@ -49,8 +50,10 @@ static int make_store(firn_store **out, const firn_store_ops *ops, void *self, f
 }
 
 int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, firn_error *error) {
-    if (ops->version != 1 || ops->reserve == NULL || ops->give_back == NULL || ops->list == NULL || ops->close == NULL) {
-        return firn__fail(error, FIRN_EUSAGE, "the store's methods are not of version 1, or one is missing");
+    if (ops->version != 1 || ops->reserve == NULL || ops->give_back == NULL || ops->list == NULL ||
+        ops->close == NULL) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the store's methods are not of version 1, or one is missing");
     }
     int code = make_store(store, ops, self, error);
     if (code == FIRN_OK) {
@@ -59,9 +62,10 @@ int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, f
     return code;
 }
 
-/* ---- where ------------------------------------------------------------------------------------------------------ */
+/* ---- where ----------------------------------------------------------------------------------- */
 
-/* The embedded store's place: what the environment says for a user, the machine's for root and services. */
+/* The embedded store's place: what the environment says for a user, the machine's for root and
+ * services. */
 static int default_url(char url[URL_SIZE], firn_error *error) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length;
@@ -72,7 +76,9 @@ static int default_url(char url[URL_SIZE], firn_error *error) {
     } else {
         length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/firn.db", home);
     }
-    return length < URL_SIZE ? FIRN_OK : firn__fail(error, FIRN_ERANGE, "XDG_STATE_HOME is too long: set a shorter one");
+    return length < URL_SIZE
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ERANGE, "XDG_STATE_HOME is too long: set a shorter one");
 }
 
 /* Beside the library or the program that holds it: PREFIX/lib/firn, or the build folder's. */
@@ -108,8 +114,8 @@ static void *load_from(const char *dir, const char *engine) {
     return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-static int load_module(void **library, const firn_store_ops **ops, const char *engine, const firn_store_options *options,
-                       firn_error *error) {
+static int load_module(void **library, const firn_store_ops **ops, const char *engine,
+                       const firn_store_options *options, firn_error *error) {
     char beside[URL_SIZE], above[URL_SIZE];
     own_dirs(beside, above);
     const char *dirs[] = {options->module_dir, beside, above, FIRN_MODULE_DIR};
@@ -119,13 +125,15 @@ static int load_module(void **library, const firn_store_ops **ops, const char *e
     }
     if (*library == NULL) {
         const char *why = dlerror();
-        return firn__fail(error, FIRN_EUSAGE, "there is no module for stores of kind %.20s:%s%.90s: install it in %s",
+        return firn__fail(error, FIRN_EUSAGE,
+                          "there is no module for stores of kind %.20s:%s%.90s: install it in %s",
                           engine, why != NULL ? " " : "", why != NULL ? why : "", FIRN_MODULE_DIR);
     }
     *ops = dlsym(*library, "firn_store_module");
     if (*ops == NULL || (*ops)->version != 1 || strcmp((*ops)->scheme, engine) != 0) {
         dlclose(*library);
-        return firn__fail(error, FIRN_ESYSTEM, "the module for %.20s is of another version: install firn's own", engine);
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "the module for %.20s is of another version: install firn's own", engine);
     }
     return FIRN_OK;
 }
@@ -137,7 +145,8 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     const char *colon = slashes != NULL && at != NULL ? strchr(slashes, ':') : NULL;
     if (url[length] != ':' || length == 0 || length > 31 ||
         strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length || strlen(url) >= URL_SIZE) {
-        return firn__fail(error, FIRN_EUSAGE, "'%.80s' is no store: write memory: or sqlite:PATH", url);
+        return firn__fail(error, FIRN_EUSAGE, "'%.80s' is no store: write memory: or sqlite:PATH",
+                          url);
     }
     memcpy(engine, url, length);
     engine[length] = '\0';
@@ -149,7 +158,8 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     return FIRN_OK;
 }
 
-int firn_store_open(firn_store **out, const char *url, const firn_store_options *options, firn_error *error) {
+int firn_store_open(firn_store **out, const char *url, const firn_store_options *options,
+                    firn_error *error) {
     static const firn_store_options none = {0};
     char engine[32], shown[URL_SIZE], chosen[URL_SIZE];
     const firn_store_ops *ops = &firn__store_memory;
@@ -190,19 +200,19 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     return FIRN_OK;
 }
 
-/* ---- the verbs -------------------------------------------------------------------------------------------------- */
+/* ---- the verbs ------------------------------------------------------------------------------- */
 
 static int check_names(const char *ns, const char *key, firn_error *error) {
-    if (ns == NULL || ns[0] == '\0' || strlen(ns) >= FIRN_NS_SIZE || key == NULL || key[0] == '\0' ||
-        strlen(key) >= FIRN_KEY_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "a namespace has 1..%d characters, a key 1..%d", FIRN_NS_SIZE - 1,
-                          FIRN_KEY_SIZE - 1);
+    if (ns == NULL || ns[0] == '\0' || strlen(ns) >= FIRN_NS_SIZE || key == NULL ||
+        key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE) {
+        return firn__fail(error, FIRN_ERANGE, "a namespace has 1..%d characters, a key 1..%d",
+                          FIRN_NS_SIZE - 1, FIRN_KEY_SIZE - 1);
     }
     return FIRN_OK;
 }
 
-int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *first, firn_mark *held,
-                       firn_error *error) {
+int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *first,
+                       firn_mark *held, firn_error *error) {
     int64_t granted = -1;
     firn_mark mark = {0, 0};
     int code = check_names(request->ns, request->key, error);
@@ -220,8 +230,9 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
     code = store->ops->reserve(store->self, request, &granted, &mark, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK && (granted < request->earliest || granted > request->latest)) {
-        return firn__fail(error, FIRN_ESTORE, "the store granted %" PRId64 ", outside what was asked for: do not use it",
-                          granted);
+        return firn__fail(
+            error, FIRN_ESTORE,
+            "the store granted %" PRId64 ", outside what was asked for: do not use it", granted);
     }
     if (code == FIRN_OK) {
         *first = granted;
@@ -231,14 +242,15 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
     return code;
 }
 
-int firn_store_give_back(firn_store *store, const char *ns, const char *key, const firn_mark *mine, int64_t high,
-                         firn_error *error) {
+int firn_store_give_back(firn_store *store, const char *ns, const char *key, const firn_mark *mine,
+                         int64_t high, firn_error *error) {
     int code = check_names(ns, key, error);
     if (code != FIRN_OK) {
         return code;
     }
     if (high < 0 || high > mine->high || mine->high > FIRN_SLOT_MAX) {
-        return firn__fail(error, FIRN_ERANGE, "a give back from %" PRId64 " to %" PRId64 ": it only lowers", mine->high,
+        return firn__fail(error, FIRN_ERANGE,
+                          "a give back from %" PRId64 " to %" PRId64 ": it only lowers", mine->high,
                           high);
     }
     pthread_mutex_lock(store->lock);
@@ -247,7 +259,8 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
     return code;
 }
 
-int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context, firn_error *error) {
+int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
+                    firn_error *error) {
     pthread_mutex_lock(store->lock);
     int code = store->ops->list(store->self, ns, visit, context, error);
     pthread_mutex_unlock(store->lock);

@@ -378,22 +378,23 @@ EACH size_t write_power(char *out, const form_row *form, const firn_id *id) {
 }
 
 static inline void put_uuid(char *out, const firn_id *id) {
-    put_byte(out, id->high >> 56);
-    put_byte(out + 2, id->high >> 48);
-    put_byte(out + 4, id->high >> 40);
-    put_byte(out + 6, id->high >> 32);
-    put_byte(out + 9, id->high >> 24);
-    put_byte(out + 11, id->high >> 16);
-    put_byte(out + 14, id->high >> 8);
-    put_byte(out + 16, id->high);
-    put_byte(out + 19, id->low >> 56);
-    put_byte(out + 21, id->low >> 48);
-    put_byte(out + 24, id->low >> 40);
-    put_byte(out + 26, id->low >> 32);
-    put_byte(out + 28, id->low >> 24);
-    put_byte(out + 30, id->low >> 16);
-    put_byte(out + 32, id->low >> 8);
-    put_byte(out + 34, id->low);
+    const uint64_t high = id->high, low = id->low;
+    put_byte(out, high >> 56);
+    put_byte(out + 2, high >> 48);
+    put_byte(out + 4, high >> 40);
+    put_byte(out + 6, high >> 32);
+    put_byte(out + 9, high >> 24);
+    put_byte(out + 11, high >> 16);
+    put_byte(out + 14, high >> 8);
+    put_byte(out + 16, high);
+    put_byte(out + 19, low >> 56);
+    put_byte(out + 21, low >> 48);
+    put_byte(out + 24, low >> 40);
+    put_byte(out + 26, low >> 32);
+    put_byte(out + 28, low >> 24);
+    put_byte(out + 30, low >> 16);
+    put_byte(out + 32, low >> 8);
+    put_byte(out + 34, low);
     out[8] = out[13] = out[18] = out[23] = '-';
 }
 
@@ -567,8 +568,8 @@ static bool read_dec(firn_id *id, const char *text, size_t length) {
     return fits;
 }
 
-/* Eight hex digits from two places. All eight bytes are compared at once: adding 0x80 - c to a byte
- * below 0x80 sets its top bit if it is c or more. */
+/* Eight hex digits from two places. All eight bytes are compared at once: adding 0x80 - c to a
+ * byte below 0x80 sets its top bit if it is c or more. */
 static inline uint32_t get_hex(const char *first, const char *second, uint32_t *all) {
     uint64_t text = get_four(first) | (uint64_t)get_four(second) << 32;
     uint64_t low7 = text & 0x7f7f7f7f7f7f7f7f, lower = low7 | 0x2020202020202020;

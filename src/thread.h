@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread keeps: the last clock reading and the leased block of a few generators, and its block of entropy.
- * Every entry is checked against its owner's serial, which a fork wipes, so nothing here outlives a fork unseen. */
+/* What each thread keeps: the last clock reading and the leased block of a few generators, and
+ * its block of entropy. Every entry is checked against its owner's serial, which a fork wipes,
+ * so nothing here outlives a fork unseen. */
 #ifndef FIRN_THREAD_H
 #define FIRN_THREAD_H
 
@@ -15,7 +16,8 @@
 
 #define FIRN__SEEN 4 /* generators a thread remembers; one more only costs it a clock reading */
 
-/* The last exact reading of a generator's clock in this thread, and the block leased under order=thread. */
+/* The last exact reading of a generator's clock in this thread, and the block leased under
+ * order=thread. */
 typedef struct firn__seen {
     uint64_t serial;  /* of the generator; 0: empty */
     uint64_t counter; /* the cycle counter, read before the clock */

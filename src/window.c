@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The keeper of permits: claims nodes, renews windows, retires permits and gives their rest back, all by the one verb
- * reserve. Runs under live->keeper in a thread of the caller's; never sleeps but between two sendings of one request. */
+/* The keeper of permits: claims nodes, renews windows, retires permits and gives their rest
+ * back, all by the one verb reserve. Runs under live->keeper in a thread of the caller's; never
+ * sleeps but between two sendings of one request. */
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -12,22 +13,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SENDINGS 3                       /* of one request whose outcome is unknown, in one go */
-#define RESEND_NS INT64_C(20000000)      /* between them */
-#define CLAIMS 24                        /* nodes tried in one claim */
-#define LISTED_MAX 65536                 /* nodes looked at in one listing */
+#define SENDINGS    3                 /* of one request whose outcome is unknown, in one go */
+#define RESEND_NS   INT64_C(20000000) /* between them */
+#define CLAIMS      24                /* nodes tried in one claim */
+#define LISTED_MAX  65536             /* nodes looked at in one listing */
 #define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
-#define PAGE 4096
-#define CHUNK (64 * PAGE)
+#define PAGE        4096
+#define CHUNK       (64 * PAGE)
 
 static void count_one_more(_Atomic uint64_t *count) {
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-/* ---- permits ---------------------------------------------------------------------------------------------------- */
+/* ---- permits --------------------------------------------------------------------------------- */
 
-/* A page holds a head and as many permits as fit. When all of them are retired the page goes back to the kernel and
- * reads as zero from then on: closed. */
+/* A page holds a head and as many permits as fit. When all of them are retired the page goes
+ * back to the kernel and reads as zero from then on: closed. */
 typedef struct page_head {
     uint64_t retired;
 } page_head;
@@ -36,7 +37,8 @@ enum { PER_PAGE = (PAGE - 64) / (int)PERMIT_SIZE };
 static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
     firn__arena *arena = &gen->live->arena;
     if (arena->at == arena->end) {
-        uint8_t *chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        uint8_t *chunk =
+            mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (chunk == MAP_FAILED) {
             firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
             return NULL;
@@ -131,8 +133,9 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         return FIRN_OK;
     }
     /* One atomic step closes the cursor and tells where issuing stopped. */
-    uint64_t cursor = FIRN_PLANT == FIRN_PLANT_CURSOR ? atomic_load(&permit->cursor)
-                                                      : atomic_fetch_and(&permit->cursor, ~FIRN__OPEN);
+    uint64_t cursor = FIRN_PLANT == FIRN_PLANT_CURSOR
+                          ? atomic_load(&permit->cursor)
+                          : atomic_fetch_and(&permit->cursor, ~FIRN__OPEN);
     int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = atomic_load(&permit->end);
     if (next > permit->first) {
         uint64_t last = permit->base_tick + ((uint64_t)(next - 1) >> gen->s);
@@ -153,25 +156,30 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         atomic_store_explicit(&live->permits[k], NULL, memory_order_release);
         free_page(permit);
     }
-    return code == FIRN_EBUSY ? FIRN_OK : code; /* busy: somebody has come after us, so there is nothing to give */
+    return code == FIRN_EBUSY
+               ? FIRN_OK
+               : code; /* busy: somebody has come after us, so there is nothing to give */
 }
 
 void firn__window_leave(firn_gen *gen) {
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-        /* with a keeper of the caller's, firn_next stays away from the store: the rest is then lost */
+        /* with a keeper of the caller's, firn_next stays away from the store: the rest is then
+         * lost */
         firn__window_retire(gen, k, !gen->stepped, NULL);
         gen->live->has_node[k] = false;
     }
-    gen->live->has_last = false; /* the present is before the last ID: begin at the present all the same */
+    gen->live->has_last =
+        false; /* the present is before the last ID: begin at the present all the same */
     pthread_mutex_lock(&gen->live->counted.lock);
     gen->live->counted.permit = NULL;
     pthread_mutex_unlock(&gen->live->counted.lock);
     if (!gen->reserved) {
-        firn__gen_identify(gen, NULL); /* a failure leaves no identity, and the claim to come says so */
+        firn__gen_identify(gen,
+                           NULL); /* a failure leaves no identity, and the claim to come says so */
     }
 }
 
-/* ---- one request ------------------------------------------------------------------------------------------------ */
+/* ---- one request ----------------------------------------------------------------------------- */
 
 int firn__window_grant(const firn_gen *gen, uint64_t *grant, firn_error *error) {
     firn_value drawn;
@@ -198,7 +206,8 @@ int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, b
             code = FIRN_OK;
         } else if (code == FIRN_EBUSY && held->grant == request->grant) {
             return firn__fail(error, FIRN_ECLONED,
-                              "node %s was reserved by a copy of this process image: end one of the two, and start "
+                              "node %s was reserved by a copy of this process image: end one of "
+                              "the two, and start "
                               "processes instead of cloning them",
                               request->key);
         }
@@ -210,10 +219,12 @@ int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, b
     return code;
 }
 
-/* ---- renewal ---------------------------------------------------------------------------------------------------- */
+/* ---- renewal --------------------------------------------------------------------------------- */
 
-/* The end of a window that lies `window` past the last slot issued, and holds `need` (both relative). */
-static int64_t window_end(const firn_gen *gen, const firn__permit *permit, int64_t next, int64_t need) {
+/* The end of a window that lies `window` past the last slot issued, and holds `need` (both
+ * relative). */
+static int64_t window_end(const firn_gen *gen, const firn__permit *permit, int64_t next,
+                          int64_t need) {
     int64_t end = next + slots_of(gen, gen->window_ticks);
     int64_t cap = gen->slot_end - slots_of(gen, permit->base_tick);
     end = end < need ? need : end;
@@ -226,8 +237,14 @@ static int renew(firn_gen *gen, firn__permit *permit, int64_t need, firn_error *
     char key[FIRN_KEY_SIZE];
     firn_mark held = {0, 0};
     bool twice = permit->pending_grant != 0;
-    firn_request request = {gen->ns, gen->row, key, permit->pending_count, base + end, base + end,
-                            permit->pending_grant, gen->note};
+    firn_request request = {gen->ns,
+                            gen->row,
+                            key,
+                            permit->pending_count,
+                            base + end,
+                            base + end,
+                            permit->pending_grant,
+                            gen->note};
     snprintf(key, sizeof key, "%" PRIu64, permit->node);
     if (!twice) {
         request.count = window_end(gen, permit, next, need) - end;
@@ -246,7 +263,8 @@ static int renew(firn_gen *gen, firn__permit *permit, int64_t need, firn_error *
     permit->pending_grant = 0;
     if (code == FIRN_OK) {
         permit->grant = request.grant;
-        atomic_store(&permit->end, end + request.count); /* raised in place: granted at the old end */
+        atomic_store(&permit->end,
+                     end + request.count); /* raised in place: granted at the old end */
         set_soft(permit, next);
         count_one_more(&gen->live->renewals);
         return FIRN_OK;
@@ -264,7 +282,7 @@ static int renew(firn_gen *gen, firn__permit *permit, int64_t need, firn_error *
     return code;
 }
 
-/* ---- claim ------------------------------------------------------------------------------------------------------ */
+/* ---- claim ----------------------------------------------------------------------------------- */
 
 struct used {
     uint64_t node;
@@ -347,7 +365,8 @@ static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64
     return true;
 }
 
-/* A random node that was never used. The last such one is left to history, which has no other way to a node. */
+/* A random node that was never used. The last such one is left to history, which has no other
+ * way to a node. */
 static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node) {
     uint32_t bits = free_bits(gen);
     uint64_t all = bits >= 63 ? UINT64_MAX : UINT64_C(1) << bits, number;
@@ -361,18 +380,20 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node) {
     if (list->count > 1) {
         qsort(list->used, list->count, sizeof *list->used, by_node);
     }
-    for (size_t i = 0; i <= list->count; i++) { /* one of so many numbers in a row is not in the list */
+    for (size_t i = 0; i <= list->count;
+         i++) { /* one of so many numbers in a row is not in the list */
         struct used wanted = {with_free_bits(gen, (number + i) % all), 0};
         *node = wanted.node;
-        if (list->count == 0 || bsearch(&wanted, list->used, list->count, sizeof wanted, by_node) == NULL) {
+        if (list->count == 0 ||
+            bsearch(&wanted, list->used, list->count, sizeof wanted, by_node) == NULL) {
             return true;
         }
     }
     return false;
 }
 
-/* Which node comes next in this claim: the own one, then one that was used before, then a new one. Used ones first, so
- * that never-used ones are left for history. */
+/* Which node comes next in this claim: the own one, then one that was used before, then a new
+ * one. Used ones first, so that never-used ones are left for history. */
 static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64_t latest,
                       uint64_t *node, int *failed, firn_error *error) {
     firn__live *live = gen->live;
@@ -394,7 +415,8 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
     return pick_used(gen, list, latest, node) || pick_new(gen, list, node);
 }
 
-/* The first tick in which another node than the own may begin: later than any that was issued in. */
+/* The first tick in which another node than the own may begin: later than any that was issued
+ * in. */
 static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
     const firn__live *live = gen->live;
     return live->has_last && live->last_tick >= tick ? live->last_tick + 1 : tick;
@@ -408,10 +430,10 @@ typedef struct claim_wish {
     bool online;    /* just these, and no more: the own mark may then be ahead of the clock */
 } claim_wish;
 
-/* One node asked for: the first slot in the present tick, or within the lead when it may be. The own node's mark keeps
- * its order; any other node begins in a later tick than the last ID's. */
-static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, firn__permit *out, firn_mark *held,
-               firn_error *error) {
+/* One node asked for: the first slot in the present tick, or within the lead when it may be. The
+ * own node's mark keeps its order; any other node begins in a later tick than the last ID's. */
+static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, firn__permit *out,
+               firn_mark *held, firn_error *error) {
     char key[FIRN_KEY_SIZE];
     uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from;
     int64_t first, earliest = slots_of(gen, from) + wish->offset;
@@ -419,7 +441,8 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
     if ((gen->fixed || (own && wish->online)) && wish->tick + gen->lead_ticks > from) {
         last = wish->tick + gen->lead_ticks;
     }
-    firn_request request = {gen->ns, gen->row, key, wish->count, earliest, slots_of(gen, last + 1) - 1, 0, gen->note};
+    firn_request request = {
+        gen->ns, gen->row, key, wish->count, earliest, slots_of(gen, last + 1) - 1, 0, gen->note};
     if (wish->online) { /* all of it within the lead, not only its first */
         int64_t latest = slots_of(gen, wish->tick + gen->lead_ticks + 1) - wish->count;
         request.latest = latest < request.latest ? latest : request.latest;
@@ -429,12 +452,14 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
     }
     if (request.latest < earliest) {
         bool ended = gen->slot_end - wish->count < earliest;
-        return ended ? firn__fail(error, FIRN_ELAYOUT, "the layout of %s ends within the window that is needed",
-                                  gen->scheme.name)
-                     : firn__fail(error, FIRN_EEXHAUSTED,
-                                  "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
-                                  "): slow down or full=wait",
-                                  gen->scheme.name, gen->keys.max_lead_ms);
+        return ended
+                   ? firn__fail(error, FIRN_ELAYOUT,
+                                "the layout of %s ends within the window that is needed",
+                                gen->scheme.name)
+                   : firn__fail(error, FIRN_EEXHAUSTED,
+                                "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
+                                "): slow down or full=wait",
+                                gen->scheme.name, gen->keys.max_lead_ms);
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
     int code = firn__window_grant(gen, &request.grant, error);
@@ -463,23 +488,28 @@ static int no_node(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_err
                              ? INT64_MAX
                              : (int64_t)(wait * gen->scheme.tick_ns / 1000000);
     if (!gen->fixed) {
+        gen->live->busy_ms = 0; /* any of them may be free at any moment */
         return firn__fail(error, FIRN_EBUSY,
-                          "every node of %s is in use (the last never-used one is kept for back-dated IDs): wait, or "
+                          "every node of %s is in use (the last never-used one is kept for "
+                          "back-dated IDs): wait, or "
                           "take a row with more node bits",
                           gen->ns);
     }
     firn__gen_node_text(node, gen, gen->pinned);
     if (held->high > gen->mark_end) {
-        return firn__fail(error, FIRN_EBUSY, "%s of %s issues back-dated IDs only: take another node", node, gen->ns);
+        return firn__fail(error, FIRN_EBUSY,
+                          "%s of %s issues back-dated IDs only: take another node", node, gen->ns);
     }
     firn_scheme_time(&gen->scheme, free_tick, &time);
-    return firn__fail(error, FIRN_EBUSY,
-                      "%s of %s is in use up to %s: end its other holder, wait, or take another node", node, gen->ns,
-                      firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
+    return firn__fail(
+        error, FIRN_EBUSY,
+        "%s of %s is in use up to %s: end its other holder, wait, or take another node", node,
+        gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
 }
 
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
-static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out, firn_error *error) {
+static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out,
+                 firn_error *error) {
     firn__live *live = gen->live;
     listing list = {.gen = gen};
     firn_mark held = {0, 0};
@@ -509,10 +539,12 @@ static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, fir
     int64_t needed = n + slots_of(gen, 2), room = gen->slot_end - slots_of(gen, from);
     if (from > tick + gen->lead_ticks) {
         return firn__fail(error, FIRN_EEXHAUSTED,
-                          "the next window begins more than max_lead_ms=%" PRId64 " ahead of the clock: wait",
+                          "the next window begins more than max_lead_ms=%" PRId64
+                          " ahead of the clock: wait",
                           gen->keys.max_lead_ms);
     }
-    /* n IDs must fit behind any start of the sequence, in a window that may begin late in its tick */
+    /* n IDs must fit behind any start of the sequence, in a window that may begin late in its
+     * tick */
     wish.count = wish.count < needed ? needed : wish.count;
     wish.count = wish.count < room ? wish.count : room;
     if (wish.count < 1) {
@@ -532,7 +564,8 @@ static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, fir
     return code;
 }
 
-int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out, firn_error *error) {
+int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
+                        firn_error *error) {
     firn__live *live = gen->live;
     claim_wish wish = {tick, 0, n, true};
     int code = firn__gen_start(gen, &wish.offset, error);

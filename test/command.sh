@@ -66,8 +66,8 @@ for scheme in $(jq -r 'select(.generated).name' "$TMPDIR/schemes"); do
     now=$(date -u +%s)
     seen=$("$FIRN" show --json --scheme "$scheme" ${bits:+--bits "$bits"} -- "$id" | jq -r .unix_ns)
     check "the time in the $scheme is that of the call, to 5 s" [ $((${seen%?????????} - now + 5)) -le 10 ]
-    ask new "$@" time=2022-02-02T22:22:22Z -n 2
-    same "firn new $scheme back-dates" "0 2022-02-02T22:22:22" "$status $("$FIRN" show --json --scheme "$scheme" ${bits:+--bits "$bits"} \
+    ask new "$@" time=2025-02-02T22:22:22Z -n 2
+    same "firn new $scheme back-dates" "0 2025-02-02T22:22:22" "$status $("$FIRN" show --json --scheme "$scheme" ${bits:+--bits "$bits"} \
         -- "${out%%
 *}" | jq -r .time | cut -c 1-19)"
     same "two back-dated $scheme differ" 2 "$(printf '%s\n' "$out" | sort -u | wc -l)"

@@ -2,26 +2,211 @@
 # pack, show, range, convert and schemes: known answers and refusals. They are pure, so each says the same every time.
 . test/command.tap
 
+# piped SENTENCE OUT STATUS INPUT ARGS...: standard input is what printf makes of INPUT.
+piped() {
+    sentence=$1
+    wanted=$2
+    code=$3
+    # shellcheck disable=SC2059 # a format on purpose
+    printf "$4" >"$TMPDIR/stdin"
+    shift 4
+    out=$("$FIRN" "$@" 2>"$TMPDIR/stderr" <"$TMPDIR/stdin")
+    status=$?
+    err=$(cat "$TMPDIR/stderr")
+    if [ "$status" = "$code" ] && [ "$out" = "$wanted" ]; then
+        pass "$sentence"
+    else
+        fail "$sentence" "$(printf 'wanted: %s %s\n' "$code" "$wanted"; told)"
+    fi
+}
+
 # ---- pack ----------------------------------------------------------------------------------------
-says "pack snowflake" 1541815603606036480 pack snowflake time=2022-06-28T16:07:40.105Z datacenter=11 worker=26 sequence=0
-says "pack takes hex and the fields in any order" 1541815603606036480 \
-    pack snowflake sequence=0x0 worker=0x1A datacenter=11 tick=0x5596d1ee49
-says "pack uuid1 with a colon-hex node" c232ab00-9414-11ec-b3c8-9f6bdeced846 \
-    pack uuid1 time=2022-02-22T19:22:22Z clock_seq=13256 node=9f:6b:de:ce:d8:46
+flake=1541815603606036480
+uuid1=c232ab00-9414-11ec-b3c8-9f6bdeced846
+says "pack snowflake" $flake pack snowflake time=2022-06-28T16:07:40.105Z datacenter=11 worker=26 sequence=0
+says "pack takes hex, and the fields in any order" $flake pack snowflake sequence=0x0 worker=0x1A datacenter=11 tick=367597485448
+says "pack takes an offset, and seconds since 1970" $flake pack snowflake time=@1656432460.105 datacenter=11 worker=26 sequence=0
+says "pack cuts finer digits towards the past" $flake \
+    pack snowflake time=2022-06-28T18:07:40.105999999+02:00 datacenter=11 worker=26 sequence=0
+says "pack uuid1 with a colon-hex node" $uuid1 pack uuid1 time=2022-02-22T19:22:22Z clock_seq=13256 node=9f:6b:de:ce:d8:46
 says "pack with another epoch" 4294967296 pack snowflake epoch=2024-01-01 time=2024-01-01T00:00:01.024Z datacenter=0 worker=0 sequence=0
-says "pack typeid with a prefix" user_00000000000w0r0000000000g0 pack typeid prefix=user tick=0 sequence=0 random=512 --as typeid
-says "pack writes another form" 1565f0b3b9c00000 pack snowflake tick=367597485447 datacenter=0 worker=0 sequence=0 --as hex
-says "pack - reads a line a set" "4198401
-8392705" pack snowflake tick=1 datacenter=0 worker=1 sequence=1 2>/dev/null || true
+says "pack with other widths" 2097152 pack baidu bits=29/21/13 tick=0 worker=256 sequence=0
+says "pack typeid with a prefix" user_0000000000e0080000000000g0 pack typeid prefix=user tick=0 sequence=0 random=512
+says "the empty prefix stands without its _" 0000000000e0080000000000g0 pack typeid prefix= tick=0 sequence=0 random=512
+says "pack writes another form" 1565a11f62000000 pack snowflake tick=0x5596847d88 datacenter=0 worker=0 sequence=0 --as hex
+piped "pack - reads a line a set" "4198401
+8392705" 0 'tick=1 datacenter=0 worker=1 sequence=1\ntick=2  datacenter=0\tworker=1 sequence=1' pack snowflake -
+piped "pack - stops at a bad line" 4198401 2 'tick=1 datacenter=0 worker=1 sequence=1\ntick=2 worker=1\n' pack snowflake -
+same "and names line and field" "firn: line 2: snowflake needs datacenter: give datacenter=VALUE" "$err"
+piped "pack - --keep-going puts an error in its place" "4198401
+error: worker 32 does not fit the 5 bits of snowflake: at most 31
+8392705" 1 'tick=1 datacenter=0 worker=1 sequence=1\nworker=32\ntick=2 datacenter=0 worker=1 sequence=1\n' pack snowflake - --keep-going
+piped "no line is no ID" "" 0 "" pack snowflake -
 refuses "a missing field is named" 2 "needs sequence" pack snowflake tick=1 datacenter=1 worker=1
 refuses "an unknown field is named, and its neighbour" 2 "wroker.*worker" pack snowflake wroker=1
 refuses "a field given twice is refused" 2 "worker is given twice" pack snowflake worker=1 worker=2
-refuses "a field past its end is refused with its bound" 1 "worker 32 .*at most 31" pack snowflake tick=1 datacenter=1 worker=32 sequence=1
+refuses "time and tick say the same" 2 "time is given twice" pack snowflake time=@1656432460 tick=5
+refuses "a constant cannot be given" 2 "version is a constant" pack uuid7 version=7
+refuses "a field past its end is refused with its bound" 1 "worker 32 .*at most 31" pack snowflake worker=32
 refuses "a field that is no number is usage" 2 "worker=x is not a number" pack snowflake worker=x
-refuses "an instant before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01 datacenter=1 worker=1 sequence=1
-refuses "an instant past the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z datacenter=1 worker=1 sequence=1
-refuses "an instant that is none is usage" 2 "time=soon" pack snowflake time=soon
+refuses "an instant before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01
+refuses "an instant at the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z
+refuses "an instant that is none is usage" 2 "time=soon: character 1" pack snowflake time=soon
 refuses "a word that is no field is refused" 2 "'hello' is no field" pack snowflake hello
 refuses "pack - takes no fields beside" 2 "worker=1" pack snowflake - worker=1
 refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
+for prefix in _user user_ User us3r "$(printf '%064d' 0 | tr 0 a)"; do
+    refuses "prefix=$(printf %.9s "$prefix") is none" 2 "prefix=.* is none" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
+done
+refuses "a prefix is for typeid" 2 "prefix= is for typeid" pack uuid7 prefix=user
+
+# ---- show ----------------------------------------------------------------------------------------
+says "show lists each field with its place" "$flake  snowflake, 64 bits, dec
+  time        2022-06-28T16:07:40.105Z  bits 62..22
+  datacenter  11                        bits 21..17
+  worker      26                        bits 16..12
+  sequence    0                         bits 11..0
+  note: Twitter's layout; nodes are numbered datacenter * 32 + worker" show --scheme snowflake $flake
+says "show --json is the object of the design" '{"id":"1541815603606036480","scheme":"snowflake","bits":64,"time":"2022-06-28T16:07:40.105Z","unix_ns":"1656432460105000000","fields":{"datacenter":11,"worker":26,"sequence":0},"candidates":["snowflake"]}' \
+    show --json --scheme snowflake $flake
+says "addresses are colon-hex, named constants appear" '{"id":"c232ab00-9414-11ec-b3c8-9f6bdeced846","scheme":"uuid1","bits":128,"time":"2022-02-22T19:22:22.0000000Z","unix_ns":"1645557742000000000","fields":{"version":1,"variant":2,"clock_seq":13256,"node":"9f:6b:de:ce:d8:46"},"candidates":["uuid1"]}' \
+    show --json --scheme uuid1 $uuid1
+same "without a name the best is first" uuid1 "$("$FIRN" show --json $uuid1 | jq -r '.scheme')"
+random=0102030405060708090a0b0c0d0e0f10
+same "random bits are full-width hex, whatever they hold" 0x0102030405060708090a0b0c0d0e0f10 \
+    "$("$FIRN" show --json --scheme ksuid --from hex 0000000a$random | jq -r .fields.random)"
+same "a scheme without time has none" "null null" \
+    "$("$FIRN" show --json 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d | jq -r '"\(.time) \(.unix_ns)"')"
+same "uuid4 is known by its version" uuid4 "$("$FIRN" show --json 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d | jq -r .scheme)"
+same "nil is nil" nil "$("$FIRN" show --json 00000000-0000-0000-0000-000000000000 | jq -r .scheme)"
+same "an instant before 1970 has its unix_ns" -12219292800000000000 \
+    "$("$FIRN" show --json --scheme uuid1 00000000-0000-1000-8000-000000000000 | jq -r .unix_ns)"
+same "years above 9999 have a sign" +10889-08-02T05:31:50.655Z \
+    "$("$FIRN" show --json --scheme uuid7 ffffffff-ffff-7fff-bfff-ffffffffffff | jq -r .time)"
+check "several schemes fit, and show says so" sh -c "'$FIRN' show $flake | grep -q '^  also fits: .*leaf'"
+same "the best is first among the candidates" true "$("$FIRN" show --json $flake | jq '.candidates[0] == .scheme and (.candidates | length > 1)')"
+same "--epoch moves the time" 2031-08-25T14:24:45.448Z \
+    "$("$FIRN" show --json --scheme snowflake --epoch 2020-01-01T01:00:00+01:00 $flake | jq -r .time)"
+same "--bits moves the fields" "5 256" "$("$FIRN" show --json --scheme baidu --bits 29/21/13 2097157 | jq -r '"\(.fields.sequence) \(.fields.worker)"')"
+same "a negative number is an ID, not an option" 1023 "$("$FIRN" show --json --scheme region -5 | jq .fields.worker)"
+same "so it is behind --" 1023 "$("$FIRN" show --json --scheme region -- -5 | jq .fields.worker)"
+printf '01a1fc70-20f2-7485-8438-5d030bbc8faf\r\n01a1fc70-20f2-7485-8438-5d030bbc8faf' >"$TMPDIR/ids"
+same "standard input is read by lines, with or without a carriage return" "uuid7 uuid7" \
+    "$("$FIRN" show --json <"$TMPDIR/ids" | jq -r .scheme | paste -sd' ')"
+piped "show stops at a bad line" "" 1 '01a1fc70\n' show --scheme uuid7
+same "and says which character" "firn: line 1: '01a1fc70': text ends after 8 characters: uuid has 36" "$err"
+piped "show --keep-going goes on" 'error: '"'x'"': character 1 of 1 is '"'x'"': a decimal digit is needed
+1  snowflake, 64 bits, dec
+  time        2010-11-04T01:42:54.657Z  bits 62..22
+  datacenter  0                         bits 21..17
+  worker      0                         bits 16..12
+  sequence    1                         bits 11..0
+  note: Twitter'"'"'s layout; nodes are numbered datacenter * 32 + worker' 1 'x\n1\n' show --scheme snowflake --keep-going
+piped "with --json the error is an object" '{"error":"'"'x'"': character 1 of 1 is '"'x'"': a decimal digit is needed"}' 1 'x\n' \
+    show --scheme snowflake --keep-going --json
+piped "a line of any length is one bad line" "error: the line is longer than 4095 bytes: cut it
+error: the ID '': the text is empty: dec of 64 bits has at most 20 digits" 1 "$(printf '%070000d' 1)\n\n" show --scheme snowflake --keep-going
+piped "a zero byte is no text" "error: the line holds a zero byte: send text" 1 '1\0002\n' show --scheme snowflake --keep-going
+refuses "an ID of no scheme is a no" 1 "'hello!' is no ID" show 'hello!'
+refuses "a version that is another scheme's is a no" 1 "version" show --scheme uuid7 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
+refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme snowflake 340282366920938463463374607431768211455
+refuses "--epoch wants a scheme" 2 "add --scheme" show --epoch 2020-01-01 $flake
+refuses "a form that is none is usage" 2 "no form 'hexx'" show --from hexx $flake
+refuses "a form of other widths is usage" 2 "uuid is not for the 64 bits" show --from uuid --scheme snowflake $flake
+refuses "a scheme that is none is usage" 2 "did you mean snowflake" show --scheme snowflak $flake
+
+# ---- range ---------------------------------------------------------------------------------------
+says "range of a day" "1741610183685046272
+1741972571550646271" range snowflake 2024-01-01 2024-01-02
+says "range covers the ticks that the interval touches" "1741610183685046272
+1741610183693434879" range snowflake 2024-01-01T00:00:00.0005Z 2024-01-01T00:00:00.0011Z
+says "range of a node in front of the time" "45509624945704960
+45509978840104959" range seata 2024-01-01 2024-01-02 worker=5
+says "range of uuid7" "018cc251-f400-7000-8000-000000000000
+018cc778-4fff-7fff-bfff-ffffffffffff" range uuid7 2024-01-01 2024-01-02
+says "range writes another form" "182b713c0fc00000
+182b713c0fffffff" range snowflake 2024-01-01 2024-01-01T00:00:00.001Z --as hex
+refuses "an empty range is usage" 2 "range is empty" range uuid7 2024-01-02 2024-01-02
+refuses "a range from what is no instant is usage" 2 "tomorrow is no instant" range uuid7 tomorrow 2024-01-02
+refuses "a range past the layout is a no" 1 "outside snowflake" range snowflake 2080-01-01 2081-01-01
+refuses "a range of a node in front needs it" 2 "pin it, worker=VALUE" range seata 2024-01-01 2024-01-02
+for scheme in uuid1 lable-spread locality uuid4; do
+    refuses "a range of $scheme is refused with what to do" 2 ": " range $scheme 2024-01-01 2024-01-02
+done
+refuses "a range of one instant is usage" 2 "needs SCHEME FROM TO" range uuid7 2024-01-01
+
+# ---- convert -------------------------------------------------------------------------------------
+says "uuid1 to uuid6" 1ec9414c-232a-6b00-b3c8-9f6bdeced846 convert --to uuid6 $uuid1
+says "and back" $uuid1 convert --to uuid1 1ec9414c-232a-6b00-b3c8-9f6bdeced846
+says "uuid1 to what MySQL stores" 11ec9414c232ab00b3c89f6bdeced846 convert --to uuid1-swapped $uuid1
+says "and back, named" $uuid1 convert --to uuid1 --scheme uuid1-swapped 11ec9414c232ab00b3c89f6bdeced846
+while read -r form small wide; do
+    says "64 bits as $form" "$small" convert --scheme snowflake --to "$form" $flake
+    says "and back" $flake convert --scheme snowflake --from "$form" --to dec "$small"
+    says "128 bits as $form" "$wide" convert --to "$form" $uuid1
+    says "and back from there" $uuid1 convert --scheme uuid1 --from "$form" --to uuid "$wide"
+done <<TABLE
+dec $flake 258133314363070689776975542038781941830
+hex 1565a11f6217a000 c232ab00941411ecb3c89f6bdeced846
+base32 1ASD13XH1F800 626ANG150M27PB7J4ZDFFCXP26
+base32hex 2liq27r22ug00 o8pam04k2g8upcu8jtlttjmo8o
+base36 0BPPC0M3JU134 BHW3F9QSZLQPYH8GTZ35HZ4UE
+base58 4aaW4SzAyQK Qys2KsgsAKw9ZKupo76FCh
+base62 1ptWyK4WgZU 5uRfL2yjhnArtoQfhtK5hO
+TABLE
+says "a URN" urn:uuid:$uuid1 convert --to urn $uuid1
+says "braced" "{$uuid1}" convert --to braced urn:uuid:$uuid1
+says "upper case is read, lower case written" $uuid1 convert --to uuid "$(echo $uuid1 | tr a-f A-F)"
+says "several are converted in turn" "0000000000000001
+0000000000000002" convert --scheme snowflake --to hex 1 2
+refuses "another content is refused" 2 "hold different fields" convert --to snowflake $uuid1
+refuses "a form of another width is refused" 2 "has no form uuid" convert --scheme snowflake --to uuid 5
+refuses "convert without --to is usage" 2 "needs --to" convert $uuid1
+refuses "--to what is neither is usage" 2 "'hexx' is no form and no scheme" convert --to hexx $uuid1
+
+# ---- schemes -------------------------------------------------------------------------------------
+says "schemes draws the bits" "tsid, 64 bits, text: base32
+
+  63                                                            32
+  +---------------------------------------------------------------+
+  |                          time 41..10                          |
+  +---------------------------------------------------------------+
+  31                  21                  11                     0
+  +-------------------+-------------------+-----------------------+
+  |     time 9..0     |      node:10      |      sequence:12      |
+  +-------------------+-------------------+-----------------------+
+
+  time           42  time      at most 4398046511103, bits 63..22
+  node           10  node      at most 1023, bits 21..12
+  sequence       12  sequence  at most 4095, bits 11..0
+
+  tick    ms
+  epoch   2020-01-01T00:00:00Z
+  ends    2159-05-15T07:35:11.104Z, the first instant that is refused
+  node    node: given, ordinal or claimed; its slots are reserved
+  sorts   yes: the order of the IDs is the order of issue
+  start   zero: where the sequence of a new tick begins
+  row     time:42/ms@@2020-01-01T00:00:00Z node:10 sequence:12
+  source  github.com/f4b6a3/tsid-creator, TSID with 1024 nodes" schemes tsid
+while read -r name end; do
+    same "$name ends when its table says" "$end" "$("$FIRN" schemes --json "$name" | jq -r .end)"
+done <<TABLE
+snowflake 2080-07-10T17:30:30.209Z
+leaf 2080-07-10T17:30:30.209Z
+seata 2090-01-07T07:47:35.552Z
+region 2045-09-06T21:36:42.433Z
+instagram 2046-06-27T17:00:49.497Z
+simpleflake 2034-11-04T00:53:47.776Z
+baidu 2024-11-20T13:24:16Z
+lable-spread 2109-05-15T07:35:11.104Z
+flake null
+objectid 2106-02-07T06:28:16Z
+uuid1 5236-03-31T21:21:00.6846976Z
+uuid7 +10889-08-02T05:31:50.656Z
+TABLE
+check "no drawing is wider than 80 columns, but for what is quoted" sh -c "
+    for name in \$('$FIRN' schemes --json | jq -r .name); do '$FIRN' schemes \$name; done |
+        grep -vE '^  (row|note|source|time|node|ends) ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
+refuses "a scheme that is none has a neighbour" 2 "did you mean uuid7" schemes uuid77
+refuses "--json and --markdown exclude each other" 2 "exclude" schemes --json --markdown
 finish

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Instants as text: every day of the calendar's cycle, near and far, both ways; what is read, what is refused and where.
- * What it is compared with is a calendar that walks from day to day, and the C library's. */
+/* Instants as text: every day of the calendar's cycle, near and far, both ways; what is read,
+ * what is refused and where. What it is compared with is a calendar that walks from day to day,
+ * and the C library's. */
 #include <firn/firn.h>
 
 #include <inttypes.h>

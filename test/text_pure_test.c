@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every text form at every kind of width: written, read, ordered, and each text that is nearly right. What it is compared
- * with is slow and plain: schoolbook division of an array of binary digits by the radix. */
+/* Every text form at every kind of width: written, read, ordered, and each text that is nearly
+ * right. What it is compared with is slow and plain: schoolbook division of an array of binary
+ * digits by the radix. */
 #include <firn/firn.h>
 
 #include <inttypes.h>
@@ -162,8 +163,8 @@ static firn_id cut(uint32_t top, uint64_t high, uint64_t low, uint32_t bits) {
     return id;
 }
 
-/* The n-th ID of a width: edges first (0, the greatest, each power of two and its neighbours), then random ones, many of
- * which are small. */
+/* The n-th ID of a width: edges first (0, the greatest, each power of two and its neighbours),
+ * then random ones, many of which are small. */
 static firn_id nth(uint32_t n, uint32_t bits) {
     if (n == 0) {
         return cut(0, 0, 0, bits);
@@ -409,8 +410,8 @@ static size_t number_after(const char *text, const char *word) {
     return at == NULL ? 0 : (size_t)strtoul(at + strlen(word), NULL, 10);
 }
 
-/* A text is refused with its place, or is read as exactly what it says. A text that is too big may be refused at any
- * place from `big` on. */
+/* A text is refused with its place, or is read as exactly what it says. A text that is too big
+ * may be refused at any place from `big` on. */
 static void check_text(const model *m, uint32_t bits, const char *text, size_t length, size_t at,
                        size_t big) {
     const firn_id untouched = {7, 7, 7, 7};
@@ -518,7 +519,8 @@ static void each_longer_text_is_refused_or_says_more(void **state) {
     }
 }
 
-/* With formatting a function, it is enough that each text that is read is the text of what it is read as. */
+/* With formatting a function, it is enough that each text that is read is the text of what it
+ * is read as. */
 static void no_two_short_texts_give_one_id(void **state) {
     (void)state;
     for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
@@ -553,7 +555,8 @@ static void published_texts_are_what_their_makers_say(void **state) {
         uint32_t bits;
         const char *text, *hex;
     } answers[] = {
-        /* the example of the ULID specification; its UUID as npm ulid 3.0.2 gives it, its base58 as Symfony Uid does */
+        /* the example of the ULID specification; its UUID as npm ulid 3.0.2 gives it, its
+         * base58 as Symfony Uid does */
         {FIRN_FORM_BASE32, 128, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01563e3ab5d3d6764c61efb99302bd5b"},
         {FIRN_FORM_BASE58, 128, "1AaLyDYFxmKZxXbNo18znE", "01563e3ab5d3d6764c61efb99302bd5b"},
         {FIRN_FORM_BASE32, 128, "01BX5ZZKBKACTAV9WEVGEMMVRZ", "015f4bffcd735334ada78edc1d4a6f1f"},

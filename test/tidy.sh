@@ -37,7 +37,7 @@ for file in $(of '^(src|modules|cmd|sim|test|bench)/[^/]*\.c$'); do
     esac
 done
 for file in $(of '\.(h|def)$' | grep -v '^include/'); do
-    grep -qrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd sim test bench fuzz || unbuilt="${unbuilt:-} $file"
+    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd sim test bench fuzz || unbuilt="${unbuilt:-} $file"
 done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* firn: IDs for every row, event, order and transaction of a distributed system.
  *
- * An ID is issued from a window of slots that a durable store has granted to one node, so no clock, pause, crash or
- * fork can make it twice; reading an ID, packing one from its fields and bounding a time range are pure functions.
+ * An ID is issued from a window of slots that a durable store has granted to one node, so no
+ * clock, pause, crash or fork can make it twice; reading an ID, packing one from its fields and
+ * bounding a time range are pure functions.
  *
  *     #include <firn/firn.h>
  *     #include <stdio.h>
@@ -21,8 +22,9 @@
  *     }
  *
  * In order of life: error, id, time, scheme, text, clock and entropy, store, generator, range.
- * Every function that can fail returns 0 or a negative FIRN_E... code and, when `error` is not NULL, fills it in;
- * results are untouched on failure. What threads and forked children may do with each function: docs/threads.md. */
+ * Every function that can fail returns 0 or a negative FIRN_E... code and, when `error` is not
+ * NULL, fills it in; results are untouched on failure. What threads and forked children may do
+ * with each function: docs/threads.md. */
 #ifndef FIRN_FIRN_H
 #define FIRN_FIRN_H
 
@@ -45,28 +47,29 @@ extern "C" {
 /* The version of the library that is running, as "0.1.0". */
 FIRN_API const char *firn_version(void);
 
-/* ---- error ------------------------------------------------------------------------------------------------------ */
+/* ---- error ----------------------------------------------------------------------------------- */
 
-/* Every failure: enum name, value, short sentence. The command's exit status follows from the code (docs/errors.md). */
-#define FIRN_ERRORS(X)                                                                                                 \
-    X(USAGE, -1, "a key, name or argument is not known or not of its form")                                            \
-    X(RANGE, -2, "a value is outside the bounds of its field")                                                         \
-    X(LAYOUT, -3, "the instant is outside what the layout can hold")                                                   \
-    X(TEXT, -4, "the text is not an ID of this form")                                                                  \
-    X(MISMATCH, -5, "the ID does not carry the constants of this scheme")                                              \
-    X(ROW, -6, "the namespace belongs to another row")                                                                 \
-    X(BUSY, -7, "the node is in use")                                                                                  \
-    X(EXHAUSTED, -8, "no ID is left within the bounds that were set")                                                  \
-    X(WINDOW, -9, "the window is used up and could not be renewed")                                                    \
-    X(CLOCK, -10, "the clock cannot be used")                                                                          \
-    X(STORE, -11, "the store is not available")                                                                        \
-    X(UNKNOWN, -12, "the store did not say whether the request was carried out")                                       \
-    X(FORKED, -13, "this process is a child of the one that opened the handle")                                        \
-    X(CLONED, -14, "another copy of this process image is running")                                                    \
-    X(ENTROPY, -15, "the system gives no randomness")                                                                  \
-    X(MEMORY, -16, "out of memory")                                                                                    \
-    X(IO, -17, "input or output failed")                                                                               \
-    X(UNSORTED, -18, "IDs of this scheme do not lie together by time")                                                 \
+/* Every failure: enum name, value, short sentence. The command's exit status follows from the
+ * code (docs/errors.md). */
+#define FIRN_ERRORS(X)                                                                             \
+    X(USAGE, -1, "a key, name or argument is not known or not of its form")                        \
+    X(RANGE, -2, "a value is outside the bounds of its field")                                     \
+    X(LAYOUT, -3, "the instant is outside what the layout can hold")                               \
+    X(TEXT, -4, "the text is not an ID of this form")                                              \
+    X(MISMATCH, -5, "the ID does not carry the constants of this scheme")                          \
+    X(ROW, -6, "the namespace belongs to another row")                                             \
+    X(BUSY, -7, "the node is in use")                                                              \
+    X(EXHAUSTED, -8, "no ID is left within the bounds that were set")                              \
+    X(WINDOW, -9, "the window is used up and could not be renewed")                                \
+    X(CLOCK, -10, "the clock cannot be used")                                                      \
+    X(STORE, -11, "the store is not available")                                                    \
+    X(UNKNOWN, -12, "the store did not say whether the request was carried out")                   \
+    X(FORKED, -13, "this process is a child of the one that opened the handle")                    \
+    X(CLONED, -14, "another copy of this process image is running")                                \
+    X(ENTROPY, -15, "the system gives no randomness")                                              \
+    X(MEMORY, -16, "out of memory")                                                                \
+    X(IO, -17, "input or output failed")                                                           \
+    X(UNSORTED, -18, "IDs of this scheme do not lie together by time")                             \
     X(SYSTEM, -19, "the system lacks something that is needed")
 
 enum {
@@ -82,12 +85,15 @@ typedef struct firn_error {
     char text[204]; /* at most 200 bytes and the terminating zero */
 } firn_error;
 
-FIRN_API const char *firn_strerror(int code); /* the short sentence; never NULL */
-FIRN_API const char *firn_errname(int code);  /* "BUSY"; "OK" for 0, "?" for what is not in the list */
+/* The short sentence of a code; never NULL. */
+FIRN_API const char *firn_strerror(int code);
+/* "BUSY"; "OK" for 0, "?" for what is not in the list. */
+FIRN_API const char *firn_errname(int code);
 
-/* ---- id --------------------------------------------------------------------------------------------------------- */
+/* ---- id -------------------------------------------------------------------------------------- */
 
-/* An unsigned integer of `bits` bits, 1..160. A value: copied, compared, never allocated. Bits above `bits` are 0. */
+/* An unsigned integer of `bits` bits, 1..160. A value: copied, compared, never allocated. Bits
+ * above `bits` are 0. */
 typedef struct firn_id {
     uint64_t low;  /* bits 63..0 */
     uint64_t high; /* bits 127..64 */
@@ -100,11 +106,13 @@ FIRN_API int firn_id_cmp(const firn_id *a, const firn_id *b);
 /* Writes the (bits + 7) / 8 bytes of the ID, most significant first; returns how many. */
 FIRN_API size_t firn_id_bytes(uint8_t out[20], const firn_id *id);
 /* Reads ceil(bits / 8) bytes. FIRN_ERANGE: bits not 1..160, or bits above the width are set. */
-FIRN_API int firn_id_from_bytes(firn_id *id, const uint8_t *bytes, uint32_t bits, firn_error *error);
+FIRN_API int firn_id_from_bytes(firn_id *id, const uint8_t *bytes, uint32_t bits,
+                                firn_error *error);
 
-/* ---- time ------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
-/* An exact instant: UTC seconds since 1970-01-01 and 0..999999999 ns, so -0.5 s is {-1, 500000000}. */
+/* An exact instant: UTC seconds since 1970-01-01 and 0..999999999 ns, so -0.5 s is {-1,
+ * 500000000}. */
 typedef struct firn_time {
     int64_t sec;
     int32_t ns;
@@ -112,36 +120,47 @@ typedef struct firn_time {
 
 #define FIRN_TIME_SIZE 48 /* room for any instant as text, and its zero */
 
-/* RFC 3339 with any offset and up to nine digits, years above 9999 with a sign, or @SECONDS[.FRACTION] since 1970,
- * negative too. FIRN_ETEXT tells at which character it stopped. */
+/* RFC 3339 with any offset and up to nine digits, years above 9999 with a sign, or
+ * @SECONDS[.FRACTION] since 1970, negative too. FIRN_ETEXT tells at which character it stopped. */
 FIRN_API int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error *error);
-/* RFC 3339 in UTC with `digits` (0..9) of the second; returns `text`. Years above 9999 as +10889-08-02T... */
+/* RFC 3339 in UTC with `digits` (0..9) of the second; returns `text`. Years above 9999 as
+ * +10889-08-02T... */
 FIRN_API char *firn_time_format(char text[FIRN_TIME_SIZE], const firn_time *time, int digits);
 /* Whole nanoseconds since 1970 as decimal text, exact for every instant; returns `text`. */
 FIRN_API char *firn_time_unix_ns(char text[FIRN_TIME_SIZE], const firn_time *time);
 FIRN_API int firn_time_cmp(const firn_time *a, const firn_time *b);
 
-/* ---- scheme ----------------------------------------------------------------------------------------------------- */
+/* ---- scheme ---------------------------------------------------------------------------------- */
 
 #define FIRN_SLICES_MAX 12
-#define FIRN_NAME_SIZE 24
+#define FIRN_NAME_SIZE  24
 
-enum firn_role {      /* what a slice holds */
-    FIRN_ROLE_CONST,   /* a constant: written when packing, checked when reading */
-    FIRN_ROLE_TIME,    /* ticks since the epoch */
-    FIRN_ROLE_SEQUENCE,/* counts within a tick */
-    FIRN_ROLE_COUNTER, /* runs on over ticks, modulo its width */
-    FIRN_ROLE_RANDOM,  /* drawn for each ID */
-    FIRN_ROLE_NODE,    /* a part of the node */
-    FIRN_ROLE_ADDRESS, /* a 48-bit address, a part of the node; random ones have the multicast bit set */
-    FIRN_ROLE_PROCESS, /* drawn once a process, and again after a fork */
-    FIRN_ROLE_USER,    /* a number that the caller gives, 0 when it does not */
-    FIRN_ROLE_DIGEST   /* a hash of namespace and name */
+/* What a slice holds. */
+enum firn_role {
+    FIRN_ROLE_CONST,    /* a constant: written when packing, checked when reading */
+    FIRN_ROLE_TIME,     /* ticks since the epoch */
+    FIRN_ROLE_SEQUENCE, /* counts within a tick */
+    FIRN_ROLE_COUNTER,  /* runs on over ticks, modulo its width */
+    FIRN_ROLE_RANDOM,   /* drawn for each ID */
+    FIRN_ROLE_NODE,     /* a part of the node */
+    FIRN_ROLE_ADDRESS,  /* a 48-bit address of the node; random ones are multicast */
+    FIRN_ROLE_PROCESS,  /* drawn once a process, and again after a fork */
+    FIRN_ROLE_USER,     /* a number that the caller gives, 0 when it does not */
+    FIRN_ROLE_DIGEST    /* a hash of namespace and name */
 };
 
 enum firn_form {
-    FIRN_FORM_DEC, FIRN_FORM_HEX, FIRN_FORM_UUID, FIRN_FORM_URN, FIRN_FORM_BRACED, FIRN_FORM_BASE32,
-    FIRN_FORM_BASE32HEX, FIRN_FORM_BASE36, FIRN_FORM_BASE58, FIRN_FORM_BASE62, FIRN_FORM_BIN,
+    FIRN_FORM_DEC,
+    FIRN_FORM_HEX,
+    FIRN_FORM_UUID,
+    FIRN_FORM_URN,
+    FIRN_FORM_BRACED,
+    FIRN_FORM_BASE32,
+    FIRN_FORM_BASE32HEX,
+    FIRN_FORM_BASE36,
+    FIRN_FORM_BASE58,
+    FIRN_FORM_BASE62,
+    FIRN_FORM_BIN,
     FIRN_FORM_UNSIGNED, /* dec that is never read or written with a sign */
     FIRN_FORM_FLAKE,    /* base62 without padding */
     FIRN_FORM_TYPEID,   /* prefix_ and 26 lower-case Crockford digits */
@@ -153,13 +172,14 @@ enum firn_sorts { FIRN_SORTS_NO, FIRN_SORTS_NODE, FIRN_SORTS_TICK, FIRN_SORTS_YE
 
 enum firn_node_rule {
     FIRN_NODE_NONE,  /* no node: a probability */
-    FIRN_NODE_GIVEN, /* random unless the fields named in `given` are given, host or self: then it is reserved */
+    FIRN_NODE_GIVEN, /* random; reserved when the fields that `given` names are given */
     FIRN_NODE_ALWAYS /* reserved: given, ordinal or claimed */
 };
 
 enum firn_start { FIRN_START_ZERO, FIRN_START_RANDOM, FIRN_START_ROLLING };
 
-/* One slice of an ID, in wire order. A field may lie in several slices; it is known by the index of its first one. */
+/* One slice of an ID, in wire order. A field may lie in several slices; it is known by the index
+ * of its first one. */
 typedef struct firn_slice {
     char name[16];  /* of the field; for a constant its name, or "" */
     uint8_t role;   /* enum firn_role */
@@ -169,7 +189,8 @@ typedef struct firn_slice {
     uint64_t value; /* of a constant */
 } firn_slice;
 
-/* A scheme: one row of the table, or a user's own. Read-only; the table's live as long as the library. */
+/* A scheme: one row of the table, or a user's own. Read-only; the table's live as long as the
+ * library. */
 typedef struct firn_scheme {
     char name[FIRN_NAME_SIZE];
     uint32_t bits;        /* 1..160 */
@@ -177,19 +198,19 @@ typedef struct firn_scheme {
     firn_time epoch;      /* of tick 0 */
     uint32_t slice_count; /* 1..FIRN_SLICES_MAX */
     firn_slice slices[FIRN_SLICES_MAX];
-    uint8_t form;         /* default text form */
-    uint8_t sorts;        /* enum firn_sorts: is slot order also the order of the IDs? */
-    uint8_t node_rule;    /* enum firn_node_rule */
-    uint8_t start;        /* enum firn_start: where the sequence begins in a new tick */
-    uint64_t start_below; /* of FIRN_START_RANDOM and ROLLING: the start is below this */
-    uint64_t counter_step;/* added to the counter for each ID; 0: no counter */
-    bool shown_only;      /* never generated */
-    bool plus_one;        /* the random field of a tick goes on from the last one */
-    int16_t row;          /* its packer in the table, -1 for a layout of the user's */
-    const char *given;    /* of FIRN_NODE_GIVEN: the fields that make it a reserved node, separated by blanks */
-    const char *ns;       /* the namespace it shares with another row, or NULL: its own */
-    const char *note;     /* what to know about it, for people */
-    const char *source;   /* where the layout was published */
+    uint8_t form;          /* default text form */
+    uint8_t sorts;         /* enum firn_sorts: is slot order also the order of the IDs? */
+    uint8_t node_rule;     /* enum firn_node_rule */
+    uint8_t start;         /* enum firn_start: where the sequence begins in a new tick */
+    uint64_t start_below;  /* of FIRN_START_RANDOM and ROLLING: the start is below this */
+    uint64_t counter_step; /* added to the counter for each ID; 0: no counter */
+    bool shown_only;       /* never generated */
+    bool plus_one;         /* the random field of a tick goes on from the last one */
+    int16_t row;           /* its packer in the table, -1 for a layout of the user's */
+    const char *given;     /* of FIRN_NODE_GIVEN: the fields that make it a reserved node */
+    const char *ns;        /* the namespace it shares with another row, or NULL: its own */
+    const char *note;      /* what to know about it, for people */
+    const char *source;    /* where the layout was published */
 } firn_scheme;
 
 /* A field's value; most fields use `low` only. */
@@ -207,11 +228,12 @@ typedef struct firn_fields {
 FIRN_API const firn_scheme *firn_scheme_at(size_t i);
 /* By name, or NULL. */
 FIRN_API const firn_scheme *firn_scheme_find(const char *name);
-/* A scheme of the table by name, or a row written as text ("time:41/ms@@2024-01-01 node:10 sequence:12"), with its
- * `epoch` and `bits` (a/b/c: widths of the fields in wire order) changed unless they are NULL.
- * FIRN_EUSAGE: no such scheme (names the nearest), bad row; FIRN_ERANGE: widths do not add up. */
-FIRN_API int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,
-                              firn_error *error);
+/* A scheme of the table by name, or a row written as text ("time:41/ms@@2024-01-01 node:10
+ * sequence:12"), with its `epoch` and `bits` (a/b/c: widths of the fields in wire order) changed
+ * unless they are NULL. FIRN_EUSAGE: no such scheme (names the nearest), bad row; FIRN_ERANGE:
+ * widths do not add up. */
+FIRN_API int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch,
+                              const char *bits, firn_error *error);
 #define FIRN_ROW_SIZE 512
 /* The row in the grammar of firn_scheme_make, epoch included; returns `text`. */
 FIRN_API char *firn_scheme_row(char text[FIRN_ROW_SIZE], const firn_scheme *scheme);
@@ -221,59 +243,75 @@ FIRN_API int firn_scheme_field(const firn_scheme *scheme, const char *name);
 FIRN_API uint32_t firn_scheme_first(const firn_scheme *scheme, uint32_t i);
 /* Width of the field whose first slice is i: 1..128. */
 FIRN_API uint32_t firn_scheme_width(const firn_scheme *scheme, uint32_t i);
-/* The first instant that is refused. `whole`: of the bits; else of what is issued, which stops before the first
- * negative number where the text is signed. Returns false when there is none (64-bit time), or no time. */
+/* The first instant that is refused. `whole`: of the bits; else of what is issued, which stops
+ * before the first negative number where the text is signed. Returns false when there is none
+ * (64-bit time), or no time. */
 FIRN_API bool firn_scheme_end(const firn_scheme *scheme, bool whole, firn_time *end);
-/* The tick of an instant, cut towards the past. FIRN_ELAYOUT: before the epoch or at or past the end of the bits. */
-FIRN_API int firn_scheme_tick(const firn_scheme *scheme, const firn_time *time, uint64_t *tick, firn_error *error);
+/* The tick of an instant, cut towards the past. FIRN_ELAYOUT: before the epoch or at or past the
+ * end of the bits. */
+FIRN_API int firn_scheme_tick(const firn_scheme *scheme, const firn_time *time, uint64_t *tick,
+                              firn_error *error);
 /* The instant at which a tick begins. */
 FIRN_API void firn_scheme_time(const firn_scheme *scheme, uint64_t tick, firn_time *time);
 /* How many decimals of the second a tick needs: 0, 2, 3, 6 or 7. */
 FIRN_API int firn_scheme_digits(const firn_scheme *scheme);
 
-/* Sets one field from text: decimal, 0x hex, colon-hex for addresses; "time" takes an instant, "tick" the raw time.
- * FIRN_EUSAGE: no such field, constant, or twice; FIRN_ERANGE: too wide; FIRN_ETEXT; FIRN_ELAYOUT. */
-FIRN_API int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name, const char *value,
-                             firn_error *error);
-/* A field as text: colon-hex for addresses, full-width 0x hex for random bits, else decimal. Returns `text`. */
+/* Sets one field from text: decimal, 0x hex, colon-hex for addresses; "time" takes an instant,
+ * "tick" the raw time. FIRN_EUSAGE: no such field, constant, or twice; FIRN_ERANGE: too wide;
+ * FIRN_ETEXT; FIRN_ELAYOUT. */
+FIRN_API int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,
+                             const char *value, firn_error *error);
+/* A field as text: colon-hex for addresses, full-width 0x hex for random bits, else decimal.
+ * Returns `text`. */
 #define FIRN_VALUE_SIZE 48
-FIRN_API char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields, const firn_scheme *scheme,
-                               uint32_t i);
+FIRN_API char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields,
+                               const firn_scheme *scheme, uint32_t i);
 
-/* Pure. Every field that is not constant must be given. FIRN_EUSAGE names the missing one, FIRN_ERANGE the too wide. */
-FIRN_API int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields, firn_error *error);
+/* Pure. Every field that is not constant must be given. FIRN_EUSAGE names the missing one,
+ * FIRN_ERANGE the too wide. */
+FIRN_API int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
+                       firn_error *error);
 /* Pure. FIRN_EMISMATCH: another width, or a constant differs. */
-FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id, firn_error *error);
-/* Pure. The least and the greatest ID of [from, to): ticks floor(from) to ceil(to) - 1; `pinned` (may be NULL) holds
- * the fields that stand before the time. FIRN_EUSAGE: a leading field is missing, from >= to; FIRN_ELAYOUT;
- * FIRN_EUNSORTED: mirrored or split time, with what to use instead. */
-FIRN_API int firn_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, const firn_fields *pinned,
-                         const firn_time *from, const firn_time *to, firn_error *error);
-/* Pure. The same content in another scheme: uuid1 <-> uuid6 <-> uuid1-swapped. FIRN_EUSAGE: their fields differ. */
-FIRN_API int firn_convert(firn_id *out, const firn_scheme *to, const firn_id *id, const firn_scheme *from,
-                          firn_error *error);
-/* Pure. uuid3 or uuid5: `space` is dns, url, oid, x500 or a UUID. FIRN_EUSAGE: another scheme, a bad namespace. */
-FIRN_API int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const void *name, size_t length,
+FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id,
                          firn_error *error);
-/* Pure. The counter before the first ID of locality-sequential at an instant: MD5 of the UTC time to ten minutes. */
+/* Pure. The least and the greatest ID of [from, to): ticks floor(from) to ceil(to) - 1; `pinned`
+ * (may be NULL) holds the fields that stand before the time. FIRN_EUSAGE: a leading field is
+ * missing, from >= to; FIRN_ELAYOUT; FIRN_EUNSORTED: mirrored or split time, with what to use
+ * instead. */
+FIRN_API int firn_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
+                         const firn_fields *pinned, const firn_time *from, const firn_time *to,
+                         firn_error *error);
+/* Pure. The same content in another scheme: uuid1 <-> uuid6 <-> uuid1-swapped. FIRN_EUSAGE:
+ * their fields differ. */
+FIRN_API int firn_convert(firn_id *out, const firn_scheme *to, const firn_id *id,
+                          const firn_scheme *from, firn_error *error);
+/* Pure. uuid3 or uuid5: `space` is dns, url, oid, x500 or a UUID. FIRN_EUSAGE: another scheme, a
+ * bad namespace. */
+FIRN_API int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space,
+                         const void *name, size_t length, firn_error *error);
+/* Pure. The counter before the first ID of locality-sequential at an instant: MD5 of the UTC
+ * time to ten minutes. */
 FIRN_API uint32_t firn_locality_start(const firn_time *time);
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 #define FIRN_TEXT_SIZE 168 /* room for any ID in any form (160 binary digits) and its zero */
 
-/* Names of forms: dec hex uuid urn braced base32 base32hex base36 base58 base62 bin, unsigned flake typeid. */
-FIRN_API const char *firn_form_name(int form);    /* NULL when there is none */
-FIRN_API int firn_form_find(const char *name);    /* -1 when there is none */
-/* Characters an ID of this width takes in this form; 0: the form does not take it (uuid is for 128 bits). For dec,
- * unsigned and flake, which are not padded, the most; for typeid without its prefix. */
+/* Names of forms: dec hex uuid urn braced base32 base32hex base36 base58 base62 bin, unsigned
+ * flake typeid. */
+FIRN_API const char *firn_form_name(int form); /* NULL when there is none */
+FIRN_API int firn_form_find(const char *name); /* -1 when there is none */
+/* Characters an ID of this width takes in this form; 0: the form does not take it (uuid is for
+ * 128 bits). For dec, unsigned and flake, which are not padded, the most; for typeid without its
+ * prefix. */
 FIRN_API size_t firn_form_width(int form, uint32_t bits);
-/* Writes the ID and a zero; returns `text`. dec is signed when the ID has 64 bits. A form that does not take the width
- * gives "" (ask firn_form_width first). */
+/* Writes the ID and a zero; returns `text`. dec is signed when the ID has 64 bits. A form that
+ * does not take the width gives "" (ask firn_form_width first). */
 FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form);
-/* Strict: exactly one text of a form means an ID, letter case aside. FIRN_ETEXT tells at which character it stopped,
- * counted from 1, and why. For typeid any valid prefix is taken. */
-FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length, firn_error *error);
+/* Strict: exactly one text of a form means an ID, letter case aside. FIRN_ETEXT tells at which
+ * character it stopped, counted from 1, and why. For typeid any valid prefix is taken. */
+FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+                        firn_error *error);
 
 /* One way to read a text. */
 typedef struct firn_reading {
@@ -283,37 +321,43 @@ typedef struct firn_reading {
 } firn_reading;
 
 #define FIRN_READINGS_MAX 64
-/* Every scheme of the table that fits a text, best first, judged by constants, form and plausible time, never by the
- * present clock; returns how many (at most FIRN_READINGS_MAX), 0 for none. Digits only are decimal; hex needs 0x, a
- * letter, or form = FIRN_FORM_HEX. form: only that form, or -1. */
-FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text, size_t length, int form);
+/* Every scheme of the table that fits a text, best first, judged by constants, form and
+ * plausible time, never by the present clock; returns how many (at most FIRN_READINGS_MAX), 0
+ * for none. Digits only are decimal; hex needs 0x, a letter, or form = FIRN_FORM_HEX. form: only
+ * that form, or -1. */
+FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text,
+                           size_t length, int form);
 
-/* ---- clock and entropy ------------------------------------------------------------------------------------------ */
+/* ---- clock and entropy ----------------------------------------------------------------------- */
 
-/* A clock; NULL stands for the system's. Methods return 0 or a FIRN_E code and may be called by any thread. */
+/* A clock; NULL stands for the system's. Methods return 0 or a FIRN_E code and may be called by
+ * any thread. */
 typedef struct firn_clock {
     uint32_t version; /* 1 */
     void *self;
-    int (*wall)(void *self, firn_time *now);      /* required: UTC, may step */
-    int (*steady)(void *self, int64_t *ns);       /* required: never steps, counts suspension (CLOCK_BOOTTIME) */
-    int (*pause)(void *self, int64_t ns);         /* required: sleeps; may return early */
+    int (*wall)(void *self, firn_time *now); /* required: UTC, may step */
+    int (*steady)(void *self,
+                  int64_t *ns); /* required: never steps, counts suspension (CLOCK_BOOTTIME) */
+    int (*pause)(void *self, int64_t ns); /* required: sleeps; may return early */
 } firn_clock;
 
-/* A source of randomness; NULL stands for the system's, in per-thread blocks that are erased as used. */
+/* A source of randomness; NULL stands for the system's, in per-thread blocks that are erased as
+ * used. */
 typedef struct firn_entropy {
     uint32_t version; /* 1 */
     void *self;
     int (*fill)(void *self, void *out, size_t size); /* required: all of it or a FIRN_E code */
 } firn_entropy;
 
-/* ---- store ------------------------------------------------------------------------------------------------------ */
+/* ---- store ----------------------------------------------------------------------------------- */
 
-#define FIRN_SLOT_MAX (INT64_C(1) << 62) /* marks are 0 .. FIRN_SLOT_MAX */
-#define FIRN_KEY_SIZE 64                 /* a key and its zero */
-#define FIRN_NS_SIZE 256                 /* a namespace and its zero */
-#define FIRN_NOTE_SIZE 128               /* a note and its zero */
+#define FIRN_SLOT_MAX  (INT64_C(1) << 62) /* marks are 0 .. FIRN_SLOT_MAX */
+#define FIRN_KEY_SIZE  64                 /* a key and its zero */
+#define FIRN_NS_SIZE   256                /* a namespace and its zero */
+#define FIRN_NOTE_SIZE 128                /* a note and its zero */
 
-/* One reservation: [first, first + count) for the caller alone, first = max(high, earliest) <= latest. */
+/* One reservation: [first, first + count) for the caller alone, first = max(high, earliest) <=
+ * latest. */
 typedef struct firn_request {
     const char *ns;   /* namespace */
     const char *row;  /* its row: stored at first use, another one is refused */
@@ -321,7 +365,8 @@ typedef struct firn_request {
     int64_t count;    /* 1 .. FIRN_SLOT_MAX - latest */
     int64_t earliest; /* 0 .. latest */
     int64_t latest;
-    uint64_t grant;   /* a fresh random number a request; the same when the same request is sent again */
+    uint64_t
+        grant; /* a fresh random number a request; the same when the same request is sent again */
     const char *note; /* who holds it, for people */
 } firn_request;
 
@@ -337,30 +382,34 @@ typedef struct firn_holding {
     firn_mark mark;
 } firn_holding;
 
-typedef int firn_visit(void *context, const firn_holding *holding); /* not 0: stop, and return that */
+/* Not 0: stop, and return that. It must not call the store. */
+typedef int firn_visit(void *context, const firn_holding *holding);
 
 /* Seams of a store: tests pass them, by argument. The zero value is right for everybody else. */
 typedef struct firn_store_options {
-    void (*failpoint)(void *self, const char *name); /* called at named points before and after every write */
+    void (*failpoint)(void *self,
+                      const char *name); /* called at named points before and after every write */
     void *failpoint_self;
     const char *vfs;        /* sqlite: the name of the VFS that does its system calls */
     const char *module_dir; /* where modules are looked for first */
     bool unsafe;            /* take an engine or a place that may lose what it acknowledged */
 } firn_store_options;
 
-/* A store's plug: one const struct a module, exported as `firn_store_module`. All methods are called by any thread,
- * one at a time for each handle. A module takes nothing from libfirn. */
+/* A store's plug: one const struct a module, exported as `firn_store_module`. All methods are
+ * called by any thread, one at a time for each handle. A module takes nothing from libfirn. */
 typedef struct firn_store_ops {
-    uint32_t version;  /* 1 */
-    const char *scheme;/* of its URLs: "sqlite" */
+    uint32_t version;   /* 1 */
+    const char *scheme; /* of its URLs: "sqlite" */
     /* required */
     int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
-    /* required; 0 fills first; FIRN_EBUSY fills held; FIRN_EUNKNOWN: perhaps carried out; FIRN_EROW; FIRN_ESTORE */
-    int (*reserve)(void *self, const firn_request *request, int64_t *first, firn_mark *held, firn_error *error);
-    /* required; lowers high from `mine->high` to `high` if mark and grant are still `mine`, and sets the grant to 0;
-     * FIRN_EBUSY when they are not */
-    int (*give_back)(void *self, const char *ns, const char *key, const firn_mark *mine, int64_t high,
-                     firn_error *error);
+    /* required; 0 fills first; FIRN_EBUSY fills held; FIRN_EUNKNOWN: perhaps carried out;
+     * FIRN_EROW; FIRN_ESTORE */
+    int (*reserve)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                   firn_error *error);
+    /* required; lowers high from `mine->high` to `high` if mark and grant are still `mine`, and
+     * sets the grant to 0; FIRN_EBUSY when they are not */
+    int (*give_back)(void *self, const char *ns, const char *key, const firn_mark *mine,
+                     int64_t high, firn_error *error);
     /* required; every key of a namespace, or of all (ns NULL), ordered by namespace and key */
     int (*list)(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error);
     int (*now)(void *self, firn_time *now, firn_error *error); /* optional: the engine's clock */
@@ -369,85 +418,97 @@ typedef struct firn_store_ops {
 
 typedef struct firn_store firn_store;
 
-/* Opens a store by URL: "memory:", "sqlite:PATH", or NULL for the default (sqlite in $XDG_STATE_HOME/firn or
- * /var/lib/firn for root). The caller closes it, after every generator on it. FIRN_EUSAGE: an unknown engine. */
-FIRN_API int firn_store_open(firn_store **store, const char *url, const firn_store_options *options, firn_error *error);
+/* Opens a store by URL: "memory:", "sqlite:PATH", or NULL for the default (sqlite in
+ * $XDG_STATE_HOME/firn or /var/lib/firn for root). The caller closes it, after every generator
+ * on it. FIRN_EUSAGE: an unknown engine. */
+FIRN_API int firn_store_open(firn_store **store, const char *url, const firn_store_options *options,
+                             firn_error *error);
 /* A store of the caller's own making; `self` is closed with it. */
-FIRN_API int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, firn_error *error);
-/* The verbs, checked: FIRN_ERANGE for earliest < 0, latest < earliest, count < 1, latest > FIRN_SLOT_MAX - count. */
-FIRN_API int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *first, firn_mark *held,
-                                firn_error *error);
-FIRN_API int firn_store_give_back(firn_store *store, const char *ns, const char *key, const firn_mark *mine,
-                                  int64_t high, firn_error *error);
-FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context, firn_error *error);
-FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error); /* FIRN_ESYSTEM: it has none */
+FIRN_API int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self,
+                             firn_error *error);
+/* The verbs, checked: FIRN_ERANGE for earliest < 0, latest < earliest, count < 1, latest >
+ * FIRN_SLOT_MAX - count. */
+FIRN_API int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *first,
+                                firn_mark *held, firn_error *error);
+FIRN_API int firn_store_give_back(firn_store *store, const char *ns, const char *key,
+                                  const firn_mark *mine, int64_t high, firn_error *error);
+FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
+                             firn_error *error);
+/* FIRN_ESYSTEM: the engine has no clock of its own. */
+FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 FIRN_API void firn_store_close(firn_store *store);
 
-/* ---- generator -------------------------------------------------------------------------------------------------- */
+/* ---- generator ------------------------------------------------------------------------------- */
 
 typedef struct firn_gen firn_gen;
 
 /* Everything a generator stands on. The zero value of each member is the default; set `size`. */
 typedef struct firn_config {
-    size_t size;                 /* sizeof(firn_config) */
-    const char *scheme;          /* required: a name, or a row as text */
-    const char *keys;            /* "key=value key=value"; docs/keys.md lists them */
-    firn_store *store;           /* the caller's; or NULL: */
-    const char *store_url;       /* opened when a store is needed at all, and closed with the generator */
+    size_t size;           /* sizeof(firn_config) */
+    const char *scheme;    /* required: a name, or a row as text */
+    const char *keys;      /* "key=value key=value"; docs/keys.md lists them */
+    firn_store *store;     /* the caller's; or NULL: */
+    const char *store_url; /* opened when a store is needed at all, and closed with the generator */
     const firn_store_options *store_options;
-    const firn_clock *clock;     /* outlives the generator */
-    const firn_entropy *entropy; /* outlives the generator */
-    void (*notice)(void *self, const char *text); /* told once each: what people should know; NULL: nobody */
+    const firn_clock *clock;                      /* outlives the generator */
+    const firn_entropy *entropy;                  /* outlives the generator */
+    void (*notice)(void *self, const char *text); /* what people should know; must not call firn */
     void *notice_self;
-    const char *note;            /* stored with each reservation; NULL: program, host and pid */
-    bool stepped;                /* firn_next never calls the store: firn_gen_step does, in a keeper of the caller's */
+    const char *note; /* stored with each reservation; NULL: program, host and pid */
+    bool stepped;     /* firn_next leaves the store to firn_gen_step, in a keeper of the caller's */
 } firn_config;
 
-/* For people who just want IDs: a generator with system clock and entropy, and the default store if it needs one.
- * Close it with firn_close, which gives the rest of its window back. Errors: any of the list. */
+/* For people who just want IDs: a generator with system clock and entropy, and the default store
+ * if it needs one. Close it with firn_close, which gives the rest of its window back. Errors:
+ * any of the list. */
 FIRN_API int firn_open(firn_gen **gen, const char *scheme, const char *keys, firn_error *error);
 FIRN_API int firn_open_with(firn_gen **gen, const firn_config *config, firn_error *error);
 /* Issues one ID. Any thread; no lock, allocation or system call but on the way to a renewal.
- * FIRN_EEXHAUSTED: ahead of the clock by max_lead_ms; FIRN_EWINDOW, FIRN_ESTORE, FIRN_EBUSY: no window;
- * FIRN_ECLOCK: stepped back beyond back_ms; FIRN_ELAYOUT: the layout has ended; FIRN_EFORKED. */
+ * FIRN_EEXHAUSTED: ahead of the clock by max_lead_ms; FIRN_EWINDOW, FIRN_ESTORE, FIRN_EBUSY: no
+ * window; FIRN_ECLOCK: stepped back beyond back_ms; FIRN_ELAYOUT: the layout has ended;
+ * FIRN_EFORKED. */
 FIRN_API int firn_next(firn_gen *gen, firn_id *id, firn_error *error);
 /* Issues exactly n, in order, or none. */
 FIRN_API int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error);
 /* The same for rows of at most 64 bits, as plain integers. FIRN_EUSAGE: a wider row. */
 FIRN_API int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error);
-/* Issues n back-dated IDs, the first at `time`, a full tick running on into the next ones within max_lead_ms. They never
- * share a node with live issue; with a row that needs a store and none, FIRN_ESTORE. */
-FIRN_API int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_error *error);
+/* Issues n back-dated IDs, the first at `time`, a full tick running on into the next ones within
+ * max_lead_ms. They never share a node with live issue; with a row that needs a store and none,
+ * FIRN_ESTORE. */
+FIRN_API int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n,
+                     firn_error *error);
 /* Does what is due (claim, renew) and tells after how many ms to call again. Any thread. */
 FIRN_API int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error);
 FIRN_API const firn_scheme *firn_gen_scheme(const firn_gen *gen);
 
 /* What a generator does at the moment; a snapshot. */
 typedef struct firn_status {
-    size_t size;         /* sizeof(firn_status), set by the caller */
-    bool reserved;       /* its slots come from a store */
-    bool held;           /* it holds a window now */
-    uint64_t node;       /* the slices that are the node, joined */
+    size_t size;              /* sizeof(firn_status), set by the caller */
+    bool reserved;            /* its slots come from a store */
+    bool held;                /* it holds a window now */
+    uint64_t node;            /* the slices that are the node, joined */
     int64_t first, next, end; /* slots of the window; next is the first not issued */
-    int64_t lead_ns;     /* how far the last ID is ahead of the clock, negative when behind */
+    int64_t lead_ns;          /* of the last ID before the clock, negative when behind */
     uint64_t claims, renewals, give_backs, store_errors;
     uint64_t steps_back_absorbed, steps_back_left; /* clock steps within and beyond back_ms */
-    uint64_t jumps_ahead; /* more than 5 s against the steady clock */
+    uint64_t jumps_ahead;                          /* more than 5 s against the steady clock */
     bool unsafe;
 } firn_status;
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
-/* Ends issue, gives windows back, frees. No other thread may be using `gen`. The result is that of the give back; the
- * generator is gone in any case. In a forked child nothing of the parent's is given back. */
+/* Ends issue, gives windows back, frees. No other thread may be using `gen`. The result is that
+ * of the give back; the generator is gone in any case. In a forked child nothing of the parent's
+ * is given back. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
-/* ---- range ------------------------------------------------------------------------------------------------------ */
+/* ---- range ----------------------------------------------------------------------------------- */
 
 typedef struct firn_range firn_range;
 
-/* Integers on a store, unique under their key: serial (step 1), ticket (increment and offset), segment (adaptive step).
- * keys: kind=serial|ticket|segment step=N increment=N offset=N start=N end=N adapt=0|1. The store outlives the range. */
-FIRN_API int firn_range_open(firn_range **range, const char *key, const char *keys, firn_store *store,
-                             const firn_clock *clock, firn_error *error);
+/* Integers on a store, unique under their key: serial (step 1), ticket (increment and offset),
+ * segment (adaptive step). keys: kind=serial|ticket|segment step=N increment=N offset=N start=N
+ * end=N adapt=0|1. The store outlives the range. */
+FIRN_API int firn_range_open(firn_range **range, const char *key, const char *keys,
+                             firn_store *store, const firn_clock *clock, firn_error *error);
 /* The next integer. FIRN_EEXHAUSTED: past `end`; FIRN_ESTORE. Any thread. */
 FIRN_API int firn_range_next(firn_range *range, int64_t *value, firn_error *error);
 /* A block of `count` integers for the caller alone: *first, *first + increment, ... */

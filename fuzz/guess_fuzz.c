@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzzes the guess: every reading fits its row, none comes twice, and the same text is answered
+ * alike, with or without a form that is asked for. */
+#include <firn/firn.h>
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const firn_reading *readings, size_t count, int form) {
+    assert(count <= FIRN_READINGS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const firn_reading *reading = &readings[i];
+        char text[FIRN_TEXT_SIZE];
+        firn_fields fields;
+        firn_id back;
+        assert(form < 0 || reading->form == form);
+        assert(firn_unpack(&fields, reading->scheme, &reading->id, NULL) == FIRN_OK);
+        firn_format(text, &reading->id, reading->form);
+        assert(firn_parse(&back, reading->form, reading->id.bits, text, strlen(text), NULL) ==
+               FIRN_OK);
+        assert(firn_id_cmp(&back, &reading->id) == 0);
+        for (size_t j = 0; j < i; j++) {
+            assert(readings[j].scheme != reading->scheme || readings[j].form != reading->form);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static firn_reading first[FIRN_READINGS_MAX], again[FIRN_READINGS_MAX];
+    const char *text = (const char *)data;
+    size_t count = firn_guess(first, text, size, -1);
+    check(first, count, -1);
+    assert(firn_guess(again, text, size, -1) == count);
+    for (size_t i = 0; i < count; i++) {
+        assert(first[i].scheme == again[i].scheme && first[i].form == again[i].form);
+        assert(firn_id_cmp(&first[i].id, &again[i].id) == 0);
+    }
+    if (size > 0) { /* the last byte chooses a form, too */
+        int form = data[size - 1] % FIRN_FORM_COUNT;
+        check(again, firn_guess(again, text, size, form), form);
+    }
+    return 0;
+}

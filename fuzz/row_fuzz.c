@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzzes rows written as text, with an epoch and widths on lines of their own: a row that is
+ * made is written as text that makes the same row, and packs and unpacks what its fields hold. */
+#include <firn/firn.h>
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_same(const firn_scheme *a, const firn_scheme *b) {
+    assert(a->bits == b->bits && a->tick_ns == b->tick_ns && a->slice_count == b->slice_count);
+    assert(firn_time_cmp(&a->epoch, &b->epoch) == 0);
+    for (uint32_t i = 0; i < a->slice_count; i++) {
+        const firn_slice *one = &a->slices[i], *two = &b->slices[i];
+        assert(strcmp(one->name, two->name) == 0 && one->bits == two->bits);
+        assert(one->from == two->from && one->group == two->group && one->value == two->value);
+        assert((one->role == FIRN_ROLE_CONST) == (two->role == FIRN_ROLE_CONST));
+    }
+}
+
+/* Fields filled with a pattern come back from the ID. */
+static void check_pack(const firn_scheme *scheme, uint64_t pattern) {
+    firn_fields fields = {0, {{0, 0}}}, back;
+    firn_id id;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role != FIRN_ROLE_CONST && firn_scheme_first(scheme, i) == i) {
+            uint32_t bits = firn_scheme_width(scheme, i);
+            uint64_t low = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+            uint64_t high = bits <= 64    ? 0
+                            : bits == 128 ? UINT64_MAX
+                                          : (UINT64_C(1) << (bits - 64)) - 1;
+            fields.given |= UINT32_C(1) << i;
+            fields.value[i] = (firn_value){pattern & low, pattern & high};
+        }
+    }
+    assert(firn_pack(&id, scheme, &fields, NULL) == FIRN_OK);
+    assert(id.bits == scheme->bits);
+    assert(firn_unpack(&back, scheme, &id, NULL) == FIRN_OK);
+    assert(back.given == fields.given);
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        assert(back.value[i].low == fields.value[i].low &&
+               back.value[i].high == fields.value[i].high);
+    }
+}
+
+static void check_made(const firn_scheme *scheme) {
+    char text[FIRN_ROW_SIZE], again[FIRN_ROW_SIZE];
+    firn_scheme back;
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        bits += scheme->slices[i].bits;
+    }
+    assert(bits == scheme->bits && bits >= 1 && bits <= 160);
+    firn_scheme_row(text, scheme);
+    assert(strlen(text) < FIRN_ROW_SIZE);
+    if (strcmp(scheme->name, "uuid2") == 0) {
+        return; /* the one row that has lost bits of a field: no text of a user's says that */
+    }
+    assert(firn_scheme_make(&back, text, NULL, NULL, NULL) == FIRN_OK);
+    check_same(scheme, &back);
+    assert(strcmp(firn_scheme_row(again, &back), text) == 0);
+    check_pack(scheme, 0);
+    check_pack(scheme, UINT64_MAX);
+    check_pack(scheme, 0x0123456789abcdef);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char text[600], *epoch, *bits;
+    firn_error error = {0, ""};
+    firn_scheme scheme;
+    if (size >= sizeof text) {
+        return 0;
+    }
+    memcpy(text, data, size);
+    text[size] = '\0';
+    epoch = strchr(text, '\n');
+    if (epoch != NULL) {
+        *epoch++ = '\0';
+    }
+    bits = epoch == NULL ? NULL : strchr(epoch, '\n');
+    if (bits != NULL) {
+        *bits++ = '\0';
+    }
+    if (epoch != NULL && *epoch == '\0') {
+        epoch = NULL;
+    }
+    if (firn_scheme_make(&scheme, text, epoch, bits, &error) == FIRN_OK) {
+        check_made(&scheme);
+    } else {
+        assert(error.code < 0 && strlen(error.text) > 0 && strlen(error.text) <= 200);
+    }
+    return 0;
+}

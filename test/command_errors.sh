@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+# Every class of failure: its exit status, and one line with what is wrong and what to do. Stores that fail are in
+# command_store.sh, streams in command_stream.sh.
+. test/command.tap
+
+# ---- 2: usage ------------------------------------------------------------------------------------
+refuses "no command" 2 "no command is given: firn help"
+refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean firn new" nwe
+refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy
+refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did you mean --json" new uuid7 --jsn
+refuses "an option of another command is unknown" 2 "range has no option '--store'" range uuid7 2024-01-01 2024-01-02 --store x
+refuses "an unknown letter" 2 "new has no option '-x'" new uuid7 -x
+refuses "an option without its value" 2 "-n needs a value: --count COUNT" new uuid7 -n
+refuses "an option with a value too many" 2 "json takes no value" new uuid7 --json=1
+refuses "an option given twice" 2 "--count is given twice" new uuid7 -n 1 -n 2
+refuses "new without a scheme" 2 "new needs a SCHEME" new
+refuses "new with a word too many" 2 "'uuid4' is one word too many" new uuid7 uuid4
+refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mean snowflake" new snowflak
+refuses "an unknown key has a neighbour" 2 "'wroker': did you mean worker" new snowflake wroker=3 "$unsafe"
+refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snowflake windowms=3 "$unsafe"
+refuses "a key given twice" 2 "worker is given twice" new snowflake worker=1 worker=2
+refuses "a key with a blank" 2 "holds a blank" new snowflake "ns=my orders"
+refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean uuid" new uuid7 --as uuidd
+refuses "a form of other widths" 2 "uuid is for 128 bits, snowflake has 64" new snowflake --as uuid
+refuses "a store of no kind" 2 "foo" new snowflake --store foo:bar
+refuses "a policy that is none" 2 "order=.*strict" new snowflake order=loose "$unsafe"
+for count in -1 +1 1x 0x10 1.5 '' 9223372036854775808 99999999999999999999; do
+    refuses "-n '$count' is refused with its bound" 2 "0\.\.9223372036854775807" new uuid7 -n "$count"
+done
+refuses "uuid5 needs its name" 2 "needs name=" new uuid5 namespace=dns
+refuses "uuid5 needs its namespace" 2 "needs namespace=" new uuid5 name=x
+refuses "a namespace that is none" 2 "dns, url, oid, x500 or a UUID" new uuid5 namespace=nds name=x
+refuses "uuid5 takes nothing else" 2 "not 'node=3'" new uuid5 namespace=dns name=x node=3
+refuses "uuid5 is one" 2 "one ID of a name" new uuid5 namespace=dns name=x -n 2
+refuses "time and tick at once" 2 "give one" new uuid7 time=2024-01-01 tick=5
+refuses "a time where there is none" 2 "uuid4 has no time" new uuid4 time=2024-01-01
+refuses "a row that adds up to nothing" 2 "" new "time:41 node"
+refuses "help for what is no command" 2 "help takes one command, not 'nwe'" help nwe
+refuses "a word too many for nodes" 2 "one word too many" nodes snowflake
+refuses "a key that nodes does not know" 2 "no key of nodes" nodes node=3
+refuses "segment without a key" 2 "segment needs a KEY" segment
+refuses "segment with a key it does not know" 2 "increments?.*increment" segment orders incremnt=3 "$unsafe"
+refuses "a measurement by no name" 2 "did you mean uuid7" bench uuid77
+refuses "epoch= that is no instant" 2 "epoch=soon" new snowflake epoch=soon
+refuses "bits= that do not add up" 1 "bits=1/2/3" new baidu bits=1/2/3
+same "options may stand anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"
+
+# ---- 1: the answer is no -------------------------------------------------------------------------
+refuses "a node past its end" 1 "worker 32 .*at most 31" new snowflake worker=32 "$unsafe"
+refuses "a layout that has ended" 1 "2024-11-20T13:24:16" new baidu "$unsafe"
+refuses "an instant before the epoch" 1 "1970-01-01" new uuid7 time=1960-01-01
+refuses "an instant past the end" 1 "2150-06-19T23:21:36" new ksuid time=2200-01-01
+refuses "the first instant with a negative ID" 1 "2045-09-06T21:36:42.433" new region time=2045-09-06T21:36:42.433Z "$unsafe"
+matches "which unsigned=1 allows" '-[0-9]+' new region time=2045-09-06T21:36:42.433Z unsigned=1 "$unsafe"
+
+# ---- keys that are for the command ---------------------------------------------------------------
+says "uuid3 of the RFC" 5df41881-3aed-3515-88a7-2f4a814cf09e new uuid3 namespace=dns name=www.example.com
+says "uuid5 of the RFC" 2ed6657d-e927-568b-95e1-2665a8aea6a2 new uuid5 namespace=dns name=www.example.com
+same "a name may hold blanks and =" "$("$FIRN" new uuid5 namespace=dns "name=a b=c")" "$("$FIRN" new uuid5 name="a b=c" namespace=dns)"
+says "a namespace may be a UUID" 2ed6657d-e927-568b-95e1-2665a8aea6a2 \
+    new uuid5 namespace=6ba7b810-9dad-11d1-80b4-00c04fd430c8 name=www.example.com
+matches "typeid with a prefix" 'user_a_[0-7][0-9a-hjkmnp-tv-z]{25}' new typeid prefix=user_a
+matches "typeid without" '[0-7][0-9a-hjkmnp-tv-z]{25}' new typeid
+matches "any UUID as a typeid" 'x_[0-7][0-9a-hjkmnp-tv-z]{25}' new uuid4 --as typeid prefix=x
+matches "the raw time" '00000000-0005-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}' new uuid7 tick=5
+matches "new --json is the object of show" '\{"id":"[0-9]+","scheme":"snowflake","bits":64,.*"fields":\{"datacenter":1,"worker":2,"sequence":0\},"candidates":\["snowflake"\]\}' \
+    new snowflake datacenter=1 worker=2 "$unsafe" --json
+same "a claimed node is told once" 1 "$("$FIRN" new snowflake "$unsafe" -n 100000 2>&1 >/dev/null | grep -c '^firn: note: ')"
+ask new snowflake "$unsafe" node=9
+same "a given one is not" "" "$notes"
+ask new uuid1 time=2020-01-01
+same "that back-dated IDs without a store are unique within one run only is told" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
+
+# ---- colour --------------------------------------------------------------------------------------
+if command -v script >/dev/null 2>&1; then
+    terminal() {
+        script -qec "$1" /dev/null </dev/null | tr -d '\r'
+    }
+    escape=$(printf '\033')
+    check "a terminal gets colour" sh -c "printf '%s' '$(TERM=xterm terminal "'$FIRN' show --scheme tsid 0000000000001")' | grep -q '$escape'"
+    same "NO_COLOR takes it away" 0 "$(NO_COLOR=1 TERM=xterm terminal "'$FIRN' show --scheme tsid 0000000000001" | grep -c "$escape")"
+else
+    skip "a terminal gets colour" "there is no script(1)"
+fi
+same "what is no terminal gets none" 0 "$("$FIRN" show --scheme tsid 0000000000001 | grep -c "$(printf '\033')")"
+finish

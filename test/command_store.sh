@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+# The command and its store: uniqueness over processes, nodes, history, integers, and a store that is not to be had.
+. test/command.tap
+db=sqlite:$TMPDIR/store/firn.db
+
+# ---- nodes ---------------------------------------------------------------------------------------
+ask nodes --store "$db" "$unsafe"
+same "an empty store lists no node" "namespace  key   node    mark  from now  holder" "$out"
+ask new snowflake node=33 --store "$db" "$unsafe"
+first=$out
+ask new snowflake node=33 --store "$db" "$unsafe"
+check "the same node goes on behind its mark" [ "$out" -gt "$first" ]
+mark=$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r .mark)
+sequence=$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)
+tick=$(((out - sequence) / 4194304))
+same "one ID takes one slot" $((tick * 4096 + sequence + 1)) "$mark"
+matches "nodes names the fields, the instant and the holder" \
+    'namespace .*|snowflake  33    datacenter=1 worker=1  20[0-9T:.-]+Z  [0-9.]+ (ms|s) (ago|ahead) +firn on .*, pid [0-9]+' \
+    nodes --store "$db" "$unsafe"
+ask new snowflake node=5 time=2020-01-01 --store "$db" "$unsafe" -n 3
+same "back-dated IDs of a node follow each other" "0 1 2" \
+    "$(for id in $out; do "$FIRN" show --scheme snowflake --json "$id" | jq .fields.sequence; done | paste -sd' ')"
+ask new snowflake node=5 time=2020-01-01 --store "$db" "$unsafe"
+same "those of a later run too" 3 "$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)"
+refuses "live issue is kept off the history's node" 5 "back-dated" new snowflake node=5 --store "$db" "$unsafe" max_wait_ms=0
+same "nodes calls it history" "history 5" "$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r 'select(.kind == "history") | "\(.kind) \(.key)"')"
+same "its ticks are listed on demand" 1 "$("$FIRN" nodes --store "$db" "$unsafe" --json --all | jq -r 'select(.kind == "tick").kind' | wc -l)"
+same "and counted otherwise" "and 1 ticks of back-dated issue: --all lists them" "$("$FIRN" nodes --store "$db" "$unsafe" | tail -n 1)"
+ask new tsid ns=mine node=1 --store "$db" "$unsafe"
+same "ns= is the namespace" mine "$("$FIRN" nodes ns=mine --store "$db" "$unsafe" --json | jq -r .ns)"
+refuses "another row under that name is refused" 2 "mine" new snowflake ns=mine node=1 --store "$db" "$unsafe"
+
+# ---- many processes ------------------------------------------------------------------------------
+for process in 1 2 3 4; do
+    "$FIRN" new snowflake ns=many --store "$db" "$unsafe" -n 30000 >"$TMPDIR/many.$process" 2>"$TMPDIR/stderr.$process" &
+    eval "p$process=\$!"
+done
+# shellcheck disable=SC2154 # set by eval
+wait "$p1" && wait "$p2" && wait "$p3" && wait "$p4" && ended=fine
+same "four processes of one namespace end well" fine "${ended:-}"
+same "and issue no ID twice" 120000 "$(cat "$TMPDIR"/many.[1-4] | sort -u | wc -l)"
+for process in 1 2 3 4; do
+    for run in 1 2 3 4 5; do
+        "$FIRN" new snowflake ns=fixed node=7 --store "$db" "$unsafe" -n 50
+    done >"$TMPDIR/fixed.$process" 2>"$TMPDIR/stderr.$process" &
+    eval "p$process=\$!"
+done
+wait "$p1" "$p2" "$p3" "$p4"
+same "four that share a fixed node do neither" 1000 "$(cat "$TMPDIR"/fixed.[1-4] | sort -u | wc -l)"
+
+# ---- a holder ------------------------------------------------------------------------------------
+mkfifo "$TMPDIR/fifo"
+"$FIRN" new snowflake ns=held node=7 mode=window window_ms=10000 --store "$db" "$unsafe" -n 1000000000 >"$TMPDIR/fifo" 2>"$TMPDIR/stderr.h" &
+holder=$!
+exec 3<"$TMPDIR/fifo"
+read -r held <&3 # its window is there, and it hangs in a full pipe from here on
+refuses "a node that somebody holds is busy" 5 "in use" new snowflake ns=held node=7 --store "$db" "$unsafe" max_wait_ms=50
+exec 3<&-
+wait $holder
+same "a holder whose reader goes ends quietly" "0 " "$? $(grep -v '^firn: note' "$TMPDIR/stderr.h")"
+ask nodes ns=held --store "$db" "$unsafe" --json
+mark=$(printf '%s' "$out" | jq -r .mark)
+check "and has given its window back: the mark is less than 2 s ahead" \
+    [ $((mark / 4096 + 1288834974657 - $(date +%s%3N))) -lt 2000 ]
+check "what it printed lies below the mark" [ $((held / 4194304 * 4096)) -lt "$mark" ]
+
+# ---- integers ------------------------------------------------------------------------------------
+says "a segment counts from 1" "1
+2
+3" segment orders --store "$db" "$unsafe" -n 3
+says "a block is told by its ends" "4
+1003" segment orders --store "$db" "$unsafe" -n 1000 --range
+says "and goes on from there" 1004 segment orders --store "$db" "$unsafe"
+same "nodes tells the next one" 1005 "$("$FIRN" nodes "ns=integer orders" --store "$db" "$unsafe" --json | jq -r .mark)"
+says "tickets of two servers interleave" "1
+3
+5" segment tickets kind=ticket increment=2 offset=1 --store "$db" "$unsafe" -n 3
+says "the other one's are between them" "2
+4" segment tickets kind=ticket increment=2 offset=2 --store "$db" "$unsafe" -n 2
+says "a serial starts where it is told" "100
+101" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
+refuses "and ends there: all or nothing" 5 "end=102" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
+says "what is left is still there" 102 segment bills kind=serial start=100 end=102 --store "$db" "$unsafe"
+says "-n 0 takes nothing" "" segment bills --store "$db" "$unsafe" -n 0
+same "many integers are as many" "200000 200000" \
+    "$("$FIRN" segment many --store "$db" "$unsafe" -n 200000 | awk '{ if ($1 != NR) exit; n++ } END { print NR, n }')"
+refuses "an offset past the increment" 1 "offset=3 is above increment=2" segment x kind=ticket increment=2 offset=3 --store "$db" "$unsafe"
+
+# ---- 3: no store ---------------------------------------------------------------------------------
+refuses "a file where no folder is" 3 "" new snowflake --store sqlite:/proc/none/firn.db "$unsafe"
+echo "this is no database, and long enough to tell that it is none" >"$TMPDIR/text.db"
+refuses "a file that is no database" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db" "$unsafe"
+refuses "nor to be listed" 3 "text.db" nodes --store "sqlite:$TMPDIR/text.db" "$unsafe"
+refuses "nor to be counted in" 3 "text.db" segment x --store "sqlite:$TMPDIR/text.db" "$unsafe"
+memory=$(mktemp -d /dev/shm/firn-XXXXXX 2>/dev/null) || memory=
+if [ -n "$memory" ] && [ "$(stat -f -c %T "$memory")" = tmpfs ]; then
+    refuses "a place that forgets is refused with the cure" 3 "unsafe=1" new snowflake --store "sqlite:$memory/firn.db"
+    matches "unsafe=1 takes it" '[0-9]+' new snowflake --store "sqlite:$memory/firn.db" unsafe=1
+else
+    skip "a place that forgets is refused with the cure" "no tmpfs here"
+fi
+[ -z "$memory" ] || rm -rf "$memory"
+
+# ---- 4: the clock --------------------------------------------------------------------------------
+cat >"$TMPDIR/clock.c" <<'C'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *now) {
+    static unsigned calls;
+    long code = syscall(SYS_clock_gettime, id, now);
+    if (id == CLOCK_REALTIME && ++calls > 300) now->tv_sec -= 3600;
+    return (int)code;
+}
+C
+if cc -shared -fPIC -o "$TMPDIR/clock.so" "$TMPDIR/clock.c" 2>"$TMPDIR/log"; then
+    LD_PRELOAD=$TMPDIR/clock.so "$FIRN" new snowflake ns=clock node=1 back=fail mode=window clock=exact --store "$db" "$unsafe" \
+        -n 100000000 2>"$TMPDIR/stderr" >"$TMPDIR/ids"
+    same "a clock that steps back by an hour ends with status 4" "4 1" "$? $(grep -c '^firn: .*clock' "$TMPDIR/stderr")"
+    same "and no ID was repeated" "$(wc -l <"$TMPDIR/ids")" "$(sort -u "$TMPDIR/ids" | wc -l)"
+else
+    skip "a clock that steps back by an hour ends with status 4" "no compiler"
+fi
+finish

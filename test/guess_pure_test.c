@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Guessing: which schemes a text may be, in which order. IDs of every row have to be found
+ * again from their text; whole lists are written down for texts that systems have published. */
+#include <firn/firn.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint64_t seed;
+
+static uint64_t chance(void) { /* xorshift64* */
+    seed ^= seed >> 12;
+    seed ^= seed << 25;
+    seed ^= seed >> 27;
+    return seed * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static int start_over(void **state) {
+    (void)state;
+    seed = 20261121;
+    return 0;
+}
+
+static firn_reading readings[FIRN_READINGS_MAX];
+
+static size_t guess(const char *text, int form) {
+    return firn_guess(readings, text, strlen(text), form);
+}
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool alike(const char *a, const char *b) {
+    for (; *a != '\0' && lower(*a) == lower(*b); a++, b++) {
+    }
+    return *a == '\0' && *b == '\0';
+}
+
+/* Each reading fits: the row unpacks the ID, the ID is the text, and no reading comes twice. */
+static void check_readings(size_t count, const char *text) {
+    const char *digits = strrchr(text, '_') == NULL ? text : strrchr(text, '_') + 1;
+    assert_true(count <= FIRN_READINGS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        char back[FIRN_TEXT_SIZE], other[FIRN_TEXT_SIZE];
+        firn_fields fields;
+        const firn_reading *r = &readings[i];
+        assert_int_equal(firn_unpack(&fields, r->scheme, &r->id, NULL), 0);
+        firn_format(back, &r->id, r->form);
+        firn_format(other, &r->id, r->form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : r->form);
+        assert_true(alike(back, digits) || alike(other, digits) ||
+                    (text[0] == '0' && lower(text[1]) == 'x'));
+        for (size_t j = 0; j < i; j++) {
+            assert_true(readings[j].scheme != r->scheme || readings[j].form != r->form);
+        }
+    }
+}
+
+/* ---- what was made is found again ----------------------------------------------------------- */
+
+/* An ID of a row at a random instant of 2005 to 2045, or at any when the row has no such. */
+static firn_id random_id(const firn_scheme *scheme) {
+    firn_fields fields = {0, {{0, 0}}};
+    firn_time time = {1104537600 + (int64_t)(chance() % 1262304000),
+                      (int32_t)(chance() % 1000000000)};
+    firn_id id;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role == FIRN_ROLE_CONST || firn_scheme_first(scheme, i) != i) {
+            continue;
+        }
+        uint32_t width = firn_scheme_width(scheme, i);
+        uint64_t tick, mask = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+        fields.given |= UINT32_C(1) << i;
+        fields.value[i].low = chance() & mask;
+        fields.value[i].high =
+            width > 64 ? chance() & (width < 128 ? (UINT64_C(1) << (width - 64)) - 1 : UINT64_MAX)
+                       : 0;
+        if (scheme->slices[i].role == FIRN_ROLE_TIME) {
+            while (firn_scheme_tick(scheme, &time, &tick, NULL) != FIRN_OK) {
+                time.sec = 1104537600 + (int64_t)(chance() % 1262304000);
+            }
+            fields.value[i].low = strcmp(scheme->name, "uuid2") == 0 ? tick >> 32 << 32 : tick;
+        }
+    }
+    assert_int_equal(firn_pack(&id, scheme, &fields, NULL), 0);
+    return id;
+}
+
+static bool only_digits(const char *text) {
+    return text[strspn(text, "0123456789")] == '\0';
+}
+
+/* Rows that nothing tells from one before them, by any bit. */
+static bool is_shadowed(const char *name) {
+    static const char *const names[] = {
+        "leaf",  "seata",   "region",          "instagram",           "simpleflake",
+        "baidu", "discord", "objectid-legacy", "locality-sequential", "sonyflake"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void every_row_is_found_again(void **state) {
+    (void)state;
+    const firn_scheme *scheme;
+    for (size_t row = 0; (scheme = firn_scheme_at(row)) != NULL; row++) {
+        for (int n = 0; n < 2000; n++) {
+            char text[FIRN_TEXT_SIZE + 8] = "user_";
+            char *digits = text + (scheme->form == FIRN_FORM_TYPEID ? 5 : 0);
+            firn_id id = random_id(scheme);
+            firn_format(digits, &id, scheme->form);
+            if (scheme->form != FIRN_FORM_DEC && scheme->form != FIRN_FORM_UNSIGNED &&
+                only_digits(text)) {
+                continue; /* that is decimal */
+            }
+            size_t count = guess(text, -1), at = 0;
+            check_readings(count, text);
+            while (at < count &&
+                   (readings[at].scheme != scheme || readings[at].form != scheme->form)) {
+                at++;
+            }
+            assert_true(at < count);
+            assert_int_equal(firn_id_cmp(&readings[at].id, &id), 0);
+            /* a snowflake of its first 24 days lies below 2^53 */
+            bool is_js53 =
+                id.bits == 64 && id.low >> 53 == 0 && strcmp(readings[0].scheme->name, "js53") == 0;
+            assert_true(at == 0 || is_shadowed(scheme->name) || is_js53);
+        }
+    }
+}
+
+/* ---- published texts ------------------------------------------------------------------------ */
+
+static void assert_guess(const char *text, int form, const char *expected) {
+    char found[2048] = "";
+    size_t count = guess(text, form);
+    check_readings(count, text);
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(found);
+        snprintf(found + used, sizeof found - used, "%s%s %s", i > 0 ? ", " : "",
+                 readings[i].scheme->name, firn_form_name(readings[i].form));
+    }
+    assert_string_equal(found, expected);
+}
+
+static void published_ids_are_known_best_first(void **state) {
+    (void)state;
+    /* a tweet, and a Discord message, which nothing tells from a tweet of 2012 */
+    assert_guess("1541815603606036480", -1,
+                 "snowflake dec, leaf dec, seata dec, baidu dec, sonyflake dec, region dec, "
+                 "instagram dec, simpleflake dec, "
+                 "discord unsigned, tsid dec, lable-spread dec");
+    assert_guess("175928847299117063", -1,
+                 "snowflake dec, leaf dec, baidu dec, sonyflake dec, region dec, instagram dec, "
+                 "discord unsigned, tsid dec, "
+                 "seata dec, simpleflake dec, lable-spread dec");
+    assert_guess("01ARZ3NDEKTSV4RRFFQ69G5FAV", -1, "ulid base32, flake base32");
+    assert_guess("01arz3ndektsv4rrffq69g5fav", -1, "ulid base32, flake base32");
+    assert_guess("9m4e2mr0ui3e8a215n4g", -1,
+                 "xid base32hex, objectid base32hex, objectid-legacy base32hex, flake flake");
+    assert_guess("0ujtsYcgvSTl8PAuAdqWYSMnLOv", -1, "ksuid base62");
+    assert_guess("prefix_01h455vb4pex5vsknk084sn02q", -1,
+                 "typeid typeid, uuid7 typeid, ulid typeid, flake typeid");
+    assert_guess("507f1f77bcf86cd799439011", -1, "objectid hex, objectid-legacy hex, xid hex");
+    assert_guess("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", -1,
+                 "uuid7 uuid, typeid uuid, ulid uuid, flake uuid");
+    assert_guess("C232AB00-9414-11EC-B3C8-9F6BDECED846", -1, "uuid1 uuid, flake uuid, ulid uuid");
+    assert_guess("urn:uuid:919108f7-52d1-4320-9bac-f847db4148a8", -1,
+                 "uuid4 urn, flake urn, ulid urn");
+    assert_guess("{1ec9414c-232a-6b00-b3c8-9f6bdeced846}", -1,
+                 "uuid6 braced, uuid1-swapped braced, flake braced, ulid braced");
+    assert_guess("11ec9414c232ab00b3c89f6bdeced846", -1, "uuid1-swapped hex, flake hex, ulid hex");
+    assert_guess("c232ab00941411ecb3c89f6bdeced846", -1, "uuid1 hex, flake hex, ulid hex");
+    assert_guess("8Gqnu22ZlLMGbh7Qyv", -1, "flake flake");
+    assert_guess("24448871873438105288224052477953", -1, "flake dec, ulid dec");
+    assert_guess("00000000-0000-0000-0000-000000000000", -1, "nil uuid, flake uuid, ulid uuid");
+    assert_guess("ffffffff-ffff-ffff-ffff-ffffffffffff", -1, "max uuid, flake uuid, ulid uuid");
+}
+
+static void digits_only_are_decimal(void **state) {
+    (void)state;
+    assert_guess("507119778886617994390110", -1, "objectid dec, objectid-legacy dec, xid dec");
+    assert_guess("507119778886617994390110", FIRN_FORM_HEX,
+                 "objectid hex, objectid-legacy hex, xid hex");
+    assert_guess("007", -1, "");
+    assert_guess(
+        "-1", -1,
+        "region dec, instagram dec, simpleflake dec, lable-sequential dec, discord dec, tsid dec");
+    assert_guess("-1", FIRN_FORM_UNSIGNED, "");
+    assert_guess("-", -1, "");
+    for (int length = 1; length < 60; length++) {
+        char text[64] = "";
+        memset(text, '9', (size_t)length);
+        size_t count = guess(text, -1);
+        uint32_t bits = length <= 19   ? 64
+                        : length <= 28 ? 96
+                        : length <= 38 ? 128
+                        : length <= 48 ? 160
+                                       : 0;
+        assert_true(count > 0 || bits == 0 || bits == 64);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(readings[i].id.bits, bits);
+        }
+    }
+}
+
+static void hex_needs_a_letter_or_0x(void **state) {
+    (void)state;
+    static const char listed[] =
+        "snowflake hex, leaf hex, seata hex, baidu hex, sonyflake hex, region hex, instagram hex, "
+        "simpleflake hex, discord hex, tsid hex, lable-spread hex";
+    assert_guess("0x1565a11f6217a000", -1, listed);
+    assert_guess("1565a11f6217a000", -1, listed);
+    assert_guess("0x", -1, "");
+    assert_guess("0xg", -1, "");
+    assert_guess("0x4d88e15b60f486e428412dc", -1, "objectid hex, objectid-legacy hex, xid hex");
+    /* 26 letters and digits may be Crockford's too */
+    assert_guess("0x507f1f77bcf86cd799439011", -1,
+                 "objectid hex, objectid-legacy hex, xid hex, uuid5 base32, ulid base32, "
+                 "uuid1-swapped base32, flake base32");
+    assert_true(guess("0x1565A11F6217A00", -1) > 0); /* zeros in front may be missing */
+    assert_true(readings[0].id.low == 0x1565a11f6217a00 && readings[0].id.bits == 64);
+    assert_guess("0x66f9f7efb5a1cd34b5f99d1154fb6853345c97350", -1, "");
+    assert_guess("0669f7efb5a1cd34b5f99d1154fb6853345c9735", -1, "ksuid hex");
+    assert_guess("0x669f7efb5a1cd34b5f99d1154fb6853345c9735", -1, "ksuid hex");
+}
+
+static void only_the_form_that_is_asked_for_is_read(void **state) {
+    (void)state;
+    assert_guess("H31", -1, "");
+    assert_guess("H31", FIRN_FORM_FLAKE, "flake flake");
+    assert_guess("01ARZ3NDEKTSV4RRFFQ69G5FAV", FIRN_FORM_BASE36, "");
+    assert_guess("1AaLyDYFxmKZxXbNo18znE", FIRN_FORM_BASE58, "ulid base58, flake base58");
+    assert_guess("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", FIRN_FORM_URN, "");
+    assert_int_equal(guess("1541815603606036480", FIRN_FORM_COUNT), 0);
+    for (int form = 0; form < FIRN_FORM_COUNT; form++) {
+        size_t count = guess("01arz3ndektsv4rrffq69g5fav", form);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(readings[i].form, form);
+        }
+    }
+}
+
+static void words_are_no_ids(void **state) {
+    (void)state;
+    static const char *const words[] = {"",
+                                        "hello",
+                                        "firn",
+                                        "not an id",
+                                        "2024-01-01",
+                                        "2024-01-01T00:00:00Z",
+                                        "127.0.0.1",
+                                        "https://example.org/1541815603606036480",
+                                        "1541815603606036480 ",
+                                        " 1",
+                                        "1.5",
+                                        "\xff",
+                                        "_",
+                                        "a_",
+                                        "-",
+                                        "{}",
+                                        "urn:uuid:"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        assert_int_equal(guess(words[i], -1), 0);
+    }
+    char *long_text = malloc(1 << 20);
+    assert_non_null(long_text);
+    for (int c = 0; c < 256; c++) {
+        memset(long_text, c, 1 << 20);
+        assert_int_equal(firn_guess(readings, long_text, 1 << 20, -1), 0);
+    }
+    free(long_text);
+}
+
+static void random_texts_are_read_alike_each_time(void **state) {
+    (void)state;
+    static const char set[] =
+        "0123456789abcdefABCDEFghijklmnopqrstuvwxyzGHJKMNPQRSTVWXYZ-_{}:0000000011111111aaaaaaaa";
+    for (int n = 0; n < 20000; n++) {
+        firn_reading first[FIRN_READINGS_MAX];
+        char text[64];
+        size_t length = (size_t)(chance() % 42);
+        size_t among = n % 3 == 0 ? sizeof set - 1 : n % 3 == 1 ? 16 : 10;
+        for (size_t i = 0; i < length; i++) {
+            text[i] = set[chance() % among];
+        }
+        text[length] = '\0';
+        size_t count = guess(text, -1);
+        check_readings(count, text);
+        memcpy(first, readings, sizeof first);
+        assert_int_equal(guess(text, -1), count);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(first[i].scheme == readings[i].scheme && first[i].form == readings[i].form);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
+        TEST("an ID of every row is found again", every_row_is_found_again),
+        TEST("published IDs are known, best first", published_ids_are_known_best_first),
+        TEST("digits only are decimal", digits_only_are_decimal),
+        TEST("hex needs a letter or 0x", hex_needs_a_letter_or_0x),
+        TEST("only the form that is asked for is read", only_the_form_that_is_asked_for_is_read),
+        TEST("words are no IDs", words_are_no_ids),
+        TEST("random texts are read alike each time", random_texts_are_read_alike_each_time),
+#undef TEST
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
