@@ -43,9 +43,7 @@ test-bare:
 test-arch:
 	test/arch
 
-bench:
-	$(CONFIGURE) -B $(BUILD) -DFIRN_BENCH=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
-	$(COMPILE) $(BUILD) -j$(JOBS)
+bench: all
 	$(BUILD)/bin/firn bench
 
 format:

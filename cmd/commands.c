@@ -169,7 +169,9 @@ int command_parse(session *s, int count, char **words) {
     char shorts[OPTION_END * 2 + 4];
     char **operands = calloc((size_t)count + 1, sizeof *operands);
     if (operands == NULL) {
-        return fail_usage(s, "out of memory");
+        firn_error error;
+        set_error(&error, FIRN_EMEMORY, "out of memory: give the process more");
+        return fail(s, &error);
     }
     make_tables(s->command, longs, shorts);
     s->operands = operands;

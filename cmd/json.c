@@ -5,6 +5,7 @@
 #include "describe.h"
 #include "ids.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,21 @@ void json_line(output *out, json_t *object) {
     }
     output_bytes(out, "\n", 1);
     json_decref(object);
+}
+
+json_t *json_foreign(const char *text) {
+    json_t *string = json_string(text);
+    char plain[FIRN_ROW_SIZE];
+    if (string != NULL) {
+        return string;
+    }
+    snprintf(plain, sizeof plain, "%s", text);
+    for (char *c = plain; *c != '\0'; c++) {
+        if ((unsigned char)*c > 126) {
+            *c = '?';
+        }
+    }
+    return json_string(plain);
 }
 
 /* ---- IDs ------------------------------------------------------------------------------------ */
@@ -94,14 +110,7 @@ void json_put_id(output *out, const char *text, const firn_reading *readings, si
 }
 
 void json_put_error(output *out, const firn_error *error) {
-    char text[sizeof error->text];
-    memcpy(text, error->text, sizeof text);
-    for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c > 126 || (unsigned char)*c < ' ') {
-            *c = '?'; /* what was read need not be UTF-8 */
-        }
-    }
-    json_line(out, json_pack("{s:s}", "error", text));
+    json_line(out, json_pack("{s:o}", "error", json_foreign(error->text)));
 }
 
 /* ---- schemes -------------------------------------------------------------------------------- */

@@ -118,9 +118,11 @@ static int write_digest(session *s, const issue *work) {
     firn_error error;
     firn_id id;
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
-        if (!operand_is(s->operands[i], "namespace") && !operand_is(s->operands[i], "name")) {
+        const char *word = s->operands[i];
+        if (!operand_is(word, "namespace") && !operand_is(word, "name") &&
+            !operand_is(word, "unsafe")) {
             return fail_usage(s, "%s takes namespace= and name= only, not '%.60s'",
-                              work->scheme.name, s->operands[i]);
+                              work->scheme.name, word);
         }
     }
     if (space == NULL || name == NULL) {
@@ -201,7 +203,7 @@ static int generate(session *s, issue *work) {
     }
     firn_id *ids = malloc(batch * sizeof *ids);
     if (ids == NULL) {
-        set_error(&error, FIRN_EMEMORY, "out of memory");
+        set_error(&error, FIRN_EMEMORY, "out of memory: give the process more");
         status = fail(s, &error);
     } else {
         status = write_all(s, work, ids, batch);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -103,21 +104,31 @@ static void name_mark(told *out, const listing *list, const firn_scheme *scheme,
     out->timed = true;
 }
 
+/* A ticket's marks count its steps from the offset, which is its key. */
+static void name_integer(told *out, const firn_holding *holding) {
+    static const char ticket[] = "integer increment=";
+    int64_t next = holding->mark.high;
+    if (strncmp(holding->row, ticket, sizeof ticket - 1) == 0) {
+        int64_t increment = strtoll(holding->row + sizeof ticket - 1, NULL, 10);
+        next = strtoll(holding->key, NULL, 10) + next * increment;
+    }
+    snprintf(out->mark, sizeof out->mark, "%" PRId64, next);
+    out->kind = KIND_INTEGER;
+}
+
 static void understand(told *out, const listing *list, const firn_holding *holding) {
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
-    snprintf(out->mark, sizeof out->mark, "%" PRId64, holding->mark.high);
     if (firn_scheme_make(&scheme, holding->row, NULL, NULL, NULL) != FIRN_OK ||
         scheme.tick_ns == 0) {
-        out->kind = KIND_INTEGER;
+        name_integer(out, holding);
         return;
     }
     int64_t end = layout_end(&scheme);
-    uint64_t node = 0;
-    sscanf(holding->key, "%" SCNu64, &node);
-    name_fields(out->fields, &scheme, node);
+    name_fields(out->fields, &scheme, strtoull(holding->key, NULL, 10));
     if (strchr(holding->key, '@') != NULL) {
         out->kind = KIND_TICK; /* its mark counts the IDs of one tick */
+        snprintf(out->mark, sizeof out->mark, "%" PRId64, holding->mark.high);
     } else if (holding->mark.high > end) {
         out->kind = holding->mark.high == end + 2 ? KIND_JOB : KIND_HISTORY;
         snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
@@ -136,14 +147,16 @@ static void widen(size_t *width, const char *text) {
 
 static void put_object(output *out, const firn_holding *holding, const told *what) {
     char high[24];
+    bool number = what->kind == KIND_INTEGER;
     snprintf(high, sizeof high, "%" PRId64, holding->mark.high);
     json_line(out,
-              json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s}", "ns", holding->ns,
-                        "row", holding->row, "key", holding->key, "kind", kind_names[what->kind],
-                        "mark", high, "time", what->timed ? what->mark : NULL, "unix_ns",
-                        what->timed ? what->unix_ns : NULL, "distance",
+              json_pack("{s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:o}", "ns",
+                        json_foreign(holding->ns), "row", json_foreign(holding->row), "key",
+                        json_foreign(holding->key), "kind", kind_names[what->kind], "mark", high,
+                        "next", number ? what->mark : NULL, "time", what->timed ? what->mark : NULL,
+                        "unix_ns", what->timed ? what->unix_ns : NULL, "distance",
                         what->timed ? what->distance : NULL, "note",
-                        holding->note != NULL ? holding->note : ""));
+                        json_foreign(holding->note != NULL ? holding->note : "")));
 }
 
 static int visit(void *context, const firn_holding *holding) {

@@ -48,6 +48,15 @@ int status_of(int code) {
     }
 }
 
+/* One line, and nothing that a terminal would obey, whatever arguments and input held. */
+static void make_plain(char *text) {
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < ' ' || *text == 127) {
+            *text = '?';
+        }
+    }
+}
+
 /* Written at once, so that lines of several processes do not mix. */
 void tell(const char *lead, const char *text) {
     char line[512];
@@ -56,11 +65,8 @@ void tell(const char *lead, const char *text) {
     if (size > sizeof line - 2) {
         size = sizeof line - 2;
     }
-    for (size_t i = 0; i < size; i++) {
-        if ((unsigned char)line[i] < ' ' || line[i] == 127) {
-            line[i] = '?'; /* one line, whatever the arguments held */
-        }
-    }
+    line[size] = '\0';
+    make_plain(line);
     line[size] = '\n';
     if (write(STDERR_FILENO, line, size + 1) < 0) {
         return; /* nowhere left to say so */
@@ -88,6 +94,7 @@ int set_error(firn_error *error, int code, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    make_plain(text);
     memcpy(error->text, text, sizeof text);
     error->code = code;
     return code;

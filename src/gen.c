@@ -237,11 +237,11 @@ HOT enum grab grab(const firn_gen *gen, firn__permit *permit, uint64_t tick, int
             slot += start;
         }
         *want = slot;
+        if (slot > lead_end(gen, now) - n) { /* first: nothing beyond the lead is worth a renewal */
+            return GRAB_LEAD;
+        }
         if (slot > limit - n) {
             return GRAB_SOFT;
-        }
-        if (slot > lead_end(gen, now) - n) {
-            return GRAB_LEAD;
         }
         if (atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
                                                   FIRN__OPEN | (uint64_t)(slot + n),
@@ -257,9 +257,10 @@ static inline firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
 }
 
 /* The way that almost every call goes. */
-HOT bool take_fast(const firn_gen *gen, uint64_t tick, int64_t n, taken *out) {
+HOT bool take_fast(const firn_gen *gen, uint64_t tick, int64_t n, taken *out, firn__permit **from) {
     int64_t want;
     firn__permit *permit = permit_of(gen, window_of(gen));
+    *from = permit;
     return permit != NULL &&
            grab(gen, permit, tick, n, atomic_load_explicit(&permit->soft, memory_order_relaxed),
                 gen->start != FIRN_START_ZERO, out, &want, NULL) == GRAB_DONE;
@@ -284,14 +285,14 @@ HOT bool take_block(const firn_gen *gen, firn__seen *seen, taken *out) {
             return true;
         }
     }
-    if (!take_fast(gen, seen->tick, BLOCK, out)) {
+    if (!take_fast(gen, seen->tick, BLOCK, out, &permit)) {
         seen->permit = NULL;
         return false;
     }
-    seen->permit = permit_of(gen, window_of(gen));
+    seen->permit = permit;
     seen->block = out->slot + 1;
     seen->block_end = out->slot + BLOCK;
-    return seen->permit == permit; /* else it changed in between: the block is lost, nothing more */
+    return true;
 }
 
 static int exhausted(const firn_gen *gen, firn_error *error) {
@@ -302,7 +303,7 @@ static int exhausted(const firn_gen *gen, firn_error *error) {
 }
 
 /* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still. */
-static int act_on_step(firn_gen *gen, uint64_t tick, firn_error *error) {
+static void act_on_step(firn_gen *gen, uint64_t tick) {
     firn__live *live = gen->live;
     int64_t policy = gen->keys.back_;
     if (policy == FIRN__BACK_AUTO) {
@@ -325,11 +326,15 @@ static int act_on_step(firn_gen *gen, uint64_t tick, firn_error *error) {
                 last = used > last ? used : last;
             }
             atomic_store(&live->blocked, last + 1);
+            for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+                firn__permit *permit = permit_of(gen, k);
+                if (permit != NULL) {
+                    atomic_store(&permit->soft, 0); /* so that every call comes to ask */
+                }
+            }
         }
     }
     pthread_mutex_unlock(&live->keeper);
-    (void)error;
-    return FIRN_OK;
 }
 
 /* Is a step back still being waited for? */
@@ -339,7 +344,15 @@ static int check_blocked(firn_gen *gen, uint64_t tick, firn_error *error) {
         return FIRN_OK;
     }
     if (tick + gen->back_ticks + 1 >= until) {
-        atomic_compare_exchange_strong(&gen->live->blocked, &until, 0);
+        pthread_mutex_lock(&gen->live->keeper);
+        if (atomic_compare_exchange_strong(&gen->live->blocked, &until, 0)) {
+            for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+                if (permit_of(gen, k) != NULL) {
+                    firn__window_soften(permit_of(gen, k));
+                }
+            }
+        }
+        pthread_mutex_unlock(&gen->live->keeper);
         return FIRN_OK;
     }
     return firn__fail(error, FIRN_ECLOCK,
@@ -396,28 +409,26 @@ static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
         code = firn__gen_now(gen, tick, error);
     }
     if (code == FIRN_OK && atomic_load(&gen->live->stepped)) {
-        code = act_on_step(gen, *tick, error);
+        act_on_step(gen, *tick);
     }
     return code == FIRN_OK ? check_blocked(gen, *tick, error) : code;
 }
 
 /* Asks the keeper for permit k: with `must` the call waits for its turn, else it only tries. */
-static int keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t n, bool must,
-                firn_error *error) {
+static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__live *live = gen->live;
-    int code;
     if (gen->stepped && gen->reserved) {
         return firn__fail(error, FIRN_EWINDOW,
                           "the window of %s is used up and its keeper has not renewed it yet",
                           gen->ns);
     }
-    if (!must && pthread_mutex_trylock(&live->keeper) != 0) {
+    if (!need->must && pthread_mutex_trylock(&live->keeper) != 0) {
         return FIRN_OK;
     }
-    if (must) {
+    if (need->must) {
         pthread_mutex_lock(&live->keeper);
     }
-    code = firn__window_keep(gen, k, tick, need, n, must, error);
+    int code = firn__window_keep(gen, k, need, error);
     pthread_mutex_unlock(&live->keeper);
     return code;
 }
@@ -445,8 +456,8 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
             int64_t soft = atomic_load(&permit->soft);
             result = grab(gen, permit, tick, n, soft, starts, out, &want, error);
             if (result == GRAB_SOFT && want + n <= atomic_load(&permit->end)) {
-                keep(gen, k, tick, want + n, n, false,
-                     NULL); /* early: whatever comes of it, go on */
+                firn__need early = {permit, tick, want + n, n, false};
+                keep(gen, k, &early, NULL); /* whatever comes of it, go on */
                 result = grab(gen, permit, tick, n, atomic_load(&permit->end), starts, out, &want,
                               error);
             }
@@ -460,7 +471,8 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
         if (result == GRAB_ENTROPY) {
             return FIRN_EENTROPY;
         }
-        code = keep(gen, k, tick, want + n, n, true, error);
+        firn__need need = {permit, tick, want + n, n, true};
+        code = keep(gen, k, &need, error);
         if (code != FIRN_OK) {
             return code;
         }
@@ -500,6 +512,7 @@ static inline void put(sink to, size_t i, const firn_id *id) {
     }
 }
 
+/* What was written before a failure was not issued, and must not look as if it were. */
 static void wipe(sink to, size_t n) {
     if (to.ids != NULL) {
         memset(to.ids, 0, n * sizeof *to.ids);
@@ -553,16 +566,16 @@ static void fill_run(sink to, size_t at, size_t n, const firn_id *first, uint64_
     }
 }
 
-static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n,
+static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n, bool count,
                       firn_error *error) {
     uint64_t stride = stride_of(gen);
     for (size_t i = 0; i < n;) {
         firn_id id;
-        int64_t slot = from->slot + (int64_t)i;
-        size_t run = 1,
-               left = (size_t)(firn__mask(gen->s) + 1 - ((uint64_t)slot & firn__mask(gen->s)));
+        int64_t slot = from->slot + (count ? (int64_t)i : 0);
+        size_t run = 1, left = (size_t)(gen->count_mask + 1 - ((uint64_t)slot & gen->count_mask));
         int code = pack_slot(gen, from, slot, &id, error);
         if (code != FIRN_OK) {
+            wipe(to, i);
             return code;
         }
         if (stride != 0) {
@@ -578,13 +591,15 @@ static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n,
 
 static int issue_slots(firn_gen *gen, sink to, size_t n, firn_error *error) {
     taken out;
+    firn__permit *permit;
     int code = FIRN_OK;
-    seen_of(gen)->permit =
-        NULL; /* a leased block lies before these: it is dropped, to keep the thread's order */
-    if (!recent(gen, seen_of(gen)) || !take_fast(gen, seen_of(gen)->tick, (int64_t)n, &out)) {
+    /* A leased block lies before these: it is dropped, to keep the thread's order. */
+    seen_of(gen)->permit = NULL;
+    if (!recent(gen, seen_of(gen)) ||
+        !take_fast(gen, seen_of(gen)->tick, (int64_t)n, &out, &permit)) {
         code = take_slow(gen, (int64_t)n, &out, error);
     }
-    return code == FIRN_OK ? fill_slots(gen, &out, to, n, error) : code;
+    return code == FIRN_OK ? fill_slots(gen, &out, to, n, true, error) : code;
 }
 
 /* mode=online: just what is asked for, straight from the store. */
@@ -610,74 +625,79 @@ static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
         return code;
     }
     taken out = {permit.base_tick, permit.first, permit.base};
-    return fill_slots(gen, &out, to, n, error);
+    return fill_slots(gen, &out, to, n, true, error);
 }
 
 /* ---- random and counted rows ----------------------------------------------------------------- */
 
+/* What one tick more asks of the permit: the slots wanted end behind the cursor and the present. */
+static firn__need tick_need(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
+    firn__need need = {permit, tick, 1, 1, true};
+    if (permit != NULL) {
+        int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
+        int64_t now = slot_of(gen, permit, tick);
+        need.end = (next > now ? next : now) + 1;
+        need.must = need.end > atomic_load(&permit->end);
+    }
+    return need;
+}
+
 /* A permit that can issue now, and a renewal when it is due: for rows that do not go by slots. */
-static int ensure(firn_gen *gen, uint32_t k, firn__permit **permit, uint64_t *tick,
-                  firn_error *error) {
+static int ensure(firn_gen *gen, firn__permit **permit, uint64_t *tick, firn_error *error) {
     int code = prepare(gen, tick, error);
-    for (int i = 0; code == FIRN_OK && i < 2; i++) {
-        int64_t need = 1;
-        bool must = true;
-        *permit = permit_of(gen, k);
-        if (*permit != NULL) {
-            int64_t next = (int64_t)(atomic_load(&(*permit)->cursor) & ~FIRN__OPEN),
-                    now = slot_of(gen, *permit, *tick);
-            need = (next > now ? next : now) + 1;
-            must = need > atomic_load(&(*permit)->end);
-        }
-        if (*permit != NULL && need <= atomic_load(&(*permit)->soft)) {
+    for (int i = 0; code == FIRN_OK && i < TRIES; i++) {
+        *permit = permit_of(gen, 0);
+        firn__need need = tick_need(gen, *permit, *tick);
+        if (*permit != NULL && !need.must) {
+            if (need.end > atomic_load(&(*permit)->soft)) {
+                keep(gen, 0, &need, NULL); /* ahead of need: whatever comes of it, go on */
+            }
             return FIRN_OK;
         }
-        code = keep(gen, k, *tick, need, 1, must, error);
-        code = must ? code : FIRN_OK; /* a renewal ahead of need: whatever comes of it, go on */
-        *permit = permit_of(gen, k);
+        code = keep(gen, 0, &need, error);
     }
-    return code == FIRN_OK && *permit == NULL
-               ? firn__fail(error, FIRN_EWINDOW, "the window of %s is used up", gen->ns)
-               : code;
+    return code != FIRN_OK
+               ? code
+               : firn__fail(error, FIRN_EWINDOW, "the window of %s is used up", gen->ns);
+}
+
+/* The slot of a random row, which only keeps the tick from falling. False: the permit was
+ * closed. */
+static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, taken *out) {
+    *out = (taken){permit->base_tick, 0, permit->base};
+    int64_t now = gen->scheme.tick_ns == 0 ? 0 : slot_of(gen, permit, tick);
+    atomic_thread_fence(memory_order_acquire); /* the above was whole if the permit is open below */
+    uint64_t cursor = atomic_load(&permit->cursor);
+    do {
+        if (!(cursor & FIRN__OPEN)) {
+            return false;
+        }
+        out->slot = (int64_t)(cursor & ~FIRN__OPEN);
+        out->slot = now > out->slot ? now : out->slot;
+    } while (
+        (uint64_t)out->slot != (cursor & ~FIRN__OPEN) &&
+        !atomic_compare_exchange_weak(&permit->cursor, &cursor, FIRN__OPEN | (uint64_t)out->slot));
+    return true;
 }
 
 /* Random rows: the tick never falls, and that is all the state there is. */
 static int issue_random(firn_gen *gen, sink to, size_t n, firn_error *error) {
-    taken out = {0, 0, {0, 0, 0, 0}};
+    taken out;
     firn__permit *permit = permit_of(gen, 0);
-    firn__seen *seen = seen_of(gen);
-    if (permit == NULL || (gen->scheme.tick_ns != 0 && !recent(gen, seen))) {
-        uint64_t tick;
-        int code = ensure(gen, 0, &permit, &tick, error);
+    bool timed = gen->scheme.tick_ns != 0;
+    uint64_t tick = seen_of(gen)->tick;
+    bool ready = permit != NULL && (!timed || recent(gen, seen_of(gen))) &&
+                 atomic_load_explicit(&gen->live->blocked, memory_order_relaxed) == 0;
+    tick = timed && ready ? seen_of(gen)->tick : tick;
+    for (int i = 0; !ready || !take_tick(gen, permit, tick, &out); i++) {
+        int code = i == TRIES ? firn__fail(error, FIRN_ECLOCK, "the clock steps back and back")
+                              : ensure(gen, &permit, &tick, error);
         if (code != FIRN_OK) {
             return code;
         }
+        ready = true;
     }
-    out.base = permit->base;
-    out.base_tick = permit->base_tick;
-    int64_t now = gen->scheme.tick_ns == 0 ? 0 : slot_of(gen, permit, seen->tick);
-    atomic_thread_fence(
-        memory_order_acquire); /* what was read above was whole if the permit is open below */
-    uint64_t cursor = atomic_load(&permit->cursor);
-    do {
-        if (!(cursor & FIRN__OPEN)) {
-            return firn__fail(error, FIRN_ECLOCK,
-                              "the clock stepped back during the call: try again");
-        }
-        out.slot = (int64_t)(cursor & ~FIRN__OPEN);
-        out.slot = now > out.slot ? now : out.slot;
-    } while (
-        (uint64_t)out.slot != (cursor & ~FIRN__OPEN) &&
-        !atomic_compare_exchange_weak(&permit->cursor, &cursor, FIRN__OPEN | (uint64_t)out.slot));
-    for (size_t i = 0; i < n; i++) {
-        firn_id id;
-        int code = pack_slot(gen, &out, out.slot, &id, error);
-        if (code != FIRN_OK) {
-            return code;
-        }
-        put(to, i, &id);
-    }
-    return FIRN_OK;
+    return fill_slots(gen, &out, to, n, false, error);
 }
 
 /* Marks `tick` as begun in the permit's cursor: nothing of it is given back or granted again. */
@@ -720,6 +740,8 @@ static int next_tick(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     if (state->started && state->permit == permit && tick <= state->tick) {
         tick = state->tick + 1;
     }
+    uint64_t base_tick = permit->base_tick;
+    firn_id base = permit->base; /* read before the tick is begun: then it was whole */
     switch (begin_tick(gen, permit, tick, now, &want)) {
     case GRAB_LEAD:
         return exhausted(gen, error);
@@ -728,8 +750,9 @@ static int next_tick(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     default:
         return FIRN_EWINDOW; /* the caller has it renewed and comes back */
     }
-    state->tick = permit->base_tick + (uint64_t)want;
+    state->tick = base_tick + (uint64_t)want;
     state->permit = permit;
+    state->base = base;
     state->used = 0;
     return gen->scheme.plus_one
                ? firn__entropy_bits(gen->entropy, &state->random, gen->random_bits, error)
@@ -756,6 +779,9 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
                      firn_id *id, firn_error *error) {
     bool fresh = !state->started || state->permit != permit || now > state->tick;
     bool full = !fresh && gen->count_bits > 0 && state->used > firn__mask(gen->count_bits);
+    if (!fresh && state->tick > now + gen->lead_ticks) {
+        return exhausted(gen, error); /* the clock stepped back, and more was borrowed before */
+    }
     if (!fresh && !full && gen->scheme.plus_one) {
         full = !plus_one(&state->random, gen->random_bits);
     }
@@ -773,46 +799,52 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     if (gen->random_bits > 0 && !gen->scheme.plus_one) {
         code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
     }
-    gen->pack(id, &gen->scheme, &draw, &permit->base);
+    gen->pack(id, &gen->scheme, &draw, &state->base);
+    return code;
+}
+
+/* n IDs from the state, committed whole or not at all. */
+static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, sink to, size_t n,
+                     firn_error *error) {
+    firn__counted *state = &gen->live->counted;
+    int code = FIRN_OK;
+    pthread_mutex_lock(&state->lock);
+    firn__counted copy = *state;
+    for (size_t i = 0; i < n && code == FIRN_OK; i++) {
+        firn_id id = {0, 0, 0, 0};
+        code = count_one(gen, &copy, permit, tick, &id, error);
+        if (code == FIRN_OK) {
+            put(to, i, &id);
+        }
+    }
+    if (code == FIRN_OK) {
+        memcpy((char *)state + sizeof state->lock, (char *)&copy + sizeof copy.lock,
+               sizeof copy - sizeof copy.lock);
+    } else {
+        wipe(to, n);
+    }
+    pthread_mutex_unlock(&state->lock);
     return code;
 }
 
 /* Counted rows keep tick and counter together, so under a lock: no single word holds both. */
 static int issue_counted(firn_gen *gen, sink to, size_t n, firn_error *error) {
-    firn__counted *state = &gen->live->counted;
     int code = FIRN_EWINDOW;
     for (int i = 0; i < TRIES && code == FIRN_EWINDOW; i++) {
-        uint64_t tick;
         firn__permit *permit = permit_of(gen, 0);
-        if (i > 0 || permit == NULL || !recent(gen, seen_of(gen)) ||
-            slot_of(gen, permit, seen_of(gen)->tick) >= atomic_load(&permit->soft)) {
-            code = ensure(gen, 0, &permit, &tick, error);
-            if (code != FIRN_OK) {
-                return code;
-            }
+        uint64_t tick;
+        if (i == 0 && permit != NULL && recent(gen, seen_of(gen)) &&
+            slot_of(gen, permit, seen_of(gen)->tick) < atomic_load(&permit->soft)) {
+            tick = seen_of(gen)->tick;
+        } else if ((code = ensure(gen, &permit, &tick, error)) != FIRN_OK) {
+            return code;
         }
-        tick = seen_of(gen)->tick;
-        pthread_mutex_lock(&state->lock);
-        code = FIRN_OK;
-        firn__counted copy = *state; /* committed whole or not at all */
-        for (size_t j = 0; j < n && code == FIRN_OK; j++) {
-            firn_id id = {0, 0, 0, 0};
-            code = count_one(gen, &copy, permit, tick, &id, error);
-            if (code == FIRN_OK) {
-                put(to, j, &id);
-            }
-        }
-        if (code == FIRN_OK) {
-            state->permit = copy.permit;
-            state->started = copy.started;
-            state->tick = copy.tick;
-            state->used = copy.used;
-            state->counter = copy.counter;
-            state->random = copy.random;
-        } else {
-            wipe(to, n); /* what was written before the failure was not issued */
-        }
-        pthread_mutex_unlock(&state->lock);
+        code = count_all(gen, permit, tick, to, n, error);
+    }
+    if (gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE) { /* holds no window */
+        pthread_mutex_lock(&gen->live->keeper);
+        firn__window_retire(gen, 0, true, NULL);
+        pthread_mutex_unlock(&gen->live->keeper);
     }
     return code == FIRN_EWINDOW ? firn__fail(error, code, "the window of %s is used up", gen->ns)
                                 : code;
@@ -869,9 +901,10 @@ COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *error) {
 /* order=thread, and rows with a start or random bits of their own. */
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__seen *seen = seen_of(gen);
+    firn__permit *permit;
     taken out;
     if (recent(gen, seen) &&
-        (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, seen->tick, 1, &out)
+        (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, seen->tick, 1, &out, &permit)
                                                 : take_block(gen, seen, &out))) {
         return pack_slot(gen, &out, out.slot, id, error);
     }
@@ -951,16 +984,9 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     pthread_mutex_lock(&gen->live->keeper);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = permit_of(gen, k);
-        int64_t need = 1;
-        bool due = permit == NULL;
-        if (permit != NULL) {
-            int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
-            int64_t now = slot_of(gen, permit, tick);
-            need = (next > now ? next : now) + 1;
-            due = need > atomic_load(&permit->soft);
-        }
-        bool must = permit == NULL || need > atomic_load(&permit->end);
-        code = due ? firn__window_keep(gen, k, tick, need, 1, must, error) : FIRN_OK;
+        firn__need need = tick_need(gen, permit, tick);
+        bool due = permit == NULL || need.end > atomic_load(&permit->soft);
+        code = due ? firn__window_keep(gen, k, &need, error) : FIRN_OK;
         result = code != FIRN_OK ? code : result;
     }
     pthread_mutex_unlock(&gen->live->keeper);

@@ -30,8 +30,9 @@ typedef struct firn__permit {
     firn_id base; /* everything of the ID that does not change: constants and fields */
 
     /* The keeper's, under live->keeper. */
-    uint64_t node; /* joined; 0 when there is none */
-    int64_t first; /* the first slot, relative */
+    uint64_t node;   /* joined; 0 when there is none */
+    int64_t first;   /* the first slot, relative */
+    int64_t granted; /* the first slot of the last grant: nothing before it is given back */
     uint64_t grant;
     bool reserved;          /* from a store */
     bool twice;             /* a request went out more than once: never given back */
@@ -45,6 +46,7 @@ typedef struct firn__permit {
 typedef struct firn__counted {
     pthread_mutex_t lock;
     const firn__permit *permit; /* of `tick` */
+    firn_id base;               /* of the permit, read while it was open */
     bool started;
     uint64_t tick;
     uint64_t used;    /* IDs of this tick */
@@ -79,6 +81,7 @@ typedef struct firn__live {
     uint64_t last_tick; /* the greatest that any retired permit issued in */
     bool has_last;
     int64_t busy_ms;   /* how long the node that was asked for last stays in use */
+    bool unidentified; /* the identity was left and no new one could be drawn yet */
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
     _Atomic uint64_t claims, renewals, give_backs, store_errors;
@@ -169,11 +172,20 @@ static inline int64_t firn__ms_ticks(const firn_gen *gen, int64_t ms) {
 
 /* ---- window.c: everything here is called with live->keeper held ------------------------------ */
 
-/* Makes permit k able to issue: renews it up to `need` (relative to its base) at least, or
- * claims a new one of at least n slots at `tick`. Without `must` it is a renewal ahead of need,
- * and nothing else is tried. */
-int firn__window_keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t n, bool must,
-                      firn_error *error);
+/* What an issuer wants of the keeper. */
+typedef struct firn__need {
+    const firn__permit *permit; /* that was seen last; NULL: none */
+    uint64_t tick;              /* the present */
+    int64_t end;                /* the slots wanted end here, relative to `permit` */
+    int64_t n;                  /* how many they are, for a claim */
+    bool must;                  /* else it is a renewal ahead of need, and nothing else is tried */
+} firn__need;
+
+/* Renews permit k, or claims a new one, unless it is no longer the one that was seen: then the
+ * caller looks again. */
+int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
+/* Sets from which slot on a renewal is due: half way from the cursor to the end. */
+void firn__window_soften(firn__permit *permit);
 /* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no permit stays. */
 int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
                         firn_error *error);

@@ -119,6 +119,6 @@ char *firn__node_note(char text[FIRN_NOTE_SIZE]) {
 #if defined(__GLIBC__)
     snprintf(program, sizeof program, "%.32s", program_invocation_short_name);
 #endif
-    snprintf(text, FIRN_NOTE_SIZE, "%s on %s, pid %ld", program, host, (long)getpid());
+    snprintf(text, FIRN_NOTE_SIZE, "%.32s on %.60s, pid %ld", program, host, (long)getpid());
     return text;
 }

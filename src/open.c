@@ -182,6 +182,11 @@ static void join_pinned(firn_gen *gen) {
             }
         }
     }
+    /* A node in the sign bit: only the halves that are not negative are claimed. */
+    if (is_part(gen, 0) && gen->scheme.bits == 64 && gen->scheme.form == FIRN_FORM_DEC &&
+        !gen->keys.unsigned_) {
+        gen->pin_mask |= UINT64_C(1) << (gen->node_bits - 1);
+    }
     gen->fixed = gen->pin_mask == firn__mask(gen->node_bits);
 }
 
@@ -466,7 +471,8 @@ static int first_window(firn_gen *gen, firn_error *error) {
     }
     for (;;) {
         pthread_mutex_lock(&gen->live->keeper);
-        code = firn__window_keep(gen, 0, tick, 1, 1, true, error);
+        firn__need need = {NULL, tick, 1, 1, true};
+        code = firn__window_keep(gen, 0, &need, error);
         pthread_mutex_unlock(&gen->live->keeper);
         if (code != FIRN_EBUSY || gen->live->busy_ms > left || left <= 0) {
             return code;

@@ -117,6 +117,21 @@ static int read_slice(firn_slice *slice, const char *word, const char **rest, fi
     return FIRN_OK;
 }
 
+#define EPOCH_S INT64_C(1000000000000) /* 31 688 years from 1970, either way */
+
+static int read_epoch(firn_scheme *scheme, const char *text, firn_error *error) {
+    firn_time epoch;
+    int code = firn_time_parse(&epoch, text, strlen(text), error);
+    if (code == FIRN_OK && (epoch.sec > EPOCH_S || epoch.sec < -EPOCH_S)) {
+        return firn__fail(error, FIRN_ERANGE, "epoch %.40s is more than 31 688 years from 1970",
+                          text);
+    }
+    if (code == FIRN_OK) {
+        scheme->epoch = epoch;
+    }
+    return code;
+}
+
 /* The /TICK@@EPOCH behind a time slice. */
 static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn_error *error) {
     if (*at == '/') {
@@ -132,7 +147,7 @@ static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn
         at += length;
     }
     if (at[0] == '@' && at[1] == '@') {
-        return firn_time_parse(&scheme->epoch, at + 2, strlen(at + 2), error);
+        return read_epoch(scheme, at + 2, error);
     }
     return *at == '\0' ? FIRN_OK
                        : firn__fail(error, FIRN_EUSAGE,
@@ -329,7 +344,7 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
     if (code == FIRN_OK && epoch != NULL) {
         code = made.tick_ns == 0
                    ? firn__fail(error, FIRN_EUSAGE, "%s has no time: leave epoch out", made.name)
-                   : firn_time_parse(&made.epoch, epoch, strlen(epoch), error);
+                   : read_epoch(&made, epoch, error);
     }
     if (code == FIRN_OK) {
         *scheme = made;

@@ -16,7 +16,8 @@
 #define SENDINGS    3                 /* of one request whose outcome is unknown, in one go */
 #define RESEND_NS   INT64_C(20000000) /* between them */
 #define CLAIMS      24                /* nodes tried in one claim */
-#define LISTED_MAX  65536             /* nodes looked at in one listing */
+#define CLOCKS_MS   10000 /* a clock further than this from the store's claims nothing */
+#define LISTED_MAX  65536 /* nodes looked at in one listing */
 #define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
 #define PAGE        4096
 #define CHUNK       (64 * PAGE)
@@ -87,11 +88,15 @@ static int64_t slots_of(const firn_gen *gen, uint64_t ticks) {
     return (int64_t)(ticks << gen->s);
 }
 
-/* Sets from which slot on a renewal is due: half way. */
+/* Sets from which slot on a renewal is due: half way from `from`. */
 static void set_soft(firn__permit *permit, int64_t from) {
     int64_t end = atomic_load(&permit->end);
     int64_t soft = permit->reserved ? from + (end - from) / 2 : end;
     atomic_store(&permit->soft, soft < from + 1 ? from + 1 : soft);
+}
+
+void firn__window_soften(firn__permit *permit) {
+    set_soft(permit, (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN));
 }
 
 static int publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *error) {
@@ -108,21 +113,57 @@ static int publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *
     return code;
 }
 
+/* The first tick in which another node than the own may begin: later than any that was issued
+ * in. */
+static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
+    const firn__live *live = gen->live;
+    return live->has_last && live->last_tick >= tick ? live->last_tick + 1 : tick;
+}
+
+static int layout_ended(const firn_gen *gen, firn_error *error) {
+    return firn__fail(
+        error, FIRN_ELAYOUT,
+        "the layout of %s has ended: move to another scheme, epoch= or bits=", gen->scheme.name);
+}
+
+static int too_far_ahead(const firn_gen *gen, firn_error *error) {
+    return firn__fail(error, FIRN_EEXHAUSTED,
+                      "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
+                      "): slow down or full=wait",
+                      gen->scheme.name, gen->keys.max_lead_ms);
+}
+
 /* Without a store: everything from now on, as far as the row and the word reach. */
 static int claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error) {
-    firn__permit *permit = new_permit(gen, error);
-    if (permit == NULL) {
-        return error != NULL ? error->code : FIRN_EMEMORY;
+    firn__live *live = gen->live;
+    uint64_t from = later_tick(gen, tick), most = (uint64_t)FIRN__NO_SLOT >> gen->s;
+    if (gen->tick_end <= from) {
+        return layout_ended(gen, error);
     }
-    int code = firn__gen_base(gen, 0, &permit->base, error);
+    if (from > tick + gen->lead_ticks) {
+        return too_far_ahead(gen, error);
+    }
+    int code = live->unidentified ? firn__gen_identify(gen, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
     }
-    uint64_t ticks = gen->tick_end - tick, most = (uint64_t)FIRN__NO_SLOT >> gen->s;
-    permit->base_tick = tick;
+    live->unidentified = false;
+    firn__permit *permit = new_permit(gen, error);
+    if (permit == NULL) {
+        return FIRN_EMEMORY;
+    }
+    permit->base_tick = from;
     permit->first = 0;
-    atomic_store(&permit->end, slots_of(gen, ticks < most ? ticks : most));
-    return publish(gen, k, permit, error);
+    atomic_store(&permit->end,
+                 slots_of(gen, gen->tick_end - from < most ? gen->tick_end - from : most));
+    code = firn__gen_base(gen, 0, &permit->base, error);
+    if (code == FIRN_OK) {
+        code = publish(gen, k, permit, error);
+    }
+    if (code != FIRN_OK) {
+        free_page(permit);
+    }
+    return code;
 }
 
 int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error) {
@@ -144,21 +185,23 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     }
     bool mine = permit->reserved && (!permit->twice || FIRN_PLANT == FIRN_PLANT_TWICE) &&
                 permit->pending_grant == 0 && !permit->lost;
-    if (give_back && mine && next < end) {
+    /* Nothing before the last grant is given back: the network may repeat an earlier request of
+     * ours, and then a give back below it would meet a mark and a grant that look like ours
+     * again. */
+    int64_t back_to = next > permit->granted ? next : permit->granted;
+    if (give_back && mine && back_to < end) {
         int64_t base = slots_of(gen, permit->base_tick);
         firn_mark mark = {base + end, permit->grant};
         char key[FIRN_KEY_SIZE];
         snprintf(key, sizeof key, "%" PRIu64, permit->node);
-        code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + next, error);
+        code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + back_to, error);
         count_one_more(&live->give_backs);
     }
     if (FIRN_PLANT != FIRN_PLANT_CURSOR) {
         atomic_store_explicit(&live->permits[k], NULL, memory_order_release);
         free_page(permit);
     }
-    return code == FIRN_EBUSY
-               ? FIRN_OK
-               : code; /* busy: somebody has come after us, so there is nothing to give */
+    return code == FIRN_EBUSY ? FIRN_OK : code; /* busy: somebody came after us */
 }
 
 void firn__window_leave(firn_gen *gen) {
@@ -174,8 +217,7 @@ void firn__window_leave(firn_gen *gen) {
     gen->live->counted.permit = NULL;
     pthread_mutex_unlock(&gen->live->counted.lock);
     if (!gen->reserved) {
-        firn__gen_identify(gen,
-                           NULL); /* a failure leaves no identity, and the claim to come says so */
+        gen->live->unidentified = true; /* the claim to come draws a new identity, or fails */
     }
 }
 
@@ -221,36 +263,67 @@ int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, b
 
 /* ---- renewal --------------------------------------------------------------------------------- */
 
-/* The end of a window that lies `window` past the last slot issued, and holds `need` (both
- * relative). */
-static int64_t window_end(const firn_gen *gen, const firn__permit *permit, int64_t next,
-                          int64_t need) {
-    int64_t end = next + slots_of(gen, gen->window_ticks);
+/* How many slots behind `end` a renewal asks for: the window then ends one length past the last
+ * slot issued, or past the present, and holds what is needed. */
+static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, int64_t end,
+                             const firn__need *need) {
+    int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
     int64_t cap = gen->slot_end - slots_of(gen, permit->base_tick);
-    end = end < need ? need : end;
-    return end < cap ? end : cap;
+    if (need->tick > permit->base_tick + ((uint64_t)next >> gen->s)) {
+        next = slots_of(gen, need->tick - permit->base_tick);
+    }
+    int64_t new_end = next + slots_of(gen, gen->window_ticks);
+    new_end = new_end < need->end ? need->end : new_end;
+    return (new_end < cap ? new_end : cap) - end;
 }
 
-static int renew(firn_gen *gen, firn__permit *permit, int64_t need, firn_error *error) {
-    int64_t base = slots_of(gen, permit->base_tick), end = atomic_load(&permit->end), first;
+/* Takes in what came of a renewal. */
+static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn_request *request,
+                   bool twice, int code) {
+    permit->twice = permit->twice || twice || code == FIRN_EUNKNOWN;
+    permit->pending_grant = 0;
+    if (code == FIRN_OK) {
+        permit->grant = request->grant;
+        permit->granted = end;
+        atomic_store(&permit->end,
+                     end + request->count); /* raised in place: granted at the old end */
+        firn__window_soften(permit);
+        count_one_more(&gen->live->renewals);
+        return code;
+    }
+    permit->lost = code == FIRN_EBUSY || code == FIRN_ECLONED;
+    if (permit->lost) {
+        return code;
+    }
+    if (permit->twice) { /* some sending may have arrived: the same request again, next time */
+        permit->pending_grant = request->grant;
+        permit->pending_count = request->count;
+    }
     int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
+    int64_t soft = next + (end - next) / 4 + 1; /* try again a quarter of the rest later */
+    atomic_store(&permit->soft, soft < end ? soft : end);
+    return code;
+}
+
+static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, firn_error *error) {
+    int64_t base = slots_of(gen, permit->base_tick), end = atomic_load(&permit->end), first;
     char key[FIRN_KEY_SIZE];
     firn_mark held = {0, 0};
     bool twice = permit->pending_grant != 0;
-    firn_request request = {gen->ns,
-                            gen->row,
-                            key,
-                            permit->pending_count,
-                            base + end,
-                            base + end,
-                            permit->pending_grant,
-                            gen->note};
+    firn_request request = {.ns = gen->ns,
+                            .row = gen->row,
+                            .key = key,
+                            .count = permit->pending_count,
+                            .earliest = base + end,
+                            .latest = base + end,
+                            .grant = permit->pending_grant,
+                            .note = gen->note};
     snprintf(key, sizeof key, "%" PRIu64, permit->node);
     if (!twice) {
-        request.count = window_end(gen, permit, next, need) - end;
+        request.count = renewal_count(gen, permit, end, need);
         if (request.count <= 0) {
             atomic_store(&permit->soft, end);
-            return FIRN_OK;
+            return need->end > end ? layout_ended(gen, error) : FIRN_OK;
         }
         int code = firn__window_grant(gen, &request.grant, error);
         if (code != FIRN_OK) {
@@ -259,27 +332,7 @@ static int renew(firn_gen *gen, firn__permit *permit, int64_t need, firn_error *
     }
     atomic_store(&permit->soft, end); /* while this one asks, the others go on */
     int code = firn__window_reserve(gen, &request, &first, &twice, &held, SENDINGS, error);
-    permit->twice = permit->twice || twice;
-    permit->pending_grant = 0;
-    if (code == FIRN_OK) {
-        permit->grant = request.grant;
-        atomic_store(&permit->end,
-                     end + request.count); /* raised in place: granted at the old end */
-        set_soft(permit, next);
-        count_one_more(&gen->live->renewals);
-        return FIRN_OK;
-    }
-    if (code == FIRN_EUNKNOWN) {
-        permit->pending_grant = request.grant;
-        permit->pending_count = request.count;
-        permit->twice = true;
-    }
-    permit->lost = code == FIRN_EBUSY || code == FIRN_ECLONED;
-    if (!permit->lost) { /* try again a quarter of the rest later */
-        int64_t soft = next + (end - next) / 4 + 1;
-        atomic_store(&permit->soft, soft < end ? soft : end);
-    }
-    return code;
+    return renewed(gen, permit, end, &request, twice, code);
 }
 
 /* ---- claim ----------------------------------------------------------------------------------- */
@@ -415,13 +468,6 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
     return pick_used(gen, list, latest, node) || pick_new(gen, list, node);
 }
 
-/* The first tick in which another node than the own may begin: later than any that was issued
- * in. */
-static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
-    const firn__live *live = gen->live;
-    return live->has_last && live->last_tick >= tick ? live->last_tick + 1 : tick;
-}
-
 /* What a claim asks for. */
 typedef struct claim_wish {
     uint64_t tick;  /* the present */
@@ -451,30 +497,25 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
         request.latest = gen->slot_end - wish->count;
     }
     if (request.latest < earliest) {
-        bool ended = gen->slot_end - wish->count < earliest;
-        return ended
-                   ? firn__fail(error, FIRN_ELAYOUT,
-                                "the layout of %s ends within the window that is needed",
-                                gen->scheme.name)
-                   : firn__fail(error, FIRN_EEXHAUSTED,
-                                "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
-                                "): slow down or full=wait",
-                                gen->scheme.name, gen->keys.max_lead_ms);
+        return gen->slot_end - wish->count < earliest ? layout_ended(gen, error)
+                                                      : too_far_ahead(gen, error);
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
-    int code = firn__window_grant(gen, &request.grant, error);
+    int code = firn__gen_base(gen, node, &out->base, error);
+    if (code == FIRN_OK) {
+        code = firn__window_grant(gen, &request.grant, error);
+    }
     if (code == FIRN_OK) {
         code = firn__window_reserve(gen, &request, &first, &twice, held, SENDINGS, error);
     }
     if (code == FIRN_OK) {
         out->base_tick = from;
         out->node = node;
-        out->first = first - slots_of(gen, from);
+        out->first = out->granted = first - slots_of(gen, from);
         out->grant = request.grant;
         out->twice = twice;
         out->reserved = true;
         atomic_store(&out->end, out->first + wish->count);
-        code = firn__gen_base(gen, node, &out->base, error);
     }
     return code;
 }
@@ -507,6 +548,23 @@ static int no_node(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_err
         gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
 }
 
+/* A second opinion, where the engine has a clock: with one of the two that far off, nothing is
+ * claimed. */
+static int check_clocks(const firn_gen *gen, firn_error *error) {
+    firn_time here, there;
+    if (firn_store_now(gen->store, &there, NULL) != FIRN_OK ||
+        gen->clock->wall(gen->clock->self, &here) != FIRN_OK) {
+        return FIRN_OK;
+    }
+    int64_t off_ms = firn__time_since(&here, &there) / 1000000;
+    return off_ms <= CLOCKS_MS && off_ms >= -CLOCKS_MS
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ECLOCK,
+                            "this clock is %" PRId64
+                            " ms off the store's, more than %d: mend the one that is wrong",
+                            off_ms, CLOCKS_MS);
+}
+
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
 static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out,
                  firn_error *error) {
@@ -515,7 +573,11 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     firn_mark held = {0, 0};
     uint64_t node;
     int64_t latest = slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
-    int code = FIRN_EBUSY, failed = FIRN_OK;
+    int failed = FIRN_OK, code = check_clocks(gen, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = FIRN_EBUSY;
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         bool own = gen->fixed || (tried == 0 && live->has_node[k]);
         if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
@@ -538,21 +600,18 @@ static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, fir
     uint64_t from = later_tick(gen, tick);
     int64_t needed = n + slots_of(gen, 2), room = gen->slot_end - slots_of(gen, from);
     if (from > tick + gen->lead_ticks) {
-        return firn__fail(error, FIRN_EEXHAUSTED,
-                          "the next window begins more than max_lead_ms=%" PRId64
-                          " ahead of the clock: wait",
-                          gen->keys.max_lead_ms);
+        return too_far_ahead(gen, error);
     }
     /* n IDs must fit behind any start of the sequence, in a window that may begin late in its
      * tick */
     wish.count = wish.count < needed ? needed : wish.count;
     wish.count = wish.count < room ? wish.count : room;
     if (wish.count < 1) {
-        return firn__fail(error, FIRN_ELAYOUT, "the layout of %s has ended", gen->scheme.name);
+        return layout_ended(gen, error);
     }
     firn__permit *permit = new_permit(gen, error);
     if (permit == NULL) {
-        return error != NULL ? error->code : FIRN_EMEMORY;
+        return FIRN_EMEMORY;
     }
     int code = claim(gen, k, &wish, permit, error);
     if (code == FIRN_OK) {
@@ -580,25 +639,24 @@ int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *o
     return code;
 }
 
-int firn__window_keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, int64_t n, bool must,
-                      firn_error *error) {
+int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__permit *permit = atomic_load(&gen->live->permits[k]);
-    if (!gen->reserved) {
-        if (permit != NULL && need <= atomic_load(&permit->end)) {
-            return FIRN_OK;
-        }
-        firn__window_retire(gen, k, false, NULL);
-        return claim_local(gen, k, tick, error);
+    if (permit != need->permit) {
+        return FIRN_OK; /* somebody was faster: what is needed is to be looked at anew */
     }
-    if (permit == NULL) {
-        return claim_window(gen, k, tick, n, error);
-    }
-    int64_t end = atomic_load(&permit->end);
-    bool idle = tick >= permit->base_tick + ((uint64_t)end >> gen->s);
-    if (need <= end) { /* ahead of need, or somebody was faster */
-        bool due = !must && need > atomic_load(&permit->soft) && !permit->lost;
+    int64_t end = permit == NULL ? 0 : atomic_load(&permit->end);
+    if (permit != NULL && need->end <= end) {
+        bool due = need->end > atomic_load(&permit->soft) && permit->reserved && !permit->lost;
         return due ? renew(gen, permit, need, error) : FIRN_OK;
     }
+    if (!gen->reserved) {
+        firn__window_retire(gen, k, false, NULL);
+        return claim_local(gen, k, need->tick, error);
+    }
+    if (permit == NULL) {
+        return claim_window(gen, k, need->tick, need->n, error);
+    }
+    bool idle = need->tick >= permit->base_tick + ((uint64_t)end >> gen->s);
     if (!idle && !permit->lost) {
         int code = renew(gen, permit, need, error);
         if (code != FIRN_EBUSY) {
@@ -607,10 +665,10 @@ int firn__window_keep(firn_gen *gen, uint32_t k, uint64_t tick, int64_t need, in
     }
     if (!idle && gen->fixed) { /* lost to another holder, who is beyond our end */
         firn_mark held = {slots_of(gen, permit->base_tick) + end + 1, 0};
-        return no_node(gen, &held, tick, error);
+        return no_node(gen, &held, need->tick, error);
     }
     /* Idle past the end, or lost: a claim again, the own node first unless it was lost. */
     gen->live->has_node[k] = gen->live->has_node[k] && !permit->lost;
     firn__window_retire(gen, k, false, NULL);
-    return claim_window(gen, k, tick, n, error);
+    return claim_window(gen, k, need->tick, need->n, error);
 }

@@ -77,6 +77,7 @@ says "tickets of two servers interleave" "1
 5" segment tickets kind=ticket increment=2 offset=1 --store "$db" "$unsafe" -n 3
 says "the other one's are between them" "2
 4" segment tickets kind=ticket increment=2 offset=2 --store "$db" "$unsafe" -n 2
+same "nodes tells the next ticket" "7 6" "$("$FIRN" nodes "ns=integer tickets" --store "$db" "$unsafe" --json | jq -r .next | paste -sd' ')"
 says "a serial starts where it is told" "100
 101" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
 refuses "and ends there: all or nothing" 5 "end=102" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
@@ -87,8 +88,8 @@ same "many integers are as many" "200000 200000" \
 refuses "an offset past the increment" 1 "offset=3 is above increment=2" segment x kind=ticket increment=2 offset=3 --store "$db" "$unsafe"
 
 # ---- 3: no store ---------------------------------------------------------------------------------
-refuses "a file where no folder is" 3 "" new snowflake --store sqlite:/proc/none/firn.db "$unsafe"
 echo "this is no database, and long enough to tell that it is none" >"$TMPDIR/text.db"
+refuses "a file where no folder can be" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db/none/firn.db" "$unsafe"
 refuses "a file that is no database" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db" "$unsafe"
 refuses "nor to be listed" 3 "text.db" nodes --store "sqlite:$TMPDIR/text.db" "$unsafe"
 refuses "nor to be counted in" 3 "text.db" segment x --store "sqlite:$TMPDIR/text.db" "$unsafe"

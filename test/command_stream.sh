@@ -40,6 +40,10 @@ same "a folder as standard input is status 6" "6 firn: cannot read standard inpu
 printf '' | "$FIRN" show
 same "nothing on standard input is nothing, status 0" 0 $?
 
+printf 'a\033[31mb\377\n' | "$FIRN" show --keep-going >"$TMPDIR/shown"
+same "what a terminal would obey does not come through" 0 "$(grep -c "$(printf '\033')" "$TMPDIR/shown")"
+check "nor what is no UTF-8 into an object" sh -c "printf 'a\\377\\n' | '$FIRN' show --keep-going --json | jq -e .error"
+
 # ---- line by line --------------------------------------------------------------------------------
 mkfifo "$TMPDIR/questions" "$TMPDIR/answers"
 "$FIRN" convert --to hex --scheme tsid <"$TMPDIR/questions" >"$TMPDIR/answers" &

@@ -30,14 +30,11 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
         "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY')"
 }
 
-for file in $(of '^(src|modules|cmd|sim|test|bench)/[^/]*\.c$'); do
-    grep -qF "/$file" "$BUILD/compile_commands.json" || case $file in
-    bench/*) ;; # ./run bench builds those
-    *) unbuilt="${unbuilt:-} $file" ;;
-    esac
+for file in $(of '^(src|modules|cmd|sim|test)/[^/]*\.c$'); do
+    grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
 done
 for file in $(of '\.(h|def)$' | grep -v '^include/'); do
-    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd sim test bench fuzz || unbuilt="${unbuilt:-} $file"
+    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd sim test fuzz || unbuilt="${unbuilt:-} $file"
 done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
 
@@ -47,7 +44,7 @@ for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$');
 done
 same "every script is run by another or by make" "" "${unused:-}"
 
-for file in $(of '^(run|bench/run|test/(run-all|bare|arch|fuzz)|\.ci/run)$'); do
+for file in $(of '^(run|test/(run-all|bare|arch|fuzz)|\.ci/run)$'); do
     [ -x "$file" ] || plain="${plain:-} $file"
 done
 same "what is started by its name can be executed" "" "${plain:-}"
