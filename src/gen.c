@@ -556,13 +556,18 @@ static void fill_numbers(uint64_t *numbers, size_t n, uint64_t low, uint64_t str
 }
 
 static void fill_run(sink to, size_t at, size_t n, const firn_id *first, uint64_t stride) {
-    firn_id id = *first;
+    uint64_t low = first->low, high = first->high;
+    uint32_t top = first->top, bits = first->bits;
     if (to.ids == NULL) {
-        fill_numbers(to.numbers + at, n, first->low, stride);
+        fill_numbers(to.numbers + at, n, low, stride);
         return;
     }
-    for (size_t i = 0; i < n; i++, id.low += stride) {
-        to.ids[at + i] = id;
+    for (size_t i = 0; i < n; i++, low += stride) { /* by members: a copy waits for its parts */
+        firn_id *id = &to.ids[at + i];
+        id->low = low;
+        id->high = high;
+        id->top = top;
+        id->bits = bits;
     }
 }
 
@@ -573,7 +578,8 @@ static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n,
         firn_id id;
         int64_t slot = from->slot + (count ? (int64_t)i : 0);
         size_t run = 1, left = (size_t)(gen->count_mask + 1 - ((uint64_t)slot & gen->count_mask));
-        int code = pack_slot(gen, from, slot, &id, error);
+        bool direct = stride == 0 && to.ids != NULL;
+        int code = pack_slot(gen, from, slot, direct ? &to.ids[i] : &id, error);
         if (code != FIRN_OK) {
             wipe(to, i);
             return code;
@@ -581,7 +587,7 @@ static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n,
         if (stride != 0) {
             run = left < n - i ? left : n - i;
             fill_run(to, i, run, &id, stride);
-        } else {
+        } else if (!direct) {
             put(to, i, &id);
         }
         i += run;

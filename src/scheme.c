@@ -400,9 +400,10 @@ static int outside(const firn_scheme *scheme, const firn_time *time, firn_error 
     if (firn_scheme_end(scheme, true, &end)) {
         firn_time_format(last, &end, digits);
     }
-    return firn__fail(error, FIRN_ELAYOUT,
-                      "%s is outside %s, which holds %s up to %s: take another scheme or epoch=",
-                      firn_time_format(when, time, digits), scheme->name, epoch, last);
+    return firn__fail(
+        error, FIRN_ELAYOUT,
+        "%s is outside %s, which holds %s up to %s: take another scheme, epoch= or bits=",
+        firn_time_format(when, time, digits), scheme->name, epoch, last);
 }
 
 int firn_scheme_tick(const firn_scheme *scheme, const firn_time *time, uint64_t *tick,

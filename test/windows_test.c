@@ -15,7 +15,7 @@
 #include "issued.h"
 
 #define WINDOW  (2 * SECOND)                                /* of the embedded store */
-#define FEW     "time:41/ms@@2024-01-01 node:2 sequence:12" /* four nodes, one of them for history */
+#define FEW     "time:41/ms@@2024-01-01 node:2 sequence:12" /* four nodes, one for history */
 #define FEW_NS  "few"
 #define NODE_OF 12 /* from which bit on the node of both rows stands */
 
@@ -385,9 +385,11 @@ static void a_paused_holder(void **state) {
     hands *time = new_hands(1000);
     stage *at = shared_memory(sizeof *at);
     const opening how = {FEW, "node=2 max_wait_ms=0 ns=" FEW_NS, time, NULL, NULL};
-    int taken = 0;
-    pid_t child = fork();
+    int taken = 0, status = 0;
+    pid_t child;
     (void)state;
+    atomic_store(&at->reached, -1);
+    child = fork();
     if (child == 0) {
         alarm(60);
         _exit(hold_node(how.keys, time, log, at));
@@ -398,7 +400,8 @@ static void a_paused_holder(void **state) {
         }
         nap_us(37 * round % 900);
         kill(child, SIGSTOP);
-        waitpid(child, NULL, WUNTRACED);
+        assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+        assert_true(WIFSTOPPED(status));
         hands_pause(time, 3 * WINDOW + round * SECOND / 7);
         taken += take_node(child, &how, log, at);
         atomic_store(&at->round, round);

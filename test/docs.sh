@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+# The pages say what there is: every function, key, code and scheme stands in its page and nothing else does, the
+# examples of docs/format.md are what the command makes, every link leads to a file and a heading that exist.
+# shellcheck disable=SC2016 # backticks are Markdown's here
+. test/tap
+
+# Lines that both sides should have: the first list is the code's.
+same_list() {
+    same "$1" "$(printf '%s\n' "$2" | sort)" "$(printf '%s\n' "$3" | sort)"
+}
+
+# ---- functions -------------------------------------------------------------------------------------
+
+functions=$(tr '\n' ' ' <include/firn/firn.h | grep -oE 'FIRN_API [^;(#]*\(' |
+    sed -nE 's/.*[ *](firn_[a-z0-9_]+)\($/\1/p')
+same_list "docs/threads.md has one row for each function of firn.h" "$functions" \
+    "$(sed -nE 's/^\| `(firn_[a-z0-9_]+)` \|.*/\1/p' docs/threads.md)"
+
+# ---- keys ------------------------------------------------------------------------------------------
+
+keys=$(sed -nE 's/^(NUMBER|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)
+same_list "docs/keys.md has a heading for each key of src/keys.def" "$keys" \
+    "$(sed -nE 's/^### ([a-z_]+)$/\1/p' docs/keys.md)"
+same_list "the table of docs/keys.md lists each key" "$keys" \
+    "$(sed -nE 's/^\| \[`([a-z_]+)`\]\(#([a-z_]+)\) \|.*/\1/p' docs/keys.md)"
+
+# name default least most, where the least is not above the default (which then is chosen by what else is set)
+numbers=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+),.*/\1 \2 \3 \4/p' src/keys.def)
+wrong=$(printf '%s\n' "$numbers" | while read -r key initial least most; do
+    row=$(grep "^| \[\`$key\`\]" docs/keys.md)
+    case $row in
+    *" $least to $most"*) ;;
+    *) echo "$key: $least to $most" ;;
+    esac
+    if [ "$initial" -ge "$least" ]; then
+        case $row in
+        *") | $initial | "*) ;;
+        *) echo "$key: default $initial" ;;
+        esac
+    fi
+done)
+same "that table has the defaults and bounds of src/keys.def" "" "$wrong"
+
+choices=$(sed -nE 's/^CHOICE\(([a-z_]+), *[0-9]+, *"([^"]*)",.*/\1 \2/p' src/keys.def)
+wrong=$(printf '%s\n' "$choices" | while read -r key words; do
+    row=$(grep "^| \[\`$key\`\]" docs/keys.md)
+    for word in $words; do
+        case ${row##*" | "} in
+        *"\`$word\`"* | *" $word "* | "$word "*) ;;
+        *) echo "$key=$word" ;;
+        esac
+    done
+done)
+same "and every word that a key takes" "" "$wrong"
+
+# ---- errors ----------------------------------------------------------------------------------------
+
+same_list "docs/errors.md has one row for each code of firn.h, with its number" \
+    "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 \2/p' include/firn/firn.h)" \
+    "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` (-[0-9]+) \|.*/\1 \2/p' docs/errors.md)"
+statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' cmd/command.h)
+same_list "docs/errors.md has the exit status of each code" \
+    "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' cmd/report.c | sed "$statuses")" \
+    "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` .* \| ([0-9])(;[^|]*)? \|$/\1 \2/p' docs/errors.md)"
+
+# ---- schemes ---------------------------------------------------------------------------------------
+
+schemes=$(sed -nE 's/^SCHEME\([a-z0-9_]+, "([a-z0-9-]+)",.*/\1/p' src/schemes.def)
+same_list "docs/format.md has a heading for each scheme of src/schemes.def" "$schemes" \
+    "$(sed -n 's/^#### //p' docs/format.md | tr ',' '\n' | tr -d ' ')"
+
+# NAME TAB FIELDS TAB ID of every line with an arrow in an example block.
+examples=$(awk '
+    /^```example / { name = $2; next }
+    /^```/ { name = "" }
+    name != "" && / -> / { split($0, sides, " -> "); printf "%s\t%s\t%s\n", name, sides[1], sides[2] }' docs/format.md)
+for name in $schemes; do
+    case $name in nil | max) continue ;; esac
+    printf '%s\n' "$examples" | grep -q "^$name	" || without="${without:-} $name"
+done
+same "each scheme that is not a single ID has an example" "" "${without:-}"
+if [ -x "${FIRN:-}" ]; then
+    wrong=$(printf '%s\n' "$examples" | while IFS='	' read -r name fields id; do
+        verb=pack
+        case $name in uuid3 | uuid5) verb=new ;; esac
+        # shellcheck disable=SC2086 # fields have no blanks in them
+        made=$("$FIRN" "$verb" "$name" $fields 2>&1)
+        [ "$made" = "$id" ] || echo "$name $fields: $made, not $id"
+    done)
+    same "the examples of docs/format.md are what the command makes" "" "$wrong"
+else
+    skip "the examples of docs/format.md are what the command makes" "no command is built"
+fi
+
+# ---- links -----------------------------------------------------------------------------------------
+
+# What stands outside of code, a line each.
+prose() {
+    awk '/^ *```/ { code = !code; next } !code' "$1"
+}
+# Headings as what stands behind # in a link to them.
+anchors() {
+    prose "$1" | sed -nE 's/^#+ +//p' | tr '[:upper:]' '[:lower:]' | sed -e 's/[^a-z0-9 _-]//g' -e 's/ /-/g'
+}
+dead=$(for file in *.md docs/*.md; do
+    prose "$file" | sed 's/`[^`]*`//g' | grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | while read -r link; do
+        case $link in *:*) continue ;; esac
+        target=${link%%#*}
+        target=${target:+$(dirname "$file")/$target}
+        target=${target:-$file}
+        if [ ! -e "$target" ]; then
+            echo "$file: $link"
+        elif [ "${link#*#}" != "$link" ]; then
+            anchors "$target" | grep -qxF "${link#*#}" || echo "$file: $link: no such heading"
+        fi
+    done
+done)
+same "every relative link of *.md and docs/*.md leads to a file and a heading that exist" "" "$dead"
+finish

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of generator and range stand on: a clock that is moved by hand, a store that
+ * records what it is asked and loses what it is told to, seeded entropy. Judges that every failure
+ * is one line and leaves its result alone, and nothing else. */
+#ifndef FIRN_TEST_SIMULATED_H
+#define FIRN_TEST_SIMULATED_H
+
+#include "entropy.h"
+
+#include <firn/firn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS     INT64_C(1000000)
+#define SECOND INT64_C(1000000000)
+#define HOUR   (3600 * SECOND)
+#define DAY    (24 * HOUR)
+
+/* ---- clock ---------------------------------------------------------------------------------- */
+
+/* Stands still between moves, or moves by `step_ns` with each reading. A pause moves it as far as
+ * it was to last. */
+typedef struct simulated {
+    firn_time base;
+    _Atomic int64_t wall_ns, steady_ns; /* since `base`, and since the start of the machine */
+    int64_t step_ns;
+    _Atomic int64_t pauses, paused_ns;
+} simulated;
+
+static inline firn_time time_after(firn_time time, int64_t ns) {
+    int64_t sum = time.ns + ns % SECOND;
+    int64_t carry = sum < 0 ? -1 : sum / SECOND;
+    return (firn_time){time.sec + ns / SECOND + carry, (int32_t)(sum - carry * SECOND)};
+}
+
+static inline int simulated_wall(void *self, firn_time *now) {
+    simulated *it = self;
+    atomic_fetch_add(&it->steady_ns, it->step_ns);
+    *now = time_after(it->base, atomic_fetch_add(&it->wall_ns, it->step_ns) + it->step_ns);
+    return FIRN_OK;
+}
+
+static inline int simulated_steady(void *self, int64_t *ns) {
+    simulated *it = self;
+    *ns = atomic_load(&it->steady_ns);
+    return FIRN_OK;
+}
+
+/* Time goes by. */
+static inline void pass(simulated *it, int64_t ns) {
+    atomic_fetch_add(&it->steady_ns, ns);
+    atomic_fetch_add(&it->wall_ns, ns);
+}
+
+/* Somebody sets the wall clock. */
+static inline void step(simulated *it, int64_t ns) {
+    atomic_fetch_add(&it->wall_ns, ns);
+}
+
+static inline int simulated_pause(void *self, int64_t ns) {
+    simulated *it = self;
+    pass(it, ns);
+    atomic_fetch_add(&it->pauses, 1);
+    atomic_fetch_add(&it->paused_ns, ns);
+    return FIRN_OK;
+}
+
+static inline firn_time present(const simulated *it) {
+    return time_after(it->base, atomic_load(&it->wall_ns));
+}
+
+static inline firn_clock clock_on(simulated *it) {
+    return (firn_clock){1, it, simulated_wall, simulated_steady, simulated_pause};
+}
+
+/* ---- store ---------------------------------------------------------------------------------- */
+
+/* What happens to the next reservations. */
+enum fate {
+    FATE_GOOD,
+    FATE_DOWN, /* not carried out, and said so */
+    FATE_LOST, /* carried out, its reply lost */
+    FATE_TWIN  /* a copy of this process sent the same before */
+};
+
+/* A memory store behind a recorder. */
+typedef struct recorder {
+    firn_store *real;
+    enum fate fate;
+    int fated; /* how many reservations meet it; -1: all */
+    int reserves, give_backs, lists;
+    firn_request last; /* its texts are copied below */
+    char key[FIRN_KEY_SIZE];
+    uint64_t grants[8]; /* of the last reservations, newest first */
+} recorder;
+
+static inline int recorder_reserve(void *self, const firn_request *request, int64_t *first,
+                                   firn_mark *held, firn_error *error) {
+    recorder *it = self;
+    enum fate fate = it->fated == 0 ? FATE_GOOD : it->fate;
+    it->fated -= it->fated > 0;
+    it->reserves++;
+    it->last = *request;
+    strcpy(it->key, request->key);
+    memmove(it->grants + 1, it->grants, sizeof it->grants - sizeof it->grants[0]);
+    it->grants[0] = request->grant;
+    if (fate == FATE_DOWN) {
+        if (error != NULL) {
+            *error = (firn_error){FIRN_ESTORE, "the store is down: start it"};
+        }
+        return FIRN_ESTORE;
+    }
+    if (fate == FATE_TWIN) {
+        firn_store_reserve(it->real, request, first, held, NULL);
+    }
+    int code = firn_store_reserve(it->real, request, first, held, error);
+    return fate == FATE_LOST ? FIRN_EUNKNOWN : code;
+}
+
+static inline int recorder_give_back(void *self, const char *ns, const char *key,
+                                     const firn_mark *mine, int64_t high, firn_error *error) {
+    recorder *it = self;
+    it->give_backs++;
+    return firn_store_give_back(it->real, ns, key, mine, high, error);
+}
+
+static inline int recorder_list(void *self, const char *ns, firn_visit *visit, void *context,
+                                firn_error *error) {
+    recorder *it = self;
+    it->lists++;
+    return firn_store_list(it->real, ns, visit, context, error);
+}
+
+static inline void recorder_close(void *self) {
+    firn_store_close(((recorder *)self)->real);
+}
+
+/* Its scheme makes it an embedded store, whose windows last 2 s. */
+static const firn_store_ops recorder_ops = {.version = 1,
+                                            .scheme = "memory",
+                                            .reserve = recorder_reserve,
+                                            .give_back = recorder_give_back,
+                                            .list = recorder_list,
+                                            .close = recorder_close};
+
+/* Where a key stands; -1: nowhere. */
+typedef struct sought {
+    const char *key;
+    int64_t high;
+    size_t count; /* keys of the namespace */
+} sought;
+
+static inline int seek_key(void *context, const firn_holding *holding) {
+    sought *it = context;
+    it->count++;
+    it->high = strcmp(holding->key, it->key) == 0 ? holding->mark.high : it->high;
+    return FIRN_OK;
+}
+
+static inline int64_t mark_of(firn_store *store, const char *ns, const char *key) {
+    sought it = {key, -1, 0};
+    firn_store_list(store, ns, seek_key, &it, NULL);
+    return it.high;
+}
+
+static inline size_t keys_of(firn_store *store, const char *ns) {
+    sought it = {"", -1, 0};
+    firn_store_list(store, ns, seek_key, &it, NULL);
+    return it.count;
+}
+
+/* ---- a world a test ------------------------------------------------------------------------- */
+
+static struct world {
+    simulated clock;
+    firn_clock hands;
+    uint64_t seed;
+    firn_entropy entropy;
+    recorder log;
+    firn_store *store;
+    char notice[320];
+    int notices;
+} world;
+
+static inline int world_new(void **state) {
+    (void)state;
+    memset(&world, 0, sizeof world);
+    world.clock.base = (firn_time){1760000000, 123456789}; /* 2025-10-09T08:53:20.123456789 */
+    atomic_store(&world.clock.steady_ns, 77 * SECOND);
+    world.hands = clock_on(&world.clock);
+    world.seed = 20251009;
+    world.entropy = firn__entropy_seeded(&world.seed);
+    return firn_store_open(&world.log.real, "memory:", NULL, NULL) != FIRN_OK ||
+           firn_store_wrap(&world.store, &recorder_ops, &world.log, NULL) != FIRN_OK;
+}
+
+static inline int world_end(void **state) {
+    (void)state;
+    firn_store_close(world.store);
+    return 0;
+}
+
+/* A failure is told in one line of 1..200 bytes that holds `words`. */
+static inline void said(const firn_error *error, int code, const char *words) {
+    size_t length = strnlen(error->text, sizeof error->text);
+    if (error->code != code || length == 0 || length > 200 || strchr(error->text, '\n') != NULL ||
+        strstr(error->text, words) == NULL) {
+        fail_msg("expected %s '%s', got %s '%.203s'", firn_errname(code), words,
+                 firn_errname(error->code), error->text);
+    }
+}
+
+#endif
