@@ -32,7 +32,7 @@ typedef struct listing {
     size_t ticks; /* left out */
 } listing;
 
-/* ---- what a mark means ---------------------------------------------------------------------- */
+/* ---- what a mark means ----------------------------------------------------------------------- */
 
 /* Slots are tick << sequence bits. The marks just behind the layout's end tell history nodes;
  * see the design's section 1. */
@@ -116,11 +116,24 @@ static void name_integer(told *out, const firn_holding *holding) {
     out->kind = KIND_INTEGER;
 }
 
+/* The row of the table that is stored so, with the roles of its fields; else the row as it is
+ * written. */
+static int find_row(firn_scheme *scheme, const char *row) {
+    char text[FIRN_ROW_SIZE];
+    const firn_scheme *known;
+    for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
+        if (strcmp(firn_scheme_row(text, known), row) == 0) {
+            *scheme = *known;
+            return FIRN_OK;
+        }
+    }
+    return firn_scheme_make(scheme, row, NULL, NULL, NULL);
+}
+
 static void understand(told *out, const listing *list, const firn_holding *holding) {
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
-    if (firn_scheme_make(&scheme, holding->row, NULL, NULL, NULL) != FIRN_OK ||
-        scheme.tick_ns == 0) {
+    if (find_row(&scheme, holding->row) != FIRN_OK || scheme.tick_ns == 0) {
         name_integer(out, holding);
         return;
     }
@@ -138,7 +151,7 @@ static void understand(told *out, const listing *list, const firn_holding *holdi
     }
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void widen(size_t *width, const char *text) {
     size_t length = strlen(text);

@@ -122,7 +122,8 @@ static const char *tail(const char *path) {
     return length <= 72 ? path : path + length - 72;
 }
 
-static const char damage_cure[] = "use a new path and a new ns=, since its marks are lost";
+static const char damage_cure[] =
+    "its marks are lost: use a new path and nodes never used, or wait";
 
 /* Why SQLite would not, and what to do about it. */
 static const struct {

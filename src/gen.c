@@ -438,11 +438,11 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
     uint32_t k = window_of(gen);
     bool starts = gen->start != FIRN_START_ZERO;
     uint64_t tick;
-    if (n > gen->lead_slots) {
+    if (n > gen->at_once) {
         return firn__fail(error, FIRN_EEXHAUSTED,
                           "%" PRId64 " IDs at once are more than %s has within max_lead_ms=%" PRId64
                           ": ask for at most %" PRId64 " at once",
-                          n, gen->scheme.name, gen->keys.max_lead_ms, gen->lead_slots);
+                          n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
     }
     for (int i = 0; i < TRIES; i++) {
         int64_t want = 0;
@@ -612,7 +612,7 @@ static int issue_slots(firn_gen *gen, sink to, size_t n, firn_error *error) {
 static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
     firn__permit permit;
     uint64_t tick;
-    if (n > (size_t)gen->lead_slots) {
+    if (n > (size_t)gen->at_once) {
         taken none;
         return take_slow(gen, (int64_t)n, &none, error); /* says how many it may be */
     }
@@ -876,7 +876,7 @@ static bool may_wait(const firn_gen *gen, int code, size_t n) {
     bool back_waits = gen->keys.back_ == FIRN__BACK_WAIT ||
                       (gen->keys.back_ == FIRN__BACK_AUTO && gen->reserved && gen->fixed);
     return (code == FIRN_EEXHAUSTED && gen->keys.full_ == FIRN__FULL_WAIT &&
-            n <= (size_t)gen->lead_slots) ||
+            n <= (size_t)gen->at_once) ||
            (code == FIRN_ECLOCK && back_waits) ||
            (code == FIRN_EBUSY && gen->live->busy_ms <= gen->keys.max_wait_ms);
 }

@@ -74,6 +74,7 @@ typedef struct firn__live {
     firn__watch watch;
     pthread_mutex_t keeper;
     firn__arena arena;
+    firn__permit *spare; /* taken from it and never published */
     firn__counted counted;
     uint64_t rolling; /* of start=rolling */
     uint64_t last_node[FIRN__NODES];
@@ -124,6 +125,7 @@ struct firn_gen {
     int64_t
         mark_end; /* whole_end in slots, at most FIRN_SLOT_MAX - 2: marks beyond it are history's */
     uint64_t lead_ticks, back_ticks, window_ticks;
+    int64_t at_once;               /* IDs of one call that always fit into the lead */
     int64_t lead_slots;            /* of the present tick and all that may be borrowed */
     uint64_t ticks_per_s, sec_end; /* of the hot path's clock: sec_end keeps ticks within 64 bits */
     int ticket_field;              /* the node field that takes a fresh number a start, or -1 */

@@ -136,7 +136,7 @@ static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *
 
 static int refuse_node(const firn_gen *gen, firn_error *error) {
     char text[128];
-    if (!gen->fixed) {
+    if (!gen->fixed || gen->node_bits == 0) {
         return firn__fail(error, FIRN_EBUSY,
                           "no node of %s was never used, so none can issue back-dated IDs: take "
                           "ns=NAME or more node bits",

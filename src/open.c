@@ -128,7 +128,10 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
     }
     if (strcmp(value, "ticket") == 0) {
         gen->ticket_field = i;
-        return FIRN_OK;
+        return is_part(gen, (uint32_t)i)
+                   ? FIRN_OK
+                   : firn__fail(error, FIRN_EUSAGE, "%s=ticket: only a part of the node takes one",
+                                name);
     }
     if (strcmp(value, "random") == 0 && gen->scheme.node_rule == FIRN_NODE_GIVEN) {
         return FIRN_OK; /* as if it were left out */
@@ -263,6 +266,16 @@ static int set_kind(firn_gen *gen, firn_error *error) {
     return FIRN_OK;
 }
 
+/* Can the sign bit of a 64-bit number be set by something other than time or node, which have
+ * bounds? */
+static bool may_be_negative(const firn_gen *gen) {
+    const firn_slice *top = &gen->scheme.slices[0];
+    bool time = top->role == FIRN_ROLE_TIME && top->group == 0 &&
+                top->from + top->bits == firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME);
+    return gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
+           top->role != FIRN_ROLE_CONST && !is_part(gen, 0) && !time;
+}
+
 static int set_bounds(firn_gen *gen, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     gen->tick_end = firn__scheme_tick_end(&gen->scheme, keys->unsigned_ != 0);
@@ -283,6 +296,12 @@ static int set_bounds(firn_gen *gen, firn_error *error) {
                           "clock, so lower back_ms too",
                           keys->max_lead_ms, keys->back_ms);
     }
+    if (may_be_negative(gen)) {
+        return firn__fail(
+            error, FIRN_ERANGE,
+            "IDs of this row are negative as signed numbers when their top bit is drawn: put "
+            "0x0:1 in front, or unsigned=1");
+    }
     for (uint32_t i = 0; keys->clock_ == FIRN__CLOCK_TICK && i < gen->scheme.slice_count; i++) {
         if (gen->scheme.slices[i].role == FIRN_ROLE_TIME && gen->scheme.slices[i].group != 0) {
             return firn__fail(error, FIRN_EUSAGE,
@@ -296,7 +315,10 @@ static int set_bounds(firn_gen *gen, firn_error *error) {
                           "nodes=%" PRId64 " is for rows with a sequence, in mode=window",
                           keys->nodes);
     }
-    return set_start(gen, error);
+    int code = set_start(gen, error);
+    uint64_t late = gen->start == FIRN_START_ZERO ? 0 : gen->start_below - 1;
+    gen->at_once = (uint64_t)gen->lead_slots > late ? gen->lead_slots - (int64_t)late : 1;
+    return code;
 }
 
 static void set_way(firn_gen *gen) {
@@ -371,7 +393,12 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         join_pinned(gen);
         code = set_bounds(gen, error);
     }
-    if (code == FIRN_OK && keys->nodes > 1 && (gen->fixed || !gen->reserved)) {
+    if (code == FIRN_OK && gen->ticket_field >= 0 && !gen->reserved) {
+        code = firn__fail(error, FIRN_EUSAGE, "a ticket needs the rest of the node: give %s",
+                          gen->scheme.given);
+    }
+    if (code == FIRN_OK && keys->nodes > 1 &&
+        (gen->fixed || !gen->reserved || gen->ticket_field >= 0)) {
         code = firn__fail(error, FIRN_EUSAGE, "nodes=%" PRId64 " claims nodes: leave the node out",
                           keys->nodes);
     }
@@ -453,11 +480,18 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
 static void tell_end(const firn_gen *gen) {
     firn_time now, end;
     char when[FIRN_TIME_SIZE];
-    if (firn_scheme_end(&gen->scheme, gen->keys.unsigned_ != 0, &end) &&
-        gen->clock->wall(gen->clock->self, &now) == FIRN_OK && end.sec - now.sec < SOON_S) {
-        firn__gen_notice(
-            gen, "the layout of %s ends at %s: plan the move to another epoch= or scheme",
-            gen->scheme.name, firn_time_format(when, &end, firn_scheme_digits(&gen->scheme)));
+    if (!firn_scheme_end(&gen->scheme, gen->keys.unsigned_ != 0, &end) ||
+        gen->clock->wall(gen->clock->self, &now) != FIRN_OK || end.sec - now.sec >= SOON_S) {
+        return;
+    }
+    firn_time_format(when, &end, firn_scheme_digits(&gen->scheme));
+    if (firn_time_cmp(&end, &now) <= 0) {
+        firn__gen_notice(gen, "the layout of %s ended at %s: only back-dated IDs are left",
+                         gen->scheme.name, when);
+    } else {
+        firn__gen_notice(gen,
+                         "the layout of %s ends at %s: plan the move to another epoch= or scheme",
+                         gen->scheme.name, when);
     }
 }
 
@@ -465,8 +499,11 @@ static void tell_end(const firn_gen *gen) {
 static int first_window(firn_gen *gen, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms;
     uint64_t tick;
+    if (gen->keys.mode_ == FIRN__MODE_ONLINE) {
+        return FIRN_OK; /* holds nothing: an ended layout may still be back-dated */
+    }
     int code = firn__gen_now(gen, &tick, error);
-    if (code != FIRN_OK || !gen->reserved || gen->stepped || gen->keys.mode_ == FIRN__MODE_ONLINE) {
+    if (code != FIRN_OK || !gen->reserved || gen->stepped) {
         return code;
     }
     for (;;) {
@@ -526,11 +563,11 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
         code = connect_store(gen, &config, error);
     }
     if (code == FIRN_OK) {
-        set_way(gen);
-        set_window(gen);
         code = take_ticket(gen, error);
     }
     if (code == FIRN_OK) {
+        set_way(gen);
+        set_window(gen);
         code = first_window(gen, error);
     }
     if (code != FIRN_OK) {

@@ -112,7 +112,11 @@ static int settle(firn_range *range, bool started, firn_error *error) {
     if (started && range->kind == KIND_TICKET) {
         return firn__fail(error, FIRN_EUSAGE, "a ticket starts at its offset: leave start out");
     }
-    if (range->end < range->start) {
+    if (range->kind == KIND_TICKET && range->end < range->offset) {
+        return firn__fail(error, FIRN_ERANGE, "end=%" PRId64 " is before offset=%" PRId64,
+                          range->end, range->offset);
+    }
+    if (range->kind != KIND_TICKET && range->end < range->start) {
         return firn__fail(error, FIRN_ERANGE, "end=%" PRId64 " is before start=%" PRId64,
                           range->end, range->start);
     }

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#define SENDINGS    3                 /* of one request whose outcome is unknown, in one go */
-#define RESEND_NS   INT64_C(20000000) /* between them */
-#define CLAIMS      24                /* nodes tried in one claim */
+#define SENDINGS    3     /* of one request whose outcome is unknown, in one go */
+#define CLAIMS      24    /* nodes tried in one claim */
 #define CLOCKS_MS   10000 /* a clock further than this from the store's claims nothing */
 #define LISTED_MAX  65536 /* nodes looked at in one listing */
 #define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
@@ -37,6 +37,12 @@ enum { PER_PAGE = (PAGE - 64) / (int)PERMIT_SIZE };
 
 static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
     firn__arena *arena = &gen->live->arena;
+    if (gen->live->spare != NULL) {
+        firn__permit *spare = gen->live->spare;
+        gen->live->spare = NULL;
+        memset(spare, 0, sizeof *spare);
+        return spare;
+    }
     if (arena->at == arena->end) {
         uint8_t *chunk =
             mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,8 +85,8 @@ void firn__window_free(firn_gen *gen) {
 static void free_page(const firn__permit *permit) {
     uint8_t *page = (uint8_t *)((uintptr_t)permit / PAGE * PAGE);
     page_head *head = (page_head *)(void *)page;
-    if (++head->retired == PER_PAGE) {
-        madvise(page, PAGE, MADV_DONTNEED); /* refused where pages are larger: then it only stays */
+    if (++head->retired == PER_PAGE && sysconf(_SC_PAGESIZE) == PAGE) {
+        madvise(page, PAGE, MADV_DONTNEED); /* larger pages hold other permits too, and only stay */
     }
 }
 
@@ -161,7 +167,7 @@ static int claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *err
         code = publish(gen, k, permit, error);
     }
     if (code != FIRN_OK) {
-        free_page(permit);
+        gen->live->spare = permit;
     }
     return code;
 }
@@ -237,9 +243,6 @@ int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, b
     int code = FIRN_EUNKNOWN;
     bool again = *twice; /* has it gone out before? */
     for (int i = 0; i < tries && code == FIRN_EUNKNOWN; i++) {
-        if (i > 0) {
-            gen->clock->pause(gen->clock->self, RESEND_NS);
-        }
         *twice = again;
         code = firn_store_reserve(gen->store, request, first, held, error);
         bool own = held->grant == request->grant || FIRN_PLANT == FIRN_PLANT_ADOPT;
@@ -577,6 +580,9 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     if (code != FIRN_OK) {
         return code;
     }
+    if (later_tick(gen, wish->tick) >= (uint64_t)gen->slot_end >> gen->s) {
+        return layout_ended(gen, error); /* also where slots would pass 2^62 */
+    }
     code = FIRN_EBUSY;
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         bool own = gen->fixed || (tried == 0 && live->has_node[k]);
@@ -598,6 +604,9 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
 static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn_error *error) {
     claim_wish wish = {tick, 0, slots_of(gen, gen->window_ticks), false};
     uint64_t from = later_tick(gen, tick);
+    if (from >= (uint64_t)gen->slot_end >> gen->s) {
+        return layout_ended(gen, error);
+    }
     int64_t needed = n + slots_of(gen, 2), room = gen->slot_end - slots_of(gen, from);
     if (from > tick + gen->lead_ticks) {
         return too_far_ahead(gen, error);
@@ -618,7 +627,7 @@ static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, fir
         code = publish(gen, k, permit, error);
     }
     if (code != FIRN_OK) {
-        free_page(permit); /* never published: it counts as retired */
+        gen->live->spare = permit; /* nobody has seen it */
     }
     return code;
 }
@@ -639,6 +648,23 @@ int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *o
     return code;
 }
 
+/* A renewal that meets a copy of this process image tells people, and nothing of the window is
+ * issued any more. */
+static int renew_or_drop(firn_gen *gen, uint32_t k, firn__permit *permit, const firn__need *need,
+                         firn_error *error) {
+    firn_error why = {0, ""};
+    int code = renew(gen, permit, need, &why);
+    if (code != FIRN_OK && error != NULL) {
+        *error = why;
+    }
+    if (code == FIRN_ECLONED) {
+        firn__gen_notice(gen, "%s", why.text);
+        gen->live->has_node[k] = false;
+        firn__window_retire(gen, k, false, NULL);
+    }
+    return code;
+}
+
 int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__permit *permit = atomic_load(&gen->live->permits[k]);
     if (permit != need->permit) {
@@ -647,7 +673,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
     int64_t end = permit == NULL ? 0 : atomic_load(&permit->end);
     if (permit != NULL && need->end <= end) {
         bool due = need->end > atomic_load(&permit->soft) && permit->reserved && !permit->lost;
-        return due ? renew(gen, permit, need, error) : FIRN_OK;
+        return due ? renew_or_drop(gen, k, permit, need, error) : FIRN_OK;
     }
     if (!gen->reserved) {
         firn__window_retire(gen, k, false, NULL);
@@ -658,7 +684,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
     }
     bool idle = need->tick >= permit->base_tick + ((uint64_t)end >> gen->s);
     if (!idle && !permit->lost) {
-        int code = renew(gen, permit, need, error);
+        int code = renew_or_drop(gen, k, permit, need, error);
         if (code != FIRN_EBUSY) {
             return code;
         }

@@ -93,7 +93,7 @@ typedef struct recorder {
     int fated; /* how many reservations meet it; -1: all */
     int reserves, give_backs, lists;
     firn_request last; /* its texts are copied below */
-    char key[FIRN_KEY_SIZE];
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     uint64_t grants[8]; /* of the last reservations, newest first */
 } recorder;
 
@@ -104,6 +104,7 @@ static inline int recorder_reserve(void *self, const firn_request *request, int6
     it->fated -= it->fated > 0;
     it->reserves++;
     it->last = *request;
+    strcpy(it->ns, request->ns);
     strcpy(it->key, request->key);
     memmove(it->grants + 1, it->grants, sizeof it->grants - sizeof it->grants[0]);
     it->grants[0] = request->grant;

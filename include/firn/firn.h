@@ -23,8 +23,8 @@
  *
  * In order of life: error, id, time, scheme, text, clock and entropy, store, generator, range.
  * Every function that can fail returns 0 or a negative FIRN_E... code and, when `error` is not
- * NULL, fills it in; results are untouched on failure. What threads and forked children may do
- * with each function: docs/threads.md. */
+ * NULL, fills it in; results are untouched on failure, but for IDs, which may then be all zero.
+ * What threads and forked children may do with each function: docs/threads.md. */
 #ifndef FIRN_FIRN_H
 #define FIRN_FIRN_H
 
@@ -361,7 +361,7 @@ typedef struct firn_entropy {
 typedef struct firn_request {
     const char *ns;   /* namespace */
     const char *row;  /* its row: stored at first use, another one is refused */
-    const char *key;  /* node, node@tick, or the name of an integer */
+    const char *key;  /* node, node@tick, or of integers 1 or the offset */
     int64_t count;    /* 1 .. FIRN_SLOT_MAX - latest */
     int64_t earliest; /* 0 .. latest */
     int64_t latest;
