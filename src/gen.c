@@ -318,7 +318,7 @@ static void act_on_step(firn_gen *gen, uint64_t tick) {
                 gen, "the clock stepped back by more than %" PRId64 " ms: %s", gen->keys.back_ms,
                 gen->reserved ? "the node is left for another" : "a new start is drawn");
         } else {
-            uint64_t last = tick;
+            uint64_t last = live->has_last && live->last_tick > tick ? live->last_tick : tick;
             for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
                 firn__permit *permit = permit_of(gen, k);
                 uint64_t cursor = permit == NULL ? 0 : atomic_load(&permit->cursor) & ~FIRN__OPEN;
@@ -636,24 +636,28 @@ static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
 
 /* ---- random and counted rows ----------------------------------------------------------------- */
 
-/* What one tick more asks of the permit: the slots wanted end behind the cursor and the present. */
-static firn__need tick_need(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
-    firn__need need = {permit, tick, 1, 1, true};
+/* What so many ticks more ask of the permit: the slots wanted end behind the cursor and the
+ * present. */
+static firn__need tick_need(const firn_gen *gen, const firn__permit *permit, uint64_t tick,
+                            int64_t ticks) {
+    firn__need need = {permit, tick, ticks, ticks, true};
     if (permit != NULL) {
         int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
         int64_t now = slot_of(gen, permit, tick);
-        need.end = (next > now ? next : now) + 1;
+        need.end = (next > now ? next : now) + ticks;
         need.must = need.end > atomic_load(&permit->end);
     }
     return need;
 }
 
-/* A permit that can issue now, and a renewal when it is due: for rows that do not go by slots. */
-static int ensure(firn_gen *gen, firn__permit **permit, uint64_t *tick, firn_error *error) {
+/* A permit that can issue so many ticks now, and a renewal when it is due: for rows that do not go
+ * by slots. */
+static int ensure(firn_gen *gen, firn__permit **permit, uint64_t *tick, int64_t ticks,
+                  firn_error *error) {
     int code = prepare(gen, tick, error);
     for (int i = 0; code == FIRN_OK && i < TRIES; i++) {
         *permit = permit_of(gen, 0);
-        firn__need need = tick_need(gen, *permit, *tick);
+        firn__need need = tick_need(gen, *permit, *tick, ticks);
         if (*permit != NULL && !need.must) {
             if (need.end > atomic_load(&(*permit)->soft)) {
                 keep(gen, 0, &need, NULL); /* ahead of need: whatever comes of it, go on */
@@ -697,7 +701,7 @@ static int issue_random(firn_gen *gen, sink to, size_t n, firn_error *error) {
     tick = timed && ready ? seen_of(gen)->tick : tick;
     for (int i = 0; !ready || !take_tick(gen, permit, tick, &out); i++) {
         int code = i == TRIES ? firn__fail(error, FIRN_ECLOCK, "the clock steps back and back")
-                              : ensure(gen, &permit, &tick, error);
+                              : ensure(gen, &permit, &tick, 1, error);
         if (code != FIRN_OK) {
             return code;
         }
@@ -809,12 +813,33 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     return code;
 }
 
+/* Is there room for n IDs? Asked before the first tick of them is begun, since what is begun is
+ * used up. *ticks: how many they begin. A random part that is counted up is as good as endless. */
+static int find_room(firn_gen *gen, const firn__counted *state, const firn__permit *permit,
+                     uint64_t now, size_t n, int64_t *ticks, firn_error *error) {
+    uint64_t holds = firn__mask(gen->count_bits) + 1, left = 0;
+    int64_t here = slot_of(gen, permit, now);
+    int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
+    if (state->started && state->permit == permit && now <= state->tick) {
+        left = holds - state->used;
+    }
+    if (gen->count_bits == 0 || n <= left) {
+        return FIRN_OK;
+    }
+    *ticks = (int64_t)((n - left - 1) / holds + 1);
+    next = next > here ? next : here;
+    if (next + *ticks > lead_end(gen, here)) {
+        return exhausted(gen, error);
+    }
+    return next + *ticks > atomic_load(&permit->end) ? FIRN_EWINDOW : FIRN_OK;
+}
+
 /* n IDs from the state, committed whole or not at all. */
 static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, sink to, size_t n,
-                     firn_error *error) {
+                     int64_t *ticks, firn_error *error) {
     firn__counted *state = &gen->live->counted;
-    int code = FIRN_OK;
     pthread_mutex_lock(&state->lock);
+    int code = find_room(gen, state, permit, tick, n, ticks, error);
     firn__counted copy = *state;
     for (size_t i = 0; i < n && code == FIRN_OK; i++) {
         firn_id id = {0, 0, 0, 0};
@@ -836,16 +861,18 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, sink to
 /* Counted rows keep tick and counter together, so under a lock: no single word holds both. */
 static int issue_counted(firn_gen *gen, sink to, size_t n, firn_error *error) {
     int code = FIRN_EWINDOW;
+    int64_t ticks = 1; /* that the IDs begin */
     for (int i = 0; i < TRIES && code == FIRN_EWINDOW; i++) {
         firn__permit *permit = permit_of(gen, 0);
         uint64_t tick;
         if (i == 0 && permit != NULL && recent(gen, seen_of(gen)) &&
+            atomic_load_explicit(&gen->live->blocked, memory_order_relaxed) == 0 &&
             slot_of(gen, permit, seen_of(gen)->tick) < atomic_load(&permit->soft)) {
             tick = seen_of(gen)->tick;
-        } else if ((code = ensure(gen, &permit, &tick, error)) != FIRN_OK) {
+        } else if ((code = ensure(gen, &permit, &tick, ticks, error)) != FIRN_OK) {
             return code;
         }
-        code = count_all(gen, permit, tick, to, n, error);
+        code = count_all(gen, permit, tick, to, n, &ticks, error);
     }
     if (gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE) { /* holds no window */
         pthread_mutex_lock(&gen->live->keeper);
@@ -990,7 +1017,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     pthread_mutex_lock(&gen->live->keeper);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = permit_of(gen, k);
-        firn__need need = tick_need(gen, permit, tick);
+        firn__need need = tick_need(gen, permit, tick, 1);
         bool due = permit == NULL || need.end > atomic_load(&permit->soft);
         code = due ? firn__window_keep(gen, k, &need, error) : FIRN_OK;
         result = code != FIRN_OK ? code : result;

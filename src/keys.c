@@ -43,6 +43,15 @@ int firn__choice_read(int64_t *choice, const char *name, const char *value, cons
     return firn__fail(error, FIRN_EUSAGE, "%s=%.40s: it takes %s", name, value, words);
 }
 
+static int keep(firn__keys *keys, const char *name, const char *value, firn_error *error) {
+    if (keys->field_count == FIRN_SLICES_MAX) {
+        return firn__fail(error, FIRN_EUSAGE, "too many keys: '%.40s' is one more than a row has",
+                          name);
+    }
+    keys->fields[keys->field_count++] = (firn__pair){name, value};
+    return FIRN_OK;
+}
+
 /* One pair into its member, or kept as a field. */
 static int take(firn__keys *keys, const char *name, const char *value, firn_error *error) {
 #define NUMBER(key, initial, least, most, text)                                                    \
@@ -62,15 +71,10 @@ static int take(firn__keys *keys, const char *name, const char *value, firn_erro
 #undef NUMBER
 #undef CHOICE
 #undef WORD
-    if (keys->field_count == FIRN_SLICES_MAX) {
-        return firn__fail(error, FIRN_EUSAGE, "too many keys: '%.40s' is one more than a row has",
-                          name);
-    }
-    keys->fields[keys->field_count++] = (firn__pair){name, value};
-    return FIRN_OK;
+    return keep(keys, name, value, error);
 }
 
-int firn__keys_read(firn__keys *keys, const char *text, firn_error *error) {
+static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error *error) {
     static const firn__keys initial = {
 #define NUMBER(key, value, least, most, text) .key = (value),
 #define CHOICE(key, value, words, text)       .key##_ = (value),
@@ -96,13 +100,21 @@ int firn__keys_read(firn__keys *keys, const char *text, firn_error *error) {
             return firn__fail(error, FIRN_EUSAGE, "'%.60s' is not of the form key=value", at);
         }
         *equals = '\0';
-        int code = take(keys, at, equals + 1, error);
+        int code = plain ? keep(keys, at, equals + 1, error) : take(keys, at, equals + 1, error);
         if (code != FIRN_OK) {
             return code;
         }
         at = end;
     }
     return FIRN_OK;
+}
+
+int firn__keys_read(firn__keys *keys, const char *text, firn_error *error) {
+    return read_pairs(keys, text, false, error);
+}
+
+int firn__keys_split(firn__keys *keys, const char *text, firn_error *error) {
+    return read_pairs(keys, text, true, error);
 }
 
 int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *error) {

@@ -35,6 +35,8 @@ typedef struct firn__keys {
 
 /* Reads keys; unknown ones are taken as fields. FIRN_EUSAGE, FIRN_ERANGE. */
 int firn__keys_read(firn__keys *keys, const char *text, firn_error *error);
+/* The same for those who know keys of their own: every pair is kept as a field. */
+int firn__keys_split(firn__keys *keys, const char *text, firn_error *error);
 /* For a name that is neither key nor field of the row: FIRN_EUSAGE with the nearest of both. */
 int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *error);
 /* A decimal within bounds. FIRN_EUSAGE: no number; FIRN_ERANGE. */

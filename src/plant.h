@@ -8,8 +8,8 @@
 #define FIRN_PLANT_BYMARK 1 /* give back compares the mark alone */
 #define FIRN_PLANT_CURSOR 2 /* the permit is retired without closing its cursor */
 #define FIRN_PLANT_NOFORK 3 /* nothing is wiped on fork */
-#define FIRN_PLANT_TWICE  4 /* a window whose request went out twice is given back */
 #define FIRN_PLANT_ADOPT  5 /* after an unknown outcome any window the store tells is taken */
+#define FIRN_PLANT_BELOW  6 /* a give back goes below the first slot of the last grant */
 
 #ifndef FIRN_PLANT
 #define FIRN_PLANT 0

@@ -70,6 +70,7 @@ static int read_pair(firn_range *range, const firn__pair *pair, firn_error *erro
     } numbers[] = {{"step", &range->step, 1, STEP_MAX},
                    {"increment", &range->increment, 1, 65535},
                    {"offset", &range->offset, 1, 65535},
+                   {"start", &range->start, 0, FIRN_SLOT_MAX - 1},
                    {"end", &range->end, 1, FIRN_SLOT_MAX}};
     static const char *const names[] = {"kind",  "step", "increment", "offset",
                                         "start", "end",  "adapt",     NULL};
@@ -141,15 +142,6 @@ static int make_shelf(firn_range *range, firn_error *error) {
                             "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
 }
 
-/* `start` is a number that may be 0, so it is not among the keys with a least of 1. */
-static int read_start(firn_range *range, const firn__keys *keys, bool *started, firn_error *error) {
-    range->start = 1;
-    *started = keys->start != NULL;
-    return *started
-               ? firn__number_read(&range->start, "start", keys->start, 0, FIRN_SLOT_MAX - 1, error)
-               : FIRN_OK;
-}
-
 int firn_range_open(firn_range **out, const char *key, const char *text, firn_store *store,
                     const firn_clock *clock, firn_error *error) {
     firn__keys keys;
@@ -163,16 +155,15 @@ int firn_range_open(firn_range **out, const char *key, const char *text, firn_st
                           .kind = KIND_SEGMENT,
                           .increment = 1,
                           .offset = 1,
+                          .start = 1,
                           .end = FIRN_SLOT_MAX - 1,
                           .adapt = 1};
     int code = key == NULL || key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE
                    ? firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters",
                                 FIRN_KEY_SIZE - 1)
-                   : firn__keys_read(&keys, text, error);
-    if (code == FIRN_OK) {
-        code = read_start(range, &keys, &started, error);
-    }
+                   : firn__keys_split(&keys, text, error);
     for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
+        started = started || strcmp(keys.fields[i].name, "start") == 0;
         code = read_pair(range, &keys.fields[i], error);
     }
     if (code == FIRN_OK) {
@@ -224,6 +215,9 @@ static int fetch(const firn_range *range, int64_t count, bool whole, slot_block 
     firn_mark held = {0, 0};
     int code = FIRN_EBUSY;
     request.earliest = range->kind == KIND_TICKET ? 0 : range->start;
+    if (!whole && request.count > stop - request.earliest) {
+        request.count = stop - request.earliest;
+    }
     for (int i = 0; i < 8 && code == FIRN_EBUSY; i++) {
         if (request.count < 1 || request.count > stop - request.earliest) {
             return exhausted(range, error);

@@ -98,7 +98,8 @@ static int64_t slots_of(const firn_gen *gen, uint64_t ticks) {
 static void set_soft(firn__permit *permit, int64_t from) {
     int64_t end = atomic_load(&permit->end);
     int64_t soft = permit->reserved ? from + (end - from) / 2 : end;
-    atomic_store(&permit->soft, soft < from + 1 ? from + 1 : soft);
+    soft = soft < from + 1 ? from + 1 : soft;
+    atomic_store(&permit->soft, soft < end ? soft : end); /* never past what was granted */
 }
 
 void firn__window_soften(firn__permit *permit) {
@@ -189,12 +190,12 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         live->last_tick = !live->has_last || last > live->last_tick ? last : live->last_tick;
         live->has_last = true;
     }
-    bool mine = permit->reserved && (!permit->twice || FIRN_PLANT == FIRN_PLANT_TWICE) &&
-                permit->pending_grant == 0 && !permit->lost;
+    bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost;
     /* Nothing before the last grant is given back: the network may repeat an earlier request of
      * ours, and then a give back below it would meet a mark and a grant that look like ours
      * again. */
-    int64_t back_to = next > permit->granted ? next : permit->granted;
+    int64_t back_to =
+        next > permit->granted || FIRN_PLANT == FIRN_PLANT_BELOW ? next : permit->granted;
     if (give_back && mine && back_to < end) {
         int64_t base = slots_of(gen, permit->base_tick);
         firn_mark mark = {base + end, permit->grant};
@@ -403,7 +404,8 @@ static uint32_t free_bits(const firn_gen *gen) {
 }
 
 /* A random node that was used before and is free by `latest`; false: there is none. */
-static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64_t *node) {
+static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64_t *node,
+                      int *failed, firn_error *error) {
     size_t fit = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (list->used[i].high <= latest) {
@@ -413,7 +415,7 @@ static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64
         }
     }
     uint64_t chosen;
-    if (fit == 0 || firn__entropy_below(gen->entropy, &chosen, fit, NULL) != FIRN_OK) {
+    if (fit == 0 || (*failed = firn__entropy_below(gen->entropy, &chosen, fit, error)) != FIRN_OK) {
         return false;
     }
     *node = list->used[chosen].node;
@@ -423,14 +425,16 @@ static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64
 
 /* A random node that was never used. The last such one is left to history, which has no other
  * way to a node. */
-static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node) {
+static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *failed,
+                     firn_error *error) {
     uint32_t bits = free_bits(gen);
     uint64_t all = bits >= 63 ? UINT64_MAX : UINT64_C(1) << bits, number;
     uint64_t keep = list->history ? 0 : 1;
     if (all <= list->count + keep) {
         return false;
     }
-    if (firn__entropy_below(gen->entropy, &number, all, NULL) != FIRN_OK) {
+    *failed = firn__entropy_below(gen->entropy, &number, all, error);
+    if (*failed != FIRN_OK) {
         return false;
     }
     if (list->count > 1) {
@@ -468,7 +472,8 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
     if (*failed != FIRN_OK) {
         return false;
     }
-    return pick_used(gen, list, latest, node) || pick_new(gen, list, node);
+    return pick_used(gen, list, latest, node, failed, error) ||
+           (*failed == FIRN_OK && pick_new(gen, list, node, failed, error));
 }
 
 /* What a claim asks for. */

@@ -118,6 +118,9 @@ static inline int recorder_reserve(void *self, const firn_request *request, int6
         firn_store_reserve(it->real, request, first, held, NULL);
     }
     int code = firn_store_reserve(it->real, request, first, held, error);
+    if (fate == FATE_LOST && error != NULL) {
+        *error = (firn_error){FIRN_EUNKNOWN, "the reply is lost: ask again"};
+    }
     return fate == FATE_LOST ? FIRN_EUNKNOWN : code;
 }
 
@@ -147,7 +150,7 @@ static const firn_store_ops recorder_ops = {.version = 1,
                                             .list = recorder_list,
                                             .close = recorder_close};
 
-/* Where a key stands; -1: nowhere. */
+/* Where a key stands; -1: nowhere. Asked behind the recorder's back. */
 typedef struct sought {
     const char *key;
     int64_t high;
@@ -161,15 +164,15 @@ static inline int seek_key(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-static inline int64_t mark_of(firn_store *store, const char *ns, const char *key) {
+static inline int64_t mark_of(const recorder *log, const char *ns, const char *key) {
     sought it = {key, -1, 0};
-    firn_store_list(store, ns, seek_key, &it, NULL);
+    firn_store_list(log->real, ns, seek_key, &it, NULL);
     return it.high;
 }
 
-static inline size_t keys_of(firn_store *store, const char *ns) {
+static inline size_t keys_of(const recorder *log, const char *ns) {
     sought it = {"", -1, 0};
-    firn_store_list(store, ns, seek_key, &it, NULL);
+    firn_store_list(log->real, ns, seek_key, &it, NULL);
     return it.count;
 }
 

@@ -25,7 +25,7 @@ static const struct engine {
     int rounds;    /* reservations of each thread and process */
 } engines[] = {
     {"memory", "memory:", false, true, false, 20000},
-    {"sqlite", "sqlite:", true, true, true, 200},
+    {"sqlite", "sqlite:", true, true, true, 120},
 };
 
 #define ENGINES   (sizeof engines / sizeof engines[0])

@@ -516,7 +516,8 @@ FIRN_API int firn_range_block(firn_range *range, int64_t count, int64_t *first, 
 FIRN_API int64_t firn_range_increment(const firn_range *range);
 /* Fetches the next segment when it is due and tells after how many ms to ask again. Any thread. */
 FIRN_API int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error);
-/* Gives the unissued rest back where nobody came after it, and frees. */
+/* Gives the block fetched ahead back, or the rest of the present one, where nobody came after it;
+ * frees. */
 FIRN_API int firn_range_close(firn_range *range, firn_error *error);
 
 #ifdef __cplusplus

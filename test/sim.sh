@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# The simulation: 10^5 seeds without a duplicate, and each planted bug (src/plant.h) found within as many. A seed that
+# fails is replayed with: BUILD/sim/firn_sim --seed N --trace.
+. test/tap
+
+seeds=1..100000
+jobs=$(nproc 2>/dev/null || echo 2)
+logs=${TMPDIR:-/tmp}
+programs=$BUILD/sim
+
+# The lines of a run, and its status as the last one.
+simulate() {
+    "$@" >"$logs/sim.log" 2>&1
+    status=$?
+    sed 's/^/# /' "$logs/sim.log"
+}
+
+# finds NAME PROGRAM: the planted bug is found, and at which seed.
+finds() {
+    "$2" --seeds $seeds --jobs "$jobs" >"$logs/planted.log" 2>&1
+    status=$?
+    seed=$(sed -n 's/^failed: seed //p' "$logs/planted.log")
+    if [ "$status" = 1 ] && [ "${seed:-0}" -gt 0 ]; then
+        pass "the planted bug $1 is found, by seed $seed"
+        grep "^seed $seed:" "$logs/planted.log" | sed 's/^/# /'
+    else
+        fail "the planted bug $1 is found" "$(tail -n 5 "$logs/planted.log")"
+    fi
+}
+
+simulate "$programs/firn_sim" --seeds $seeds --jobs "$jobs"
+if [ "$status" = 0 ]; then
+    pass "100000 seeds: nothing twice, outside its grant, out of order or with a false time"
+else
+    fail "100000 seeds: nothing twice, outside its grant, out of order or with a false time" "replay: --seed N --trace"
+fi
+
+first=$("$programs/firn_sim" --seed 7 --trace | cksum)
+second=$("$programs/firn_sim" --seed 7 --trace | cksum)
+same "a seed replays the same run" "$first" "$second"
+
+simulate "$programs/firn_sim" --self-check
+same "a duplicate that is shown to the judge is found" 1 "$status"
+
+for plant in $(sed -n 's/^#define FIRN_PLANT_\([A-Z]*\)  *[1-9].*/\1/p' src/plant.h | tr 'A-Z' 'a-z'); do
+    finds "$plant" "$programs/firn_sim_$plant"
+done
+
+finish

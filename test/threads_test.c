@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* Several threads on one generator over a memory store, on a clock that moves with each reading;
+ * made for the thread sanitizer, so nothing here forks. What one thread sees is gen_test.c's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "simulated.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define EACH 20000 /* IDs of a thread */
+#else
+#define EACH 200000
+#endif
+#define THREADS 6
+#define BATCH   97 /* IDs asked for at once, at most */
+
+/* ---- a crew --------------------------------------------------------------------------------- */
+
+/* What a thread does, and what it found. */
+typedef struct hand {
+    firn_gen *gen;
+    firn_id *ids;
+    size_t n, falls; /* falls: how often an ID was not greater than the one before */
+    bool mixed;      /* next_n of mixed sizes between calls of next */
+    int code;
+    firn_error error;
+    pthread_t thread;
+} hand;
+
+static int issue_some(hand *it, size_t at, size_t *got) {
+    size_t n = it->mixed && at % 5 == 0 ? 1 + at % BATCH : 1;
+    n = n < it->n - at ? n : it->n - at;
+    *got = n;
+    return n == 1 ? firn_next(it->gen, &it->ids[at], &it->error)
+                  : firn_next_n(it->gen, it->ids + at, n, &it->error);
+}
+
+static void *work(void *self) {
+    hand *it = self;
+    for (size_t at = 0, got = 0; at < it->n && it->code == FIRN_OK; at += got) {
+        it->code = issue_some(it, at, &got);
+        for (int again = 0; again < 100000 && it->code == FIRN_EWINDOW; again++) {
+            sched_yield(); /* a keeper is about to renew */
+            it->code = issue_some(it, at, &got);
+        }
+    }
+    for (size_t i = 1; i < it->n; i++) {
+        it->falls += firn_id_cmp(&it->ids[i - 1], &it->ids[i]) >= 0;
+    }
+    return NULL;
+}
+
+static int compare(const void *a, const void *b) {
+    return firn_id_cmp(a, b);
+}
+
+/* How many IDs were there before. */
+static size_t duplicates(firn_id *ids, size_t n) {
+    size_t twice = 0;
+    qsort(ids, n, sizeof *ids, compare);
+    for (size_t i = 1; i < n; i++) {
+        twice += firn_id_cmp(&ids[i - 1], &ids[i]) == 0;
+    }
+    return twice;
+}
+
+/* One that does something else meanwhile, until *stop. */
+typedef struct companion {
+    void *(*run)(void *self);
+    firn_gen *gen;
+    _Atomic bool stop;
+    _Atomic size_t rounds;
+    size_t failures;
+} companion;
+
+/* All threads issue EACH; whatever they got is unique. The falls of all are returned. */
+static size_t crew(firn_gen *gen, bool mixed, companion *other) {
+    static hand hands[THREADS];
+    firn_id *ids = calloc((size_t)THREADS * EACH, sizeof *ids);
+    size_t falls = 0;
+    pthread_t beside;
+    assert_non_null(ids);
+    if (other != NULL) {
+        other->gen = gen;
+        assert_int_equal(pthread_create(&beside, NULL, other->run, other), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        hands[i] = (hand){.gen = gen, .ids = ids + i * EACH, .n = EACH, .mixed = mixed};
+        assert_int_equal(pthread_create(&hands[i].thread, NULL, work, &hands[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(hands[i].thread, NULL);
+        falls += hands[i].falls;
+    }
+    if (other != NULL) {
+        atomic_store(&other->stop, true);
+        pthread_join(beside, NULL);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        if (hands[i].code != FIRN_OK) {
+            fail_msg("%s", hands[i].error.text);
+        }
+    }
+    assert_int_equal(duplicates(ids, (size_t)THREADS * EACH), 0);
+    free(ids);
+    return falls;
+}
+
+static firn_gen *opened(const char *scheme, const char *keys, bool stepped) {
+    const firn_config config = {.size = sizeof config,
+                                .scheme = scheme,
+                                .keys = keys,
+                                .store = world.store,
+                                .clock = &world.hands,
+                                .stepped = stepped};
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return gen;
+}
+
+static firn_status status_of(firn_gen *gen) {
+    firn_status status = {.size = sizeof status};
+    firn_gen_status(gen, &status);
+    return status;
+}
+
+/* ---- rows and orders ------------------------------------------------------------------------ */
+
+/* A row a line; `step_ns` moves the clock with each reading, so that ticks pass and fill up. */
+static const struct row {
+    const char *sentence, *scheme, *keys;
+    int64_t step_ns;
+    bool rises; /* each thread's IDs */
+} rows[] = {
+    {"snowflake in strict order", "snowflake", "full=wait window_ms=20", 200, true},
+    {"snowflake in each thread's order", "snowflake", "full=wait order=thread window_ms=20", 5000,
+     true},
+    {"snowflake, started at random", "leaf", "full=wait window_ms=20", 2000, true},
+    {"snowflake in each thread's order, started at random", "leaf",
+     "full=wait order=thread window_ms=20", 20000, true},
+    {"snowflake on three nodes", "snowflake", "full=wait nodes=3 window_ms=20", 200, true},
+    {"snowflake on three nodes in each thread's order", "snowflake",
+     "full=wait nodes=3 order=thread window_ms=20", 5000, true},
+    {"uuid7", "uuid7", "full=wait", 200, true},
+    {"uuid7 in each thread's order", "uuid7", "full=wait order=thread", 200, true},
+    {"uuid1 by its bare time", "uuid6", "full=wait", 200, true},
+    {"ulid", "ulid", "full=wait", 200, true},
+    {"objectid", "objectid", "full=wait", 200, false},
+    {"xid on a node of its own", "xid", "full=wait machine=1 pid=2 window_ms=5000", 20000, false},
+    {"a counter that fills its ticks", "time:42/ms random:30 counter:8", "full=wait", 400, false},
+    {"ksuid by its random bits", "ksuid", "", 200, false},
+    {"locality", "locality", "full=wait", 200, false},
+};
+
+static void threads_share(void **state) {
+    const struct row *row = *state;
+    for (int mixed = 0; mixed < 2; mixed++) {
+        assert_int_equal(world_new(NULL), 0);
+        world.clock.step_ns = row->step_ns;
+        firn_gen *gen = opened(row->scheme, row->keys, false);
+        size_t falls = crew(gen, mixed == 1, NULL);
+        if (row->rises) {
+            assert_int_equal(falls, 0);
+        }
+        assert_int_equal(status_of(gen).steps_back_left, 0);
+        assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+        world_end(NULL);
+    }
+}
+
+/* ---- companions ----------------------------------------------------------------------------- */
+
+static void *keeps(void *self) {
+    companion *it = self;
+    while (!atomic_load(&it->stop)) {
+        int64_t wait_ms;
+        it->failures += firn_gen_step(it->gen, &wait_ms, NULL) != FIRN_OK;
+        atomic_fetch_add(&it->rounds, 1);
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void a_keeper_renews_for_all(void **state) {
+    const char *keys[] = {"full=wait window_ms=200", "full=wait window_ms=200 order=thread",
+                          "full=wait window_ms=200 nodes=3"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        companion keeper = {.run = keeps};
+        int64_t wait_ms;
+        assert_int_equal(world_new(NULL), 0);
+        world.clock.step_ns = 400;
+        firn_gen *gen = opened("snowflake", keys[i], true);
+        assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+        assert_int_equal(crew(gen, true, &keeper), 0);
+        assert_true(atomic_load(&keeper.rounds) > 0);
+        assert_int_equal(keeper.failures, 0);
+        assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+        world_end(NULL);
+    }
+}
+
+/* Sets the clock back by more than back_ms now and then, as often as nodes are left for. */
+static void *sets_back(void *self) {
+    companion *it = self;
+    for (int64_t next = 0; !atomic_load(&it->stop);) {
+        int64_t steady;
+        simulated_steady(&world.clock, &steady);
+        if (steady >= next && atomic_load(&it->rounds) < 100) {
+            step(&world.clock, -1500 * MS);
+            atomic_fetch_add(&it->rounds, 1);
+            next = steady + 5 * MS;
+        }
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void permits_are_retired_under_way(void **state) {
+    static const char *const keys[][2] = {{"snowflake", "full=wait window_ms=50"},
+                                          {"snowflake", "full=wait window_ms=50 order=thread"},
+                                          {"leaf", "full=wait window_ms=50 nodes=2"},
+                                          {"uuid7", "full=wait"},
+                                          {"uuid1", "full=wait"},
+                                          {"ulid", "full=wait"},
+                                          {"objectid", "full=wait"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        companion setter = {.run = sets_back};
+        assert_int_equal(world_new(NULL), 0);
+        world.clock.step_ns = 400;
+        firn_gen *gen = opened(keys[i][0], keys[i][1], false);
+        crew(gen, true, &setter); /* unique is all that is promised here */
+        firn_status status = status_of(gen);
+        assert_true(atomic_load(&setter.rounds) > 0 && status.steps_back_left > 0);
+        assert_true(status.steps_back_left <= atomic_load(&setter.rounds));
+        assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+        world_end(NULL);
+    }
+}
+
+static void *asks(void *self) {
+    companion *it = self;
+    const firn_time past = {1750000000, 0};
+    firn_id *ids = calloc(EACH, sizeof *ids);
+    size_t n = 0;
+    while (!atomic_load(&it->stop) && ids != NULL) {
+        firn_status status = {.size = sizeof status};
+        firn_gen_status(it->gen, &status);
+        it->failures += status.next < status.first || status.next > status.end;
+        it->failures += n < EACH && firn_at(it->gen, &past, ids + n, 1, NULL) != FIRN_OK;
+        n += n < EACH;
+        atomic_fetch_add(&it->rounds, 1);
+    }
+    it->failures += duplicates(ids, n);
+    free(ids);
+    return NULL;
+}
+
+static void status_and_history_are_asked_meanwhile(void **state) {
+    companion curious = {.run = asks};
+    (void)state;
+    assert_int_equal(world_new(NULL), 0);
+    world.clock.step_ns = 400;
+    firn_gen *gen = opened("snowflake", "full=wait window_ms=2000", false);
+    assert_int_equal(crew(gen, true, &curious), 0);
+    assert_true(atomic_load(&curious.rounds) > 0);
+    assert_int_equal(curious.failures, 0);
+    assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+    world_end(NULL);
+}
+
+/* ---- integers ------------------------------------------------------------------------------- */
+
+typedef struct counter {
+    firn_range *range;
+    int64_t *values;
+    int code;
+    pthread_t thread;
+} counter;
+
+static void *count(void *self) {
+    counter *it = self;
+    for (size_t i = 0; i < EACH / 4 && it->code == FIRN_OK; i++) {
+        it->code = i % 50 == 0 ? firn_range_block(it->range, 1, &it->values[i], NULL)
+                               : firn_range_next(it->range, &it->values[i], NULL);
+        int64_t wait_ms;
+        if (i % 64 == 0 && it->code == FIRN_OK) {
+            it->code = firn_range_step(it->range, &wait_ms, NULL);
+        }
+    }
+    return NULL;
+}
+
+static int compare_integers(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void threads_share_integers(void **state) {
+    static counter counters[THREADS];
+    const size_t each = EACH / 4, all = THREADS * each;
+    firn_range *range = NULL;
+    int64_t *values = calloc(all, sizeof *values);
+    (void)state;
+    assert_non_null(values);
+    assert_int_equal(world_new(NULL), 0);
+    assert_int_equal(firn_range_open(&range, "orders", "step=100", world.store, &world.hands, NULL),
+                     FIRN_OK);
+    for (size_t i = 0; i < THREADS; i++) {
+        counters[i] = (counter){.range = range, .values = values + i * each};
+        assert_int_equal(pthread_create(&counters[i].thread, NULL, count, &counters[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(counters[i].thread, NULL);
+        assert_int_equal(counters[i].code, FIRN_OK);
+    }
+    qsort(values, all, sizeof *values, compare_integers);
+    for (size_t i = 1; i < all; i++) {
+        assert_true(values[i - 1] < values[i]);
+    }
+    free(values);
+    assert_int_equal(firn_range_close(range, NULL), FIRN_OK);
+    world_end(NULL);
+}
+
+int main(void) {
+    enum { ROWS = sizeof rows / sizeof rows[0], OTHERS = 4 };
+    static struct CMUnitTest tests[ROWS + OTHERS];
+    static char sentences[ROWS][120];
+    const struct CMUnitTest others[OTHERS] = {
+#define TEST(sentence, function) {sentence, function, NULL, NULL, NULL}
+        TEST("a keeper renews while all issue", a_keeper_renews_for_all),
+        TEST("permits are retired while all issue from them", permits_are_retired_under_way),
+        TEST("status and history are asked for while all issue",
+             status_and_history_are_asked_meanwhile),
+        TEST("integers of one range are had once", threads_share_integers),
+#undef TEST
+    };
+    for (size_t i = 0; i < ROWS; i++) {
+        snprintf(sentences[i], sizeof sentences[i], "threads share a generator: %s",
+                 rows[i].sentence);
+        tests[i] = (struct CMUnitTest){sentences[i], threads_share, NULL, NULL,
+                                       (void *)(uintptr_t)&rows[i]};
+    }
+    memcpy(tests + ROWS, others, sizeof others);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
