@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that are not: each in a stack of its own, changing places at every lock, pause and store
+ * verb, as one seed decides. Stands in for pthread_mutex_*, so that libfirn's own locks are such
+ * places; knows nothing of generators. */
+#include "sim.h"
+
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define STACK       (128 * 1024)
+#define CALL_POINTS 20000 /* places passed in one call: more is a call that never ends */
+
+static ucontext_t home; /* the scheduler's */
+
+/* ---- what is thread-local ------------------------------------------------------------------------
+ */
+
+static struct {
+    void *at;
+    size_t size;
+} locals;
+
+/* The program itself comes first, and libfirn is a part of it. */
+static int find_locals(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_TLS) {
+            locals.at = info->dlpi_tls_data;
+            locals.size = info->dlpi_phdr[i].p_memsz;
+        }
+    }
+    return 1;
+}
+
+void fibers_make(void) {
+    dl_iterate_phdr(find_locals, NULL);
+    for (unsigned i = 0; i < FIBERS; i++) {
+        fiber *it = &sim.fibers[i];
+        it->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        it->locals = calloc(1, locals.size + 1);
+        if (it->stack == MAP_FAILED || it->locals == NULL) {
+            abort();
+        }
+    }
+}
+
+/* ---- turns ---------------------------------------------------------------------------------------
+ */
+
+unsigned fiber_index(void) {
+    return sim.fiber == NULL ? FIBERS : (unsigned)(sim.fiber - sim.fibers);
+}
+
+static void give_turn_away(void) {
+    fiber *me = sim.fiber;
+    memcpy(me->locals, locals.at, locals.size);
+    swapcontext(&me->context, &home);
+}
+
+static void take_turn(fiber *it) {
+    memcpy(locals.at, it->locals, locals.size);
+    sim.fiber = it;
+    swapcontext(&home, &it->context);
+    sim.fiber = NULL;
+}
+
+static void body(void) {
+    fiber *me = sim.fiber;
+    me->run(me->process);
+    me->used = false;
+    give_turn_away();
+}
+
+bool fiber_start(process *of, void (*run)(process *)) {
+    for (unsigned i = 0; i < FIBERS; i++) {
+        fiber *it = &sim.fibers[i];
+        if (!it->used && it != sim.fiber) {
+            it->used = true;
+            it->process = of;
+            it->run = run;
+            it->wake = 0;
+            it->waits = NULL;
+            getcontext(&it->context);
+            it->context.uc_stack.ss_sp = it->stack;
+            it->context.uc_stack.ss_size = STACK;
+            it->context.uc_link = NULL;
+            makecontext(&it->context, body, 0);
+            return true;
+        }
+    }
+    return false;
+}
+
+void fiber_drop_all(const process *of) {
+    for (unsigned i = 0; i < FIBERS; i++) {
+        if (sim.fibers[i].process == of) {
+            sim.fibers[i].used = false;
+        }
+    }
+}
+
+void fiber_point(void) {
+    if (sim.fiber == NULL || sim.child || sim.whole) {
+        return;
+    }
+    if (++sim.fiber->calls_in_call > CALL_POINTS) {
+        failed("a call does not end");
+    }
+    if (chance(sim.switches) || sim.failed) {
+        give_turn_away();
+    }
+}
+
+void fiber_sleep(int64_t ns) {
+    if (sim.fiber == NULL || sim.child) {
+        sim.now += ns;
+        return;
+    }
+    if (++sim.fiber->calls_in_call > CALL_POINTS) {
+        failed("a call does not end");
+    }
+    sim.fiber->wake = sim.now + ns;
+    give_turn_away();
+}
+
+static bool may_run(const fiber *it) {
+    return it->used && it->wake <= sim.now && it->process->paused_until <= sim.now &&
+           (it->waits == NULL || *it->waits == 0);
+}
+
+/* When the first of them may run; INT64_MAX: none will. */
+static int64_t next_wake(void) {
+    int64_t first = INT64_MAX;
+    for (unsigned i = 0; i < FIBERS; i++) {
+        const fiber *it = &sim.fibers[i];
+        if (it->used && (it->waits == NULL || *it->waits == 0)) {
+            int64_t at =
+                it->wake > it->process->paused_until ? it->wake : it->process->paused_until;
+            first = at < first ? at : first;
+        }
+    }
+    return first;
+}
+
+static fiber *pick(unsigned *left) {
+    fiber *able[FIBERS];
+    unsigned count = 0;
+    *left = 0;
+    for (unsigned i = 0; i < FIBERS; i++) {
+        *left += sim.fibers[i].used;
+        if (may_run(&sim.fibers[i])) {
+            able[count++] = &sim.fibers[i];
+        }
+    }
+    return count == 0 ? NULL : able[draw(count)];
+}
+
+void fibers_run(void) {
+    unsigned left;
+    for (; !sim.failed; sim.steps++) {
+        if (sim.steps > sim.most_steps) {
+            sim.counts.cut_short++;
+            return;
+        }
+        life_event();
+        fiber *next = pick(&left);
+        if (left == 0) {
+            return;
+        }
+        if (next != NULL) {
+            take_turn(next);
+            sim.now += chance(400) ? draw_span(sim.pace) : 0;
+        } else if (next_wake() == INT64_MAX) {
+            failed("every thread waits for a lock");
+        } else if (next_wake() > sim.now) {
+            sim.now = next_wake();
+        }
+    }
+}
+
+/* ---- locks: the first word tells who holds it, 0 nobody, as a page wiped by a fork has it ------ */
+
+static int lock(pthread_mutex_t *mutex, bool wait) {
+    int *word = (int *)(void *)mutex;
+    fiber_point();
+    while (*word != 0) {
+        if (!wait) {
+            return 16; /* EBUSY */
+        }
+        if (sim.fiber == NULL || sim.child) {
+            _exit(9); /* held by a thread that is not there: a hang */
+        }
+        sim.fiber->waits = word;
+        give_turn_away();
+        sim.fiber->waits = NULL;
+    }
+    *word = 1;
+    return 0;
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    return lock(mutex, true);
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    return lock(mutex, false);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    int *word = (int *)(void *)mutex;
+    *word = 0;
+    fiber_point();
+    return 0;
+}

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: MIT */
+/* Lives of processes: which schemes and policies a run has, what their threads do, and how they
+ * end. All faults but the network's begin here. */
+#include "sim.h"
+
+#include "entropy.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OPEN_TRIES   3
+#define CHILD_ISSUES 24
+
+/* ---- the plan ----------------------------------------------------------------------------------- */
+
+/* What generators of one run issue. `nodes`: how many fixed nodes to choose from; 0: the row's
+ * fields are given, or it has none. */
+typedef struct profile {
+    const char *scheme, *keys;
+    const char *twin; /* a second scheme of the same namespace */
+    unsigned nodes;
+    bool sequence; /* takes nodes=, start= */
+} profile;
+
+static const profile profiles[] = {
+    {"time:40/ms@@2025-01-01 node:2 sequence:2", "ns=tiny", NULL, 4, true},
+    {"time:40/ms@@2025-01-01 node:1 sequence:3", "ns=pair", NULL, 2, true},
+    {"time:40/ms@@2025-01-01 node:3 sequence:2", "ns=eight", NULL, 8, true},
+    {"node:2 time:40/us@@2025-01-01 sequence:4", "ns=micro", NULL, 4, true},
+    {"time:40/ms@@2025-01-01 node:2", "ns=bare", NULL, 4, false},
+    {"time:40/ms@@2025-01-01 node:2 counter:6", "ns=counted", NULL, 4, false},
+    {"js53", "", NULL, 3, true},
+    {"lable-spread", "", NULL, 3, true},
+    {"snowflake", "datacenter=1", NULL, 0, true},
+    {"leaf", "worker=5", NULL, 0, true},
+    {"sonyflake", "", NULL, 2, true},
+    {"baidu", "bits=29/21/13 worker=ticket", NULL, 0, true},
+    {"flake", "worker=02:00:00:00:00:07", NULL, 0, true},
+    {"uuid1", "node=02:00:00:00:00:01", "uuid6", 0, false},
+    {"uuid6", "node=02:00:00:00:00:01 clock_seq=5", "uuid1", 0, false},
+    {"xid", "machine=1 pid=2", NULL, 0, false},
+    {"objectid-legacy", "machine=7 pid=9", NULL, 0, false},
+    {"locality", "pid=1 mac=2", NULL, 0, false},
+    {"uuid1", "", "uuid6", 0, false},
+    {"uuid7", "", NULL, 0, true},
+    {"ulid", "", NULL, 0, false},
+    {"objectid", "", NULL, 0, false},
+    {"ksuid", "", NULL, 0, false},
+    {"uuid4", "", NULL, 0, false},
+};
+
+#define TIGHT 6 /* the first so many are small enough that processes meet */
+
+static struct {
+    profile spaces[2];
+    char policies[2][200];
+    bool integers;
+    int64_t integer_increment;
+    char integer_keys[64];
+} plan;
+
+static void append(char *text, size_t size, const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, size - length, format, arguments);
+    va_end(arguments);
+}
+
+/* Policies of a namespace; those of one generator are added when it is opened. */
+static void plan_policies(char text[200], const profile *space) {
+    static const int64_t backs[] = {0, 2, 10, 50}, leads[] = {0, 5, 60};
+    static const int64_t windows[] = {1, 2, 5, 20, 100};
+    int64_t back = backs[draw(4)];
+    text[0] = '\0';
+    if (chance(800)) {
+        append(text, 200, " window_ms=%d", (int)windows[draw(5)]);
+    }
+    if (chance(800)) {
+        append(text, 200, " back_ms=%d max_lead_ms=%d", (int)back, (int)(back + leads[draw(3)]));
+    }
+    if (space->sequence && chance(200)) {
+        append(text, 200, " start=%s", chance(500) ? "rolling" : "random:2");
+    }
+    append(text, 200, " max_wait_ms=%d", chance(700) ? 0 : (int)draw(30));
+}
+
+static void plan_integers(void) {
+    static const char *const kinds[] = {"kind=serial", "kind=segment", "kind=ticket"};
+    unsigned kind = (unsigned)draw(3);
+    plan.integers = chance(400);
+    plan.integer_increment = kind == 2 ? 1 + (int64_t)draw(3) : 1;
+    plan.integer_keys[0] = '\0';
+    append(plan.integer_keys, sizeof plan.integer_keys, "%s step=%d", kinds[kind],
+           1 + (int)draw(chance(700) ? 4 : 40));
+    if (kind == 2) {
+        append(plan.integer_keys, sizeof plan.integer_keys, " increment=%d",
+               (int)plan.integer_increment);
+    } else if (chance(200)) {
+        append(plan.integer_keys, sizeof plan.integer_keys, " end=%d", 5 + (int)draw(60));
+    }
+}
+
+void life_plan(void) {
+    for (int i = 0; i < 2; i++) {
+        unsigned all = sizeof profiles / sizeof profiles[0];
+        plan.spaces[i] = profiles[chance(600) ? draw(TIGHT) : draw(all)];
+        plan_policies(plan.policies[i], &plan.spaces[i]);
+    }
+    plan_integers();
+    sim.process_count = 1 + (unsigned)draw(PROCESSES);
+    for (unsigned i = 0; i < sim.process_count; i++) {
+        sim.processes[i] = (process){.machine = &sim.machines[draw(sim.machine_count)],
+                                     .lives = 1 + (int)draw(4),
+                                     .workers = (int)draw(4)};
+        process_begin(&sim.processes[i]);
+    }
+}
+
+/* ---- what a process stands on ------------------------------------------------------------------- */
+
+static int read_wall(void *self, firn_time *now) {
+    const process *it = self;
+    int64_t wall = machine_wall(it->machine);
+    *now = (firn_time){wall / SECOND, (int32_t)(wall % SECOND)};
+    if (sim.fiber != NULL && wall > sim.fiber->greatest_wall) {
+        sim.fiber->greatest_wall = wall;
+    }
+    return FIRN_OK;
+}
+
+static int read_steady(void *self, int64_t *ns) {
+    const process *it = self;
+    *ns = 1000 * SECOND + sim.now - NOON - it->machine->steady_lag;
+    return FIRN_OK;
+}
+
+static int pause_for(void *self, int64_t ns) {
+    (void)self;
+    fiber_sleep(ns);
+    return FIRN_OK;
+}
+
+static int fill(void *self, void *out, size_t size) {
+    process *it = self;
+    if (!sim.child && chance(sim.entropy_fails)) {
+        return FIRN_EENTROPY;
+    }
+    return it->seeded.fill(it->seeded.self, out, size);
+}
+
+static void hear(void *self, const char *text) {
+    maker *it = self;
+    it->leaves += strncmp(text, "the clock stepped back", 22) == 0;
+    note("g%d: %s", (int)(it - sim.makers), text);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+static maker *new_maker(const process *owner) {
+    if (sim.maker_count == MAKERS) {
+        return NULL;
+    }
+    maker *it = &sim.makers[sim.maker_count++];
+    memset(it, 0, sizeof *it);
+    it->used = true;
+    it->process = (int)(owner - sim.processes);
+    it->opened = sim.now;
+    if (firn_store_wrap(&it->link, &wire_ops, it, NULL) != FIRN_OK) {
+        abort();
+    }
+    return it;
+}
+
+/* Keys of one generator of a namespace. */
+static void choose_keys(char text[400], maker *it, const profile *space, const char *policies,
+                        bool *stepped) {
+    bool fixed = space->nodes > 0 && chance(350), windows = false;
+    snprintf(text, 400, "%s%s", space->keys, policies);
+    if (fixed) {
+        append(text, 400, " node=%d", (int)draw(space->nodes));
+    }
+    it->strict = true;
+    if (chance(150)) {
+        append(text, 400, " mode=online");
+    } else if (space->sequence && chance(200)) {
+        append(text, 400, " order=thread");
+        it->strict = false;
+        it->thread = true;
+    } else if (space->sequence && space->nodes > 0 && !fixed && chance(150)) {
+        append(text, 400, " nodes=%d", 2 + (int)draw(2));
+        it->strict = false;
+    } else {
+        windows = true;
+    }
+    *stepped = windows && chance(100);
+    if (chance(150)) {
+        append(text, 400, " full=%s", chance(500) ? "wait" : "fail");
+    }
+    if (chance(200)) {
+        append(text, 400, " back=%s", chance(500) ? "wait" : chance(500) ? "fail" : "leave");
+    }
+    if (chance(400)) {
+        append(text, 400, " history=job");
+    }
+}
+
+static void open_generator(process *owner, maker *it) {
+    unsigned which = (unsigned)draw(2);
+    const profile *space = &plan.spaces[which];
+    char keys[400];
+    firn_error error = {0};
+    firn_gen *gen = NULL;
+    bool stepped;
+    choose_keys(keys, it, space, plan.policies[which], &stepped);
+    firn_config config = {.size = sizeof config,
+                          .scheme =
+                              space->twin != NULL && chance(500) ? space->twin : space->scheme,
+                          .keys = keys,
+                          .store = it->link,
+                          .clock = &owner->clock,
+                          .entropy = &owner->entropy,
+                          .notice = hear,
+                          .notice_self = it,
+                          .note = "sim",
+                          .stepped = stepped};
+    int code = FIRN_EBUSY;
+    for (int i = 0; i < OPEN_TRIES && code != FIRN_OK && gen == NULL; i++) {
+        it->opened = sim.now;
+        sim.fiber->calls_in_call = 0;
+        code = firn_open_with(&gen, &config, &error);
+        note("g%d: open %s %s: %s %s", (int)(it - sim.makers), config.scheme, keys,
+             firn_errname(code), code == FIRN_OK ? "" : error.text);
+        if (code == FIRN_EUSAGE || code == FIRN_ERANGE || code == FIRN_EROW) {
+            failed("the plan is wrong: %s %s: %s", config.scheme, keys, error.text);
+        }
+        if (code != FIRN_OK) {
+            fiber_sleep(draw_span(20 * sim.pace));
+        }
+    }
+    if (gen != NULL) {
+        it->canonical = space->twin != NULL ? "uuid1" : NULL;
+        snprintf(it->ns, sizeof it->ns, "%s", gen->ns);
+        it->gen = gen;
+    }
+}
+
+static void open_range(const process *owner, maker *it) {
+    char keys[128];
+    it->increment = plan.integer_increment;
+    snprintf(keys, sizeof keys, "%s", plan.integer_keys);
+    if (strstr(keys, "ticket") != NULL) {
+        it->offset = 1 + (int64_t)draw((uint64_t)it->increment);
+        append(keys, sizeof keys, " offset=%d", (int)it->offset);
+    }
+    snprintf(it->ns, sizeof it->ns, "integer orders");
+    it->last_integer = -1;
+    firn_range *range = NULL;
+    firn_error error;
+    if (firn_range_open(&range, "orders", keys, it->link, &owner->clock, &error) != FIRN_OK) {
+        failed("the plan is wrong: %s: %s", keys, error.text);
+    }
+    note("g%d: range %s", (int)(it - sim.makers), keys);
+    it->range = range;
+}
+
+static void open_all(process *owner) {
+    unsigned count = 1 + (unsigned)draw(HELD);
+    owner->clock = (firn_clock){1, owner, read_wall, read_steady, pause_for};
+    owner->entropy_state = draw(UINT64_MAX);
+    owner->seeded = firn__entropy_seeded(&owner->entropy_state);
+    owner->entropy = (firn_entropy){1, owner, fill};
+    for (unsigned i = 0; i < count && !sim.failed; i++) {
+        maker *it = new_maker(owner);
+        owner->makers[i] = it;
+        if (it == NULL) {
+            return;
+        }
+        if (plan.integers && chance(400)) {
+            open_range(owner, it);
+        } else {
+            open_generator(owner, it);
+        }
+        bool opened = it->gen != NULL || it->range != NULL;
+        sim.counts.opened += opened;
+        sim.counts.unopened += !opened;
+    }
+}
+
+/* ---- one call ----------------------------------------------------------------------------------- */
+
+static void told(const maker *it, int code, const firn_error *error) {
+    sim.counts.refused += code != FIRN_OK;
+    if (code != FIRN_OK) {
+        note("g%d: %s %s", (int)(it - sim.makers), firn_errname(code), error->text);
+    }
+    if (code == FIRN_ECLONED) {
+        failed("g%d was taken for a copy of itself: %s", (int)(it - sim.makers), error->text);
+    }
+    if (code == FIRN_EFORKED && !sim.child) {
+        failed("g%d was taken for a child: %s", (int)(it - sim.makers), error->text);
+    }
+}
+
+static void issue(maker *it) {
+    firn_id ids[AT_MOST];
+    uint64_t numbers[AT_MOST];
+    firn_error error = {0};
+    size_t n = chance(700) ? 1 : 1 + draw(chance(500) ? 4 : AT_MOST);
+    call made = judge_begin(it);
+    int code;
+    if (n == 1 && chance(900)) {
+        code = firn_next(it->gen, ids, &error);
+    } else if (firn_gen_scheme(it->gen)->bits <= 64 && chance(300)) {
+        code = firn_next_u64(it->gen, numbers, n, &error);
+        for (size_t i = 0; code == FIRN_OK && i < n; i++) {
+            ids[i] = (firn_id){numbers[i], 0, 0, firn_gen_scheme(it->gen)->bits};
+        }
+    } else {
+        code = firn_next_n(it->gen, ids, n, &error);
+    }
+    told(it, code, &error);
+    if (code == FIRN_OK) {
+        judge_issued(&made, ids, n);
+    }
+}
+
+static void back_date(maker *it) {
+    firn_id ids[AT_MOST];
+    firn_error error = {0};
+    int64_t at = NOON - DAY * (1 + (int64_t)draw(2)) + MILLI * (int64_t)draw(3);
+    firn_time time = {at / SECOND, (int32_t)(at % SECOND)};
+    size_t n = 1 + draw(chance(700) ? 2 : 8);
+    sim.fiber->calls_in_call = 0;
+    int code = firn_at(it->gen, &time, ids, n, &error);
+    told(it, code, &error);
+    if (code == FIRN_OK) {
+        judge_backdated(it, &time, ids, n);
+    }
+}
+
+static void take_integers(maker *it) {
+    firn_error error = {0};
+    int64_t value = 0, before = it->last_integer, count = 1;
+    sim.fiber->calls_in_call = 0;
+    bool block = chance(200);
+    int code;
+    if (block) {
+        count = 1 + (int64_t)draw(5);
+        before = -1; /* a block has no place in the order of the others */
+        code = firn_range_block(it->range, count, &value, &error);
+    } else {
+        code = firn_range_next(it->range, &value, &error);
+    }
+    told(it, code, &error);
+    if (code == FIRN_OK) {
+        judge_integers(it, before, value, count);
+    }
+    if (code == FIRN_OK && !block && value > it->last_integer) {
+        it->last_integer = value;
+    }
+}
+
+static void step(maker *it) {
+    int64_t wait_ms = 0;
+    firn_error error = {0};
+    sim.fiber->calls_in_call = 0;
+    int code = it->range != NULL ? firn_range_step(it->range, &wait_ms, &error)
+                                 : firn_gen_step(it->gen, &wait_ms, &error);
+    told(it, code, &error);
+}
+
+/* ---- forks -------------------------------------------------------------------------------------- */
+
+/* What a child tells: in memory that both see. */
+typedef struct child_log {
+    unsigned count;
+    struct {
+        maker *maker;
+        bool backdated;
+        firn_id id;
+    } issued[CHILD_ISSUES];
+} child_log;
+
+static void child_issue(child_log *log, maker *it, bool backdated) {
+    firn_id ids[3];
+    firn_time time = {(NOON - DAY) / SECOND, 0};
+    size_t n = 1 + draw(3);
+    int code =
+        backdated ? firn_at(it->gen, &time, ids, n, NULL) : firn_next_n(it->gen, ids, n, NULL);
+    for (size_t i = 0; code == FIRN_OK && i < n && log->count < CHILD_ISSUES; i++) {
+        log->issued[log->count].maker = it;
+        log->issued[log->count].backdated = backdated;
+        log->issued[log->count++].id = ids[i];
+    }
+}
+
+static void live_as_child(process *me, child_log *log) {
+    sim.child = true;
+    me->entropy_state = draw(UINT64_MAX); /* as the system's is another one */
+    alarm(10);
+    for (int i = 0; i < 6; i++) {
+        maker *it = me->makers[draw(HELD)];
+        if (it != NULL && it->gen != NULL) {
+            child_issue(log, it, chance(300));
+        } else if (it != NULL && it->range != NULL) {
+            int64_t value;
+            if (firn_range_next(it->range, &value, NULL) == FIRN_OK) {
+                _exit(7);
+            }
+        }
+        sim.now += draw_span(sim.pace);
+    }
+    if (chance(300) && me->makers[0] != NULL && me->makers[0]->gen != NULL) {
+        firn_close(me->makers[0]->gen, NULL);
+    }
+    _exit(0);
+}
+
+static void fork_now(process *me) {
+    child_log *log =
+        mmap(NULL, sizeof *log, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status = -1;
+    if (log == MAP_FAILED) {
+        return;
+    }
+    note("forks");
+    sim.counts.forks++;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        live_as_child(me, log);
+    }
+    draw(2); /* the next child is to have other chances */
+    if (child < 0 || waitpid(child, &status, 0) < 0) {
+        failed("no child could be forked");
+    } else if (WIFEXITED(status) && WEXITSTATUS(status) == 7) {
+        failed("a forked child was handed out an integer of its parent");
+    } else if (status != 0) {
+        failed("a forked child ended with status %x (9: it waits for a lock forever)",
+               (unsigned)status);
+    }
+    for (unsigned i = 0; i < log->count && !sim.failed; i++) {
+        judge_child(log->issued[i].maker, log->issued[i].backdated, &log->issued[i].id);
+    }
+    munmap(log, sizeof *log);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+static void work(process *me) {
+    unsigned calls = 5 + (unsigned)draw(25);
+    unsigned backdating = chance(300) ? 150 : 0;
+    for (unsigned i = 0; i < calls && !sim.failed; i++) {
+        maker *it = me->makers[draw(HELD)];
+        fiber_point();
+        if (it == NULL || (it->gen == NULL && it->range == NULL)) {
+            continue;
+        }
+        if (chance(40) || (it->gen != NULL && it->gen->stepped && chance(300))) {
+            step(it);
+        } else if (it->range != NULL) {
+            take_integers(it);
+        } else if (chance(backdating)) {
+            back_date(it);
+        } else {
+            issue(it);
+        }
+        if (chance(sim.forks)) {
+            fork_now(me);
+        }
+        if (chance(250)) {
+            fiber_sleep(draw_span(20 * sim.pace));
+        }
+    }
+}
+
+static void worker(process *me) {
+    work(me);
+    me->workers--;
+}
+
+static void close_all(process *me) {
+    for (int i = 0; i < HELD; i++) {
+        maker *it = me->makers[i];
+        if (it == NULL) {
+            continue;
+        }
+        firn_gen *gen = it->gen;
+        firn_range *range = it->range;
+        sim.fiber->calls_in_call = 0;
+        note("g%d: close", (int)(it - sim.makers));
+        firn_close(gen, NULL);
+        firn_range_close(range, NULL);
+        it->gen = NULL;
+        it->range = NULL;
+        sim.counts.closed++;
+    }
+}
+
+static void main_thread(process *me) {
+    open_all(me);
+    int workers = me->workers, started = 0;
+    while (started < workers && fiber_start(me, worker)) {
+        started++;
+    }
+    me->workers = started;
+    work(me);
+    while (me->workers > 0 && !sim.failed) {
+        fiber_sleep(1 + draw_span(sim.pace));
+    }
+    me->workers = workers;
+    close_all(me);
+    process_free(me);
+    if (--me->lives > 0) {
+        fiber_sleep(chance(500) ? 0 : draw_span(20 * sim.pace));
+        process_begin(me);
+    }
+}
+
+void process_begin(process *it) {
+    for (int i = 0; i < HELD; i++) {
+        it->makers[i] = NULL;
+    }
+    fiber_start(it, main_thread);
+}
+
+/* Frees without giving back: as the kernel does. The address space of what a thread was about to
+ * open is lost until this program ends. */
+void process_free(process *it) {
+    for (int i = 0; i < HELD; i++) {
+        maker *gone = it->makers[i];
+        it->makers[i] = NULL;
+        if (gone == NULL) {
+            continue;
+        }
+        gone->dead = true;
+        if (gone->gen != NULL) {
+            firn__history_free(gone->gen);
+            firn__window_free(gone->gen);
+            munmap(gone->gen->live, sizeof(firn__live));
+            free(gone->gen);
+        }
+        free(gone->range); /* its shelf, a page, is lost */
+        firn_store_close(gone->link);
+        gone->gen = NULL;
+        gone->range = NULL;
+        gone->link = NULL;
+    }
+}
+
+void process_crash(process *it) {
+    bool lives = false;
+    for (unsigned i = 0; i < FIBERS; i++) {
+        lives |= sim.fibers[i].used && sim.fibers[i].process == it;
+    }
+    if (!lives) {
+        return;
+    }
+    note("p%d crashes", (int)(it - sim.processes));
+    sim.counts.crashes++;
+    fiber_drop_all(it);
+    process_free(it);
+    if (it->workers < 0) {
+        it->workers = 0;
+    }
+    if (chance(300)) {
+        machine_step(it->machine, chance(500) ? -HOUR : -draw_span(SECOND));
+    }
+    if (--it->lives > 0) {
+        it->paused_until = sim.now + draw_span(20 * sim.pace);
+        process_begin(it);
+    }
+}
+
+/* ---- events ------------------------------------------------------------------------------------- */
+
+void life_event(void) {
+    process *somebody = &sim.processes[draw(sim.process_count)];
+    if (chance(sim.clock_faults)) {
+        machine_disturb(&sim.machines[draw(sim.machine_count)]);
+    }
+    if (chance(sim.crashes)) {
+        process_crash(somebody);
+    }
+    if (chance(sim.pauses)) {
+        sim.counts.pauses++;
+        somebody->paused_until = sim.now + draw_span(chance(50) ? HOUR : 200 * sim.pace);
+        note("p%d is paused", (int)(somebody - sim.processes));
+    }
+    if (chance(sim.outages)) {
+        sim.outage_until = sim.now + draw_span(50 * sim.pace);
+        note("the store is out");
+    }
+    if (chance(sim.late)) {
+        wire_deliver();
+    }
+}

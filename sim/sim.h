@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulation's one page of shared state: machines with clocks, processes, fibers that stand for
+ * threads, a network to a store, and a judge. Everything follows from `world.random`; nothing here
+ * is real but the code of libfirn and fork(). */
+#ifndef FIRN_SIM_H
+#define FIRN_SIM_H
+
+#include "gen.h"
+
+#include <firn/firn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define MICRO  INT64_C(1000) /* ns */
+#define MILLI  INT64_C(1000000)
+#define SECOND INT64_C(1000000000)
+#define HOUR   (3600 * SECOND)
+#define DAY    (24 * HOUR)
+#define YEAR   (365 * DAY)
+#define NOON   (INT64_C(1760000000) * SECOND) /* where time begins: a day in October 2025 */
+
+#define MACHINES  3
+#define PROCESSES 4
+#define MAKERS    160 /* generators and ranges of one run, all incarnations */
+#define HELD      2   /* of one process */
+#define FIBERS    16
+#define LETTERS   20
+#define NODES     16 /* nodes whose last slot the judge remembers for a generator */
+#define AT_MOST   40 /* IDs of one call */
+
+/* ---- chance ---------------------------------------------------------------------------------- */
+
+uint64_t draw(uint64_t below);      /* 0 .. below - 1; below >= 1 */
+bool chance(unsigned per_thousand); /* true that often */
+int64_t draw_span(int64_t most_ns); /* 0 .. most_ns, small ones as often as large ones */
+
+/* ---- machines -------------------------------------------------------------------------------- */
+
+/* A machine's clocks. */
+typedef struct machine {
+    int64_t wall_base, since; /* wall was wall_base at world.now = since */
+    int64_t rate_ppm;         /* how much too fast it runs */
+    int64_t steady_lag;       /* what its steady clock has missed */
+    bool frozen;
+    int64_t touched; /* when it was last set: since then it is honest */
+} machine;
+
+int64_t machine_wall(const machine *it);
+void machine_disturb(machine *it); /* steps, freezes, thaws, drifts */
+void machine_step(machine *it, int64_t by_ns);
+
+/* ---- generators, as the judge knows them ----------------------------------------------------- */
+
+/* What one call issued last: order is judged by it. */
+typedef struct last_issue {
+    bool any;
+    unsigned leaves; /* how often a node had been left for a step back */
+    uint64_t node, tick, count;
+    firn_id id;
+} last_issue;
+
+/* A generator or a range of one incarnation of a process. */
+typedef struct maker {
+    bool used, dead;
+    int process;
+    firn_gen *gen;
+    firn_range *range;
+    firn_store *link; /* its own way to the store; self is this maker */
+    char ns[FIRN_NS_SIZE];
+    const char *canonical; /* IDs of two schemes are compared as this one's; NULL: as they are */
+    bool strict;           /* order=strict and one node */
+    bool thread;           /* order=thread */
+    int64_t opened;        /* world.now */
+    unsigned leaves;
+    last_issue last[FIBERS + 1]; /* of each fiber, and of all */
+    struct {
+        uint64_t node;
+        int64_t slot;
+    } nodes[NODES];
+    unsigned node_count;
+    int64_t last_integer;
+    int64_t increment, offset;
+} maker;
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+typedef struct process {
+    machine *machine;
+    firn_clock clock;
+    uint64_t entropy_state;
+    firn_entropy seeded, entropy;
+    maker *makers[HELD];
+    int lives;            /* incarnations left */
+    int workers;          /* fibers beside the main one */
+    int64_t paused_until; /* world.now */
+} process;
+
+void process_begin(process *of); /* a main fiber, which opens, works, closes */
+void process_crash(process *of); /* nothing is given back; another life begins if one is left */
+void process_free(process *of);  /* the memory of its generators */
+
+/* ---- fibers ---------------------------------------------------------------------------------- */
+
+/* A thread of a process, in a stack of its own. */
+typedef struct fiber {
+    ucontext_t context;
+    void *stack, *locals; /* locals: what is thread-local in libfirn while it does not run */
+    bool used;
+    process *process; /* NULL: free */
+    void (*run)(process *of);
+    int64_t wake;           /* not before this */
+    const int *waits;       /* for this lock word to become 0 */
+    int64_t greatest_wall;  /* that it read in this call */
+    unsigned calls_in_call; /* points passed in this call, to end runaway ones */
+} fiber;
+
+bool fiber_start(process *of, void (*run)(process *of));
+void fiber_drop_all(const process *of);
+void fiber_point(void);       /* here another thread may run */
+void fiber_sleep(int64_t ns); /* others run until then */
+void fibers_run(void);        /* until none is left, or the run has failed */
+unsigned fiber_index(void);   /* of the running one; FIBERS outside */
+void fibers_make(void);       /* once a program */
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+/* A request that is still under way, or a copy that will arrive once more. */
+typedef struct letter {
+    bool used, give_back;
+    maker *from;
+    char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], key[FIRN_KEY_SIZE];
+    firn_request request;
+    firn_mark mine;
+    int64_t high;
+} letter;
+
+extern const firn_store_ops wire_ops; /* self is the maker */
+void wire_deliver(void);              /* one letter, if there is any */
+
+/* ---- the judge ------------------------------------------------------------------------------- */
+
+/* What is known when a call begins. */
+typedef struct call {
+    maker *by;
+    last_issue before;
+    unsigned leaves;
+    int64_t wall;
+    unsigned node_count;
+    int64_t nodes[NODES];
+} call;
+
+void judge_clear(void);
+void judge_granted(maker *to, const firn_request *request, int64_t first);
+void judge_giving(maker *from, const char *ns, const char *key, int64_t high, int64_t end);
+void judge_given(const char *ns, const char *key, int64_t high, int64_t end);
+call judge_begin(maker *by);
+void judge_issued(const call *made, const firn_id *ids, size_t n);
+void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t n);
+void judge_integers(maker *by, int64_t before, int64_t first, int64_t count);
+/* IDs of a forked child: unique, and nothing from a window. */
+void judge_child(maker *by, bool backdated, const firn_id *id);
+
+/* ---- the world ------------------------------------------------------------------------------- */
+
+/* How often what happened: printed at the end, so that a simulation that does nothing is seen. */
+#define COUNTS(X)                                                                                  \
+    X(ids)                                                                                         \
+    X(backdated)                                                                                   \
+    X(integers)                                                                                    \
+    X(refused)                                                                                     \
+    X(opened)                                                                                      \
+    X(unopened)                                                                                    \
+    X(closed)                                                                                      \
+    X(crashes)                                                                                     \
+    X(grants)                                                                                      \
+    X(busy)                                                                                        \
+    X(lost_requests)                                                                               \
+    X(lost_replies)                                                                                \
+    X(outages)                                                                                     \
+    X(late)                                                                                        \
+    X(late_granted)                                                                                \
+    X(given_back)                                                                                  \
+    X(clock_steps)                                                                                 \
+    X(pauses)                                                                                      \
+    X(forks)                                                                                       \
+    X(child_ids)                                                                                   \
+    X(cut_short)
+
+typedef struct counts {
+#define SIM_X(name) uint64_t name;
+    COUNTS(SIM_X)
+#undef SIM_X
+} counts;
+
+typedef struct world {
+    uint64_t seed, random;
+    bool trace, failed, child;
+    bool whole;           /* nobody else's turn now: the store does each verb in one step */
+    bool plant_duplicate; /* the self-check: one ID is shown to the judge twice */
+    int64_t now;          /* true time, ns since 1970 */
+    int64_t pace;         /* how fast it passes, ns */
+    machine machines[MACHINES];
+    process processes[PROCESSES];
+    unsigned process_count, machine_count;
+    maker makers[MAKERS];
+    unsigned maker_count;
+    fiber fibers[FIBERS];
+    fiber *fiber; /* the running one; NULL: the scheduler */
+    firn_store *store;
+    letter letters[LETTERS];
+    int64_t outage_until;
+    /* Which faults this run has, per thousand. */
+    unsigned switches, clock_faults, crashes, pauses, lost, repeats, late, outages, forks,
+        entropy_fails;
+    unsigned steps, most_steps;
+    counts counts;
+} world;
+
+extern world sim;
+
+void world_make(uint64_t seed); /* everything of one run but its processes' lives */
+void world_free(void);
+void life_plan(void);  /* which schemes, keys and processes this run has */
+void life_event(void); /* between two turns: what may happen to anybody */
+
+void note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* with --trace */
+/* The run has failed: printed with its seed. */
+void failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* The way between a generator and the one store: loses requests and replies, keeps copies that
+ * arrive late or twice, also of what was acknowledged, and fails. The store behind it is libfirn's
+ * own memory store; what it grants the judge is told. */
+#include "sim.h"
+
+#define TRIP_NS (2 * MILLI) /* of one message, at most, mostly */
+
+static int say(firn_error *error, int code, const char *text) {
+    if (error != NULL) {
+        error->code = code;
+        snprintf(error->text, sizeof error->text, "%s", text);
+    }
+    return code;
+}
+
+/* ---- carrying out ------------------------------------------------------------------------------- */
+
+static int carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held) {
+    sim.whole = true;
+    int code = firn_store_reserve(sim.store, request, first, held, NULL);
+    sim.whole = false;
+    if (code == FIRN_OK) {
+        sim.counts.grants++;
+        judge_granted(from, request, *first);
+    }
+    sim.counts.busy += code == FIRN_EBUSY;
+    note("store: g%d %.20s/%s count %lld from %lld to %lld grant %llx: %s %lld",
+         (int)(from - sim.makers), request->ns, request->key, (long long)request->count,
+         (long long)request->earliest, (long long)request->latest,
+         (unsigned long long)request->grant, firn_errname(code),
+         (long long)(code == FIRN_OK ? *first : held->high));
+    return code;
+}
+
+static int carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high) {
+    sim.whole = true;
+    int code = firn_store_give_back(sim.store, ns, key, mine, high, NULL);
+    sim.whole = false;
+    if (code == FIRN_OK) {
+        sim.counts.given_back++;
+        judge_given(ns, key, high, mine->high);
+    }
+    note("store: %.20s/%s back from %lld to %lld grant %llx: %s", ns, key, (long long)mine->high,
+         (long long)high, (unsigned long long)mine->grant, firn_errname(code));
+    return code;
+}
+
+/* ---- copies ------------------------------------------------------------------------------------- */
+
+static letter *free_letter(void) {
+    letter *it = &sim.letters[draw(LETTERS)]; /* one that is overwritten is lost */
+    memset(it, 0, sizeof *it);
+    it->used = true;
+    return it;
+}
+
+static void keep_request(maker *from, const firn_request *request) {
+    letter *it = free_letter();
+    it->from = from;
+    snprintf(it->ns, sizeof it->ns, "%s", request->ns);
+    snprintf(it->row, sizeof it->row, "%s", request->row);
+    snprintf(it->key, sizeof it->key, "%s", request->key);
+    it->request = *request;
+    it->request.ns = it->ns;
+    it->request.row = it->row;
+    it->request.key = it->key;
+    it->request.note = "late";
+}
+
+static void keep_give_back(maker *from, const char *ns, const char *key, const firn_mark *mine,
+                           int64_t high) {
+    letter *it = free_letter();
+    it->give_back = true;
+    it->from = from;
+    snprintf(it->ns, sizeof it->ns, "%s", ns);
+    snprintf(it->key, sizeof it->key, "%s", key);
+    it->mine = *mine;
+    it->high = high;
+}
+
+void wire_deliver(void) {
+    uint64_t from = draw(LETTERS);
+    letter *it = NULL;
+    for (unsigned i = 0; i < LETTERS && (it == NULL || !it->used); i++) {
+        it = &sim.letters[(from + i) % LETTERS];
+    }
+    if (!it->used) {
+        return;
+    }
+    sim.counts.late++;
+    note("late:");
+    if (it->give_back) {
+        carry_back(it->ns, it->key, &it->mine, it->high);
+    } else {
+        int64_t first;
+        firn_mark held;
+        sim.counts.late_granted += carry_out(it->from, &it->request, &first, &held) == FIRN_OK;
+    }
+    it->used = chance(850); /* and once more, perhaps */
+}
+
+/* ---- the verbs ---------------------------------------------------------------------------------- */
+
+static void travel(void) {
+    fiber_point();
+    if (chance(100)) {
+        fiber_sleep(draw_span(chance(50) ? 50 * TRIP_NS : TRIP_NS));
+    }
+}
+
+static int wire_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                        firn_error *error) {
+    int64_t granted;
+    firn_mark mark;
+    if (sim.child) {
+        return firn_store_reserve(sim.store, request, first, held, error);
+    }
+    travel();
+    if (sim.now < sim.outage_until) {
+        sim.counts.outages++;
+        return say(error, FIRN_ESTORE, "the store is out");
+    }
+    if (chance(sim.lost)) {
+        sim.counts.lost_requests++;
+        note("lost: the request %llx", (unsigned long long)request->grant);
+        if (chance(500)) {
+            keep_request(self, request);
+        }
+        return say(error, FIRN_EUNKNOWN, "nobody answered");
+    }
+    int code = carry_out(self, request, &granted, &mark);
+    if (chance(sim.repeats)) {
+        keep_request(self, request);
+    }
+    travel();
+    if (chance(sim.lost)) {
+        sim.counts.lost_replies++;
+        note("lost: the reply to %llx", (unsigned long long)request->grant);
+        return say(error, FIRN_EUNKNOWN, "nobody answered");
+    }
+    *first = code == FIRN_OK ? granted : *first;
+    *held = code == FIRN_EBUSY ? mark : *held;
+    return code == FIRN_OK ? code : say(error, code, "no");
+}
+
+static int wire_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
+                          int64_t high, firn_error *error) {
+    if (sim.child) {
+        return firn_store_give_back(sim.store, ns, key, mine, high, error);
+    }
+    judge_giving(self, ns, key, high, mine->high);
+    travel();
+    if (sim.now < sim.outage_until) {
+        return say(error, FIRN_ESTORE, "the store is out");
+    }
+    bool arrives = !chance(sim.lost);
+    int code = arrives ? carry_back(ns, key, mine, high) : FIRN_EUNKNOWN;
+    if (chance(sim.repeats)) {
+        keep_give_back(self, ns, key, mine, high);
+    }
+    travel();
+    code = chance(sim.lost) ? FIRN_EUNKNOWN : code;
+    return code == FIRN_OK ? code : say(error, code, "no");
+}
+
+static int wire_list(void *self, const char *ns, firn_visit *visit, void *context,
+                     firn_error *error) {
+    (void)self;
+    if (!sim.child) {
+        travel();
+        if (sim.now < sim.outage_until || chance(sim.lost)) {
+            return say(error, FIRN_ESTORE, "the store is out");
+        }
+    }
+    sim.whole = true;
+    int code = firn_store_list(sim.store, ns, visit, context, error);
+    sim.whole = false;
+    return code;
+}
+
+/* The link is the maker's, who outlives it. */
+static void wire_close(void *self) {
+    (void)self;
+}
+
+const firn_store_ops wire_ops = {.version = 1,
+                                 .scheme = "wire",
+                                 .reserve = wire_reserve,
+                                 .give_back = wire_give_back,
+                                 .list = wire_list,
+                                 .close = wire_close};
