@@ -20,6 +20,9 @@ all:
 install: all
 	DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
 
+uninstall:
+	xargs -d '\n' rm -f < $(BUILD)/install_manifest.txt
+
 # Everything that the tests run: warnings are errors here.
 test-build:
 	$(CONFIGURE) -B $(BUILD) -DFIRN_TESTS=ON -DFIRN_WERROR=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
@@ -55,4 +58,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
 
-.PHONY: all install test-build sanitize fuzz test test-bare test-arch bench format readme clean
+.PHONY: all install uninstall test-build sanitize fuzz test test-bare test-arch bench format readme clean

@@ -13,8 +13,7 @@
 
 static ucontext_t home; /* the scheduler's */
 
-/* ---- what is thread-local ------------------------------------------------------------------------
- */
+/* ---- what is thread-local -------------------------------------------------------------------- */
 
 static struct {
     void *at;
@@ -46,8 +45,7 @@ void fibers_make(void) {
     }
 }
 
-/* ---- turns ---------------------------------------------------------------------------------------
- */
+/* ---- turns ----------------------------------------------------------------------------------- */
 
 unsigned fiber_index(void) {
     return sim.fiber == NULL ? FIBERS : (unsigned)(sim.fiber - sim.fibers);
@@ -180,7 +178,7 @@ void fibers_run(void) {
     }
 }
 
-/* ---- locks: the first word tells who holds it, 0 nobody, as a page wiped by a fork has it ------ */
+/* ---- locks: the first word tells who holds it, 0 nobody, as a page wiped by a fork has it ---- */
 
 static int lock(pthread_mutex_t *mutex, bool wait) {
     int *word = (int *)(void *)mutex;

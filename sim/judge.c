@@ -59,7 +59,7 @@ static int index_of(const maker *by) {
     return (int)(by - sim.makers);
 }
 
-/* ---- twice -------------------------------------------------------------------------------------- */
+/* ---- twice ----------------------------------------------------------------------------------- */
 
 static void see(const maker *by, const firn_id *id, const char *how) {
     uint64_t ns = hash(by->ns, 0);
@@ -94,7 +94,7 @@ static void see_id(const maker *by, const firn_id *id, const char *how) {
     see(by, &same, how);
 }
 
-/* ---- grants ------------------------------------------------------------------------------------- */
+/* ---- grants ---------------------------------------------------------------------------------- */
 
 void judge_granted(maker *to, const firn_request *request, int64_t first) {
     bool whole = !to->dead && to->gen != NULL && request->earliest == 0 && request->latest == 0 &&
@@ -165,7 +165,7 @@ static bool is_granted(const maker *to, uint64_t key, int64_t slot, bool whole) 
     return false;
 }
 
-/* ---- reading an ID ------------------------------------------------------------------------------ */
+/* ---- reading an ID --------------------------------------------------------------------------- */
 
 /* What an ID says of itself. */
 typedef struct reading {
@@ -210,7 +210,7 @@ static int64_t slot_of(const maker *by, const reading *it) {
     return (int64_t)(it->tick << by->gen->s | it->count);
 }
 
-/* ---- order -------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static int64_t *node_slot(maker *by, uint64_t node, bool make) {
     for (unsigned i = 0; i < by->node_count; i++) {
@@ -292,7 +292,7 @@ static void remember(const call *made, const reading *it, const firn_id *id) {
     }
 }
 
-/* ---- time --------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void check_time(const call *made, const reading *it) {
     const maker *by = made->by;
@@ -319,7 +319,7 @@ static void check_time(const call *made, const reading *it) {
     }
 }
 
-/* ---- the verdicts ------------------------------------------------------------------------------- */
+/* ---- the verdicts ---------------------------------------------------------------------------- */
 
 static void check_grant(const maker *by, const reading *it) {
     uint64_t key = hash_key(by->ns, it->key);

@@ -12,7 +12,7 @@
 #define OPEN_TRIES   3
 #define CHILD_ISSUES 24
 
-/* ---- the plan ----------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* What generators of one run issue. `nodes`: how many fixed nodes to choose from; 0: the row's
  * fields are given, or it has none. */
@@ -109,16 +109,21 @@ void life_plan(void) {
         plan_policies(plan.policies[i], &plan.spaces[i]);
     }
     plan_integers();
-    sim.process_count = 1 + (unsigned)draw(PROCESSES);
+    if (sim.storm) {
+        plan.spaces[1] = plan.spaces[0] = profiles[1]; /* one node, the other is history's */
+        snprintf(plan.policies[0], sizeof plan.policies[0], " window_ms=%d", 2 + (int)draw(8));
+        memcpy(plan.policies[1], plan.policies[0], sizeof plan.policies[0]);
+    }
+    sim.process_count = 1 + (unsigned)draw(sim.storm ? 2 : PROCESSES);
     for (unsigned i = 0; i < sim.process_count; i++) {
         sim.processes[i] = (process){.machine = &sim.machines[draw(sim.machine_count)],
-                                     .lives = 1 + (int)draw(4),
-                                     .workers = (int)draw(4)};
+                                     .lives = sim.storm ? 20 : 1 + (int)draw(4),
+                                     .workers = (int)draw(sim.storm ? 2 : 4)};
         process_begin(&sim.processes[i]);
     }
 }
 
-/* ---- what a process stands on ------------------------------------------------------------------- */
+/* ---- what a process stands on ---------------------------------------------------------------- */
 
 static int read_wall(void *self, firn_time *now) {
     const process *it = self;
@@ -156,7 +161,7 @@ static void hear(void *self, const char *text) {
     note("g%d: %s", (int)(it - sim.makers), text);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static maker *new_maker(const process *owner) {
     if (sim.maker_count == MAKERS) {
@@ -176,13 +181,15 @@ static maker *new_maker(const process *owner) {
 /* Keys of one generator of a namespace. */
 static void choose_keys(char text[400], maker *it, const profile *space, const char *policies,
                         bool *stepped) {
-    bool fixed = space->nodes > 0 && chance(350), windows = false;
+    bool fixed = space->nodes > 0 && !sim.storm && chance(350), windows = false;
     snprintf(text, 400, "%s%s", space->keys, policies);
     if (fixed) {
         append(text, 400, " node=%d", (int)draw(space->nodes));
     }
     it->strict = true;
-    if (chance(150)) {
+    if (sim.storm) {
+        windows = true;
+    } else if (chance(150)) {
         append(text, 400, " mode=online");
     } else if (space->sequence && chance(200)) {
         append(text, 400, " order=thread");
@@ -194,7 +201,7 @@ static void choose_keys(char text[400], maker *it, const profile *space, const c
     } else {
         windows = true;
     }
-    *stepped = windows && chance(100);
+    *stepped = windows && !sim.storm && chance(100);
     if (chance(150)) {
         append(text, 400, " full=%s", chance(500) ? "wait" : "fail");
     }
@@ -266,7 +273,7 @@ static void open_range(const process *owner, maker *it) {
 }
 
 static void open_all(process *owner) {
-    unsigned count = 1 + (unsigned)draw(HELD);
+    unsigned count = sim.storm ? 1 : 1 + (unsigned)draw(HELD);
     owner->clock = (firn_clock){1, owner, read_wall, read_steady, pause_for};
     owner->entropy_state = draw(UINT64_MAX);
     owner->seeded = firn__entropy_seeded(&owner->entropy_state);
@@ -288,7 +295,7 @@ static void open_all(process *owner) {
     }
 }
 
-/* ---- one call ----------------------------------------------------------------------------------- */
+/* ---- one call -------------------------------------------------------------------------------- */
 
 static void told(const maker *it, int code, const firn_error *error) {
     sim.counts.refused += code != FIRN_OK;
@@ -371,7 +378,7 @@ static void step(maker *it) {
     told(it, code, &error);
 }
 
-/* ---- forks -------------------------------------------------------------------------------------- */
+/* ---- forks ----------------------------------------------------------------------------------- */
 
 /* What a child tells: in memory that both see. */
 typedef struct child_log {
@@ -447,11 +454,11 @@ static void fork_now(process *me) {
     munmap(log, sizeof *log);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void work(process *me) {
-    unsigned calls = 5 + (unsigned)draw(25);
-    unsigned backdating = chance(300) ? 150 : 0;
+    unsigned calls = sim.storm ? 2 + (unsigned)draw(8) : 5 + (unsigned)draw(25);
+    unsigned backdating = !sim.storm && chance(300) ? 150 : 0;
     for (unsigned i = 0; i < calls && !sim.failed; i++) {
         maker *it = me->makers[draw(HELD)];
         fiber_point();
@@ -574,7 +581,7 @@ void process_crash(process *it) {
     }
 }
 
-/* ---- events ------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 void life_event(void) {
     process *somebody = &sim.processes[draw(sim.process_count)];

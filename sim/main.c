@@ -28,7 +28,7 @@ static bool run_seed(uint64_t seed) {
     return !sim.failed;
 }
 
-/* ---- many seeds --------------------------------------------------------------------------------- */
+/* ---- many seeds ------------------------------------------------------------------------------ */
 
 /* What the processes share. */
 typedef struct results {
@@ -127,7 +127,7 @@ static int run_many(uint64_t from, uint64_t last, unsigned jobs) {
     return 0;
 }
 
-/* ---- options ------------------------------------------------------------------------------------ */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* Which of several windows a thread takes follows from an address: without this a seed replays only
  * nearly. */

@@ -199,6 +199,7 @@ typedef struct world {
     uint64_t seed, random;
     bool trace, failed, child;
     bool whole;           /* nobody else's turn now: the store does each verb in one step */
+    bool storm;           /* of copies: short lives on one node, and nothing else goes wrong */
     bool plant_duplicate; /* the self-check: one ID is shown to the judge twice */
     int64_t now;          /* true time, ns since 1970 */
     int64_t pace;         /* how fast it passes, ns */

@@ -14,7 +14,7 @@ static int say(firn_error *error, int code, const char *text) {
     return code;
 }
 
-/* ---- carrying out ------------------------------------------------------------------------------- */
+/* ---- carrying out ---------------------------------------------------------------------------- */
 
 static int carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held) {
     sim.whole = true;
@@ -46,7 +46,7 @@ static int carry_back(const char *ns, const char *key, const firn_mark *mine, in
     return code;
 }
 
-/* ---- copies ------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 static letter *free_letter(void) {
     letter *it = &sim.letters[draw(LETTERS)]; /* one that is overwritten is lost */
@@ -100,7 +100,7 @@ void wire_deliver(void) {
     it->used = chance(850); /* and once more, perhaps */
 }
 
-/* ---- the verbs ---------------------------------------------------------------------------------- */
+/* ---- the verbs ------------------------------------------------------------------------------- */
 
 static void travel(void) {
     fiber_point();
@@ -130,7 +130,8 @@ static int wire_reserve(void *self, const firn_request *request, int64_t *first,
         return say(error, FIRN_EUNKNOWN, "nobody answered");
     }
     int code = carry_out(self, request, &granted, &mark);
-    if (chance(sim.repeats)) {
+    /* In a storm only renewals: a claim that comes again moves the mark on, and the rest is moot. */
+    if (chance(sim.repeats) && !(sim.storm && request->earliest != request->latest)) {
         keep_request(self, request);
     }
     travel();

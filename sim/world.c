@@ -5,8 +5,7 @@
 
 world sim;
 
-/* ---- chance -------------------------------------------------------------------------------------
- */
+/* ---- chance ---------------------------------------------------------------------------------- */
 
 static uint64_t word(void) {
     uint64_t z = sim.random += 0x9e3779b97f4a7c15;
@@ -31,8 +30,7 @@ int64_t draw_span(int64_t most_ns) {
     return (int64_t)draw((uint64_t)most + 1);
 }
 
-/* ---- what is told -------------------------------------------------------------------------------
- */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 static void put_line(FILE *out, const char *format, va_list arguments) {
     int64_t since = sim.now - NOON;
@@ -67,8 +65,7 @@ void failed(const char *format, ...) {
     fflush(stdout);
 }
 
-/* ---- clocks -------------------------------------------------------------------------------------
- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 int64_t machine_wall(const machine *it) {
     int64_t passed = it->frozen ? 0 : sim.now - it->since;
@@ -115,8 +112,7 @@ void machine_disturb(machine *it) {
     }
 }
 
-/* ---- one run ------------------------------------------------------------------------------------
- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 static unsigned perhaps(unsigned per_thousand) {
     return chance(500) ? (unsigned)draw(per_thousand + 1) : 0;
@@ -150,6 +146,13 @@ void world_make(uint64_t seed) {
     sim.outages = perhaps(8);
     sim.entropy_fails = chance(100) ? 10 : 0;
     sim.forks = chance(15) ? 60 : 0;
+    sim.storm = chance(100);
+    if (sim.storm) {
+        sim.clock_faults = sim.crashes = sim.pauses = sim.lost = sim.outages = 0;
+        sim.repeats = 800;
+        sim.late = 300;
+        sim.pace = 100 * MICRO;
+    }
     sim.machine_count = 1 + (unsigned)draw(MACHINES);
     for (unsigned i = 0; i < sim.machine_count; i++) {
         int64_t off = chance(500) ? draw_span(HOUR) - draw_span(HOUR) : draw_span(20 * MILLI);

@@ -172,6 +172,11 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
             code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
         }
         bool shared = code == FIRN_EBUSY && !job && held.high == gen->mark_end + 1;
+        if (code == FIRN_OK && gen->fixed && gen->node_bits > 0) {
+            char text[128];
+            firn__gen_notice(gen, "%s of %s issues back-dated IDs only from now on",
+                             firn__gen_node_text(text, gen, node), gen->ns);
+        }
         if (code == FIRN_OK || shared) {
             gen->live->history_node = node;
             return FIRN_OK;
@@ -313,10 +318,10 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     }
     return done == n ? FIRN_OK
                      : firn__fail(error, FIRN_EEXHAUSTED,
-                                  "that instant and the max_lead_ms=%" PRId64
-                                  " behind it hold %zu more back-dated IDs "
-                                  "of %s: ask for fewer, or raise max_lead_ms",
-                                  gen->keys.max_lead_ms, done, gen->scheme.name);
+                                  "%zu of %zu back-dated IDs fit between that instant and "
+                                  "max_lead_ms=%" PRId64
+                                  " behind it: ask for fewer, or raise max_lead_ms",
+                                  done, n, gen->keys.max_lead_ms);
 }
 
 int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_error *error) {

@@ -2,6 +2,7 @@
 /* Instants: RFC 3339 and @unix text to exact seconds and nanoseconds and back, by whole numbers
  * only. Reads no clock and knows no scheme; every second that 64 bits hold has a text, some 292
  * thousand million years either way. */
+#include "error.h"
 #include "text.h"
 
 #include <assert.h>
@@ -344,6 +345,15 @@ static void take_unix(reader *in, firn_time *time) {
 int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error *error) {
     reader in = {text, length, 0, FIRN_OK, error};
     firn_time read = {0, 0};
+    size_t digits = 0;
+    while (digits < length && text[digits] >= '0' && text[digits] <= '9') {
+        digits++;
+    }
+    if (digits == length && digits > 4) {
+        return firn__fail(error, FIRN_ETEXT,
+                          "'%.*s' is no instant: seconds since 1970 are written @SECONDS",
+                          length < 40 ? (int)length : 40, text);
+    }
     if (next_is(&in, '@')) {
         take_unix(&in, &read);
     } else {

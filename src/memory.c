@@ -5,6 +5,7 @@
 #include "plant.h"
 #include "store.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -152,7 +153,7 @@ static int memory_reserve(void *self, const firn_request *request, int64_t *firs
     here->mark = (firn_mark){start + request->count, request->grant};
     strncpy(here->note, request->note != NULL ? request->note : "", sizeof here->note - 1);
     *first = start;
-    fail_here(store, "reserve.after");
+    fail_here(store, "reserve.committed");
     return FIRN_OK;
 }
 
@@ -172,7 +173,7 @@ static int memory_give_back(void *self, const char *ns, const char *key, const f
                           key, ns);
     }
     store->entries[at].mark = (firn_mark){high, 0};
-    fail_here(store, "give_back.after");
+    fail_here(store, "give_back.committed");
     return FIRN_OK;
 }
 

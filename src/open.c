@@ -438,6 +438,24 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* Unique among whom? Told where nobody chose the store: everywhere else it was chosen with open
+ * eyes. */
+static void tell_store(const firn_gen *gen, const char *url) {
+    char node[128];
+    if (url == NULL && !gen->fixed && gen->ticket_field < 0) {
+        firn__gen_notice(
+            gen, "node: a free one is claimed; IDs are unique among those who share the store %s",
+            firn__store_url(gen->store));
+    } else if (url == NULL && gen->fixed) {
+        firn__gen_notice(gen,
+                         "%s is kept apart among those who share the store %s, and nobody else",
+                         firn__gen_node_text(node, gen, gen->pinned), firn__store_url(gen->store));
+    } else if (url != NULL && strncmp(url, "memory:", 7) == 0) {
+        firn__gen_notice(gen,
+                         "the store memory: ends with this process: IDs are unique within it only");
+    }
+}
+
 static int connect_store(firn_gen *gen, const firn_config *config, firn_error *error) {
     const firn_scheme *home = gen->scheme.ns != NULL ? firn_scheme_find(gen->scheme.ns) : NULL;
     firn_scheme shared = gen->scheme;
@@ -465,13 +483,11 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         firn_store_options options =
             config->store_options != NULL ? *config->store_options : (firn_store_options){0};
         options.unsafe = options.unsafe || gen->keys.unsafe_ != 0;
-        code = firn_store_open(&gen->store, config->store_url, &options, error);
+        const char *url = config->store_url != NULL ? config->store_url : gen->keys.store;
+        code = firn_store_open(&gen->store, url, &options, error);
         gen->own_store = code == FIRN_OK;
-        if (code == FIRN_OK && config->store_url == NULL && !gen->fixed && gen->ticket_field < 0) {
-            firn__gen_notice(
-                gen,
-                "node: a free one is claimed; IDs are unique among those who share the store %s",
-                firn__store_url(gen->store));
+        if (code == FIRN_OK) {
+            tell_store(gen, url);
         }
     }
     return code;

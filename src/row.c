@@ -204,6 +204,10 @@ static int derive(firn_scheme *scheme, firn_error *error) {
                               scheme->slices[i].name, width);
         }
     }
+    if (firn_scheme_field(scheme, "seq") >= 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "seq would be a part of the node: write sequence:BITS");
+    }
     if (sequence && counter) {
         return firn__fail(error, FIRN_EUSAGE, "a row has a sequence or a counter, not both");
     }

@@ -111,7 +111,7 @@ static void *load_from(const char *dir, const char *engine) {
         return NULL;
     }
     snprintf(path, sizeof path, "%s/%s.so", dir, engine);
-    return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
 }
 
 static int load_module(void **library, const firn_store_ops **ops, const char *engine,
@@ -219,6 +219,10 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
     if (code != FIRN_OK) {
         return code;
     }
+    if (request->row == NULL || request->row[0] == '\0' || strlen(request->row) >= FIRN_ROW_SIZE) {
+        return firn__fail(error, FIRN_ERANGE, "a namespace's row has 1..%d characters",
+                          FIRN_ROW_SIZE - 1);
+    }
     if (request->earliest < 0 || request->latest < request->earliest || request->count < 1 ||
         request->latest > FIRN_SLOT_MAX || request->count > FIRN_SLOT_MAX - request->latest) {
         return firn__fail(error, FIRN_ERANGE,
@@ -247,6 +251,10 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
     int code = check_names(ns, key, error);
     if (code != FIRN_OK) {
         return code;
+    }
+    if (mine->grant == 0) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "a give back needs the grant it gives back: 0 is none");
     }
     if (high < 0 || high > mine->high || mine->high > FIRN_SLOT_MAX) {
         return firn__fail(error, FIRN_ERANGE,

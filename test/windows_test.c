@@ -263,8 +263,7 @@ static void killed_and_set_back(void **state) {
     issued_free(log);
 }
 
-/* Killed from outside at any moment, also between two failpoints, and with the system's own IDs on
- * the way. */
+/* Killed from outside at any moment, also between two failpoints. */
 static void killed_at_any_moment(void **state) {
     issued *log = issued_new(4000000);
     hands *time = new_hands(1000000);
