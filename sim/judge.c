@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The judge: was any ID issued twice, outside its grant, out of order, or with a time that is not
- * true? Believes the store's verbs and the fields of IDs, nothing that a generator says of itself. */
+ * true? Believes the store's verbs and the fields of IDs, not what a generator says of itself. */
 #include "sim.h"
 
 #include <inttypes.h>

@@ -405,7 +405,7 @@ static void child_issue(child_log *log, maker *it, bool backdated) {
 
 static void live_as_child(process *me, child_log *log) {
     sim.child = true;
-    me->entropy_state = draw(UINT64_MAX); /* as the system's is another one */
+    me->entropy_state = sim.system = draw(UINT64_MAX); /* as the system's is another one */
     alarm(10);
     for (int i = 0; i < 6; i++) {
         maker *it = me->makers[draw(HELD)];

@@ -196,7 +196,7 @@ typedef struct counts {
 } counts;
 
 typedef struct world {
-    uint64_t seed, random;
+    uint64_t seed, random, system; /* system: what getrandom goes on from */
     bool trace, failed, child;
     bool whole;           /* nobody else's turn now: the store does each verb in one step */
     bool storm;           /* of copies: short lives on one node, and nothing else goes wrong */

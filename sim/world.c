@@ -3,19 +3,21 @@
  * seed replays it. */
 #include "sim.h"
 
+#include <sys/random.h>
+
 world sim;
 
 /* ---- chance ---------------------------------------------------------------------------------- */
 
-static uint64_t word(void) {
-    uint64_t z = sim.random += 0x9e3779b97f4a7c15;
+static uint64_t word(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
 }
 
 uint64_t draw(uint64_t below) {
-    return word() % below;
+    return word(&sim.random) % below;
 }
 
 bool chance(unsigned per_thousand) {
@@ -28,6 +30,16 @@ int64_t draw_span(int64_t most_ns) {
         most /= 3;
     }
     return (int64_t)draw((uint64_t)most + 1);
+}
+
+/* Stands in for the system's, so that a trace is the same to the last digit. */
+ssize_t getrandom(void *buffer, size_t length, unsigned flags) {
+    uint8_t *bytes = buffer;
+    (void)flags;
+    for (size_t i = 0; i < length; i++) {
+        bytes[i] = (uint8_t)word(&sim.system);
+    }
+    return (ssize_t)length;
 }
 
 /* ---- what is told ---------------------------------------------------------------------------- */
@@ -123,6 +135,7 @@ void world_make(uint64_t seed) {
     static const int64_t paces[] = {20 * MICRO, MILLI, 5 * MILLI, 40 * MILLI, SECOND};
     sim.seed = seed;
     sim.random = seed * 0x2545f4914f6cdd1d + 1;
+    sim.system = ~sim.random;
     sim.failed = sim.child = false;
     sim.now = NOON;
     sim.steps = 0;

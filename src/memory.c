@@ -144,7 +144,10 @@ static int memory_reserve(void *self, const firn_request *request, int64_t *firs
     int64_t start = high > request->earliest ? high : request->earliest;
     if (start > request->latest) {
         *held = store->entries[at].mark;
-        return firn__fail(error, FIRN_EBUSY, "%s of %.60s is in use", request->key, request->ns);
+        return firn__fail(error, FIRN_EBUSY,
+                          "%s of %.60s stands at %" PRId64 ", past %" PRId64
+                          ": take another, or wait",
+                          request->key, request->ns, high, request->latest);
     }
     if (!found && (code = make_entry(store, at, request->ns, request->key, error)) != FIRN_OK) {
         return code;
