@@ -126,13 +126,13 @@ static void judge_ahead(firn__watch *watch, firn_time *wall, int64_t steady, int
 }
 
 /* Behind it, by more or less than back_ns. */
-static enum firn__verdict judge_behind(firn__watch *watch, const firn_time *wall, int64_t steady,
-                                       int64_t deviation, int64_t back_ns) {
+static void judge_behind(firn__watch *watch, const firn_time *wall, int64_t steady,
+                         int64_t deviation, int64_t back_ns) {
     watch->ahead = false;
     if (deviation < -back_ns) {
         one_more(&watch->stepped);
         anchor(watch, wall, steady);
-        return FIRN__CLOCK_STEPPED;
+        return;
     }
     if (!watch->behind || deviation < watch->deviation - back_ns / 1000) {
         one_more(&watch->absorbed);
@@ -142,16 +142,14 @@ static enum firn__verdict judge_behind(firn__watch *watch, const firn_time *wall
     } else if (steady - watch->since >= -deviation) {
         anchor(watch, wall, steady); /* by now the clock has passed where it once was */
     }
-    return FIRN__CLOCK_BEHIND;
 }
 
 #define SLIP_NS INT64_C(1000000) /* two readings are not taken at one instant */
 
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
-                      enum firn__verdict *verdict, firn_error *error) {
+                      uint64_t *steps, firn_error *error) {
     int64_t steady;
     int code;
-    *verdict = FIRN__CLOCK_GOOD;
     pthread_mutex_lock(&watch->lock);
     /* Both anew and under the lock: a thread that slept since its reading must not look like a
      * step back. */
@@ -167,11 +165,12 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
         if (deviation > JUMP_NS) {
             judge_ahead(watch, wall, steady, deviation);
         } else if (deviation < -SLIP_NS) {
-            *verdict = judge_behind(watch, wall, steady, deviation, back_ns);
+            judge_behind(watch, wall, steady, deviation, back_ns);
         } else {
             anchor(watch, wall, steady);
         }
     }
+    *steps = atomic_load(&watch->stepped);
     pthread_mutex_unlock(&watch->lock);
     return code == FIRN_OK ? code : firn__fail(error, FIRN_ECLOCK, "the clock cannot be read");
 }
@@ -190,7 +189,7 @@ void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cyc
         watch->cycles = firn__cycles();
     } else if (steady - watch->cycles_steady >= 2000000 && cycles > watch->cycles) {
         uint64_t passed_us = (uint64_t)(steady - watch->cycles_steady) / 1000;
-        uint64_t stale = (cycles - watch->cycles) / passed_us * (uint64_t)stale_us;
+        uint64_t stale = (cycles - watch->cycles) * 16 / passed_us * (uint64_t)stale_us / 16;
         atomic_store_explicit(&watch->stale_cycles, stale - stale / 16, memory_order_relaxed);
     }
     pthread_mutex_unlock(&watch->lock);

@@ -47,12 +47,6 @@ int64_t firn__time_since(const firn_time *a, const firn_time *b);
 /* time + ns. */
 firn_time firn__time_after(const firn_time *time, int64_t ns);
 
-enum firn__verdict {
-    FIRN__CLOCK_GOOD,
-    FIRN__CLOCK_BEHIND, /* stepped back by at most back_ms: go on from the last slot */
-    FIRN__CLOCK_STEPPED /* stepped back beyond it */
-};
-
 /* Judges the wall clock by the steady one. Lives in memory that a fork wipes: all zero is a new
  * watch. */
 typedef struct firn__watch {
@@ -71,9 +65,9 @@ typedef struct firn__watch {
 
 /* Takes a reading of the wall clock for good, or puts what to use instead into *wall: after a
  * jump ahead of more than 5 s, which is believed after 2 s, the old time run on. A step back
- * beyond back_ns is told once, then believed. */
+ * beyond back_ns is counted, then believed; *steps is how many were by now. */
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
-                      enum firn__verdict *verdict, firn_error *error);
+                      uint64_t *steps, firn_error *error);
 /* Learns the counter's speed from one more reading; `stale_us` sets how long readings live. */
 void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cycles,
                        int64_t stale_us);

@@ -17,7 +17,6 @@
 #define COLD static __attribute__((noinline, cold))
 
 #define TRIES     64                /* rounds of one call: each follows a change by somebody else */
-#define AT_ONCE   (1 << 30)         /* IDs of one call, whatever the row */
 #define BLOCK     64                /* slots a thread leases at once under order=thread */
 #define COARSE_NS INT64_C(20000000) /* the coarse clock is never older than this */
 #define NAP_NS    INT64_C(1000000)  /* one sleep of full=wait and back=wait */
@@ -35,10 +34,10 @@ static inline firn__seen *seen_of(const firn_gen *gen) {
     return &seen_here[gen->seen_index];
 }
 
-/* Which of several windows this thread issues from. */
+/* Which of several windows this thread issues from: threads take turns. */
 static inline uint32_t window_of(const firn_gen *gen) {
-    uint64_t nodes = (uint64_t)gen->keys.nodes;
-    return nodes == 1 ? 0 : (uint32_t)(((uint64_t)(uintptr_t)seen_here >> 8) * 0x9e3779b1 % nodes);
+    uint32_t lane = seen_of(gen)->lane;
+    return gen->keys.nodes == 1 || lane == 0 ? 0 : (lane - 1) % (uint32_t)gen->keys.nodes;
 }
 
 void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
@@ -118,12 +117,15 @@ HOT bool read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
     return true;
 }
 
-/* The present tick without judgement, as fresh as clock= asks. */
+/* The present tick without judgement, as fresh as clock= asks. The permit is to be loaded before: a
+ * reading that a step back has made stale then meets a permit that the step closes. */
 HOT bool recent(const firn_gen *gen, firn__seen *seen) {
     const firn__live *live = gen->live;
     if (seen->serial != atomic_load_explicit(&live->serial, memory_order_relaxed) ||
-        seen->serial == 0) {
-        return false;
+        seen->serial == 0 ||
+        seen->steps != atomic_load_explicit(&live->watch.stepped, memory_order_relaxed) ||
+        atomic_load_explicit(&live->blocked, memory_order_relaxed) != 0) {
+        return false; /* the long way knows what to do about each of these */
     }
     uint64_t cycles = 0;
     if (gen->cycles) {
@@ -143,16 +145,12 @@ HOT bool recent(const firn_gen *gen, firn__seen *seen) {
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     firn__live *live = gen->live;
     firn__seen *seen = seen_of(gen);
-    enum firn__verdict verdict;
     firn_time wall;
-    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick;
+    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick, steps;
     int code = firn__watch_judge(&live->watch, gen->clock, gen->keys.back_ms * 1000000, &wall,
-                                 &verdict, error);
+                                 &steps, error);
     if (code != FIRN_OK) {
         return code;
-    }
-    if (verdict == FIRN__CLOCK_STEPPED) {
-        atomic_store(&live->stepped, true);
     }
     if (gen->cycles && atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0) {
         firn__watch_learn(&live->watch, gen->clock, cycles, gen->keys.stale_us);
@@ -174,12 +172,21 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     }
     firn_time coarse;
     if (read_coarse(gen) && firn__clock_coarse(&coarse) == FIRN_OK && gen->scheme.tick_ns != 0 &&
-        firn__time_since(&wall, &coarse) < COARSE_NS && tick_of(gen, &coarse, &coarse_tick)) {
+        firn__time_since(&wall, &coarse) < COARSE_NS &&
+        firn__time_since(&coarse, &wall) < COARSE_NS && tick_of(gen, &coarse, &coarse_tick)) {
         wall = coarse; /* so that the next coarse reading does not look like a step back */
         *tick = coarse_tick;
     }
-    *seen = (firn__seen){
-        .serial = atomic_load(&live->serial), .counter = cycles, .tick = *tick, .wall = wall};
+    uint64_t serial = atomic_load(&live->serial);
+    uint32_t lane = seen->serial == serial && seen->lane != 0
+                        ? seen->lane
+                        : atomic_fetch_add(&live->lanes, 1) % (UINT32_C(1) << 30) + 1;
+    *seen = (firn__seen){.steps = steps,
+                         .lane = lane,
+                         .serial = serial,
+                         .counter = cycles,
+                         .tick = *tick,
+                         .wall = wall};
     return FIRN_OK;
 }
 
@@ -257,10 +264,9 @@ static inline firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
 }
 
 /* The way that almost every call goes. */
-HOT bool take_fast(const firn_gen *gen, uint64_t tick, int64_t n, taken *out, firn__permit **from) {
+HOT bool take_fast(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t n,
+                   taken *out) {
     int64_t want;
-    firn__permit *permit = permit_of(gen, window_of(gen));
-    *from = permit;
     return permit != NULL &&
            grab(gen, permit, tick, n, atomic_load_explicit(&permit->soft, memory_order_relaxed),
                 gen->start != FIRN_START_ZERO, out, &want, NULL) == GRAB_DONE;
@@ -268,8 +274,7 @@ HOT bool take_fast(const firn_gen *gen, uint64_t tick, int64_t n, taken *out, fi
 
 /* order=thread: from the block this thread has leased, or a new one. A block of a permit that
  * was closed is dropped: its slots count as issued. */
-HOT bool take_block(const firn_gen *gen, firn__seen *seen, taken *out) {
-    firn__permit *permit = permit_of(gen, window_of(gen));
+HOT bool take_block(const firn_gen *gen, firn__permit *permit, firn__seen *seen, taken *out) {
     if (permit == NULL) {
         return false;
     }
@@ -285,7 +290,7 @@ HOT bool take_block(const firn_gen *gen, firn__seen *seen, taken *out) {
             return true;
         }
     }
-    if (!take_fast(gen, seen->tick, BLOCK, out, &permit)) {
+    if (!take_fast(gen, permit, seen->tick, BLOCK, out)) {
         seen->permit = NULL;
         return false;
     }
@@ -310,8 +315,8 @@ static void act_on_step(firn_gen *gen, uint64_t tick) {
         policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
     }
     pthread_mutex_lock(&live->keeper);
-    if (atomic_load(&live->stepped)) {
-        atomic_store(&live->stepped, false);
+    uint64_t steps = atomic_load(&live->watch.stepped);
+    if (steps != atomic_load(&live->handled)) {
         if (policy == FIRN__BACK_LEAVE) {
             firn__window_leave(gen);
             firn__gen_notice(
@@ -334,6 +339,7 @@ static void act_on_step(firn_gen *gen, uint64_t tick) {
             }
         }
     }
+    atomic_store(&live->handled, steps); /* only now: the old permits are closed */
     pthread_mutex_unlock(&live->keeper);
 }
 
@@ -402,13 +408,40 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* A jump ahead and back between two judgements leaves no other trace than a cursor that no
+ * borrowing can explain. Suspected by the tick at hand, it is proved by a reading taken after it. */
+static void see_step(firn_gen *gen, uint64_t *tick) {
+    firn__live *live = gen->live;
+    int64_t most = gen->lead_slots + (int64_t)((gen->back_ticks + 1) << gen->s);
+    bool asked = atomic_load(&live->blocked) != 0 || gen->scheme.tick_ns == 0;
+    for (uint32_t k = 0; !asked && k < (uint32_t)gen->keys.nodes; k++) {
+        firn__permit *permit = permit_of(gen, k);
+        uint64_t cursor = permit == NULL ? 0 : atomic_load(&permit->cursor);
+        int64_t next = (int64_t)(cursor & ~FIRN__OPEN);
+        if (!(cursor & FIRN__OPEN) || next <= permit->first ||
+            next <= slot_of(gen, permit, *tick) + most) {
+            continue;
+        }
+        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK &&
+                next > slot_of(gen, permit, *tick) + most &&
+                atomic_load(&live->watch.stepped) == atomic_load(&live->handled);
+        if (asked) {
+            atomic_fetch_add(&live->watch.stepped, 1);
+        }
+    }
+}
+
 /* What every kind does first when the fast way fails: who am I, what time is it, may I. */
 static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
     int code = firn__gen_adopt(gen, error);
     if (code == FIRN_OK) {
         code = firn__gen_now(gen, tick, error);
     }
-    if (code == FIRN_OK && atomic_load(&gen->live->stepped)) {
+    if (code == FIRN_OK) {
+        see_step(gen, tick);
+    }
+    if (code == FIRN_OK &&
+        atomic_load(&gen->live->watch.stepped) != atomic_load(&gen->live->handled)) {
         act_on_step(gen, *tick);
     }
     return code == FIRN_OK ? check_blocked(gen, *tick, error) : code;
@@ -435,7 +468,7 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
 
 /* n slots the long way: judge the clock, renew or claim, then grab. */
 COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
-    uint32_t k = window_of(gen);
+    uint32_t k;
     bool starts = gen->start != FIRN_START_ZERO;
     uint64_t tick;
     if (n > gen->at_once) {
@@ -444,19 +477,29 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
                           ": ask for at most %" PRId64 " at once",
                           n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
     }
-    for (int i = 0; i < TRIES; i++) {
-        int64_t want = 0;
+    if (gen->keys.nodes > 1 && seen_of(gen)->lane == 0) { /* the first call takes its turn */
         int code = prepare(gen, &tick, error);
         if (code != FIRN_OK) {
             return code;
         }
+    }
+    k = window_of(gen);
+    for (int i = 0; i < TRIES; i++) {
+        int64_t want = 0;
         firn__permit *permit = permit_of(gen, k);
+        int code = prepare(gen, &tick, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        if (permit != permit_of(gen, k)) {
+            continue; /* the reading may be older than the permit */
+        }
         enum grab result = GRAB_CLOSED;
         if (permit != NULL) {
             int64_t soft = atomic_load(&permit->soft);
             result = grab(gen, permit, tick, n, soft, starts, out, &want, error);
             if (result == GRAB_SOFT && want + n <= atomic_load(&permit->end)) {
-                firn__need early = {permit, tick, want + n, n, false};
+                firn__need early = {permit, tick, seen_of(gen)->steps, want + n, n, false};
                 keep(gen, k, &early, NULL); /* whatever comes of it, go on */
                 result = grab(gen, permit, tick, n, atomic_load(&permit->end), starts, out, &want,
                               error);
@@ -471,7 +514,7 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
         if (result == GRAB_ENTROPY) {
             return FIRN_EENTROPY;
         }
-        firn__need need = {permit, tick, want + n, n, true};
+        firn__need need = {permit, tick, seen_of(gen)->steps, want + n, n, true};
         code = keep(gen, k, &need, error);
         if (code != FIRN_OK) {
             return code;
@@ -597,12 +640,12 @@ static int fill_slots(const firn_gen *gen, const taken *from, sink to, size_t n,
 
 static int issue_slots(firn_gen *gen, sink to, size_t n, firn_error *error) {
     taken out;
-    firn__permit *permit;
+    firn__permit *permit = permit_of(gen, window_of(gen));
     int code = FIRN_OK;
     /* A leased block lies before these: it is dropped, to keep the thread's order. */
     seen_of(gen)->permit = NULL;
     if (!recent(gen, seen_of(gen)) ||
-        !take_fast(gen, seen_of(gen)->tick, (int64_t)n, &out, &permit)) {
+        !take_fast(gen, permit, seen_of(gen)->tick, (int64_t)n, &out)) {
         code = take_slow(gen, (int64_t)n, &out, error);
     }
     return code == FIRN_OK ? fill_slots(gen, &out, to, n, true, error) : code;
@@ -640,7 +683,7 @@ static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
  * present. */
 static firn__need tick_need(const firn_gen *gen, const firn__permit *permit, uint64_t tick,
                             int64_t ticks) {
-    firn__need need = {permit, tick, ticks, ticks, true};
+    firn__need need = {permit, tick, seen_of(gen)->steps, ticks, ticks, true};
     if (permit != NULL) {
         int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
         int64_t now = slot_of(gen, permit, tick);
@@ -654,9 +697,13 @@ static firn__need tick_need(const firn_gen *gen, const firn__permit *permit, uin
  * by slots. */
 static int ensure(firn_gen *gen, firn__permit **permit, uint64_t *tick, int64_t ticks,
                   firn_error *error) {
-    int code = prepare(gen, tick, error);
+    int code = FIRN_OK;
     for (int i = 0; code == FIRN_OK && i < TRIES; i++) {
         *permit = permit_of(gen, 0);
+        code = prepare(gen, tick, error);
+        if (code != FIRN_OK || *permit != permit_of(gen, 0)) {
+            continue; /* the reading may be older than the permit */
+        }
         firn__need need = tick_need(gen, *permit, *tick, ticks);
         if (*permit != NULL && !need.must) {
             if (need.end > atomic_load(&(*permit)->soft)) {
@@ -683,6 +730,10 @@ static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, 
             return false;
         }
         out->slot = (int64_t)(cursor & ~FIRN__OPEN);
+        if (gen->scheme.tick_ns != 0 &&
+            out->slot > lead_end(gen, now) + (int64_t)((gen->back_ticks + 1) << gen->s)) {
+            return false; /* the clock was ahead once: prepare sees the step */
+        }
         out->slot = now > out->slot ? now : out->slot;
     } while (
         (uint64_t)out->slot != (cursor & ~FIRN__OPEN) &&
@@ -910,8 +961,9 @@ static bool may_wait(const firn_gen *gen, int code, size_t n) {
 
 COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms * 1000000;
-    if (n > AT_ONCE) {
-        return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n, AT_ONCE);
+    if (n > FIRN__AT_ONCE) {
+        return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n,
+                          FIRN__AT_ONCE);
     }
     int code = issue_once(gen, to, n, error);
     while (may_wait(gen, code, n) && left > 0) {
@@ -934,11 +986,11 @@ COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *error) {
 /* order=thread, and rows with a start or random bits of their own. */
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__seen *seen = seen_of(gen);
-    firn__permit *permit;
+    firn__permit *permit = permit_of(gen, window_of(gen)); /* before the time: see recent */
     taken out;
     if (recent(gen, seen) &&
-        (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, seen->tick, 1, &out, &permit)
-                                                : take_block(gen, seen, &out))) {
+        (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, permit, seen->tick, 1, &out)
+                                                : take_block(gen, permit, seen, &out))) {
         return pack_slot(gen, &out, out.slot, id, error);
     }
     return next_otherwise(gen, id, error);

@@ -13,7 +13,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define FIRN__NODES   64 /* windows a generator holds at most */
+#define FIRN__AT_ONCE (1 << 30) /* IDs of one call, whatever the row */
+#define FIRN__NODES   64        /* windows a generator holds at most */
 #define FIRN__OPEN    (UINT64_C(1) << 63)
 #define FIRN__NO_SLOT (INT64_C(1) << 62) /* further than any slot */
 
@@ -69,7 +70,8 @@ typedef struct firn__ticks {
 typedef struct firn__live {
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
-    _Atomic bool stepped;     /* the clock stepped back beyond back_ms and nobody has acted yet */
+    _Atomic uint32_t lanes;   /* threads that have come so far */
+    _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
     _Atomic(firn__permit *) permits[FIRN__NODES];
     firn__watch watch;
     pthread_mutex_t keeper;
@@ -178,6 +180,7 @@ static inline int64_t firn__ms_ticks(const firn_gen *gen, int64_t ms) {
 typedef struct firn__need {
     const firn__permit *permit; /* that was seen last; NULL: none */
     uint64_t tick;              /* the present */
+    uint64_t steps;             /* steps back that had been counted when it was read */
     int64_t end;                /* the slots wanted end here, relative to `permit` */
     int64_t n;                  /* how many they are, for a claim */
     bool must;                  /* else it is a renewal ahead of need, and nothing else is tried */

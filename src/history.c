@@ -338,6 +338,10 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
                           firn_time_format(when, time, firn_scheme_digits(&gen->scheme)),
                           gen->scheme.name);
     }
+    if (code == FIRN_OK && n > FIRN__AT_ONCE) {
+        code =
+            firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n, FIRN__AT_ONCE);
+    }
     if (code == FIRN_OK && n > 1 && (made = malloc(n * sizeof *made)) == NULL) {
         code =
             firn__fail(error, FIRN_EMEMORY, "out of memory for %zu IDs: ask for fewer at once", n);

@@ -112,7 +112,7 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
     int i = firn_scheme_field(&gen->scheme, name);
     uint64_t number;
     if (i < 0) {
-        return strcmp(name, "tick") == 0
+        return strcmp(name, "tick") == 0 && gen->scheme.tick_ns != 0
                    ? refuse_field(
                          gen, &gen->scheme.slices[firn__scheme_role(&gen->scheme, FIRN_ROLE_TIME)],
                          error)
@@ -524,7 +524,7 @@ static int first_window(firn_gen *gen, firn_error *error) {
     }
     for (;;) {
         pthread_mutex_lock(&gen->live->keeper);
-        firn__need need = {NULL, tick, 1, 1, true};
+        firn__need need = {NULL, tick, atomic_load(&gen->live->watch.stepped), 1, 1, true};
         code = firn__window_keep(gen, 0, &need, error);
         pthread_mutex_unlock(&gen->live->keeper);
         if (code != FIRN_EBUSY || gen->live->busy_ms > left || left <= 0) {

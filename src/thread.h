@@ -23,6 +23,8 @@ typedef struct firn__seen {
     uint64_t counter; /* the cycle counter, read before the clock */
     uint64_t tick;    /* of `wall` */
     firn_time wall;
+    uint32_t lane;            /* which of several windows is this thread's, from 1 on */
+    uint64_t steps;           /* steps back that the watch had counted by then */
     const void *permit;       /* of the block */
     int64_t block, block_end; /* slots of the block, relative to the permit's base tick */
 } firn__seen;

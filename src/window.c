@@ -628,6 +628,14 @@ static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, fir
         return FIRN_EMEMORY;
     }
     int code = claim(gen, k, &wish, permit, error);
+    /* A node that another window of ours still holds the end of: that one would issue behind this one. */
+    for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
+        const firn__permit *other = atomic_load(&gen->live->permits[j]);
+        if (j != k && other != NULL && other->node == permit->node) {
+            gen->live->has_node[j] = false;
+            firn__window_retire(gen, j, false, NULL);
+        }
+    }
     if (code == FIRN_OK) {
         code = publish(gen, k, permit, error);
     }
@@ -672,7 +680,7 @@ static int renew_or_drop(firn_gen *gen, uint32_t k, firn__permit *permit, const 
 
 int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__permit *permit = atomic_load(&gen->live->permits[k]);
-    if (permit != need->permit) {
+    if (permit != need->permit || need->steps != atomic_load(&gen->live->watch.stepped)) {
         return FIRN_OK; /* somebody was faster: what is needed is to be looked at anew */
     }
     int64_t end = permit == NULL ? 0 : atomic_load(&permit->end);
