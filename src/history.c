@@ -305,6 +305,12 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     uint64_t capacity = capacity_of(gen), last = tick + gen->lead_ticks;
     bool counted = !gen->reserved || gen->keys.history_ == FIRN__HISTORY_JOB;
     size_t done = 0;
+    if (n / capacity > gen->lead_ticks) { /* told before anything is taken */
+        return firn__fail(error, FIRN_EEXHAUSTED,
+                          "%zu back-dated IDs are more than max_lead_ms=%" PRId64
+                          " holds: ask for fewer at once",
+                          n, gen->keys.max_lead_ms);
+    }
     for (; done < n && tick <= last && tick < gen->tick_end; tick++) {
         uint64_t first = 0, got = 0;
         int code = counted ? take_counted(gen, tick, capacity, n - done, &first, &got, error)

@@ -212,6 +212,9 @@ static int set_start(firn_gen *gen, firn_error *error) {
     int code = FIRN_OK;
     gen->start = gen->scheme.start;
     gen->start_below = gen->scheme.start_below;
+    if (gen->start_below > gen->count_mask + 1) {
+        gen->start_below = gen->count_mask + 1; /* bits= made the sequence narrower */
+    }
     if (text == NULL) {
         return code;
     }
@@ -286,6 +289,14 @@ static int set_bounds(firn_gen *gen, firn_error *error) {
     gen->lead_ticks =
         keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
     gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->back_ms);
+    uint64_t reach = gen->lead_ticks + gen->back_ticks + (uint64_t)firn__ms_ticks(gen, 10000) + 4;
+    if (reach >= UINT64_C(1) << (61 - gen->s)) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "%" PRIu32
+                          " sequence bits at ticks this short do not fit the slots of a lead: "
+                          "take fewer bits, a longer tick or a lower max_lead_ms",
+                          gen->s);
+    }
     gen->lead_slots = (int64_t)((gen->lead_ticks + 1) << gen->s);
     gen->ticks_per_s = gen->scheme.tick_ns == 0 ? 0 : 1000000000 / gen->scheme.tick_ns;
     gen->sec_end = UINT64_MAX / (gen->ticks_per_s + 1);

@@ -71,7 +71,7 @@ static int read_pair(firn_range *range, const firn__pair *pair, firn_error *erro
                    {"increment", &range->increment, 1, 65535},
                    {"offset", &range->offset, 1, 65535},
                    {"start", &range->start, 0, FIRN_SLOT_MAX - 1},
-                   {"end", &range->end, 1, FIRN_SLOT_MAX}};
+                   {"end", &range->end, 1, FIRN_SLOT_MAX - 1}};
     static const char *const names[] = {"kind",  "step", "increment", "offset",
                                         "start", "end",  "adapt",     NULL};
     if (strcmp(pair->name, "kind") == 0) {

@@ -183,6 +183,27 @@ static int check_fields(const firn_scheme *scheme, firn_error *error) {
     return FIRN_OK;
 }
 
+/* Widths that the generator and the hot path's words can hold. */
+static int check_widths(const firn_scheme *scheme, firn_error *error) {
+    bool counts = firn__scheme_role(scheme, FIRN_ROLE_SEQUENCE) >= 0 ||
+                  firn__scheme_role(scheme, FIRN_ROLE_COUNTER) >= 0;
+    uint32_t random = firn__scheme_role_width(scheme, FIRN_ROLE_RANDOM);
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        int role = scheme->slices[i].role;
+        uint32_t width = firn_scheme_width(scheme, i);
+        bool word = role == FIRN_ROLE_TIME || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
+        bool count = role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER;
+        if ((word && width > 64) || (count && width > 40)) {
+            return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: at most %d",
+                              scheme->slices[i].name, width, word ? 64 : 40);
+        }
+    }
+    if (random > 0 && random < 20 && !counts) {
+        return firn__fail(error, FIRN_EUSAGE, "fewer than 20 random bits clash at once: add some");
+    }
+    return FIRN_OK;
+}
+
 /* What follows from the slices of a user's row: order, node, text form. */
 static int derive(firn_scheme *scheme, firn_error *error) {
     bool random = firn__scheme_role(scheme, FIRN_ROLE_RANDOM) >= 0;
@@ -192,17 +213,7 @@ static int derive(firn_scheme *scheme, firn_error *error) {
     bool node = false;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         int role = scheme->slices[i].role;
-        uint32_t width = firn_scheme_width(scheme, i);
         node = node || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
-        if ((role == FIRN_ROLE_TIME || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS) &&
-            width > 64) {
-            return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: at most 64",
-                              scheme->slices[i].name, width);
-        }
-        if ((role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER) && width > 40) {
-            return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: at most 40",
-                              scheme->slices[i].name, width);
-        }
     }
     if (firn_scheme_field(scheme, "seq") >= 0) {
         return firn__fail(error, FIRN_EUSAGE,
@@ -210,9 +221,6 @@ static int derive(firn_scheme *scheme, firn_error *error) {
     }
     if (sequence && counter) {
         return firn__fail(error, FIRN_EUSAGE, "a row has a sequence or a counter, not both");
-    }
-    if (random && firn__scheme_role_width(scheme, FIRN_ROLE_RANDOM) < 20 && !sequence && !counter) {
-        return firn__fail(error, FIRN_EUSAGE, "fewer than 20 random bits clash at once: add some");
     }
     scheme->node_rule = random ? FIRN_NODE_NONE : FIRN_NODE_ALWAYS;
     scheme->counter_step = counter ? 1 : 0;
@@ -280,6 +288,9 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
         scheme->tick_ns = 1000000;
     }
     int code = check_fields(scheme, error);
+    if (code == FIRN_OK) {
+        code = check_widths(scheme, error);
+    }
     return code == FIRN_OK ? derive(scheme, error) : code;
 }
 
@@ -344,6 +355,7 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
     }
     if (code == FIRN_OK && bits != NULL) {
         code = change_bits(&made, bits, error);
+        code = code == FIRN_OK ? check_widths(&made, error) : code;
     }
     if (code == FIRN_OK && epoch != NULL) {
         code = made.tick_ns == 0

@@ -50,8 +50,8 @@ static int make_store(firn_store **out, const firn_store_ops *ops, void *self, f
 }
 
 int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self, firn_error *error) {
-    if (ops->version != 1 || ops->reserve == NULL || ops->give_back == NULL || ops->list == NULL ||
-        ops->close == NULL) {
+    if (ops->version != 1 || ops->scheme == NULL || ops->reserve == NULL ||
+        ops->give_back == NULL || ops->list == NULL || ops->close == NULL) {
         return firn__fail(error, FIRN_EUSAGE,
                           "the store's methods are not of version 1, or one is missing");
     }

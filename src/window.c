@@ -6,6 +6,7 @@
 #include "error.h"
 #include "gen.h"
 #include "plant.h"
+#include "store.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -193,9 +194,10 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost;
     /* Nothing before the last grant is given back: the network may repeat an earlier request of
      * ours, and then a give back below it would meet a mark and a grant that look like ours
-     * again. */
-    int64_t back_to =
-        next > permit->granted || FIRN_PLANT == FIRN_PLANT_BELOW ? next : permit->granted;
+     * again. No request is under way behind the back of an embedded store. */
+    bool all =
+        (permit->reserved && firn__store_embedded(gen->store)) || FIRN_PLANT == FIRN_PLANT_BELOW;
+    int64_t back_to = next > permit->granted || all ? next : permit->granted;
     if (give_back && mine && back_to < end) {
         int64_t base = slots_of(gen, permit->base_tick);
         firn_mark mark = {base + end, permit->grant};

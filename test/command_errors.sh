@@ -67,12 +67,12 @@ matches "new --json is the object of show" '\{"id":"[0-9]+","scheme":"snowflake"
     new snowflake datacenter=1 worker=2 "$unsafe" --json
 same "a claimed node is told once" 1 "$("$FIRN" new snowflake "$unsafe" -n 100000 2>&1 >/dev/null | grep -c '^firn: note: ')"
 ask new snowflake "$unsafe" node=9
-same "a given one is not" "" "$notes"
+same "a given one is told among whom it is kept apart" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is kept apart among')"
 ask new uuid1 time=2020-01-01
 same "that back-dated IDs without a store are unique within one run only is told" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
 
 # ---- colour --------------------------------------------------------------------------------------
-if command -v script >/dev/null 2>&1; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     terminal() {
         script -qec "$1" /dev/null </dev/null | tr -d '\r'
     }
@@ -80,7 +80,7 @@ if command -v script >/dev/null 2>&1; then
     check "a terminal gets colour" sh -c "printf '%s' '$(TERM=xterm terminal "'$FIRN' show --scheme tsid 0000000000001")' | grep -q '$escape'"
     same "NO_COLOR takes it away" 0 "$(NO_COLOR=1 TERM=xterm terminal "'$FIRN' show --scheme tsid 0000000000001" | grep -c "$escape")"
 else
-    skip "a terminal gets colour" "there is no script(1)"
+    skip "a terminal gets colour" "script(1) gets no terminal here"
 fi
 same "what is no terminal gets none" 0 "$("$FIRN" show --scheme tsid 0000000000001 | grep -c "$(printf '\033')")"
 finish
