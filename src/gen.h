@@ -25,8 +25,9 @@
  * an old permit finds it closed and nothing else. */
 typedef struct firn__permit {
     _Atomic uint64_t cursor; /* FIRN__OPEN | the next slot */
-    _Atomic int64_t soft;    /* from here on a renewal is due */
-    _Atomic int64_t end;     /* the first slot that is not granted; only rises */
+    /* Apart from the cursor, so that what all only read stays in every cache. */
+    _Alignas(64) _Atomic int64_t soft; /* from here on a renewal is due */
+    _Atomic int64_t end;               /* the first slot that is not granted; only rises */
     uint64_t base_tick;
     firn_id base; /* everything of the ID that does not change: constants and fields */
 
