@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -18,7 +19,8 @@
 /* A page of its own: wiped on fork, so a child finds `left` 0 and fetches anew. */
 typedef struct block {
     size_t left; /* unused bytes, at the end of `bytes` */
-    uint8_t bytes[BLOCK - sizeof(size_t)];
+    size_t mine; /* 1 from before the fetch on; 0 again in a child that was forked in the midst */
+    uint8_t bytes[BLOCK - 2 * sizeof(size_t)];
 } block;
 
 static FIRN_TLS block *own;
@@ -69,6 +71,12 @@ static int make_block(firn_error *error) {
     return FIRN_OK;
 }
 
+/* Was nothing wiped since? A signal handler may have forked between any two of our steps. */
+static inline bool still_mine(void) {
+    atomic_signal_fence(memory_order_seq_cst);
+    return ((volatile block *)own)->mine != 0;
+}
+
 int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_error *error) {
     if (source != NULL) {
         int code = source->fill(source->self, out, size);
@@ -86,17 +94,21 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
             return code;
         }
     }
-    if (own->left < size) {
-        int code = system_fill(own->bytes, sizeof own->bytes, error);
-        if (code != FIRN_OK) {
-            return code;
+    do {
+        if (own->left < size) {
+            own->left = 0;
+            own->mine = 1;
+            int code = system_fill(own->bytes, sizeof own->bytes, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+            own->left = sizeof own->bytes;
         }
-        own->left = sizeof own->bytes;
-    }
-    uint8_t *bytes = own->bytes + sizeof own->bytes - own->left;
-    memcpy(out, bytes, size);
-    memset(bytes, 0, size);
-    own->left -= size;
+        uint8_t *bytes = own->bytes + sizeof own->bytes - own->left;
+        memcpy(out, bytes, size);
+        memset(bytes, 0, size);
+        own->left = still_mine() ? own->left - size : 0;
+    } while (!still_mine()); /* again only in a child that was just forked, whose bytes are zero */
     return FIRN_OK;
 }
 
@@ -113,7 +125,7 @@ static inline bool take_word(uint64_t *word, size_t size) {
     bytes = 0;
     memcpy(at, &bytes, size == 8 ? 8 : size);
     own->left -= size;
-    return true;
+    return still_mine();
 }
 
 int firn__entropy_bits(const firn_entropy *source, firn_value *value, uint32_t bits,
