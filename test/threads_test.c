@@ -90,6 +90,9 @@ static size_t crew(firn_gen *gen, bool mixed, companion *other) {
     if (other != NULL) {
         other->gen = gen;
         assert_int_equal(pthread_create(&beside, NULL, other->run, other), 0);
+        for (int i = 0; i < 5000 && atomic_load(&other->rounds) == 0; i++) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL); /* at work before the crew begins */
+        }
     }
     for (size_t i = 0; i < THREADS; i++) {
         hands[i] = (hand){.gen = gen, .ids = ids + i * EACH, .n = EACH, .mixed = mixed};
