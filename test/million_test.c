@@ -294,6 +294,13 @@ static size_t settle_grants(grant *grants, size_t n) {
             }
         }
     }
+    size_t left = 0;
+    for (size_t i = 0; i < kept; i++) { /* nothing is left of a renewal that went back whole */
+        if (grants[i].first < grants[i].end) {
+            grants[left++] = grants[i];
+        }
+    }
+    kept = left;
     qsort(grants, kept, sizeof *grants, by_place);
     return kept;
 }
