@@ -6,6 +6,7 @@
 #include "bits.h"
 #include "error.h"
 #include "thread.h"
+#include "wiped.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -52,15 +53,10 @@ static int system_fill(void *out, size_t size, firn_error *error) {
 }
 
 static int make_block(firn_error *error) {
-    void *page =
-        mmap(NULL, sizeof(block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) {
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for a page of entropy");
-    }
-    if (madvise(page, sizeof(block), MADV_WIPEONFORK) != 0) {
-        munmap(page, sizeof(block));
-        return firn__fail(error, FIRN_ESYSTEM,
-                          "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+    int code;
+    void *page = firn__wiped(sizeof(block), &code, error);
+    if (page == NULL) {
+        return code;
     }
     pthread_once(&once, make_key);
     if (!key_made || pthread_setspecific(at_exit, page) != 0) {

@@ -159,7 +159,6 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     if (gen->scheme.tick_ns != 0) {
         code = firn_scheme_tick(&gen->scheme, &wall, tick, error);
         if (code == FIRN_OK && *tick >= gen->tick_end) {
-            firn_scheme_tick(&gen->scheme, &wall, tick, NULL);
             return firn__fail(
                 error, FIRN_ELAYOUT,
                 "the layout of %s has ended: nothing more is issued, move to another scheme, "
@@ -300,7 +299,7 @@ HOT bool take_block(const firn_gen *gen, firn__permit *permit, firn__seen *seen,
     return true;
 }
 
-static int exhausted(const firn_gen *gen, firn_error *error) {
+int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
     return firn__fail(error, FIRN_EEXHAUSTED,
                       "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
                       "): slow down, full=wait, or more nodes=",
@@ -509,7 +508,7 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
             return FIRN_OK;
         }
         if (result == GRAB_LEAD) {
-            return exhausted(gen, error);
+            return firn__gen_exhausted(gen, error);
         }
         if (result == GRAB_ENTROPY) {
             return FIRN_EENTROPY;
@@ -805,7 +804,7 @@ static int next_tick(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     firn_id base = permit->base; /* read before the tick is begun: then it was whole */
     switch (begin_tick(gen, permit, tick, now, &want)) {
     case GRAB_LEAD:
-        return exhausted(gen, error);
+        return firn__gen_exhausted(gen, error);
     case GRAB_DONE:
         break;
     default:
@@ -841,7 +840,8 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     bool fresh = !state->started || state->permit != permit || now > state->tick;
     bool full = !fresh && gen->count_bits > 0 && state->used > firn__mask(gen->count_bits);
     if (!fresh && state->tick > now + gen->lead_ticks) {
-        return exhausted(gen, error); /* the clock stepped back, and more was borrowed before */
+        return firn__gen_exhausted(
+            gen, error); /* the clock stepped back, and more was borrowed before */
     }
     if (!fresh && !full && gen->scheme.plus_one) {
         full = !plus_one(&state->random, gen->random_bits);
@@ -880,7 +880,7 @@ static int find_room(firn_gen *gen, const firn__counted *state, const firn__perm
     *ticks = (int64_t)((n - left - 1) / holds + 1);
     next = next > here ? next : here;
     if (next + *ticks > lead_end(gen, here)) {
-        return exhausted(gen, error);
+        return firn__gen_exhausted(gen, error);
     }
     return next + *ticks > atomic_load(&permit->end) ? FIRN_EWINDOW : FIRN_OK;
 }

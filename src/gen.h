@@ -158,6 +158,8 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
 /* Tells people, if anybody listens. */
 void firn__gen_notice(const firn_gen *gen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* FIRN_EEXHAUSTED: nothing more may be issued ahead of the clock. */
+int firn__gen_exhausted(const firn_gen *gen, firn_error *error);
 /* Where the sequence of a new tick begins, by the policy start. FIRN_EENTROPY. */
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error);
 /* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */

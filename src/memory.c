@@ -4,6 +4,7 @@
 #include "error.h"
 #include "plant.h"
 #include "store.h"
+#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,14 +41,17 @@ static void fail_here(const memory *store, const char *name) {
 
 static int memory_open(void **self, const char *url, const firn_store_options *options,
                        firn_error *error) {
+    int code;
     memory *store = calloc(1, sizeof *store);
-    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     (void)url;
-    if (store == NULL || page == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK) != 0) {
-        free(store);
-        return firn__fail(error, FIRN_EMEMORY, "no memory that a fork wipes for a memory store");
+    if (store == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a memory store");
     }
-    store->alive = page;
+    store->alive = firn__wiped(sizeof *store->alive, &code, error);
+    if (store->alive == NULL) {
+        free(store);
+        return code;
+    }
     *store->alive = 1;
     store->failpoint = options->failpoint;
     store->failpoint_self = options->failpoint_self;
@@ -204,7 +208,7 @@ static void memory_close(void *self) {
     for (size_t i = 0; i < store->space_count; i++) {
         free(store->spaces[i].row);
     }
-    munmap(store->alive, 4096);
+    munmap(store->alive, sizeof *store->alive);
     free(store->spaces);
     free(store->entries);
     free(store);

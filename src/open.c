@@ -5,14 +5,13 @@
 #include "error.h"
 #include "gen.h"
 #include "store.h"
+#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "plant.h"
 
 #define SOON_S INT64_C(63072000) /* two years: an end nearer than this is told */
 
@@ -355,18 +354,12 @@ static void set_window(firn_gen *gen) {
 
 static int make_live(firn_gen *gen, firn_error *error) {
     uint64_t serial;
-    void *page =
-        mmap(NULL, sizeof(firn__live), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) {
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for a generator");
+    int code;
+    gen->live = firn__wiped(sizeof(firn__live), &code, error);
+    if (gen->live == NULL) {
+        return code;
     }
-    gen->live = page;
-    if (FIRN_PLANT != FIRN_PLANT_NOFORK &&
-        madvise(page, sizeof(firn__live), MADV_WIPEONFORK) != 0) {
-        return firn__fail(error, FIRN_ESYSTEM,
-                          "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
-    }
-    int code = firn__entropy_fill(NULL, &serial, sizeof serial, error);
+    code = firn__entropy_fill(NULL, &serial, sizeof serial, error);
     if (code == FIRN_OK) {
         static _Atomic uint32_t
             opened; /* spreads the generators over what a thread remembers, nothing else */

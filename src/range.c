@@ -10,6 +10,7 @@
 #include "error.h"
 #include "gen.h"
 #include "keys.h"
+#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -130,16 +131,9 @@ static int64_t origin(const firn_range *range) {
 }
 
 static int make_shelf(firn_range *range, firn_error *error) {
-    void *page =
-        mmap(NULL, sizeof(range_shelf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) {
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for a range");
-    }
-    range->shelf = page;
-    return madvise(page, sizeof(range_shelf), MADV_WIPEONFORK) == 0
-               ? FIRN_OK
-               : firn__fail(error, FIRN_ESYSTEM,
-                            "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+    int code;
+    range->shelf = firn__wiped(sizeof(range_shelf), &code, error);
+    return code;
 }
 
 int firn_range_open(firn_range **out, const char *key, const char *text, firn_store *store,

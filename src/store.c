@@ -4,6 +4,7 @@
 #include "store.h"
 
 #include "error.h"
+#include "wiped.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,19 +31,16 @@ struct firn_store {
 };
 
 static int make_store(firn_store **out, const firn_store_ops *ops, void *self, firn_error *error) {
+    int code;
     firn_store *store = calloc(1, sizeof *store);
-    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (store == NULL || page == MAP_FAILED) {
-        free(store);
+    if (store == NULL) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a store");
     }
-    if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
-        munmap(page, 4096);
+    store->lock = firn__wiped(sizeof *store->lock, &code, error);
+    if (store->lock == NULL) {
         free(store);
-        return firn__fail(error, FIRN_ESYSTEM,
-                          "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+        return code;
     }
-    store->lock = page;
     store->ops = ops;
     store->self = self;
     *out = store;
@@ -184,7 +182,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     if (code == FIRN_OK) {
         code = ops->open(&store->self, url, options, error);
         if (code != FIRN_OK) {
-            munmap(store->lock, 4096);
+            munmap(store->lock, sizeof *store->lock);
             free(store);
         }
     }
@@ -293,7 +291,7 @@ void firn_store_close(firn_store *store) {
     if (store->library != NULL) {
         dlclose(store->library);
     }
-    munmap(store->lock, 4096);
+    munmap(store->lock, sizeof *store->lock);
     free(store);
 }
 

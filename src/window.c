@@ -7,6 +7,7 @@
 #include "gen.h"
 #include "plant.h"
 #include "store.h"
+#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,16 +46,9 @@ static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
         return spare;
     }
     if (arena->at == arena->end) {
-        uint8_t *chunk =
-            mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (chunk == MAP_FAILED) {
-            firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
-            return NULL;
-        }
-        if (FIRN_PLANT != FIRN_PLANT_NOFORK && madvise(chunk, CHUNK, MADV_WIPEONFORK) != 0) {
-            munmap(chunk, CHUNK);
-            firn__fail(error, FIRN_ESYSTEM,
-                       "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+        int code;
+        uint8_t *chunk = firn__wiped(CHUNK, &code, error);
+        if (chunk == NULL) {
             return NULL;
         }
         uint8_t **chunks = realloc(gen->chunks, (gen->chunk_count + 1) * sizeof *chunks);
@@ -134,13 +128,6 @@ static int layout_ended(const firn_gen *gen, firn_error *error) {
         "the layout of %s has ended: move to another scheme, epoch= or bits=", gen->scheme.name);
 }
 
-static int too_far_ahead(const firn_gen *gen, firn_error *error) {
-    return firn__fail(error, FIRN_EEXHAUSTED,
-                      "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
-                      "): slow down or full=wait",
-                      gen->scheme.name, gen->keys.max_lead_ms);
-}
-
 /* Without a store: everything from now on, as far as the row and the word reach. */
 static int claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error) {
     firn__live *live = gen->live;
@@ -149,7 +136,7 @@ static int claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *err
         return layout_ended(gen, error);
     }
     if (from > tick + gen->lead_ticks) {
-        return too_far_ahead(gen, error);
+        return firn__gen_exhausted(gen, error);
     }
     int code = live->unidentified ? firn__gen_identify(gen, error) : FIRN_OK;
     if (code != FIRN_OK) {
@@ -508,7 +495,7 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
     }
     if (request.latest < earliest) {
         return gen->slot_end - wish->count < earliest ? layout_ended(gen, error)
-                                                      : too_far_ahead(gen, error);
+                                                      : firn__gen_exhausted(gen, error);
     }
     snprintf(key, sizeof key, "%" PRIu64, node);
     int code = firn__gen_base(gen, node, &out->base, error);
@@ -616,7 +603,7 @@ static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, fir
     }
     int64_t needed = n + slots_of(gen, 2), room = gen->slot_end - slots_of(gen, from);
     if (from > tick + gen->lead_ticks) {
-        return too_far_ahead(gen, error);
+        return firn__gen_exhausted(gen, error);
     }
     /* n IDs must fit behind any start of the sequence, in a window that may begin late in its
      * tick */

@@ -16,20 +16,7 @@
 
 #include <cmocka.h>
 
-static uint64_t seed;
-
-static uint64_t chance(void) { /* xorshift64* */
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return seed * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static int start_over(void **state) {
-    (void)state;
-    seed = 20261121;
-    return 0;
-}
+#include "chance.h"
 
 static int read_time(firn_time *time, const char *text) {
     return firn_time_parse(time, text, strlen(text), NULL);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <inttypes.h>
 
+#include "folder.h"
 #include "issued.h"
 
 #define PROCESSES 4
@@ -46,8 +47,6 @@ static int64_t slot_of(const struct scheme *it, uint64_t id) {
 static uint64_t node_of(const struct scheme *it, uint64_t id) {
     return bits_of(id, it->node_from, it->node_bits);
 }
-
-static char folder[256], url[300];
 
 static char *file_of(const char *kind, int process, int scheme) {
     static char path[400];
@@ -440,25 +439,6 @@ static void planted_ones_are_found(void **state) {
         assert_int_equal(it.outside, 1);
     }
     issued_free(log);
-}
-
-static int set_up(void **state) {
-    const char *parent = getenv("TMPDIR");
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/firn-million-XXXXXX",
-             parent != NULL ? parent : FIRN_BUILD_DIR);
-    if (mkdtemp(folder) == NULL) {
-        return 1;
-    }
-    snprintf(url, sizeof url, "sqlite:%.250s/firn.db", folder);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    char command[300];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
 }
 
 int main(void) {

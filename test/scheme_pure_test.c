@@ -14,22 +14,9 @@
 
 #include <cmocka.h>
 
+#include "chance.h"
+
 /* ---- the model ------------------------------------------------------------------------------ */
-
-static uint64_t seed;
-
-static uint64_t chance(void) { /* xorshift64* */
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return seed * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static int start_over(void **state) {
-    (void)state;
-    seed = 20261121;
-    return 0;
-}
 
 static int bit_of(firn_value value, uint32_t i) {
     return (int)((i < 64 ? value.low >> i : value.high >> (i - 64)) & 1);

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "chance.h"
+
 /* ---- the model ------------------------------------------------------------------------------ */
 
 enum { BITS_MAX = 160 };
@@ -133,21 +135,6 @@ static void model_format(char text[FIRN_TEXT_SIZE], const model *m, const firn_i
 static const uint32_t widths[] = {1,  2,  4,  5,  8,  31,  32,  33,  53,  60,  63,
                                   64, 65, 95, 96, 97, 127, 128, 129, 155, 159, 160};
 enum { WIDTHS = sizeof widths / sizeof widths[0] };
-
-static uint64_t seed;
-
-static uint64_t chance(void) { /* xorshift64* */
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return seed * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static int start_over(void **state) {
-    (void)state;
-    seed = 20261121;
-    return 0;
-}
 
 static firn_id cut(uint32_t top, uint64_t high, uint64_t low, uint32_t bits) {
     firn_id id = {low, high, top, bits};

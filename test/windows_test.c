@@ -13,33 +13,13 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "folder.h"
 #include "issued.h"
 
 #define WINDOW  (2 * SECOND)                                /* of the embedded store */
 #define FEW     "time:41/ms@@2024-01-01 node:2 sequence:12" /* four nodes, one for history */
 #define FEW_NS  "few"
 #define NODE_OF 12 /* from which bit on the node of both rows stands */
-
-static char folder[256], url[300];
-
-static int set_up(void **state) {
-    const char *parent = getenv("TMPDIR");
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/firn-windows-XXXXXX",
-             parent != NULL ? parent : FIRN_BUILD_DIR);
-    if (mkdtemp(folder) == NULL) {
-        return 1;
-    }
-    snprintf(url, sizeof url, "sqlite:%.250s/firn.db", folder);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    char command[300];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
 
 /* ---- generators ----------------------------------------------------------------------------- */
 

@@ -10,30 +10,10 @@
 #include <cmocka.h>
 #include <pthread.h>
 
+#include "folder.h"
 #include "issued.h"
 
 #define THREADS 8
-
-static char folder[256], url[300];
-
-static int set_up(void **state) {
-    const char *parent = getenv("TMPDIR");
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/firn-threads-XXXXXX",
-             parent != NULL ? parent : FIRN_BUILD_DIR);
-    if (mkdtemp(folder) == NULL) {
-        return 1;
-    }
-    snprintf(url, sizeof url, "sqlite:%.250s/firn.db", folder);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    char command[300];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
 
 static firn_gen *opened(const char *keys) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A folder of the test's own with a store in it, made before and removed behind. Nothing here tests. */
+#ifndef FIRN_TEST_FOLDER_H
+#define FIRN_TEST_FOLDER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char folder[256], url[300];
+
+static int set_up(void **state) {
+    const char *parent = getenv("TMPDIR");
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/firn-test-XXXXXX",
+             parent != NULL ? parent : FIRN_BUILD_DIR);
+    if (mkdtemp(folder) == NULL) {
+        return 1;
+    }
+    snprintf(url, sizeof url, "sqlite:%.250s/firn.db", folder);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    char command[300];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+#endif
