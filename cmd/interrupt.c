@@ -1,19 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals that stop a stream of IDs: see interrupt.h. Does nothing in the handler but remember. */
+/* Signals that stop a stream of IDs: see interrupt.h. The handler does nothing but remember, or
+ * end the process. */
 #include "interrupt.h"
 
 #include <signal.h>
+#include <time.h>
+
+/* timeout and some shells tell the process, then its whole group: two signals, one wish */
+#define SAME_MS 300
 
 static volatile sig_atomic_t came; /* a handler can reach nothing else */
+static struct timespec came_at;    /* written before `came`, read by later handlers only */
 
 static void remember(int number) {
-    came = number;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now); /* safe in a handler, as signal() and raise() are */
+    if (came == 0) {
+        came_at = now;
+        came = number;
+        return;
+    }
+    long long ms =
+        (now.tv_sec - came_at.tv_sec) * 1000LL + (now.tv_nsec - came_at.tv_nsec) / 1000000;
+    if (ms >= SAME_MS) {
+        signal(number, SIG_DFL);
+        raise(number); /* comes as soon as the handler ends */
+    }
 }
 
 void interrupt_catch(void) {
-    struct sigaction action = {.sa_handler = remember, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = remember};
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     sigemptyset(&action.sa_mask);
+    for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaddset(&action.sa_mask, numbers[i]);
+    }
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction before;
         /* what nohup or a shell told us to ignore stays ignored */
