@@ -54,6 +54,10 @@ static void check_written(const uint8_t *bytes, size_t size, int form) {
     }
     assert(firn_id_from_bytes(&id, bytes, bits, NULL) == FIRN_OK);
     firn_format(text, &id, form);
+    if (text[0] == '\0') { /* no calendar tells that time, or no digits that number */
+        assert(form == FIRN_FORM_DATED);
+        return;
+    }
     assert(strlen(text) <= firn_form_width(form, bits));
     assert(firn_parse(&back, form, bits, text, strlen(text), NULL) == FIRN_OK);
     assert(firn_id_cmp(&id, &back) == 0 && back.bits == bits);

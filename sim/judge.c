@@ -365,8 +365,9 @@ void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t 
     firn_scheme_tick(firn_gen_scheme(by->gen), at, &tick, NULL);
     for (size_t i = 0; i < n && !sim.failed; i++) {
         reading it = read_id(by, &ids[i]);
-        char key[FIRN_KEY_SIZE];
+        char key[FIRN_KEY_SIZE], ns[FIRN_NS_SIZE];
         snprintf(key, sizeof key, "%.20s@%" PRIu64, it.key, it.tick);
+        snprintf(ns, sizeof ns, "%.200s ticks", by->ns);
         note("g%d: back-dated, node %s tick %" PRIu64 " count %" PRIu64, index_of(by), it.key,
              it.tick, it.count);
         see_id(by, &ids[i], "back-dated");
@@ -375,7 +376,7 @@ void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t 
                    tick);
         }
         if (by->gen->reserved && by->gen->kind == FIRN__KIND_SLOTS &&
-            !is_granted(by, hash_key(by->ns, key), (int64_t)it.count, false) &&
+            !is_granted(by, hash_key(ns, key), (int64_t)it.count, false) &&
             !is_granted(by, hash_key(by->ns, it.key), slot_of(by, &it), true)) {
             failed("g%d back-dated slot %" PRIu64 " of %s, which it was not granted", index_of(by),
                    it.count, key);

@@ -544,10 +544,7 @@ void process_free(process *it) {
         }
         gone->dead = true;
         if (gone->gen != NULL) {
-            firn__history_free(gone->gen);
-            firn__window_free(gone->gen);
-            munmap(gone->gen->live, sizeof(firn__live));
-            free(gone->gen);
+            firn__gen_dispose(gone->gen);
         }
         free(gone->range); /* its shelf, a page, is lost */
         firn_store_close(gone->link);

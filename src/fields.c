@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields from and to text: decimal, hex, colon-hex, instants. Knows rows, but packs and reads no
  * ID. */
+#include "dated.h"
 #include "error.h"
 #include "scheme.h"
 
@@ -116,10 +117,10 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
             error, FIRN_ETEXT, "%s=%.60s is not a number: write decimal or 0x hex%s", name, value,
             scheme->slices[i].role == FIRN_ROLE_ADDRESS ? ", or aa:bb:cc:dd:ee:ff" : "");
     }
-    if (!firn__fits(parsed, width)) {
+    if (firn__above(parsed, firn_scheme_most(scheme, (uint32_t)i))) {
         char most[FIRN_VALUE_SIZE];
         firn_fields top = {0, {{0, 0}}};
-        firn__fields_put(&top, (uint32_t)i, firn__mask_wide(width));
+        firn__fields_put(&top, (uint32_t)i, firn_scheme_most(scheme, (uint32_t)i));
         return firn__fail(
             error, FIRN_ERANGE, "%s %.60s does not fit the %" PRIu32 " bits of %s: at most %s",
             name, value, width, scheme->name, firn_fields_get(most, &top, scheme, (uint32_t)i));
@@ -161,6 +162,9 @@ char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields,
                  (unsigned)(value.low >> 40 & 255), (unsigned)(value.low >> 32 & 255),
                  (unsigned)(value.low >> 24 & 255), (unsigned)(value.low >> 16 & 255),
                  (unsigned)(value.low >> 8 & 255), (unsigned)(value.low & 255));
+    } else if (slice->role == FIRN_ROLE_RANDOM && scheme->form == FIRN_FORM_DATED) {
+        snprintf(text, FIRN_VALUE_SIZE, "%0*" PRIu64, (int)firn__dated_digits(scheme->bits),
+                 value.low);
     } else if (slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
                slice->role == FIRN_ROLE_DIGEST) {
         if (digits > 16) {

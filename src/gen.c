@@ -20,6 +20,7 @@
 #define BLOCK     64                /* slots a thread leases at once under order=thread */
 #define COARSE_NS INT64_C(20000000) /* the coarse clock is never older than this */
 #define NAP_NS    INT64_C(1000000)  /* one sleep of full=wait and back=wait */
+#define STEP_MS   100 /* a keeper looks at least so often: the clock may have stepped */
 
 static FIRN_TLS firn__seen seen_here[FIRN__SEEN];
 
@@ -395,7 +396,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
         if (code == FIRN_OK) {
             /* Left to leak, not freed: another thread of the parent may have been changing them
              * at the fork. */
-            gen->history = (firn__ticks){NULL, 0, 0};
+            gen->history = (firn__ticks){NULL, 0, 0, 0};
             gen->chunks = NULL;
             gen->chunk_count = 0;
             firn__node_note(gen->note);
@@ -457,11 +458,26 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
     if (!need->must && pthread_mutex_trylock(&live->keeper) != 0) {
         return FIRN_OK;
     }
+    uint64_t errors = atomic_load(&live->store_errors);
     if (need->must) {
         pthread_mutex_lock(&live->keeper);
     }
-    int code = firn__window_keep(gen, k, need, error);
+    firn_error why = {0, ""};
+    int code;
+    if (atomic_load(&live->store_errors) != errors && permit_of(gen, k) == need->permit) {
+        why =
+            live->failure; /* while this call waited for its turn: asking again would but take as long */
+        code = why.code;
+    } else {
+        code = firn__window_keep(gen, k, need, &why);
+        if (atomic_load(&live->store_errors) != errors && code != FIRN_OK) {
+            live->failure = why;
+        }
+    }
     pthread_mutex_unlock(&live->keeper);
+    if (code != FIRN_OK && error != NULL) {
+        *error = why;
+    }
     return code;
 }
 
@@ -526,17 +542,24 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
 
 /* ---- from slots to IDs ----------------------------------------------------------------------- */
 
+int firn__gen_random(const firn_gen *gen, firn_value *random, firn_error *error) {
+    random->high = 0;
+    return gen->random_most == 0
+               ? firn__entropy_bits(gen->entropy, random, gen->random_bits, error)
+               : firn__entropy_below(gen->entropy, &random->low, gen->random_most + 1, error);
+}
+
 HOT int pack_slot(const firn_gen *gen, const taken *from, int64_t slot, firn_id *id,
                   firn_error *error) {
     firn__draw draw = {
         from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & firn__mask(gen->s), {0, 0}};
     if (gen->random_bits > 0) {
-        int code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
+        int code = firn__gen_random(gen, &draw.random, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
-    gen->pack(id, &gen->scheme, &draw, &from->base);
+    firn__gen_pack(gen, &draw, &from->base, id);
     return FIRN_OK;
 }
 
@@ -568,8 +591,8 @@ static void wipe(sink to, size_t n) {
 static uint64_t stride_of(const firn_gen *gen) {
     int i = firn__scheme_role(&gen->scheme, FIRN_ROLE_SEQUENCE);
     uint32_t position = gen->scheme.bits;
-    if (gen->random_bits > 0 || i < 0 || gen->scheme.slices[i].bits != gen->s ||
-        gen->scheme.slices[i].group != 0) {
+    if (gen->random_bits > 0 || gen->shuffle.digits > 0 || i < 0 ||
+        gen->scheme.slices[i].bits != gen->s || gen->scheme.slices[i].group != 0) {
         return 0;
     }
     for (int j = 0; j <= i; j++) {
@@ -960,13 +983,19 @@ static bool may_wait(const firn_gen *gen, int code, size_t n) {
 }
 
 COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
-    int64_t left = gen->keys.max_wait_ms * 1000000;
+    int64_t left = gen->keys.max_wait_ms * 1000000, since = 0, now = 0;
     if (n > FIRN__AT_ONCE) {
         return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n,
                           FIRN__AT_ONCE);
     }
     int code = issue_once(gen, to, n, error);
-    while (may_wait(gen, code, n) && left > 0) {
+    if (!may_wait(gen, code, n) || gen->clock->steady(gen->clock->self, &since) != FIRN_OK) {
+        return code;
+    }
+    /* What store calls take counts as waiting too. */
+    while (may_wait(gen, code, n) && left > 0 &&
+           gen->clock->steady(gen->clock->self, &now) == FIRN_OK &&
+           now - since < gen->keys.max_wait_ms * 1000000) {
         gen->clock->pause(gen->clock->self, NAP_NS); /* no lock is held here */
         left -= NAP_NS;
         code = issue_once(gen, to, n, error);
@@ -1055,7 +1084,7 @@ int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
 }
 
 const firn_scheme *firn_gen_scheme(const firn_gen *gen) {
-    return &gen->scheme;
+    return gen->shuffle.digits > 0 ? firn__scheme_digits(gen->shuffle.digits) : &gen->scheme;
 }
 
 int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
@@ -1076,7 +1105,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     }
     pthread_mutex_unlock(&gen->live->keeper);
     int64_t quarter = (int64_t)(gen->window_ticks * gen->scheme.tick_ns / 1000000 / 4);
-    *wait_ms = result != FIRN_OK || quarter < 1 ? 50 : quarter;
+    *wait_ms = result != FIRN_OK || quarter < 1 ? 50 : quarter < STEP_MS ? quarter : STEP_MS;
     return result;
 }
 
@@ -1106,7 +1135,7 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
     out.steps_back_absorbed = atomic_load(&live->watch.absorbed);
     out.steps_back_left = atomic_load(&live->watch.stepped);
     out.jumps_ahead = atomic_load(&live->watch.jumped);
-    out.unsafe = gen->keys.unsafe_ != 0;
+    out.unsafe = gen->keys.unsafe_ != 0 || gen->cautioned;
     size_t size = status->size < sizeof out ? status->size : sizeof out;
     memcpy(status, &out, size);
 }

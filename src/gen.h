@@ -8,7 +8,9 @@
 #include "clock.h"
 #include "keys.h"
 #include "scheme.h"
+#include "shuffle.h"
 #include "thread.h"
+#include "ticks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -61,12 +63,6 @@ typedef struct firn__arena {
     uint8_t *at, *end; /* what is left of the last chunk */
 } firn__arena;
 
-/* How many IDs each back-dated tick has had, on a node of this generator's own. */
-typedef struct firn__ticks {
-    uint64_t *slots; /* pairs of tick + 1 and count; 0: free */
-    size_t used, size;
-} firn__ticks;
-
 /* All zero in a forked child: no serial, no permit, no lock held. */
 typedef struct firn__live {
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
@@ -89,6 +85,7 @@ typedef struct firn__live {
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
     _Atomic uint64_t claims, renewals, give_backs, store_errors;
+    firn_error failure; /* of the last call of the store that failed */
 } firn__live;
 
 enum firn__kind {
@@ -108,25 +105,28 @@ struct firn_gen {
     firn_scheme scheme;
     firn__keys keys;
     firn__packer *pack;
+    firn__shuffle shuffle; /* of the packed digits: time-random with a node */
     firn__live *live;
     uint32_t s;          /* sequence bits of a slot; 0: a slot is a tick */
     uint64_t count_mask; /* of s bits */
     uint32_t seen_index;
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
+    uint64_t random_most; /* the greatest that is drawn; 0: whatever the bits hold */
     uint32_t count_bits;  /* of sequence or counter */
     bool reserved;        /* slots come from the store */
     bool fixed;           /* every bit of the node is given */
     bool stepped;         /* firn_next leaves the store to firn_gen_step */
     bool cycles;          /* the counter may tell how old a reading is */
     bool own_store;
+    bool cautioned; /* the store may lose what it acknowledged */
     int start;
     uint64_t start_below;
     uint64_t tick_end;  /* first tick that is refused */
     uint64_t whole_end; /* first tick that the bits do not hold */
     int64_t slot_end;   /* tick_end in slots of the store, at most mark_end */
     int64_t
-        mark_end; /* whole_end in slots, at most FIRN_SLOT_MAX - 2: marks beyond it are history's */
+        mark_end; /* the end of the bits in slots, at most FIRN_SLOT_MAX - 2: marks beyond it are history's */
     uint64_t lead_ticks, back_ticks, window_ticks;
     int64_t at_once;               /* IDs of one call that always fit into the lead */
     int64_t lead_slots;            /* of the present tick and all that may be borrowed */
@@ -155,6 +155,16 @@ struct firn_gen {
 
 /* The present tick, read and judged anew. FIRN_ECLOCK, FIRN_ELAYOUT. */
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
+/* The random field of one ID. FIRN_EENTROPY. */
+int firn__gen_random(const firn_gen *gen, firn_value *random, firn_error *error);
+/* An ID of its draw and its template. */
+static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, const firn_id *base,
+                                  firn_id *id) {
+    gen->pack(id, &gen->scheme, draw, base);
+    if (gen->shuffle.digits != 0) {
+        firn__shuffle_id(&gen->shuffle, draw->tick, id);
+    }
+}
 /* Tells people, if anybody listens. */
 void firn__gen_notice(const firn_gen *gen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -210,8 +220,28 @@ void firn__window_free(firn_gen *gen);
 /* A random 64-bit grant, never 0. */
 int firn__window_grant(const firn_gen *gen, uint64_t *grant, firn_error *error);
 
+/* ---- open.c ---------------------------------------------------------------------------------- */
+
+/* A generator as far as it needs neither store nor window: keys, row, identity, the names of its
+ * marks. */
+int firn__gen_make(firn_gen **gen, const firn_config *config, firn_error *error);
+/* The key by which nodes share the digits of time-random, found in the store or drawn and kept
+ * there; nothing for other rows. */
+int firn__gen_agree(firn_gen *gen, firn_error *error);
+/* Frees it, as it is; gives nothing back. */
+void firn__gen_dispose(firn_gen *gen);
+
 /* ---- history.c ------------------------------------------------------------------------------- */
-void firn__history_free(firn_gen *gen);
+
+/* A node that only back-dates, taken for good: the namespace's common one; one of this
+ * generator's own (`job`); or, with a grant, the one of the job that has this grant, whether it
+ * took it before or takes it now. FIRN_EBUSY: none is left. */
+int firn__history_node(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, firn_error *error);
+/* The tick of a back-dated instant. FIRN_ELAYOUT: outside what is issued. */
+int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,
+                       firn_error *error);
+/* The counter of the i-th ID of a tick, in rows that count; `start` is the generator's. */
+uint64_t firn__history_counter(const firn_gen *gen, uint64_t tick, uint64_t start, uint64_t i);
 
 /* ---- node.c ---------------------------------------------------------------------------------- */
 

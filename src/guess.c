@@ -12,8 +12,11 @@
  *   flake     for flake itself, from 17 characters on: shorter ones lie before 1970-01-31 and are
  *             mostly words
  *   typeid    for rows of 128 bits when there is a prefix; without one for typeid itself
+ *   dated     when it is digits only and the calendar is valid: time-member, and time-random with
+ *             as many digits as the length leaves, from three on: shorter ones are mostly numbers
  *   others    for rows of a width of which some row has that form by default
- * or in the one form that is asked for. A row fits when all its constants are there. Its points:
+ * or in the one form that is asked for. time-random and time-member are dated and nothing else, and
+ * order is never guessed: no digit tells. A row fits when all its constants are there. Its points:
  *   +  1      for each bit of its constants
  *   + 12      when the form is its default one
  *   + 10      when its time is in [2005, 2045), - 10 when it is not; 0 without a time
@@ -21,11 +24,18 @@
  *
  * 12 is more than 10 - 6, so that a uuid4 is no ULID that happens to have a likely time; and less
  * than twice 10, so that a uuid1 without dashes is no uuid1-swapped of an unlikely one. */
+#include "dated.h"
 #include "scheme.h"
 
 #include <string.h>
 
-enum { POINTS_FORM = 12, POINTS_TIME = 10, FLAKE_MIN = 17, HEX_MAX = 40 };
+enum {
+    POINTS_FORM = 12,
+    POINTS_TIME = 10,
+    FLAKE_MIN = 17,
+    DATED_MIN = FIRN__DATED_CALENDAR + 3,
+    HEX_MAX = 40
+};
 
 static const firn_time likely_from = {1104537600, 0}, likely_end = {2366841600, 0}; /* 2005, 2045 */
 
@@ -65,8 +75,27 @@ static bool is_usual(int form, uint32_t bits) {
     return false;
 }
 
+/* A row whose IDs may be written in any form. */
+static bool is_plain(const firn_scheme *scheme) {
+    return scheme->form != FIRN_FORM_DATED && !scheme->keyed;
+}
+
+/* The row that a text may be of: time-random has as many digits as are left. */
+static const firn_scheme *row_at(size_t i, const sight *seen) {
+    const firn_scheme *scheme = firn_scheme_at(i);
+    bool digits = scheme != NULL && firn__dated_digits(scheme->bits) > 0 && !is_plain(scheme);
+    return digits && seen->length > FIRN__DATED_CALENDAR &&
+                   seen->length <= FIRN__DATED_CALENDAR + FIRN__DATED_DIGITS
+               ? firn__scheme_digits((uint32_t)seen->length - FIRN__DATED_CALENDAR)
+               : scheme;
+}
+
 /* May a text be of this form as far as can be seen? */
 static bool may_be(const sight *seen, const firn_scheme *scheme, int form) {
+    if (!is_plain(scheme)) {
+        return form == FIRN_FORM_DATED && scheme->form == form &&
+               (seen->asked || seen->length >= DATED_MIN);
+    }
     switch (form) {
     case FIRN_FORM_DEC:
         return seen->asked ||
@@ -82,6 +111,8 @@ static bool may_be(const sight *seen, const firn_scheme *scheme, int form) {
     case FIRN_FORM_FLAKE:
         return scheme->form == form &&
                (seen->asked || (seen->length >= FLAKE_MIN && !seen->only_digits));
+    case FIRN_FORM_DATED:
+        return false;
     case FIRN_FORM_TYPEID:
         return seen->asked || seen->has_prefix || (scheme->form == form && !seen->only_digits);
     default:
@@ -117,7 +148,7 @@ static bool is_narrowest(const sight *seen, int form, uint32_t bits) {
         return true;
     }
     for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
-        if (scheme->bits < bits && read_as(&id, seen, form, scheme->bits)) {
+        if (is_plain(scheme) && scheme->bits < bits && read_as(&id, seen, form, scheme->bits)) {
             return false;
         }
     }
@@ -170,7 +201,7 @@ size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text, si
     ranking list = {readings, {0}, 0};
     sight seen = look(text, length, form >= 0);
     const firn_scheme *scheme;
-    for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
+    for (size_t i = 0; (scheme = row_at(i, &seen)) != NULL; i++) {
         for (int f = form < 0 ? 0 : form; f < (form < 0 ? FIRN_FORM_COUNT : form + 1); f++) {
             firn_reading reading = {scheme, f, {0, 0, 0, 0}};
             firn_fields fields;

@@ -15,60 +15,24 @@
 
 /* ---- ticks counted in memory ----------------------------------------------------------------- */
 
-void firn__history_free(firn_gen *gen) {
-    free(gen->history.slots);
-    gen->history = (firn__ticks){NULL, 0, 0};
-}
-
-/* Where `tick` has its pair, or would have it. */
-static uint64_t *pair_of(const firn__ticks *ticks, uint64_t tick) {
-    size_t at = (size_t)(tick * 0x9e3779b97f4a7c15 >> 20) & (ticks->size - 1);
-    while (ticks->slots[2 * at] != 0 && ticks->slots[2 * at] != tick + 1) {
-        at = (at + 1) & (ticks->size - 1);
-    }
-    return ticks->slots + 2 * at;
-}
-
-static int grow(firn__ticks *ticks, firn_error *error) {
-    firn__ticks bigger = {NULL, ticks->used, ticks->size == 0 ? 64 : ticks->size * 2};
-    bigger.slots = calloc(bigger.size, 2 * sizeof *bigger.slots);
-    if (bigger.slots == NULL) {
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for %zu back-dated ticks",
-                          bigger.size);
-    }
-    for (size_t i = 0; i < ticks->size; i++) {
-        if (ticks->slots[2 * i] != 0) {
-            uint64_t *pair = pair_of(&bigger, ticks->slots[2 * i] - 1);
-            pair[0] = ticks->slots[2 * i];
-            pair[1] = ticks->slots[2 * i + 1];
-        }
-    }
-    free(ticks->slots);
-    *ticks = bigger;
-    return FIRN_OK;
-}
-
 /* Takes up to `most` of what is left of a tick that holds `capacity`. */
 static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most,
                         uint64_t *first, uint64_t *got, firn_error *error) {
     firn__ticks *ticks = &gen->history;
-    if ((ticks->used + 1) * 4 > ticks->size * 3) {
-        int code = grow(ticks, error);
-        if (code != FIRN_OK) {
-            return code;
-        }
+    int code = firn__ticks_room(ticks, 0, error);
+    if (code != FIRN_OK) {
+        return code;
     }
-    uint64_t *pair = pair_of(ticks, tick);
+    uint64_t *pair = firn__ticks_pair(ticks, tick);
     if (pair[0] == 0 && gen->random_bits > 0) { /* uuid7: each tick starts at random */
         int64_t start;
-        int code = firn__gen_start(gen, &start, error);
+        code = firn__gen_start(gen, &start, error);
         if (code != FIRN_OK) {
             return code;
         }
         pair[1] = (uint64_t)start;
     }
-    ticks->used += pair[0] == 0;
-    pair[0] = tick + 1;
+    firn__ticks_keep(ticks, pair, tick);
     *first = pair[1];
     *got = capacity - pair[1] < most ? capacity - pair[1] : most;
     pair[1] += *got;
@@ -79,10 +43,13 @@ static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_
 
 typedef struct node_search {
     const firn_gen *gen;
+    int64_t mark;   /* of the kind of node that is looked for */
+    uint64_t grant; /* of the job whose node it is; 0: whoever's */
+    bool again;     /* a node with this mark and grant may be taken again */
     uint64_t *used; /* nodes that have a mark, as far as they match what is pinned */
     size_t count, size;
     bool found;
-    uint64_t node; /* the common history node */
+    uint64_t node; /* that has this mark and grant */
 } node_search;
 
 static int see_node(void *context, const firn_holding *holding) {
@@ -92,7 +59,8 @@ static int see_node(void *context, const firn_holding *holding) {
     if (!firn__value_parse(&node, holding->key) || (node.low & gen->pin_mask) != gen->pinned) {
         return FIRN_OK;
     }
-    if (holding->mark.high == gen->mark_end + 1) {
+    if (search->again && holding->mark.high == search->mark &&
+        (search->grant == 0 || holding->mark.grant == search->grant)) {
         search->found = true;
         search->node = node.low;
     }
@@ -134,7 +102,7 @@ static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *
     return true;
 }
 
-static int refuse_node(const firn_gen *gen, firn_error *error) {
+static int refuse_node(const firn_gen *gen, bool job, firn_error *error) {
     char text[128];
     if (!gen->fixed || gen->node_bits == 0) {
         return firn__fail(error, FIRN_EBUSY,
@@ -144,41 +112,57 @@ static int refuse_node(const firn_gen *gen, firn_error *error) {
     }
     return firn__fail(error, FIRN_EBUSY,
                       "%s of %s issues live IDs%s: back-dated ones need a node that was never "
-                      "used, so leave it out",
+                      "used, so %s",
                       firn__gen_node_text(text, gen, gen->pinned), gen->ns,
-                      gen->keys.history_ == FIRN__HISTORY_JOB ? " or another job's" : "");
+                      job ? " or another job's" : "",
+                      gen->scheme.node_rule == FIRN_NODE_ALWAYS && gen->scheme.given != NULL
+                          ? "give ns=NAME of their own"
+                          : "leave it out");
 }
 
-/* Takes a never-used node for good: its mark goes where no live window can reach. */
+/* Reserves `node` for good: its mark goes where no live window can reach. */
+static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node, firn_mark *held,
+                        firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    bool again = search->grant != 0; /* a job that meets its own grant was here before */
+    int64_t first;
+    int code = FIRN_OK;
+    snprintf(key, sizeof key, "%" PRIu64, node);
+    firn_request request = {.ns = gen->ns,
+                            .row = gen->row,
+                            .key = key,
+                            .count = search->mark,
+                            .grant = search->grant,
+                            .note = gen->note};
+    if (request.grant == 0) {
+        code = firn__window_grant(gen, &request.grant, error);
+    }
+    if (code == FIRN_OK) {
+        code = firn__window_reserve(gen, &request, &first, &again, held, 3, error);
+    }
+    if (code == FIRN_OK && gen->fixed && gen->node_bits > 0 && held->grant != request.grant) {
+        char text[128];
+        firn__gen_notice(gen, "%s of %s issues back-dated IDs only from now on",
+                         firn__gen_node_text(text, gen, node), gen->ns);
+    }
+    return code;
+}
+
+/* Takes a never-used node, the highest there is. */
 static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
-    bool job = gen->keys.history_ == FIRN__HISTORY_JOB;
+    bool common = search->mark == gen->mark_end + 1;
     uint64_t node = gen->pinned | (~gen->pin_mask & firn__mask(gen->node_bits));
     if (search->count > 1) {
         qsort(search->used, search->count, sizeof *search->used, compare);
     }
     for (int i = 0; i < NODE_TRIES; i++) {
-        char key[FIRN_KEY_SIZE];
-        bool twice = false;
-        int64_t first;
         firn_mark held = {0, 0};
         if (!gen->fixed && !skip_used(gen, search, &node)) {
             break;
         }
-        snprintf(key, sizeof key, "%" PRIu64, node);
-        firn_request request = {gen->ns, gen->row, key, gen->mark_end + (job ? 2 : 1),
-                                0,       0,        0,   gen->note};
-        int code = firn__window_grant(gen, &request.grant, error);
-        if (code == FIRN_OK) {
-            code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
-        }
-        bool shared = code == FIRN_EBUSY && !job && held.high == gen->mark_end + 1;
-        if (code == FIRN_OK && gen->fixed && gen->node_bits > 0) {
-            char text[128];
-            firn__gen_notice(gen, "%s of %s issues back-dated IDs only from now on",
-                             firn__gen_node_text(text, gen, node), gen->ns);
-        }
-        if (code == FIRN_OK || shared) {
-            gen->live->history_node = node;
+        int code = reserve_node(gen, search, node, &held, error);
+        if (code == FIRN_OK || (code == FIRN_EBUSY && common && held.high == search->mark)) {
+            search->node = node;
             return FIRN_OK;
         }
         if (code != FIRN_EBUSY) {
@@ -188,21 +172,30 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
             break;
         }
     }
-    return refuse_node(gen, error);
+    return refuse_node(gen, !common, error);
+}
+
+int firn__history_node(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, firn_error *error) {
+    node_search search = {.gen = gen,
+                          .mark = gen->mark_end + (job ? 2 : 1),
+                          .grant = grant,
+                          .again = !job || grant != 0};
+    int code =
+        gen->fixed ? FIRN_OK : firn_store_list(gen->store, gen->ns, see_node, &search, error);
+    if (code == FIRN_OK && !search.found) {
+        code = take_node(gen, &search, error);
+    }
+    free(search.used);
+    if (code == FIRN_OK) {
+        *node = search.node;
+    }
+    return code;
 }
 
 /* Finds the node that back-dated IDs of this generator come from, once. */
 static int open_reserved(firn_gen *gen, firn_error *error) {
-    node_search search = {.gen = gen};
     bool job = gen->keys.history_ == FIRN__HISTORY_JOB;
-    int code =
-        gen->fixed ? FIRN_OK : firn_store_list(gen->store, gen->ns, see_node, &search, error);
-    if (code == FIRN_OK && search.found && !job) {
-        gen->live->history_node = search.node;
-    } else if (code == FIRN_OK) {
-        code = take_node(gen, &search, error);
-    }
-    free(search.used);
+    int code = firn__history_node(gen, job, 0, &gen->live->history_node, error);
     return code == FIRN_OK ? firn__gen_base(gen, gen->live->history_node, &gen->history_base, error)
                            : code;
 }
@@ -228,7 +221,7 @@ static int open_history(firn_gen *gen, firn_error *error) {
     if (gen->live->history_open) {
         return code;
     }
-    firn__history_free(gen);
+    firn__ticks_free(&gen->history);
     code = gen->reserved ? open_reserved(gen, error) : open_random(gen, error);
     if (code == FIRN_OK && gen->kind == FIRN__KIND_COUNTED && gen->count_bits > 0 &&
         !gen->reserved) {
@@ -245,16 +238,22 @@ static int open_history(firn_gen *gen, firn_error *error) {
  * back-dates. */
 static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most,
                        uint64_t *first, uint64_t *got, firn_error *error) {
-    char key[FIRN_KEY_SIZE];
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     uint64_t count = most < capacity ? most : capacity;
+    snprintf(ns, sizeof ns, "%.*s ticks", FIRN__NS_MOST,
+             gen->ns); /* apart: claims list the nodes */
     snprintf(key, sizeof key, "%" PRIu64 "@%" PRIu64, gen->live->history_node, tick);
     *got = 0;
     for (int i = 0; i < NODE_TRIES && count > 0; i++) {
         firn_mark held = {0, 0};
         int64_t start;
         bool twice = false;
-        firn_request request = {
-            gen->ns, gen->row, key, (int64_t)count, 0, (int64_t)(capacity - count), 0, gen->note};
+        firn_request request = {.ns = ns,
+                                .row = gen->row,
+                                .key = key,
+                                .count = (int64_t)count,
+                                .latest = (int64_t)(capacity - count),
+                                .note = gen->note};
         int code = firn__window_grant(gen, &request.grant, error);
         if (code == FIRN_OK) {
             code = firn__window_reserve(gen, &request, &start, &twice, &held, 3, error);
@@ -281,23 +280,26 @@ static uint64_t capacity_of(const firn_gen *gen) {
     return firn__mask(gen->count_bits) + 1;
 }
 
+uint64_t firn__history_counter(const firn_gen *gen, uint64_t tick, uint64_t start, uint64_t i) {
+    if (strcmp(gen->scheme.name, "locality-sequential") == 0 && !gen->reserved) {
+        firn_time time;
+        firn_scheme_time(&gen->scheme, tick, &time);
+        start = firn_locality_start(&time);
+    }
+    return (start + (i + 1) * gen->scheme.counter_step) & firn__mask(gen->count_bits);
+}
+
 /* The i-th ID of a tick. */
 static int pack_at(const firn_gen *gen, uint64_t tick, uint64_t i, firn_id *id, firn_error *error) {
     firn__draw draw = {tick, i, {0, 0}};
     int code = FIRN_OK;
     if (gen->scheme.counter_step > 0) {
-        uint64_t start = gen->history_start;
-        if (strcmp(gen->scheme.name, "locality-sequential") == 0 && !gen->reserved) {
-            firn_time time;
-            firn_scheme_time(&gen->scheme, tick, &time);
-            start = firn_locality_start(&time);
-        }
-        draw.count = (start + (i + 1) * gen->scheme.counter_step) & firn__mask(gen->count_bits);
+        draw.count = firn__history_counter(gen, tick, gen->history_start, i);
     }
     if (gen->random_bits > 0) {
-        code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
+        code = firn__gen_random(gen, &draw.random, error);
     }
-    gen->pack(id, &gen->scheme, &draw, &gen->history_base);
+    firn__gen_pack(gen, &draw, &gen->history_base, id);
     return code;
 }
 
@@ -330,19 +332,29 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
                                   done, n, gen->keys.max_lead_ms);
 }
 
+int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,
+                       firn_error *error) {
+    uint64_t found;
+    int code = firn_scheme_tick(&gen->scheme, time, &found, error);
+    if (code == FIRN_OK && found >= gen->tick_end) {
+        char when[FIRN_TIME_SIZE];
+        return firn__fail(error, FIRN_ELAYOUT,
+                          "%s gives negative IDs of %s as signed numbers: unsigned=1 takes them",
+                          firn_time_format(when, time, firn_scheme_digits(&gen->scheme)),
+                          gen->scheme.name);
+    }
+    if (code == FIRN_OK) {
+        *tick = found;
+    }
+    return code;
+}
+
 int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_error *error) {
     uint64_t tick;
     firn_id one, *made = &one;
     int code = firn__gen_adopt(gen, error);
     if (code == FIRN_OK) {
-        code = firn_scheme_tick(&gen->scheme, time, &tick, error);
-    }
-    if (code == FIRN_OK && tick >= gen->tick_end) {
-        char when[FIRN_TIME_SIZE];
-        code = firn__fail(error, FIRN_ELAYOUT,
-                          "%s gives negative IDs of %s as signed numbers: unsigned=1 takes them",
-                          firn_time_format(when, time, firn_scheme_digits(&gen->scheme)),
-                          gen->scheme.name);
+        code = firn__history_tick(gen, time, &tick, error);
     }
     if (code == FIRN_OK && n > FIRN__AT_ONCE) {
         code =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing a generator: keys, row, identity and store wired together, every bound
  * checked before anything is issued. What happens between the two is gen.c's. */
+#include "dated.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -153,7 +154,7 @@ static int set_node(firn_gen *gen, firn_error *error) {
     if (firn_scheme_field(&gen->scheme, "node") >= 0) {
         return set_field(gen, "node", gen->keys.node, error);
     }
-    if (gen->node_bits == 0 || gen->node_bits > 62) {
+    if (gen->node_bits == 0 || gen->node_bits > 63) {
         return firn__fail(error, FIRN_EUSAGE, "%s has no node: leave node out", gen->scheme.name);
     }
     int code =
@@ -240,6 +241,10 @@ static int set_kind(firn_gen *gen, firn_error *error) {
     uint32_t counter = firn__scheme_role_width(row, FIRN_ROLE_COUNTER);
     uint32_t sequence = firn__scheme_role_width(row, FIRN_ROLE_SEQUENCE);
     gen->random_bits = firn__scheme_role_width(row, FIRN_ROLE_RANDOM);
+    if (gen->random_bits > 0 && row->form == FIRN_FORM_DATED) {
+        gen->random_most =
+            firn_scheme_most(row, (uint32_t)firn__scheme_role(row, FIRN_ROLE_RANDOM)).low;
+    }
     gen->count_bits = counter + sequence;
     gen->s = sequence;
     gen->count_mask = firn__mask(sequence);
@@ -248,6 +253,11 @@ static int set_kind(firn_gen *gen, firn_error *error) {
         gen->kind = FIRN__KIND_COUNTED;
     } else if (sequence == 0 && gen->random_bits > 0) {
         gen->kind = FIRN__KIND_RANDOM;
+    }
+    if (row->keyed) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s is made with a key: firn_order_open, or firn new %s --key-file FILE",
+                          row->name, row->name);
     }
     if (row->shown_only) {
         return firn__fail(error, FIRN_EUSAGE, "%s is shown, never generated: %s", row->name,
@@ -261,9 +271,9 @@ static int set_kind(firn_gen *gen, firn_error *error) {
         return firn__fail(error, FIRN_EUSAGE,
                           "a row without time cannot be issued: add time:BITS/TICK");
     }
-    if (gen->node_bits > 62) {
+    if (gen->node_bits > 63) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "the node of the row has %" PRIu32 " bits: at most 62", gen->node_bits);
+                          "the node of the row has %" PRIu32 " bits: at most 63", gen->node_bits);
     }
     return FIRN_OK;
 }
@@ -284,7 +294,8 @@ static int set_bounds(firn_gen *gen, firn_error *error) {
     gen->whole_end = firn__scheme_tick_end(&gen->scheme, true);
     uint64_t most = (uint64_t)(FIRN_SLOT_MAX - 2) >> gen->s;
     gen->slot_end = gen->tick_end > most ? FIRN_SLOT_MAX - 2 : (int64_t)(gen->tick_end << gen->s);
-    gen->mark_end = gen->whole_end > most ? FIRN_SLOT_MAX - 2 : (int64_t)(gen->whole_end << gen->s);
+    uint64_t last = firn__mask(firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME));
+    gen->mark_end = last >= most ? FIRN_SLOT_MAX - 2 : (int64_t)((last + 1) << gen->s);
     gen->lead_ticks =
         keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
     gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->back_ms);
@@ -335,7 +346,7 @@ static void set_way(firn_gen *gen) {
     bool windows =
         gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
     bool plain = gen->keys.nodes == 1 && gen->keys.order_ == FIRN__ORDER_STRICT &&
-                 gen->start == FIRN_START_ZERO && gen->random_bits == 0;
+                 gen->start == FIRN_START_ZERO && gen->random_bits == 0 && gen->shuffle.digits == 0;
     gen->way = !windows ? FIRN__WAY_OTHER : plain ? FIRN__WAY_PLAIN : FIRN__WAY_USUAL;
 }
 
@@ -370,14 +381,26 @@ static int make_live(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* time-random with a node: node and sequence share its digits. */
+static void share_digits(firn_gen *gen) {
+    uint32_t digits =
+        gen->scheme.form == FIRN_FORM_DATED ? firn__dated_digits(gen->scheme.bits) : 0;
+    if (digits > 0 && gen->keys.node != NULL && strcmp(gen->keys.node, "random") != 0) {
+        gen->scheme = firn__shuffle_row(digits);
+        gen->shuffle.digits = digits;
+    }
+}
+
 /* Scheme, identity and policies: everything that can be refused without a store. */
 static int configure(firn_gen *gen, const firn_config *config, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     int code = firn__keys_read(&gen->keys, config->keys, error);
     if (code == FIRN_OK) {
-        code = firn_scheme_make(&gen->scheme, config->scheme, keys->epoch, keys->bits, error);
+        code = firn_scheme_make(&gen->scheme, config->scheme, keys->epoch, keys->bits, keys->digits,
+                                error);
     }
     if (code == FIRN_OK) {
+        share_digits(gen);
         gen->node_bits = firn__scheme_node_bits(&gen->scheme);
         gen->pack = firn__scheme_packer(&gen->scheme);
         code = set_kind(gen, error);
@@ -396,6 +419,11 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         }
         join_pinned(gen);
         code = set_bounds(gen, error);
+    }
+    if (code == FIRN_OK && gen->scheme.node_rule == FIRN_NODE_ALWAYS && gen->scheme.given != NULL &&
+        !names_given(gen)) {
+        code = firn__fail(error, FIRN_EUSAGE, "%s needs %s, which is never claimed: give %s=NUMBER",
+                          gen->scheme.name, gen->scheme.given, gen->scheme.given);
     }
     if (code == FIRN_OK && gen->ticket_field >= 0 && !gen->reserved) {
         code = firn__fail(error, FIRN_EUSAGE, "a ticket needs the rest of the node: give %s",
@@ -422,7 +450,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
     snprintf(ns, sizeof ns, "%.200s tickets", gen->ns);
     firn_request request = {ns, "integer", gen->scheme.slices[gen->ticket_field].name,
                             1,  0,         (int64_t)firn__mask(width),
-                            0,  gen->note};
+                            0,  gen->note, 0};
     int code = firn__window_grant(gen, &request.grant, error);
     if (code == FIRN_OK) {
         code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
@@ -438,6 +466,43 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
         firn__fields_put(&gen->fields, (uint32_t)gen->ticket_field,
                          (firn_value){(uint64_t)first, 0});
         join_pinned(gen);
+    }
+    return code;
+}
+
+static int see_key(void *context, const firn_holding *holding) {
+    firn__shuffle *found = context;
+    found->digits += firn__shuffle_read(found, holding->row);
+    return FIRN_OK;
+}
+
+/* The key of shared digits: drawn by the first generator of the namespace, and stored as the row of
+ * a namespace beside it; whoever comes second finds it there, or is refused for a row of its own
+ * and looks again. */
+int firn__gen_agree(firn_gen *gen, firn_error *error) {
+    char ns[FIRN_NS_SIZE], row[FIRN__SHUFFLE_SIZE];
+    int code = gen->shuffle.digits > 0 ? FIRN_EROW : FIRN_OK;
+    snprintf(ns, sizeof ns, "%.*s key", FIRN__NS_MOST, gen->ns);
+    for (int i = 0; i < 3 && (code == FIRN_EROW || code == FIRN_EBUSY); i++) {
+        firn__shuffle key = {{0, 0}, 0};
+        firn_mark held = {0, 0};
+        int64_t first;
+        bool twice = false;
+        firn_request request = {.ns = ns, .row = row, .key = "key", .count = 1, .note = gen->note};
+        code = firn_store_list(gen->store, ns, see_key, &key, error);
+        if (code == FIRN_OK && key.digits == 0) {
+            code = firn__entropy_fill(gen->entropy, key.key, sizeof key.key, error);
+            firn__shuffle_write(row, &key);
+            if (code == FIRN_OK) {
+                code = firn__window_grant(gen, &request.grant, error);
+            }
+            if (code == FIRN_OK) {
+                code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
+            }
+        }
+        if (code == FIRN_OK) {
+            memcpy(gen->shuffle.key, key.key, sizeof key.key);
+        }
     }
     return code;
 }
@@ -460,28 +525,35 @@ static void tell_store(const firn_gen *gen, const char *url) {
     }
 }
 
-static int connect_store(firn_gen *gen, const firn_config *config, firn_error *error) {
+/* Under which names its marks stand in a store. */
+static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
     const firn_scheme *home = gen->scheme.ns != NULL ? firn_scheme_find(gen->scheme.ns) : NULL;
     firn_scheme shared = gen->scheme;
-    int code = FIRN_OK;
     if (home != NULL && gen->scheme.row >= 0) {
         shared = *home;
         shared.epoch = gen->scheme.epoch;
     }
     firn_scheme_row(gen->row, &shared);
-    firn__scheme_ns(gen->ns, &gen->scheme);
+    firn__scheme_ns(gen->ns, firn_gen_scheme(gen));
     if (gen->keys.ns != NULL) {
-        snprintf(gen->ns, sizeof gen->ns, "%s", gen->keys.ns);
+        size_t length = strlen(gen->keys.ns);
+        if (length > FIRN__NS_MOST) {
+            return firn__fail(error, FIRN_ERANGE,
+                              "the namespace ns=%.20s... has %zu characters: at most %d",
+                              gen->keys.ns, length, FIRN__NS_MOST);
+        }
+        memcpy(gen->ns, gen->keys.ns, length + 1);
     }
-    if (strlen(gen->keys.ns != NULL ? gen->keys.ns : "") >= FIRN_NS_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "the namespace is longer than %d characters",
-                          FIRN_NS_SIZE - 1);
-    }
-    if (config->note != NULL) {
-        snprintf(gen->note, sizeof gen->note, "%s", config->note);
+    if (note != NULL) {
+        snprintf(gen->note, sizeof gen->note, "%s", note);
     } else {
         firn__node_note(gen->note);
     }
+    return FIRN_OK;
+}
+
+static int connect_store(firn_gen *gen, const firn_config *config, firn_error *error) {
+    int code = FIRN_OK;
     gen->store = config->store;
     if (gen->store == NULL && gen->reserved) {
         firn_store_options options =
@@ -493,6 +565,10 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         if (code == FIRN_OK) {
             tell_store(gen, url);
         }
+    }
+    if (code == FIRN_OK && gen->reserved && firn_store_caution(gen->store) != NULL) {
+        gen->cautioned = true;
+        firn__gen_notice(gen, "%s", firn_store_caution(gen->store));
     }
     return code;
 }
@@ -543,11 +619,11 @@ static int first_window(firn_gen *gen, firn_error *error) {
     }
 }
 
-static void dispose(firn_gen *gen) {
+void firn__gen_dispose(firn_gen *gen) {
     if (gen->own_store) {
         firn_store_close(gen->store);
     }
-    firn__history_free(gen);
+    firn__ticks_free(&gen->history);
     if (gen->live != NULL) {
         firn__window_free(gen);
         munmap(gen->live, sizeof(firn__live));
@@ -555,24 +631,20 @@ static void dispose(firn_gen *gen) {
     free(gen);
 }
 
-int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) {
-    firn_config config = {0};
+int firn__gen_make(firn_gen **out, const firn_config *config, firn_error *error) {
     firn_gen *gen = calloc(1, sizeof *gen);
     if (gen == NULL) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a generator");
     }
-    memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
     gen->ticket_field = -1;
-    gen->clock = config.clock != NULL ? config.clock : &firn__clock_system;
-    gen->entropy = config.entropy;
-    gen->stepped = config.stepped;
-    gen->notice = config.notice;
-    gen->notice_self = config.notice_self;
-    int code = config.scheme == NULL
+    gen->clock = config->clock != NULL ? config->clock : &firn__clock_system;
+    gen->entropy = config->entropy;
+    gen->stepped = config->stepped;
+    gen->notice = config->notice;
+    gen->notice_self = config->notice_self;
+    int code = config->scheme == NULL
                    ? firn__fail(error, FIRN_EUSAGE, "no scheme is given: name one")
-                   : configure(gen, &config, error);
-    gen->cycles =
-        config.clock == NULL && gen->keys.clock_ == FIRN__CLOCK_FRESH && firn__cycles_constant();
+                   : configure(gen, config, error);
     if (code == FIRN_OK) {
         code = make_live(gen, error);
     }
@@ -580,7 +652,29 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
         code = firn__gen_identify(gen, error);
     }
     if (code == FIRN_OK) {
-        code = connect_store(gen, &config, error);
+        code = name_marks(gen, config->note, error);
+    }
+    if (code != FIRN_OK) {
+        firn__gen_dispose(gen);
+        return code;
+    }
+    *out = gen;
+    return FIRN_OK;
+}
+
+int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) {
+    firn_config config = {0};
+    firn_gen *gen;
+    memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
+    int code = firn__gen_make(&gen, &config, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    gen->cycles =
+        config.clock == NULL && gen->keys.clock_ == FIRN__CLOCK_FRESH && firn__cycles_constant();
+    code = connect_store(gen, &config, error);
+    if (code == FIRN_OK) {
+        code = firn__gen_agree(gen, error);
     }
     if (code == FIRN_OK) {
         code = take_ticket(gen, error);
@@ -591,7 +685,7 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
         code = first_window(gen, error);
     }
     if (code != FIRN_OK) {
-        dispose(gen);
+        firn__gen_dispose(gen);
         return code;
     }
     tell_end(gen);
@@ -617,6 +711,6 @@ int firn_close(firn_gen *gen, firn_error *error) {
         }
         pthread_mutex_unlock(&gen->live->keeper);
     }
-    dispose(gen);
+    firn__gen_dispose(gen);
     return code;
 }

@@ -21,6 +21,7 @@
 #define MINUTE_MS INT64_C(60000)
 #define STEP_MAX  1000000
 #define SENDINGS  3
+#define RETRY_MS  200 /* between fetches ahead of need while the store is down */
 
 enum { KIND_SERIAL, KIND_TICKET, KIND_SEGMENT };
 
@@ -38,6 +39,7 @@ typedef struct range_shelf {
     slot_block now, then; /* the present block and the one fetched ahead */
     int64_t fetches;
     int64_t fetched_ms; /* when, by the steady clock */
+    int64_t retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
     int64_t step;
 } range_shelf;
 
@@ -201,14 +203,19 @@ static int64_t last_slot(const firn_range *range) {
     return (range->end - origin(range)) / range->increment;
 }
 
-/* Reserves `count` slots, fewer at the end of the range unless `whole`. */
-static int fetch(const firn_range *range, int64_t count, bool whole, slot_block *out,
+/* Reserves `count` slots at or behind `from`, fewer at the end of the range unless `whole`. Where the
+ * engine has gone back, nobody knows what it forgot: only who says from where on is served
+ * (from > 0, by firn_range_advance). */
+static int fetch(const firn_range *range, int64_t count, int64_t from, bool whole, slot_block *out,
                  firn_error *error) {
-    firn_request request = {range->ns, range->row, range->key, count, 0, 0, 0, range->note};
+    firn_request request = {
+        .ns = range->ns, .row = range->row, .key = range->key, .count = count, .note = range->note};
     int64_t first, stop = last_slot(range) + 1;
     firn_mark held = {0, 0};
     int code = FIRN_EBUSY;
     request.earliest = range->kind == KIND_TICKET ? 0 : range->start;
+    request.earliest = from > request.earliest ? from : request.earliest;
+    request.guard = from;
     if (!whole && request.count > stop - request.earliest) {
         request.count = stop - request.earliest;
     }
@@ -263,12 +270,13 @@ static int fetch_segment(const firn_range *range, slot_block *out, firn_error *e
     if (range->adapt && shelf->fetches >= 2) {
         step = firn__range_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
     }
-    code = fetch(range, step, false, out, error);
+    code = fetch(range, step, 0, false, out, error);
     if (code == FIRN_OK) {
         shelf->fetches++;
         shelf->fetched_ms = steady / 1000000;
         shelf->step = step;
     }
+    shelf->retry_ms = code == FIRN_OK ? 0 : steady / 1000000 + RETRY_MS;
     return code;
 }
 
@@ -276,8 +284,11 @@ static int fetch_segment(const firn_range *range, slot_block *out, firn_error *e
  * out. */
 static bool is_due(const firn_range *range) {
     const range_shelf *shelf = range->shelf;
+    int64_t steady;
     return range->kind == KIND_SEGMENT && shelf->then.end == shelf->then.next &&
-           (shelf->now.end - shelf->now.next) * 10 < shelf->now.size * 9;
+           (shelf->now.end - shelf->now.next) * 10 < shelf->now.size * 9 &&
+           (shelf->retry_ms == 0 || (range->clock->steady(range->clock->self, &steady) == FIRN_OK &&
+                                     steady / 1000000 >= shelf->retry_ms));
 }
 
 static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
@@ -317,9 +328,75 @@ int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_erro
         return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64,
                           count);
     }
-    int code = fetch(range, count, true, &block, error);
+    int code = fetch(range, count, 0, true, &block, error);
     if (code == FIRN_OK) {
         *first = origin(range) + block.next * range->increment;
+    }
+    return code;
+}
+
+/* Gives the rest of a block back; busy means that somebody came after it, and nothing is lost
+ * but numbers. */
+static int give_back(const firn_range *range, const slot_block *block, firn_error *error) {
+    if (block->next == block->end || block->twice) {
+        return FIRN_OK;
+    }
+    int code =
+        firn_store_give_back(range->store, range->ns, range->key, &block->mark, block->next, error);
+    return code == FIRN_EBUSY ? FIRN_OK : code;
+}
+
+/* What a listing tells of one key. */
+typedef struct look {
+    const char *key;
+    int64_t high; /* -1: it has no mark */
+} look;
+
+static int see_key(void *context, const firn_holding *holding) {
+    look *at = context;
+    if (strcmp(holding->key, at->key) == 0) {
+        at->high = holding->mark.high;
+    }
+    return 0;
+}
+
+int firn_range_peek(firn_range *range, int64_t *next, firn_error *error) {
+    look at = {range->key, -1};
+    int64_t begin = range->kind == KIND_TICKET ? 0 : range->start;
+    int code = firn_store_list(range->store, range->ns, see_key, &at, error);
+    if (code == FIRN_OK) {
+        int64_t slot = at.high > begin ? at.high : begin;
+        if (slot > last_slot(range)) {
+            return exhausted(range, error);
+        }
+        *next = origin(range) + slot * range->increment;
+    }
+    return code;
+}
+
+int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_error *error) {
+    int64_t past = least - origin(range);
+    int64_t slot = past <= 0 ? 0 : (past + range->increment - 1) / range->increment;
+    if (least < 0 || slot > last_slot(range)) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "integers of %s go up to end=%" PRId64 ", not to %" PRId64, range->ns,
+                          range->end, least);
+    }
+    /* One is taken there and given back: the mark is then at or behind it. */
+    slot_block block = {0};
+    int code = fetch(range, 1, slot, true, &block, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = block.twice ? FIRN_EBUSY
+                       : firn_store_give_back(range->store, range->ns, range->key, &block.mark,
+                                              block.next, error);
+    if (code ==
+        FIRN_EBUSY) { /* that one is gone: somebody came after it, or nothing is taken back */
+        code = ++block.next > last_slot(range) ? exhausted(range, error) : FIRN_OK;
+    }
+    if (code == FIRN_OK) {
+        *next = origin(range) + block.next * range->increment;
     }
     return code;
 }
@@ -339,17 +416,6 @@ int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
     pthread_mutex_unlock(&range->shelf->lock);
     *wait_ms = 100;
     return code;
-}
-
-/* Gives the rest of a block back; busy means that somebody came after it, and nothing is lost
- * but numbers. */
-static int give_back(const firn_range *range, const slot_block *block, firn_error *error) {
-    if (block->next == block->end || block->twice) {
-        return FIRN_OK;
-    }
-    int code =
-        firn_store_give_back(range->store, range->ns, range->key, &block->mark, block->next, error);
-    return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
 int firn_range_close(firn_range *range, firn_error *error) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows as text: a user's own layout read into a scheme, a scheme's layout written, its epoch and
  * widths changed, the namespace that follows from them. Pure; the table itself is in scheme.c. */
+#include "dated.h"
 #include "error.h"
 #include "scheme.h"
 
@@ -294,6 +295,22 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
     return code == FIRN_OK ? derive(scheme, error) : code;
 }
 
+/* The row that says so: another random field. */
+static int change_digits(firn_scheme *scheme, const char *text, firn_error *error) {
+    const char *at = text;
+    if (firn__dated_digits(scheme->bits) == 0 || scheme->form != FIRN_FORM_DATED) {
+        return firn__fail(error, FIRN_EUSAGE, "%s has no number of digits: leave digits out",
+                          scheme->name);
+    }
+    int digits = small_number(&at);
+    if (digits < 1 || digits > FIRN__DATED_DIGITS || *at != '\0') {
+        return firn__fail(error, FIRN_ERANGE, "digits=%.40s: %s has 1 to %d random digits", text,
+                          scheme->name, FIRN__DATED_DIGITS);
+    }
+    *scheme = *firn__scheme_digits((uint32_t)digits);
+    return FIRN_OK;
+}
+
 /* Widths a/b/c for the fields in wire order; the whole stays as wide as it was. */
 static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error) {
     uint32_t before = 0, after = 0, i = 0;
@@ -342,7 +359,7 @@ static int unknown_scheme(const char *text, firn_error *error) {
 }
 
 int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,
-                     firn_error *error) {
+                     const char *digits, firn_error *error) {
     firn_scheme made;
     int code = FIRN_OK;
     const firn_scheme *row = firn_scheme_find(text);
@@ -352,6 +369,15 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
         return unknown_scheme(text, error);
     } else {
         code = read_row(&made, text, error);
+    }
+    if (code == FIRN_OK && digits != NULL) {
+        code = change_digits(&made, digits, error);
+    }
+    if (code == FIRN_OK && made.form == FIRN_FORM_DATED && (epoch != NULL || bits != NULL)) {
+        code = firn__fail(
+            error, FIRN_EUSAGE, "%s is the calendar in decimal digits: leave %s out%s", made.name,
+            epoch != NULL ? "epoch" : "bits",
+            firn__dated_digits(made.bits) > 0 ? ", digits=1..18 is all that changes" : "");
     }
     if (code == FIRN_OK && bits != NULL) {
         code = change_bits(&made, bits, error);
@@ -405,7 +431,7 @@ char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme) {
     char part[FIRN_ROW_SIZE];
     if (row == NULL) {
         firn_scheme_row(part, scheme);
-        snprintf(text, FIRN_NS_SIZE, "%.*s", FIRN_NS_SIZE - 1, part);
+        snprintf(text, FIRN_NS_SIZE, "%.*s", FIRN__NS_MOST, part);
         return text;
     }
     size_t length =

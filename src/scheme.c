@@ -4,6 +4,7 @@
  * state. */
 #include "scheme.h"
 
+#include "dated.h"
 #include "error.h"
 
 #include <inttypes.h>
@@ -129,6 +130,27 @@ static firn__packer *const packers[ROW_COUNT] = {
 };
 #undef SCHEME
 
+/* time-random with another number of digits: the same row, its random field as wide as they need.
+ * Constants, because firn_guess points at them. */
+#define DIGITS(width)                                                                              \
+    {.name = "time-random",                                                                        \
+     .bits = FIRN__DATED_TIME + (width),                                                           \
+     .tick_ns = TICK_MS,                                                                           \
+     .slice_count = 2,                                                                             \
+     .slices = {{"time", FIRN_ROLE_TIME, FIRN__DATED_TIME, 0, 0, 0},                               \
+                {"random", FIRN_ROLE_RANDOM, width, 0, 0, 0}},                                     \
+     .row = -1,                                                                                    \
+     TIME_RANDOM},
+static const firn_scheme digits_rows[FIRN__DATED_DIGITS] = {
+    DIGITS(4) DIGITS(7) DIGITS(10) DIGITS(14) DIGITS(17) DIGITS(20) DIGITS(24) DIGITS(27) DIGITS(30)
+        DIGITS(34) DIGITS(37) DIGITS(40) DIGITS(44) DIGITS(47) DIGITS(50) DIGITS(54) DIGITS(57)
+            DIGITS(60)};
+
+const firn_scheme *firn__scheme_digits(uint32_t digits) {
+    const firn_scheme *row = &rows[ROW_time_random];
+    return firn__dated_digits(row->bits) == digits ? row : &digits_rows[digits - 1];
+}
+
 const firn_scheme *firn_scheme_at(size_t i) {
     return i < ROW_COUNT ? &rows[i] : NULL;
 }
@@ -164,6 +186,21 @@ uint32_t firn_scheme_width(const firn_scheme *scheme, uint32_t i) {
         }
     }
     return width;
+}
+
+firn_value firn_scheme_most(const firn_scheme *scheme, uint32_t i) {
+    int role = scheme->slices[i].role;
+    if (scheme->form == FIRN_FORM_DATED && role == FIRN_ROLE_TIME) {
+        return (firn_value){FIRN__DATED_END - 1, 0};
+    }
+    if (scheme->form == FIRN_FORM_DATED && role == FIRN_ROLE_RANDOM) {
+        return (firn_value){firn__power_of_ten(firn__dated_digits(scheme->bits)) - 1, 0};
+    }
+    return firn__mask_wide(firn_scheme_width(scheme, i));
+}
+
+bool firn__above(firn_value value, firn_value most) {
+    return value.high > most.high || (value.high == most.high && value.low > most.low);
 }
 
 int firn_scheme_field(const firn_scheme *scheme, const char *name) {
@@ -270,6 +307,15 @@ firn__packer *firn__scheme_packer(const firn_scheme *scheme) {
     return scheme->row >= 0 ? packers[scheme->row] : pack_walking;
 }
 
+int firn__refuse_above(const firn_scheme *scheme, uint32_t i, firn_error *error) {
+    char most[FIRN_VALUE_SIZE];
+    firn_fields top = {0, {{0, 0}}};
+    firn__fields_put(&top, i, firn_scheme_most(scheme, i));
+    return firn__fail(error, FIRN_ERANGE, "%s does not fit the %" PRIu32 " bits of %s: at most %s",
+                      scheme->slices[i].name, firn_scheme_width(scheme, i), scheme->name,
+                      firn_fields_get(most, &top, scheme, i));
+}
+
 int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
               firn_error *error) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -281,10 +327,8 @@ int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
             return firn__fail(error, FIRN_EUSAGE, "%s needs %s: give %s=VALUE", scheme->name,
                               slice->name, slice->name);
         }
-        uint32_t width = firn_scheme_width(scheme, i);
-        if (!firn__fits(fields->value[i], width)) {
-            return firn__fail(error, FIRN_ERANGE, "%s does not fit the %" PRIu32 " bits of %s",
-                              slice->name, width, scheme->name);
+        if (firn__above(fields->value[i], firn_scheme_most(scheme, i))) {
+            return firn__refuse_above(scheme, i, error);
         }
     }
     firn__pack_given(id, scheme, fields);
@@ -323,6 +367,15 @@ int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *i
         out.value[first].high |= part.high;
         out.given |= UINT32_C(1) << first;
     }
+    for (uint32_t i = 0; scheme->form == FIRN_FORM_DATED && i < scheme->slice_count; i++) {
+        if (firn__above(out.value[i], firn_scheme_most(scheme, i))) {
+            return firn__fail(error, FIRN_EMISMATCH,
+                              "%s is %" PRIu64 ", %s has at most %" PRIu64
+                              " there: name another scheme",
+                              scheme->slices[i].name, out.value[i].low, scheme->name,
+                              firn_scheme_most(scheme, i).low);
+        }
+    }
     *fields = out;
     return FIRN_OK;
 }
@@ -331,6 +384,9 @@ int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *i
 
 uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole) {
     uint32_t width = firn__scheme_role_width(scheme, FIRN_ROLE_TIME);
+    if (scheme->form == FIRN_FORM_DATED) {
+        return FIRN__DATED_END;
+    }
     if (!whole && scheme->form == FIRN_FORM_DEC && scheme->bits == 64 &&
         scheme->slices[0].role == FIRN_ROLE_TIME && scheme->slices[0].group == 0 &&
         (uint32_t)scheme->slices[0].from + scheme->slices[0].bits == width) {
@@ -474,7 +530,7 @@ static int pin_leading(firn_fields *least, firn_fields *greatest, const firn_sch
                               slice->name, scheme->name);
         }
         firn__fields_put(least, i, given ? pinned->value[i] : (firn_value){0, 0});
-        firn__fields_put(greatest, i, given ? pinned->value[i] : firn__mask_wide(width));
+        firn__fields_put(greatest, i, given ? pinned->value[i] : firn_scheme_most(scheme, i));
     }
     return FIRN_OK;
 }

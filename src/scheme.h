@@ -31,8 +31,17 @@ bool firn__scheme_is_node(const firn_scheme *scheme, uint32_t i);
 /* The first tick past the layout, UINT64_MAX when the time has 64 bits. `whole` as in
  * firn_scheme_end. */
 uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole);
+/* A namespace of nodes is at most so long: " ticks" and " jobs" stand behind it in the names of
+ * those beside it. */
+#define FIRN__NS_MOST (FIRN_NS_SIZE - 1 - 6)
 /* The namespace that IDs of this scheme live in by default; returns `text`. */
 char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme);
+/* time-random with 1..18 digits; as long as the library. */
+const firn_scheme *firn__scheme_digits(uint32_t digits);
+/* Is a field's value above what firn_scheme_most allows? */
+bool firn__above(firn_value value, firn_value most);
+/* FIRN_ERANGE: the value given for slice i is. */
+int firn__refuse_above(const firn_scheme *scheme, uint32_t i, firn_error *error);
 /* Does `names` (separated by blanks) hold `name`? */
 bool firn__names_hold(const char *names, const char *name);
 /* Adds a value to a field's at slice i; the value must fit the field. */

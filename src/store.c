@@ -4,6 +4,7 @@
 #include "store.h"
 
 #include "error.h"
+#include "module.h"
 #include "wiped.h"
 
 #include <dlfcn.h>
@@ -15,10 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#ifndef FIRN_MODULE_DIR
-#define FIRN_MODULE_DIR "/usr/lib/firn"
-#endif
 
 #define URL_SIZE 4200 /* a path and some more */
 
@@ -79,53 +76,14 @@ static int default_url(char url[URL_SIZE], firn_error *error) {
                : firn__fail(error, FIRN_ERANGE, "XDG_STATE_HOME is too long: set a shorter one");
 }
 
-/* Beside the library or the program that holds it: PREFIX/lib/firn, or the build folder's. */
-static void own_dirs(char beside[URL_SIZE], char above[URL_SIZE]) {
-    Dl_info info;
-    beside[0] = above[0] = '\0';
-    if (dladdr((const void *)(uintptr_t)firn_store_open, &info) == 0 || info.dli_fname == NULL) {
-        return;
-    }
-    char path[URL_SIZE];
-    ssize_t length = -1;
-    if (strchr(info.dli_fname, '/') == NULL) {
-        length = readlink("/proc/self/exe", path, sizeof path - 1);
-    }
-    if (length < 0) {
-        length = snprintf(path, sizeof path, "%s", info.dli_fname);
-    }
-    path[(size_t)length < sizeof path ? (size_t)length : sizeof path - 1] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-        snprintf(beside, URL_SIZE, "%.4000s/firn", path);
-        snprintf(above, URL_SIZE, "%.4000s/../lib/firn", path);
-    }
-}
-
-static void *load_from(const char *dir, const char *engine) {
-    char path[URL_SIZE + 64];
-    if (dir == NULL || dir[0] == '\0') {
-        return NULL;
-    }
-    snprintf(path, sizeof path, "%s/%s.so", dir, engine);
-    return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
-}
-
 static int load_module(void **library, const firn_store_ops **ops, const char *engine,
                        const firn_store_options *options, firn_error *error) {
-    char beside[URL_SIZE], above[URL_SIZE];
-    own_dirs(beside, above);
-    const char *dirs[] = {options->module_dir, beside, above, FIRN_MODULE_DIR};
-    *library = NULL;
-    for (size_t i = 0; i < 4 && *library == NULL; i++) {
-        *library = load_from(dirs[i], engine);
-    }
+    char why[FIRN__MODULE_WHY];
+    *library = firn__module_open(engine, options->module_dir, why);
     if (*library == NULL) {
-        const char *why = dlerror();
         return firn__fail(error, FIRN_EUSAGE,
                           "there is no module for stores of kind %.20s:%s%.90s: install it in %s",
-                          engine, why != NULL ? " " : "", why != NULL ? why : "", FIRN_MODULE_DIR);
+                          engine, why[0] != '\0' ? " " : "", why, firn__module_place());
     }
     *ops = dlsym(*library, "firn_store_module");
     if (*ops == NULL || (*ops)->version != 1 || strcmp((*ops)->scheme, engine) != 0) {
@@ -171,6 +129,9 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     }
     if (code == FIRN_OK) {
         code = split_url(engine, shown, url, error);
+    }
+    if (code == FIRN_OK && strcmp(engine, "rediss") == 0) {
+        engine[strlen("redis")] = '\0'; /* with TLS: the same module, which looks at the URL */
     }
     if (code == FIRN_OK && strcmp(engine, "memory") != 0) {
         code = load_module(&library, &ops, engine, options, error);
@@ -281,6 +242,10 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     int code = store->ops->now(store->self, now, error);
     pthread_mutex_unlock(store->lock);
     return code;
+}
+
+const char *firn_store_caution(const firn_store *store) {
+    return store->ops->caution != NULL ? store->ops->caution(store->self) : NULL;
 }
 
 void firn_store_close(firn_store *store) {

@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include "bits.h"
+#include "dated.h"
 #include "error.h"
 
 #include <stdio.h>
@@ -96,7 +97,8 @@ enum kind {
     KIND_POWER,  /* the radix is a power of two */
     KIND_LEFT,   /* the same, but the spare bits stand at the end: sorts as the bytes do */
     KIND_FRAME,  /* 128 bits as hex digits in a frame */
-    KIND_TYPEID  /* a prefix that is no part of the ID, and a KIND_POWER of 128 bits */
+    KIND_TYPEID, /* a prefix that is no part of the ID, and a KIND_POWER of 128 bits */
+    KIND_DATED   /* the calendar and decimal digits: dated.c */
 };
 
 typedef struct {
@@ -140,6 +142,7 @@ static const form_row forms[FIRN_FORM_COUNT] = {
     [FIRN_FORM_BRACED] = {"braced", KIND_FRAME, HEX, "{" FRAME "}"},
     [FIRN_FORM_TYPEID] = {"typeid", KIND_TYPEID, POWER(5), digits_32_lower, values_32_lower,
                           "a lower-case Crockford digit (not i, l, o, u)", NULL},
+    [FIRN_FORM_DATED] = {"dated", KIND_DATED, BASE10},
 };
 
 const char *firn_form_name(int form) {
@@ -170,6 +173,8 @@ size_t firn_form_width(int form, uint32_t bits) {
         return bits == 128 ? strlen(forms[form].frame) : 0;
     case KIND_TYPEID:
         return bits == 128 ? width_of(&forms[form], bits) : 0;
+    case KIND_DATED:
+        return firn__dated_width(bits);
     case KIND_NUMBER:
     case KIND_RADIX:
     case KIND_POWER:
@@ -439,6 +444,8 @@ static size_t write_text(char *out, const firn_id *id, int form) {
         return write_power(out, &forms[FIRN_FORM_BASE32HEX], id);
     case FIRN_FORM_TYPEID:
         return id->bits == 128 ? write_power(out, &forms[FIRN_FORM_TYPEID], id) : 0;
+    case FIRN_FORM_DATED:
+        return firn__dated_write(out, id);
     default:
         return 0;
     }
@@ -709,6 +716,8 @@ static bool read_text(firn_id *id, int form, const char *text, size_t length) {
         return read_power(id, &forms[FIRN_FORM_BASE32HEX], text, length);
     case FIRN_FORM_TYPEID:
         return read_typeid(id, text, length);
+    case FIRN_FORM_DATED:
+        return firn__dated_read(id, text, length);
     default:
         return false;
     }
@@ -852,6 +861,8 @@ static int explain(refused *what, int form, uint32_t bits) {
         return explain_frame(what, &forms[form]);
     case KIND_TYPEID:
         return explain_typeid(what, bits);
+    case KIND_DATED:
+        return firn__dated_refuse(what->error, bits, what->text, what->length);
     case KIND_NUMBER:
     case KIND_RADIX:
     case KIND_POWER:

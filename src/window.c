@@ -16,10 +16,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SENDINGS    3     /* of one request whose outcome is unknown, in one go */
-#define CLAIMS      24    /* nodes tried in one claim */
-#define CLOCKS_MS   10000 /* a clock further than this from the store's claims nothing */
-#define LISTED_MAX  65536 /* nodes looked at in one listing */
+#define SENDINGS   3     /* of one request whose outcome is unknown, in one go */
+#define CLAIMS     24    /* nodes tried in one claim */
+#define LISTED_MAX 65536 /* nodes looked at in one listing */
+#define GUARD_MS                                                                                   \
+    30000 /* no live end lies further ahead of a true clock: windows and leads are at most 10 s */
 #define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
 #define PAGE        4096
 #define CHUNK       (64 * PAGE)
@@ -87,6 +88,12 @@ static void free_page(const firn__permit *permit) {
 
 static int64_t slots_of(const firn_gen *gen, uint64_t ticks) {
     return (int64_t)(ticks << gen->s);
+}
+
+/* Where issue may begin on an engine that has gone back: later than anything that it forgot. */
+static int64_t guard_of(const firn_gen *gen, uint64_t tick) {
+    uint64_t safe = tick + (uint64_t)firn__ms_ticks(gen, GUARD_MS) + 1;
+    return safe < (uint64_t)gen->mark_end >> gen->s ? slots_of(gen, safe) : gen->mark_end;
 }
 
 /* Sets from which slot on a renewal is due: half way from `from`. */
@@ -310,7 +317,8 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
                             .earliest = base + end,
                             .latest = base + end,
                             .grant = permit->pending_grant,
-                            .note = gen->note};
+                            .note = gen->note,
+                            .guard = guard_of(gen, need->tick)};
     snprintf(key, sizeof key, "%" PRIu64, permit->node);
     if (!twice) {
         request.count = renewal_count(gen, permit, end, need);
@@ -349,7 +357,7 @@ static int see_holding(void *context, const firn_holding *holding) {
     const firn_gen *gen = list->gen;
     firn_value node;
     if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
-        return FIRN_OK; /* node@tick of the history, or more than is worth looking at */
+        return FIRN_OK; /* no node, or more than is worth looking at */
     }
     list->history = list->history || holding->mark.high == gen->mark_end + 1;
     if ((node.low & gen->pin_mask) != gen->pinned) {
@@ -484,8 +492,14 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
     if ((gen->fixed || (own && wish->online)) && wish->tick + gen->lead_ticks > from) {
         last = wish->tick + gen->lead_ticks;
     }
-    firn_request request = {
-        gen->ns, gen->row, key, wish->count, earliest, slots_of(gen, last + 1) - 1, 0, gen->note};
+    firn_request request = {.ns = gen->ns,
+                            .row = gen->row,
+                            .key = key,
+                            .count = wish->count,
+                            .earliest = earliest,
+                            .latest = slots_of(gen, last + 1) - 1,
+                            .note = gen->note,
+                            .guard = guard_of(gen, wish->tick)};
     if (wish->online) { /* all of it within the lead, not only its first */
         int64_t latest = slots_of(gen, wish->tick + gen->lead_ticks + 1) - wish->count;
         request.latest = latest < request.latest ? latest : request.latest;
@@ -525,6 +539,15 @@ static int no_node(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_err
     gen->live->busy_ms = wait > (uint64_t)INT64_MAX / gen->scheme.tick_ns
                              ? INT64_MAX
                              : (int64_t)(wait * gen->scheme.tick_ns / 1000000);
+    if (held->grant == 0 && held->high > slots_of(gen, tick + gen->lead_ticks + 1)) {
+        char until[FIRN_TIME_SIZE];
+        firn_scheme_time(&gen->scheme, free_tick, &time);
+        return firn__fail(error, FIRN_EBUSY,
+                          "nothing of %s is issued before %s: the store has changed or gone back, "
+                          "or a clock was ahead: wait, or take ns=NAME",
+                          gen->ns,
+                          firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
+    }
     if (!gen->fixed) {
         gen->live->busy_ms = 0; /* any of them may be free at any moment */
         return firn__fail(error, FIRN_EBUSY,
@@ -553,13 +576,14 @@ static int check_clocks(const firn_gen *gen, firn_error *error) {
         gen->clock->wall(gen->clock->self, &here) != FIRN_OK) {
         return FIRN_OK;
     }
-    int64_t off_ms = firn__time_since(&here, &there) / 1000000;
-    return off_ms <= CLOCKS_MS && off_ms >= -CLOCKS_MS
+    int64_t off_ms = firn__time_since(&here, &there) / 1000000, most = gen->keys.max_skew_ms;
+    return off_ms <= most && off_ms >= -most
                ? FIRN_OK
-               : firn__fail(error, FIRN_ECLOCK,
-                            "this clock is %" PRId64
-                            " ms off the store's, more than %d: mend the one that is wrong",
-                            off_ms, CLOCKS_MS);
+               : firn__fail(
+                     error, FIRN_ECLOCK,
+                     "this clock is %" PRId64 " ms %s the store's, more than max_skew_ms=%" PRId64
+                     ": mend the one that is wrong",
+                     off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of", most);
 }
 
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
@@ -580,10 +604,14 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     code = FIRN_EBUSY;
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         bool own = gen->fixed || (tried == 0 && live->has_node[k]);
+        firn_mark before = held;
         if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
             break;
         }
         code = ask(gen, node, own, wish, out, &held, error);
+        if (code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high) {
+            break; /* two nodes stand at the same mark of nobody: it is the floor of all */
+        }
     }
     free(list.used);
     if (code == FIRN_OK) {

@@ -386,9 +386,15 @@ static uint64_t tick_of(const firn_gen *gen, const firn_time *time) {
 }
 
 /* As many calls as a row's ticks stand, each at its very time; a full tick runs on. */
+/* A node that is always given is kept for history by a generator that holds no window. */
+static const char *without_window(const firn_scheme *row, const char *keys) {
+    return row->node_rule == FIRN_NODE_ALWAYS && row->given != NULL ? with(keys, "mode=online")
+                                                                    : keys;
+}
+
 static void row_dates_back(const firn_scheme *row, const char *keys) {
     enum { CALLS = 8 };
-    firn_gen *gen = opened(row->name, keys);
+    firn_gen *gen = opened(row->name, without_window(row, keys));
     firn_id *all = calloc(CALLS * MANY, sizeof *all), *ids;
     size_t n = MANY;
     assert_non_null(all);
@@ -427,7 +433,7 @@ static void row_dates_within_its_layout(const firn_scheme *row, const char *keys
     if (row->tick_ns == 0) {
         return;
     }
-    firn_gen *gen = opened(row->name, keys);
+    firn_gen *gen = opened(row->name, without_window(row, keys));
     mine = *firn_gen_scheme(gen);
     free(dated(gen, &mine.epoch, 1));
     before = time_after(mine.epoch, -1);

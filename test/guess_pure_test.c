@@ -69,6 +69,9 @@ static firn_id random_id(const firn_scheme *scheme) {
         fields.value[i].high =
             width > 64 ? chance() & (width < 128 ? (UINT64_C(1) << (width - 64)) - 1 : UINT64_MAX)
                        : 0;
+        if (scheme->form == FIRN_FORM_DATED && scheme->slices[i].role == FIRN_ROLE_RANDOM) {
+            fields.value[i].low %= 1000000;
+        }
         if (scheme->slices[i].role == FIRN_ROLE_TIME) {
             while (firn_scheme_tick(scheme, &time, &tick, NULL) != FIRN_OK) {
                 time.sec = 1104537600 + (int64_t)(chance() % 1262304000);
@@ -86,9 +89,10 @@ static bool only_digits(const char *text) {
 
 /* Rows that nothing tells from one before them, by any bit. */
 static bool is_shadowed(const char *name) {
-    static const char *const names[] = {
-        "leaf",  "seata",   "region",          "instagram",           "simpleflake",
-        "baidu", "discord", "objectid-legacy", "locality-sequential", "sonyflake"};
+    static const char *const names[] = {"leaf",      "seata",           "region",
+                                        "instagram", "simpleflake",     "baidu",
+                                        "discord",   "objectid-legacy", "locality-sequential",
+                                        "sonyflake", "time-member"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -107,11 +111,17 @@ static void every_row_is_found_again(void **state) {
             firn_id id = random_id(scheme);
             firn_format(digits, &id, scheme->form);
             if (scheme->form != FIRN_FORM_DEC && scheme->form != FIRN_FORM_UNSIGNED &&
-                only_digits(text)) {
+                scheme->form != FIRN_FORM_DATED && only_digits(text)) {
                 continue; /* that is decimal */
             }
             size_t count = guess(text, -1), at = 0;
             check_readings(count, text);
+            if (scheme->keyed) { /* no digit tells an order number */
+                for (size_t i = 0; i < count; i++) {
+                    assert_ptr_not_equal(readings[i].scheme, scheme);
+                }
+                continue;
+            }
             while (at < count &&
                    (readings[at].scheme != scheme || readings[at].form != scheme->form)) {
                 at++;
@@ -238,6 +248,37 @@ static void only_the_form_that_is_asked_for_is_read(void **state) {
     }
 }
 
+static void dated_digits_are_known_by_their_calendar(void **state) {
+    (void)state;
+    assert_guess(
+        "20260101000000000123456", -1,
+        "time-random dated, time-member dated, objectid dec, objectid-legacy dec, xid dec");
+    assert_guess("202601010000000001234567", -1,
+                 "time-random dated, objectid dec, objectid-legacy dec, xid dec");
+    assert_int_equal(readings[0].id.bits, 48 + 24); /* seven digits */
+    assert_string_equal(readings[0].scheme->name, "time-random");
+    assert_guess("202601010000000009223372036854775807511", -1,
+                 "time-member dated, flake dec, ulid dec");
+    assert_guess("202601010000000009223372036854775807512", -1, "flake dec, ulid dec");
+    assert_guess("202601010000000009223372036854775808000", -1, "flake dec, ulid dec");
+    assert_guess("20260229000000000123456", -1, "objectid dec, objectid-legacy dec, xid dec");
+    assert_guess("20240229000000000123456", FIRN_FORM_DATED,
+                 "time-random dated, time-member dated");
+    assert_guess("2026010100000000012", FIRN_FORM_DATED, "time-random dated");
+    assert_guess("0x046c8e9d1234567890ab", -1, "objectid hex, objectid-legacy hex, xid hex");
+}
+
+/* Widths of decimal rows must not make a shorter ID of what is a number or hex of a wider one. */
+static void other_numbers_are_read_as_before(void **state) {
+    (void)state;
+    guess("18446744073709551616", -1); /* 2^64 */
+    assert_int_equal(readings[0].id.bits, 96);
+    guess("0x10000000000000000", -1);
+    assert_int_equal(readings[0].id.bits, 96);
+    guess("1000000000000000000000000000000", -1); /* 2^100 or so */
+    assert_int_equal(readings[0].id.bits, 128);
+}
+
 static void words_are_no_ids(void **state) {
     (void)state;
     static const char *const words[] = {"",
@@ -298,6 +339,8 @@ int main(void) {
         TEST("an ID of every row is found again", every_row_is_found_again),
         TEST("published IDs are known, best first", published_ids_are_known_best_first),
         TEST("digits only are decimal", digits_only_are_decimal),
+        TEST("dated digits are known by their calendar", dated_digits_are_known_by_their_calendar),
+        TEST("other numbers are read as before", other_numbers_are_read_as_before),
         TEST("hex needs a letter or 0x", hex_needs_a_letter_or_0x),
         TEST("only the form that is asked for is read", only_the_form_that_is_asked_for_is_read),
         TEST("words are no IDs", words_are_no_ids),

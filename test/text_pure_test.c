@@ -43,7 +43,8 @@ typedef struct {
 #define LOWER     "abcdefghijklmnopqrstuvwxyz"
 #define BITCOIN   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-static const model models[FIRN_FORM_COUNT] = {
+/* Every form but dated, which is no radix: its own tests stand further down. */
+static const model models[] = {
     {FIRN_FORM_DEC, "0123456789", false, false, false, "", "", false},
     {FIRN_FORM_UNSIGNED, "0123456789", false, false, false, "", "", false},
     {FIRN_FORM_FLAKE, "0123456789" UPPER LOWER, false, false, false, "", "", false},
@@ -59,6 +60,8 @@ static const model models[FIRN_FORM_COUNT] = {
     {FIRN_FORM_BIN, "01", false, true, false, "", "", false},
     {FIRN_FORM_TYPEID, "0123456789abcdefghjkmnpqrstvwxyz", false, true, false, "", "", false},
 };
+enum { MODELS = sizeof models / sizeof models[0] };
+_Static_assert(MODELS + 1 == FIRN_FORM_COUNT, "a form without a model");
 
 static bool takes(const model *m, uint32_t bits) {
     return (!m->dashes && m->form != FIRN_FORM_TYPEID) || bits == 128;
@@ -214,8 +217,8 @@ static bool alike(const model *m, const char *a, const char *b, size_t length) {
 static void names_and_forms_find_each_other(void **state) {
     (void)state;
     static const char *const names[FIRN_FORM_COUNT] = {
-        "dec",    "hex",    "uuid",   "urn", "braced",   "base32", "base32hex",
-        "base36", "base58", "base62", "bin", "unsigned", "flake",  "typeid"};
+        "dec",    "hex",    "uuid", "urn",      "braced", "base32", "base32hex", "base36",
+        "base58", "base62", "bin",  "unsigned", "flake",  "typeid", "dated"};
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         assert_string_equal(firn_form_name(form), names[form]);
         assert_int_equal(firn_form_find(names[form]), form);
@@ -230,7 +233,7 @@ static void names_and_forms_find_each_other(void **state) {
 static void a_width_is_the_least_that_holds_the_greatest_id(void **state) {
     (void)state;
     for (uint32_t bits = 1; bits <= BITS_MAX; bits++) {
-        for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+        for (size_t i = 0; i < MODELS; i++) {
             const model *m = &models[i];
             char text[FIRN_TEXT_SIZE];
             firn_id greatest = cut(UINT32_MAX, UINT64_MAX, UINT64_MAX, bits);
@@ -274,7 +277,7 @@ enum { MANY = 700 };
 
 static void every_form_writes_what_schoolbook_division_writes(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         for (size_t w = 0; w < WIDTHS; w++) {
             for (uint32_t n = 0; takes(&models[i], widths[w]) && n < MANY; n++) {
                 char expected[FIRN_TEXT_SIZE], text[FIRN_TEXT_SIZE];
@@ -288,7 +291,7 @@ static void every_form_writes_what_schoolbook_division_writes(void **state) {
 
 static void what_is_written_is_read_again(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         for (size_t w = 0; w < WIDTHS; w++) {
             for (uint32_t n = 0; takes(&models[i], widths[w]) && n < MANY; n++) {
                 char text[FIRN_TEXT_SIZE];
@@ -306,7 +309,7 @@ static void what_is_written_is_read_again(void **state) {
 
 static void either_case_is_read_where_case_means_nothing(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         for (size_t w = 0; w < WIDTHS; w++) {
             for (uint32_t n = 0; takes(&models[i], widths[w]) && models[i].folds && n < MANY; n++) {
                 char text[FIRN_TEXT_SIZE];
@@ -327,7 +330,7 @@ static void either_case_is_read_where_case_means_nothing(void **state) {
 
 static void text_sorts_as_the_id_does(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         for (size_t w = 0; w < WIDTHS; w++) {
             char last_text[FIRN_TEXT_SIZE] = "";
             firn_id last = {0, 0, 0, widths[w]};
@@ -449,7 +452,7 @@ static size_t place_of(const model *m, uint32_t bits, const char *text, size_t a
 
 static void each_wrong_character_is_refused_at_its_place(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         const model *m = &models[i];
         for (size_t w = 0; w < WIDTHS; w++) {
             for (uint32_t n = 0; takes(m, widths[w]) && n < FEW; n++) {
@@ -472,7 +475,7 @@ static void each_wrong_character_is_refused_at_its_place(void **state) {
 
 static void each_shorter_text_is_refused_or_says_less(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         const model *m = &models[i];
         for (size_t w = 0; w < WIDTHS; w++) {
             for (uint32_t n = 0; takes(m, widths[w]) && n < FEW; n++) {
@@ -488,7 +491,7 @@ static void each_shorter_text_is_refused_or_says_less(void **state) {
 
 static void each_longer_text_is_refused_or_says_more(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         const model *m = &models[i];
         for (size_t w = 0; w < WIDTHS; w++) {
             for (uint32_t n = 0; takes(m, widths[w]) && n < FEW; n++) {
@@ -510,7 +513,7 @@ static void each_longer_text_is_refused_or_says_more(void **state) {
  * is read as. */
 static void no_two_short_texts_give_one_id(void **state) {
     (void)state;
-    for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+    for (size_t i = 0; i < MODELS; i++) {
         const model *m = &models[i];
         for (uint32_t bits = 1; bits <= 12; bits++) {
             uint32_t read = 0;
@@ -599,6 +602,92 @@ static void published_texts_are_what_their_makers_say(void **state) {
 }
 
 /* invalid.json of the TypeID specification, and the ends of our own rule. */
+/* ---- tests: dated --------------------------------------------------------------------------- */
+
+enum { DATED_TEXTS = 3 };
+static const struct {
+    uint32_t bits;
+    const char *text;
+} dated[DATED_TEXTS] = {{68, "20240229235959999123456"},
+                        {120, "2024022923595999910001511"},
+                        {108, "20240229235959999123456789012345678"}};
+
+static int read_dated(firn_id *id, uint32_t bits, const char *text, size_t length) {
+    firn_error error = {0, ""};
+    firn_id read = {1, 2, 3, 4};
+    int code = firn_parse(&read, FIRN_FORM_DATED, bits, text, length, &error);
+    if (code != FIRN_OK) {
+        assert_int_equal(code, FIRN_ETEXT);
+        assert_int_equal(error.code, FIRN_ETEXT);
+        assert_in_range(strlen(error.text), 10, 200);
+        assert_true(read.low == 1 && read.high == 2 && read.top == 3 && read.bits == 4);
+    } else {
+        *id = read;
+    }
+    return code;
+}
+
+/* Whatever one changes, leaves out or adds: it is refused, or means just what it says. */
+static void each_change_of_a_dated_text_is_refused_or_says_so(void **state) {
+    (void)state;
+    for (size_t i = 0; i < DATED_TEXTS; i++) {
+        char text[64], back[FIRN_TEXT_SIZE];
+        firn_id id, other;
+        size_t length = strlen(dated[i].text);
+        assert_int_equal(read_dated(&id, dated[i].bits, dated[i].text, length), FIRN_OK);
+        assert_string_equal(firn_format(back, &id, FIRN_FORM_DATED), dated[i].text);
+        for (size_t at = 0; at < length; at++) {
+            for (int c = 0; c < 256; c++) {
+                strcpy(text, dated[i].text);
+                text[at] = (char)c;
+                int code = read_dated(&other, dated[i].bits, text, length);
+                assert_true((c >= '0' && c <= '9') || code == FIRN_ETEXT);
+                if (code == FIRN_OK) {
+                    assert_string_equal(firn_format(back, &other, FIRN_FORM_DATED), text);
+                }
+            }
+            strcpy(text, dated[i].text); /* one character less */
+            memmove(text + at, text + at + 1, length - at);
+            if (read_dated(&other, dated[i].bits, text, length - 1) == FIRN_OK) {
+                assert_int_equal(dated[i].bits, 120);
+                assert_string_equal(firn_format(back, &other, FIRN_FORM_DATED), text);
+            }
+        }
+        for (size_t cut_at = 0; cut_at < 17; cut_at++) {
+            assert_int_equal(read_dated(&other, dated[i].bits, dated[i].text, cut_at), FIRN_ETEXT);
+        }
+        snprintf(text, sizeof text, "%s7", dated[i].text);
+        int code = read_dated(&other, dated[i].bits, text, length + 1);
+        assert_int_equal(code, dated[i].bits == 120 ? FIRN_OK : FIRN_ETEXT); /* a longer member */
+    }
+}
+
+static void every_dated_id_is_its_text(void **state) {
+    (void)state;
+    for (uint32_t bits = 1; bits <= 160; bits++) {
+        char text[FIRN_TEXT_SIZE], last[FIRN_TEXT_SIZE] = "";
+        firn_id id, read, before = {0, 0, 0, 0};
+        size_t width = firn_form_width(FIRN_FORM_DATED, bits);
+        for (uint32_t n = 0; n < 3000; n++) {
+            id = nth(n, bits);
+            firn_format(text, &id, FIRN_FORM_DATED);
+            if (text[0] == '\0') {
+                continue; /* out of bounds, or not a width of this form */
+            }
+            assert_true(strlen(text) <= width);
+            assert_int_equal(read_dated(&read, bits, text, strlen(text)), FIRN_OK);
+            assert_true(same(&read, &id));
+            if (last[0] != '\0' && bits != 120) { /* the text sorts as the ID does */
+                assert_int_equal(order(&before, &id),
+                                 (strcmp(last, text) > 0) - (strcmp(last, text) < 0));
+            }
+            strcpy(last, text);
+            before = id;
+        }
+        assert_int_equal(last[0] != '\0', width > 0);
+    }
+}
+
 static void prefixes_of_a_typeid_are_checked(void **state) {
     (void)state;
     static const struct {
@@ -693,6 +782,20 @@ static void errors_tell_place_character_and_cure(void **state) {
         {FIRN_FORM_UUID, 64, "x", "uuid is not for IDs of 64 bits"},
         {FIRN_FORM_TYPEID, 160, "x", "typeid is not for IDs of 160 bits"},
         {FIRN_FORM_HEX, 0, "x", "hex is not for IDs of 0 bits"},
+        {FIRN_FORM_DATED, 64, "x", "dated is not for IDs of 64 bits"},
+        {FIRN_FORM_DATED, 68, "", "the text is empty: dated of 68 bits has 23 digits"},
+        {FIRN_FORM_DATED, 68, "20261301000000000000000",
+         "character 5 of 23 is '1': the months are 01 to 12"},
+        {FIRN_FORM_DATED, 68, "20260229000000000000000",
+         "character 7 of 23 is '2': this month has no such day"},
+        {FIRN_FORM_DATED, 68, "2026022800000000000000x",
+         "character 23 of 23 is 'x': a decimal digit is needed"},
+        {FIRN_FORM_DATED, 120, "20260228000000000",
+         "text ends after 17 characters: dated of 120 bits has 21 to 39 digits"},
+        {FIRN_FORM_DATED, 120, "2026022800000000001000",
+         "character 18 of 22 is '0': a member does not begin with 0"},
+        {FIRN_FORM_DATED, 120, "202602280000000001512",
+         "character 19 of 21 is '5': the sequence, the last three digits, is at most 511"},
         {FIRN_FORM_HEX, 161, "x", "hex is not for IDs of 161 bits"},
         {99, 64, "x", "there is no text form 99"},
         {-1, 64, "x", "there is no text form -1"},
@@ -721,7 +824,7 @@ static void no_text_is_too_long_to_be_refused(void **state) {
     assert_non_null(text);
     for (size_t f = 0; f < sizeof fills; f++) {
         memset(text, fills[f], LENGTH);
-        for (size_t i = 0; i < FIRN_FORM_COUNT; i++) {
+        for (size_t i = 0; i < MODELS; i++) {
             for (size_t w = 0; takes(&models[i], 128) && w < WIDTHS; w++) {
                 firn_error error;
                 firn_id id;
@@ -758,6 +861,9 @@ int main(void) {
         TEST("no two short texts give one ID", no_two_short_texts_give_one_id),
         TEST("published texts are what their makers say",
              published_texts_are_what_their_makers_say),
+        TEST("each change of a dated text is refused or says so",
+             each_change_of_a_dated_text_is_refused_or_says_so),
+        TEST("every dated ID is its text", every_dated_id_is_its_text),
         TEST("prefixes of a typeid are checked", prefixes_of_a_typeid_are_checked),
         TEST("errors tell place, character and cure", errors_tell_place_character_and_cure),
         TEST("no text is too long to be refused", no_text_is_too_long_to_be_refused),

@@ -387,8 +387,8 @@ static void check_baidu(const row *r) {
     snprintf(second, sizeof second, "%llu",
              strtoull(cell(r, "epoch_s"), NULL, 10) + strtoull(cell(r, "delta_s"), NULL, 10));
     if (!holds(r,
-               firn_scheme_make(&scheme, "baidu", epoch, cell(r, "bits_time/worker/seq"), NULL) ==
-                   FIRN_OK,
+               firn_scheme_make(&scheme, "baidu", epoch, cell(r, "bits_time/worker/seq"), NULL,
+                                NULL) == FIRN_OK,
                "the widths are taken")) {
         return;
     }
@@ -874,9 +874,9 @@ static void check_mysql(const row *r) {
     if (!holds(r, firn_parse(&id, FIRN_FORM_UUID, 128, uuid, strlen(uuid), NULL) == FIRN_OK,
                "read") ||
         !holds(r,
-               firn_scheme_make(&plain, "low:32 mid:16 high:16 rest:64", NULL, NULL, NULL) ==
+               firn_scheme_make(&plain, "low:32 mid:16 high:16 rest:64", NULL, NULL, NULL, NULL) ==
                        FIRN_OK &&
-                   firn_scheme_make(&exchanged, "high:16 mid:16 low:32 rest:64", NULL, NULL,
+                   firn_scheme_make(&exchanged, "high:16 mid:16 low:32 rest:64", NULL, NULL, NULL,
                                     NULL) == FIRN_OK,
                "rows")) {
         return;
@@ -1002,7 +1002,7 @@ static void check_uuid8(const row *r) {
     char a[64], b[64], c[64];
     firn_scheme scheme;
     if (!holds(r,
-               firn_scheme_make(&scheme, "a:48 version=8:4 b:12 variant=2:2 c:62", NULL, NULL,
+               firn_scheme_make(&scheme, "a:48 version=8:4 b:12 variant=2:2 c:62", NULL, NULL, NULL,
                                 NULL) == FIRN_OK,
                "the row is taken")) {
         return;
@@ -1064,7 +1064,7 @@ static void check_sonyflake(const row *r) {
     holds(r, second || is(r, "version", "v1"), "the version is known");
     if (!holds(r,
                firn_scheme_make(&scheme, "sonyflake", second ? "2025-01-01T00:00:00Z" : NULL, NULL,
-                                NULL) == FIRN_OK,
+                                NULL, NULL) == FIRN_OK,
                "the epoch is taken")) {
         return;
     }
@@ -1268,6 +1268,38 @@ static void check_ticket_after(const row *r) {
 /* What a file may hold. */
 enum { A = 1 << OK, AR = A | 1 << REFUSE, AP = A | 1 << PEER_BUG, ARP = AR | 1 << PEER_BUG };
 
+/* ---- decimal -------------------------------------------------------------------------------- */
+
+static void check_dated(const row *r, const firn_scheme *scheme, const pair *pairs, size_t count) {
+    agree_one_way(r, scheme, pairs, count, FIRN_FORM_DATED, cell(r, "text"));
+    if (r->status == OK) {
+        agree(r, scheme, pairs, count, FIRN_FORM_HEX, cell(r, "id_hex"));
+    }
+}
+
+static void check_time_random(const row *r) {
+    char time[64];
+    firn_scheme scheme;
+    firn_error error;
+    if (holds(r,
+              firn_scheme_make(&scheme, "time-random", NULL, NULL, cell(r, "digits"), &error) ==
+                  FIRN_OK,
+              "the digits are taken")) {
+        check_dated(
+            r, &scheme,
+            PAIRS({"time", at_or_none(time, cell(r, "ms"), 3)}, {"random", cell(r, "random")}));
+    }
+}
+
+static void check_time_member(const row *r) {
+    char time[64];
+    check_dated(r, scheme_of("time-member"),
+                PAIRS({"time", at_or_none(time, cell(r, "ms"), 3)}, {"member", cell(r, "member")},
+                      {"sequence", cell(r, "sequence")}));
+}
+
+/* ---- the files ------------------------------------------------------------------------------- */
+
 typedef struct {
     const char *name, *sentence;
     void (*check)(const row *r);
@@ -1323,6 +1355,8 @@ static const file files[] = {
     {"beyond_tsid", "every answer of TSID is known", check_tsid, AR},
     {"beyond_js53", "every ID below 2^53 is known", check_js53, AR},
     {"beyond_typeid", "every answer of TypeID and its specification is known", check_typeid, AR},
+    {"time_random", "every calendar with random digits is known", check_time_random, AR},
+    {"time_member", "every calendar with a member is known", check_time_member, AR},
 };
 enum { FILES = sizeof files / sizeof files[0] };
 

@@ -21,7 +21,8 @@
  *         return firn_close(gen, &error);
  *     }
  *
- * In order of life: error, id, time, scheme, text, clock and entropy, store, generator, range.
+ * In order of life: error, id, time, scheme, text, clock and entropy, store, generator, range,
+ * order.
  * Every function that can fail returns 0 or a negative FIRN_E... code and, when `error` is not
  * NULL, fills it in; results are untouched on failure, but for IDs, which may then be all zero.
  * What threads and forked children may do with each function: docs/threads.md. */
@@ -164,11 +165,12 @@ enum firn_form {
     FIRN_FORM_UNSIGNED, /* dec that is never read or written with a sign */
     FIRN_FORM_FLAKE,    /* base62 without padding */
     FIRN_FORM_TYPEID,   /* prefix_ and 26 lower-case Crockford digits */
+    FIRN_FORM_DATED,    /* yyyyMMddHHmmssSSS and digits: of time-random and time-member */
     FIRN_FORM_COUNT
 };
 
 enum firn_sorts { FIRN_SORTS_NO, FIRN_SORTS_NODE, FIRN_SORTS_TICK, FIRN_SORTS_YES };
-/* FIRN_SORTS_NODE: among IDs of one node; FIRN_SORTS_TICK: by tick only, at random within one. */
+/* FIRN_SORTS_NODE: among IDs of one node; FIRN_SORTS_TICK: by tick only, in any order within. */
 
 enum firn_node_rule {
     FIRN_NODE_NONE,  /* no node: a probability */
@@ -206,8 +208,10 @@ typedef struct firn_scheme {
     uint64_t counter_step; /* added to the counter for each ID; 0: no counter */
     bool shown_only;       /* never generated */
     bool plus_one;         /* the random field of a tick goes on from the last one */
+    bool keyed;            /* its text is made and read with a key: firn_order */
     int16_t row;           /* its packer in the table, -1 for a layout of the user's */
-    const char *given;     /* of FIRN_NODE_GIVEN: the fields that make it a reserved node */
+    const char *given;     /* of FIRN_NODE_GIVEN: the fields that make it a reserved node; of
+                            * FIRN_NODE_ALWAYS: the fields that must be given, never claimed */
     const char *ns;        /* the namespace it shares with another row, or NULL: its own */
     const char *note;      /* what to know about it, for people */
     const char *source;    /* where the layout was published */
@@ -229,11 +233,12 @@ FIRN_API const firn_scheme *firn_scheme_at(size_t i);
 /* By name, or NULL. */
 FIRN_API const firn_scheme *firn_scheme_find(const char *name);
 /* A scheme of the table by name, or a row written as text ("time:41/ms@@2024-01-01 node:10
- * sequence:12"), with its `epoch` and `bits` (a/b/c: widths of the fields in wire order) changed
- * unless they are NULL. FIRN_EUSAGE: no such scheme (names the nearest), bad row; FIRN_ERANGE:
- * widths do not add up. */
+ * sequence:12"), with its `epoch`, its `bits` (a/b/c: widths of the fields in wire order) and its
+ * `digits` (1..18, of time-random) changed unless they are NULL. FIRN_EUSAGE: no such scheme
+ * (names the nearest), bad row, or it has nothing of that kind to change; FIRN_ERANGE: widths do
+ * not add up, digits out of bounds. */
 FIRN_API int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch,
-                              const char *bits, firn_error *error);
+                              const char *bits, const char *digits, firn_error *error);
 #define FIRN_ROW_SIZE 512
 /* The row in the grammar of firn_scheme_make, epoch included; returns `text`. */
 FIRN_API char *firn_scheme_row(char text[FIRN_ROW_SIZE], const firn_scheme *scheme);
@@ -243,6 +248,9 @@ FIRN_API int firn_scheme_field(const firn_scheme *scheme, const char *name);
 FIRN_API uint32_t firn_scheme_first(const firn_scheme *scheme, uint32_t i);
 /* Width of the field whose first slice is i: 1..128. */
 FIRN_API uint32_t firn_scheme_width(const firn_scheme *scheme, uint32_t i);
+/* The greatest value of that field: all its bits set, but where the text has decimal digits for
+ * it (time-random, time-member) what these can tell. */
+FIRN_API firn_value firn_scheme_most(const firn_scheme *scheme, uint32_t i);
 /* The first instant that is refused. `whole`: of the bits; else of what is issued, which stops
  * before the first negative number where the text is signed. Returns false when there is none
  * (64-bit time), or no time. */
@@ -268,10 +276,10 @@ FIRN_API char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fi
                                const firn_scheme *scheme, uint32_t i);
 
 /* Pure. Every field that is not constant must be given. FIRN_EUSAGE names the missing one,
- * FIRN_ERANGE the too wide. */
+ * FIRN_ERANGE the too great. */
 FIRN_API int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
                        firn_error *error);
-/* Pure. FIRN_EMISMATCH: another width, or a constant differs. */
+/* Pure. FIRN_EMISMATCH: another width, a constant differs, or a field is above its most. */
 FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id,
                          firn_error *error);
 /* Pure. The least and the greatest ID of [from, to): ticks floor(from) to ceil(to) - 1; `pinned`
@@ -298,15 +306,16 @@ FIRN_API uint32_t firn_locality_start(const firn_time *time);
 #define FIRN_TEXT_SIZE 168 /* room for any ID in any form (160 binary digits) and its zero */
 
 /* Names of forms: dec hex uuid urn braced base32 base32hex base36 base58 base62 bin, unsigned
- * flake typeid. */
+ * flake typeid dated. */
 FIRN_API const char *firn_form_name(int form); /* NULL when there is none */
 FIRN_API int firn_form_find(const char *name); /* -1 when there is none */
 /* Characters an ID of this width takes in this form; 0: the form does not take it (uuid is for
- * 128 bits). For dec, unsigned and flake, which are not padded, the most; for typeid without its
- * prefix. */
+ * 128 bits, dated for those of time-random and time-member). For dec, unsigned, flake and
+ * time-member's, which are not padded, the most; for typeid without its prefix. */
 FIRN_API size_t firn_form_width(int form, uint32_t bits);
 /* Writes the ID and a zero; returns `text`. dec is signed when the ID has 64 bits. A form that
- * does not take the width gives "" (ask firn_form_width first). */
+ * does not take the width gives "" (ask firn_form_width first), and so does dated for an ID that
+ * firn_unpack of such a row would refuse. */
 FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form);
 /* Strict: exactly one text of a form means an ID, letter case aside. FIRN_ETEXT tells at which
  * character it stopped, counted from 1, and why. For typeid any valid prefix is taken. */
@@ -361,13 +370,17 @@ typedef struct firn_entropy {
 typedef struct firn_request {
     const char *ns;   /* namespace */
     const char *row;  /* its row: stored at first use, another one is refused */
-    const char *key;  /* node, node@tick, or of integers 1 or the offset */
+    const char *key;  /* node, node@tick, a job, or of integers 1 or the offset */
     int64_t count;    /* 1 .. FIRN_SLOT_MAX - latest */
     int64_t earliest; /* 0 .. latest */
     int64_t latest;
     uint64_t
         grant; /* a fresh random number a request; the same when the same request is sent again */
     const char *note; /* who holds it, for people */
+    int64_t
+        guard; /* the slot that begins 30 s from now: nothing before it is granted any more once the
+                       * engine turns out to be another one than when the namespace was last reserved from,
+                       * or to have gone back; 0: then nothing is granted at all (integers, history) */
 } firn_request;
 
 /* What a key stands at. */
@@ -413,7 +426,11 @@ typedef struct firn_store_ops {
     /* required; every key of a namespace, or of all (ns NULL), ordered by namespace and key */
     int (*list)(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error);
     int (*now)(void *self, firn_time *now, firn_error *error); /* optional: the engine's clock */
-    void (*close)(void *self);                                 /* required */
+    /* optional; one sentence: why what this engine acknowledged may be lost all the same (it was
+     * taken because of unsafe=1, or may be taken but should not); NULL: it keeps it. Lives as long
+     * as the handle. */
+    const char *(*caution)(void *self);
+    void (*close)(void *self); /* required */
 } firn_store_ops;
 
 typedef struct firn_store firn_store;
@@ -436,6 +453,8 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
                              firn_error *error);
 /* FIRN_ESYSTEM: the engine has no clock of its own. */
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
+/* Why what the engine acknowledged may be lost, one sentence, or NULL; as long as the store. */
+FIRN_API const char *firn_store_caution(const firn_store *store);
 FIRN_API void firn_store_close(firn_store *store);
 
 /* ---- generator ------------------------------------------------------------------------------- */
@@ -500,6 +519,49 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
  * is given back. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
+/* ---- job -------------------------------------------------------------------------------------- */
+
+/* One job: IDs for old rows that have a time but none, in the order in which they come. The same
+ * rows and the same config give the same IDs, on every machine, with or without a store. Rows of
+ * one instant are numbered; a full tick runs on into the next free ones. A node belongs to one
+ * job: with a store it is taken for good under the job's name, without one the caller keeps it
+ * apart. Not for two threads at once. */
+typedef struct firn_job firn_job;
+
+/* The zero value of each member is the default; set `size`. */
+typedef struct firn_job_config {
+    size_t size;         /* sizeof(firn_job_config) */
+    const char *scheme;  /* required: a name, or a row as text */
+    const char *keys;    /* fields that are pinned, and ns node epoch bits digits unsigned */
+    firn_store *store;   /* used while opening only; NULL: none, the caller keeps the node apart */
+    const char *name;    /* of the job, 1..63 characters; required with a store */
+    uint64_t digest;     /* of the input, and of what else the caller does to the rows: with the
+                          * same name, scheme, keys and seed it is the same job only if it is the
+                          * same */
+    const char *seed;    /* random fields follow from it alone: one seed is for one job, or two may
+                          * make the same IDs. Required, and not "", when the row has any */
+    int64_t shift_ms;    /* rows of a full tick move on by at most this much, 0..86400000 */
+    int64_t disorder_ms; /* rows come at most this much earlier than one before; 0: in any order.
+                          * Ticks further back are forgotten. Memory: 16 bytes a tick that is kept,
+                          * in a table 3/8 to 3/4 full: 22 to 43, and 64 while it grows */
+    void (*notice)(void *self, const char *text); /* what people should know; must not call firn */
+    void *notice_self;
+} firn_job_config;
+
+/* FIRN_EUSAGE: a row without time, a key that is none of a job's, no node, name or seed;
+ * FIRN_ERANGE; FIRN_EBUSY: the name was used with another digest or config, or the node is used,
+ * or none is left; FIRN_ESTORE and the other errors of a store. */
+FIRN_API int firn_job_open(firn_job **job, const firn_job_config *config, firn_error *error);
+/* The ID of the next row. *shift_ns: how far it was moved into the future, from the tick of `time`
+ * on. A row that is refused changes nothing. FIRN_ELAYOUT; FIRN_EEXHAUSTED: no slot is free within
+ * shift_ms; FIRN_ERANGE: earlier than disorder_ms allows; FIRN_EFORKED; FIRN_EMEMORY. */
+FIRN_API int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *shift_ns,
+                           firn_error *error);
+FIRN_API const firn_scheme *firn_job_scheme(const firn_job *job);
+/* Was the job begun before, with the same digest? False without a store. */
+FIRN_API bool firn_job_again(const firn_job *job);
+FIRN_API void firn_job_close(firn_job *job);
+
 /* ---- range ----------------------------------------------------------------------------------- */
 
 typedef struct firn_range firn_range;
@@ -514,11 +576,61 @@ FIRN_API int firn_range_next(firn_range *range, int64_t *value, firn_error *erro
 /* A block of `count` integers for the caller alone: *first, *first + increment, ... */
 FIRN_API int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error);
 FIRN_API int64_t firn_range_increment(const firn_range *range);
+/* The next integer that the store would grant; takes nothing, so somebody may be faster. What this
+ * range has fetched already lies before it. FIRN_EEXHAUSTED. */
+FIRN_API int firn_range_peek(firn_range *range, int64_t *next, firn_error *error);
+/* Sees to it that nothing below `least` (0 to `end`) is granted any more, and makes an engine that has gone back
+ * serve this key again. *next: the first that is left, never lower than before. */
+FIRN_API int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_error *error);
 /* Fetches the next segment when it is due and tells after how many ms to ask again. Any thread. */
 FIRN_API int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error);
 /* Gives the block fetched ahead back, or the rest of the present one, where nobody came after it;
  * frees. */
 FIRN_API int firn_range_close(firn_range *range, firn_error *error);
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* The plug of a cipher over numbers of so many decimal digits: one const struct a module, exported
+ * as `firn_cipher_module`. One call at a time for each handle. A module takes nothing from
+ * libfirn. */
+typedef struct firn_cipher_ops {
+    uint32_t version; /* 1 */
+    const char *name; /* "ff1" */
+    /* all required; the key is copied, and wiped by close */
+    int (*open)(void **self, const uint8_t key[16], uint32_t digits, const uint8_t *tweak,
+                size_t tweak_size, firn_error *error);
+    int (*encrypt)(void *self, uint64_t *out, uint64_t in, firn_error *error);
+    int (*decrypt)(void *self, uint64_t *out, uint64_t in, firn_error *error);
+    void (*close)(void *self);
+} firn_cipher_ops;
+
+#define FIRN_ORDER_SIZE 24 /* room for an order number and its zero */
+
+/* Order numbers: decimal, of one length, an integer in disguise. Whoever has the key turns one
+ * back; nobody else learns from them how many there are, or which stand beside one. The same
+ * integer gives the same number, so integers come from a store. Not for two threads at once. */
+typedef struct firn_order firn_order;
+
+/* [key id digit] FF1 of an integer (NIST SP 800-38G, AES-128, radix 10) [check digit: Damm].
+ * keys: digits=6..19 (10) of the integer, key_id=0..9 (none) in front, check=0|1 (0), tweak=HEX of
+ * at most 32 bytes (none). A new key takes a new key id: numbers of two keys are else alike by
+ * chance. `key` is copied, and wiped by firn_order_close. `module_dir` is where the module is looked
+ * for first, or NULL. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no module ff1, or no libcrypto. */
+FIRN_API int firn_order_open(firn_order **order, const char *keys, const uint8_t key[16],
+                             const char *module_dir, firn_error *error);
+/* FIRN_ERANGE: the integer has more digits. */
+FIRN_API int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t integer,
+                              firn_error *error);
+/* FIRN_ETEXT: another length, no digit, or the check digit does not fit; FIRN_EMISMATCH: of another
+ * key id. Without a check digit every number of that length is one. */
+FIRN_API int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size_t length,
+                             firn_error *error);
+/* The integers of a series, from `start` up to what the digits hold, never one twice: a range,
+ * which the caller closes before the store. FIRN_EROW: the series had another key under this key
+ * id, or numbers of another shape, so that two numbers of it could be alike. */
+FIRN_API int firn_order_series(const firn_order *order, firn_range **range, const char *series,
+                               int64_t start, firn_store *store, firn_error *error);
+FIRN_API void firn_order_close(firn_order *order);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+/* A job: IDs for old rows, made anew by the same calls. It is a generator without a clock: its
+ * rows bring their times, its ticks are counted in memory, its randomness follows from a seed,
+ * and its node is its own for good. */
+#include "entropy.h"
+#include "error.h"
+#include "gen.h"
+
+#include <inttypes.h>
+#include <sha2.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The word of a full tick: so many ticks on the next one lies that may have room. Else a word is
+ * the number of IDs that the tick has had. */
+#define FULL (UINT64_C(1) << 63)
+
+#define CAPACITY_MAX (UINT64_C(1) << 62) /* IDs of a tick, whatever its bits hold */
+#define SHIFT_MAX    86400000            /* ms */
+#define MS           INT64_C(1000000)    /* ns */
+
+struct firn_job {
+    firn_gen *gen;
+    firn_id base; /* constants and fields that stay */
+    firn__ticks ticks;
+    uint64_t shift_ticks;   /* a row moves on by at most so many */
+    uint64_t capacity;      /* IDs of a tick: 1..CAPACITY_MAX */
+    uint64_t numbers;       /* that what counts within a tick can be; 0: above CAPACITY_MAX */
+    uint64_t start_below;   /* of the first one of a tick; 1: it is 0 */
+    uint64_t counter_start; /* of rows that count */
+    firn_time newest;       /* of the rows so far */
+    bool any;               /* there was one */
+    bool again;
+    int64_t shift_ms, disorder_ms;
+
+    firn_entropy entropy; /* a stream that follows from the seed */
+    uint8_t key[SHA256_DIGEST_LENGTH];
+    uint64_t words[4]; /* of the stream, the last ones not used yet */
+    uint64_t blocks;   /* of 4 words that were made so far */
+    uint32_t left;     /* words of this one */
+    uint64_t tick;     /* whose start is kept: most rows ask for the same as the one before */
+    firn_value start;
+    bool started;
+};
+
+/* ---- what follows from the seed -------------------------------------------------------------- */
+
+static void hash_text(SHA2_CTX *context, const char *text) {
+    text = text != NULL ? text : "";
+    SHA256Update(context, (const uint8_t *)text, strlen(text) + 1);
+}
+
+static void put_word(uint8_t out[8], uint64_t word) {
+    for (int i = 0; i < 8; i++) {
+        out[i] = (uint8_t)(word >> (56 - 8 * i));
+    }
+}
+
+/* The first four words of a digest, the same numbers on every machine. */
+static void end_digest(uint64_t words[4], SHA2_CTX *context) {
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    SHA256Final(digest, context);
+    for (int i = 0; i < 4; i++) {
+        words[i] = 0;
+        for (int j = 0; j < 8; j++) {
+            words[i] = words[i] << 8 | digest[8 * i + j];
+        }
+    }
+}
+
+static void make_key(uint8_t key[SHA256_DIGEST_LENGTH], const char *seed) {
+    SHA2_CTX context;
+    SHA256Init(&context);
+    hash_text(&context, "firn job");
+    hash_text(&context, seed);
+    SHA256Final(key, &context);
+}
+
+/* Block `number` of what the seed gives for one purpose: 's' the stream, 't' the starts of ticks. */
+static void derive(uint64_t words[4], const firn_job *job, char purpose, uint64_t number) {
+    SHA2_CTX context;
+    uint8_t text[9] = {(uint8_t)purpose};
+    put_word(text + 1, number);
+    SHA256Init(&context);
+    SHA256Update(&context, job->key, sizeof job->key);
+    SHA256Update(&context, text, sizeof text);
+    end_digest(words, &context);
+}
+
+/* The stream as a source of entropy. What asks for it reads whole words, so they are given as the
+ * machine has them: the numbers are then the same on every machine. */
+static int stream_fill(void *self, void *out, size_t size) {
+    firn_job *job = self;
+    uint8_t *bytes = out;
+    for (size_t done = 0; done < size; done += 8) {
+        if (job->left == 0) {
+            derive(job->words, job, 's', job->blocks++);
+            job->left = 4;
+        }
+        uint64_t word = job->words[4 - job->left--];
+        memcpy(bytes + done, &word, size - done < 8 ? size - done : 8);
+    }
+    return FIRN_OK;
+}
+
+/* Where a tick begins: its sequence below start_below, or its random bits. Follows from the tick,
+ * so nothing of it has to be kept. */
+static firn_value start_of(firn_job *job, uint64_t tick) {
+    if (!job->started || job->tick != tick) {
+        uint64_t words[4];
+        derive(words, job, 't', tick);
+        job->start = (firn_value){words[0], words[1]};
+        job->tick = tick;
+        job->started = true;
+    }
+    return job->start;
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+/* Does a tick's first ID draw its random bits, and the next ones count on from there? Drawing each
+ * anew could repeat one. */
+static bool counts_random(const firn_gen *gen) {
+    return gen->kind == FIRN__KIND_RANDOM || gen->scheme.plus_one;
+}
+
+/* Rows that are ordered within a tick start in its lower half and end at its end; others start
+ * anywhere and go round. */
+static void set_capacity(firn_job *job) {
+    const firn_gen *gen = job->gen;
+    bool random = counts_random(gen);
+    bool starts = gen->random_bits > 0 && gen->kind == FIRN__KIND_SLOTS &&
+                  gen->start != FIRN_START_ZERO; /* uuid7 */
+    uint32_t bits = random ? gen->random_bits : gen->count_bits;
+    job->capacity = CAPACITY_MAX;
+    job->start_below = 1;
+    if (bits > 62) {
+        return; /* so wide that nobody comes to the end */
+    }
+    job->numbers = firn__mask(bits) + 1;
+    if (random) {
+        int field = firn__scheme_role(&gen->scheme, FIRN_ROLE_RANDOM);
+        job->numbers = firn_scheme_most(&gen->scheme, (uint32_t)field).low + 1; /* 10^6 for one */
+    }
+    job->capacity = job->numbers;
+    if (random && !gen->scheme.plus_one) {
+        job->start_below = job->numbers;
+    } else if ((random || starts) && job->numbers > 1) {
+        uint64_t half = job->numbers / 2;
+        job->start_below = random || gen->start_below > half ? half : gen->start_below;
+        job->capacity -= job->start_below - 1;
+    }
+}
+
+/* The first tick from `tick` to `last` that has room, and its pair; NULL: none has. Full ticks
+ * that it passed then tell the end of the way, so that a burst walks each of them but a few
+ * times. */
+static uint64_t *find_room(firn_job *job, uint64_t tick, uint64_t last, uint64_t *found) {
+    uint64_t at = tick, *pair = firn__ticks_pair(&job->ticks, at);
+    while (pair[1] & FULL && at <= last) { /* each step goes on by one tick at least */
+        at += pair[1] & ~FULL;
+        pair = firn__ticks_pair(&job->ticks, at);
+    }
+    for (uint64_t passed = tick; passed < at;) {
+        uint64_t *full = firn__ticks_pair(&job->ticks, passed), by = full[1] & ~FULL;
+        full[1] = FULL | (at - passed);
+        passed += by;
+    }
+    *found = at;
+    return at <= last ? pair : NULL;
+}
+
+/* The number of the i-th ID of a tick. */
+static firn_value number_at(firn_job *job, uint64_t tick, uint64_t i) {
+    const firn_gen *gen = job->gen;
+    firn_value out = {i, 0};
+    if (job->numbers == 0) { /* ulid, ksuid */
+        firn_value first = start_of(job, tick);
+        first = firn__part(first, 0, gen->random_bits - gen->scheme.plus_one);
+        out.low = first.low + i;
+        out.high = first.high + (out.low < i);
+        return firn__part(out, 0, gen->random_bits);
+    }
+    if (job->start_below > 1) {
+        out.low += start_of(job, tick).low % job->start_below;
+        out.low -= out.low >= job->numbers ? job->numbers : 0;
+    }
+    return out;
+}
+
+static int draw(firn_job *job, uint64_t tick, uint64_t i, firn__draw *out, firn_error *error) {
+    const firn_gen *gen = job->gen;
+    *out = (firn__draw){tick, 0, {0, 0}};
+    if (counts_random(gen)) {
+        out->random = number_at(job, tick, i);
+        return FIRN_OK;
+    }
+    out->count = gen->kind == FIRN__KIND_COUNTED
+                     ? firn__history_counter(gen, tick, job->counter_start, i)
+                     : number_at(job, tick, i).low;
+    return gen->random_bits == 0 ? FIRN_OK : firn__gen_random(gen, &out->random, error);
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+static int refuse_room(const firn_job *job, const firn_time *time, uint64_t ticks,
+                       firn_error *error) {
+    const firn_scheme *scheme = &job->gen->scheme;
+    char when[FIRN_TIME_SIZE];
+    firn_time_format(when, time, firn_scheme_digits(scheme));
+    if (ticks <= job->shift_ticks) {
+        return firn__fail(error, FIRN_ELAYOUT,
+                          "no slot of %s is left from %s to the end of the layout: move to another "
+                          "epoch= or scheme",
+                          scheme->name, when);
+    }
+    uint64_t rows = job->capacity > UINT64_MAX / ticks ? UINT64_MAX : job->capacity * ticks;
+    return firn__fail(error, FIRN_EEXHAUSTED,
+                      "more than %" PRIu64 " rows share %s, all that it and the %" PRId64
+                      " ms behind it hold: raise --max-shift, or take a scheme with more sequence "
+                      "bits",
+                      rows, when, job->shift_ms);
+}
+
+/* The rows may come a little out of order, where a bound was set. */
+static int check_order(const firn_job *job, const firn_time *time, firn_error *error) {
+    int64_t most = job->disorder_ms * MS;
+    if (!job->any || firn_time_cmp(time, &job->newest) >= 0) {
+        return FIRN_OK;
+    }
+    uint64_t sec = (uint64_t)job->newest.sec - (uint64_t)time->sec;
+    int64_t ns = job->newest.ns - time->ns;
+    if (sec <= (uint64_t)most / 1000000000 + 1 && (int64_t)sec * 1000000000 + ns <= most) {
+        return FIRN_OK;
+    }
+    char when[FIRN_TIME_SIZE];
+    sec -= ns < 0;
+    ns += ns < 0 ? 1000000000 : 0;
+    return firn__fail(error, FIRN_ERANGE,
+                      "%s is %" PRIu64 ".%03d s earlier than the newest row, more than %" PRId64
+                      ".%03d: raise --disorder",
+                      firn_time_format(when, time, firn_scheme_digits(&job->gen->scheme)), sec,
+                      (int)(ns / MS), job->disorder_ms / 1000, (int)(job->disorder_ms % 1000));
+}
+
+/* No row that check_order lets pass lies in a tick before this one. */
+static uint64_t forgotten(const firn_job *job, uint64_t tick) {
+    uint64_t back = (uint64_t)firn__ms_ticks(job->gen, job->disorder_ms), newest = tick;
+    if (job->disorder_ms == 0) {
+        return 0;
+    }
+    if (job->any) {
+        firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL);
+        newest = newest > tick ? newest : tick;
+    }
+    return newest > back ? newest - back : 0;
+}
+
+int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *shift_ns,
+                  firn_error *error) {
+    const firn_gen *gen = job->gen;
+    uint64_t tick, at;
+    firn__draw drawn;
+    if (atomic_load_explicit(&gen->live->serial, memory_order_relaxed) == 0) {
+        return firn__fail(error, FIRN_EFORKED,
+                          "the job belongs to the parent of this process, which may go on with the "
+                          "same IDs: open another one");
+    }
+    int code = firn__history_tick(gen, time, &tick, error);
+    if (code == FIRN_OK && job->disorder_ms > 0) {
+        code = check_order(job, time, error);
+    }
+    if (code == FIRN_OK && job->ticks.used >= job->ticks.size / 4 * 3) {
+        code = firn__ticks_room(&job->ticks, forgotten(job, tick), error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    uint64_t rest = gen->tick_end - 1 - tick;
+    uint64_t last = tick + (rest < job->shift_ticks ? rest : job->shift_ticks);
+    uint64_t *pair = find_room(job, tick, last, &at);
+    if (pair == NULL) {
+        return refuse_room(job, time, rest < job->shift_ticks ? 1 : job->shift_ticks + 1, error);
+    }
+    code = draw(job, at, pair[1], &drawn, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    firn__ticks_keep(&job->ticks, pair, at);
+    pair[1] = pair[1] + 1 < job->capacity ? pair[1] + 1 : FULL | 1;
+    firn__gen_pack(gen, &drawn, &job->base, id);
+    *shift_ns = (int64_t)((at - tick) * gen->scheme.tick_ns);
+    if (job->disorder_ms > 0 && (!job->any || firn_time_cmp(time, &job->newest) > 0)) {
+        job->newest = *time;
+        job->any = true;
+    }
+    return FIRN_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* A key that steers live issue says nothing of a job: it is refused rather than passed over. */
+static int check_keys(const firn_gen *gen, firn_error *error) {
+    static const char own[] = "ns node epoch bits digits unsigned";
+    const firn__keys *keys = &gen->keys;
+    const char *other = NULL;
+#define NUMBER(name, initial, least, most, text)                                                   \
+    other = keys->name != (initial) && !firn__names_hold(own, #name) ? #name : other;
+#define CHOICE(name, initial, words, text)                                                         \
+    other = keys->name##_ != (initial) && !firn__names_hold(own, #name) ? #name : other;
+#define WORD(name, text)                                                                           \
+    other = keys->name != NULL && !firn__names_hold(own, #name) ? #name : other;
+#include "keys.def"
+#undef NUMBER
+#undef CHOICE
+#undef WORD
+    if (other != NULL) {
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "%s= is no key of a job, which takes the fields of %s and %s: leave it out", other,
+            gen->scheme.name, own);
+    }
+    return gen->ticket_field < 0
+               ? FIRN_OK
+               : firn__fail(
+                     error, FIRN_EUSAGE,
+                     "%s=ticket would change from run to run: give a number, or leave it out "
+                     "with --job NAME",
+                     gen->scheme.slices[gen->ticket_field].name);
+}
+
+static int check_number(const char *name, int64_t value, int64_t most, firn_error *error) {
+    return value >= 0 && value <= most
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ERANGE, "%s=%" PRId64 " is out of bounds: 0 to %" PRId64,
+                            name, value, most);
+}
+
+static int check_name(const firn_job_config *config, firn_error *error) {
+    size_t length = config->name != NULL ? strlen(config->name) : 0;
+    if (config->store == NULL) {
+        return FIRN_OK;
+    }
+    if (length == 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a job on a store needs a name of its own: give --job NAME");
+    }
+    if (length >= FIRN_KEY_SIZE) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "the job's name %.20s... has %zu characters: at most %d", config->name,
+                          length, FIRN_KEY_SIZE - 1);
+    }
+    for (const char *at = config->name; *at != '\0'; at++) {
+        if ((unsigned char)*at < ' ' || *at == 127) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "the job's name '%s' holds a control character: leave it out",
+                              config->name);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Without a store every part of the node must be told. */
+static int check_node(const firn_gen *gen, firn_error *error) {
+    char missing[100] = "";
+    size_t length = 0;
+    if (!gen->reserved || gen->fixed) {
+        return FIRN_OK;
+    }
+    for (uint32_t i = 0; i < gen->scheme.slice_count && length < sizeof missing - 20; i++) {
+        if (firn__scheme_is_node(&gen->scheme, i) && firn_scheme_first(&gen->scheme, i) == i &&
+            !(gen->fields.given >> i & 1)) {
+            length += (size_t)snprintf(missing + length, sizeof missing - length,
+                                       " %s=", gen->scheme.slices[i].name);
+        }
+    }
+    return firn__fail(error, FIRN_EUSAGE,
+                      "%s needs a node: give%s, or --job NAME so that one is taken from the store",
+                      gen->scheme.name, missing);
+}
+
+static int check(const firn_job *job, const firn_job_config *config, bool seeded,
+                 firn_error *error) {
+    const firn_gen *gen = job->gen;
+    int code = check_keys(gen, error);
+    if (code == FIRN_OK && gen->scheme.tick_ns == 0) {
+        code = firn__fail(error, FIRN_EUSAGE, "%s has no time to take from the rows: take uuid7",
+                          gen->scheme.name);
+    }
+    if (code == FIRN_OK && gen->shuffle.digits > 0 && config->store == NULL) {
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "the digits of a node of %s are shared by a key in the store: give --job "
+                          "NAME, or leave node out",
+                          gen->scheme.name);
+    }
+    if (code == FIRN_OK && !seeded && (gen->random_bits > 0 || gen->drawn != 0)) {
+        code =
+            firn__fail(error, FIRN_EUSAGE,
+                       "%s has random fields: give --seed WORD, another one for each job (whoever "
+                       "knows it can guess the IDs)",
+                       gen->scheme.name);
+    }
+    if (code == FIRN_OK) {
+        code = check_number("shift_ms", config->shift_ms, SHIFT_MAX, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_number("disorder_ms", config->disorder_ms, INT64_MAX / MS - 1000, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_name(config, error);
+    }
+    return code == FIRN_OK && config->store == NULL ? check_node(gen, error) : code;
+}
+
+/* ---- on a store ------------------------------------------------------------------------------ */
+
+/* What makes it the same job: the caller's digest, its names, and what else goes into its IDs.
+ * Not the bounds: raised ones give the same IDs, and more of them. */
+static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
+    SHA2_CTX context;
+    uint64_t words[4];
+    uint8_t digest[8];
+    put_word(digest, config->digest);
+    SHA256Init(&context);
+    SHA256Update(&context, digest, sizeof digest);
+    hash_text(&context, config->name);
+    hash_text(&context, gen->ns);
+    hash_text(&context, gen->row);
+    hash_text(&context, gen->scheme.name); /* uuid1 and uuid6 share a namespace and its row */
+    hash_text(&context, config->keys);
+    hash_text(&context, config->seed);
+    end_digest(words, &context);
+    return (words[0] & INT64_MAX) | 1;
+}
+
+/* One record a job decides whose the name is: the first attempt's. */
+static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error *error) {
+    firn_gen *gen = job->gen;
+    char ns[FIRN_NS_SIZE];
+    bool again = true; /* the own grant is met whenever a job is done again */
+    int64_t first;
+    firn_mark held = {0, 0};
+    snprintf(ns, sizeof ns, "%.*s jobs", FIRN__NS_MOST, gen->ns);
+    firn_request request = {
+        .ns = ns, .row = "job", .key = name, .count = 1, .grant = grant, .note = gen->note};
+    int code = firn__window_reserve(gen, &request, &first, &again, &held, 3, error);
+    if (code == FIRN_EBUSY) {
+        return firn__fail(error, FIRN_EBUSY,
+                          "job %s was done with other input or options: give the same, or another "
+                          "--job NAME",
+                          name);
+    }
+    job->again = code == FIRN_OK && held.grant == grant;
+    return code;
+}
+
+static int open_node(firn_job *job, const firn_job_config *config, firn_error *error) {
+    firn_gen *gen = job->gen;
+    uint64_t node = gen->pinned;
+    int code = FIRN_OK;
+    gen->store = config->store;
+    if (gen->store != NULL) {
+        uint64_t grant = grant_of(gen, config);
+        if (firn_store_caution(gen->store) != NULL) {
+            firn__gen_notice(gen, "%s", firn_store_caution(gen->store));
+        }
+        code = take_name(job, config->name, grant, error);
+        if (code == FIRN_OK) {
+            const firn_entropy *seeded = gen->entropy;
+            gen->entropy = NULL; /* what all share must not follow from one job's seed */
+            code = firn__gen_agree(gen, error);
+            gen->entropy = seeded;
+        }
+        if (code == FIRN_OK && gen->reserved) {
+            code = firn__history_node(gen, true, grant, &node, error);
+        }
+    } else if (gen->reserved) {
+        char text[128];
+        firn__gen_node_text(text, gen, node);
+        firn__gen_notice(gen,
+                         "%s of %s: without a store nobody but you keeps it apart from live issue "
+                         "and other jobs",
+                         text[0] != '\0' ? text : "the one node", gen->ns);
+    }
+    return code == FIRN_OK ? firn__gen_base(gen, node, &job->base, error) : code;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static int open_job(firn_job *job, const firn_job_config *config, firn_error *error) {
+    bool seeded = config->seed != NULL && config->seed[0] != '\0';
+    firn_config made = {.size = sizeof made,
+                        .scheme = config->scheme,
+                        .keys = config->keys,
+                        .entropy = seeded ? &job->entropy : NULL,
+                        .notice = config->notice,
+                        .notice_self = config->notice_self};
+    make_key(job->key, config->seed);
+    job->entropy = (firn_entropy){.version = 1, .self = job, .fill = stream_fill};
+    int code = firn__gen_make(&job->gen, &made, error);
+    if (code == FIRN_OK) {
+        code = check(job, config, seeded, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    firn_gen *gen = job->gen;
+    job->shift_ms = config->shift_ms;
+    job->disorder_ms = config->disorder_ms;
+    job->shift_ticks = (uint64_t)(config->shift_ms * MS) / gen->scheme.tick_ns;
+    set_capacity(job);
+    if (gen->kind == FIRN__KIND_COUNTED && gen->drawn != 0) {
+        firn_value start;
+        code = firn__entropy_bits(gen->entropy, &start, gen->count_bits, error);
+        job->counter_start = start.low;
+    }
+    return code == FIRN_OK ? open_node(job, config, error) : code;
+}
+
+int firn_job_open(firn_job **out, const firn_job_config *given, firn_error *error) {
+    firn_job_config config = {0};
+    firn_job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a job");
+    }
+    memcpy(&config, given, given->size < sizeof config ? given->size : sizeof config);
+    int code = open_job(job, &config, error);
+    if (code != FIRN_OK) {
+        firn_job_close(job);
+        return code;
+    }
+    *out = job;
+    return FIRN_OK;
+}
+
+const firn_scheme *firn_job_scheme(const firn_job *job) {
+    return firn_gen_scheme(job->gen);
+}
+
+bool firn_job_again(const firn_job *job) {
+    return job->again;
+}
+
+void firn_job_close(firn_job *job) {
+    if (job == NULL) {
+        return;
+    }
+    firn__ticks_free(&job->ticks);
+    if (job->gen != NULL) {
+        firn__gen_dispose(job->gen);
+    }
+    free(job);
+}

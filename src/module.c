@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding and loading modules: see module.h. */
+#include "module.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef FIRN_MODULE_DIR
+#define FIRN_MODULE_DIR "/usr/lib/firn"
+#endif
+
+#define PATH_SIZE 4200 /* a path and some more */
+
+/* Beside the library or the program that holds it: PREFIX/lib/firn, or the build folder's. */
+static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
+    Dl_info info;
+    beside[0] = above[0] = '\0';
+    if (dladdr((const void *)(uintptr_t)firn__module_open, &info) == 0 || info.dli_fname == NULL) {
+        return;
+    }
+    char path[PATH_SIZE];
+    ssize_t length = -1;
+    if (strchr(info.dli_fname, '/') == NULL) {
+        length = readlink("/proc/self/exe", path, sizeof path - 1);
+    }
+    if (length < 0) {
+        length = snprintf(path, sizeof path, "%s", info.dli_fname);
+    }
+    path[(size_t)length < sizeof path ? (size_t)length : sizeof path - 1] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        *slash = '\0';
+        snprintf(beside, PATH_SIZE, "%.4000s/firn", path);
+        snprintf(above, PATH_SIZE, "%.4000s/../lib/firn", path);
+    }
+}
+
+static void *load_from(const char *dir, const char *name) {
+    char path[PATH_SIZE + 64];
+    if (dir == NULL || dir[0] == '\0') {
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/%s.so", dir, name);
+    return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+}
+
+void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE_WHY]) {
+    char beside[PATH_SIZE], above[PATH_SIZE];
+    own_dirs(beside, above);
+    const char *dirs[] = {dir, beside, above, FIRN_MODULE_DIR};
+    void *library = NULL;
+    dlerror(); /* forgets an old one */
+    for (size_t i = 0; i < 4 && library == NULL; i++) {
+        library = load_from(dirs[i], name);
+    }
+    const char *said = library == NULL ? dlerror() : NULL;
+    snprintf(why, FIRN__MODULE_WHY, "%s", said != NULL ? said : "");
+    return library;
+}
+
+const char *firn__module_place(void) {
+    return FIRN_MODULE_DIR;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Order numbers: an integer in disguise, decimal and of fixed length, with a key id in front and a
+ * check digit behind it where they are asked for. The cipher is a module's; which integers are
+ * taken is the range's. */
+#include "dated.h"
+#include "error.h"
+#include "keys.h"
+#include "module.h"
+#include "store.h"
+#include "text.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TWEAK_MAX = 32, DIGITS_LEAST = 6, DIGITS_MOST = 19, SENDINGS = 3 };
+
+struct firn_order {
+    const firn_cipher_ops *ops;
+    void *cipher;
+    void *library;
+    int64_t digits, check, key_id; /* key_id -1: none */
+    uint8_t tweak[TWEAK_MAX];
+    size_t tweak_size;
+    uint64_t mark; /* a digest of key and tweak: tells two keys apart, and not what they are */
+};
+
+/* ---- check digit ----------------------------------------------------------------------------- */
+
+/* Damm's quasigroup of order 10: finds every single wrong digit, and every two neighbours that
+ * were exchanged. */
+static const uint8_t damm[10][10] = {
+    {0, 3, 1, 7, 5, 9, 8, 6, 4, 2}, {7, 0, 9, 2, 1, 5, 4, 8, 6, 3}, {4, 2, 0, 6, 8, 7, 1, 3, 5, 9},
+    {1, 7, 5, 0, 9, 8, 3, 4, 2, 6}, {6, 1, 2, 3, 0, 4, 5, 9, 7, 8}, {3, 6, 7, 4, 2, 0, 9, 5, 8, 1},
+    {5, 8, 6, 9, 7, 2, 0, 1, 3, 4}, {8, 9, 4, 5, 3, 6, 2, 0, 1, 7}, {9, 4, 3, 8, 6, 1, 7, 2, 0, 5},
+    {2, 5, 8, 1, 4, 3, 6, 7, 9, 0}};
+
+/* The check digit of so many digits; 0 when the last one of them is theirs. */
+static uint8_t check_digit(const char *text, size_t length) {
+    uint8_t interim = 0;
+    for (size_t i = 0; i < length; i++) {
+        interim = damm[interim][text[i] - '0'];
+    }
+    return interim;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int read_tweak(firn_order *order, const char *text, firn_error *error) {
+    size_t length = strlen(text);
+    firn_id byte;
+    if (length % 2 != 0 || length / 2 > TWEAK_MAX) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "tweak=%.40s: write at most %d bytes, two hex digits each", text,
+                          TWEAK_MAX);
+    }
+    for (size_t i = 0; i < length / 2; i++) {
+        if (firn_parse(&byte, FIRN_FORM_HEX, 8, text + 2 * i, 2, NULL) != FIRN_OK) {
+            return firn__fail(error, FIRN_EUSAGE, "tweak=%.40s: write two hex digits for each byte",
+                              text);
+        }
+        order->tweak[i] = (uint8_t)byte.low;
+    }
+    order->tweak_size = length / 2;
+    return FIRN_OK;
+}
+
+static int read_pair(firn_order *order, const firn__pair *pair, firn_error *error) {
+    static const char *const names[] = {"digits", "key_id", "check", "tweak", NULL};
+    if (strcmp(pair->name, "digits") == 0) {
+        return firn__number_read(&order->digits, "digits", pair->value, DIGITS_LEAST, DIGITS_MOST,
+                                 error);
+    }
+    if (strcmp(pair->name, "key_id") == 0) {
+        return firn__number_read(&order->key_id, "key_id", pair->value, 0, 9, error);
+    }
+    if (strcmp(pair->name, "check") == 0) {
+        return firn__choice_read(&order->check, "check", pair->value, "0 1", error);
+    }
+    if (strcmp(pair->name, "tweak") == 0) {
+        return read_tweak(order, pair->value, error);
+    }
+    const char *near = firn__nearest(pair->name, names);
+    return firn__fail(error, FIRN_EUSAGE,
+                      "order numbers have no key '%.40s'%s%s: digits key_id"
+                      " check tweak",
+                      pair->name, near != NULL ? ", perhaps " : "", near != NULL ? near : "");
+}
+
+static int load_cipher(firn_order *order, const char *dir, firn_error *error) {
+    char why[FIRN__MODULE_WHY];
+    order->library = firn__module_open("ff1", dir, why);
+    if (order->library == NULL) {
+        return firn__fail(
+            error, FIRN_ESYSTEM,
+            "order numbers need the module ff1 and libcrypto%s%s: install them (%.60s)",
+            why[0] != '\0' ? ": " : "", why, firn__module_place());
+    }
+    order->ops = dlsym(order->library, "firn_cipher_module");
+    if (order->ops == NULL || order->ops->version != 1 || strcmp(order->ops->name, "ff1") != 0) {
+        return firn__fail(error, FIRN_ESYSTEM,
+                          "the module ff1 is of another version: install firn's own");
+    }
+    return FIRN_OK;
+}
+
+static void make_mark(firn_order *order, const uint8_t key[16]) {
+    static const char purpose[] = "firn order key";
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    SHA2_CTX context;
+    SHA256Init(&context);
+    SHA256Update(&context, (const uint8_t *)purpose, sizeof purpose);
+    SHA256Update(&context, key, 16);
+    SHA256Update(&context, order->tweak, order->tweak_size);
+    SHA256Final(digest, &context);
+    for (int i = 0; i < 8; i++) {
+        order->mark = order->mark << 8 | digest[i];
+    }
+    order->mark = (order->mark & INT64_MAX) | 1;
+    explicit_bzero(&context, sizeof context);
+}
+
+int firn_order_open(firn_order **out, const char *text, const uint8_t key[16],
+                    const char *module_dir, firn_error *error) {
+    firn__keys keys;
+    firn_order *order = calloc(1, sizeof *order);
+    if (order == NULL) {
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for order numbers");
+    }
+    order->digits = 10;
+    order->key_id = -1;
+    int code = firn__keys_split(&keys, text, error);
+    for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
+        code = read_pair(order, &keys.fields[i], error);
+    }
+    if (code == FIRN_OK) {
+        code = load_cipher(order, module_dir, error);
+    }
+    if (code == FIRN_OK) {
+        make_mark(order, key);
+        code = order->ops->open(&order->cipher, key, (uint32_t)order->digits, order->tweak,
+                                order->tweak_size, error);
+    }
+    if (code != FIRN_OK) {
+        firn_order_close(order);
+        return code;
+    }
+    *out = order;
+    return FIRN_OK;
+}
+
+void firn_order_close(firn_order *order) {
+    if (order == NULL) {
+        return;
+    }
+    if (order->cipher != NULL) {
+        order->ops->close(order->cipher);
+    }
+    if (order->library != NULL) {
+        dlclose(order->library);
+    }
+    free(order);
+}
+
+/* ---- writing and reading --------------------------------------------------------------------- */
+
+/* The greatest integer of these digits. */
+static uint64_t most_of(const firn_order *order) {
+    return firn__power_of_ten((uint32_t)order->digits) - 1;
+}
+
+static size_t length_of(const firn_order *order) {
+    return (size_t)(order->digits + order->check) + (order->key_id >= 0);
+}
+
+int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t integer,
+                     firn_error *error) {
+    uint64_t number;
+    size_t length = length_of(order), start = order->key_id >= 0;
+    if (integer > most_of(order)) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "integer %" PRIu64 " does not fit %d digits: at most %" PRIu64, integer,
+                          (int)order->digits, most_of(order));
+    }
+    int code = order->ops->encrypt(order->cipher, &number, integer, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    char made[FIRN_ORDER_SIZE];
+    snprintf(made, sizeof made, "%.*s%0*" PRIu64, (int)start,
+             "0123456789" + (start ? order->key_id : 0), (int)order->digits, number);
+    if (order->check) {
+        made[length - 1] = (char)('0' + check_digit(made, length - 1));
+    }
+    made[length] = '\0';
+    memcpy(text, made, length + 1);
+    return FIRN_OK;
+}
+
+int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size_t length,
+                    firn_error *error) {
+    size_t wanted = length_of(order), start = order->key_id >= 0;
+    char why[48];
+    for (size_t i = 0; i < length && i < wanted; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return firn__refuse(error, text, length, i, "a decimal digit is needed");
+        }
+    }
+    if (length != wanted) {
+        snprintf(why, sizeof why, "an order number of these keys has %zu digits", wanted);
+        return firn__refuse(error, text, length, length < wanted ? length : wanted, why);
+    }
+    if (order->check && check_digit(text, length) != 0) {
+        return firn__fail(error, FIRN_ETEXT,
+                          "the check digit does not fit: a digit is wrong, or two are exchanged");
+    }
+    if (start && text[0] - '0' != order->key_id) {
+        return firn__fail(error, FIRN_EMISMATCH,
+                          "the number was made with the key of id %c, this is %d: give that key",
+                          text[0], (int)order->key_id);
+    }
+    uint64_t number = 0;
+    for (size_t i = start; i < start + (size_t)order->digits; i++) {
+        number = number * 10 + (uint64_t)(text[i] - '0');
+    }
+    return order->ops->decrypt(order->cipher, integer, number, error);
+}
+
+/* ---- a series -------------------------------------------------------------------------------- */
+
+/* Numbers of two keys can be alike, and so can numbers of two shapes: the store keeps the shape of
+ * a series as the row of a namespace, and under each key id which key it was. */
+static int bind_series(const firn_order *order, const char *series, firn_store *store,
+                       firn_error *error) {
+    char ns[FIRN_NS_SIZE], row[64], key[16] = "key";
+    int code = FIRN_EUNKNOWN;
+    int64_t first;
+    firn_mark held = {0, 0};
+    snprintf(ns, sizeof ns, "order %.100s", series);
+    snprintf(row, sizeof row, "order digits=%d check=%d key_id=%s", (int)order->digits,
+             (int)order->check, order->key_id >= 0 ? "yes" : "no");
+    if (order->key_id >= 0) {
+        snprintf(key, sizeof key, "key %d", (int)order->key_id);
+    }
+    firn_request request = {.ns = ns,
+                            .row = row,
+                            .key = key,
+                            .count = 1,
+                            .grant = order->mark,
+                            .note = "the grant is a digest of the key"};
+    for (int sent = 0; sent < SENDINGS && code == FIRN_EUNKNOWN; sent++) {
+        code = firn_store_reserve(store, &request, &first, &held, error);
+    }
+    if (code == FIRN_EBUSY && held.grant == order->mark) {
+        return FIRN_OK;
+    }
+    if (code == FIRN_EBUSY) {
+        return firn__fail(error, FIRN_EROW,
+                          "series %.40s had another key%s%s before, and numbers of two keys can be "
+                          "alike: give that key, or %s",
+                          series, order->key_id >= 0 ? " of id " : "",
+                          order->key_id >= 0 ? key + 4 : "",
+                          order->key_id >= 0 ? "another key_id" : "another series with key_id");
+    }
+    if (code == FIRN_EROW) {
+        return firn__fail(error, FIRN_EROW,
+                          "series %.40s was begun with other digits, check or without key_id: give "
+                          "the same, or another series",
+                          series);
+    }
+    return code;
+}
+
+int firn_order_series(const firn_order *order, firn_range **range, const char *series,
+                      int64_t start, firn_store *store, firn_error *error) {
+    char keys[96];
+    uint64_t most = most_of(order), end = FIRN_SLOT_MAX - 1;
+    if (series == NULL || series[0] == '\0' || strlen(series) >= FIRN_KEY_SIZE) {
+        return firn__fail(error, FIRN_ERANGE, "the name of a series has 1..%d characters",
+                          FIRN_KEY_SIZE - 1);
+    }
+    snprintf(keys, sizeof keys, "kind=serial start=%" PRId64 " end=%" PRIu64, start,
+             most < end ? most : end);
+    int code = bind_series(order, series, store, error);
+    return code == FIRN_OK ? firn_range_open(range, series, keys, store, NULL, error) : code;
+}

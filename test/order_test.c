@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* Order numbers: FF1 against the standard's samples and an implementation apart, the check digit,
+ * key ids, and what the store keeps of a series. */
+#include <firn/firn.h>
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chance.h"
+
+#define MODULES FIRN_BUILD_DIR "/firn"
+
+static const uint8_t nist_key[16] = {0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae, 0xd2, 0xa6,
+                                     0xab, 0xf7, 0x15, 0x88, 0x09, 0xcf, 0x4f, 0x3c};
+
+static firn_order *opened_with(const char *keys, const uint8_t key[16]) {
+    firn_order *order = NULL;
+    firn_error error = {0};
+    if (firn_order_open(&order, keys, key, MODULES, &error) != FIRN_OK) {
+        fail_msg("%s: %s", keys, error.text);
+    }
+    return order;
+}
+
+static firn_order *opened(const char *keys) {
+    return opened_with(keys, nist_key);
+}
+
+static const char *written(firn_order *order, uint64_t integer) {
+    static char text[FIRN_ORDER_SIZE];
+    firn_error error = {0};
+    if (firn_order_write(order, text, integer, &error) != FIRN_OK) {
+        fail_msg("%" PRIu64 ": %s", integer, error.text);
+    }
+    return text;
+}
+
+static uint64_t read_back(firn_order *order, const char *text) {
+    uint64_t integer = 0;
+    firn_error error = {0};
+    if (firn_order_read(order, &integer, text, strlen(text), &error) != FIRN_OK) {
+        fail_msg("%s: %s", text, error.text);
+    }
+    return integer;
+}
+
+static void said(const firn_error *error, int code, const char *words) {
+    if (error->code != code || strstr(error->text, words) == NULL ||
+        strchr(error->text, '\n') != NULL || strlen(error->text) > 200) {
+        fail_msg("expected %s '%s', got %s '%s'", firn_errname(code), words,
+                 firn_errname(error->code), error->text);
+    }
+}
+
+static void unread(firn_order *order, const char *text, int code, const char *words) {
+    uint64_t integer = 77;
+    firn_error error = {0};
+    assert_int_equal(firn_order_read(order, &integer, text, strlen(text), &error), code);
+    said(&error, code, words);
+    assert_int_equal(integer, 77);
+}
+
+static void unopened(const char *keys, int code, const char *words) {
+    firn_order *order = NULL;
+    firn_error error = {0};
+    assert_int_equal(firn_order_open(&order, keys, nist_key, MODULES, &error), code);
+    said(&error, code, words);
+    assert_null(order);
+}
+
+/* ---- FF1 ------------------------------------------------------------------------------------- */
+
+/* The first two are NIST's samples 1 and 2 of FF1; the others were made by an implementation in
+ * Python that follows algorithm 7 of SP 800-38G digit string by digit string, with AES of the
+ * package cryptography. */
+static const struct {
+    const char *key, *tweak;
+    int digits;
+    uint64_t integer;
+    const char *number;
+} answers[] = {
+    {"2b7e151628aed2a6abf7158809cf4f3c", "", 10, 123456789, "2433477484"},
+    {"2b7e151628aed2a6abf7158809cf4f3c", "39383736353433323130", 10, 123456789, "6124200773"},
+    {"457c769f39d8644199c0e5bdbcfbc85b", "", 6, UINT64_C(881168), "988338"},
+    {"db0b33777738a5c674d37ff136eac13f", "3b6aa1e6", 6, UINT64_C(0), "272711"},
+    {"f610fb1c7fd92d5fa2e81478007152de", "ce59796168e9338b87fe1a1a", 6, UINT64_C(999999), "330247"},
+    {"5923d43f99735b0320db2ebba29a7b37", "", 7, UINT64_C(0), "1316330"},
+    {"b1829c2e219c95ea9dcc11de459506c4", "5ed2db28768b0dc357d311cc481e6a12ea4286231c69309e9e", 7,
+     UINT64_C(9999999), "6589933"},
+    {"665c6f207889da2130517400b918ebf8", "fbee9e35ab3c0ac62937", 7, UINT64_C(2782609), "7182578"},
+    {"801d56df0cba9e2a5de70f4aba744b50", "", 8, UINT64_C(99999999), "19821648"},
+    {"8e5449e0444c86ada1da2fa02b6e6c34", "97cde3f03456f3f717e9cdb0", 8, UINT64_C(26424657),
+     "18560466"},
+    {"26c270f7968e10f73241cce457ef1a62", "1ca085058af1765c9153376a80187c2a931b90ef64b84c252d8943",
+     8, UINT64_C(0), "38044609"},
+    {"696af454b3de254d842541d1af6a659a", "", 9, UINT64_C(639927525), "485096044"},
+    {"4a198dadab432ab5b9688056e6d8e610", "6b4ef85a9a668ad1263a5a4ec51d127b919148b2", 9, UINT64_C(0),
+     "623269601"},
+    {"864c4d2fdf20317bf545f878523265b4",
+     "f39c970efe219541e81fa0f9ff1363f06784da05ee1c00f30191f2bfb28f8e5b", 9, UINT64_C(999999999),
+     "778224469"},
+    {"39d17f67e812a004ef958f8ca637a9c9", "", 10, UINT64_C(0), "8071675708"},
+    {"4dcf1994241e5bd715f65202d028ec73", "a52fb5", 10, UINT64_C(9999999999), "8601956691"},
+    {"73ab86f44e3253f4813e4f329621781e", "16e4fdedc44dcad1c829f1", 10, UINT64_C(6280124215),
+     "4210886949"},
+    {"5af0328332bad35ac8b688e4d0db5286", "", 11, UINT64_C(99999999999), "32775060240"},
+    {"545aa91b7bbbfa96c00397bf1bc6eec7", "57ed14dc01bbbd4be9af60095d8fd76eebf51ff2929674fa", 11,
+     UINT64_C(26161418334), "50079885619"},
+    {"9ac53a57691b4c839e315f9c1c06d55c", "7096075703ba9246043798ec", 11, UINT64_C(0),
+     "68542421334"},
+    {"6c1e921742bffc4ff8749bafcccd1951", "", 12, UINT64_C(876935589628), "495487064321"},
+    {"1eab0414d65776a04b371c26564e9cb8", "0e7d29ffa1e8d97ba3fe5929d25c5ab83dea6d0c", 12,
+     UINT64_C(0), "842669604094"},
+    {"157f71ec0747e867ccc725087917c23c", "501a88d30db00d40a674", 12, UINT64_C(999999999999),
+     "921369688713"},
+    {"9cf147253cd4420eac0fa3fa4a8583ea", "", 13, UINT64_C(0), "8177990545515"},
+    {"db2a8d553e4da3d688e00135a2276d21", "09d961a15ec380e5c9", 13, UINT64_C(9999999999999),
+     "8773927569114"},
+    {"17d8372b40023f6fd8c57c5f6ff13426", "1a7b40d8d771af6b3ddc784b5ad72524cef501743c6908ec1fd2ff",
+     13, UINT64_C(7977997076336), "7450294711121"},
+    {"fc2acbf5f6fcf77c62c157b057d7c0ba", "", 14, UINT64_C(99999999999999), "57012299564990"},
+    {"4675804a973757783bbe5e67f753e0e6", "51c1d01cf21e836072d2", 14, UINT64_C(74839755258358),
+     "17156035452893"},
+    {"6e7eb6f55ae9ec2da5c680a0b5b3e8ef",
+     "3c1228de418ba6563a5d1c2eacb5d11664abea7df21db64528c3e2832e6532c8", 14, UINT64_C(0),
+     "47549705806909"},
+    {"d3e527108dc638c937118fcba2b85fc6", "", 15, UINT64_C(661449421690807), "915274051362433"},
+    {"e91cfda96d19c90832af77c2924b424e", "49392f8f371e58b4063416ab8debe547d0cbd1d5e1dd557c", 15,
+     UINT64_C(0), "180984606530293"},
+    {"1af91ffb8bb4ddb0fbcf4ab736e3394b", "953952a662f7bb2d30a694", 15, UINT64_C(999999999999999),
+     "553909523960001"},
+    {"00fa6b795b98078c905112c6bb5e2d40", "", 16, UINT64_C(0), "7357002243945722"},
+    {"622b8376d488f04937eb11d14de11680", "94f50e59e0b61c465851e1a40a0d7858c640e2bcfe00f0", 16,
+     UINT64_C(9999999999999999), "7637813216800093"},
+    {"1c8f9c59d7071eece2f4c6d70531272c", "de24e3f90d1b415d8f43def4", 16, UINT64_C(9333970392531431),
+     "3998213409614667"},
+    {"c3d15024d5d482870cb4eefaf0498a2a", "", 17, UINT64_C(99999999999999999), "14191543245169133"},
+    {"043ff8ef453a96daa0542c7a0e656948", "7b5f3db8bdab", 17, UINT64_C(60043199258325297),
+     "24591149699603993"},
+    {"86d6fc2bdd52e59d536fc6c7e66dacef", "61867b4df43bad9f9f8d", 17, UINT64_C(0),
+     "03501904065455788"},
+    {"2d156db858f5fafe8d3c12074fc41232", "", 18, UINT64_C(508517258417502333),
+     "518203527865040589"},
+    {"b52bc39f77126ea62a28452e99e21238", "086180a1da25edb7dc72b70a", 18, UINT64_C(0),
+     "891915746999992482"},
+    {"6a8cd1fae408eb39d64b6e2afb50dc0d", "55475f1c81e73d513192cdf7d7e0792e72ba8f7b210c8031bf5e8c",
+     18, UINT64_C(999999999999999999), "792749663984305773"},
+    {"ace01f77c4ade159f3435b61282c9ba9", "", 19, UINT64_C(0), "0126617952476491541"},
+    {"8e80e33c91d8cfb7fcf436e7162ebf5f", "59", 19, UINT64_C(9999999999999999999),
+     "9408255024996079203"},
+    {"8a3b4618af8e974b3c98938b37e13c83",
+     "fb7a7bf3b09db5947f9e0e4b9c2e53f512a6035a66a88ad10d9d102199434a6b", 19,
+     UINT64_C(6815015337488262327), "5149569698831282865"},
+};
+
+static void answers_of_the_standard_are_known(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        char keys[128];
+        uint8_t key[20];
+        firn_id id;
+        snprintf(keys, sizeof keys, "digits=%d%s%s", answers[i].digits,
+                 answers[i].tweak[0] != '\0' ? " tweak=" : "", answers[i].tweak);
+        assert_int_equal(firn_parse(&id, FIRN_FORM_HEX, 128, answers[i].key, 32, NULL), FIRN_OK);
+        firn_id_bytes(key, &id);
+        firn_order *order = opened_with(keys, key);
+        assert_string_equal(written(order, answers[i].integer), answers[i].number);
+        assert_true(read_back(order, answers[i].number) == answers[i].integer);
+        firn_order_close(order);
+    }
+}
+
+/* All numbers of six digits, each once; and back. */
+static void six_digits_are_a_permutation(void **state) {
+    uint8_t *seen = calloc(1000000, 1);
+    firn_order *order = opened("digits=6");
+    (void)state;
+    assert_non_null(seen);
+    for (uint64_t i = 0; i < 1000000; i++) {
+        const char *text = written(order, i);
+        assert_int_equal(strlen(text), 6);
+        uint64_t number = strtoull(text, NULL, 10);
+        assert_int_equal(seen[number]++, 0);
+        if (i % 7 == 0) {
+            assert_true(read_back(order, text) == i);
+        }
+    }
+    firn_order_close(order);
+    free(seen);
+}
+
+static void every_length_comes_back(void **state) {
+    (void)state;
+    for (int digits = 6; digits <= 19; digits++) {
+        char keys[64];
+        uint64_t below = 1;
+        snprintf(keys, sizeof keys, "digits=%d key_id=%d check=%d tweak=%02x", digits, digits % 10,
+                 digits % 2, digits);
+        for (int i = 0; i < digits; i++) {
+            below *= 10;
+        }
+        firn_order *order = opened(keys);
+        for (int n = 0; n < 2000; n++) {
+            uint64_t integer = n == 0 ? 0 : n == 1 ? below - 1 : chance() % below;
+            const char *text = written(order, integer);
+            assert_int_equal(strlen(text), digits + 1 + digits % 2);
+            assert_int_equal(text[0], '0' + digits % 10);
+            assert_true(read_back(order, text) == integer);
+        }
+        char text[FIRN_ORDER_SIZE] = "untouched";
+        firn_error error = {0};
+        assert_int_equal(firn_order_write(order, text, below, &error), FIRN_ERANGE);
+        said(&error, FIRN_ERANGE, "at most");
+        assert_string_equal(text, "untouched");
+        firn_order_close(order);
+    }
+}
+
+static void another_key_or_tweak_is_another_number(void **state) {
+    uint8_t other[16];
+    firn_order *one = opened(""), *tweaked = opened("tweak=01"), *two;
+    int alike = 0;
+    (void)state;
+    memcpy(other, nist_key, 16);
+    other[15] ^= 1;
+    two = opened_with("", other);
+    for (uint64_t i = 0; i < 1000; i++) {
+        char text[FIRN_ORDER_SIZE];
+        strcpy(text, written(one, i));
+        alike += strcmp(text, written(two, i)) == 0 || strcmp(text, written(tweaked, i)) == 0;
+        alike += read_back(two, text) == i;
+    }
+    assert_int_equal(alike, 0);
+    firn_order_close(one);
+    firn_order_close(two);
+    firn_order_close(tweaked);
+}
+
+/* Neighbours do not stay neighbours. */
+static void neighbours_lie_apart(void **state) {
+    firn_order *order = opened("digits=9");
+    uint64_t near = 0, last = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 10000; i++) {
+        uint64_t number = strtoull(written(order, i), NULL, 10);
+        near += (number > last ? number - last : last - number) < 1000000;
+        last = number;
+    }
+    assert_in_range(near, 5, 50); /* 20 are expected */
+    firn_order_close(order);
+}
+
+/* ---- digits around it ------------------------------------------------------------------------ */
+
+/* Damm's own example: the check digit of 572 is 4. Found here as what makes a number pass. */
+static void the_check_digit_is_damms(void **state) {
+    static const int table[10][10] = {
+        /* as published, written down a second time */
+        {0, 3, 1, 7, 5, 9, 8, 6, 4, 2}, {7, 0, 9, 2, 1, 5, 4, 8, 6, 3},
+        {4, 2, 0, 6, 8, 7, 1, 3, 5, 9}, {1, 7, 5, 0, 9, 8, 3, 4, 2, 6},
+        {6, 1, 2, 3, 0, 4, 5, 9, 7, 8}, {3, 6, 7, 4, 2, 0, 9, 5, 8, 1},
+        {5, 8, 6, 9, 7, 2, 0, 1, 3, 4}, {8, 9, 4, 5, 3, 6, 2, 0, 1, 7},
+        {9, 4, 3, 8, 6, 1, 7, 2, 0, 5}, {2, 5, 8, 1, 4, 3, 6, 7, 9, 0}};
+    firn_order *order = opened("digits=6 check=1");
+    uint64_t integer;
+    (void)state;
+    assert_int_equal(table[table[table[0][5]][7]][2], 4);
+    /* zeros in front change nothing, so 0005724 is a number and 000572 with any other digit none */
+    for (char digit = '0'; digit <= '9'; digit++) {
+        char text[] = "0005720";
+        text[6] = digit;
+        int code = firn_order_read(order, &integer, text, 7, NULL);
+        assert_int_equal(code, digit == '4' ? FIRN_OK : FIRN_ETEXT);
+    }
+    for (uint64_t i = 0; i < 500; i++) {
+        int interim = 0;
+        for (const char *c = written(order, i); *c != '\0'; c++) {
+            interim = table[interim][*c - '0'];
+        }
+        assert_int_equal(interim, 0);
+    }
+    firn_order_close(order);
+}
+
+/* Each single wrong digit, and each two neighbours exchanged. */
+static void every_slip_of_the_pen_is_found(void **state) {
+    firn_order *order = opened("digits=12 check=1 key_id=7");
+    (void)state;
+    for (int n = 0; n < 200; n++) {
+        char text[FIRN_ORDER_SIZE];
+        strcpy(text, written(order, chance() % UINT64_C(1000000000000)));
+        for (size_t i = 0; text[i] != '\0'; i++) {
+            char right = text[i];
+            for (char digit = '0'; digit <= '9'; digit++) {
+                text[i] = digit;
+                if (digit != right) {
+                    unread(order, text, FIRN_ETEXT, "check digit");
+                }
+            }
+            text[i] = right;
+            if (text[i + 1] != '\0' && text[i + 1] != right) {
+                text[i] = text[i + 1];
+                text[i + 1] = right;
+                unread(order, text, FIRN_ETEXT, "check digit");
+                text[i + 1] = text[i];
+                text[i] = right;
+            }
+        }
+        read_back(order, text);
+    }
+    firn_order_close(order);
+}
+
+static void a_text_that_is_none_is_refused_at_its_place(void **state) {
+    firn_order *order = opened("digits=6 key_id=3"), *other = opened("digits=6 key_id=4");
+    (void)state;
+    unread(order, "", FIRN_ETEXT, "has 7 digits");
+    unread(order, "312345", FIRN_ETEXT, "text ends after 6");
+    unread(order, "31234567", FIRN_ETEXT, "character 8 of 8");
+    unread(order, "3123a56", FIRN_ETEXT, "character 5 of 7 is 'a'");
+    unread(order, "3123 56", FIRN_ETEXT, "character 5 of 7 is ' '");
+    unread(order, "-123456", FIRN_ETEXT, "character 1 of 7");
+    unread(order, "4123456", FIRN_EMISMATCH, "id 4, this is 3");
+    unread(other, written(order, 5), FIRN_EMISMATCH, "give that key");
+    firn_order_close(order);
+    firn_order_close(other);
+}
+
+static void keys_have_their_bounds(void **state) {
+    (void)state;
+    unopened("digits=5", FIRN_ERANGE, "digits");
+    unopened("digits=20", FIRN_ERANGE, "digits");
+    unopened("digits=", FIRN_EUSAGE, "digits");
+    unopened("key_id=10", FIRN_ERANGE, "key_id");
+    unopened("check=2", FIRN_EUSAGE, "check");
+    unopened("tweak=123", FIRN_ERANGE, "tweak");
+    unopened("tweak=zz", FIRN_EUSAGE, "tweak");
+    unopened("tweak=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20",
+             FIRN_ERANGE, "32 bytes");
+    unopened("digit=9", FIRN_EUSAGE, "perhaps digits");
+    firn_order_close(NULL);
+}
+
+/* ---- a series -------------------------------------------------------------------------------- */
+
+static void takes(const firn_order *order, firn_store *store, const char *series, int64_t first) {
+    firn_range *range = NULL;
+    firn_error error = {0};
+    int64_t value = -1;
+    if (firn_order_series(order, &range, series, 1, store, &error) != FIRN_OK) {
+        fail_msg("%s: %s", series, error.text);
+    }
+    assert_int_equal(firn_range_block(range, 10, &value, NULL), FIRN_OK);
+    assert_int_equal(value, first);
+    assert_int_equal(firn_range_close(range, NULL), FIRN_OK);
+}
+
+static void takes_none(const firn_order *order, firn_store *store, const char *series, int code,
+                       const char *words) {
+    firn_range *range = NULL;
+    firn_error error = {0};
+    assert_int_equal(firn_order_series(order, &range, series, 1, store, &error), code);
+    said(&error, code, words);
+    assert_null(range);
+}
+
+static void a_series_keeps_its_key_and_shape(void **state) {
+    uint8_t other[16] = {1};
+    firn_store *store;
+    firn_order *plain = opened(""), *plain_other = opened_with("", other),
+               *checked = opened("check=1");
+    firn_order *third = opened("key_id=3"), *fourth = opened_with("key_id=4", other);
+    firn_order *third_other = opened_with("key_id=3", other),
+               *tweaked = opened("key_id=3 tweak=01");
+    (void)state;
+    assert_int_equal(firn_store_open(&store, "memory:", NULL, NULL), FIRN_OK);
+    takes(plain, store, "plain", 1);
+    takes(plain, store, "plain", 11);
+    takes_none(plain_other, store, "plain", FIRN_EROW, "another key before");
+    takes_none(checked, store, "plain", FIRN_EROW, "other digits, check");
+    takes_none(third, store, "plain", FIRN_EROW, "without key_id");
+    takes(third, store, "turned", 1);
+    takes(fourth, store, "turned", 11); /* the next key goes on behind the last */
+    takes(third, store, "turned", 21);
+    takes_none(third_other, store, "turned", FIRN_EROW, "of id 3");
+    takes_none(tweaked, store, "turned", FIRN_EROW, "another key");
+    takes_none(plain, store, "", FIRN_ERANGE, "1..63");
+    firn_order *all[] = {plain, plain_other, checked, third, fourth, third_other, tweaked};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        firn_order_close(all[i]);
+    }
+    firn_store_close(store);
+}
+
+static void a_series_ends_with_its_digits(void **state) {
+    firn_order *order = opened("digits=6");
+    firn_range *range;
+    firn_store *store;
+    firn_error error = {0};
+    int64_t value;
+    (void)state;
+    assert_int_equal(firn_store_open(&store, "memory:", NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_order_series(order, &range, "short", 999999, store, NULL), FIRN_OK);
+    assert_int_equal(firn_range_next(range, &value, NULL), FIRN_OK);
+    assert_int_equal(value, 999999);
+    read_back(order, written(order, (uint64_t)value));
+    assert_int_equal(firn_range_next(range, &value, &error), FIRN_EEXHAUSTED);
+    said(&error, FIRN_EEXHAUSTED, "end=999999");
+    firn_range_close(range, NULL);
+    firn_order_close(order);
+    firn_store_close(store);
+}
+
+static int see(void *context, const firn_holding *holding) {
+    char *all = context;
+    size_t length = strlen(all);
+    snprintf(all + length, 2000 - length, "%s %s %s %s %" PRId64 " %016" PRIx64 "\n", holding->ns,
+             holding->row, holding->key, holding->note, holding->mark.high, holding->mark.grant);
+    return 0;
+}
+
+/* Neither the key nor a part of it stands in the store. */
+static void the_store_does_not_know_the_key(void **state) {
+    char all[2000] = "";
+    firn_order *order = opened("key_id=3");
+    firn_store *store;
+    (void)state;
+    assert_int_equal(firn_store_open(&store, "memory:", NULL, NULL), FIRN_OK);
+    takes(order, store, "quiet", 1);
+    assert_int_equal(firn_store_list(store, NULL, see, all, NULL), FIRN_OK);
+    assert_non_null(strstr(all, "order quiet order digits=10 check=0 key_id=yes key 3"));
+    for (int i = 0; i + 4 <= 16; i++) {
+        char part[9];
+        snprintf(part, sizeof part, "%02x%02x%02x%02x", nist_key[i], nist_key[i + 1],
+                 nist_key[i + 2], nist_key[i + 3]);
+        assert_null(strstr(all, part));
+    }
+    firn_order_close(order);
+    firn_store_close(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
+        TEST("the answers of the standard are known", answers_of_the_standard_are_known),
+        TEST("the numbers of six digits are a permutation", six_digits_are_a_permutation),
+        TEST("numbers of every length come back", every_length_comes_back),
+        TEST("another key or tweak is another number", another_key_or_tweak_is_another_number),
+        TEST("neighbours lie apart", neighbours_lie_apart),
+        TEST("the check digit is Damm's", the_check_digit_is_damms),
+        TEST("every slip of the pen is found", every_slip_of_the_pen_is_found),
+        TEST("a text that is none is refused at its place",
+             a_text_that_is_none_is_refused_at_its_place),
+        TEST("keys have their bounds", keys_have_their_bounds),
+        TEST("a series keeps its key and its shape", a_series_keeps_its_key_and_shape),
+        TEST("a series ends with its digits", a_series_ends_with_its_digits),
+        TEST("the store does not know the key", the_store_does_not_know_the_key),
+#undef TEST
+    };
+    return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+}
