@@ -86,7 +86,7 @@ static firn_store *open_store(const char *name) {
 
 static int reserve_in(firn_store *store, const char *ns, int64_t count, int64_t earliest,
                       int64_t latest, uint64_t grant, int64_t *first, firn_error *error) {
-    const firn_request request = {ns, ROW, "1", count, earliest, latest, grant, "test"};
+    const firn_request request = {ns, ROW, "1", count, earliest, latest, grant, "test", 0};
     firn_mark held;
     return firn_store_reserve(store, &request, first, &held, error);
 }

@@ -1,0 +1,1245 @@
+/* SPDX-License-Identifier: MIT */
+/* The store on etcd: its v3 JSON gateway over libcurl, a kept connection a handle; every write is a
+ * transaction that compares the revisions of what it was computed from, so that a late copy of it
+ * can do nothing. Takes nothing from libfirn.
+ *
+ * What it makes: PREFIXnamespace/NS, a text "FLOOR CLUSTER TERM BACK ROW", and PREFIXmark/NS, a zero
+ * byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps the order of names.
+ *
+ * Identity: the cluster's ID and its Raft term, which never falls in one cluster; and what this
+ * handle saw: a revision lower than an earlier one. BACK is the highest revision that is known to
+ * have been lost when that was last reckoned with. */
+#include "module.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PORT        2379
+#define TIMEOUT_MS  2000
+#define ANSWER_MOST (16 << 20) /* bytes */
+#define PREFIX_MOST 100        /* bytes */
+#define PAGE        500        /* keys of one answer of a listing */
+#define PAGES_MOST  100000
+#define SOCKETS     8  /* libcurl has one, and two while it tries a host's addresses */
+#define NAP_MOST_MS 32 /* between two rounds of a conflict */
+#define ROUNDS_MOST 1000
+#define NAME_SIZE   (PREFIX_MOST + FIRN_NS_SIZE + FIRN_KEY_SIZE + 16)
+#define RECORD_SIZE (FIRN_ROW_SIZE + 100) /* of a namespace; a mark's is shorter */
+
+/* Bytes, which may hold zeros. */
+typedef struct bytes {
+    char at[NAME_SIZE];
+    size_t length;
+} bytes;
+
+/* What a namespace and one key of it stand at. */
+typedef struct state {
+    bool known;  /* read, or written by this handle */
+    bool fresh;  /* read in this verb */
+    bool wasted; /* what this verb wrote turned out to be in another cluster */
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+    int64_t ns_revision, mark_revision; /* 0: there is none */
+    int64_t floor, back;
+    uint64_t cluster, term;
+    char row[FIRN_ROW_SIZE], note[FIRN_NOTE_SIZE];
+    firn_mark mark;
+} state;
+
+typedef struct store {
+    module_url url;
+    firn_store_options options;
+    int64_t connect_ms, call_ms, unsafe, tls, verify;
+    const char *prefix, *ca, *cert, *key;
+    module_seen seen;
+    module_retry retry;
+    char why[120]; /* nobody could be reached */
+    const char *caution;
+    bool greeted; /* who they are, and logged in if that is asked for */
+    char token[512];
+    pid_t pid;
+    CURL *curl;
+    int sockets[SOCKETS], socket_count;
+    size_t host, connected; /* tried first; the one that the kept connection leads to */
+    int refusal;            /* etcd's own code of the last failure, or CODE_NONE */
+    int64_t date_s;         /* of the last answer; 0: it did not say */
+    state last;             /* of the last reservation */
+    uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
+    int64_t revision;       /* the highest seen */
+    int64_t lost;           /* the highest revision seen before it fell, 0: it never did */
+    int64_t back;           /* the highest BACK read */
+} store;
+
+FIRN_API extern const firn_store_ops firn_store_module;
+
+/* The failpoints of one write. */
+typedef struct points {
+    const char *before, *sent, *committed;
+} points;
+
+static const points reserve_points = {"reserve.before", "reserve.sent", "reserve.committed"};
+static const points give_back_points = {"give_back.before", "give_back.sent",
+                                        "give_back.committed"};
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *base64(const char *data, size_t length) {
+    const gnutls_datum_t in = {(unsigned char *)(uintptr_t)data, (unsigned)length};
+    gnutls_datum_t out = {NULL, 0};
+    if (gnutls_base64_encode2(&in, &out) != 0) {
+        return NULL;
+    }
+    json_t *text = json_stringn((const char *)out.data, out.size);
+    gnutls_free(out.data);
+    return text;
+}
+
+/* False: none, or longer than fits with a zero. */
+static bool plain(char *out, size_t size, size_t *length, const json_t *text) {
+    const char *value = json_string_value(text);
+    gnutls_datum_t in, bin = {NULL, 0};
+    if (value == NULL) {
+        return false;
+    }
+    in = (gnutls_datum_t){(unsigned char *)(uintptr_t)value, (unsigned)strlen(value)};
+    if (in.size > 0 && gnutls_base64_decode2(&in, &bin) != 0) {
+        return false;
+    }
+    bool fits = bin.size < size;
+    if (fits) {
+        if (bin.size > 0) {
+            memcpy(out, bin.data, bin.size);
+        }
+        out[bin.size] = '\0';
+        *length = bin.size;
+    }
+    gnutls_free(bin.data);
+    return fits;
+}
+
+/* 64-bit numbers are texts there, and a 0 is left out. */
+static bool number(uint64_t *out, const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    *out = 0;
+    return value == NULL || (json_is_string(value) && module_uint64(out, json_string_value(value),
+                                                                    json_string_length(value)));
+}
+
+static bool signed_number(int64_t *out, const json_t *object, const char *name) {
+    uint64_t value;
+    if (!number(&value, object, name) || value > INT64_MAX) {
+        return false;
+    }
+    *out = (int64_t)value;
+    return true;
+}
+
+static json_t *number_text(int64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return json_string(text);
+}
+
+/* ---- HTTP ------------------------------------------------------------------------------------ */
+
+/* One POST under way. */
+typedef struct call {
+    store *store;
+    const char *body;
+    size_t length;
+    bool begun;             /* there was a connection, so it may have been sent */
+    const char *sent_point; /* or NULL */
+    bool pointed, forked;
+    char *answer;
+    size_t got, room;
+    int64_t date_s; /* of the member's clock; 0: it did not say */
+} call;
+
+/* libcurl sends a request again by itself when a kept connection breaks before an answer: a write
+ * might be carried out twice. So the second time is refused. */
+static int begin_request(void *of, char *local, char *remote, int local_port, int remote_port) {
+    call *it = of;
+    (void)local;
+    (void)remote;
+    (void)local_port;
+    (void)remote_port;
+    if (it->begun) {
+        return CURL_PREREQFUNC_ABORT;
+    }
+    it->begun = true;
+    return CURL_PREREQFUNC_OK;
+}
+
+static size_t take_answer(char *data, size_t size, size_t count, void *of) {
+    call *it = of;
+    size_t length = size * count;
+    if (it->got + length > ANSWER_MOST) {
+        return 0;
+    }
+    if (it->got + length > it->room) {
+        size_t room = (it->got + length) * 2 + 1024;
+        char *more = realloc(it->answer, room);
+        if (more == NULL) {
+            return 0;
+        }
+        it->answer = more;
+        it->room = room;
+    }
+    memcpy(it->answer + it->got, data, length);
+    it->got += length;
+    return length;
+}
+
+static size_t take_header(char *data, size_t size, size_t count, void *of) {
+    call *it = of;
+    char line[80];
+    size_t length = size * count;
+    if (length < sizeof line && length > 5 && strncasecmp(data, "Date:", 5) == 0) {
+        snprintf(line, sizeof line, "%.*s", (int)length - 5, data + 5);
+        time_t date = curl_getdate(line, NULL);
+        it->date_s = date > 0 ? (int64_t)date : 0;
+    }
+    return length;
+}
+
+/* Called often; the first time after the body has left is the failpoint's. */
+static int watch(void *of, curl_off_t down, curl_off_t downed, curl_off_t up, curl_off_t upped) {
+    call *it = of;
+    (void)down;
+    (void)downed;
+    (void)up;
+    if (!it->pointed && upped >= (curl_off_t)it->length) {
+        it->pointed = true;
+        it->forked = module_point(&it->store->options, it->store->pid, it->sent_point, NULL) != 0;
+    }
+    return it->forked;
+}
+
+static curl_socket_t open_socket(void *of, curlsocktype purpose, struct curl_sockaddr *address) {
+    store *self = of;
+    (void)purpose;
+    if (self->socket_count == SOCKETS) {
+        return CURL_SOCKET_BAD;
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0) {
+        self->sockets[self->socket_count++] = fd;
+    }
+    return fd;
+}
+
+static int close_socket(void *of, curl_socket_t fd) {
+    store *self = of;
+    for (int i = 0; i < self->socket_count; i++) {
+        if (self->sockets[i] == fd) {
+            self->sockets[i] = self->sockets[--self->socket_count];
+            break;
+        }
+    }
+    return close(fd);
+}
+
+static void hang_up(store *self, bool forked) {
+    for (int i = 0; forked && i < self->socket_count; i++) {
+        close(self->sockets[i]); /* and nothing said to the other end, by TLS for one */
+    }
+    if (!forked && self->curl != NULL) {
+        curl_easy_cleanup(self->curl);
+    }
+    self->socket_count = 0;
+    self->curl = NULL;
+}
+
+static CURL *make_curl(store *self) {
+    CURL *curl = curl_easy_init();
+    if (curl == NULL) {
+        return NULL;
+    }
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_MAXCONNECTS, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, begin_request);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, self);
+    curl_easy_setopt(curl, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, self);
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, (long)self->verify);
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, self->verify ? 2L : 0L);
+    if (self->ca != NULL) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, self->ca);
+    }
+    if (self->cert != NULL) {
+        curl_easy_setopt(curl, CURLOPT_SSLCERT, self->cert);
+        curl_easy_setopt(curl, CURLOPT_SSLKEY, self->key);
+    }
+    return curl;
+}
+
+/* Without a leader a member answers at once, and not after its own seven seconds. */
+static struct curl_slist *make_headers(const store *self) {
+    char login[sizeof self->token + 20];
+    struct curl_slist *list = curl_slist_append(NULL, "Grpc-Metadata-Hasleader: true"), *more;
+    if (list != NULL && self->token[0] != '\0') {
+        snprintf(login, sizeof login, "Authorization: %s", self->token);
+        more = curl_slist_append(list, login);
+        if (more == NULL) {
+            curl_slist_free_all(list);
+        }
+        list = more;
+    }
+    return list;
+}
+
+static void make_url(char out[512], const store *self, size_t at, const char *path) {
+    const module_host *host = &self->url.hosts[at];
+    bool v6 = strchr(host->name, ':') != NULL;
+    snprintf(out, 512, "%s://%s%.255s%s:%d%s", self->tls ? "https" : "http", v6 ? "[" : "",
+             host->name, v6 ? "]" : "", host->port != 0 ? host->port : PORT, path);
+}
+
+/* One request to one host. it->begun tells afterwards whether anything may have left. */
+static CURLcode post(call *it, size_t at, const char *path, int64_t call_ms, long *status) {
+    store *self = it->store;
+    char url[512];
+    int64_t connect_ms = self->connect_ms / (int64_t)self->url.host_count;
+    bool kept = self->socket_count > 0 && self->connected == at;
+    struct curl_slist *headers = make_headers(self);
+    CURL *curl = self->curl;
+    if (headers == NULL) {
+        return CURLE_OUT_OF_MEMORY;
+    }
+    connect_ms = connect_ms > 0 ? connect_ms : 1;
+    call_ms = call_ms > 0 ? call_ms : 1;
+    make_url(url, self, at, path);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)it->length);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, it->body);
+    curl_easy_setopt(curl, CURLOPT_PREREQDATA, it);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, it);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, it);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, it);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, it->sent_point == NULL ? 1L : 0L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(kept ? call_ms : connect_ms + call_ms));
+    CURLcode result = curl_easy_perform(curl);
+    self->connected = at;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
+    curl_slist_free_all(headers);
+    return result;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+enum {
+    CODE_NONE = -1,
+    CODE_INVALID = 3,
+    CODE_DENIED = 7,
+    CODE_EXHAUSTED = 8,
+    CODE_UNAUTHENTICATED = 16
+};
+
+/* What etcd says instead of carrying a transaction out, by its gRPC code or its text; any other
+ * failure leaves it open. `other`: another member may do it. */
+static const struct refusal {
+    int code; /* 0: any */
+    const char *text;
+    bool other;
+} refusals[] = {
+    {CODE_INVALID, "", false},
+    {CODE_DENIED, "", false},
+    {CODE_EXHAUSTED, "", false}, /* too many requests, or no space */
+    {CODE_UNAUTHENTICATED, "", false},
+    {0, "etcdserver: no leader", true},
+    {0, "not supported for learner", true},
+};
+
+typedef struct outcome {
+    int code; /* of ours */
+    int grpc; /* etcd's, or CODE_NONE */
+    bool other;
+    char why[100];
+} outcome;
+
+static outcome refusal_of(const json_t *answer, long status) {
+    const char *text = json_string_value(json_object_get(answer, "error"));
+    json_t *code = json_object_get(answer, "code");
+    outcome out = {FIRN_EUNKNOWN, json_is_integer(code) ? (int)json_integer_value(code) : CODE_NONE,
+                   false, ""};
+    if (text == NULL) {
+        snprintf(out.why, sizeof out.why, "HTTP status %ld", status);
+        out.code = status >= 400 && status < 500 ? FIRN_ESTORE : FIRN_EUNKNOWN;
+        return out;
+    }
+    snprintf(out.why, sizeof out.why, "%s", text);
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        if ((refusals[i].code == 0 || refusals[i].code == out.grpc) &&
+            strstr(text, refusals[i].text) != NULL) {
+            out.code = FIRN_ESTORE;
+            out.other = refusals[i].other;
+            break;
+        }
+    }
+    return out;
+}
+
+/* One attempt; fills *answer on FIRN_OK. */
+static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, json_t **answer) {
+    long status = 0;
+    outcome out = {FIRN_OK, CODE_NONE, false, ""};
+    it->got = 0;
+    CURLcode result = post(it, at, path, call_ms, &status);
+    if (it->forked) {
+        out.code = FIRN_EFORKED;
+        return out;
+    }
+    if (result != CURLE_OK) {
+        out.code = it->begun ? FIRN_EUNKNOWN : FIRN_ESTORE;
+        out.other = out.code == FIRN_ESTORE;
+        snprintf(out.why, sizeof out.why, "%s", curl_easy_strerror(result));
+        return out;
+    }
+    *answer = it->got > 0 ? json_loadb(it->answer, it->got, 0, NULL) : NULL;
+    if (status != 200 || *answer == NULL) {
+        out = refusal_of(*answer, status);
+        json_decref(*answer);
+        *answer = NULL;
+    }
+    return out;
+}
+
+static int tell(const store *self, const outcome *out, firn_error *error) {
+    switch (out->code) {
+    case FIRN_EUNKNOWN:
+        return module_fail(error, FIRN_EUNKNOWN,
+                           "store %.60s did not answer (%.60s), perhaps after it did what it was "
+                           "asked: ask again with the same grant",
+                           self->url.shown, out->why);
+    case FIRN_EFORKED:
+        return module_fail(error, FIRN_EFORKED,
+                           "this process was forked while the store was at work: call exec, or "
+                           "fork between calls");
+    default:
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s cannot be used (%.80s): start it, or look at its log",
+                           self->url.shown, out->why);
+    }
+}
+
+static int log_in(store *self, firn_error *error);
+
+/* A body to whichever host answers; a write goes on to the next one only where it is proven not to
+ * have been carried out. self->refusal tells etcd's own code of a failure. */
+static int ask_hosts(store *self, const char *path, const char *body, const char *sent_point,
+                     bool write, json_t **answer, firn_error *error) {
+    const size_t hosts = self->url.host_count;
+    const int64_t share_ms = write ? self->call_ms : self->call_ms / (int64_t)hosts;
+    bool reached = false;
+    outcome out = {FIRN_ESTORE, CODE_NONE, false, ""};
+    for (size_t i = 0; i < hosts; i++) {
+        call it = {.store = self, .body = body, .length = strlen(body), .sent_point = sent_point};
+        out = attempt(&it, self->host, path, share_ms, answer);
+        free(it.answer);
+        self->date_s = it.date_s;
+        self->refusal = out.grpc;
+        reached = reached || it.begun;
+        if (out.code == FIRN_OK) {
+            module_retry_worked(&self->retry);
+            return FIRN_OK;
+        }
+        if (out.code == FIRN_EFORKED || (out.code == FIRN_ESTORE && !out.other)) {
+            break; /* every member would say that */
+        }
+        self->host = (self->host + 1) % hosts;
+        self->greeted = false;
+        if (write && out.code == FIRN_EUNKNOWN) {
+            break;
+        }
+    }
+    out.code = write || out.code == FIRN_EFORKED ? out.code : FIRN_ESTORE;
+    if (!reached && out.code == FIRN_ESTORE) {
+        module_retry_failed(&self->retry);
+        snprintf(self->why, sizeof self->why, "%.60s cannot be used (%.40s)", self->url.shown,
+                 out.why);
+    }
+    return tell(self, &out, error);
+}
+
+/* A text that is wiped and freed; NULL: no memory. */
+static int ask_text(store *self, const char *path, char *text, const points *at, json_t **answer,
+                    firn_error *error) {
+    const char *sent_point = at != NULL && self->options.failpoint != NULL ? at->sent : NULL;
+    if (text == NULL) {
+        return module_fail(error, FIRN_EMEMORY, "out of memory for a request");
+    }
+    return ask_hosts(self, path, text, sent_point, at != NULL, answer, error);
+}
+
+static void wipe(char *text) {
+    if (text != NULL) {
+        explicit_bzero(text, strlen(text));
+        free(text);
+    }
+}
+
+static int log_in(store *self, firn_error *error) {
+    json_t *answer = NULL;
+    json_t *body = json_pack("{s:s, s:s}", "name", self->url.user, "password",
+                             self->url.password != NULL ? self->url.password : "");
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    explicit_bzero(self->token, sizeof self->token);
+    int code = ask_text(self, "/v3/auth/authenticate", text, NULL, &answer, error);
+    wipe(text);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    const char *token = json_string_value(json_object_get(answer, "token"));
+    bool fits = token != NULL && strlen(token) < sizeof self->token;
+    if (fits) {
+        strcpy(self->token, token);
+    }
+    json_decref(answer);
+    return fits ? FIRN_OK
+                : module_fail(error, FIRN_ESTORE, "store %.60s gives no token: look at its log",
+                              self->url.shown);
+}
+
+/* Takes the body. A token that expired is renewed once: the request was not carried out. */
+static int ask(store *self, const char *path, json_t *body, const points *at, json_t **answer,
+               firn_error *error) {
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    int code = ask_text(self, path, text, at, answer, error);
+    if (code == FIRN_ESTORE && self->refusal == CODE_UNAUTHENTICATED && self->url.user != NULL &&
+        (code = log_in(self, error)) == FIRN_OK) {
+        code = ask_text(self, path, text, at, answer, error);
+    }
+    wipe(text);
+    return code;
+}
+
+static const char one_member[] =
+    "the etcd cluster has one voting member, so what it acknowledged goes with its disk";
+static const char hidden_members[] =
+    "etcd does not tell how many members keep what it acknowledges";
+
+static int greet(store *self, firn_error *error) {
+    json_t *answer = NULL;
+    if (self->greeted) {
+        return FIRN_OK;
+    }
+    int code = self->url.user != NULL && self->token[0] == '\0' ? log_in(self, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = ask(self, "/v3/cluster/member/list", json_object(), NULL, &answer, error);
+    if (code != FIRN_OK && self->refusal != CODE_DENIED) {
+        return code;
+    }
+    json_t *members = json_object_get(answer, "members"), *member;
+    size_t i, voters = 0;
+    json_array_foreach(members, i, member) {
+        voters += !json_is_true(json_object_get(member, "isLearner"));
+    }
+    self->caution = code != FIRN_OK ? hidden_members : voters < 2 ? one_member : NULL;
+    self->greeted = true;
+    json_decref(answer);
+    return FIRN_OK;
+}
+
+/* A connection of this process's own, to somebody who was asked who they are. */
+static int ready(store *self, firn_error *error) {
+    if (module_forked(&self->pid)) {
+        hang_up(self, true);
+        self->greeted = false;
+        module_retry_worked(&self->retry);
+    }
+    if (module_retry_waits(&self->retry)) {
+        return module_fail(error, FIRN_ESTORE, "store %.119s: tried again within a second",
+                           self->why);
+    }
+    if (self->curl == NULL && (self->curl = make_curl(self)) == NULL) {
+        return module_fail(error, FIRN_EMEMORY, "out of memory for a connection");
+    }
+    return greet(self, error);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void name_namespace(bytes *out, const store *self, const char *ns) {
+    out->length = (size_t)snprintf(out->at, sizeof out->at, "%snamespace/%s", self->prefix, ns);
+}
+
+static void name_mark(bytes *out, const store *self, const char *ns, const char *key) {
+    out->length =
+        (size_t)snprintf(out->at, sizeof out->at, "%smark/%s%c%s", self->prefix, ns, '\0', key);
+}
+
+/* The next blank-separated number of a record. */
+static bool next_number(uint64_t *out, const char **at) {
+    size_t length = strcspn(*at, " ");
+    if ((*at)[length] != ' ' || !module_uint64(out, *at, length)) {
+        return false;
+    }
+    *at += length + 1;
+    return true;
+}
+
+static bool read_namespace(state *out, const char *text) {
+    uint64_t floor, back;
+    if (!next_number(&floor, &text) || floor > FIRN_SLOT_MAX ||
+        !next_number(&out->cluster, &text) || !next_number(&out->term, &text) ||
+        !next_number(&back, &text) || back > INT64_MAX || strlen(text) >= sizeof out->row) {
+        return false;
+    }
+    out->floor = (int64_t)floor;
+    out->back = (int64_t)back;
+    strcpy(out->row, text);
+    return true;
+}
+
+static bool read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text) {
+    uint64_t high;
+    if (!next_number(&high, &text) || high > FIRN_SLOT_MAX || !next_number(&mark->grant, &text) ||
+        strlen(text) >= FIRN_NOTE_SIZE) {
+        return false;
+    }
+    mark->high = (int64_t)high;
+    strcpy(note, text);
+    return true;
+}
+
+/* Which cluster answered, how far it is; and whether it fell behind what was seen. */
+static bool take_head(store *self, const json_t *answer) {
+    const json_t *header = json_object_get(answer, "header");
+    uint64_t cluster, term;
+    int64_t revision;
+    if (header == NULL || !number(&cluster, header, "cluster_id") ||
+        !number(&term, header, "raft_term") || !signed_number(&revision, header, "revision") ||
+        cluster == 0 || revision < 1) {
+        return false;
+    }
+    if (cluster == self->cluster && revision < self->revision) {
+        self->lost = self->revision > self->back ? self->revision : self->back + 1;
+    }
+    self->revision = revision;
+    self->cluster = cluster;
+    self->term = term;
+    return true;
+}
+
+static bool take_record(json_t *responses, size_t at, int64_t *revision, char text[RECORD_SIZE]) {
+    json_t *range = json_object_get(json_array_get(responses, at), "response_range");
+    json_t *record = json_array_get(json_object_get(range, "kvs"), 0);
+    size_t length;
+    *revision = 0;
+    text[0] = '\0';
+    return range != NULL && (record == NULL ||
+                             (signed_number(revision, record, "mod_revision") && *revision > 0 &&
+                              plain(text, RECORD_SIZE, &length, json_object_get(record, "value"))));
+}
+
+/* What a namespace and a key stand at, from the answers to two ranges. */
+static bool take_state(store *self, state *now, const json_t *answer) {
+    json_t *responses = json_object_get(answer, "responses");
+    char text[RECORD_SIZE];
+    now->floor = now->back = 0;
+    now->mark = (firn_mark){0, 0};
+    now->row[0] = now->note[0] = '\0';
+    if (!take_record(responses, 0, &now->ns_revision, text) ||
+        (now->ns_revision > 0 && !read_namespace(now, text)) ||
+        !take_record(responses, 1, &now->mark_revision, text) ||
+        (now->mark_revision > 0 && !read_mark(&now->mark, now->note, text))) {
+        return false;
+    }
+    self->back = now->back > self->back ? now->back : self->back;
+    now->known = now->fresh = true;
+    return true;
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+static json_t *range_of(const bytes *name) {
+    return json_pack("{s:{s:o}}", "requestRange", "key", base64(name->at, name->length));
+}
+
+static json_t *ranges_of(const store *self, const state *now) {
+    bytes ns, mark;
+    name_namespace(&ns, self, now->ns);
+    name_mark(&mark, self, now->ns, now->key);
+    return json_pack("[o, o]", range_of(&ns), range_of(&mark));
+}
+
+/* Equal, which need not be said. Revision 0 is that of a key that is not there. */
+static json_t *compare_of(const bytes *name, int64_t revision) {
+    return json_pack("{s:o, s:s, s:o}", "key", base64(name->at, name->length), "target", "MOD",
+                     "modRevision", number_text(revision));
+}
+
+static json_t *put_of(const bytes *name, const char *text) {
+    return json_pack("{s:{s:o, s:o}}", "requestPut", "key", base64(name->at, name->length), "value",
+                     base64(text, strlen(text)));
+}
+
+static int damaged(const store *self, int code, firn_error *error) {
+    return module_fail(error, code,
+                       "store %.60s holds or answers what nobody understands: look "
+                       "at it with etcdctl",
+                       self->url.shown);
+}
+
+static int read_state(store *self, state *now, firn_error *error) {
+    json_t *answer = NULL;
+    int code = ask(self, "/v3/kv/txn", json_pack("{s:o}", "success", ranges_of(self, now)), NULL,
+                   &answer, error);
+    if (code == FIRN_OK && (!take_head(self, answer) || !take_state(self, now, answer))) {
+        code = damaged(self, FIRN_ESTORE, error);
+    }
+    json_decref(answer);
+    return code;
+}
+
+/* Writes what is not NULL if namespace and mark are what `now` says, else reads them into it.
+ * *written tells which. That the transaction does not bring what it found makes it a tenth faster
+ * where nobody came between, which is nearly always. */
+static int write_state(store *self, state *now, const char *ns_text, const char *mark_text,
+                       const points *at, bool *written, firn_error *error) {
+    bytes ns, mark;
+    json_t *answer = NULL, *puts = json_array();
+    int code = module_point(&self->options, self->pid, at->before, error);
+    if (code != FIRN_OK) {
+        json_decref(puts);
+        return code;
+    }
+    name_namespace(&ns, self, now->ns);
+    name_mark(&mark, self, now->ns, now->key);
+    if ((ns_text != NULL && json_array_append_new(puts, put_of(&ns, ns_text)) != 0) ||
+        (mark_text != NULL && json_array_append_new(puts, put_of(&mark, mark_text)) != 0)) {
+        json_decref(puts);
+        return module_fail(error, FIRN_EMEMORY, "out of memory for a request");
+    }
+    json_t *body = json_pack("{s:[o, o], s:o}", "compare", compare_of(&ns, now->ns_revision),
+                             compare_of(&mark, now->mark_revision), "success", puts);
+    code = ask(self, "/v3/kv/txn", body, at, &answer, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    *written = json_is_true(json_object_get(answer, "succeeded"));
+    if (!take_head(self, answer)) {
+        code = damaged(self, FIRN_EUNKNOWN, error);
+    } else if (*written) {
+        now->ns_revision = ns_text != NULL ? self->revision : now->ns_revision;
+        now->mark_revision = mark_text != NULL ? self->revision : now->mark_revision;
+    }
+    json_decref(answer);
+    return code == FIRN_OK && !*written ? read_state(self, now, error) : code;
+}
+
+/* Lets the other writers of the same key go first: longer with each round, and at random. */
+static void nap(int round) {
+    unsigned random = 0;
+    int most_ms = 1 << (round < 5 ? round : 5);
+    if (getrandom(&random, sizeof random, 0) != sizeof random) {
+        random = (unsigned)module_now_ms();
+    }
+    int64_t ns = (int64_t)(random % ((unsigned)most_ms * 1000)) * 1000;
+    const struct timespec wait = {0, (long)ns};
+    nanosleep(&wait, NULL);
+}
+
+_Static_assert(1 << 5 == NAP_MOST_MS, "the longest nap");
+
+/* ---- reserve --------------------------------------------------------------------------------- */
+
+/* Was the namespace last reserved from another cluster, or from this one in a later state? */
+static bool is_changed(const store *self, const state *now) {
+    return now->ns_revision > 0
+               ? now->cluster != self->cluster || now->term > self->term || self->lost > now->back
+               : self->lost > 0 || module_was_seen(&self->seen, now->ns);
+}
+
+/* What follows from a state: FIRN_OK and `first`, or a refusal; `renew`: the namespace's record is
+ * another one afterwards, whichever. */
+static int decide(store *self, state *now, const firn_request *request, int64_t *first, bool *renew,
+                  firn_mark *held, firn_error *error) {
+    bool changed = is_changed(self, now);
+    *renew = false;
+    if (now->ns_revision > 0 && strcmp(now->row, request->row) != 0) {
+        return module_other_row(error, request, now->row);
+    }
+    if (changed && request->guard <= 0) {
+        return module_refuse_changed(error, self->url.shown, request->ns);
+    }
+    if (changed || now->ns_revision == 0 || self->term > now->term) {
+        *renew = true;
+        now->floor = changed && request->guard > now->floor ? request->guard : now->floor;
+        now->back = changed && self->lost > now->back ? self->lost : now->back;
+        now->cluster = self->cluster;
+        now->term = self->term;
+        strcpy(now->row, request->row);
+    }
+    *first = now->mark.high > request->earliest ? now->mark.high : request->earliest;
+    *first = *first > now->floor ? *first : now->floor;
+    if (*first <= request->latest) {
+        return FIRN_OK;
+    }
+    module_busy(held, &now->mark, now->floor);
+    held->grant = now->wasted ? 0 : held->grant; /* not for the caller to find its own there */
+    return module_refuse_busy(error, request, held->high);
+}
+
+static void namespace_text(char out[RECORD_SIZE], const state *now) {
+    snprintf(out, RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %s", now->floor,
+             now->cluster, now->term, now->back, now->row);
+}
+
+static void mark_text(char out[RECORD_SIZE], const firn_mark *mark, const char *note) {
+    snprintf(out, RECORD_SIZE, "%" PRId64 " %" PRIu64 " %s", mark->high, mark->grant, note);
+}
+
+/* One round. *done: its code is the verb's; else `now` was read anew. */
+static int reserve_round(store *self, state *now, const firn_request *request, int64_t *first,
+                         firn_mark *held, bool *done, firn_error *error) {
+    char ns_text[RECORD_SIZE], text[RECORD_SIZE];
+    bool renew, written = false;
+    int64_t slot = 0;
+    state next = *now;
+    int verdict = decide(self, &next, request, &slot, &renew, held, error);
+    *done = false;
+    if (verdict != FIRN_OK && !now->fresh) {
+        return read_state(self, now, error); /* what is only remembered refuses nobody */
+    }
+    *done = verdict != FIRN_OK && (verdict != FIRN_EBUSY || !renew);
+    if (*done) {
+        return verdict;
+    }
+    namespace_text(ns_text, &next);
+    next.mark = (firn_mark){slot + request->count, request->grant};
+    snprintf(next.note, sizeof next.note, "%s", request->note != NULL ? request->note : "");
+    mark_text(text, &next.mark, next.note);
+    int code = write_state(self, &next, renew ? ns_text : NULL, verdict == FIRN_OK ? text : NULL,
+                           &reserve_points, &written, error);
+    if (code != FIRN_OK || !written) {
+        *now = next;
+        return code;
+    }
+    if (is_changed(self, &next)) { /* the answer says it was another one: those slots are lost */
+        now->wasted = true;
+        return read_state(self, now, error);
+    }
+    *now = next;
+    *done = true;
+    if (verdict == FIRN_OK) {
+        module_see(&self->seen, request->ns);
+        *first = slot;
+        return module_point(&self->options, self->pid, reserve_points.committed, error);
+    }
+    return verdict;
+}
+
+/* Begins with what the last verb left, if that was the same key's. */
+static int recall(store *self, state *now, const char *ns, const char *key, firn_error *error) {
+    const state *last = &self->last;
+    if (last->known && strcmp(last->ns, ns) == 0 && strcmp(last->key, key) == 0) {
+        *now = *last;
+        now->fresh = now->wasted = false;
+        return FIRN_OK;
+    }
+    memset(now, 0, sizeof *now);
+    snprintf(now->ns, sizeof now->ns, "%s", ns);
+    snprintf(now->key, sizeof now->key, "%s", key);
+    return read_state(self, now, error);
+}
+
+static int too_many(const store *self, const char *ns, const char *key, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.50s: others were first on %.24s/%.63s for %" PRId64
+                       " ms: try again",
+                       self->url.shown, ns, key, self->call_ms);
+}
+
+static int etcd_reserve(void *of, const firn_request *request, int64_t *first, firn_mark *held,
+                        firn_error *error) {
+    store *self = of;
+    state now;
+    bool done = false;
+    int64_t slot = 0;
+    firn_mark mark = {0, 0};
+    int code = ready(self, error);
+    if (code == FIRN_OK) {
+        code = recall(self, &now, request->ns, request->key, error);
+    }
+    self->last.known = false;
+    int64_t deadline_ms = module_now_ms() + self->call_ms;
+    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
+        if (i > 1) {
+            nap(i);
+        }
+        if (i > 0 && module_now_ms() >= deadline_ms) {
+            return too_many(self, request->ns, request->key, error);
+        }
+        code = reserve_round(self, &now, request, &slot, &mark, &done, error);
+    }
+    if (code == FIRN_OK && !done) {
+        return too_many(self, request->ns, request->key, error);
+    }
+    if (code == FIRN_OK) {
+        *first = slot;
+        self->last = now;
+    } else if (code == FIRN_EBUSY) {
+        *held = mark;
+    }
+    return code;
+}
+
+/* ---- give back ------------------------------------------------------------------------------- */
+
+static int give_back_round(store *self, state *now, const firn_mark *mine, int64_t high, bool *done,
+                           firn_error *error) {
+    char text[RECORD_SIZE];
+    bool written = false;
+    *done = false;
+    if (now->mark_revision == 0 || now->mark.high != mine->high || now->mark.grant != mine->grant) {
+        if (!now->fresh) {
+            return read_state(self, now, error);
+        }
+        *done = true;
+        return module_refuse_give_back(error, now->ns, now->key, mine);
+    }
+    const firn_mark lowered = {high, 0};
+    mark_text(text, &lowered, now->note);
+    int code = write_state(self, now, NULL, text, &give_back_points, &written, error);
+    if (code == FIRN_OK && written) {
+        now->mark = lowered;
+        *done = true;
+        code = module_point(&self->options, self->pid, give_back_points.committed, error);
+    }
+    return code;
+}
+
+static int etcd_give_back(void *of, const char *ns, const char *key, const firn_mark *mine,
+                          int64_t high, firn_error *error) {
+    store *self = of;
+    state now;
+    bool done = false;
+    int code = ready(self, error);
+    if (code == FIRN_OK) {
+        code = recall(self, &now, ns, key, error);
+    }
+    self->last.known = false;
+    int64_t deadline_ms = module_now_ms() + self->call_ms;
+    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
+        if (i > 0 && module_now_ms() >= deadline_ms) {
+            return too_many(self, ns, key, error);
+        }
+        code = give_back_round(self, &now, mine, high, &done, error);
+    }
+    if (code == FIRN_OK && done) {
+        self->last = now;
+    }
+    return code;
+}
+
+/* ---- list ------------------------------------------------------------------------------------ */
+
+/* Called for each key of a range. */
+typedef int take_pair(void *context, const bytes *name, const char *text, firn_error *error);
+
+/* The first name behind all that begin with this one. Names end with / or a zero byte here, so
+ * their last byte has a successor. */
+static bytes behind(const bytes *name) {
+    bytes out = *name;
+    out.at[out.length - 1]++;
+    return out;
+}
+
+static int take_page(const store *self, json_t *answer, bytes *next, take_pair *take, void *context,
+                     firn_error *error) {
+    json_t *pairs = json_object_get(answer, "kvs"), *pair;
+    size_t i;
+    json_array_foreach(pairs, i, pair) {
+        char text[RECORD_SIZE];
+        size_t length;
+        bytes name;
+        if (!plain(name.at, sizeof name.at, &name.length, json_object_get(pair, "key")) ||
+            !plain(text, sizeof text, &length, json_object_get(pair, "value"))) {
+            return damaged(self, FIRN_ESTORE, error);
+        }
+        int code = take(context, &name, text, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        *next = name; /* and with the zero behind it the least name that is later */
+        next->length++;
+    }
+    return FIRN_OK;
+}
+
+/* Every key from `from` to before `end`, in order, as all of them stood at one revision: *revision,
+ * or the present one if that is 0. */
+static int walk(store *self, bytes from, const bytes *end, int64_t *revision, take_pair *take,
+                void *context, firn_error *error) {
+    for (int i = 0; i < PAGES_MOST; i++) {
+        json_t *answer = NULL;
+        json_t *body = json_pack("{s:o, s:o, s:o, s:o}", "key", base64(from.at, from.length),
+                                 "rangeEnd", base64(end->at, end->length), "limit",
+                                 number_text(PAGE), "revision", number_text(*revision));
+        int code = ready(self, error);
+        if (code != FIRN_OK) {
+            json_decref(body);
+            return code;
+        }
+        code = ask(self, "/v3/kv/range", body, NULL, &answer, error);
+        if (code == FIRN_OK && !take_head(self, answer)) {
+            code = damaged(self, FIRN_ESTORE, error);
+        }
+        if (code == FIRN_OK) {
+            *revision = *revision != 0 ? *revision : self->revision;
+            code = take_page(self, answer, &from, take, context, error);
+        }
+        bool more = json_is_true(json_object_get(answer, "more"));
+        json_decref(answer);
+        if (code != FIRN_OK || !more) {
+            return code;
+        }
+    }
+    return module_fail(error, FIRN_ESTORE, "store %.60s: a listing does not end", self->url.shown);
+}
+
+/* A listing under way. */
+typedef struct listing {
+    const store *store;
+    json_t *rows; /* of each namespace */
+    size_t skip;  /* what stands before the name of a namespace */
+    firn_visit *visit;
+    void *context;
+} listing;
+
+static int take_row(void *context, const bytes *name, const char *text, firn_error *error) {
+    listing *list = context;
+    state read;
+    if (!read_namespace(&read, text)) {
+        return damaged(list->store, FIRN_ESTORE, error);
+    }
+    return json_object_set_new(list->rows, name->at + list->skip, json_string(read.row)) == 0
+               ? FIRN_OK
+               : module_fail(error, FIRN_EMEMORY, "out of memory for a listing");
+}
+
+static int take_mark(void *context, const bytes *name, const char *text, firn_error *error) {
+    listing *list = context;
+    const char *ns = name->at + list->skip, *key = ns + strlen(ns) + 1;
+    const char *row = json_string_value(json_object_get(list->rows, ns));
+    char note[FIRN_NOTE_SIZE];
+    firn_holding holding = {ns, row, key, note, {0, 0}};
+    if (row == NULL || key > name->at + name->length || !read_mark(&holding.mark, note, text)) {
+        return damaged(list->store, FIRN_ESTORE, error);
+    }
+    return list->visit(list->context, &holding);
+}
+
+static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
+                     firn_error *error) {
+    store *self = of;
+    bytes from, end;
+    int64_t revision = 0;
+    listing list = {self, json_object(), 0, visit, context};
+    name_namespace(&from, self, ns != NULL ? ns : "");
+    list.skip = from.length - (ns != NULL ? strlen(ns) : 0);
+    end = from;
+    if (ns != NULL) { /* that name alone: the next one has a zero behind it */
+        end.length++;
+    } else {
+        end = behind(&from);
+    }
+    int code = walk(self, from, &end, &revision, take_row, &list, error);
+    name_mark(&from, self, ns != NULL ? ns : "", "");
+    from.length -= ns == NULL; /* all: without the zero byte */
+    list.skip = strlen(self->prefix) + strlen("mark/");
+    end = behind(&from);
+    if (code == FIRN_OK) {
+        code = walk(self, from, &end, &revision, take_mark, &list, error);
+    }
+    json_decref(list.rows);
+    return code;
+}
+
+/* ---- now ------------------------------------------------------------------------------------- */
+
+/* The member's clock, by the date of its answer: whole seconds, so half of one is added. Good for
+ * the question whether two clocks are 10 s apart. */
+static int etcd_now(void *of, firn_time *now, firn_error *error) {
+    store *self = of;
+    json_t *answer = NULL;
+    int code = ready(self, error);
+    if (code == FIRN_OK) {
+        code = ask(self, "/v3/cluster/member/list", json_object(), NULL, &answer, error);
+    }
+    json_decref(answer);
+    if (code == FIRN_OK && self->date_s == 0) {
+        return module_fail(error, FIRN_ESYSTEM,
+                           "store %.60s does not tell its time: ask none of it", self->url.shown);
+    }
+    if (code == FIRN_OK) {
+        *now = (firn_time){self->date_s, 500000000};
+    }
+    return code;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static const char parameters[] =
+    "connect_timeout_ms timeout_ms prefix tls ca cert key verify password-file unsafe";
+
+static int read_numbers(store *self, firn_error *error) {
+    const struct {
+        const char *name;
+        int64_t *out, initial, least, most;
+    } numbers[] = {
+        {"connect_timeout_ms", &self->connect_ms, TIMEOUT_MS, 1, 3600000},
+        {"timeout_ms", &self->call_ms, TIMEOUT_MS, 1, 3600000},
+        {"tls", &self->tls, 0, 0, 1},
+        {"verify", &self->verify, 1, 0, 1},
+        {"unsafe", &self->unsafe, self->unsafe, 0, 1},
+    };
+    int code = FIRN_OK;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && code == FIRN_OK; i++) {
+        code = module_param_number(numbers[i].out, &self->url, numbers[i].name, numbers[i].initial,
+                                   numbers[i].least, numbers[i].most, error);
+    }
+    return code;
+}
+
+static int read_places(store *self, firn_error *error) {
+    const char *prefix = module_param(&self->url, "prefix");
+    self->prefix = prefix != NULL ? prefix : "firn/";
+    self->ca = module_param(&self->url, "ca");
+    self->cert = module_param(&self->url, "cert");
+    self->key = module_param(&self->url, "key");
+    if (strlen(self->prefix) > PREFIX_MOST) {
+        return module_fail(error, FIRN_ERANGE,
+                           "the store's prefix has at most %d bytes: "
+                           "give a shorter one",
+                           PREFIX_MOST);
+    }
+    if (!self->tls &&
+        (self->ca != NULL || self->cert != NULL || self->key != NULL || !self->verify)) {
+        return module_fail(error, FIRN_EUSAGE, "ca, cert, key and verify are for TLS: add tls=1");
+    }
+    if ((self->cert == NULL) != (self->key == NULL)) {
+        return module_fail(error, FIRN_EUSAGE, "cert and key go together: give both");
+    }
+    if (self->url.host_count == 0 || self->url.path != NULL) {
+        return module_fail(error, FIRN_EUSAGE,
+                           "the store's URL names no host, or a path: write etcd://HOST:PORT,...");
+    }
+    for (size_t i = 0; i < self->url.host_count; i++) {
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789-._:%";
+        const char *name = self->url.hosts[i].name;
+        if (strlen(name) > 255 || strspn(name, letters) != strlen(name)) {
+            return module_fail(error, FIRN_EUSAGE, "'%.60s' is no host: write etcd://HOST:PORT,...",
+                               name);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* As etcdctl has it: USER[:PASSWORD], and a password by itself. */
+static int read_login(store *self, firn_error *error) {
+    const char *value = getenv("ETCDCTL_USER");
+    if (self->url.user == NULL && value != NULL && value[0] != '\0') {
+        size_t length = strcspn(value, ":");
+        self->url.user = strndup(value, length);
+        if (value[length] == ':' && self->url.password == NULL) {
+            self->url.password = strdup(value + length + 1);
+        }
+        if (self->url.user == NULL || (value[length] == ':' && self->url.password == NULL)) {
+            return module_fail(error, FIRN_EMEMORY, "out of memory");
+        }
+    }
+    return module_password(&self->url, "ETCDCTL_PASSWORD", error);
+}
+
+static int read_url(store *self, const char *url, firn_error *error) {
+    int code = module_url_parse(&self->url, url, error);
+    if (code == FIRN_OK) {
+        code = read_numbers(self, error);
+    }
+    if (code == FIRN_OK) {
+        code = read_places(self, error);
+    }
+    if (code == FIRN_OK) {
+        code = read_login(self, error);
+    }
+    return code == FIRN_OK ? module_params_done(&self->url, parameters, error) : code;
+}
+
+static void etcd_close(void *of) {
+    store *self = of;
+    hang_up(self, module_forked(&self->pid));
+    explicit_bzero(self->token, sizeof self->token);
+    module_url_free(&self->url);
+    free(self);
+}
+
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+
+static void begin_curl(void) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int etcd_open(void **out, const char *url, const firn_store_options *options,
+                     firn_error *error) {
+    store *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return module_fail(error, FIRN_EMEMORY, "out of memory for a store");
+    }
+    self->options = *options;
+    self->unsafe = options->unsafe;
+    int code = read_url(self, url, error);
+    if (code == FIRN_OK) {
+        pthread_once(&curl_once, begin_curl);
+        code = ready(self, error);
+    }
+    if (code != FIRN_OK) {
+        etcd_close(self);
+        return code;
+    }
+    *out = self;
+    return FIRN_OK;
+}
+
+static const char *etcd_caution(void *of) {
+    const store *self = of;
+    return self->caution;
+}
+
+const firn_store_ops firn_store_module = {
+    .version = 1,
+    .scheme = "etcd",
+    .open = etcd_open,
+    .reserve = etcd_reserve,
+    .give_back = etcd_give_back,
+    .list = etcd_list,
+    .now = etcd_now,
+    .caution = etcd_caution,
+    .close = etcd_close,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Short words for tests of one shared engine: reservations with and without a guard, replies that
+ * get lost, ports, certificates. Nothing here tests by itself. */
+#ifndef FIRN_TEST_ASKING_H
+#define FIRN_TEST_ASKING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <firn/firn.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "engines.h"
+
+#define ROW "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
+
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+/* What a failpoint does, and how often each was hit. */
+typedef struct mishap {
+    const char *name; /* the one that acts, or NULL */
+    void (*act)(void);
+    char hits[200];
+} mishap;
+
+static void meet_mishap(void *self, const char *name) {
+    mishap *it = self;
+    size_t length = strlen(it->hits);
+    snprintf(it->hits + length, sizeof it->hits - length, "%s ", name);
+    if (it->name != NULL && strcmp(it->name, name) == 0) {
+        it->act();
+    }
+}
+
+static int try_open(firn_store **store, const char *url, mishap *mishap_at, firn_error *error) {
+    firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
+    if (mishap_at != NULL) {
+        options.failpoint = meet_mishap;
+        options.failpoint_self = mishap_at;
+    }
+    return firn_store_open(store, url, &options, error);
+}
+
+/* `format` makes the URL. */
+__attribute__((unused, format(printf, 1, 2))) static firn_store *open_store(const char *format,
+                                                                            ...) {
+    char url[900];
+    firn_store *store = NULL;
+    firn_error error = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(url, sizeof url, format, arguments);
+    va_end(arguments);
+    if (try_open(&store, url, NULL, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return store;
+}
+
+/* Opening fails with FIRN_ESTORE or FIRN_EUSAGE and one line that holds `what` and no password. */
+__attribute__((unused)) static void not_opened(const char *url, const char *what) {
+    firn_store *store = NULL;
+    firn_error error = {0};
+    int code = try_open(&store, url, NULL, &error);
+    if (code == FIRN_OK) {
+        firn_store_close(store);
+        fail_msg("%s was opened", url);
+    }
+    if ((code != FIRN_ESTORE && code != FIRN_EUSAGE) || strstr(error.text, what) == NULL ||
+        strstr(error.text, ": ") == NULL || strlen(error.text) > 200 ||
+        strstr(error.text, "secret") != NULL) {
+        fail_msg("%d '%s' does not say '%s'", code, error.text, what);
+    }
+}
+
+/* 10 slots of a namespace's key 1, not before `earliest`. */
+static int draw(firn_store *store, const char *ns, int64_t earliest, uint64_t grant, int64_t guard,
+                int64_t *first, firn_mark *held, firn_error *error) {
+    const firn_request request = {ns,    ROW,      "1",  10, earliest, FIRN_SLOT_MAX - 10,
+                                  grant, "a note", guard};
+    return firn_store_reserve(store, &request, first, held, error);
+}
+
+__attribute__((unused)) static void drawn(firn_store *store, const char *ns, uint64_t grant,
+                                          int64_t guard, int64_t expected) {
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    if (draw(store, ns, 0, grant, guard, &first, &held, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(first, expected);
+}
+
+__attribute__((unused)) static void not_drawn(firn_store *store, const char *ns, uint64_t grant,
+                                              int code, const char *what) {
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    int got = draw(store, ns, 0, grant, 0, &first, &held, &error);
+    if (got != code || strstr(error.text, what) == NULL || strlen(error.text) > 200 ||
+        strstr(error.text, "secret") != NULL) {
+        fail_msg("%d '%s' is not %d '%s'", got, error.text, code, what);
+    }
+    assert_int_equal(first, -1);
+}
+
+static int keep_mark(void *context, const firn_holding *holding) {
+    firn_mark *mark = context;
+    *mark = holding->mark;
+    return 0;
+}
+
+/* Where key 1 of a namespace stands, by the listing. */
+__attribute__((unused)) static firn_mark mark_of(firn_store *store, const char *ns) {
+    firn_mark mark = {-1, 0};
+    firn_error error = {0};
+    if (firn_store_list(store, ns, keep_mark, &mark, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return mark;
+}
+
+/* Asks until it is granted, for at most 20 s: an engine that comes back is found by itself. */
+__attribute__((unused)) static void drawn_at_last(firn_store *store, const char *ns,
+                                                  uint64_t grant) {
+    const struct timespec nap = {0, 20000000};
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    for (int i = 0; i < 1000; i++) {
+        int code = draw(store, ns, 0, grant, FIRN_SLOT_MAX / 2, &first, &held, &error);
+        if (code == FIRN_OK) {
+            return;
+        }
+        assert_true(code == FIRN_ESTORE || code == FIRN_EUNKNOWN);
+        nanosleep(&nap, NULL);
+    }
+    fail_msg("%s", error.text);
+}
+
+/* ---- sockets --------------------------------------------------------------------------------- */
+
+static int peer_port(int fd) {
+    struct sockaddr_in peer;
+    socklen_t size = sizeof peer;
+    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET
+               ? ntohs(peer.sin_port)
+               : 0;
+}
+
+__attribute__((unused)) static int url_port(const char *url) {
+    return atoi(strrchr(url, ':') + 1);
+}
+
+/* Puts a connection whose other end is closed in the place of each that this process has to the
+ * port: what was sent has arrived, and its reply never will. Returns how many there were. */
+__attribute__((unused)) static int lose_replies(int port) {
+    int count = 0, pair[2];
+    const struct timespec nap = {0, 100000000}; /* for what was sent to be carried out */
+    nanosleep(&nap, NULL);
+    for (int fd = 3; fd < 256; fd++) {
+        if (peer_port(fd) == port && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0) {
+            close(pair[1]);
+            dup2(pair[0], fd);
+            close(pair[0]);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* A port that nobody listens at now. */
+__attribute__((unused)) static int free_port(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t size = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bool bound = bind(fd, (struct sockaddr *)&at, size) == 0 &&
+                 getsockname(fd, (struct sockaddr *)&at, &size) == 0;
+    close(fd);
+    return bound ? ntohs(at.sin_port) : 0;
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+__attribute__((unused, format(printf, 1, 2))) static bool run(const char *format, ...) {
+    char command[2000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    fflush(NULL);
+    return system(command) == 0;
+}
+
+/* A certificate authority, and certificates of a server at 127.0.0.1 and of a client, in a folder
+ * that the engine's user may read: ca.pem server.pem server.key client.pem client.key. */
+__attribute__((unused)) static bool make_certificates(const char *folder) {
+    return run("cd '%s' && exec >openssl.log 2>&1 &&"
+               " openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+               "  -keyout ca.key -out ca.pem -days 2 -subj /CN=ca &&"
+               " for who in server client; do"
+               "  openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+               "   -keyout $who.key -out $who.csr -subj /CN=$who &&"
+               "  printf 'subjectAltName=IP:127.0.0.1\\n' >names &&"
+               "  openssl x509 -req -in $who.csr -CA ca.pem -CAkey ca.key -CAcreateserial"
+               "   -days 2 -extfile names -out $who.pem || exit 1; done && chmod 755 . &&"
+               " chmod 644 *.key *.pem",
+               folder);
+}
+
+/* The engine, or the test is skipped; one that is installed and does not start is a failure. */
+__attribute__((unused)) static engine *needed(const char *kind, int number, const char *options) {
+    engine *it = engine_of(kind, number, options);
+    if (it == NULL) {
+        assert_true(engine_missing(kind, number));
+        skip();
+    }
+    return it;
+}
+
+#endif

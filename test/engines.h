@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Real engines for a test program: each is started once, by test/engine, which also ends it should
+ * this program be killed. Nothing here tests. */
+#ifndef FIRN_TEST_ENGINES_H
+#define FIRN_TEST_ENGINES_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ENGINES_MAX       12
+#define ENGINE_NOT_HERE   77  /* test/engine: the engine is not installed */
+#define ENGINE_URL_SIZE   200 /* room for a URL and its zero */
+#define ENGINE_SCRIPT     FIRN_SOURCE_DIR "/test/engine"
+#define ENGINE_LINE_BYTES 1200
+
+/* One that was started, or could not be. */
+typedef struct engine {
+    char kind[16];
+    int number; /* two of a kind have two */
+    char folder[300], url[ENGINE_URL_SIZE];
+    pid_t owner; /* the process that started it and alone stops it */
+    int status;  /* 0, or what test/engine ended with */
+} engine;
+
+static engine engines_started[ENGINES_MAX];
+static int engines_count;
+
+/* Runs test/engine; the first line that it prints goes to `line` (may be NULL). Returns its exit
+ * status, or -1. */
+static int engine_run(char *line, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int engine_run(char *line, size_t size, const char *format, ...) {
+    char command[ENGINE_LINE_BYTES];
+    va_list arguments;
+    int length = snprintf(command, sizeof command, "exec env ENGINE_OWNER=%ld '" ENGINE_SCRIPT "' ",
+                          (long)getpid());
+    va_start(arguments, format);
+    vsnprintf(command + length, sizeof command - (size_t)length, format, arguments);
+    va_end(arguments);
+    fflush(NULL);
+    FILE *printed = popen(command, "r");
+    if (printed == NULL) {
+        return -1;
+    }
+    if (line != NULL && fgets(line, (int)size, printed) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+    }
+    int status = pclose(printed);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void engines_stop(void) {
+    for (int i = 0; i < engines_count; i++) {
+        if (engines_started[i].owner == getpid()) {
+            engine_run(NULL, 0, "stop '%s'", engines_started[i].folder);
+        }
+    }
+}
+
+/* The engine of a kind (see test/engine) and number, started at the first call with the server's
+ * own `options`, a string for the shell. NULL: it did not start (missing, unless CI=true, it says
+ * so); the caller skips or fails by engine_missing. */
+__attribute__((unused)) static engine *engine_of(const char *kind, int number,
+                                                 const char *options) {
+    const char *parent = getenv("TMPDIR");
+    for (int i = 0; i < engines_count; i++) {
+        engine *it = &engines_started[i];
+        if (strcmp(it->kind, kind) == 0 && it->number == number && it->owner == getpid()) {
+            return it->status == 0 ? it : NULL;
+        }
+    }
+    if (engines_count == ENGINES_MAX) {
+        return NULL;
+    }
+    if (engines_count == 0) {
+        atexit(engines_stop);
+    }
+    engine *it = &engines_started[engines_count++];
+    snprintf(it->kind, sizeof it->kind, "%s", kind);
+    it->number = number;
+    it->owner = getpid();
+    snprintf(it->folder, sizeof it->folder, "%s/engine-%s-%d-%ld",
+             parent != NULL ? parent : FIRN_BUILD_DIR, kind, number, (long)it->owner);
+    it->status = engine_run(it->url, sizeof it->url, "start %s '%s' %s", kind, it->folder, options);
+    return it->status == 0 ? it : NULL;
+}
+
+/* Is that it did not start no failure? Only where it is not installed, and no test run demands all
+ * of them (CI=true). */
+__attribute__((unused)) static bool engine_missing(const char *kind, int number) {
+    const char *strict = getenv("CI");
+    for (int i = 0; i < engines_count; i++) {
+        if (strcmp(engines_started[i].kind, kind) == 0 && engines_started[i].number == number) {
+            return engines_started[i].status == ENGINE_NOT_HERE &&
+                   !(strict != NULL && strcmp(strict, "true") == 0);
+        }
+    }
+    return false;
+}
+
+/* `word`: kill, halt, restart, pause, continue; `member`: 1 to 3 of etcd3, 0 for all. */
+__attribute__((unused)) static bool engine_do(engine *it, const char *word, int member) {
+    char which[12] = "";
+    if (member > 0) {
+        snprintf(which, sizeof which, "%d", member);
+    }
+    return engine_run(NULL, 0, "%s '%s' %s", word, it->folder, which) == 0;
+}
+
+#endif

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* The store on etcd where it is unlike others: clusters of one and of three members, clusters that
+ * were restored, logins, TLS, replies that get lost. The verbs as such are store_test.c's. */
+#include "asking.h"
+
+#include <arpa/inet.h>
+
+static engine *server;
+
+/* A URL of the server with a prefix of the test's own; lives until the fourth call after this. */
+static const char *url_of(const char *prefix, const char *more) {
+    static char urls[4][500];
+    static unsigned next;
+    char *url = urls[next++ % 4];
+    server = needed("etcd", 1, "");
+    snprintf(url, sizeof urls[0], "%s?prefix=%s/%s", server->url, prefix, more);
+    return url;
+}
+
+/* ---- the gateway, as anybody may use it ------------------------------------------------------ */
+
+static int dial(int port) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    return fd;
+}
+
+/* Posts to etcd; `format` makes the body. The answer is kept until the next call. */
+__attribute__((format(printf, 3, 4))) static const char *post(int port, const char *path,
+                                                              const char *format, ...) {
+    static char answer[20000];
+    char body[4000], head[300];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(body, sizeof body, format, arguments);
+    va_end(arguments);
+    snprintf(head, sizeof head, "POST %s HTTP/1.0\r\nContent-Length: %d\r\n\r\n", path, length);
+    int fd = dial(port);
+    assert_int_equal(write(fd, head, strlen(head)), strlen(head));
+    assert_int_equal(write(fd, body, (size_t)length), length);
+    size_t got = 0;
+    for (ssize_t n = 1; n > 0 && got<sizeof answer - 1; got += n> 0 ? (size_t)n : 0) {
+        n = read(fd, answer + got, sizeof answer - 1 - got);
+    }
+    answer[got] = '\0';
+    close(fd);
+    return answer;
+}
+
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void encode(char *out, const char *text) {
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i += 3) {
+        unsigned char part[3] = {0};
+        memcpy(part, text + i, length - i < 3 ? length - i : 3);
+        const unsigned bits = (unsigned)part[0] << 16 | (unsigned)part[1] << 8 | part[2];
+        for (int j = 0; j < 4; j++) {
+            *out++ = (size_t)j > length - i ? '=' : letters[bits >> (18 - 6 * j) & 63];
+        }
+    }
+    *out = '\0';
+}
+
+static void decode(char *out, const char *text, size_t length) {
+    unsigned bits = 0;
+    int have = 0;
+    for (size_t i = 0; i < length && text[i] != '='; i++) {
+        bits = bits << 6 | (unsigned)(strchr(letters, text[i]) - letters);
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            *out++ = (char)(bits >> have & 255);
+        }
+    }
+    *out = '\0';
+}
+
+/* The record of a namespace: FLOOR CLUSTER TERM BACK ROW. */
+static void get_record(char record[800], const char *key) {
+    char name[300];
+    encode(name, key);
+    const char *answer = post(url_port(server->url), "/v3/kv/range", "{\"key\":\"%s\"}", name);
+    const char *value = strstr(answer, "\"value\":\"");
+    assert_non_null(value);
+    value += strlen("\"value\":\"");
+    decode(record, value, strcspn(value, "\""));
+}
+
+static void put_record(const char *key, const char *record) {
+    char name[300], value[1200];
+    encode(name, key);
+    encode(value, record);
+    const char *answer =
+        post(url_port(server->url), "/v3/kv/put", "{\"key\":\"%s\",\"value\":\"%s\"}", name, value);
+    assert_non_null(strstr(answer, "200 OK"));
+}
+
+/* ---- clusters -------------------------------------------------------------------------------- */
+
+static void one_member_is_cautioned(void **state) {
+    (void)state;
+    firn_store *store = open_store("%s", url_of("caution", ""));
+    assert_non_null(strstr(firn_store_caution(store), "one voting member"));
+    firn_store_close(store);
+}
+
+static void the_record_is_plain(void **state) {
+    char record[800];
+    (void)state;
+    firn_store *store = open_store("%s", url_of("record", ""));
+    drawn(store, "snow", 1, 0, 0);
+    get_record(record, "record/namespace/snow");
+    assert_int_equal(strncmp(record, "0 ", 2), 0);
+    assert_non_null(strstr(record, ROW));
+    firn_store_close(store);
+}
+
+static void a_restart_changes_nothing(void **state) {
+    (void)state;
+    firn_store *store = open_store("%s", url_of("restart", ""));
+    drawn(store, "snow", 1, 0, 0);
+    assert_true(engine_do(server, "kill", 0));
+    not_drawn(store, "snow", 2, FIRN_ESTORE, "cannot be used");
+    assert_true(engine_do(server, "restart", 0));
+    drawn_at_last(store, "snow", 3);
+    assert_int_equal(mark_of(store, "snow").high, 20); /* without guard: the same cluster */
+    firn_store_close(store);
+    store = open_store("%s", url_of("restart", ""));
+    drawn(store, "snow", 4, 0, 20);
+    firn_store_close(store);
+}
+
+/* `number`: 2 the cluster's ID, 3 the term. */
+static void plant(const char *key, int number, const char *with) {
+    char record[800], planted[900];
+    get_record(record, key);
+    const char *at = record;
+    for (int i = 1; i < number; i++) {
+        at = strchr(at, ' ') + 1;
+    }
+    snprintf(planted, sizeof planted, "%.*s%s%s", (int)(at - record), record, with,
+             strchr(at, ' '));
+    put_record(key, planted);
+}
+
+static void another_cluster_is_guarded(void **state) {
+    static const struct {
+        int number;
+        const char *with;
+    } plants[] = {{2, "18446744073709551615"}, {3, "999"}};
+    const int64_t guard = (INT64_C(1) << 60) + 3; /* no double holds it */
+    (void)state;
+    for (size_t i = 0; i < sizeof plants / sizeof plants[0]; i++) {
+        char prefix[20], key[60];
+        snprintf(prefix, sizeof prefix, "other%zu", i);
+        snprintf(key, sizeof key, "%s/namespace/snow", prefix);
+        firn_store *old = open_store("%s", url_of(prefix, "")); /* remembers what it read */
+        drawn(old, "snow", 1, 0, 0);
+        plant(key, plants[i].number, plants[i].with);
+        firn_store *store = open_store("%s", url_of(prefix, ""));
+        not_drawn(store, "snow", 2, FIRN_ESTORE, "firn segment advance");
+        not_drawn(old, "snow", 3, FIRN_ESTORE, "firn segment advance");
+        drawn(store, "snow", 4, guard, guard);
+        drawn(old, "snow", 5, guard + 1000, guard + 10); /* once is enough */
+        drawn(store, "snow", 6, 0, guard + 20);
+        firn_store_close(store);
+        firn_store_close(old);
+    }
+}
+
+/* The data of a member are put back: same cluster, same term, and only who saw more can tell. */
+static void old_data_are_guarded(void **state) {
+    (void)state;
+    firn_store *store = open_store("%s", url_of("old", ""));
+    drawn(store, "snow", 1, 0, 0);
+    assert_true(engine_do(server, "kill", 0));
+    assert_true(run("cp -a '%s/data/e1' '%s/data/old'", server->folder, server->folder));
+    assert_true(engine_do(server, "restart", 0));
+    drawn_at_last(store, "snow", 2);
+    for (uint64_t i = 3; i < 20; i++) {
+        drawn(store, "snow", i, 0, (int64_t)(i - 1) * 10);
+    }
+    assert_true(engine_do(server, "kill", 0));
+    assert_true(run("cd '%s/data/' && rm -r e1 && mv old e1", server->folder));
+    assert_true(engine_do(server, "restart", 0));
+    assert_int_equal(mark_of(store, "snow").high, 10); /* it did go back */
+    not_drawn(store, "snow", 21, FIRN_ESTORE, "firn segment advance");
+    drawn(store, "snow", 22, 1000, 1000);
+    drawn(store, "snow", 23, 0, 1010);
+    firn_store *other = open_store("%s", url_of("old", ""));
+    drawn(other, "snow", 24, 0, 1020); /* which profits from what the first one saw */
+    firn_store_close(other);
+    firn_store_close(store);
+}
+
+static void a_lost_namespace_is_guarded(void **state) {
+    (void)state;
+    firn_store *store = open_store("%s", url_of("lost", ""));
+    drawn(store, "snow", 1, 0, 0);
+    char from[100], end[100];
+    encode(from, "lost/");
+    encode(end, "lost0");
+    post(url_port(server->url), "/v3/kv/deleterange", "{\"key\":\"%s\",\"range_end\":\"%s\"}", from,
+         end);
+    not_drawn(store, "snow", 2, FIRN_ESTORE, "firn segment advance");
+    drawn(store, "other", 3, 0, 0); /* one that was never used is new */
+    drawn(store, "snow", 4, 1000, 1000);
+    firn_store_close(store);
+}
+
+static void three_members(void **state) {
+    (void)state;
+    engine *three = needed("etcd3", 1, "");
+    firn_store *store = open_store("%s", three->url);
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    uint64_t grant = 1;
+    assert_null(firn_store_caution(store));
+    drawn(store, "snow", grant++, 0, 0);
+    for (int member = 1; member <= 3; member++) { /* one of them is the leader */
+        assert_true(engine_do(three, "kill", member));
+        drawn_at_last(store, "snow", grant++);
+        assert_true(engine_do(three, "restart", member));
+    }
+    drawn_at_last(store, "snow", grant++);
+    assert_true(engine_do(three, "kill", 1) && engine_do(three, "kill", 3));
+    for (int i = 0; i < 4; i++) {
+        int code = draw(store, "snow", 0, grant++, 0, &first, &held, &error);
+        assert_true(code == FIRN_ESTORE || code == FIRN_EUNKNOWN); /* there is no quorum */
+    }
+    assert_true(engine_do(three, "restart", 1) && engine_do(three, "restart", 3));
+    drawn_at_last(store, "snow", grant);
+    firn_mark mark = mark_of(store, "snow");
+    assert_true(mark.grant == grant && mark.high >= 60);
+    assert_true(mark.high < 1000); /* no leader's end made a guard hold */
+    firn_store_close(store);
+}
+
+/* Nobody waits for a member that does not answer where another one does. */
+static void a_stalled_member(void **state) {
+    (void)state;
+    engine *three = needed("etcd3", 1, "");
+    firn_store *store = open_store("%s?prefix=stalled/&timeout_ms=900", three->url);
+    for (int member = 1; member <= 3; member++) {
+        assert_true(engine_do(three, "pause", member));
+        drawn_at_last(store, "snow", (uint64_t)member);
+        assert_true(engine_do(three, "continue", member));
+    }
+    firn_store_close(store);
+}
+
+/* ---- logins and TLS -------------------------------------------------------------------------- */
+
+static void logins(void **state) {
+    char url[300];
+    (void)state;
+    engine *it = needed("etcd", 2, "");
+    int port = url_port(it->url);
+    post(port, "/v3/auth/user/add", "{\"name\":\"root\",\"password\":\"secret\"}");
+    post(port, "/v3/auth/role/add", "{\"name\":\"root\"}");
+    post(port, "/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
+    assert_non_null(strstr(post(port, "/v3/auth/enable", "{}"), "200 OK"));
+    firn_store *store = open_store("%s", it->url);
+    not_drawn(store, "snow", 1, FIRN_ESTORE, "user name is empty");
+    firn_store_close(store);
+    snprintf(url, sizeof url, "etcd://root:secretly@127.0.0.1:%d", port);
+    not_opened(url, "authentication failed");
+    store = open_store("etcd://root:secret@127.0.0.1:%d", port);
+    drawn(store, "snow", 1, 0, 0);
+    assert_true(engine_do(it, "restart", 0)); /* which forgets every token */
+    drawn_at_last(store, "snow", 2);
+    assert_int_equal(mark_of(store, "snow").high, 20);
+    firn_store_close(store);
+    setenv("ETCDCTL_USER", "root:secret", 1);
+    store = open_store("%s", it->url);
+    drawn(store, "snow", 3, 0, 20);
+    firn_store_close(store);
+    unsetenv("ETCDCTL_USER");
+}
+
+static void by_tls(void **state) {
+    char folder[] = "/tmp/firn-etcd-tls-XXXXXX", more[200], url[600];
+    int port = free_port();
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_true(make_certificates(folder));
+    engine *it = needed("etcd", 3, "");
+    int plain = url_port(it->url);
+    assert_true(run("printf '%%s\\n' --listen-client-urls http://127.0.0.1:%d,https://127.0.0.1:%d"
+                    " --cert-file %s/server.pem --key-file %s/server.key"
+                    " --trusted-ca-file %s/ca.pem --client-cert-auth >'%s/options'",
+                    plain, port, folder, folder, folder, it->folder));
+    assert_true(engine_do(it, "restart", 0));
+    snprintf(more, sizeof more, "cert=%s/client.pem&key=%s/client.key", folder, folder);
+    firn_store *store = open_store("etcd://127.0.0.1:%d?tls=1&ca=%s/ca.pem&%s", port, folder, more);
+    for (uint64_t i = 1; i <= 20; i++) {
+        drawn(store, "snow", i, 0, (int64_t)(i - 1) * 10);
+    }
+    assert_int_equal(mark_of(store, "snow").high, 200);
+    firn_store_close(store);
+    firn_store_close(open_store("etcd://127.0.0.1:%d?tls=1&verify=0&%s", port, more));
+    snprintf(url, sizeof url, "etcd://127.0.0.1:%d?tls=1&%s", port, more);
+    not_opened(url, "certificate"); /* nobody whom this machine trusts made it */
+    snprintf(url, sizeof url, "etcd://localhost:%d?tls=1&ca=%s/ca.pem&%s", port, folder, more);
+    not_opened(url, "cannot be used"); /* it is another's */
+    snprintf(url, sizeof url, "etcd://127.0.0.1:%d?tls=1&ca=%s/ca.pem", port, folder);
+    not_opened(url, "cannot be used"); /* the server wants to know who asks */
+    snprintf(url, sizeof url, "etcd://127.0.0.1:%d?ca=%s/ca.pem", port, folder);
+    not_opened(url, "tls=1");
+    assert_true(run("rm -r '%s'", folder));
+}
+
+static void urls_are_checked(void **state) {
+    (void)state;
+    not_opened("etcd://", "no host");
+    not_opened("etcd://127.0.0.1/path", "path");
+    not_opened("etcd://127.0.0.1?timeout=3", "timeout");
+    not_opened("etcd://127.0.0.1?tls=1&cert=a", "both");
+    not_opened("etcd://a%0db:1", "no host");
+    not_opened("etcd://user:secret@127.0.0.1:1?connect_timeout_ms=200", "cannot be used");
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+static int lost_replies;
+
+static void lose_reply(void) {
+    lost_replies += lose_replies(url_port(server->url));
+}
+
+/* libcurl would send what it sent on a kept connection again by itself. */
+static void a_lost_reply(void **state) {
+    mishap lost = {NULL, lose_reply, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_request request = {"snow", ROW, "1", 10, 0, 0, 77, "", 0};
+    firn_mark held = {0, 0};
+    int64_t first = -1;
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("reply", ""), &lost, &error), FIRN_OK);
+    drawn(store, "other", 1, 0, 0);
+    lost = (mishap){"reserve.sent", lose_reply, ""};
+    lost_replies = 0;
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EUNKNOWN);
+    assert_true(lost_replies >= 1);
+    assert_string_equal(lost.hits, "reserve.before reserve.sent ");
+    lost.name = NULL;
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_EBUSY);
+    assert_int_equal(held.high, 10); /* it counted once */
+    assert_true(held.grant == 77);
+    const firn_mark mine = {10, 77};
+    lost = (mishap){"give_back.sent", lose_reply, ""};
+    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 4, &error), FIRN_EUNKNOWN);
+    lost.name = NULL;
+    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 4, &error), FIRN_EBUSY);
+    assert_int_equal(mark_of(store, "snow").high, 4);
+    firn_store_close(store);
+}
+
+static void every_failpoint_is_met(void **state) {
+    mishap none = {NULL, NULL, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    const firn_mark mine = {10, 1};
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("points", ""), &none, &error), FIRN_OK);
+    drawn(store, "snow", 1, 0, 0);
+    assert_string_equal(none.hits, "reserve.before reserve.sent reserve.committed ");
+    none.hits[0] = '\0';
+    assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 5, &error), FIRN_OK);
+    assert_string_equal(none.hits, "give_back.before give_back.sent give_back.committed ");
+    firn_store_close(store);
+}
+
+static firn_store *rival;
+
+static void a_rival_is_first(void) {
+    int64_t first;
+    firn_mark held;
+    assert_int_equal(draw(rival, "snow", 0, 1000, 0, &first, &held, NULL), FIRN_OK);
+}
+
+/* Between a transaction's reading and its writing somebody else comes. */
+static void a_conflict_is_tried_again(void **state) {
+    mishap conflict = {NULL, a_rival_is_first, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("conflict", ""), &conflict, &error), FIRN_OK);
+    rival = open_store("%s", url_of("conflict", ""));
+    drawn(store, "snow", 1, 0, 0);
+    int64_t first;
+    firn_mark held;
+    conflict.name = "reserve.before";
+    conflict.act = a_rival_is_first;
+    conflict.hits[0] = '\0';
+    /* Each round has a rival before it, until the time is up. */
+    assert_int_equal(draw(store, "snow", 0, 2, 0, &first, &held, &error), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "others were first"));
+    conflict.name = NULL;
+    drawn(store, "snow", 3, 0, mark_of(rival, "snow").high);
+    firn_store_close(rival);
+    firn_store_close(store);
+}
+
+static void a_stalled_server(void **state) {
+    (void)state;
+    firn_store *store =
+        open_store("%s", url_of("stalled", "&timeout_ms=200&connect_timeout_ms=200"));
+    drawn(store, "snow", 1, 0, 0);
+    assert_true(engine_do(server, "pause", 0));
+    not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "grant");
+    not_drawn(store, "snow", 3, FIRN_ESTORE, "cannot be used"); /* it was only read */
+    assert_true(engine_do(server, "continue", 0));
+    drawn_at_last(store, "snow", 4);
+    firn_store_close(store);
+}
+
+static void the_next_host(void **state) {
+    (void)state;
+    url_of("hosts", "");
+    firn_store *store = open_store("etcd://127.0.0.1:%d,localhost:%d?prefix=hosts/", free_port(),
+                                   url_port(server->url));
+    drawn(store, "snow", 1, 0, 0);
+    firn_store_close(store);
+}
+
+/* ---- listings -------------------------------------------------------------------------------- */
+
+#define KEYS 1203 /* three answers */
+
+/* The lines of a listing, each later than the one before. */
+typedef struct counted {
+    int lines;
+    bool ordered;
+    char last[FIRN_KEY_SIZE];
+} counted;
+
+static int count_line(void *context, const firn_holding *holding) {
+    counted *lines = context;
+    lines->ordered = lines->ordered && strcmp(lines->last, holding->key) < 0;
+    snprintf(lines->last, sizeof lines->last, "%s", holding->key);
+    lines->lines++;
+    return 0;
+}
+
+static void long_listings(void **state) {
+    firn_error error = {0};
+    int64_t first;
+    firn_mark held;
+    counted lines = {0, true, ""};
+    (void)state;
+    firn_store *store = open_store("%s", url_of("long", ""));
+    for (int i = 0; i < KEYS; i++) {
+        char key[FIRN_KEY_SIZE];
+        snprintf(key, sizeof key, "%d", i);
+        const firn_request request = {"snow", ROW, key, 10, 0, 0, 5, "", 0};
+        if (firn_store_reserve(store, &request, &first, &held, &error) != FIRN_OK) {
+            fail_msg("%s", error.text);
+        }
+    }
+    assert_int_equal(firn_store_list(store, NULL, count_line, &lines, &error), FIRN_OK);
+    assert_int_equal(lines.lines, KEYS);
+    assert_true(lines.ordered);
+    firn_store_close(store);
+}
+
+/* ---- processes and clocks -------------------------------------------------------------------- */
+
+static pid_t child;
+
+static void fork_here(void) {
+    child = fork();
+}
+
+static void a_child_in_a_verb(void **state) {
+    mishap cloned = {"reserve.before", fork_here, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    int status = -1;
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("fork", ""), &cloned, &error), FIRN_OK);
+    int code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
+    cloned.name = NULL;
+    if (child == 0) {
+        bool told = code == FIRN_EFORKED && first == -1;
+        for (int i = 0; i < 5; i++) { /* on a connection of its own */
+            code = draw(store, "snow", 0, 3, 0, &first, &held, &error);
+        }
+        firn_store_close(store);
+        _exit(told && code == FIRN_OK ? 0 : 1);
+    }
+    assert_int_equal(code, FIRN_OK);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    drawn(store, "snow", 4, 0, 60); /* on the old one still */
+    firn_store_close(store);
+}
+
+static void its_clock(void **state) {
+    firn_time now = {0, 0};
+    (void)state;
+    firn_store *store = open_store("%s", url_of("clock", ""));
+    assert_int_equal(firn_store_now(store, &now, NULL), FIRN_OK);
+    assert_true(labs((long)(now.sec - time(NULL))) <= 5);
+    firn_store_close(store);
+}
+
+/* ---- the table of tests ---------------------------------------------------------------------- */
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        {"a cluster of one member is cautioned", one_member_is_cautioned, 0, 0, 0},
+        {"a namespace's record is plain text", the_record_is_plain, 0, 0, 0},
+        {"after a restart it goes on by itself, unguarded", a_restart_changes_nothing, 0, 0, 0},
+        {"in another cluster, or an older term, the guard holds", another_cluster_is_guarded, 0, 0,
+         0},
+        {"after old data came back the guard holds", old_data_are_guarded, 0, 0, 0},
+        {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},
+        {"three members: the leader killed, the quorum lost and back", three_members, 0, 0, 0},
+        {"three members: one of them stalls", a_stalled_member, 0, 0, 0},
+        {"logins by URL and environment; a token that expired; no message has them", logins, 0, 0,
+         0},
+        {"TLS: who is there, and who asks", by_tls, 0, 0, 0},
+        {"URLs are checked", urls_are_checked, 0, 0, 0},
+        {"a reply is lost: unknown, and the same grant is found", a_lost_reply, 0, 0, 0},
+        {"every failpoint is met", every_failpoint_is_met, 0, 0, 0},
+        {"a conflict is tried again, not for ever", a_conflict_is_tried_again, 0, 0, 0},
+        {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
+        {"the next host is asked", the_next_host, 0, 0, 0},
+        {"a listing of several answers is whole and in order", long_listings, 0, 0, 0},
+        {"a child of a fork in a verb has a connection of its own", a_child_in_a_verb, 0, 0, 0},
+        {"it tells its clock", its_clock, 0, 0, 0},
+    };
+    return cmocka_run_group_tests_name("etcd", tests, NULL, NULL);
+}

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT */
+/* The store on MariaDB and MySQL where it is unlike others: settings that lose commits, rights,
+ * sessions that end or hang, and the tables of Leaf, Flickr's ticket servers and uid-generator. The
+ * verbs as such are store_test.c's. */
+#include "sql.h"
+
+#define CALLS 200
+
+static engine *server;
+
+/* A URL of the server with tables of the test's own; lives until the fourth call after this. */
+static const char *url_of(const char *table, const char *more) {
+    static char urls[4][500];
+    static unsigned next;
+    char *url = urls[next++ % 4];
+    server = needed("mysql", 1, "");
+    snprintf(url, sizeof urls[0], "%s?table=%s%s", server->url, table, more);
+    return url;
+}
+
+/* ---- what may lose marks --------------------------------------------------------------------- */
+
+static void settings_that_forget(void **state) {
+    const char *url = url_of("loose", "");
+    char risky[500];
+    (void)state;
+    snprintf(risky, sizeof risky, "%s&unsafe=1", url);
+    sql(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 2;");
+    not_opened(url, "innodb_flush_log_at_trx_commit=2");
+    firn_store *store = open_store("%s", risky);
+    assert_non_null(strstr(firn_store_caution(store), "innodb_flush_log_at_trx_commit=2"));
+    firn_store_close(store);
+    sql(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 1;");
+    store = open_store("%s", risky);
+    assert_null(firn_store_caution(store)); /* there is nothing to be afraid of */
+    firn_store_close(store);
+    sql(server, "ALTER TABLE loose_mark ENGINE=Aria;");
+    not_opened(url, "loose_mark in Aria");
+    sql(server, "SET GLOBAL read_only = 1;");
+    not_opened(url, "replica");
+    sql(server, "SET GLOBAL read_only = 0;");
+}
+
+static void log_that_forgets(void **state) {
+    engine *loose = needed("mysql", 2, "--log-bin=b --sync-binlog=0 --server-id=7");
+    (void)state;
+    not_opened(loose->url, "sync_binlog=0");
+    sql(loose, "SET GLOBAL sync_binlog = 1;");
+    firn_store *store = open_store("%s", loose->url);
+    drawn(store, "b", 1, 0, 0);
+    assert_string_equal(sql(loose, "SELECT identity FROM firn_namespace;"), "id/7");
+    firn_store_close(store);
+}
+
+/* ---- rights ---------------------------------------------------------------------------------- */
+
+static void rights_that_are_missing(void **state) {
+    const char *url = url_of("rights", "");
+    char other[500];
+    (void)state;
+    sql(server, "CREATE USER clerk@'%%' IDENTIFIED BY 'secret';"
+                " GRANT SELECT, INSERT, UPDATE ON firn.* TO clerk@'%%';");
+    snprintf(other, sizeof other, "mysql://clerk:secret@127.0.0.1:%d/firn?table=rights",
+             url_port(url));
+    not_opened(other, "GRANT CREATE ON firn.*");
+    firn_store_close(open_store("%s", url));
+    firn_store *store = open_store("%s", other); /* what is there needs no right to create */
+    drawn(store, "r", 1, 0, 0);
+    sql(server, "REVOKE UPDATE ON firn.* FROM clerk@'%%';");
+    firn_store_close(store);
+    store = open_store("%s", other);
+    not_drawn(store, "r", 2, FIRN_ESTORE, "GRANT SELECT, INSERT, UPDATE");
+    firn_store_close(store);
+    snprintf(other, sizeof other, "mysql://clerk:secret2@127.0.0.1:%d/firn", url_port(url));
+    not_opened(other, "Access denied");
+}
+
+/* The password comes from the environment, or from the file that the engine's own client reads. */
+static void passwords_from_elsewhere(void **state) {
+    const char *url = url_of("login", "");
+    char other[500], file[400];
+    (void)state;
+    sql(server,
+        "CREATE USER keeper@'%%' IDENTIFIED BY 'secret'; GRANT ALL ON firn.* TO keeper@'%%';");
+    snprintf(other, sizeof other, "mysql://keeper@127.0.0.1:%d/firn?table=login", url_port(url));
+    not_opened(other, "Access denied");
+    setenv("MYSQL_PWD", "secret", 1);
+    firn_store_close(open_store("%s", other));
+    unsetenv("MYSQL_PWD");
+    snprintf(file, sizeof file, "%s/my.cnf", server->folder);
+    FILE *written = fopen(file, "w");
+    assert_non_null(written);
+    fprintf(written, "[client]\nuser=keeper\npassword=secret\n");
+    fclose(written);
+    firn_store_close(
+        open_store("mysql://127.0.0.1:%d/firn?table=login&defaults-file=%s", url_port(url), file));
+}
+
+/* ---- who it is ------------------------------------------------------------------------------- */
+
+static void another_engine(void **state) {
+    firn_store *store = open_store("%s", url_of("moved", ""));
+    (void)state;
+    drawn(store, "m", 1, 0, 0);
+    sql(server,
+        "UPDATE moved_namespace SET identity = 'id/99';"
+        " UPDATE moved_mark SET seal = CONCAT('id/99 ', (SELECT `row` FROM moved_namespace));");
+    not_drawn(store, "m", 2, FIRN_ESTORE, "segment advance");
+    drawn(store, "m", 3, 5000, 5000);
+    drawn(store, "m", 4, 0, 5010);
+    const firn_mark mine = {5020, 4};
+    assert_int_equal(firn_store_give_back(store, "m", "1", &mine, 20, NULL), FIRN_OK);
+    drawn(store, "m", 5, 0, 5000); /* what was given back does not open what the guard has closed */
+    firn_store_close(store);
+}
+
+static void tables_that_were_dropped(void **state) {
+    firn_store *store = open_store("%s", url_of("dropped", ""));
+    (void)state;
+    drawn(store, "d", 1, 0, 0);
+    sql(server, "DROP TABLE dropped_mark;");
+    not_drawn(store, "d", 2, FIRN_ESTORE, "misses a table");
+    firn_store_close(store);
+}
+
+static void end_sessions(void) {
+    char ids[SQL_ANSWER];
+    snprintf(ids, sizeof ids, "%s",
+             sql(server,
+                 "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'firn'"
+                 " AND ID <> CONNECTION_ID() AND COALESCE(INFO, '') NOT LIKE '%%SLEEP%%';"));
+    for (char *id = strtok(ids, "\n"); id != NULL; id = strtok(NULL, "\n")) {
+        sql(server, "KILL %s;", id);
+    }
+    sql(server, "DO SLEEP(0.2);"); /* until they have noticed */
+}
+
+static void marks_that_were_lost(void **state) {
+    firn_store *store = open_store("%s", url_of("lost", ""));
+    (void)state;
+    drawn(store, "l", 1, 0, 0);
+    drawn(store, "l", 2, 0, 10);
+    sql(server, "UPDATE lost_mark SET high = 10, `grant` = 1;");
+    end_sessions();
+    not_drawn(store, "l", 3, FIRN_ESTORE, "segment advance");
+    drawn(store, "l", 4, 5000, 5000);
+    firn_store_close(store);
+}
+
+/* ---- sessions that end ----------------------------------------------------------------------- */
+
+static void found_again(void **state) {
+    firn_store *store = open_store("%s", url_of("again", ""));
+    (void)state;
+    drawn(store, "a", 1, 0, 0);
+    assert_true(engine_do(server, "halt", 0));
+    not_drawn(store, "a", 2, FIRN_ESTORE, "cannot be reached");
+    assert_true(engine_do(server, "restart", 0));
+    drawn_at_last(store, "a", 3);
+    assert_int_equal(mark_of(store, "a").high, 20);
+    firn_store_close(store);
+}
+
+static void ended_while_idle(void **state) {
+    firn_store *store = open_store("%s", url_of("idle", ""));
+    (void)state;
+    drawn(store, "i", 1, 0, 0);
+    end_sessions();
+    drawn(store, "i", 2, 0, 10);
+    firn_store_close(store);
+}
+
+static void ended_at_work(void **state) {
+    mishap end = {NULL, end_sessions, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("work", ""), &end, &error), FIRN_OK);
+    drawn(store, "w", 1, 0, 0);
+    pid_t other = sql_begin(server, "/dev/null",
+                            "BEGIN; UPDATE work_mark SET note = 'held'; DO SLEEP(1.5); COMMIT;");
+    await_sql(server, "SELECT COUNT(*) FROM information_schema.PROCESSLIST"
+                      " WHERE INFO = 'DO SLEEP(1.5)';");
+    end.name = "reserve.sent";
+    assert_int_equal(draw(store, "w", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
+    end.name = NULL;
+    sql_end(other);
+    drawn(store, "w", 2, 0, 10);
+    firn_store_close(store);
+}
+
+static void lose_reply(void) {
+    assert_int_equal(lose_replies(url_port(server->url)), 1);
+}
+
+static void reply_that_is_lost(void **state) {
+    mishap lose = {NULL, lose_reply, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held = {0, 0};
+    int64_t first;
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("reply", ""), &lose, &error), FIRN_OK);
+    drawn(store, "r", 1, 0, 0);
+    lose.name = "reserve.sent";
+    assert_int_equal(draw(store, "r", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
+    lose.name = NULL;
+    const firn_request again = {"r", ROW, "1", 10, 10, 10, 2, "", 0};
+    assert_int_equal(firn_store_reserve(store, &again, &first, &held, &error), FIRN_EBUSY);
+    assert_int_equal(held.high, 20);
+    assert_int_equal(held.grant, 2);
+    assert_string_equal(sql(server, "SELECT met FROM reply_mark;"), "1"); /* and made to last */
+    lose.name = "give_back.sent";
+    const firn_mark mine = {20, 2};
+    assert_int_equal(firn_store_give_back(store, "r", "1", &mine, 15, &error), FIRN_EUNKNOWN);
+    lose.name = NULL;
+    drawn(store, "r", 3, 0, 15);
+    firn_store_close(store);
+}
+
+static void server_that_hangs(void **state) {
+    firn_store *store = open_store("%s", url_of("hang", "&timeout_ms=300&connect_timeout_ms=300"));
+    (void)state;
+    drawn(store, "h", 1, 0, 0);
+    assert_true(engine_do(server, "pause", 0));
+    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout_ms");
+    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout_ms");
+    assert_true(engine_do(server, "continue", 0));
+    drawn_at_last(store, "h", 4);
+    firn_store_close(store);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void several_hosts(void **state) {
+    const char *url = url_of("hosts", "");
+    (void)state;
+    firn_store *store = open_store("mysql://firn@127.0.0.1:%d,127.0.0.1:%d/firn?table=hosts",
+                                   free_port(), url_port(url));
+    drawn(store, "h", 1, 0, 0);
+    firn_store_close(store);
+}
+
+static void created_at_once(void **state) {
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        char table[20];
+        snprintf(table, sizeof table, "race%d", i);
+        assert_int_equal(open_at_once(url_of(table, ""), 8), 0);
+    }
+}
+
+static void clock_of_the_server(void **state) {
+    firn_store *store = open_store("%s", url_of("clock", ""));
+    (void)state;
+    sql(server, "SET GLOBAL time_zone = '+05:30';");
+    firn_store *later = open_store("%s", url_of("clock", ""));
+    sql(server, "SET GLOBAL time_zone = 'SYSTEM';");
+    assert_true(clock_apart(store) < 1000000);
+    assert_true(clock_apart(later) < 1000000);
+    firn_store_close(store);
+    firn_store_close(later);
+}
+
+static void long_listing(void **state) {
+    firn_store *store = open_store("%s", url_of("listing", ""));
+    (void)state;
+    lists_many(store);
+    firn_store_close(store);
+}
+
+static void forked_inside(void **state) {
+    (void)state;
+    forks_inside(url_of("fork1", ""), "reserve.before");
+    forks_inside(url_of("fork2", ""), "reserve.sent");
+    forks_inside(url_of("fork3", ""), "reserve.committed");
+}
+
+/* Most collations of the engine take these for the same. */
+static void names_that_look_alike(void **state) {
+    static const char *const names[] = {"a", "a ", "A", "\xc3\xa4", "a\t"};
+    firn_store *store = open_store("%s", url_of("alike", ""));
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        drawn(store, names[i], i + 1, 0, 0);
+    }
+    firn_store_close(store);
+}
+
+static void odd_parameters(void **state) {
+    char url[300];
+    (void)state;
+    not_opened(url_of("1st", ""), "table=1st");
+    not_opened(url_of("odd", "&tls=perhaps"), "tls=perhaps");
+    not_opened(url_of("odd", "&tls=require"), "TLS");
+    not_opened(url_of("odd", "&leaf=a&tickets=b"), "leaf= and tickets=");
+    snprintf(url, sizeof url, "mysql://firn@127.0.0.1:%d", url_port(server->url));
+    not_opened(url, "no database");
+}
+
+/* ---- TLS ------------------------------------------------------------------------------------- */
+
+static void certificates_are_verified(void **state) {
+    char options[800], url[800];
+    (void)state;
+    make_own_certificates();
+    snprintf(options, sizeof options, "--ssl-cert=%s/server.pem --ssl-key=%s/own.key",
+             certificate_folder, certificate_folder);
+    engine *closed = needed("mysql", 5, options);
+    snprintf(url, sizeof url, "%s?tls=verify&ca=%s/ca.pem", closed->url, certificate_folder);
+    firn_store *store = open_store("%s", url);
+    drawn(store, "t", 1, 0, 0);
+    firn_store_close(store);
+    snprintf(url, sizeof url, "%s?tls=verify&ca=%s/client.pem", closed->url, certificate_folder);
+    not_opened(url, "certificate");
+    sql(closed, "CREATE USER strict@'%%' IDENTIFIED BY 'secret' REQUIRE SSL;"
+                " GRANT ALL ON firn.* TO strict@'%%';");
+    snprintf(url, sizeof url, "mysql://strict:secret@127.0.0.1:%d/firn", url_port(closed->url));
+    firn_store_close(open_store("%s", url)); /* TLS is taken where it is offered */
+    strcat(url, "?tls=off");
+    not_opened(url, "Access denied");
+}
+
+/* ---- tables that exist ----------------------------------------------------------------------- */
+
+static firn_range *range_of(firn_store *store, const char *name, const char *keys) {
+    firn_range *range = NULL;
+    firn_error error = {0};
+    if (firn_range_open(&range, name, keys, store, NULL, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return range;
+}
+
+static int64_t next_of(firn_range *range) {
+    firn_error error = {0};
+    int64_t value = -1;
+    if (firn_range_next(range, &value, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return value;
+}
+
+static void no_next(firn_range *range, int code, const char *what) {
+    firn_error error = {0};
+    int64_t value = -1;
+    assert_int_equal(firn_range_next(range, &value, &error), code);
+    assert_non_null(strstr(error.text, what));
+    assert_int_equal(value, -1);
+}
+
+static void make_leaf(void) {
+    sql(server, "CREATE TABLE leaf_alloc(biz_tag varchar(128) NOT NULL DEFAULT '',"
+                " max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL,"
+                " description varchar(256) DEFAULT NULL,"
+                " update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP"
+                " ON UPDATE CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag)) ENGINE=InnoDB;"
+                " INSERT INTO leaf_alloc(biz_tag, max_id, step, description) VALUES"
+                " ('order', 1, 10, 'our orders'), ('user', 4611686018427387000, 10, NULL);");
+}
+
+/* A server of Leaf's draws its segments, two statements in a transaction each, while we draw ours:
+ * each integer goes to one of us, and none is left out. */
+static void leaf_is_shared(void **state) {
+    static char script[CALLS * 160], taken[100000];
+    char path[400];
+    firn_store *store = open_store("%s", url_of("unused", "&leaf=leaf_alloc"));
+    (void)state;
+    for (int i = 0; i < CALLS; i++) {
+        strcat(script,
+               "BEGIN; UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = 'order';"
+               "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = 'order'; COMMIT;\n");
+    }
+    snprintf(path, sizeof path, "%s/leaf", server->folder);
+    pid_t leaf = sql_begin(server, path, script);
+    firn_range *range = range_of(store, "order", "kind=segment step=7 adapt=0");
+    int64_t most = 0, last = 0;
+    int ours = 0, theirs = 0;
+    for (; ours < 3000; ours++) {
+        int64_t value = next_of(range);
+        assert_true(value > last && value < (int64_t)sizeof taken);
+        last = value;
+        taken[value]++;
+        most = value > most ? value : most;
+    }
+    sql_end(leaf);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    long long end, step;
+    while (fscanf(file, "%lld %lld", &end, &step) == 2) {
+        for (long long value = end - step; value < end; value++) {
+            assert_int_equal(taken[value]++, 0);
+        }
+        theirs++;
+    }
+    fclose(file);
+    assert_int_equal(theirs, CALLS);
+    int64_t next = -1, free = 0;
+    assert_int_equal(firn_range_peek(range, &next, NULL), FIRN_OK);
+    for (int64_t value = 1; value < next; value++) {
+        assert_true(taken[value] <= 1);
+        free += taken[value] == 0;
+    }
+    assert_true(free < 14); /* what is left of our two blocks */
+    assert_int_equal(firn_range_close(range, NULL), FIRN_OK);
+    firn_store_close(store);
+}
+
+static void leaf_to_the_end(void **state) {
+    firn_store *store = open_store("%s", url_of("unused", "&leaf=leaf_alloc"));
+    (void)state;
+    firn_range *range = range_of(store, "user", "kind=serial");
+    assert_int_equal(next_of(range), INT64_C(4611686018427387000));
+    int64_t first, next;
+    assert_int_equal(firn_range_block(range, 900, &first, NULL), FIRN_OK);
+    assert_int_equal(first, INT64_C(4611686018427387001));
+    assert_int_equal(firn_range_advance(range, INT64_C(4611686018427387902), &next, NULL), FIRN_OK);
+    assert_int_equal(next_of(range), next);
+    no_next(range, FIRN_EEXHAUSTED, "end=");
+    firn_range_close(range, NULL);
+    range = range_of(store, "nobody", "");
+    no_next(range, FIRN_ESTORE, "no biz_tag nobody");
+    firn_range_close(range, NULL);
+    range = range_of(store, "order", "kind=ticket increment=2 offset=1");
+    no_next(range, FIRN_EROW, "increment=2");
+    firn_range_close(range, NULL);
+    not_drawn(store, "snow", 1, FIRN_EUSAGE, "integers");
+    firn_store_close(store);
+    not_opened(url_of("unused", "&leaf=nowhere"), "no table nowhere");
+}
+
+static int keep_lines(void *context, const firn_holding *holding) {
+    size_t length = strlen(context);
+    snprintf((char *)context + length, 500 - length, "%s %s %s %lld %s\n", holding->ns,
+             holding->row, holding->key, (long long)holding->mark.high, holding->note);
+    return 0;
+}
+
+static void leaf_is_listed(void **state) {
+    firn_store *store = open_store("%s", url_of("unused", "&leaf=leaf_alloc"));
+    char text[500] = "", expected[500];
+    (void)state;
+    assert_int_equal(firn_store_list(store, NULL, keep_lines, text, NULL), FIRN_OK);
+    snprintf(expected, sizeof expected,
+             "integer order integer 1 %s our orders\ninteger user integer 1 4611686018427387904 \n",
+             sql(server, "SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order';"));
+    assert_string_equal(text, expected);
+    firn_store_close(store);
+}
+
+/* A block whose answer was lost is lost: the next one is another. */
+static void leaf_loses_a_block(void **state) {
+    mishap lose = {NULL, lose_reply, ""};
+    firn_store *store = NULL;
+    (void)state;
+    sql(server = needed("mysql", 1, ""),
+        "UPDATE leaf_alloc SET max_id = 1000 WHERE biz_tag = 'order';");
+    assert_int_equal(try_open(&store, url_of("unused", "&leaf=leaf_alloc"), &lose, NULL), FIRN_OK);
+    firn_range *range = range_of(store, "order", "kind=serial");
+    assert_int_equal(next_of(range), 1000);
+    const firn_request request = {"integer order", "integer", "1", 5, 0, 5000, 9, "", 0};
+    firn_mark held;
+    int64_t first;
+    lose.name = "reserve.sent";
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, NULL), FIRN_EUNKNOWN);
+    lose.name = NULL;
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, NULL), FIRN_OK);
+    assert_int_equal(first, 1006);
+    firn_range_close(range, NULL);
+    firn_store_close(store);
+}
+
+static void make_tickets(const engine *on) {
+    sql(on, "CREATE TABLE Tickets64(id bigint(20) unsigned NOT NULL AUTO_INCREMENT,"
+            " stub char(1) NOT NULL DEFAULT '', PRIMARY KEY (id), UNIQUE KEY stub (stub))"
+            " ENGINE=InnoDB;");
+}
+
+/* Two servers, of which one issues the odd and the other the even ones; when the first is down the
+ * other goes on. */
+static void tickets_of_two_servers(void **state) {
+    engine *odd = needed("mysql", 3, "--auto-increment-increment=2 --auto-increment-offset=1");
+    engine *even = needed("mysql", 4, "--auto-increment-increment=2 --auto-increment-offset=2");
+    (void)state;
+    make_tickets(odd);
+    make_tickets(even);
+    firn_store *store = open_store("mysql://firn@127.0.0.1:%d,127.0.0.1:%d/firn?tickets=Tickets64",
+                                   url_port(odd->url), url_port(even->url));
+    firn_range *range = range_of(store, "photos", "kind=serial");
+    for (int64_t i = 0; i < 5; i++) {
+        assert_int_equal(next_of(range), 2 * i + 1);
+    }
+    int64_t next;
+    assert_int_equal(firn_range_peek(range, &next, NULL), FIRN_OK);
+    assert_int_equal(next, 10); /* or the next one that the server's own step allows */
+    assert_true(engine_do(odd, "halt", 0));
+    assert_int_equal(next_of(range), 2);
+    assert_int_equal(next_of(range), 4);
+    firn_range_close(range, NULL);
+    range = range_of(store, "photos", "kind=segment");
+    no_next(range, FIRN_ERANGE, "kind=serial");
+    firn_range_close(range, NULL);
+    range = range_of(store, "photos", "kind=serial end=7");
+    assert_int_equal(next_of(range), 6);
+    no_next(range, FIRN_EEXHAUSTED, "end=7");
+    firn_range_close(range, NULL);
+    not_drawn(store, "snow", 1, FIRN_EUSAGE, "integers");
+    firn_store_close(store);
+}
+
+static void workers_by_row(void **state) {
+    (void)state;
+    server = needed("mysql", 1, "");
+    sql(server, "CREATE TABLE WORKER_NODE(ID BIGINT NOT NULL AUTO_INCREMENT,"
+                " HOST_NAME VARCHAR(64) NOT NULL, PORT VARCHAR(64) NOT NULL, TYPE INT NOT NULL,"
+                " LAUNCH_DATE DATE NOT NULL, MODIFIED TIMESTAMP NOT NULL, CREATED TIMESTAMP NOT"
+                " NULL, PRIMARY KEY(ID)) ENGINE=InnoDB;"
+                " INSERT INTO WORKER_NODE VALUES(41, 'java', '1-2', 2, NOW(), NOW(), NOW());");
+    char url[500];
+    snprintf(url, sizeof url, "%s", url_of("worker", "&worker_node=WORKER_NODE"));
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
+    const firn_config config = {.size = sizeof config,
+                                .scheme = "baidu",
+                                .keys = "bits=31/19/13 worker=ticket",
+                                .store_url = url,
+                                .store_options = &options};
+    for (int64_t worker = 42; worker < 44; worker++) {
+        firn_gen *gen = NULL;
+        firn_id id;
+        firn_error error = {0};
+        if (firn_open_with(&gen, &config, &error) != FIRN_OK ||
+            firn_next(gen, &id, &error) != FIRN_OK) {
+            fail_msg("%s", error.text);
+        }
+        assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+    }
+    assert_string_equal(
+        sql(server, "SELECT GROUP_CONCAT(ID ORDER BY ID), MAX(TYPE) FROM WORKER_NODE;"),
+        "41,42,43\t2");
+    assert_string_equal(sql(server, "SELECT GROUP_CONCAT(`key` ORDER BY `key`) FROM worker_mark;"),
+                        "42,43");
+}
+
+static int make_tables(void **state) {
+    (void)state;
+    server = engine_of("mysql", 1, "");
+    if (server != NULL) {
+        make_leaf();
+    }
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
+         NULL, NULL, NULL},
+        {"a binary log that loses commits is refused", log_that_forgets, NULL, NULL, NULL},
+        {"a right that is missing is named with its cure", rights_that_are_missing, NULL, NULL,
+         NULL},
+        {"a password comes from the environment or a file", passwords_from_elsewhere, NULL, NULL,
+         NULL},
+        {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
+        {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
+        {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
+         NULL, NULL},
+        {"a server that comes back is found again", found_again, NULL, NULL, NULL},
+        {"a session that was ended while idle goes unnoticed", ended_while_idle, NULL, NULL, NULL},
+        {"a session that was ended at work leaves the outcome unknown", ended_at_work, NULL, NULL,
+         NULL},
+        {"a lost reply is unknown, and the same again meets its own grant", reply_that_is_lost,
+         NULL, NULL, NULL},
+        {"a server that hangs is waited for as long as was said", server_that_hangs, NULL, NULL,
+         NULL},
+        {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
+        {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
+        {"the server's clock is told in UTC", clock_of_the_server, NULL, NULL, NULL},
+        {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
+        {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
+        {"names that look alike are apart", names_that_look_alike, NULL, NULL, NULL},
+        {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},
+        {"parameters that cannot be are refused", odd_parameters, NULL, NULL, NULL},
+        {"leaf_alloc is shared with a server of Leaf's", leaf_is_shared, NULL, NULL, NULL},
+        {"leaf_alloc is exact up to its end", leaf_to_the_end, NULL, NULL, NULL},
+        {"leaf_alloc is listed", leaf_is_listed, NULL, NULL, NULL},
+        {"leaf_alloc loses a block whose answer was lost", leaf_loses_a_block, NULL, NULL, NULL},
+        {"two ticket servers stand in for each other", tickets_of_two_servers, NULL, NULL, NULL},
+        {"each start is a row of WORKER_NODE", workers_by_row, NULL, NULL, NULL},
+    };
+    return cmocka_run_group_tests(tests, make_tables, remove_certificates);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* The store on PostgreSQL where it is unlike others: settings that lose commits, rights, sessions
+ * that end or hang, standbys, tables that somebody dropped. The verbs as such are
+ * store_test.c's. */
+#include "sql.h"
+
+static engine *server;
+
+/* A URL of the server with tables of the test's own; lives until the fourth call after this. */
+static const char *url_of(const char *table, const char *more) {
+    static char urls[4][500];
+    static unsigned next;
+    char *url = urls[next++ % 4];
+    server = needed("postgres", 1, "");
+    snprintf(url, sizeof urls[0], "%s?table=%s%s", server->url, table, more);
+    return url;
+}
+
+/* ---- what may lose marks --------------------------------------------------------------------- */
+
+static void settings_that_forget(void **state) {
+    engine *loose = needed("postgres", 2, "-c fsync=off -c synchronous_commit=off");
+    char url[400];
+    (void)state;
+    not_opened(loose->url, "fsync=off");
+    snprintf(url, sizeof url, "%s?unsafe=1", loose->url);
+    firn_store *store = open_store("%s", url);
+    assert_non_null(strstr(firn_store_caution(store), "fsync=off"));
+    firn_store_close(store);
+    store = open_store("%s", url_of("safe", "&unsafe=1"));
+    assert_null(firn_store_caution(store)); /* there is nothing to be afraid of */
+    firn_store_close(store);
+}
+
+/* A commit that is acknowledged early lies in the server's memory for 10 s. */
+static void early_acknowledgement(void **state) {
+    engine *hasty = needed("postgres", 3, "-c synchronous_commit=off -c wal_writer_delay=10s");
+    firn_store *store = open_store("%s", hasty->url);
+    (void)state;
+    for (int64_t i = 0; i < 3; i++) {
+        drawn_at_last(store, "hasty", (uint64_t)i + 1);
+        assert_int_equal(mark_of(store, "hasty").high, (i + 1) * 10);
+        assert_true(engine_do(hasty, "kill", 0));
+        assert_true(engine_do(hasty, "restart", 0));
+    }
+    firn_store_close(store);
+    store = open_store("%s", hasty->url);
+    assert_int_equal(mark_of(store, "hasty").high, 30);
+    firn_store_close(store);
+}
+
+static void tables_that_forget(void **state) {
+    const char *url = url_of("loose", "");
+    (void)state;
+    firn_store_close(open_store("%s", url));
+    sql(server, "ALTER TABLE loose_mark SET UNLOGGED;");
+    not_opened(url, "UNLOGGED");
+}
+
+/* The wait for a synchronous standby is given up by somebody: the server then says that it has
+ * committed, and warns. */
+static void cancel_wait(void) {
+    sql(server, "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity, pg_sleep(0.3)"
+                " WHERE application_name = 'firn';");
+}
+
+static void standby_is_missing(void **state) {
+    mishap cancel = {"reserve.sent", cancel_wait, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("standby", ""), &cancel, &error), FIRN_OK);
+    cancel.name = NULL;
+    drawn(store, "s", 1, 0, 0);
+    sql(server, "ALTER SYSTEM SET synchronous_standby_names = 'nobody';");
+    sql(server, "SELECT pg_reload_conf() FROM pg_sleep(0.1);");
+    cancel.name = "reserve.sent";
+    int code = draw(store, "s", 0, 2, 0, &first, &held, &error);
+    sql(server, "SET synchronous_commit = local; ALTER SYSTEM RESET synchronous_standby_names;");
+    sql(server, "SELECT pg_reload_conf() FROM pg_sleep(0.1);");
+    assert_int_equal(code, FIRN_EUNKNOWN);
+    assert_non_null(strstr(error.text, "standby"));
+    cancel.name = NULL;
+    const firn_request again = {"s", ROW, "1", 10, 10, 10, 2, "", 0};
+    assert_int_equal(firn_store_reserve(store, &again, &first, &held, &error), FIRN_EBUSY);
+    assert_int_equal(held.grant, 2);
+    firn_store_close(store);
+}
+
+/* ---- rights ---------------------------------------------------------------------------------- */
+
+static void rights_that_are_missing(void **state) {
+    const char *url = url_of("rights", "");
+    char other[500];
+    (void)state;
+    sql(server, "CREATE ROLE clerk LOGIN PASSWORD 'secret'; CREATE DATABASE office;");
+    snprintf(other, sizeof other, "postgres://clerk:secret@127.0.0.1:%d/office?table=rights",
+             url_port(url));
+    not_opened(other, "GRANT CREATE ON SCHEMA public TO clerk");
+    engine office = *server;
+    snprintf(office.url, sizeof office.url, "postgres://firn@127.0.0.1:%d/office", url_port(url));
+    sql(&office, "GRANT CREATE ON SCHEMA public TO clerk;");
+    firn_store_close(open_store("%s", other));
+    sql(&office, "REVOKE CREATE ON SCHEMA public FROM clerk;");
+    firn_store *store = open_store("%s", other); /* what is there needs no right to create */
+    drawn(store, "r", 1, 0, 0);
+    sql(&office, "ALTER TABLE rights_mark OWNER TO firn; GRANT SELECT ON rights_mark TO clerk;");
+    not_drawn(store, "r", 2, FIRN_ESTORE, "GRANT SELECT, INSERT, UPDATE");
+    firn_store_close(store);
+    sql(&office, "ALTER ROLE clerk SET default_transaction_read_only = on;");
+    not_opened(other, "read-only");
+    snprintf(other, sizeof other, "postgres://nobody:secret@127.0.0.1:%d/postgres", url_port(url));
+    not_opened(other, "does not exist");
+}
+
+/* ---- who it is ------------------------------------------------------------------------------- */
+
+static void another_engine(void **state) {
+    firn_store *store = open_store("%s", url_of("moved", ""));
+    (void)state;
+    drawn(store, "m", 1, 0, 0);
+    sql(server, "UPDATE moved_namespace SET identity = '1/00000001/1';");
+    not_drawn(store, "m", 2, FIRN_ESTORE, "segment advance");
+    drawn(store, "m", 3, 5000, 5000);
+    drawn(store, "m", 4, 0, 5010);
+    firn_store_close(store);
+}
+
+/* A copy that was read back into the same server has another table under the same name. */
+static void tables_from_a_copy(void **state) {
+    firn_store *store = open_store("%s", url_of("copied", ""));
+    (void)state;
+    drawn(store, "c", 1, 0, 0);
+    firn_store_close(store);
+    sql(server, "ALTER TABLE copied_mark RENAME TO was;"
+                " CREATE TABLE copied_mark (LIKE was INCLUDING ALL);"
+                " INSERT INTO copied_mark SELECT * FROM was;");
+    store = open_store("%s", url_of("copied", ""));
+    not_drawn(store, "c", 2, FIRN_ESTORE, "segment advance");
+    drawn(store, "c", 3, 5000, 5000);
+    firn_store_close(store);
+}
+
+static void tables_that_were_dropped(void **state) {
+    firn_store *store = open_store("%s", url_of("dropped", ""));
+    (void)state;
+    drawn(store, "d", 1, 0, 0);
+    sql(server, "DROP TABLE dropped_mark;");
+    not_drawn(store, "d", 2, FIRN_ESTORE, "misses a table");
+    not_drawn(store, "d", 3, FIRN_ESTORE, "dropped");
+    firn_store_close(store);
+}
+
+/* What this handle was granted is gone, though the server looks the same. */
+static void marks_that_were_lost(void **state) {
+    firn_store *store = open_store("%s", url_of("lost", ""));
+    (void)state;
+    drawn(store, "l", 1, 0, 0);
+    drawn(store, "l", 2, 0, 10);
+    sql(server, "UPDATE lost_mark SET high = 10, \"grant\" = 1;"
+                " SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+                " WHERE application_name = 'firn';");
+    not_drawn(store, "l", 3, FIRN_ESTORE, "segment advance");
+    drawn(store, "l", 4, 5000, 5000);
+    firn_store_close(store);
+}
+
+/* ---- sessions that end ----------------------------------------------------------------------- */
+
+static void found_again(void **state) {
+    firn_store *store = open_store("%s", url_of("again", ""));
+    (void)state;
+    drawn(store, "a", 1, 0, 0);
+    assert_true(engine_do(server, "halt", 0));
+    not_drawn(store, "a", 2, FIRN_ESTORE, "cannot be reached");
+    assert_true(engine_do(server, "restart", 0));
+    drawn_at_last(store, "a", 3);
+    assert_int_equal(mark_of(store, "a").high, 20);
+    firn_store_close(store);
+}
+
+static void end_sessions(void) {
+    sql(server, "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+                " WHERE application_name = 'firn';");
+}
+
+/* An idle session that was ended costs nothing: nothing was asked on it. */
+static void ended_while_idle(void **state) {
+    firn_store *store = open_store("%s", url_of("idle", ""));
+    (void)state;
+    drawn(store, "i", 1, 0, 0);
+    end_sessions();
+    drawn(store, "i", 2, 0, 10);
+    firn_store_close(store);
+}
+
+/* One that was ended while its statement waits for a row: nobody tells what came of it, and the
+ * same request again finds out. */
+static void ended_at_work(void **state) {
+    mishap end = {"reserve.sent", end_sessions, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("work", ""), &end, &error), FIRN_OK);
+    end.name = NULL;
+    drawn(store, "w", 1, 0, 0);
+    pid_t other =
+        sql_begin(server, "/dev/null",
+                  "BEGIN; UPDATE work_mark SET note = 'held'; SELECT pg_sleep(1); COMMIT;");
+    await_sql(server, "SELECT count(*) FROM pg_stat_activity"
+                      " WHERE query LIKE '%pg_sleep(1)%' AND wait_event = 'PgSleep';");
+    end.name = "reserve.sent";
+    assert_int_equal(draw(store, "w", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
+    end.name = NULL;
+    sql_end(other);
+    drawn(store, "w", 2, 0, 10);
+    /* The first sending only finds out that the namespace is new. */
+    assert_string_equal(end.hits, "reserve.before reserve.sent "
+                                  "reserve.before reserve.sent reserve.committed "
+                                  "reserve.before reserve.sent "
+                                  "reserve.before reserve.sent reserve.committed ");
+    firn_store_close(store);
+}
+
+static void lose_reply(void) {
+    assert_int_equal(lose_replies(url_port(server->url)), 1);
+}
+
+static void reply_that_is_lost(void **state) {
+    mishap lose = {"reserve.sent", lose_reply, ""};
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held = {0, 0};
+    int64_t first;
+    (void)state;
+    assert_int_equal(try_open(&store, url_of("reply", ""), &lose, &error), FIRN_OK);
+    lose.name = NULL;
+    drawn(store, "r", 1, 0, 0);
+    lose.name = "reserve.sent";
+    assert_int_equal(draw(store, "r", 0, 2, 0, &first, &held, &error), FIRN_EUNKNOWN);
+    lose.name = NULL;
+    const firn_request again = {"r", ROW, "1", 10, 10, 10, 2, "", 0};
+    assert_int_equal(firn_store_reserve(store, &again, &first, &held, &error), FIRN_EBUSY);
+    assert_int_equal(held.high, 20);
+    assert_int_equal(held.grant, 2);
+    lose.name = "give_back.sent";
+    const firn_mark mine = {20, 2};
+    assert_int_equal(firn_store_give_back(store, "r", "1", &mine, 15, &error), FIRN_EUNKNOWN);
+    lose.name = NULL;
+    drawn(store, "r", 3, 0, 15);
+    firn_store_close(store);
+}
+
+static void server_that_hangs(void **state) {
+    firn_store *store = open_store("%s", url_of("hang", "&timeout_ms=300&connect_timeout_ms=300"));
+    (void)state;
+    drawn(store, "h", 1, 0, 0);
+    assert_true(engine_do(server, "pause", 0));
+    not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout_ms");
+    not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout_ms");
+    assert_true(engine_do(server, "continue", 0));
+    drawn_at_last(store, "h", 4);
+    firn_store_close(store);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void several_hosts(void **state) {
+    const char *url = url_of("hosts", "");
+    (void)state;
+    firn_store *store = open_store("postgres://firn@127.0.0.1:%d,127.0.0.1:%d/postgres?table=hosts",
+                                   free_port(), url_port(url));
+    drawn(store, "h", 1, 0, 0);
+    firn_store_close(store);
+}
+
+static void created_at_once(void **state) {
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        char table[20];
+        snprintf(table, sizeof table, "race%d", i);
+        assert_int_equal(open_at_once(url_of(table, ""), 8), 0);
+    }
+}
+
+static void clock_of_the_server(void **state) {
+    firn_store *store = open_store("%s", url_of("clock", ""));
+    (void)state;
+    assert_true(clock_apart(store) < 1000000);
+    firn_store_close(store);
+}
+
+static void long_listing(void **state) {
+    firn_store *store = open_store("%s", url_of("listing", ""));
+    (void)state;
+    lists_many(store);
+    firn_store_close(store);
+}
+
+static void forked_inside(void **state) {
+    (void)state;
+    forks_inside(url_of("fork1", ""), "reserve.before");
+    forks_inside(url_of("fork2", ""), "reserve.sent");
+    forks_inside(url_of("fork3", ""), "reserve.committed");
+}
+
+static void odd_notes(void **state) {
+    firn_store *store = open_store("%s", url_of("notes", ""));
+    const firn_request request = {
+        "n", ROW, "1", 1, 0, 0, 1, "ok \xc3\xa4 \xf0\x9f\x90\x8e \xff\xc3", 0};
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, NULL), FIRN_OK);
+    assert_string_equal(sql(server, "SELECT note FROM notes_mark;"),
+                        "ok \xc3\xa4 \xf0\x9f\x90\x8e ??");
+    not_drawn(store, "\xff", 2, FIRN_ESTORE, "UTF-8");
+    firn_store_close(store);
+}
+
+static void odd_parameters(void **state) {
+    (void)state;
+    not_opened(url_of("1st", ""), "table=1st");
+    not_opened(url_of("odd", "&tls=perhaps"), "tls=perhaps");
+    not_opened(url_of("odd", "&sslmode=perhaps"), "sslmode");
+    not_opened(url_of("odd", "&tls=require"), "SSL");
+}
+
+/* ---- TLS ------------------------------------------------------------------------------------- */
+
+static void certificates_are_verified(void **state) {
+    make_own_certificates();
+    char options[800];
+    snprintf(options, sizeof options,
+             "-c ssl=on -c ssl_cert_file=%s/server.pem -c ssl_key_file=%s/own.key",
+             certificate_folder, certificate_folder);
+    char url[800];
+    (void)state;
+    engine *closed = needed("postgres", 4, options);
+    snprintf(url, sizeof url, "%s?tls=verify&ca=%s/ca.pem", closed->url, certificate_folder);
+    firn_store *store = open_store("%s", url);
+    drawn(store, "t", 1, 0, 0);
+    assert_string_equal(sql(closed, "SELECT count(*) FROM pg_stat_ssl s JOIN pg_stat_activity a"
+                                    " USING (pid) WHERE ssl AND application_name = 'firn';"),
+                        "1");
+    firn_store_close(store);
+    snprintf(url, sizeof url, "%s?tls=verify&ca=%s/client.pem", closed->url, certificate_folder);
+    not_opened(url, "certificate");
+    snprintf(url, sizeof url, "%s?sslmode=verify-ca&sslrootcert=%s/ca.pem", closed->url,
+             certificate_folder);
+    firn_store_close(open_store("%s", url));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
+         NULL, NULL, NULL},
+        {"a server that acknowledges early is made to wait", early_acknowledgement, NULL, NULL,
+         NULL},
+        {"a table that is emptied by a crash is refused", tables_that_forget, NULL, NULL, NULL},
+        {"a commit that its standby did not confirm is unknown", standby_is_missing, NULL, NULL,
+         NULL},
+        {"a right that is missing is named with its cure", rights_that_are_missing, NULL, NULL,
+         NULL},
+        {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
+        {"tables from a copy are another engine", tables_from_a_copy, NULL, NULL, NULL},
+        {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
+        {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
+         NULL, NULL},
+        {"a server that comes back is found again", found_again, NULL, NULL, NULL},
+        {"a session that was ended while idle goes unnoticed", ended_while_idle, NULL, NULL, NULL},
+        {"a session that was ended at work leaves the outcome unknown", ended_at_work, NULL, NULL,
+         NULL},
+        {"a lost reply is unknown, and the same again meets its own grant", reply_that_is_lost,
+         NULL, NULL, NULL},
+        {"a server that hangs is waited for as long as was said", server_that_hangs, NULL, NULL,
+         NULL},
+        {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
+        {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
+        {"the server's clock is told", clock_of_the_server, NULL, NULL, NULL},
+        {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
+        {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
+        {"a note with odd bytes fails nothing", odd_notes, NULL, NULL, NULL},
+        {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},
+        {"parameters that cannot be are refused", odd_parameters, NULL, NULL, NULL},
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_certificates);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* What is ZooKeeper's own: its URLs, rights, records, clock and several hosts. What every engine
+ * does is tested in store_test.c, what happens to it in engine_faults_test.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engines.h"
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <firn/firn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROW "0x0:1 time:41/ms node:10 sequence:12"
+
+static const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
+
+/* "127.0.0.1:PORT" of the server. */
+static const char *place(void) {
+    engine *server = engine_of("zookeeper", 1, "");
+    if (server == NULL) {
+        assert_true(engine_missing("zookeeper", 1));
+        skip();
+    }
+    return strstr(server->url, "//") + 2;
+}
+
+static int reserve(const char *url, const char *ns, int64_t *first, firn_error *error) {
+    firn_request request = {ns, ROW, "1", 10, 0, 1000, 7, "a note", 0};
+    firn_store *store = NULL;
+    firn_mark held;
+    int code = firn_store_open(&store, url, &options, error);
+    if (code == FIRN_OK) {
+        code = firn_store_reserve(store, &request, first, &held, error);
+        firn_store_close(store);
+    }
+    return code;
+}
+
+static void refused(const char *url, int code, const char *text) {
+    firn_error error = {0};
+    int64_t first = -1;
+    assert_int_equal(reserve(url, "snow", &first, &error), code);
+    assert_int_equal(first, -1);
+    if (strstr(error.text, text) == NULL) {
+        fail_msg("'%s' lacks '%s'", error.text, text);
+    }
+}
+
+static void granted(const char *url, const char *ns, int64_t expected) {
+    firn_error error = {0};
+    int64_t first = -1;
+    if (reserve(url, ns, &first, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(first, expected);
+}
+
+static void urls_are_checked(void **state) {
+    static const struct {
+        const char *url, *text;
+    } wrong[] = {
+        {"zookeeper://h/?tls=1", "has no TLS"},
+        {"zookeeper:///path", "host"},
+        {"zookeeper://h/a//b", "path"},
+        {"zookeeper://h/a/../b", "path"},
+        {"zookeeper://h/a/", "path"},
+        {"zookeeper://h/zookeeper", "path"},
+        {"zookeeper://h/zookeeper/quota", "path"},
+        {"zookeeper://h/a%20b", "path"},
+        {"zookeeper://user@h", "alone"},
+        {"zookeeper://h:0", "port"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        refused(wrong[i].url, FIRN_EUSAGE, wrong[i].text);
+    }
+    refused("zookeeper://h?timeout_ms=0", FIRN_ERANGE, "timeout_ms");
+}
+
+static void several_hosts(void **state) {
+    char url[200];
+    (void)state;
+    snprintf(url, sizeof url, "zookeeper://127.0.0.1:1,%s,127.0.0.1:2/hosts/of/it", place());
+    granted(url, "snow", 0);
+    granted(url, "snow", 10);
+    snprintf(url, sizeof url, "zookeeper://%s/hosts/of/it", place());
+    granted(url, "snow", 20);
+    snprintf(url, sizeof url, "zookeeper://%s/hosts/of", place()); /* another store */
+    granted(url, "snow", 0);
+}
+
+/* Given a user, what is made is that user's alone. */
+static void rights(void **state) {
+    char open[200], mine[200], other[200];
+    (void)state;
+    snprintf(open, sizeof open, "zookeeper://%s/rights", place());
+    snprintf(mine, sizeof mine, "zookeeper://anna:secret@%s/rights", place());
+    snprintf(other, sizeof other, "zookeeper://anna:wrong@%s/rights", place());
+    granted(mine, "snow", 0);
+    granted(mine, "snow", 10);
+    refused(open, FIRN_ESTORE, "does not allow it");
+    refused(other, FIRN_ESTORE, "does not allow it");
+    setenv("FIRN_ZOOKEEPER_PASSWORD", "secret", 1);
+    snprintf(mine, sizeof mine, "zookeeper://anna@%s/rights", place());
+    granted(mine, "snow", 20);
+    unsetenv("FIRN_ZOOKEEPER_PASSWORD");
+}
+
+/* Neither when it works nor when nobody is there; the library would log. */
+static void nothing_is_printed(void **state) {
+    char url[200], folder[300];
+    const char *parent = getenv("TMPDIR");
+    firn_error error;
+    int64_t first;
+    (void)state;
+    snprintf(url, sizeof url, "zookeeper://%s/silent", place());
+    snprintf(folder, sizeof folder, "%s/firn-silent-%ld", parent != NULL ? parent : FIRN_BUILD_DIR,
+             (long)getpid());
+    fflush(stderr);
+    int kept = dup(STDERR_FILENO), file = open(folder, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(kept >= 0 && file >= 0);
+    dup2(file, STDERR_FILENO);
+    int code = reserve(url, "snow", &first, &error);
+    int other = reserve("zookeeper://127.0.0.1:1/?connect_timeout_ms=300", "snow", &first, &error);
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    off_t length = lseek(file, 0, SEEK_END);
+    close(file);
+    close(kept);
+    unlink(folder);
+    assert_int_equal(code, FIRN_OK);
+    assert_int_equal(other, FIRN_ESTORE);
+    assert_int_equal(length, 0);
+}
+
+static void tells_the_time(void **state) {
+    char url[200];
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_time now;
+    (void)state;
+    snprintf(url, sizeof url, "zookeeper://%s/new/clock", place());
+    assert_int_equal(firn_store_open(&store, url, &options, &error), FIRN_OK);
+    if (firn_store_now(store, &now, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    firn_store_close(store);
+    assert_true(llabs(now.sec - (int64_t)time(NULL)) <= 600); /* the same machine's */
+}
+
+/* A namespace's records become another's by nothing but their own path: a namespace read as a key
+ * is refused. */
+static void other_znodes_are_refused(void **state) {
+    char url[200];
+    (void)state;
+    snprintf(url, sizeof url, "zookeeper://%s/foreign/snow", place());
+    granted(url, "1", 0); /* makes /foreign/snow, without data, and /foreign/snow/1 */
+    snprintf(url, sizeof url, "zookeeper://%s/foreign", place());
+    refused(url, FIRN_ESTORE, "not firn's");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        {"wrong URLs are refused by what is wrong", urls_are_checked, NULL, NULL, NULL},
+        {"several hosts and a path of several names", several_hosts, NULL, NULL, NULL},
+        {"what a user made is that user's alone", rights, NULL, NULL, NULL},
+        {"nothing is printed", nothing_is_printed, NULL, NULL, NULL},
+        {"the leader's clock is told", tells_the_time, NULL, NULL, NULL},
+        {"znodes of others are refused", other_znodes_are_refused, NULL, NULL, NULL},
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
