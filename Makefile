@@ -46,6 +46,10 @@ test-bare:
 test-arch:
 	test/arch
 
+# The protocol, searched exhaustively; needs spin.
+model:
+	model/run
+
 bench: all
 	$(BUILD)/bin/firn bench
 
@@ -58,4 +62,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
 
-.PHONY: all install uninstall test-build sanitize fuzz test test-bare test-arch bench format readme clean
+.PHONY: all install uninstall test-build sanitize fuzz test test-bare test-arch model bench format readme clean

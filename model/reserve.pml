@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reservation protocol: one node key, three processes, one linearizable store, clocks that read anything at any
- * time. Leaves out several nodes, permits shared by threads, forks, one-shot reservations, a store that loses writes.
+ * time. Leaves out several nodes, permits shared by threads, forks, one-shot reservations.
  *
  * The network may lose a reply (the same request then goes out again), and deliver a request or a give back late,
  * twice, or not at all; requests that were acknowledged too. Each -D breaks one rule and must repeat a slot:
@@ -9,6 +9,7 @@
  *   GIVEALL  a window whose request went out more than once is given back
  *   BELOW    a give back may go below the first slot of the last grant
  *   CLONE    a process image is run twice with a window
+ *   LOSE     the store loses its mark
  * How to run it, and the numbers of states: README.md. */
 #define N 3
 #ifndef MAXT
@@ -130,6 +131,9 @@ end:
         :: skip
         fi }
     :: atomic { b_late -> b_late = false; b_from = 0; b_end = 0; b_grant = 0 }
+#ifdef LOSE
+    :: atomic { high > 0 -> high = 0; grant = 0 }
+#endif
     od
 }
 
