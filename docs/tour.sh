@@ -53,6 +53,17 @@ while read -r line; do
         ;;
     uuid3 | uuid5) keys='namespace=dns name=example.com' ;;
     typeid) keys=prefix=user ;;
+    time-member) keys=member=7 ;;
+    order) # a key of the tour's own
+        (umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' ' >"$folder/order.key")
+        keys="--key-file $folder/order.key"
+        options=$keys
+        # shellcheck disable=SC2086
+        if ! "$firn" new order $keys -n 0 --store "$store" $unsafe 2>"$folder/notes" && grep -q 'module ff1' "$folder/notes"; then
+            printf '  %-19s  needs the module ff1, which was not built: libcrypto is missing\n' "$scheme"
+            continue
+        fi
+        ;;
     esac
     # shellcheck disable=SC2086 # keys and options, to be split
     id=$(new "$scheme" $keys)
@@ -95,5 +106,23 @@ new 'time:41/ms@@2024-01-01 node:10 sequence:12' node=7
 title "Who holds what"
 say nodes
 "$firn" nodes --store "$store" $unsafe
+
+title "Old rows: the latest lines of a log of this machine, an ID of its own time in front of each"
+for log in /var/log/dpkg.log /var/log/syslog /var/log/apache2/access.log /var/log/nginx/access.log; do
+    [ -r "$log" ] && [ -s "$log" ] && break
+    log=
+done
+if [ -n "$log" ]; then
+    say stamp "$log" --scheme snowflake --job tour
+    tail -n 2000 "$log" >"$folder/rows.log" # a copy, since somebody may be writing to the log
+    "$firn" stamp "$folder/rows.log" --scheme snowflake --job tour --on-error null --store "$store" $unsafe \
+        >"$folder/stamped" 2>"$folder/notes" || { cat "$folder/notes" >&2; exit 1; }
+    head -n 3 "$folder/stamped" | cut -c 1-100
+    cat "$folder/notes"
+    say check
+    grep -oE '^[0-9]+' "$folder/stamped" | "$firn" check --scheme snowflake
+else
+    echo "no log was found here that can be read and has times (dpkg.log, syslog, access.log): nothing is stamped"
+fi
 
 printf '\nfirn issued and read back an ID of each of %s schemes. Next: README.md, build/bin/firn --help\n' "$count"

@@ -5,7 +5,9 @@ stage=$TMPDIR/stage
 check "firn installs under DESTDIR" env DESTDIR="$stage" cmake --install "$BUILD"
 prefix=$stage$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BUILD/CMakeCache.txt")
 libdir=$(dirname "$(find "$stage" -name libfirn.a)")
-for file in include/firn/firn.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md; do
+for file in include/firn/firn.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md \
+    share/man/man1/firn.1 share/man/man3/firn.3 share/man/man7/firn-schemes.7 share/man/man7/firn-stores.7 \
+    share/bash-completion/completions/firn share/zsh/site-functions/_firn share/fish/vendor_completions.d/firn.fish; do
     check "$file is installed" test -s "$prefix/$file"
 done
 for file in libfirn.so libfirn.so.0 firn/sqlite.so pkgconfig/firn.pc; do

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the manual pages, in mdoc: subcommands, keys, statuses, schemes, stores. What firn.h
+ * says of itself is in functions.c. */
+#include "describe.h"
+#include "pages.h"
+
+#include <string.h>
+
+/* ---- mdoc ----------------------------------------------------------------------------------- */
+
+/* What roff would read as its own. */
+static void put_character(FILE *page, char c, bool literal) {
+    switch (c) {
+    case '\\':
+        fputs("\\e", page);
+        break;
+    case '-':
+        fputs(literal ? "\\-" : "-", page);
+        break;
+    case '~':
+        fputs("\\(ti", page);
+        break;
+    case '^':
+        fputs("\\(ha", page);
+        break;
+    case '`':
+        fputs("\\(ga", page);
+        break;
+    case '"':
+        fputs("\\(dq", page);
+        break;
+    default:
+        fputc(c, page);
+    }
+}
+
+void put_text(FILE *page, const char *text) {
+    if (text[0] == '.' || text[0] == '\'') {
+        fputs("\\&", page);
+    }
+    for (; *text != '\0'; text++) {
+        put_character(page, *text, false);
+    }
+}
+
+static void put_literal(FILE *page, const char *text) {
+    for (; *text != '\0'; text++) {
+        put_character(page, *text, true);
+    }
+}
+
+void put_argument(FILE *page, const char *text) {
+    fputc('"', page);
+    put_literal(page, text);
+    fputc('"', page);
+}
+
+/* A phrase of a table as a sentence. */
+static void put_sentence(FILE *page, const char *text) {
+    put_text(page, text);
+    fputs(".\n", page);
+}
+
+static void put_os(FILE *page) {
+    fprintf(page, ".Os firn %s\n", firn_version());
+}
+
+/* ---- subcommands ---------------------------------------------------------------------------- */
+
+static void put_option(FILE *page, const option_text *option) {
+    const option_name *name = &option_names[option->option];
+    fputs(".It ", page);
+    if (name->letter != 0) {
+        fprintf(page, "Fl %c ", name->letter);
+        if (name->argument != NULL) {
+            fputs("Ar ", page);
+            put_argument(page, name->argument);
+            fputc(' ', page);
+        }
+        fputs(", ", page);
+    }
+    fputs("Fl \\-", page);
+    put_literal(page, name->name);
+    if (name->argument != NULL) {
+        fputs(" Ar ", page);
+        put_argument(page, name->argument);
+    }
+    fputc('\n', page);
+    put_sentence(page, option->text);
+}
+
+/* Every subcommand takes --help: said once, in the prose. */
+static void put_options(FILE *page, const command *about) {
+    bool any = false;
+    for (const option_text *at = about->options; at->option != OPTION_END; at++) {
+        if (at->option == OPTION_HELP) {
+            continue;
+        }
+        if (!any) {
+            fputs(".Bl -tag -width Ds\n", page);
+        }
+        any = true;
+        put_option(page, at);
+    }
+    if (any) {
+        fputs(".El\n", page);
+    }
+}
+
+static void put_key_line(FILE *page, const char *name, const char *value) {
+    fputs(".It Cm ", page);
+    put_argument(page, name);
+    fputs(" Ns = Ns Ar ", page);
+    put_argument(page, value);
+    fputc('\n', page);
+}
+
+static void put_command_keys(FILE *page, const command *about) {
+    if (about->keys[0].name == NULL) {
+        return;
+    }
+    fputs(".Pp\nKeys:\n.Bl -tag -width Ds -compact\n", page);
+    for (const key_text *at = about->keys; at->name != NULL; at++) {
+        put_key_line(page, at->name, at->value);
+        put_sentence(page, at->text);
+    }
+    fputs(".El\n", page);
+}
+
+static void put_commands(FILE *page) {
+    for (const command *at = commands; at->name != NULL; at++) {
+        fprintf(page, ".Ss firn %s\n.Nm Cm ", at->name);
+        put_argument(page, at->name);
+        if (at->operands[0] != '\0') {
+            fputs(" Ar ", page);
+            put_argument(page, at->operands);
+        }
+        fputs(" Op Ar option ...\n.Pp\n", page);
+        put_sentence(page, at->summary);
+        put_options(page, at);
+        put_command_keys(page, at);
+    }
+}
+
+/* ---- keys of a generator --------------------------------------------------------------------- */
+
+static void put_number(FILE *page, const char *name, long initial, long least, long most,
+                       const char *text) {
+    char value[64];
+    snprintf(value, sizeof value, "%ld..%ld", least, most);
+    put_key_line(page, name, value);
+    put_sentence(page, text);
+    if (initial >= least) {
+        fprintf(page, "Default: %ld.\n", initial);
+    }
+}
+
+static void put_choice(FILE *page, const char *name, size_t initial, const char *words,
+                       const char *text) {
+    char value[64];
+    snprintf(value, sizeof value, "%s", words);
+    const char *chosen = words;
+    for (; initial > 0; initial--) {
+        chosen += strcspn(chosen, " ") + 1;
+    }
+    for (char *at = value; *at != '\0'; at++) {
+        *at = *at == ' ' ? '|' : *at;
+    }
+    put_key_line(page, name, value);
+    put_sentence(page, text);
+    fprintf(page, "Default: %.*s.\n", (int)strcspn(chosen, " "), chosen);
+}
+
+static void put_word(FILE *page, const char *name, const char *text) {
+    put_key_line(page, name, "value");
+    put_sentence(page, text);
+}
+
+static void put_keys(FILE *page) {
+    fputs(".Bl -tag -width Ds\n", page);
+#define NUMBER(name, initial, least, most, text)                                                   \
+    put_number(page, #name, initial, least, most, text);
+#define CHOICE(name, initial, words, text) put_choice(page, #name, initial, words, text);
+#define WORD(name, text)                   put_word(page, #name, text);
+#include "keys.def"
+#undef NUMBER
+#undef CHOICE
+#undef WORD
+    fputs(".El\n", page);
+}
+
+/* ---- exit statuses and errors ---------------------------------------------------------------- */
+
+typedef struct error_line {
+    int code;
+    const char *name;
+} error_line;
+
+static const error_line error_lines[] = {
+#define FIRN_X(name, value, text) {value, "FIRN_E" #name},
+    FIRN_ERRORS(FIRN_X)
+#undef FIRN_X
+};
+enum { ERROR_COUNT = sizeof error_lines / sizeof *error_lines };
+
+static void put_errors(FILE *page) {
+    fputs(".Bl -tag -width Ds\n", page);
+    for (size_t i = 0; i < ERROR_COUNT; i++) {
+        fprintf(page, ".It Er %s Pq \\-%d\n", error_lines[i].name, -error_lines[i].code);
+        put_sentence(page, firn_strerror(error_lines[i].code));
+    }
+    fputs(".El\n", page);
+}
+
+/* What leads to each status: status_of says, as when the command ends. */
+static void put_statuses(FILE *page) {
+    fputs(".Bl -tag -width Ds\n.It 0\nDone.\n", page);
+    for (int status = STATUS_NO; status <= STATUS_IO; status++) {
+        const char *between = "";
+        fprintf(page, ".It %d\n", status);
+        for (size_t i = 0; i < ERROR_COUNT; i++) {
+            if (status_of(error_lines[i].code) == status) {
+                fputs(between, page);
+                put_text(page, firn_strerror(error_lines[i].code));
+                between = ";\n";
+            }
+        }
+        fputs(".\n", page);
+    }
+    fputs(".It 128 + N\nEnded by signal N; what was held was given back.\n.El\n", page);
+}
+
+/* ---- forms, schemes, stores ------------------------------------------------------------------ */
+
+static void put_forms(FILE *page) {
+    for (int form = 0; form < FIRN_FORM_COUNT; form++) {
+        fprintf(page, ".Cm %s%s\n", firn_form_name(form), form + 1 < FIRN_FORM_COUNT ? " ," : " .");
+    }
+}
+
+static const char *form_of(const firn_scheme *scheme) {
+    return scheme->shown_only ? "shown only" : firn_form_name(scheme->form);
+}
+
+static void put_scheme_table(FILE *page) {
+    const char *widest = "name";
+    for (size_t i = 0; firn_scheme_at(i) != NULL; i++) {
+        const char *name = firn_scheme_at(i)->name;
+        widest = strlen(name) > strlen(widest) ? name : widest;
+    }
+    fprintf(page,
+            ".Bl -column \"%s\" \"bits\" \"100ns\" \"shown only\" \"per node\" "
+            "\"+10889-08-02\"\n",
+            widest);
+    fputs(".It Em name Ta Em bits Ta Em tick Ta Em text Ta Em sorts Ta Em ends\n", page);
+    for (size_t i = 0; firn_scheme_at(i) != NULL; i++) {
+        const firn_scheme *scheme = firn_scheme_at(i);
+        char end[FIRN_TIME_SIZE], sorts[DESCRIBE_SIZE];
+        describe_end(end, scheme, false);
+        end[strcspn(end, "T")] = '\0'; /* the day is enough here */
+        fputs(".It ", page);
+        put_argument(page, scheme->name);
+        fprintf(page, " Ta %u Ta ", scheme->bits);
+        put_argument(page, describe_tick(scheme));
+        fputs(" Ta ", page);
+        put_argument(page, form_of(scheme));
+        fputs(" Ta ", page);
+        put_argument(page, describe_sorts(sorts, scheme));
+        fputs(" Ta ", page);
+        put_argument(page, end);
+        fputc('\n', page);
+    }
+    fputs(".El\n", page);
+}
+
+static void put_scheme_time(FILE *page, const firn_scheme *scheme) {
+    char epoch[FIRN_TIME_SIZE], end[FIRN_TIME_SIZE];
+    if (scheme->tick_ns == 0) {
+        fputs("No time.\n", page);
+        return;
+    }
+    fprintf(page, "Tick %s since %s,\n", describe_tick(scheme), describe_epoch(epoch, scheme));
+    if (strcmp(describe_end(end, scheme, false), "-") == 0) {
+        fputs("without end.\n", page);
+    } else {
+        fprintf(page, "until %s.\n", end);
+    }
+}
+
+static void put_scheme(FILE *page, const firn_scheme *scheme) {
+    char layout[DESCRIBE_SIZE], node[DESCRIBE_SIZE], sorts[DESCRIBE_SIZE];
+    fputs(".It Sy ", page);
+    put_argument(page, scheme->name);
+    fputs("\n.Li ", page);
+    put_argument(page, describe_layout(layout, scheme));
+    fputs("\n.br\n", page);
+    put_scheme_time(page, scheme);
+    describe_node(node, scheme, true);
+    fprintf(page, "Text: %s.\nSorts: %s.\nNode: ", form_of(scheme), describe_sorts(sorts, scheme));
+    put_sentence(page, strcmp(node, "-") == 0 ? "none" : node);
+    if (scheme->note != NULL) {
+        fputs("Note: ", page);
+        put_sentence(page, scheme->note);
+    }
+    if (scheme->source != NULL) {
+        fputs("Source: ", page);
+        put_sentence(page, scheme->source);
+    }
+}
+
+static void put_schemes(FILE *page) {
+    fputs(".Bl -tag -width Ds\n", page);
+    for (size_t i = 0; firn_scheme_at(i) != NULL; i++) {
+        put_scheme(page, firn_scheme_at(i));
+    }
+    fputs(".El\n", page);
+}
+
+static void put_stores(FILE *page) {
+    fputs(".Bl -tag -width Ds\n", page);
+    for (const store_line *at = store_lines; at->scheme != NULL; at++) {
+        char url[128], text[256];
+        snprintf(url, sizeof url, "%s%s", at->scheme, at->rest);
+        snprintf(text, sizeof text, "Marks are kept %s; shared by %s", at->place, at->reach);
+        fputs(".It Li ", page);
+        put_argument(page, url);
+        fputc('\n', page);
+        put_sentence(page, text);
+    }
+    fputs(".El\n", page);
+}
+
+const part manual_parts[] = {
+    {"os", put_os},
+    {"commands", put_commands},
+    {"keys", put_keys},
+    {"errors", put_errors},
+    {"statuses", put_statuses},
+    {"forms", put_forms},
+    {"scheme-table", put_scheme_table},
+    {"schemes", put_schemes},
+    {"stores", put_stores},
+    {NULL, NULL},
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes one page: firn_pages TEMPLATE HEADER PAGE copies the template and puts parts in place of
+ * its lines "@word". A program of the build, run on the machine that builds; nothing of it is
+ * installed. The same inputs give the same bytes: no date, no path, no environment. */
+#include "pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 1024, LINES_MAX = 4000 }; /* of a template and of firn.h: far above both */
+
+char **header_lines;
+
+const store_line store_lines[] = {
+#define STORE(scheme, rest, place, reach) {scheme, rest, place, reach},
+#include "stores.def"
+    {NULL, NULL, NULL, NULL},
+};
+
+static void die(const char *what, const char *why) {
+    fprintf(stderr, "firn_pages: %s: %s\n", what, why);
+    exit(EXIT_FAILURE);
+}
+
+static char **read_lines(const char *path) {
+    char line[LINE_SIZE];
+    size_t count = 0;
+    char **lines = calloc(LINES_MAX + 1, sizeof *lines);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || lines == NULL) {
+        die(path, strerror(errno));
+    }
+    while (fgets(line, sizeof line, file) != NULL) {
+        size_t length = strlen(line);
+        if (length == 0 || line[length - 1] != '\n' || count == LINES_MAX) {
+            die(path, "a line or the file is too long for firn_pages");
+        }
+        line[length - 1] = '\0';
+        lines[count] = strdup(line);
+        if (lines[count++] == NULL) {
+            die(path, "out of memory");
+        }
+    }
+    fclose(file);
+    return lines;
+}
+
+static void free_lines(char **lines) {
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        free(lines[i]);
+    }
+    free(lines);
+}
+
+static const part *find_part(const char *word) {
+    const part *const lists[] = {manual_parts, function_parts, completion_parts};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        for (const part *at = lists[i]; at->word != NULL; at++) {
+            if (strcmp(at->word, word) == 0) {
+                return at;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Whole or not at all, so that a build that failed here does not go on with half a page. */
+static void write_page(const char *path, char **lines) {
+    FILE *page = fopen(path, "w");
+    if (page == NULL) {
+        die(path, strerror(errno));
+    }
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        const part *at = lines[i][0] == '@' ? find_part(lines[i] + 1) : NULL;
+        if (at != NULL) {
+            at->put(page);
+        } else if (lines[i][0] == '@') {
+            remove(path);
+            die(lines[i], "there is no such part");
+        } else {
+            fprintf(page, "%s\n", lines[i]);
+        }
+    }
+    bool failed = ferror(page) != 0;
+    if (fclose(page) != 0 || failed) {
+        remove(path);
+        die(path, "cannot be written");
+    }
+}
+
+int main(int count, char **words) {
+    if (count != 4) {
+        die("usage", "firn_pages TEMPLATE HEADER PAGE");
+    }
+    char **template = read_lines(words[1]);
+    header_lines = read_lines(words[2]);
+    write_page(words[3], template);
+    free_lines(header_lines);
+    free_lines(template);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the pages that packaging/ writes at build time: manuals and completions. A part is what
+ * the tables of the command and the library say; the prose round it is in the *.in files. */
+#ifndef FIRN_PAGES_H
+#define FIRN_PAGES_H
+
+#include "command.h"
+
+#include <firn/firn.h>
+
+#include <stdio.h>
+
+/* A line "@word" of a template gives way to what `put` writes. */
+typedef struct part {
+    const char *word; /* NULL ends the list */
+    void (*put)(FILE *page);
+} part;
+
+extern const part manual_parts[];
+extern const part function_parts[];
+extern const part completion_parts[];
+
+/* A store of stores.def. */
+typedef struct store_line {
+    const char *scheme, *rest; /* of its URL; scheme NULL ends the list */
+    const char *place, *reach; /* where marks are kept; who can share them */
+} store_line;
+extern const store_line store_lines[];
+
+/* The lines of firn.h, each without its end, NULL behind the last. */
+extern char **header_lines;
+
+/* mdoc: text of a line, and an argument of a macro that is to be typed as it stands. */
+void put_text(FILE *page, const char *text);
+void put_argument(FILE *page, const char *text);
+
+#endif

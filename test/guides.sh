@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# The guides do what they say: each ```sh block of them is run as it stands, page by page in a folder and with a store of
+# its own, and a ```text block behind it is what it prints.
+. test/tap
+tree=$(pwd)
+PATH=$(dirname "$FIRN"):$PATH
+export PATH
+
+for page in choosing migrating; do
+    work=$TMPDIR/$page
+    XDG_STATE_HOME=$work/state
+    export XDG_STATE_HOME
+    mkdir -p "$work/state" && cd "$work" || exit 1
+    # NUMBER.sh, NUMBER.text, and NUMBER.title: the heading above
+    awk '
+        /^```sh$/ { n++; file = sprintf("%02d.sh", n); print title >sprintf("%02d.title", n); next }
+        /^```text$/ { file = sprintf("%02d.text", n); next }
+        /^```/ { file = ""; next }
+        file != "" { print >file; next }
+        /^#+ / { title = $0; sub(/^#+ /, "", title) }' "$tree/docs/$page.md"
+    for block in [0-9]*.sh; do
+        number=${block%.sh}
+        title="docs/$page.md, $(cat "$number.title"): block $number"
+        if ! timeout 60 sh -eu "$block" >"$number.said" 2>"$number.notes" </dev/null; then
+            fail "$title" "$(cat "$number.said" "$number.notes")"
+        elif [ -e "$number.text" ]; then
+            same "$title" "$(cat "$number.text")" "$(cat "$number.said")"
+        else
+            pass "$title"
+        fi
+    done
+    check "docs/$page.md has at least ten blocks" test -e 10.sh
+done
+cd "$tree" || exit 1
+same "docs/choosing.md asks ten questions" 10 "$(grep -cE '^## [0-9]+\. .*\?$' docs/choosing.md)"
+finish

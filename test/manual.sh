@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+# The manuals and completions that the build writes: linted, whole (each subcommand, option, key, function and scheme is
+# in them), the same at each time and place; and what bash, zsh and fish answer when somebody presses the tab key.
+. test/tap
+man=$BUILD/share/man
+bash_file=$BUILD/share/bash-completion/completions/firn
+zsh_file=$BUILD/share/zsh/site-functions/_firn
+fish_file=$BUILD/share/fish/vendor_completions.d/firn.fish
+export TERM=dumb
+
+# has PROGRAM SENTENCE...: whether it is there; if not, the sentences are skipped.
+has() {
+    command -v "$1" >/dev/null && return
+    missing=$1
+    shift
+    for sentence; do skip "$sentence" "$missing is not there"; done
+    return 1
+}
+
+# ---- the pages -------------------------------------------------------------------------------------
+
+pages="man1/firn.1 man3/firn.3 man7/firn-schemes.7 man7/firn-stores.7"
+for page in $pages; do
+    if has mandoc "$page has no warning of mandoc"; then
+        same "$page has no warning of mandoc" "" "$(mandoc -T lint -W warning "$man/$page" 2>&1)"
+        mandoc -T ascii "$man/$page" 2>/dev/null | sed 's/.\x08//g' >"$TMPDIR/${page#*/}.txt"
+        check "$page has its parts from NAME to SEE ALSO" sh -c "
+            grep -qx NAME '$TMPDIR/${page#*/}.txt' && grep -qx 'SEE ALSO' '$TMPDIR/${page#*/}.txt'"
+        same "$page fits 80 columns but for code" "" "$(grep -vE '^ {10}' "$TMPDIR/${page#*/}.txt" | awk 'length > 80')"
+    fi
+    if has man "$page is shown by man without a warning"; then
+        same "$page is shown by man without a warning" "" "$(MANROFFOPT=-ww MANWIDTH=80 man -l "$man/$page" 2>&1 >"$TMPDIR/shown")"
+    fi
+done
+
+# Words of the first list that are no whole words of a page.
+absent() {
+    for word in $1; do
+        grep -qE -- "(^|[^A-Za-z0-9_-])$word([^A-Za-z0-9_=-]|\$|=[^ ])" "$2" || echo "$word"
+    done
+}
+firn_1=$TMPDIR/firn.1.txt
+if [ -s "$firn_1" ]; then
+    same "firn(1) has a part for each subcommand" "$(sed -nE 's/^COMMAND\(([a-z]+),.*/firn \1/p' cmd/commands.def)" \
+        "$(sed -nE 's/^   (firn [a-z]+)$/\1/p' "$firn_1")"
+    same "firn(1) has each option" "" "$(absent "$(sed -nE 's/^OPTION\([A-Z_]+, "([a-z-]+)",.*/--\1/p' cmd/commands.def)" "$firn_1")"
+    same "firn(1) has each key of a subcommand" "" "$(absent "$(sed -nE 's/^KEY\("([A-Za-z_]+)".*/\1/p' cmd/commands.def)" "$firn_1")"
+    same "firn(1) has each key of a generator" "" "$(absent "$(sed -nE 's/^(NUMBER|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)" "$firn_1")"
+    same "firn(1) has each text form" "" "$(absent "dec hex uuid urn braced base32 base32hex base36 base58 base62 bin" "$firn_1")"
+    same "firn(1) has each exit status" "0 1 2 3 4 5 6 128" \
+        "$(sed -n '/^EXIT STATUS/,/^EXAMPLES/p' "$firn_1" | sed -nE 's/^     ([0-9]+)( .*)?$/\1/p' | tr '\n' ' ' | sed 's/ $//')"
+    same "firn(1) answers the first five questions before anything else" "How do I get an ID?
+Which scheme?
+Is it unique, and on what does that rest?
+How do I read one, or back-date one?
+What do I do in a container, or on several machines?" \
+        "$(sed -n '/^FIRST QUESTIONS/,/^SUBCOMMANDS/p' "$firn_1" | sed -nE 's/^   ([A-Z].*\?)$/\1/p')"
+    wrong=$(sed -nE 's/^ {8,}(firn [a-z].*)/\1/p' "$firn_1" | sed 's/< ids.txt/1541815603606036480/' | while read -r line; do
+        case $line in *--store*) continue ;; esac
+        sh -c "'$FIRN' ${line#firn }" >"$TMPDIR/said" 2>&1 || { echo "$line:" && cat "$TMPDIR/said"; }
+    done)
+    same "each example of firn(1) does what it says" "" "$wrong"
+fi
+firn_3=$TMPDIR/firn.3.txt
+if [ -s "$firn_3" ]; then
+    functions=$(tr '\n' ' ' <include/firn/firn.h | grep -oE 'FIRN_API [^;(#]*\(' |
+        sed -nE 's/.*[ *](firn_[a-z0-9_]+)\($/\1/p')
+    same "firn(3) has each function of firn.h, in its order" "$functions" \
+        "$(sed -n '/^FUNCTIONS/,/^RETURN/p' "$firn_3" | sed -nE 's/^ {5}[a-z][a-z0-9_ *]*[ *](firn_[a-z0-9_]+)\(.*/\1/p')"
+    same "firn(3) has each error" "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 (\2)/p' include/firn/firn.h)" \
+        "$(sed -n '/^ERRORS/,/^SEE/p' "$firn_3" | sed -nE 's/^ {5}(FIRN_E[A-Z]+ \(-[0-9]+\)).*/\1/p')"
+    # the indented block, without the blank lines round it
+    sed -n '/A program that prints/,/Keys in/p' "$firn_3" | sed '1d;$d; s/^ \{11\}//' | sed '/./,$!d' >"$TMPDIR/page.c"
+    same "the program of firn(3) is that of firn.h" \
+        "$(sed -n '/^ \*     #include <firn/,/^ \*     }/p' include/firn/firn.h | sed 's/^ \*//; s/^     //')" "$(cat "$TMPDIR/page.c")"
+fi
+if [ -s "$TMPDIR/firn-schemes.7.txt" ]; then
+    same "firn-schemes(7) has each scheme, in the order of the table" "$("$FIRN" schemes --markdown | sed -nE 's/^\| `([a-z0-9-]+)`.*/\1/p')" \
+        "$(sed -n '/^SCHEMES/,/^SEE/p' "$TMPDIR/firn-schemes.7.txt" | sed '1,/^$/d' | sed -nE 's/^ {5}([a-z][a-z0-9-]*)( .*)?$/\1/p')"
+fi
+stores=$(for module in modules/*.c; do
+    grep -l firn_store_module "$module" | sed 's,.*/,,; s,\.c$,,'
+done | grep -vx module)
+same "packaging/stores.def has each module that is a store" "" \
+    "$(absent "$stores" packaging/stores.def)"
+variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
+cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
+same "each variable of the environment that is read stands in firn(1) or firn-stores(7)" "" \
+    "$(absent "$variables" "$TMPDIR/both.txt")"
+(export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && cd / && "$BUILD/firn_pages" "$OLDPWD/packaging/firn.1.in" "$OLDPWD/include/firn/firn.h" "$TMPDIR/again")
+check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TMPDIR/again"
+
+# ---- what a shell answers --------------------------------------------------------------------------
+
+# LINE => WORDS: the line as far as it was typed, and all that may stand for its last word.
+cat >"$TMPDIR/asked" <<'TEXT'
+firn sch => schemes
+firn se => segment
+firn new sno => snowflake
+firn new uuid1 => uuid1 uuid1-swapped
+firn show --sch => --scheme
+firn new snowflake order= => strict thread
+firn new snowflake order=s => strict
+firn new snowflake start=r => random: rolling
+firn new snowflake -n 3 data => datacenter=
+firn new snowflake ord => order=
+firn new "time:41/ms node:10 sequence:12" his => history=
+firn pack snowflake seq => sequence=
+firn new snowflake seq =>
+firn new snowflake --as base3 => base32 base32hex base36
+firn show --from=urn => urn
+firn convert --to js => js53
+firn new snowflake --store mem => memory:
+firn new snowflake --store postgres => postgres://
+firn segment orders kind= => segment serial ticket
+firn segment orders ki => kind=
+firn segment or =>
+firn nodes fr => free
+firn spread snowflake hist => history=
+firn stamp log.csv --scheme snowflake data => datacenter=
+firn stamp log.csv --scheme=leaf work => worker=
+firn stamp log.csv --on-error s => skip stop
+firn stamp log.csv --sch => --scheme
+firn range snowflake 2024-01-01 2024-02-01 dat => datacenter=
+firn schemes ks => ksuid
+firn help con => convert
+firn nodes n => ns=
+firn --ver => --version
+TEXT
+sed 's/ =>.*//' "$TMPDIR/asked" >"$TMPDIR/lines"
+
+cat >"$TMPDIR/ask.bash" <<'TEXT'
+# Divides each line as readline does, asks the function, prints its answer.
+source "$1"
+while IFS= read -r line; do
+    COMP_WORDS=()
+    rest=$line
+    while [[ $rest =~ ^\ *(\"[^\"]*\"|[=:]+|[^\ =:]+)(.*)$ ]]; do
+        COMP_WORDS+=("${BASH_REMATCH[1]}")
+        rest=${BASH_REMATCH[2]}
+    done
+    [[ $line == *[=:\ ] ]] && COMP_WORDS+=('')
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _firn firn
+    mapfile -t COMPREPLY < <(printf '%s\n' "${COMPREPLY[@]}" | sort)
+    echo "$line =>${COMPREPLY[*]:+ ${COMPREPLY[*]}}"
+done
+TEXT
+if has bash "bash reads its completion" "bash answers as the tables have it"; then
+    check "bash reads its completion" bash -n "$bash_file"
+    same "bash answers as the tables have it" "$(cat "$TMPDIR/asked")" \
+        "$(bash "$TMPDIR/ask.bash" "$bash_file" <"$TMPDIR/lines" 2>&1)"
+fi
+
+cat >"$TMPDIR/ask.fish" <<'TEXT'
+# fish answers with whole words; what stands before a = is taken off, as bash does it.
+source $argv[1]
+while read -l line
+    set -l word (string split ' ' -- $line)[-1]
+    set -l found (complete -C $line | string replace -r '\t.*' '' | sort -u)
+    string match -q '*=*' -- $word; and set found (string replace -r '^[^=]*=' '' -- $found)
+    string trim -r -- "$line => $found"
+end
+TEXT
+if has fish "fish reads its completion" "fish answers as the tables have it"; then
+    check "fish reads its completion" fish -n "$fish_file"
+    same "fish answers as the tables have it" "$(cat "$TMPDIR/asked")" \
+        "$(HOME=$TMPDIR XDG_CONFIG_HOME=$TMPDIR XDG_DATA_HOME=$TMPDIR fish --no-config "$TMPDIR/ask.fish" "$fish_file" <"$TMPDIR/lines" 2>&1)"
+fi
+
+# ---- what is typed ---------------------------------------------------------------------------------
+
+# Each line is typed into the shell at a terminal, then tab and return; firn is a function there that shows its words.
+touch "$TMPDIR/log.csv"
+cat >"$TMPDIR/typed" <<TEXT
+firn new sno => <new><snowflake>
+firn show --sch => <show><--scheme>
+firn show --scheme=lea => <show><--scheme=leaf>
+firn new snowflake order=st => <new><snowflake><order=strict>
+firn new snowflake start=ran => <new><snowflake><start=random:>
+firn new snowflake dat => <new><snowflake><datacenter=>
+firn new snowflake --store sqlite:log.c => <new><snowflake><--store><sqlite:log.csv>
+firn check log.c => <check><log.csv>
+TEXT
+# type_in COMMAND
+type_in() {
+    { sed 's/ =>.*/\t/' "$TMPDIR/typed" && echo exit; } | timeout -k 5 60 script -qec "$1" /dev/null | tr -d '\r' | grep -a '^<'
+}
+shown=$(sed 's/.* => //' "$TMPDIR/typed")
+shows="firn() { printf '<%s>' \"\$@\"; echo; }"
+printf '%s\n' "source '$bash_file'" "cd '$TMPDIR'" "$shows" 'PS1=' >"$TMPDIR/rc.bash"
+if has bash "a line typed into bash is completed" && has script "a line typed into bash is completed"; then
+    same "a line typed into bash is completed" "$shown" "$(type_in "bash --noprofile --rcfile $TMPDIR/rc.bash -i")"
+fi
+printf '%s\n' "fpath=('${zsh_file%/*}' \$fpath)" 'autoload -U compinit; compinit -u -D' "cd '$TMPDIR'" "$shows" 'PS1=' >"$TMPDIR/.zshrc"
+if has zsh "zsh reads its completion" "a line typed into zsh is completed"; then
+    check "zsh reads its completion" zsh -n "$zsh_file"
+    same "a line typed into zsh is completed" "$shown" "$(ZDOTDIR=$TMPDIR type_in 'zsh -d -i')"
+fi
+finish
