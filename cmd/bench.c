@@ -32,6 +32,17 @@ static const bench_case cases[] = {
     {"process", "process", false, bench_process, "firn new uuid7", NULL},
     {"process", "uuidgen", true, bench_process, "uuidgen", NULL},
     {"million", "million", false, bench_million, "firn new uuid7 -n 1000000", NULL},
+    {"stamp-csv", "stamp-csv", false, bench_stamp, "snowflake", "csv"},
+    {"stamp-csv", "copy-csv", true, bench_copy, NULL, "csv"},
+    {"stamp-csv-uuid7", "stamp-csv-uuid7", false, bench_stamp, "uuid7", "csv"},
+    {"stamp-tsv", "stamp-tsv", false, bench_stamp, "snowflake", "tsv"},
+    {"stamp-tsv", "copy-tsv", true, bench_copy, NULL, "tsv"},
+    {"stamp-jsonl", "stamp-jsonl", false, bench_stamp, "snowflake", "jsonl"},
+    {"stamp-jsonl", "copy-jsonl", true, bench_copy, NULL, "jsonl"},
+    {"check-dec", "check-dec", false, bench_check, "dec", "order"},
+    {"check-uuid", "check-uuid", false, bench_check, "uuid", "order"},
+    {"check-dec-random", "check-dec-random", false, bench_check, "dec", "random"},
+    {"check-uuid-random", "check-uuid-random", false, bench_check, "uuid", "random"},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 

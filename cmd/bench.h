@@ -45,6 +45,18 @@ bool bench_pin(int i);
 /* Keeps the compiler from leaving work out. */
 #define BENCH_KEEP(x) __asm__ volatile("" : : "r,m"(x) : "memory")
 
+/* A process of a program; this very one is found through /proc. */
+typedef struct bench_child {
+    char *program;
+    char *words[16];
+    const char *to; /* standard output */
+    bool silent;    /* its notes are left out */
+} bench_child;
+bool bench_run(const bench_child *c); /* false: it failed */
+bool bench_own_path(char *path, size_t size);
+/* An empty file in TMPDIR, whose name is written into `path`; the caller unlinks it. -1: none. */
+int bench_file(char *path, size_t size);
+
 bool bench_next(const bench_case *about, bench_result *result);
 bool bench_bulk_u64(const bench_case *about, bench_result *result);
 bool bench_bulk_id(const bench_case *about, bench_result *result);
@@ -56,5 +68,8 @@ bool bench_libuuid(const bench_case *about, bench_result *result);
 bool bench_libuuid_daemon(const bench_case *about, bench_result *result);
 bool bench_process(const bench_case *about, bench_result *result);
 bool bench_million(const bench_case *about, bench_result *result);
+bool bench_stamp(const bench_case *about, bench_result *result);
+bool bench_copy(const bench_case *about, bench_result *result);
+bool bench_check(const bench_case *about, bench_result *result);
 
 #endif

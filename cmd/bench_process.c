@@ -13,19 +13,16 @@
 
 extern char **environ;
 
-typedef struct child {
-    char *program;
-    char *words[8];
-    const char *to; /* standard output */
-} child;
-
-static bool run_once(const child *c) {
+bool bench_run(const bench_child *c) {
     posix_spawn_file_actions_t actions;
     pid_t id = -1;
     int ended = -1;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, c->to, O_WRONLY | O_CREAT | O_TRUNC,
                                      0600);
+    if (c->silent) {
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
     bool started = posix_spawnp(&id, c->program, &actions, NULL, c->words, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     return started && waitpid(id, &ended, 0) == id && ended == 0;
@@ -33,7 +30,7 @@ static bool run_once(const child *c) {
 
 static bool work_run(void *context, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
-        if (!run_once(context)) {
+        if (!bench_run(context)) {
             return false;
         }
     }
@@ -41,21 +38,27 @@ static bool work_run(void *context, uint64_t n) {
 }
 
 /* The path of this program: what is measured is what was started. */
-static bool own_path(char *path, size_t size) {
+bool bench_own_path(char *path, size_t size) {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     path[length > 0 ? length : 0] = '\0';
     return length > 0;
 }
 
+int bench_file(char *path, size_t size) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%.4000s/firn-bench-XXXXXX", folder != NULL ? folder : "/tmp");
+    return mkstemp(path);
+}
+
 bool bench_process(const bench_case *about, bench_result *result) {
     char path[4096], word_new[] = "new", word_uuid7[] = "uuid7", uuidgen[] = "uuidgen";
-    child c = {.program = uuidgen, .words = {uuidgen, NULL}, .to = "/dev/null"};
+    bench_child c = {.program = uuidgen, .words = {uuidgen, NULL}, .to = "/dev/null"};
     uint64_t burst = 0;
     if (!about->peer) {
-        c = (child){
+        c = (bench_child){
             .program = path, .words = {path, word_new, word_uuid7, NULL}, .to = "/dev/null"};
     }
-    if (!about->peer && !own_path(path, sizeof path)) {
+    if (!about->peer && !bench_own_path(path, sizeof path)) {
         snprintf(result->note, sizeof result->note, "/proc does not tell where this program is");
         return false;
     }
@@ -68,17 +71,15 @@ bool bench_process(const bench_case *about, bench_result *result) {
 bool bench_million(const bench_case *about, bench_result *result) {
     char path[4096], word_new[] = "new", word_uuid7[] = "uuid7", word_n[] = "-n";
     char million[] = "1000000";
-    const char *folder = getenv("TMPDIR");
     char file[4096];
     uint64_t burst = 0;
-    snprintf(file, sizeof file, "%.4000s/firn-bench-XXXXXX", folder != NULL ? folder : "/tmp");
-    int fd = mkstemp(file);
-    if (fd < 0 || !own_path(path, sizeof path)) {
+    int fd = bench_file(file, sizeof file);
+    if (fd < 0 || !bench_own_path(path, sizeof path)) {
         snprintf(result->note, sizeof result->note, "cannot make a file in TMPDIR");
         return false;
     }
     close(fd);
-    child c = {
+    bench_child c = {
         .program = path, .words = {path, word_new, word_uuid7, word_n, million, NULL}, .to = file};
     result->ns = bench_median(work_run, NULL, &c, 1, &burst);
     unlink(file);

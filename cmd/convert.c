@@ -19,6 +19,11 @@ static int put_form(session *s, const firn_id *id, int form, firn_error *error) 
                          id->bits, firn_form_name(form));
     }
     firn_format(room, id, form);
+    if (room[0] == '\0') {
+        return set_error(error, FIRN_EMISMATCH,
+                         "this ID has no form %s: its time or its digits are out of bounds",
+                         firn_form_name(form));
+    }
     s->out.length += strlen(room);
     output_bytes(&s->out, "\n", 1);
     return FIRN_OK;
@@ -76,7 +81,7 @@ int run_convert(session *s) {
         return fail_usage(s, "convert needs --to FORM or --to SCHEME: see firn convert --help");
     }
     work.form = firn_form_find(to);
-    if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, &error) != FIRN_OK) {
+    if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, NULL, &error) != FIRN_OK) {
         return fail_usage(s,
                           "'%.60s' is no form and no scheme: dec hex uuid urn braced base32"
                           " base32hex base36 base58 base62 bin, or see firn schemes",

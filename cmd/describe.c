@@ -120,6 +120,10 @@ char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool wh
     return format_time(text, &end);
 }
 
+const char *describe_text(const firn_scheme *scheme) {
+    return scheme->keyed ? "decimal" : firn_form_name(scheme->form);
+}
+
 const char *describe_role(int role) {
     static const char *const names[] = {
         [FIRN_ROLE_CONST] = "constant",    [FIRN_ROLE_TIME] = "time",

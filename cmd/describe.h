@@ -24,6 +24,8 @@ char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
 /* The epoch, with no more digits than it needs; the first instant that is refused, or -. */
 char *describe_epoch(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
 char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool whole);
+/* Its text form; decimal where a key makes it. */
+const char *describe_text(const firn_scheme *scheme);
 const char *describe_role(int role);
 const char *describe_rule(int node_rule);
 char *describe_start(char text[64], const firn_scheme *scheme);

@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "operands.h"
+#include "order.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -25,39 +26,20 @@ typedef struct issue {
     int64_t count;
 } issue;
 
-/* Keys of ours; every other one goes to the generator. A digest takes no others at all. */
-static bool is_ours(const issue *work, const char *word) {
-    return operand_is(word, "time") || operand_is(word, "tick") ||
-           (operand_is(word, "prefix") && firn_scheme_field(&work->scheme, "prefix") < 0);
-}
-
-/* One-shot: what is needed is reserved and no window held, and a full tick is waited for. */
+/* One-shot: what is needed is reserved and no window held, and a full tick is waited for. Of the
+ * keys, prefix= is ours where it is no field. */
 static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
-    size_t length = 0;
-    keys[0] = '\0';
-    for (size_t i = s->plain_count; i < s->operand_count; i++) {
-        const char *word = s->operands[i];
-        size_t size = strlen(word);
-        if (is_ours(work, word)) {
-            continue;
-        }
-        if (strpbrk(word, " \t\n") != NULL) {
-            return fail_usage(s, "'%.80s' holds a blank: keys have none", word);
-        }
-        if (length + size + 32 > KEYS_SIZE) {
-            return fail_usage(s, "the keys have more than %d characters: shorten them",
-                              KEYS_SIZE - 32);
-        }
-        length += (size_t)snprintf(keys + length, KEYS_SIZE - length, "%s%s", length > 0 ? " " : "",
-                                   word);
-    }
+    bool field = firn_scheme_field(&work->scheme, "prefix") >= 0;
+    const char *const ours[] = {"time", "tick", field ? NULL : "prefix", NULL};
+    int status = operands_join(s, ours, 32, keys, KEYS_SIZE);
+    size_t length = strlen(keys);
     if (operand_value(s, "mode") == NULL) {
         length += (size_t)snprintf(keys + length, KEYS_SIZE - length, " mode=online");
     }
     if (operand_value(s, "full") == NULL) {
         snprintf(keys + length, KEYS_SIZE - length, " full=wait");
     }
-    return STATUS_DONE;
+    return status;
 }
 
 /* time= or tick=: the instant to back-date to. */
@@ -187,7 +169,7 @@ static int generate(session *s, issue *work) {
     if (status != STATUS_DONE || work->count == 0) {
         return status;
     }
-    config.store_url = s->option[OPTION_STORE];
+    config.store_url = operand_store_url(s);
     config.store_options = &options;
     config.notice = tell_note;
     config.notice_self = s;
@@ -221,6 +203,12 @@ int run_new(session *s) {
     }
     if (status == STATUS_DONE) {
         status = command_count(s, 1, &work.count);
+    }
+    if (status == STATUS_DONE && work.scheme.keyed && s->option[OPTION_AS] != NULL) {
+        return fail_usage(s, "%s is decimal: leave --as out", work.scheme.name);
+    }
+    if (status == STATUS_DONE && work.scheme.keyed) {
+        return order_issue(s, &work.scheme, work.count);
     }
     if (status == STATUS_DONE) {
         status = writer_open(s, &work.scheme, &work.writer);

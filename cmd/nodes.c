@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes`: every node, history and integer of a store: up to where it was granted, how far
+/* `firn nodes`: every node, history, job and integer of a store: up to where it was granted, how far
  * that is from now, who holds it. Reads only; a mark in the past means that nobody issues
  * there. */
+#include "nodes.h"
+
 #include "json.h"
 #include "operands.h"
 
@@ -11,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-enum kind { KIND_NODE, KIND_HISTORY, KIND_JOB, KIND_TICK, KIND_INTEGER };
-static const char *const kind_names[] = {"node", "history", "job", "tick", "integer"};
+enum kind { KIND_NODE, KIND_HISTORY, KIND_JOB, KIND_TICK, KIND_INTEGER, KIND_RECORD };
+static const char *const kind_names[] = {"node", "history", "job", "tick", "integer", "record"};
 
 /* What a holding says, in words. */
 typedef struct told {
@@ -36,7 +38,7 @@ typedef struct listing {
 
 /* Slots are tick << sequence bits. The marks just behind the layout's end tell history nodes;
  * see the design's section 1. */
-static uint32_t sequence_bits(const firn_scheme *scheme) {
+uint32_t mark_shift(const firn_scheme *scheme) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role == FIRN_ROLE_SEQUENCE) {
             return firn_scheme_width(scheme, firn_scheme_first(scheme, i));
@@ -45,10 +47,10 @@ static uint32_t sequence_bits(const firn_scheme *scheme) {
     return 0;
 }
 
-static int64_t layout_end(const firn_scheme *scheme) {
+int64_t mark_layout_end(const firn_scheme *scheme) {
     int time = firn_scheme_field(scheme, "time");
     uint32_t width = time < 0 ? 64 : firn_scheme_width(scheme, (uint32_t)time);
-    uint32_t bits = width + sequence_bits(scheme);
+    uint32_t bits = width + mark_shift(scheme);
     return bits >= 62 ? FIRN_SLOT_MAX - 2 : (int64_t)(UINT64_C(1) << bits);
 }
 
@@ -80,8 +82,14 @@ static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node
     }
 }
 
+firn_time mark_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
+}
+
 /* 1.250 s, 3.5 h: how far, in the largest unit that it fills. */
-static void name_distance(char text[40], const firn_time *mark, const firn_time *now) {
+char *mark_distance(char text[40], const firn_time *mark, const firn_time *now) {
     static const struct {
         const char *name;
         double s;
@@ -93,14 +101,15 @@ static void name_distance(char text[40], const firn_time *mark, const firn_time 
         i++;
     }
     snprintf(text, 40, "%.1f %s %s", size / units[i].s, units[i].name, s < 0 ? "ago" : "ahead");
+    return text;
 }
 
 static void name_mark(told *out, const listing *list, const firn_scheme *scheme, int64_t high) {
     firn_time at;
-    firn_scheme_time(scheme, (uint64_t)high >> sequence_bits(scheme), &at);
+    firn_scheme_time(scheme, (uint64_t)high >> mark_shift(scheme), &at);
     firn_time_format(out->mark, &at, firn_scheme_digits(scheme));
     firn_time_unix_ns(out->unix_ns, &at);
-    name_distance(out->distance, &at, &list->now);
+    mark_distance(out->distance, &at, &list->now);
     out->timed = true;
 }
 
@@ -118,7 +127,7 @@ static void name_integer(told *out, const firn_holding *holding) {
 
 /* The row of the table that is stored so, with the roles of its fields; else the row as it is
  * written. */
-static int find_row(firn_scheme *scheme, const char *row) {
+int mark_scheme(firn_scheme *scheme, const char *row) {
     char text[FIRN_ROW_SIZE];
     const firn_scheme *known;
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
@@ -127,17 +136,22 @@ static int find_row(firn_scheme *scheme, const char *row) {
             return FIRN_OK;
         }
     }
-    return firn_scheme_make(scheme, row, NULL, NULL, NULL);
+    return firn_scheme_make(scheme, row, NULL, NULL, NULL, NULL);
 }
 
 static void understand(told *out, const listing *list, const firn_holding *holding) {
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
-    if (find_row(&scheme, holding->row) != FIRN_OK || scheme.tick_ns == 0) {
+    if (strcmp(holding->row, "job") == 0) {
+        out->kind = KIND_RECORD; /* its key is the name of a job */
+        snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
+        return;
+    }
+    if (mark_scheme(&scheme, holding->row) != FIRN_OK || scheme.tick_ns == 0) {
         name_integer(out, holding);
         return;
     }
-    int64_t end = layout_end(&scheme);
+    int64_t end = mark_layout_end(&scheme);
     name_fields(out->fields, &scheme, strtoull(holding->key, NULL, 10));
     if (strchr(holding->key, '@') != NULL) {
         out->kind = KIND_TICK; /* its mark counts the IDs of one tick */
@@ -201,10 +215,8 @@ static int visit(void *context, const firn_holding *holding) {
 static int list_all(session *s, firn_store *store) {
     listing list = {.s = s, .ns = 9, .key = 4, .fields = 6, .mark = 4, .distance = 8};
     const char *ns = operand_value(s, "ns");
-    struct timespec now;
     firn_error error;
-    clock_gettime(CLOCK_REALTIME, &now);
-    list.now = (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
+    list.now = mark_now();
     if (s->option[OPTION_JSON] == NULL) {
         if (firn_store_list(store, ns, visit, &list, &error) < 0) {
             return fail(s, &error);
@@ -226,21 +238,31 @@ static int list_all(session *s, firn_store *store) {
 int run_nodes(session *s) {
     firn_store *store;
     firn_error error;
-    int status = operands_split(s, 0, 0, 0, "no words");
+    int status = operands_split(s, 0, 0, 2, "free NODE, or no words");
     if (status != STATUS_DONE) {
         return status;
     }
-    for (size_t i = 0; i < s->operand_count; i++) {
+    bool frees = s->plain_count == 2 && strcmp(s->operands[0], "free") == 0;
+    if (s->plain_count > 0 && !frees) {
+        return fail_usage(s, "nodes lists, or frees one: firn nodes free NODE --lost-after TIME");
+    }
+    if (!frees && (s->option[OPTION_LOST_AFTER] != NULL || s->option[OPTION_YES] != NULL)) {
+        return fail_usage(s, "--lost-after and --yes are for firn nodes free NODE");
+    }
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
         if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {
             return fail_usage(s, "'%.60s' is no key of nodes: ns=NAME and unsafe=1 are",
                               s->operands[i]);
         }
     }
     firn_store_options options = operand_store_options(s);
-    if (firn_store_open(&store, s->option[OPTION_STORE], &options, &error) != FIRN_OK) {
+    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    status = list_all(s, store);
+    if (firn_store_caution(store) != NULL) {
+        tell_note(s, firn_store_caution(store));
+    }
+    status = frees ? nodes_free(s, store) : list_all(s, store);
     firn_store_close(store);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "operands.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The length of the name in front of =, or 0: a plain word. */
@@ -67,10 +68,43 @@ const char *operand_value(const session *s, const char *name) {
     return NULL;
 }
 
+bool operand_is_one_of(const char *word, const char *const *names) {
+    for (; *names != NULL; names++) {
+        if (operand_is(word, *names)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int operands_join(session *s, const char *const *others, size_t room, char *keys, size_t size) {
+    size_t length = 0;
+    keys[0] = '\0';
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        const char *word = s->operands[i];
+        if (operand_is_one_of(word, others)) {
+            continue;
+        }
+        if (strpbrk(word, " \t\n") != NULL) {
+            return fail_usage(s, "'%.80s' holds a blank: keys have none", word);
+        }
+        if (length + strlen(word) + room >= size) {
+            return fail_usage(s, "the keys have more than %zu characters: shorten them",
+                              size - room);
+        }
+        length +=
+            (size_t)snprintf(keys + length, size - length, "%s%s", length > 0 ? " " : "", word);
+    }
+    return STATUS_DONE;
+}
+
 int operand_scheme(session *s, firn_scheme *scheme) {
     const char *epoch = operand_value(s, "epoch");
     firn_error error;
-    int code = firn_scheme_make(scheme, s->operands[0], epoch, operand_value(s, "bits"), &error);
+    const firn_scheme *row = firn_scheme_find(s->operands[0]);
+    bool keyed = row != NULL && row->keyed; /* its digits are those of an integer, not of the row */
+    int code = firn_scheme_make(scheme, s->operands[0], epoch, operand_value(s, "bits"),
+                                keyed ? NULL : operand_value(s, "digits"), &error);
     if (code == FIRN_ETEXT && epoch != NULL) {
         set_error(&error, code, "epoch=%.60s: %s", epoch, error.text);
     }
@@ -96,16 +130,30 @@ int operand_fields(session *s, const firn_scheme *scheme, const char *const *not
                    firn_fields *fields) {
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         const char *word = s->operands[i];
-        bool skip = operand_is(word, "epoch") || operand_is(word, "bits");
-        for (const char *const *name = not_fields; *name != NULL; name++) {
-            skip = skip || operand_is(word, *name);
-        }
+        bool skip = operand_is(word, "epoch") || operand_is(word, "bits") ||
+                    operand_is(word, "digits") || operand_is_one_of(word, not_fields);
         firn_error error;
         if (!skip && operand_field(fields, scheme, word, &error) != FIRN_OK) {
             return fail(s, &error);
         }
     }
     return STATUS_DONE;
+}
+
+const char *operand_store_url(session *s) {
+    const char *url = s->option[OPTION_STORE], *environment = getenv("FIRN_STORE");
+    if (url == NULL) {
+        return environment != NULL && environment[0] != '\0' ? environment : NULL;
+    }
+    const char *slashes = strstr(url, "://");
+    size_t length = slashes != NULL ? strcspn(slashes + 3, "/?") : 0;
+    const char *at = slashes != NULL ? memchr(slashes + 3, '@', length) : NULL;
+    const char *colon = slashes != NULL ? memchr(slashes + 3, ':', length) : NULL;
+    if (at != NULL && colon != NULL && colon + 1 < at) {
+        tell_note(s, "other users can read a password in --store: put the URL into FIRN_STORE, or "
+                     "the password where the engine's own clients have it");
+    }
+    return url;
 }
 
 firn_store_options operand_store_options(const session *s) {

@@ -14,15 +14,23 @@ int operands_split(session *s, size_t fixed, size_t least, size_t most, const ch
 const char *operand_value(const session *s, const char *name);
 /* Is the word `name=...`? */
 bool operand_is(const char *word, const char *name);
-/* The scheme that the first operand names, with epoch= and bits=. An exit status. */
+/* Is it one of `names` (ends with NULL)? */
+bool operand_is_one_of(const char *word, const char *const *names);
+/* The keys but those in `others` (ends with NULL), joined by blanks for the library; `room` is kept
+ * free behind them. An exit status. */
+int operands_join(session *s, const char *const *others, size_t room, char *keys, size_t size);
+/* The scheme that the first operand names, with epoch=, bits= and digits=. An exit status. */
 int operand_scheme(session *s, firn_scheme *scheme);
 /* Sets the field of a word name=value. A FIRN_E code. */
 int operand_field(firn_fields *fields, const firn_scheme *scheme, const char *word,
                   firn_error *error);
-/* Sets the fields of all keys but epoch, bits and those in `not_fields` (ends with NULL). An
+/* Sets the fields of all keys but epoch, bits, digits and those in `not_fields` (ends with NULL). An
  * exit status. */
 int operand_fields(session *s, const firn_scheme *scheme, const char *const *not_fields,
                    firn_fields *fields);
+/* The URL of the store: --store, else FIRN_STORE of the environment, else NULL for the default. A
+ * password among the arguments, where every user of the machine can read it, is worth a note. */
+const char *operand_store_url(session *s);
 /* The store's options that the keys ask for (unsafe=1). */
 firn_store_options operand_store_options(const session *s);
 

@@ -14,9 +14,10 @@ bool output_dead(const output *out) {
 }
 
 void output_flush(output *out) {
+    int file = out->file > 0 ? out->file : STDOUT_FILENO;
     size_t done = 0;
     while (done < out->length && !output_dead(out)) {
-        ssize_t written = write(STDOUT_FILENO, out->buffer + done, out->length - done);
+        ssize_t written = write(file, out->buffer + done, out->length - done);
         if (written >= 0) {
             done += (size_t)written;
         } else if (errno == EPIPE) {

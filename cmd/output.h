@@ -13,6 +13,7 @@ enum { OUTPUT_SIZE = 1 << 17, OUTPUT_ROOM = 2048 };
 /* The zero value writes to standard output. */
 typedef struct output {
     size_t length;
+    int file;  /* where to write to instead of standard output, or 0 */
     bool gone; /* the reader has closed the pipe: nothing is left to do, and nothing is wrong */
     int error; /* errno of the write that failed, or 0 */
     char buffer[OUTPUT_SIZE + OUTPUT_ROOM];

@@ -4,13 +4,23 @@
 #include "ids.h"
 #include "lines.h"
 #include "operands.h"
+#include "order.h"
 
 #include <string.h>
 
 typedef struct packing {
     firn_scheme scheme;
     id_writer writer;
+    firn_order *order; /* NULL: the ID is written as it is */
 } packing;
+
+static int put_packed(session *s, const packing *work, const firn_id *id, firn_error *error) {
+    if (work->order != NULL) {
+        return order_put(s, work->order, &work->scheme, id->low, error);
+    }
+    writer_put(&work->writer, &s->out, id);
+    return FIRN_OK;
+}
 
 /* One line: blank-separated name=value. */
 static int pack_line(session *s, void *context, const char *text, size_t length,
@@ -35,27 +45,55 @@ static int pack_line(session *s, void *context, const char *text, size_t length,
     if (code == FIRN_OK) {
         code = firn_pack(&id, &work->scheme, &fields, error);
     }
-    if (code == FIRN_OK) {
-        writer_put(&work->writer, &s->out, &id);
-    }
-    return code;
+    return code == FIRN_OK ? put_packed(s, work, &id, error) : code;
 }
 
 static int pack_arguments(session *s, const packing *work) {
-    static const char *const not_field[] = {"prefix", NULL};
-    bool prefix = firn_scheme_field(&work->scheme, "prefix") < 0;
+    static const char *const not_field[] = {"prefix", "key_id", "check", "tweak", NULL};
+    static const char *const none[] = {NULL}, *const prefix[] = {"prefix", NULL};
+    bool prefixed = firn_scheme_field(&work->scheme, "prefix") < 0;
     firn_fields fields = {0};
     firn_error error;
     firn_id id;
-    int status = operand_fields(s, &work->scheme, prefix ? not_field : not_field + 1, &fields);
+    int status = operand_fields(s, &work->scheme,
+                                work->order != NULL ? not_field
+                                : prefixed          ? prefix
+                                                    : none,
+                                &fields);
     if (status != STATUS_DONE) {
         return status;
     }
-    if (firn_pack(&id, &work->scheme, &fields, &error) != FIRN_OK) {
+    if (firn_pack(&id, &work->scheme, &fields, &error) != FIRN_OK ||
+        put_packed(s, work, &id, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    writer_put(&work->writer, &s->out, &id);
     return STATUS_DONE;
+}
+
+/* The arguments, or with - a line a set. */
+static int pack_all(session *s, packing *work) {
+    static const char *const beside[] = {"epoch",  "bits",  "digits", "prefix",
+                                         "key_id", "check", "tweak",  NULL};
+    if (s->plain_count == 1) {
+        return pack_arguments(s, work);
+    }
+    for (size_t i = 2; i < s->operand_count; i++) {
+        if (!operand_is_one_of(s->operands[i], beside)) {
+            return fail_usage(s, "'%.60s' beside -: with - every field is read from the lines",
+                              s->operands[i]);
+        }
+    }
+    return lines_do(s, NULL, 0, pack_line, work);
+}
+
+/* How the IDs are written: in a form, or with a key. */
+static int open_writer(session *s, packing *work) {
+    static const char *const also[] = {"number", NULL};
+    if (work->scheme.keyed && s->option[OPTION_AS] != NULL) {
+        return fail_usage(s, "%s is decimal: leave --as out", work->scheme.name);
+    }
+    return work->scheme.keyed ? order_open(s, also, &work->order)
+                              : writer_open(s, &work->scheme, &work->writer);
 }
 
 int run_pack(session *s) {
@@ -69,21 +107,11 @@ int run_pack(session *s) {
         status = operand_scheme(s, &work.scheme);
     }
     if (status == STATUS_DONE) {
-        status = writer_open(s, &work.scheme, &work.writer);
+        status = open_writer(s, &work);
     }
-    if (status != STATUS_DONE) {
-        return status;
+    if (status == STATUS_DONE) {
+        status = pack_all(s, &work);
     }
-    if (s->plain_count == 1) {
-        return pack_arguments(s, &work);
-    }
-    for (size_t i = 2; i < s->operand_count; i++) {
-        const char *word = s->operands[i];
-        if (!operand_is(word, "epoch") && !operand_is(word, "bits") &&
-            !operand_is(word, "prefix")) {
-            return fail_usage(s, "'%.60s' beside -: with - every field is read from the lines",
-                              word);
-        }
-    }
-    return lines_do(s, NULL, 0, pack_line, &work);
+    firn_order_close(work.order);
+    return status;
 }

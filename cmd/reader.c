@@ -26,15 +26,20 @@ int reader_open(session *s, id_reader *reader) {
                           " base36 base58 base62 bin",
                           form);
     }
-    if (!named && (s->option[OPTION_EPOCH] != NULL || s->option[OPTION_BITS] != NULL)) {
-        return fail_usage(s, "--epoch and --bits change a scheme: add --scheme NAME");
+    if (!named && (s->option[OPTION_EPOCH] != NULL || s->option[OPTION_BITS] != NULL ||
+                   s->option[OPTION_DIGITS] != NULL)) {
+        return fail_usage(s, "--epoch, --bits and --digits change a scheme: add --scheme NAME");
     }
     reader->named = named;
     int code = named ? firn_scheme_make(&reader->scheme, name, s->option[OPTION_EPOCH],
-                                        s->option[OPTION_BITS], &error)
+                                        s->option[OPTION_BITS], s->option[OPTION_DIGITS], &error)
                      : FIRN_OK;
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
+    }
+    if (named && reader->scheme.keyed) {
+        return fail_usage(s, "%s is read with its key: firn show --scheme %s --key-file FILE", name,
+                          name);
     }
     if (named && reader->form >= 0 && firn_form_width(reader->form, reader->scheme.bits) == 0) {
         return fail_usage(s, "the form %s is not for the %u bits of %s: choose another", form,
@@ -43,9 +48,13 @@ int reader_open(session *s, id_reader *reader) {
     return STATUS_DONE;
 }
 
-/* Digits only are decimal, and hex needs 0x or a letter: may the text be of this form? */
-static bool form_fits(int form, const char *text, size_t length) {
+/* Digits only are decimal, or dated where that is the scheme's own form, and hex needs 0x or a
+ * letter: may the text be of this form? */
+static bool form_fits(const firn_scheme *scheme, int form, const char *text, size_t length) {
     size_t digits = strspn(text, "0123456789");
+    if (scheme->form == FIRN_FORM_DATED && digits == length) {
+        return form == FIRN_FORM_DATED;
+    }
     bool letters = strpbrk(text, "abcdefABCDEF") != NULL;
     if (form == FIRN_FORM_HEX) {
         return letters;
@@ -66,7 +75,7 @@ static int read_any_form(const firn_scheme *scheme, firn_reading *reading, const
         return firn_parse(&reading->id, FIRN_FORM_HEX, scheme->bits, text + 2, length - 2, error);
     }
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
-        if (form_fits(form, text, length) && firn_form_width(form, scheme->bits) != 0 &&
+        if (form_fits(scheme, form, text, length) && firn_form_width(form, scheme->bits) != 0 &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
             if (found && firn_id_cmp(&id, &reading->id) != 0) {
                 return set_error(error, FIRN_ETEXT,

@@ -16,7 +16,7 @@ static void put_row(output *out, const firn_scheme *scheme) {
     end[strcspn(end, "T")] = '\0';
     output_print(out, "%-19s  %4u  %-5s  %-12s  %-9s  %-8s  %-17s  %s\n", scheme->name,
                  scheme->bits, describe_tick(scheme), end,
-                 scheme->shown_only ? "(shown)" : firn_form_name(scheme->form),
+                 scheme->shown_only ? "(shown)" : describe_text(scheme),
                  describe_sorts(sorts, scheme), describe_node(node, scheme, false),
                  describe_layout(layout, scheme));
 }
@@ -43,7 +43,7 @@ static void put_markdown(output *out) {
                      describe_layout(layout, scheme), tick, tick[0] == '-' ? "" : ", ",
                      tick[0] == '-' ? "" : describe_epoch(epoch, scheme),
                      describe_node(node, scheme, true),
-                     scheme->shown_only ? "shown only" : firn_form_name(scheme->form),
+                     scheme->shown_only ? "shown only" : describe_text(scheme),
                      describe_sorts(sorts, scheme), describe_end(end, scheme, false));
     }
 }
@@ -70,10 +70,15 @@ static void put_end(output *out, const firn_scheme *scheme) {
 static void put_node(output *out, const firn_scheme *scheme) {
     char node[DESCRIBE_SIZE];
     describe_node(node, scheme, true);
+    if (scheme->keyed) {
+        output_text(out, "  node    none: each integer is reserved in a store\n");
+        return;
+    }
     switch (scheme->node_rule) {
     case FIRN_NODE_ALWAYS:
-        output_print(out, "  node    %s: given, ordinal or claimed; its slots are reserved\n",
-                     node);
+        output_print(out, "  node    %s: %s; its slots are reserved\n", node,
+                     scheme->given != NULL ? "always given, never claimed"
+                                           : "given, ordinal or claimed");
         break;
     case FIRN_NODE_GIVEN:
         describe_node(node, scheme, false);
@@ -89,7 +94,7 @@ static void put_order(output *out, const firn_scheme *scheme) {
     static const char *const words[] = {
         [FIRN_SORTS_NO] = "no: the order of the IDs is not the order of issue",
         [FIRN_SORTS_NODE] = "per node: among the IDs of one node",
-        [FIRN_SORTS_TICK] = "by tick, at random within one",
+        [FIRN_SORTS_TICK] = "by tick, in any order within one",
         [FIRN_SORTS_YES] = "yes: the order of the IDs is the order of issue"};
     output_print(out, "  sorts   %s\n", words[scheme->sorts]);
 }
@@ -123,10 +128,7 @@ static void put_fields(output *out, const firn_scheme *scheme) {
             continue;
         }
         firn_fields top = {0};
-        top.value[i].low = width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-        top.value[i].high = width <= 64    ? 0
-                            : width == 128 ? UINT64_MAX
-                                           : (UINT64_C(1) << (width - 64)) - 1;
+        top.value[i] = firn_scheme_most(scheme, i);
         firn_fields_get(most, &top, scheme, i);
         output_print(out, "  %-12s  %3u  %-8s  %s%s%s%s\n", slice->name, width,
                      describe_role(slice->role), width <= 64 ? "at most " : "",
@@ -140,8 +142,10 @@ static void put_fields(output *out, const firn_scheme *scheme) {
 static void put_one(output *out, const firn_scheme *scheme) {
     char row[FIRN_ROW_SIZE], epoch[FIRN_TIME_SIZE];
     output_print(out, "%s, %u bits, text: %s%s\n\n", scheme->name, scheme->bits,
-                 firn_form_name(scheme->form),
-                 scheme->shown_only ? ", shown but never generated" : "");
+                 describe_text(scheme),
+                 scheme->shown_only ? ", shown but never generated"
+                 : scheme->keyed    ? ", made and read with a key"
+                                    : "");
     draw_scheme(out, scheme);
     output_text(out, "\n");
     put_fields(out, scheme);

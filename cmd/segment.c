@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn segment`: integers of a key, taken in blocks of just what is printed, each block
- * written only when the store has granted it. Counts nothing itself; kinds and steps are the
- * library's affair. */
+ * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
+ * kinds and steps are the library's affair. */
 #include "interrupt.h"
 #include "operands.h"
 #include "progress.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
+
+/* What is asked of the key. */
+typedef struct wish {
+    enum { TAKE, PEEK, ADVANCE } verb;
+    int64_t count; /* of TAKE */
+    int64_t least; /* of ADVANCE */
+} wish;
 
 static int join_keys(session *s, char keys[KEYS_SIZE]) {
     size_t length = 0;
@@ -68,27 +77,96 @@ static int put_range(session *s, firn_range *range, int64_t count) {
     return STATUS_DONE;
 }
 
-static int take(session *s, firn_store *store, const char *keys, int64_t count) {
-    firn_range *range;
+/* The next integer, which is not taken. */
+static int put_next(session *s, firn_range *range) {
     firn_error error;
-    int code = firn_range_open(&range, s->operands[0], keys, store, NULL, &error);
+    int64_t next;
+    if (firn_range_peek(range, &next, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(&s->out, "%" PRId64 "\n", next);
+    return STATUS_DONE;
+}
+
+/* Moves the key on to --min, and prints what comes next. */
+static int advance(session *s, firn_range *range, int64_t least) {
+    firn_error error;
+    int64_t next;
+    int code = firn_range_advance(range, least, &next, &error);
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    int status =
-        s->option[OPTION_RANGE] != NULL ? put_range(s, range, count) : put_blocks(s, range, count);
+    output_print(&s->out, "%" PRId64 "\n", next);
+    return STATUS_DONE;
+}
+
+static int serve(session *s, firn_range *range, const wish *wished) {
+    switch (wished->verb) {
+    case PEEK:
+        return put_next(s, range);
+    case ADVANCE:
+        return advance(s, range, wished->least);
+    default:
+        return s->option[OPTION_RANGE] != NULL ? put_range(s, range, wished->count)
+                                               : put_blocks(s, range, wished->count);
+    }
+}
+
+static int take(session *s, firn_store *store, const char *keys, const wish *wished) {
+    firn_range *range;
+    firn_error error;
+    int code = firn_range_open(&range, s->operands[s->plain_count - 1], keys, store, NULL, &error);
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    int status = serve(s, range, wished);
     code = firn_range_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
+}
+
+/* KEY, peek KEY or advance KEY --min N. */
+static int read_verb(session *s, wish *wished) {
+    const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
+    if (s->plain_count == 2) {
+        wished->verb = strcmp(verb, "peek") == 0      ? PEEK
+                       : strcmp(verb, "advance") == 0 ? ADVANCE
+                                                      : TAKE;
+        if (wished->verb == TAKE) {
+            return fail_usage(s, "'%.60s' is no verb of segment: KEY, peek KEY and advance KEY are",
+                              verb);
+        }
+        if (s->option[OPTION_COUNT] != NULL || s->option[OPTION_RANGE] != NULL) {
+            return fail_usage(s, "segment %s takes no integer: leave -n and --range out", verb);
+        }
+    }
+    if ((wished->verb == ADVANCE) != (least != NULL)) {
+        return fail_usage(s, least != NULL
+                                 ? "--min is for advance: firn segment advance KEY --min N"
+                                 : "advance needs --min N: nothing below it is handed "
+                                   "out any more");
+    }
+    if (least != NULL) {
+        char *end;
+        errno = 0;
+        wished->least = strtoll(least, &end, 10);
+        if (*least < '0' || *least > '9' || *end != '\0' || errno != 0) {
+            return fail_usage(s, "--min=%.60s is no number: give one of 0 to 2^62", least);
+        }
+    }
+    return STATUS_DONE;
 }
 
 int run_segment(session *s) {
     char keys[KEYS_SIZE];
     firn_store *store;
     firn_error error;
-    int64_t count;
-    int status = operands_split(s, 1, 1, 1, "a KEY");
+    wish wished = {TAKE, 1, 0};
+    int status = operands_split(s, 1, 1, 2, "a KEY");
     if (status == STATUS_DONE) {
-        status = command_count(s, 1, &count);
+        status = read_verb(s, &wished);
+    }
+    if (status == STATUS_DONE) {
+        status = command_count(s, 1, &wished.count);
     }
     if (status == STATUS_DONE) {
         status = join_keys(s, keys);
@@ -98,10 +176,13 @@ int run_segment(session *s) {
     }
     firn_store_options options = operand_store_options(s);
     interrupt_catch();
-    if (firn_store_open(&store, s->option[OPTION_STORE], &options, &error) != FIRN_OK) {
+    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    status = take(s, store, keys, count);
+    if (firn_store_caution(store) != NULL) {
+        tell_note(s, firn_store_caution(store));
+    }
+    status = take(s, store, keys, &wished);
     firn_store_close(store);
     return status;
 }

@@ -5,12 +5,16 @@
 #include "ids.h"
 #include "json.h"
 #include "lines.h"
+#include "operands.h"
+#include "order.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct showing {
     id_reader reader;
+    firn_order *order; /* that its numbers are of; NULL: IDs */
+    firn_scheme scheme;
     bool second; /* a blank line stands between two IDs */
 } showing;
 
@@ -74,7 +78,8 @@ static void put_human(session *s, const char *text, const firn_reading *readings
         values = strlen(list[i].value) > values ? strlen(list[i].value) : values;
     }
     output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", bold, text, plain, scheme->name,
-                 scheme->bits, firn_form_name(readings->form));
+                 scheme->bits,
+                 scheme->keyed ? describe_text(scheme) : firn_form_name(readings->form));
     for (size_t i = 0; i < total; i++) {
         output_print(&s->out, "  %-*s  %-*s  %s%s%s\n", (int)names, list[i].name, (int)values,
                      list[i].value, dim, list[i].place, plain);
@@ -85,12 +90,28 @@ static void put_human(session *s, const char *text, const firn_reading *readings
     put_also(&s->out, readings, count);
 }
 
+/* The integer of an order number, as an ID of its scheme. */
+static int read_order(const showing *work, firn_reading *reading, size_t *count, const char *text,
+                      size_t length, firn_error *error) {
+    firn_error why;
+    uint64_t integer;
+    int code = firn_order_read(work->order, &integer, text, length, &why);
+    if (code != FIRN_OK) {
+        return set_error(error, code, "'%.40s': %s", text, why.text);
+    }
+    *reading = (firn_reading){&work->scheme, work->scheme.form, {integer, 0, 0, work->scheme.bits}};
+    *count = 1;
+    return FIRN_OK;
+}
+
 static int show_line(session *s, void *context, const char *text, size_t length,
                      firn_error *error) {
     showing *work = context;
     firn_reading readings[FIRN_READINGS_MAX];
     size_t count;
-    int code = reader_read(&work->reader, readings, &count, text, length, error);
+    int code = work->order != NULL
+                   ? read_order(work, readings, &count, text, length, error)
+                   : reader_read(&work->reader, readings, &count, text, length, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -106,12 +127,29 @@ static int show_line(session *s, void *context, const char *text, size_t length,
     return FIRN_OK;
 }
 
+/* What the lines are: order numbers of a key, or IDs. */
+static int open_input(session *s, showing *work) {
+    static const char *const none[] = {NULL};
+    const char *name = s->option[OPTION_SCHEME];
+    const firn_scheme *row = name != NULL ? firn_scheme_find(name) : NULL;
+    if (row != NULL && row->keyed) {
+        int status = operands_split(s, 0, 0, SIZE_MAX, "order numbers");
+        work->scheme = *row;
+        return status == STATUS_DONE ? order_open(s, none, &work->order) : status;
+    }
+    s->plain_count = s->operand_count;
+    return s->option[OPTION_KEY_FILE] != NULL
+               ? fail_usage(s, "--key-file is for order numbers: add --scheme order")
+               : reader_open(s, &work->reader);
+}
+
 int run_show(session *s) {
     static showing work;
-    int status = reader_open(s, &work.reader);
-    if (status != STATUS_DONE) {
-        return status;
+    int status = open_input(s, &work);
+    if (status == STATUS_DONE) {
+        status =
+            lines_do(s, s->plain_count > 0 ? s->operands : NULL, s->plain_count, show_line, &work);
     }
-    return lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, show_line,
-                    &work);
+    firn_order_close(work.order);
+    return status;
 }

@@ -57,11 +57,15 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
     }
     writer->width = firn_form_width(writer->form, scheme->bits);
     if (writer->width == 0) {
-        return fail_usage(s, "the form %s is for 128 bits, %s has %u: choose another", as,
-                          scheme->name, scheme->bits);
+        return fail_usage(s, "the form %s is not for the %u bits of %s: choose another", as,
+                          scheme->bits, scheme->name);
+    }
+    if (writer->form == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
+        return fail_usage(s, "the form dated is for time-random and time-member, not %s",
+                          scheme->name);
     }
     if (writer->form == FIRN_FORM_DEC || writer->form == FIRN_FORM_UNSIGNED ||
-        writer->form == FIRN_FORM_FLAKE) {
+        writer->form == FIRN_FORM_FLAKE || writer->form == FIRN_FORM_DATED) {
         writer->width = 0; /* not padded */
     }
     return take_prefix(s, scheme, writer);

@@ -21,7 +21,7 @@ refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snow
 refuses "a key given twice" 2 "worker is given twice" new snowflake worker=1 worker=2
 refuses "a key with a blank" 2 "holds a blank" new snowflake "ns=my orders"
 refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean uuid" new uuid7 --as uuidd
-refuses "a form of other widths" 2 "uuid is for 128 bits, snowflake has 64" new snowflake --as uuid
+refuses "a form of other widths" 2 "uuid is not for the 64 bits of snowflake" new snowflake --as uuid
 refuses "a store of no kind" 2 "foo" new snowflake --store foo:bar
 refuses "a policy that is none" 2 "order=.*strict" new snowflake order=loose "$unsafe"
 for count in -1 +1 1x 0x10 1.5 '' 9223372036854775808 99999999999999999999; do
@@ -36,7 +36,7 @@ refuses "time and tick at once" 2 "give one" new uuid7 time=2024-01-01 tick=5
 refuses "a time where there is none" 2 "uuid4 has no time" new uuid4 time=2024-01-01
 refuses "a row that adds up to nothing" 2 "" new "time:41 node"
 refuses "help for what is no command" 2 "help takes one command, not 'nwe'" help nwe
-refuses "a word too many for nodes" 2 "one word too many" nodes snowflake
+refuses "a word that nodes does not know" 2 "nodes lists, or frees one" nodes snowflake
 refuses "a key that nodes does not know" 2 "no key of nodes" nodes node=3
 refuses "segment without a key" 2 "segment needs a KEY" segment
 refuses "segment with a key it does not know" 2 "increments?.*increment" segment orders incremnt=3 "$unsafe"

@@ -87,6 +87,49 @@ same "many integers are as many" "200000 200000" \
     "$("$FIRN" segment many --store "$db" "$unsafe" -n 200000 | awk '{ if ($1 != NR) exit; n++ } END { print NR, n }')"
 refuses "an offset past the increment" 1 "offset=3 is above increment=2" segment x kind=ticket increment=2 offset=3 --store "$db" "$unsafe"
 
+# ---- looking and moving on -----------------------------------------------------------------------
+says "peek tells the next integer" 1005 segment peek orders --store "$db" "$unsafe"
+says "and takes nothing" 1005 segment peek orders --store "$db" "$unsafe"
+says "a key that nobody has used yet begins at 1" 1 segment peek fresh --store "$db" "$unsafe"
+says "advance moves on" 5000 segment advance orders --min 5000 --store "$db" "$unsafe"
+says "never back" 5000 segment advance orders --min 10 --store "$db" "$unsafe"
+says "and takes nothing either" 5000 segment orders --store "$db" "$unsafe"
+says "a ticket's advance keeps to its server's numbers" 101 segment advance tickets kind=ticket increment=2 offset=1 --min 100 --store "$db" "$unsafe"
+refuses "advance past the end" 1 "end=102" segment advance bills kind=serial start=100 end=102 --min 200 --store "$db" "$unsafe"
+refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "$unsafe"
+refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db" "$unsafe"
+refuses "another word in front" 2 "'take' is no verb" segment take orders --store "$db" "$unsafe"
+same "FIRN_STORE names the store where --store does not" 5001 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"
+"$FIRN" nodes --store "nothing://user:secret@127.0.0.1:1/" >"$TMPDIR/stdout" 2>"$TMPDIR/stderr"
+same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can read a password in --store' "$TMPDIR/stderr")"
+same "and is not told again" 0 "$(grep -c secret "$TMPDIR/stderr" "$TMPDIR/stdout" | awk -F: '{ n += $2 } END { print n }')"
+
+# ---- a mark far ahead, as a clock that was wrong once leaves it ----------------------------------
+ahead() {
+    python3 - "${db#sqlite:}" "$1" <<'PYTHON'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE mark SET high = high + ? WHERE ns = 'wrong' AND key = '9'", (int(sys.argv[2]),))
+PYTHON
+}
+"$FIRN" new snowflake ns=wrong node=9 --store "$db" "$unsafe" >"$TMPDIR/id" 2>/dev/null
+refuses "a node that may be in use is not freed" 5 "no more than 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
+ahead $((10 * 365 * 86400 * 1000 * 4096))
+refuses "far ahead its node is busy" 5 "in use up to" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
+refuses "free needs to know what is lost" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
+"$FIRN" nodes free 9 ns=wrong --lost-after 2024-01-01 --store "$db" "$unsafe" </dev/null >"$TMPDIR/freed" 2>"$TMPDIR/stderr"
+same "nobody is there to be asked: what would repeat is told, and nothing done" "2 1 1" \
+    "$? $(grep -c 'may repeat' "$TMPDIR/freed") $(grep -c -- '--yes' "$TMPDIR/stderr")"
+refuses "no such node" 1 "no namespace has a node 31" nodes free 31 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
+refuses "what would lower nothing" 1 "is not before the mark" nodes free 9 ns=wrong --lost-after 2070-01-01 --yes --store "$db" "$unsafe"
+lost=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+"$FIRN" nodes free 9 ns=wrong --lost-after "$lost" --yes --store "$db" "$unsafe" >"$TMPDIR/freed" 2>/dev/null
+same "a freed node tells which IDs may repeat" "0 1" "$? $(grep -c "IDs of this node with times from ${lost%Z}.* may repeat" "$TMPDIR/freed")"
+matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
+"$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
+history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq -r 'select(.kind == "history").key')
+refuses "a history node is never freed" 1 "back-dated IDs for good" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"
+
 # ---- 3: no store ---------------------------------------------------------------------------------
 echo "this is no database, and long enough to tell that it is none" >"$TMPDIR/text.db"
 refuses "a file where no folder can be" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db/none/firn.db" "$unsafe"

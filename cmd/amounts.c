@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers with units: see amounts.h. A year is 365.25 days. */
+#include "amounts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct unit {
+    const char *name;
+    double seconds;
+} unit;
+
+/* The least first. */
+static const unit units[] = {
+    {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"y", 31557600},
+};
+enum { UNITS = sizeof units / sizeof units[0] };
+
+/* Decimals with a point and perhaps an exponent, above 0; *rest is what stands behind. 0: none. */
+static double read_number(const char *text, const char **rest) {
+    char *end;
+    errno = 0;
+    *rest = text;
+    if (strspn(text, "0123456789.") == 0 || strpbrk(text, "xX") != NULL) {
+        return 0; /* signs, blanks, names and hex are none */
+    }
+    double number = strtod(text, &end);
+    *rest = end;
+    return errno == 0 ? number : 0;
+}
+
+int amount_rate(session *s, double initial, double *rate) {
+    const char *text = s->option[OPTION_RATE], *rest;
+    if (text == NULL) {
+        *rate = initial;
+        return STATUS_DONE;
+    }
+    double number = read_number(text, &rest);
+    if (!(number > 0 && number <= 1e18) || (*rest != '\0' && strcmp(rest, "/s") != 0)) {
+        return fail_usage(s, "--rate %.40s is none: write IDs a second above 0, as 1000 or 0.5/s",
+                          text);
+    }
+    *rate = number;
+    return STATUS_DONE;
+}
+
+int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint64_t most,
+                  uint64_t *number) {
+    const char *text = s->option[option];
+    char *end;
+    if (text == NULL) {
+        *number = initial;
+        return STATUS_DONE;
+    }
+    errno = 0;
+    bool digit = text[0] >= '0' && text[0] <= '9';
+    uint64_t value = digit ? strtoull(text, &end, 10) : 0;
+    if (!digit || *end != '\0' || errno != 0 || value < least || value > most) {
+        return fail_usage(s, "--%s %.40s is not in %" PRIu64 "..%" PRIu64 ": choose one that is",
+                          option_names[option].name, text, least, most);
+    }
+    *number = value;
+    return STATUS_DONE;
+}
+
+/* False: it is none. */
+static bool read_duration(const char *text, double *seconds) {
+    const char *rest;
+    double number = read_number(text, &rest);
+    if (strcmp(text, "0") == 0) {
+        *seconds = 0; /* of any unit */
+        return true;
+    }
+    for (size_t i = 0; i < UNITS; i++) {
+        if (strcmp(units[i].name, rest) == 0 && number >= 0 && number <= 1e18) {
+            *seconds = number * units[i].seconds;
+            return true;
+        }
+    }
+    return false;
+}
+
+int amount_duration(session *s, double initial, double *seconds) {
+    const char *text = s->option[OPTION_FOR];
+    if (text == NULL) {
+        *seconds = initial;
+        return STATUS_DONE;
+    }
+    return read_duration(text, seconds) && *seconds > 0
+               ? STATUS_DONE
+               : fail_usage(s, "--for %.40s is none: write a number and y d h m s ms or us, as 30d",
+                            text);
+}
+
+int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t most, int64_t *ms) {
+    const char *text = s->option[option], *name = option_names[option].name;
+    double seconds = 0;
+    *ms = initial;
+    if (text == NULL) {
+        return STATUS_DONE;
+    }
+    if (!read_duration(text, &seconds) || seconds * 1000 > (double)INT64_MAX / 2) {
+        return fail_usage(s, "--%s %.40s is none: write a number and d h m s or ms, as 90s", name,
+                          text);
+    }
+    *ms = (int64_t)(seconds * 1000 + 0.5);
+    if (*ms < least || *ms > most) {
+        return fail_usage(s, "--%s %.40s is out of bounds: %" PRId64 " to %" PRId64 " ms", name,
+                          text, least, most);
+    }
+    return STATUS_DONE;
+}
+
+char *duration_text(char text[DURATION_SIZE], double seconds) {
+    size_t i = UNITS - 1;
+    while (i > 0 && seconds < units[i].seconds) {
+        i--;
+    }
+    snprintf(text, DURATION_SIZE, "%.3g %s", seconds / units[i].seconds, units[i].name);
+    return text;
+}

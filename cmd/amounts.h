@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Amounts that options give: a rate, a number of nodes, a duration. Reads them and refuses what is
+ * none; what they are for is the subcommand's affair. */
+#ifndef FIRN_AMOUNTS_H
+#define FIRN_AMOUNTS_H
+
+#include "command.h"
+
+enum { DURATION_SIZE = 32 };
+
+/* --rate, in IDs a second: above 0, at most 1e18; `initial` when it is not given. An exit
+ * status. */
+int amount_rate(session *s, double initial, double *rate);
+/* --name of option: a whole number least..most. An exit status. */
+int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint64_t most,
+                  uint64_t *number);
+/* --for, in seconds. An exit status. */
+int amount_duration(session *s, double initial, double *seconds);
+/* A duration of another option, in whole ms least..most; `initial` when it is not given. An exit
+ * status. */
+int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t most, int64_t *ms);
+/* As 16.8 s, 3.2 h, 1e+09 y; returns `text`. */
+char *duration_text(char text[DURATION_SIZE], double seconds);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of text that have a time and get an ID: where a row ends, where its time stands, where its
+ * ID goes. Each format is a line of one table; none of them copies, changes or writes a byte. */
+#ifndef FIRN_ROWS_H
+#define FIRN_ROWS_H
+
+#include "moments.h"
+
+#define ROWS_NONE SIZE_MAX /* no such column */
+
+typedef struct rows_format rows_format;
+
+/* What was asked for, and what the beginning of the text said about it. */
+typedef struct rows_plan {
+    const rows_format *format;
+    const char *time; /* name or number of the column; NULL: where logs have it */
+    const char *id;   /* name of the column that the ID gets */
+    bool header;      /* of a table: the first row names the columns */
+    bool replace;     /* an ID that is there already is written over */
+    moments *moments; /* of logs, whose times have no column */
+
+    size_t time_index, id_index; /* of tables, from 0; id_index is ROWS_NONE for a new column */
+    size_t width;                /* columns of a table; 0: not known yet */
+    char title[256];             /* the new column's name, quoted as it needs, and its delimiter */
+    size_t title_length;
+    size_t word; /* of logs: the time is in this one, from 1; 0: at the beginning or in [] */
+
+    char member[256]; /* of JSON: "name": */
+    char *decoded;    /* of JSON: a time that was written with escapes; owned */
+} rows_plan;
+
+/* One row. Texts are in the window, and good until it moves. */
+typedef struct row {
+    size_t size;        /* with its line end; 0: it is not all there yet */
+    const char *time;   /* the text of its time, */
+    size_t time_length; /* unless */
+    bool timed;         /* `instant` is known already */
+    firn_time instant;
+    bool cut;                   /* its last line has no end, and the time is the last thing on it */
+    bool fatal;                 /* nothing behind it can be trusted, or the arguments are wrong */
+    bool placed;                /* it has a place for its ID: */
+    size_t at;                  /* behind so many bytes, */
+    size_t skip;                /* instead of so many, */
+    const char *before, *after; /* between these, */
+    const char *nothing;        /* or this, when it gets none */
+} row;
+
+struct rows_format {
+    const char *name;
+    const char *endings; /* of file names, a blank before and behind each */
+    char delimiter;      /* of a table, else 0 */
+    /* Reads the arguments; of tables also the header, which lies at the beginning of `text` and
+     * has no BOM: `r` is then its size and the place of the new title. FIRN_EUSAGE; FIRN_ETEXT. */
+    int (*begin)(rows_plan *plan, const char *text, size_t length, bool last, row *r,
+                 firn_error *error);
+    /* Reads the row at the beginning of `text`. `last`: the text ends where it ends.
+     * Else it is bad, and its size is known all the same unless it is fatal. */
+    int (*read)(rows_plan *plan, const char *text, size_t length, bool last, row *r,
+                firn_error *error);
+};
+
+extern const rows_format rows_csv, rows_tsv, rows_json, rows_log;
+
+/* By name: csv, tsv, jsonl, log; or NULL. */
+const rows_format *rows_find(const char *name);
+/* By the ending of a file's name; or NULL. */
+const rows_format *rows_by_ending(const char *path);
+/* By the first line; or NULL. `table`: --time or --no-header say that it is no log. */
+const rows_format *rows_by_line(moments *m, const char *line, size_t length, bool table);
+
+/* The size of the line at the beginning of `text`, with its end; 0: it is not all there yet. */
+size_t rows_line(const char *text, size_t length, bool last);
+/* How much of that is its end: 0, 1 or 2 bytes. */
+size_t rows_line_end(const char *text, size_t size);
+/* FIRN_ETEXT when it holds a zero byte. */
+int rows_no_zero(const char *text, size_t size, firn_error *error);
+/* The number that `text` is, 1..SIZE_MAX - 1, or 0. */
+size_t rows_number(const char *text);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables: CSV as RFC 4180 has it, and TSV, which knows no quotes. Rows without a quote, nearly
+ * all, are cut eight bytes at a time; the others field by field. A row of another width than the
+ * header's, or with quotes that RFC 4180 does not know, is bad: it may mean something else. */
+#include "command.h"
+#include "rows.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A field; its quotes lie outside. */
+typedef struct field {
+    const char *text;
+    size_t length;
+    bool quoted;
+} field;
+
+/* What a row holds. */
+typedef struct cut_row {
+    size_t count; /* of fields */
+    field time, id;
+    const char *why; /* what RFC 4180 does not allow, or NULL */
+} cut_row;
+
+/* ---- field by field ------------------------------------------------------------------------- */
+
+enum stop { STOP_FIELD, STOP_ROW, STOP_TEXT, STOP_OPEN };
+
+/* The quote that closes a field; NULL: there is none yet. */
+static const char *find_close(const char *at, const char *end, bool last) {
+    while (at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL) {
+        if (at + 1 == end) {
+            return last ? at : NULL;
+        }
+        if (at[1] != '"') {
+            return at;
+        }
+        at += 2;
+    }
+    return NULL;
+}
+
+/* Reads the field at *at and goes behind its delimiter. */
+static enum stop read_field(const char **at, const char *end, char delimiter, bool last, field *f,
+                            const char **why) {
+    const char *p = *at;
+    f->quoted = delimiter == ',' && p < end && *p == '"';
+    f->text = p + f->quoted;
+    if (f->quoted) {
+        const char *close = find_close(f->text, end, last);
+        if (close == NULL) {
+            return STOP_OPEN;
+        }
+        f->length = (size_t)(close - f->text);
+        p = close + 1;
+    }
+    const char *rest = p;
+    while (p < end && *p != delimiter && *p != '\n') {
+        if (delimiter == ',' && *p == '"') {
+            *why =
+                "a quote stands inside a field without quotes: quote the field, double the quote";
+        }
+        p++;
+    }
+    const char *stop = p;
+    if (p < end && *p == '\n' && p > rest && p[-1] == '\r') {
+        stop--;
+    }
+    if (f->quoted && stop > rest) {
+        *why = "something stands behind a closing quote: double a quote that is meant";
+    }
+    if (memchr(rest, '\r', (size_t)(stop - rest)) != NULL) {
+        *why = "a carriage return stands there that ends no line: quote the field";
+    }
+    if (!f->quoted) {
+        f->length = (size_t)(stop - f->text);
+    }
+    *at = p + (p < end);
+    return p == end ? STOP_TEXT : *p == '\n' ? STOP_ROW : STOP_FIELD;
+}
+
+/* A row with quotes. Returns its size, or 0: it is not all there. */
+static size_t cut_quoted(const rows_plan *plan, const char *text, size_t length, bool last,
+                         cut_row *cells, bool *open) {
+    const char *at = text, *end = text + length;
+    for (;;) {
+        field f = {0};
+        enum stop stop = read_field(&at, end, plan->format->delimiter, last, &f, &cells->why);
+        if (stop == STOP_OPEN || (stop == STOP_TEXT && !last)) {
+            *open = stop == STOP_OPEN && last;
+            return 0;
+        }
+        if (cells->count == plan->time_index) {
+            cells->time = f;
+        }
+        if (cells->count == plan->id_index) {
+            cells->id = f;
+        }
+        cells->count++;
+        if (stop != STOP_FIELD) {
+            return (size_t)(at - text);
+        }
+    }
+}
+
+/* ---- eight bytes at a time ------------------------------------------------------------------ */
+
+#define ONES UINT64_C(0x0101010101010101)
+#define LOW7 UINT64_C(0x7f7f7f7f7f7f7f7f)
+
+/* The top bit of each byte that is `c`, the first byte lowest. */
+static inline uint64_t find_eight(const char *text, char c) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    word = le64toh(word) ^ (ONES * (uint8_t)c);
+    return ~(((word & LOW7) + LOW7) | word | LOW7);
+}
+
+static inline void note_delimiter(const rows_plan *plan, const char *at, cut_row *cells) {
+    if (cells->count == plan->time_index) {
+        cells->time.length = (size_t)(at - cells->time.text);
+    }
+    if (cells->count == plan->id_index) {
+        cells->id.length = (size_t)(at - cells->id.text);
+    }
+    cells->count++;
+    if (cells->count == plan->time_index) {
+        cells->time.text = at + 1;
+    }
+    if (cells->count == plan->id_index) {
+        cells->id.text = at + 1;
+    }
+}
+
+/* A row without quotes, without its line end. */
+static void cut_plain(const rows_plan *plan, const char *text, size_t length, cut_row *cells) {
+    const char delimiter = plan->format->delimiter;
+    size_t i = 0;
+    cells->time.text = cells->id.text = text;
+    for (; i + 8 <= length; i += 8) {
+        for (uint64_t found = find_eight(text + i, delimiter); found != 0; found &= found - 1) {
+            note_delimiter(plan, text + i + __builtin_ctzll(found) / 8, cells);
+        }
+    }
+    for (; i < length; i++) {
+        if (text[i] == delimiter) {
+            note_delimiter(plan, text + i, cells);
+        }
+    }
+    note_delimiter(plan, text + length, cells);
+    if (memchr(text, '\r', length) != NULL) {
+        cells->why = "a carriage return stands there that ends no line: quote the field";
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static size_t cut(const rows_plan *plan, const char *text, size_t length, bool last, cut_row *cells,
+                  row *r, firn_error *error, int *code) {
+    size_t size = rows_line(text, length, last);
+    bool open = false;
+    memset(cells, 0, sizeof *cells);
+    *code = FIRN_OK;
+    if (size == 0) {
+        return 0;
+    }
+    if (plan->format->delimiter != ',' || memchr(text, '"', size) == NULL) {
+        cut_plain(plan, text, size - rows_line_end(text, size), cells);
+        return size;
+    }
+    size = cut_quoted(plan, text, length, last, cells, &open);
+    if (open) {
+        r->fatal = true;
+        *code = set_error(error, FIRN_ETEXT, "a quote is opened and never closed: close it");
+    }
+    return size;
+}
+
+static int check_bytes(const char *text, size_t size, const cut_row *cells, firn_error *error) {
+    int code = rows_no_zero(text, size, error);
+    return code != FIRN_OK || cells->why == NULL ? code
+                                                 : set_error(error, FIRN_ETEXT, "%s", cells->why);
+}
+
+/* The first row tells how wide a table without a header is. */
+static int check_width(rows_plan *plan, size_t count, row *r, firn_error *error) {
+    if (plan->width == 0) {
+        plan->width = count;
+    }
+    if (plan->time_index >= plan->width) {
+        r->fatal = true;
+        return set_error(error, FIRN_EUSAGE, "there is no column %s: the first row has %zu",
+                         plan->time, plan->width);
+    }
+    if (count != plan->width) {
+        return set_error(error, FIRN_ETEXT, "the row has %zu field%s, not %zu: is a delimiter %s",
+                         count, count == 1 ? "" : "s", plan->width,
+                         count < plan->width ? "missing" : "not quoted");
+    }
+    return FIRN_OK;
+}
+
+static void place_id(const rows_plan *plan, const char *text, const cut_row *cells, row *r) {
+    bool added = plan->id_index == ROWS_NONE;
+    r->placed = added || cells->count == plan->width;
+    if (!added && r->placed) {
+        r->at = (size_t)(cells->id.text - text);
+        r->skip = cells->id.length;
+    }
+    r->before = "";
+    r->after = r->nothing = !added ? "" : plan->format->delimiter == ',' ? "," : "\t";
+}
+
+static int read_row(rows_plan *plan, const char *text, size_t length, bool last, row *r,
+                    firn_error *error) {
+    cut_row cells;
+    int code;
+    r->size = cut(plan, text, length, last, &cells, r, error, &code);
+    if (r->size == 0) {
+        return code;
+    }
+    code = check_width(plan, cells.count, r, error);
+    place_id(plan, text, &cells, r);
+    if (!r->fatal && check_bytes(text, r->size, &cells, error) != FIRN_OK) {
+        code = FIRN_ETEXT; /* which may be why the width is another */
+    }
+    r->time = cells.time.text;
+    r->time_length = cells.time.length;
+    r->cut = !cells.time.quoted && r->time + r->time_length == text + r->size;
+    return code;
+}
+
+/* ---- the header ----------------------------------------------------------------------------- */
+
+/* Is the field this name, its doubled quotes taken for one? */
+static bool field_is(const field *f, const char *name) {
+    size_t at = 0;
+    for (size_t i = 0; i < f->length; i++, at++) {
+        i += f->quoted && f->text[i] == '"';
+        if (name[at] == '\0' || f->text[i] != name[at]) {
+            return false;
+        }
+    }
+    return name[at] == '\0';
+}
+
+/* The column of a name. FIRN_EUSAGE: there are two. */
+static int find_column(const rows_plan *plan, const char *text, size_t size, const char *name,
+                       size_t *index, firn_error *error) {
+    const char *at = text, *why = NULL;
+    enum stop stop = STOP_FIELD;
+    *index = ROWS_NONE;
+    for (size_t i = 0; stop == STOP_FIELD; i++) {
+        field f = {0};
+        stop = read_field(&at, text + size, plan->format->delimiter, true, &f, &why);
+        if (!field_is(&f, name)) {
+            continue;
+        }
+        if (*index != ROWS_NONE) {
+            return set_error(error, FIRN_EUSAGE,
+                             "columns %zu and %zu are both called '%.40s': give its number, or "
+                             "rename one",
+                             *index + 1, i + 1, name);
+        }
+        *index = i;
+    }
+    return FIRN_OK;
+}
+
+static int find_time(rows_plan *plan, const char *text, size_t size, firn_error *error) {
+    size_t number = rows_number(plan->time);
+    int code = find_column(plan, text, size, plan->time, &plan->time_index, error);
+    if (code != FIRN_OK || plan->time_index != ROWS_NONE) {
+        return code;
+    }
+    if (number > plan->width) {
+        return set_error(error, FIRN_EUSAGE, "there is no column %s: the header has %zu",
+                         plan->time, plan->width);
+    }
+    if (number == 0) {
+        int shown = (int)(size < 60 ? size - rows_line_end(text, size) : 60);
+        return set_error(error, FIRN_EUSAGE, "there is no column '%.40s': the header is %.*s%s",
+                         plan->time, shown, text, size > 60 ? "..." : "");
+    }
+    plan->time_index = number - 1;
+    return FIRN_OK;
+}
+
+static int find_id(rows_plan *plan, const char *text, size_t size, firn_error *error) {
+    int code = find_column(plan, text, size, plan->id, &plan->id_index, error);
+    if (code == FIRN_OK && plan->id_index != ROWS_NONE && !plan->replace) {
+        return set_error(error, FIRN_EUSAGE,
+                         "column %zu is called '%.40s' already: --replace writes over it, or give "
+                         "--id another",
+                         plan->id_index + 1, plan->id);
+    }
+    return code;
+}
+
+/* The new column's name and its delimiter. */
+static int make_title(rows_plan *plan, firn_error *error) {
+    const char delimiter = plan->format->delimiter;
+    const char *name = plan->id;
+    size_t length = 0, most = sizeof plan->title / 2 - 3;
+    bool quote = delimiter == ',' && strpbrk(name, ",\"\r\n") != NULL;
+    if (name[0] == '\0' || strlen(name) > most || (!quote && strpbrk(name, "\t\r\n") != NULL)) {
+        return set_error(error, FIRN_EUSAGE, "--id %.40s names no column: 1 to %zu characters%s",
+                         name, most, delimiter == '\t' ? " without tabs" : "");
+    }
+    for (; *name != '\0'; name++) {
+        if (quote && length == 0) {
+            plan->title[length++] = '"';
+        }
+        if (quote && *name == '"') {
+            plan->title[length++] = '"';
+        }
+        plan->title[length++] = *name;
+    }
+    if (quote) {
+        plan->title[length++] = '"';
+    }
+    plan->title[length++] = delimiter;
+    plan->title_length = length;
+    return FIRN_OK;
+}
+
+static int begin_bare(rows_plan *plan, firn_error *error) {
+    size_t number = rows_number(plan->time);
+    if (number == 0) {
+        return set_error(error, FIRN_EUSAGE,
+                         "--time %.40s: without a header columns are counted from 1", plan->time);
+    }
+    plan->time_index = number - 1;
+    return FIRN_OK;
+}
+
+static int begin(rows_plan *plan, const char *text, size_t length, bool last, row *r,
+                 firn_error *error) {
+    cut_row cells;
+    int code;
+    plan->time_index = plan->id_index = ROWS_NONE;
+    if (plan->time == NULL) {
+        return set_error(error, FIRN_EUSAGE, "stamp needs --time: the column's name or number");
+    }
+    if (!plan->header) {
+        return begin_bare(plan, error);
+    }
+    r->size = cut(plan, text, length, last, &cells, r, error, &code);
+    if (r->size == 0) {
+        return code != FIRN_OK || !last
+                   ? code
+                   : set_error(error, FIRN_ETEXT, "there is no header: give --no-header, or rows");
+    }
+    plan->width = cells.count;
+    code = check_bytes(text, r->size, &cells, error);
+    if (code == FIRN_OK) {
+        code = find_time(plan, text, r->size, error);
+    }
+    if (code == FIRN_OK) {
+        code = find_id(plan, text, r->size, error);
+    }
+    return code == FIRN_OK && plan->id_index == ROWS_NONE ? make_title(plan, error) : code;
+}
+
+const rows_format rows_csv = {"csv", " .csv ", ',', begin, read_row};
+const rows_format rows_tsv = {"tsv", " .tsv .tab ", '\t', begin, read_row};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory first, then a file without a name: see spill.h. What is in the file is gone with the
+ * process, however it ends. */
+#include "spill.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BLOCK_LEAST = 512, BLOCK_MOST = 1 << 16 };
+
+void spill_open(spill *it, size_t memory, size_t unit) {
+    /* the open blocks of all streams together take a quarter of the memory at most */
+    size_t block = memory / (4 * (size_t)SPILL_STREAMS);
+    memset(it, 0, sizeof *it);
+    block = block < BLOCK_LEAST ? BLOCK_LEAST : block;
+    block = block > BLOCK_MOST ? BLOCK_MOST : block;
+    it->block = block - block % unit;
+    it->unit = unit;
+    it->most = memory / it->block;
+    it->file = -1;
+}
+
+void spill_close(spill *it) {
+    for (size_t i = 0; i < SPILL_STREAMS; i++) {
+        spill_stream *stream = &it->streams[i];
+        for (size_t j = 0; j < stream->kept; j++) {
+            free((void *)(uintptr_t)stream->blocks[j]);
+        }
+        free(stream->start);
+        free(stream->blocks);
+    }
+    if (it->file >= 0) {
+        close(it->file);
+    }
+    memset(it, 0, sizeof *it);
+    it->file = -1;
+}
+
+static const char *folder(void) {
+    const char *named = getenv("TMPDIR");
+    return named != NULL && named[0] != '\0' ? named : "/tmp";
+}
+
+static int no_file(firn_error *error, int number) {
+    return set_error(
+        error, FIRN_EIO,
+        "no temporary file in %.60s: %s: make room there, set TMPDIR to another folder,"
+        " or give more --memory",
+        folder(), strerror(number));
+}
+
+/* No other process finds it, and none has to clear it away. */
+static int open_file(spill *it, firn_error *error) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/firn-XXXXXX", folder());
+    it->file = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (it->file < 0 && length > 0 && (size_t)length < sizeof path) {
+        it->file = mkostemp(path, O_CLOEXEC); /* not every file system has files without a name */
+        if (it->file >= 0) {
+            unlink(path);
+        }
+    }
+    return it->file >= 0 ? FIRN_OK : no_file(error, errno);
+}
+
+static int write_block(spill *it, const uint8_t *bytes, firn_error *error) {
+    size_t done = 0;
+    int code = it->file >= 0 ? FIRN_OK : open_file(it, error);
+    while (code == FIRN_OK && done < it->block) {
+        ssize_t put = pwrite(it->file, bytes + done, it->block - done, (off_t)(it->length + done));
+        if (put > 0) {
+            done += (size_t)put;
+        } else if (put == 0 || errno != EINTR) {
+            code = no_file(error, put == 0 ? ENOSPC : errno);
+        }
+    }
+    it->length += code == FIRN_OK ? it->block : 0;
+    return code;
+}
+
+static int out_of_memory(firn_error *error) {
+    return set_error(error, FIRN_EMEMORY, "out of memory: give the process more, or less --memory");
+}
+
+/* Remembers where the block went that was full. */
+static int note_block(spill_stream *stream, uint64_t place, firn_error *error) {
+    if (stream->count == stream->room) {
+        size_t room = stream->room > 0 ? stream->room * 2 : 16;
+        uint64_t *blocks = realloc(stream->blocks, room * sizeof *blocks);
+        if (blocks == NULL) {
+            return out_of_memory(error);
+        }
+        stream->blocks = blocks;
+        stream->room = room;
+    }
+    stream->blocks[stream->count++] = place;
+    return FIRN_OK;
+}
+
+int spill_turn(spill *it, spill_stream *stream, firn_error *error) {
+    bool first = stream->start == NULL;
+    if (!first && it->used >= it->most) { /* once in the file, always in the file */
+        uint64_t place = it->length;
+        int code = write_block(it, stream->start, error);
+        stream->at = stream->start;
+        return code == FIRN_OK ? note_block(stream, place, error) : code;
+    }
+    uint8_t *block = malloc(it->block);
+    if (block == NULL) {
+        return out_of_memory(error);
+    }
+    if (!first) {
+        int code = note_block(stream, (uint64_t)(uintptr_t)stream->start, error);
+        if (code != FIRN_OK) {
+            free(block);
+            return code;
+        }
+        stream->kept++;
+    }
+    it->used++;
+    stream->start = stream->at = block;
+    stream->end = block + it->block;
+    return FIRN_OK;
+}
+
+const uint8_t *spill_block(const spill *it, const spill_stream *stream, size_t i, uint8_t *scratch,
+                           size_t *bytes, firn_error *error) {
+    size_t done = 0;
+    if (i == stream->count) {
+        *bytes = (size_t)(stream->at - stream->start);
+        return stream->start != NULL ? stream->start : scratch;
+    }
+    *bytes = it->block;
+    if (i < stream->kept) {
+        return (const uint8_t *)(uintptr_t)stream->blocks[i];
+    }
+    while (done < it->block) {
+        ssize_t got =
+            pread(it->file, scratch + done, it->block - done, (off_t)(stream->blocks[i] + done));
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (got == 0 || errno != EINTR) {
+            set_error(error, FIRN_EIO, "cannot read the temporary file in %.60s: %s: run it again",
+                      folder(), got == 0 ? "it ends too early" : strerror(errno));
+            return NULL;
+        }
+    }
+    return scratch;
+}

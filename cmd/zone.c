@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Zones: see zone.h. Rules of summer time are the zone database's; here an offset is only tried:
+ * it holds for a local time when the instant that follows from it has that very offset. */
+#include "zone.h"
+
+#include "command.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FAR_S = 16 * 3600 }; /* no offset is as large */
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* +hh:mm, +hhmm or +hh. */
+static bool read_offset(const char *text, int32_t *offset) {
+    int digit[4] = {0}, count = 0;
+    const char *at = text + 1;
+    if (text[0] != '+' && text[0] != '-') {
+        return false;
+    }
+    for (; count < 4 && *at >= '0' && *at <= '9'; at++) {
+        digit[count++] = *at - '0';
+        at += count == 2 && at[1] == ':' && at[2] != '\0';
+    }
+    int32_t hours = digit[0] * 10 + digit[1], minutes = digit[2] * 10 + digit[3];
+    if (*at != '\0' || (count != 2 && count != 4) || hours > 23 || minutes > 59) {
+        return false;
+    }
+    *offset = (hours * 3600 + minutes * 60) * (text[0] == '-' ? -1 : 1);
+    return true;
+}
+
+/* A name is a path below the database's folder. "right/" counts leap seconds, which no ID does. */
+static bool is_plain_name(const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i < length; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && strchr("_+-/", c) == NULL) {
+            return false;
+        }
+    }
+    return length > 0 && length < 64 && name[0] != '/' && strncmp(name, "right/", 6) != 0;
+}
+
+static const char *folder(void) {
+    const char *given = getenv("TZDIR");
+    return given != NULL && given[0] != '\0' ? given : "/usr/share/zoneinfo";
+}
+
+/* The C library takes what it does not know for UTC, so it is looked up here first. */
+static bool is_in_database(const char *name) {
+    char path[512], magic[4] = "";
+    if (!is_plain_name(name) ||
+        snprintf(path, sizeof path, "%s/%s", folder(), name) >= (int)sizeof path) {
+        return false;
+    }
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool is = file >= 0 && read(file, magic, sizeof magic) == sizeof magic &&
+              memcmp(magic, "TZif", sizeof magic) == 0;
+    if (file >= 0) {
+        close(file);
+    }
+    return is;
+}
+
+int zone_open(zone *at, const char *name, firn_error *error) {
+    memset(at, 0, sizeof *at);
+    if (strcmp(name, "UTC") == 0 || strcmp(name, "Z") == 0 || read_offset(name, &at->offset)) {
+        return FIRN_OK;
+    }
+    if (is_in_database(name)) {
+        at->named = setenv("TZ", name, 1) == 0;
+        tzset();
+        return at->named ? FIRN_OK
+                         : set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+    }
+    if (is_plain_name(name) && access(folder(), R_OK) != 0) {
+        return set_error(error, FIRN_ESYSTEM,
+                         "there is no zone database in %.80s: install tzdata, or give --zone "
+                         "+hh:mm",
+                         folder());
+    }
+    return set_error(error, FIRN_EUSAGE,
+                     "--zone %.60s is none: UTC, +hh:mm, or a name as Europe/Berlin", name);
+}
+
+/* ---- local times ---------------------------------------------------------------------------- */
+
+static int32_t offset_at(int64_t utc) {
+    time_t instant = (time_t)utc;
+    struct tm fields;
+    return localtime_r(&instant, &fields) != NULL ? (int32_t)fields.tm_gmtoff : 0;
+}
+
+/* Of the offsets that hold around a local time, those with which it occurs. */
+static zone_minute look_up(int64_t local) {
+    int32_t before = offset_at(local - FAR_S), after = offset_at(local + FAR_S);
+    int32_t tried[] = {before, after, offset_at(local - before), offset_at(local - after)};
+    zone_minute found = {0, 0, true, false};
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        if (offset_at(local - tried[i]) != tried[i]) {
+            continue;
+        }
+        found.twice = found.twice || (!found.gap && tried[i] != found.offset);
+        if (found.gap || tried[i] > found.offset) { /* the greater offset is the earlier instant */
+            found.offset = tried[i];
+        }
+        found.gap = false;
+    }
+    return found;
+}
+
+/* Offsets of before there was a rule change within a minute; only whole ones are kept. */
+static zone_minute look_up_minute(zone *at, int64_t local) {
+    int64_t minute = local >= 0 ? local / 60 : -1 - (-1 - local) / 60;
+    zone_minute *kept = &at->minutes[(uint64_t)minute % ZONE_CACHE];
+    if (kept->minute == minute + 1 && minute != -1) {
+        return *kept;
+    }
+    zone_minute found = look_up(local), first = look_up(minute * 60),
+                last = look_up(minute * 60 + 59);
+    if (first.gap == last.gap && first.offset == last.offset && first.twice == last.twice) {
+        *kept = found;
+        kept->minute = minute + 1;
+    }
+    return found;
+}
+
+bool zone_utc(zone *at, int64_t local, int64_t *utc, bool *twice) {
+    *twice = false;
+    if (!at->named) {
+        *utc = local - at->offset;
+        return true;
+    }
+    zone_minute found = look_up_minute(at, local);
+    *utc = local - found.offset;
+    *twice = found.twice;
+    return !found.gap;
+}

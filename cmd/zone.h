@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Where times without a zone are from: UTC, an offset, or a name of the zone database, which is
+ * read through the C library. One zone a process: the C library has no more. */
+#ifndef FIRN_ZONE_H
+#define FIRN_ZONE_H
+
+#include <firn/firn.h>
+
+enum { ZONE_CACHE = 1024 };
+
+/* What became of a minute of local time. */
+typedef struct zone_minute {
+    int64_t minute; /* since 1970, of local time; plus 1, so that 0 is none */
+    int32_t offset; /* s east of UTC */
+    bool gap;       /* it never occurs */
+    bool twice;     /* it occurs twice, and the earlier is meant */
+} zone_minute;
+
+typedef struct zone {
+    bool named;     /* the C library knows it; else: */
+    int32_t offset; /* s east of UTC, -86399..86399 */
+    zone_minute minutes[ZONE_CACHE];
+} zone;
+
+/* UTC, +hh:mm or a name like Europe/Berlin. FIRN_EUSAGE; FIRN_ESYSTEM: no zone database. */
+int zone_open(zone *at, const char *name, firn_error *error);
+/* `local`: seconds since 1970 as if it were UTC. False: it never occurs. Of a time that occurs
+ * twice the earlier. */
+bool zone_utc(zone *at, int64_t local, int64_t *utc, bool *twice);
+
+#endif

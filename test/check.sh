@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+# `firn check`: duplicates and descents of streams of every form, counted a second time by Python; at every memory, from
+# files and from pipes; lines that are no IDs; disks and files that are not to be had.
+. test/command.tap
+cd "$TMPDIR" || exit 1
+
+# ---- by hand -------------------------------------------------------------------------------------
+printf '5\n3\n5\n9\n3\n5\n' >hand
+ask check hand
+same "duplicates are told with the first line and theirs" \
+    "1 ids 6 duplicates 3 descents 2
+5  line 1, again line 3
+3  line 2, again line 5
+5  line 1, again line 6" "$status $out"
+printf '1\n2\n2\n2\n7\n' >hand
+ask check hand
+same "ascending ones too" \
+    "1 ids 5 duplicates 2 descents 0
+2  line 2, again line 3
+2  line 2, again line 4" "$status $out"
+same "an ascending stream is fine" "ids 3 duplicates 0 descents 0" "$(seq 1 3 | "$FIRN" check -)"
+printf '1\n5\n3\n' >hand
+same "a descent is no failure" "0 ids 3 duplicates 0 descents 1" "$("$FIRN" check hand >out; echo $?) $(cat out)"
+same "but with --order it is" "1 ids 3 duplicates 0 descents 1" "$("$FIRN" check --order hand >out; echo $?) $(cat out)"
+: >empty
+says "nothing is no duplicate" "ids 0 duplicates 0 descents 0" check empty
+seq 1 30 >hand
+seq 1 30 >>hand
+ask check hand
+same "ten are told, the others counted" "12 and 20 more" "$(printf '%s\n' "$out" | wc -l) $(printf '%s\n' "$out" | tail -n 1)"
+check "as one object too" sh -c "'$FIRN' check --json hand | jq -e '
+    .ids == 60 and .duplicates == 30 and .descents == 1 and .bad == 0 and .form == \"dec\" and .bits == 64
+    and (.first | length) == 10 and .first[9] == {id: \"10\", line: 10, again: 40}'"
+
+# ---- forms ---------------------------------------------------------------------------------------
+one=0192f0c8-d1e3-7a55-9e37-79b97f4a7c15
+two=0192F0C8-D1E3-7A55-9E37-79B97F4A7C15
+for pair in "$one $two" "{$one} {$two}" "urn:uuid:$one urn:uuid:$two" "$(echo $one $two | tr -d -)" \
+    "01ARYZ6S41TSV4RRFFQ69G5FAV 01aryz6s41tsv4rrffq69g5fav" "0x00000000000000ff 0x00000000000000FF" \
+    "0ujtsYcgvSTl8PAuAdqWYSMnLOv 0ujtsYcgvSTl8PAuAdqWYSMnLOv" "9m4e2mr0ui3e8a215n4g 9M4E2MR0UI3E8A215N4G" \
+    "-1 18446744073709551615" "340282366920938463463374607431768211455 340282366920938463463374607431768211455" \
+    "user_01h455vb4pex5vsknk084sn02q order_01h455vb4pex5vsknk084sn02q"; do
+    # shellcheck disable=SC2086 # two words
+    printf '%s\n' $pair >pair
+    ask check pair
+    same "${pair% *} and the other are one ID" "1 ids 2 duplicates 1 descents 0" "$status $(printf '%s\n' "$out" | head -n 1)"
+done
+printf '10\n9\n' >pair
+same "decimals are compared as numbers" "ids 2 duplicates 0 descents 1" "$("$FIRN" check pair)"
+printf '%s\r\n' $one $two >pair
+same "a carriage return is a part of the line's end" "ids 2 duplicates 1 descents 0" "$("$FIRN" check pair | head -n 1)"
+printf '1\n2\n1' >pair
+same "the last line needs no end" "ids 3 duplicates 1 descents 1" "$("$FIRN" check pair | head -n 1)"
+printf '00000000000000a1\n0000000000000011\n' >pair
+same "the first line tells the form of all" "ids 2 duplicates 0 descents 1" "$("$FIRN" check pair | head -n 1)"
+printf '0000000000000011\n00000000000000a1\n' >pair
+refuses "a form that the first line does not show is named" 1 "line 1: .*leading zero.*--from|line 1: .*--from" check pair
+says "with --from" "ids 2 duplicates 0 descents 0" check --from hex pair
+"$FIRN" pack snowflake tick=1 datacenter=0 worker=1 sequence=1 >pair
+echo 9223372036854775808 >>pair
+refuses "with --scheme its constants are looked at" 1 "line 2: '9223372036854775808'" check --scheme snowflake pair
+refuses "an order by value says nothing of IDs that do not sort" 2 "uuid1 do not sort" check --order --scheme uuid1 pair
+
+seq -f '%.0f' 1541815603606036480 4096 1541815603607036480 >pair
+says "a scheme's own constants hold" "ids 245 duplicates 0 descents 0" check --scheme snowflake pair
+{ cat pair; echo 1541815603606036480; } | sed 's/$/\r/' >crlf
+same "with carriage returns as well" "ids 246 duplicates 1 descents 1" "$("$FIRN" check --scheme snowflake crlf | head -n 1)"
+{ "$FIRN" new uuid7 -n 50; "$FIRN" new uuid4; } >pair
+refuses "a UUID of another version is a bad line among them" 1 "line 51: " check --scheme uuid7 pair
+
+# ---- bad lines -----------------------------------------------------------------------------------
+printf '1\n\n2\nx\n' >bad
+refuses "an empty line is a bad one" 1 "line 2: it is empty" check bad
+printf '1\n2\nabc\n' >bad
+refuses "a line of another form is told with its number" 1 "line 3: 'abc'" check bad
+printf '1\n2\0\n' >bad
+refuses "so is a zero byte" 1 "line 2: it holds a zero byte" check bad
+{ echo 1; head -c 10485760 /dev/zero | tr '\0' 7; echo; echo 1; } >bad
+refuses "so is a line of 10 MiB" 1 "line 2: longer than 4095 bytes" check bad
+same "which --keep-going counts" "1 ids 2 duplicates 1 descents 0
+bad 1, the first: line 2: longer than 4095 bytes: cut it
+1  line 1, again line 3" "$("$FIRN" check --keep-going bad >out; echo $?) $(cat out)"
+printf '1\n\377\376\n99999999999999999999\n007\n 1\n1 \n+1\n0\n-0\n1\n' >bad
+ask check --keep-going --json bad
+same "nothing that is no ID counts as one" "1 3 1 7 line 2" \
+    "$status $(printf '%s' "$out" | jq -r '[.ids, .duplicates, .bad, (.bad_first | .[:6])] | join(" ")')"
+
+# ---- what cannot be read or written --------------------------------------------------------------
+refuses "a file that is not there" 6 "cannot read nowhere: No such file" check nowhere
+refuses "a folder" 6 "cannot read .: Is a directory" check .
+refuses "standard input twice" 2 "standard input is named twice" check - -
+for size in 0 1 1K 1023K x 1MM 2T 99999999999999999999 -1M; do
+    refuses "--memory $size is refused" 2 "--memory $size is no size" check --memory=$size empty
+done
+awk 'BEGIN { srand(1); for (i = 0; i < 400000; i++) printf "%d%09d\n", 1 + int(rand() * 900000000), int(rand() * 1000000000) }' >many
+TMPDIR=none "$FIRN" check --memory 1M many >out 2>err
+same "no folder for what does not fit the memory" \
+    "6 0 firn: no temporary file in none: No such file or directory: make room there" "$? $(wc -l <out) $(cut -d, -f 1 err)"
+(trap '' XFSZ; ulimit -f 100; "$FIRN" check --memory 1M many 2>err | cat >out)
+same "no room there is one line" "0 1 File too large" "$(wc -l <out) $(wc -l <err) $(grep -o 'File too large' err)"
+same "nothing is left in the folder" "" "$(find . -name 'firn-*')"
+
+# ---- another judge -------------------------------------------------------------------------------
+cat >judge.py <<'END'
+import functools, json, random, subprocess, sys, uuid
+firn = sys.argv[1]
+random.seed(20261121)
+
+def judge(lines, value):
+    seen, again, descents, before = {}, [], 0, None
+    for number, line in enumerate(lines, 1):
+        v = value(line)
+        if before is not None and v < before:
+            descents += 1
+        before = v
+        if v in seen:
+            again.append((v, seen[v], number))
+        else:
+            seen[v] = number
+    return len(lines), len(again), descents, again[:10]
+
+def ask(options, lines, pipe):
+    text = "".join(line + "\n" for line in lines).encode()
+    if pipe:
+        done = subprocess.run([firn, "check", "--json", *options], input=text, capture_output=True)
+    else:
+        with open("stream", "wb") as file:
+            file.write(text)
+        done = subprocess.run([firn, "check", "--json", *options, "stream"], capture_output=True)
+    found = json.loads(done.stdout)
+    return done.returncode, found
+
+number = 0
+def compare(sentence, options, lines, value):
+    global number
+    ids, duplicates, descents, again = judge(lines, value)
+    wrong = []
+    for pipe, memory in ((False, "1M"), (True, "1M"), (False, "256M")):
+        status, found = ask([*options, "--memory", memory], lines, pipe)
+        first = [(value(one["id"]), one["line"], one["again"]) for one in found["first"]]
+        if (status, found["ids"], found["duplicates"], found["descents"], first) != (
+                int(duplicates > 0), ids, duplicates, descents, again):
+            wrong.append(f"pipe {pipe} memory {memory}: {status} {found} not {ids} {duplicates} {descents} {again}")
+    number += 1
+    print(("ok" if not wrong else "not ok"), number, "-", sentence)
+    for line in wrong:
+        print("#", line)
+
+hexadecimal = lambda line: int(line, 16)
+uuid_value = lambda line: int(line.replace("-", ""), 16)
+B62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+def base62(v):
+    text = ""
+    for _ in range(27):
+        v, digit = divmod(v, 62)
+        text = B62[digit] + text
+    return text
+@functools.cache
+def from62(line):
+    v = 0
+    for c in line:
+        v = v * 62 + B62.index(c)
+    return v
+n = 110000
+kinds = {
+    "decimals": ([], lambda: str(random.getrandbits(63)), int),
+    "UUIDs": ([], lambda: str(uuid.UUID(int=random.getrandbits(128))), uuid_value),
+    "160 bits": (["--scheme", "ksuid"], lambda: base62(random.getrandbits(160)), from62),
+    "96 bits of hex": (["--from", "hex"], lambda: "%024x" % random.getrandbits(96), hexadecimal),
+}
+for kind, (options, make, value) in kinds.items():
+    lines = [make() for _ in range(n)]
+    compare(f"{kind} at random have no duplicates", options, lines, value)
+    compare(f"{kind}: the first line is found again as the last", options, lines + [lines[0]], value)
+    compare(f"{kind}: an adjacent one is found", options, lines[:777] + [lines[776]] + lines[777:], value)
+    planted = list(lines)
+    for _ in range(25):
+        planted.insert(random.randrange(n), random.choice(lines))
+    compare(f"{kind}: 25 planted ones are found, the first ten named", options, planted, value)
+    compare(f"{kind}: a stream twice is all duplicates", options, lines[:20000] + lines[:20000], value)
+    ordered = sorted(lines, key=value)
+    compare(f"{kind} in order are in order", options, ordered, value)
+    compare(f"{kind} in order, one of them twice", options, ordered[:5] + [ordered[4]] + ordered[5:], value)
+    compare(f"{kind} in order, the first behind the last", options, ordered + [ordered[0]], value)
+    compare(f"{kind} backwards", options, ordered[::-1], value)
+few = [str(random.randrange(1000)) for _ in range(n)]
+compare("a thousand numbers again and again", [], few, int)
+compare("one number for ever", [], ["7"] * n, int)
+compare("the number 0 and others", [], ["0", "1", "0", "2", "0"], int)
+cases = [random.choice((str.upper, str.lower))(str(uuid.UUID(int=random.getrandbits(12)))) for _ in range(5000)]
+compare("UUIDs in mixed case", [], cases, uuid_value)
+nearly = list(map(str, range(10**15, 10**15 + n)))
+for _ in range(20):
+    i = random.randrange(n - 1)
+    nearly[i], nearly[i + 1] = nearly[i + 1], nearly[i]
+compare("a stream that is nearly in order", [], nearly, int)
+print(f"1..{number}")
+END
+if command -v python3 >/dev/null; then
+    if python3 judge.py "$FIRN" >judged 2>&1; then :; fi
+    while read -r line; do
+        case $line in
+        "ok "*) pass "${line#ok * - }" ;;
+        "not ok "*) fail "${line#not ok * - }" "$(grep '^#' judged | cut -c 1-300)" ;;
+        esac
+    done <judged
+    check "the judge came to its end" grep -q '^1\.\.[1-9]' judged
+else
+    skip "Python counts the same" "there is no python3"
+fi
+
+# ---- parts that do not fit the table together ----------------------------------------------------
+# 1 MiB holds the UUIDs of no part: each is gone through several times.
+n=4000000
+"$FIRN" new uuid4 -n $n >uuids
+sed -n "${n}p" uuids >last
+cat last uuids >planted
+ask check --memory 1M planted
+same "a duplicate is found in 1 MiB among four million" "1 ids 4000001 duplicates 1
+$(cat last)  line 1, again line 4000001" "$status $(printf '%s\n' "$out" | sed 's/ descents .*//')"
+same "from a pipe as well" "$out" "$(cat planted | "$FIRN" check --memory 1M)"
+peak() {
+    python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+}
+if command -v python3 >/dev/null; then
+    used=$(peak "$FIRN" check --memory 16M planted)
+    if [ "$used" -lt 32768 ]; then pass "--memory 16M is kept"; else fail "--memory 16M is kept" "$used KiB"; fi
+else
+    skip "--memory 16M is kept" "there is no python3"
+fi
+rm -f uuids planted
+
+# ---- several files -------------------------------------------------------------------------------
+printf '1\n2\n' >a
+printf '2\n1\n' >b
+: >c
+ask check a c b
+same "duplicates are told with their files" "1 ids 4 duplicates 2 descents 1
+2  a: line 2, again b: line 1
+1  a: line 1, again b: line 2" "$status $out"
+printf '1\n3\n' >a
+printf '2\n4\n' >b
+says "the order is that of each file" "ids 4 duplicates 0 descents 0" check --order a b
+same "one of them may be standard input" "ids 4 duplicates 0 descents 0" "$(cat a | "$FIRN" check - b)"
+printf '9\n1\n3\n' >a
+same "read from where it stands" "ids 2 duplicates 0 descents 0" "$({ read -r _; cat; } <a | "$FIRN" check)"
+printf '1\nx\n' >b
+refuses "a bad line is told with its file" 1 "b: line 2: 'x'" check a b
+finish
