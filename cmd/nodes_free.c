@@ -52,6 +52,11 @@ static int find(session *s, firn_store *store, target *it) {
                                        it->found, it->key);
 }
 
+/* The first slot of a tick, FIRN_SLOT_MAX for those beyond: the time of some rows has 64 bits. */
+static int64_t slot_of(uint64_t tick, uint32_t shift) {
+    return tick > (uint64_t)FIRN_SLOT_MAX >> shift ? FIRN_SLOT_MAX : (int64_t)(tick << shift);
+}
+
 /* The slot that the mark is lowered to, and the bounds of what may be asked for. */
 static int read_bounds(session *s, const target *it, const firn_scheme *scheme, int64_t *lowered,
                        int64_t *guard, char mark[FIRN_TIME_SIZE]) {
@@ -60,15 +65,16 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     firn_error error;
     uint64_t tick = 0;
     uint32_t shift = mark_shift(scheme);
-    if (it->mark.high > mark_layout_end(scheme)) {
-        set_error(&error, FIRN_ERANGE,
-                  "node %.60s of %.60s issues back-dated IDs for good: its mark is never lowered",
-                  it->key, it->ns);
+    if (it->mark.high >= mark_layout_end(scheme)) { /* one slot more would make it a history node */
+        set_error(&error, FIRN_ERANGE, "node %.60s of %.60s %s: its mark is never lowered", it->key,
+                  it->ns,
+                  it->mark.high > mark_layout_end(scheme) ? "issues back-dated IDs for good"
+                                                          : "stands at the end of its layout");
         return fail(s, &error);
     }
     now.sec += GUARD_S;
     int code = firn_scheme_tick(scheme, &now, &tick, &error);
-    *guard = (int64_t)(tick << shift);
+    *guard = slot_of(tick, shift);
     if (code == FIRN_OK && it->mark.high <= *guard) {
         code = set_error(&error, FIRN_EBUSY,
                          "the mark of node %.60s is no more than %d s ahead, so it may be in use: "
@@ -81,7 +87,7 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     if (code == FIRN_OK) {
         code = firn_scheme_tick(scheme, &lost, &tick, &error);
     }
-    *lowered = (int64_t)(tick << shift);
+    *lowered = slot_of(tick + (code == FIRN_OK), shift); /* IDs of TIME's own tick may be kept */
     firn_scheme_time(scheme, (uint64_t)it->mark.high >> shift, &at);
     firn_time_format(mark, &at, firn_scheme_digits(scheme));
     if (code == FIRN_OK && *lowered >= it->mark.high) {

@@ -365,10 +365,12 @@ bool module_forked(pid_t *pid) {
 /* ---- the engine's identity ------------------------------------------------------------------- */
 
 int module_refuse_changed(firn_error *error, const char *where, const char *ns) {
+    bool integer = strncmp(ns, "integer ", 8) == 0;
     return module_fail(error, FIRN_ESTORE,
-                       "%.60s is another engine or an older state than the one that %.60s was "
-                       "reserved from: look at what was issued, then `firn segment advance`",
-                       where, ns);
+                       "%.50s has changed or gone back since %.50s was reserved from: %s", where,
+                       ns,
+                       integer ? "see what was handed out, then firn segment advance KEY --min N"
+                               : "no back-dated IDs of it; firn stamp takes a node of yours");
 }
 
 void module_busy(firn_mark *held, const firn_mark *mark, int64_t floor) {

@@ -17,9 +17,10 @@
  * the number of IDs that the tick has had. */
 #define FULL (UINT64_C(1) << 63)
 
-#define CAPACITY_MAX (UINT64_C(1) << 62) /* IDs of a tick, whatever its bits hold */
-#define SHIFT_MAX    86400000            /* ms */
-#define MS           INT64_C(1000000)    /* ns */
+#define CAPACITY_MAX (UINT64_C(1) << 62)     /* IDs of a tick, whatever its bits hold */
+#define SHIFT_MAX    86400000                /* ms */
+#define MS           INT64_C(1000000)        /* ns */
+#define DISORDER_MAX (INT64_MAX / MS - 2000) /* ms; two seconds more are still ns of 63 bits */
 
 struct firn_job {
     firn_gen *gen;
@@ -245,15 +246,12 @@ static int check_order(const firn_job *job, const firn_time *time, firn_error *e
                       (int)(ns / MS), job->disorder_ms / 1000, (int)(job->disorder_ms % 1000));
 }
 
-/* No row that check_order lets pass lies in a tick before this one. */
-static uint64_t forgotten(const firn_job *job, uint64_t tick) {
-    uint64_t back = (uint64_t)firn__ms_ticks(job->gen, job->disorder_ms), newest = tick;
-    if (job->disorder_ms == 0) {
+/* No row that check_order lets pass lies in a tick before this one. A row that may yet be refused
+ * moves nothing on. */
+static uint64_t forgotten(const firn_job *job) {
+    uint64_t back = (uint64_t)firn__ms_ticks(job->gen, job->disorder_ms), newest;
+    if (!job->any || firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL) != FIRN_OK) {
         return 0;
-    }
-    if (job->any) {
-        firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL);
-        newest = newest > tick ? newest : tick;
     }
     return newest > back ? newest - back : 0;
 }
@@ -273,7 +271,7 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
         code = check_order(job, time, error);
     }
     if (code == FIRN_OK && job->ticks.used >= job->ticks.size / 4 * 3) {
-        code = firn__ticks_room(&job->ticks, forgotten(job, tick), error);
+        code = firn__ticks_room(&job->ticks, forgotten(job), error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -406,7 +404,7 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
         code = check_number("shift_ms", config->shift_ms, SHIFT_MAX, error);
     }
     if (code == FIRN_OK) {
-        code = check_number("disorder_ms", config->disorder_ms, INT64_MAX / MS - 1000, error);
+        code = check_number("disorder_ms", config->disorder_ms, DISORDER_MAX, error);
     }
     if (code == FIRN_OK) {
         code = check_name(config, error);
@@ -416,15 +414,17 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
 
 /* ---- on a store ------------------------------------------------------------------------------ */
 
-/* What makes it the same job: the caller's digest, its names, and what else goes into its IDs.
- * Not the bounds: raised ones give the same IDs, and more of them. */
+/* What makes it the same job: the caller's digest, its names, and what else goes into its IDs. The
+ * bounds too: a row that raised ones let in takes the slot that the next one had before. */
 static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
     SHA2_CTX context;
     uint64_t words[4];
-    uint8_t digest[8];
-    put_word(digest, config->digest);
+    uint8_t numbers[24];
+    put_word(numbers, config->digest);
+    put_word(numbers + 8, (uint64_t)config->shift_ms);
+    put_word(numbers + 16, (uint64_t)config->disorder_ms);
     SHA256Init(&context);
-    SHA256Update(&context, digest, sizeof digest);
+    SHA256Update(&context, numbers, sizeof numbers);
     hash_text(&context, config->name);
     hash_text(&context, gen->ns);
     hash_text(&context, gen->row);
@@ -551,5 +551,6 @@ void firn_job_close(firn_job *job) {
     if (job->gen != NULL) {
         firn__gen_dispose(job->gen);
     }
+    explicit_bzero(job, sizeof *job); /* what follows from the seed */
     free(job);
 }

@@ -191,7 +191,7 @@ int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t int
     }
     char made[FIRN_ORDER_SIZE];
     snprintf(made, sizeof made, "%.*s%0*" PRIu64, (int)start,
-             &"0123456789"[start ? order->key_id : 0], (int)order->digits, number);
+             &"0123456789"[start ? order->key_id : 0], (int)order -> digits, number);
     if (order->check) {
         made[length - 1] = (char)('0' + check_digit(made, length - 1));
     }

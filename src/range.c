@@ -13,6 +13,7 @@
 #include "wiped.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +28,22 @@ enum { KIND_SERIAL, KIND_TICKET, KIND_SEGMENT };
 
 /* A block of slots. */
 typedef struct slot_block {
-    int64_t next, end;
-    int64_t size; /* end - first */
+    int64_t first, end;
     firn_mark mark;
     bool twice; /* its request went out more than once: never given back */
 } slot_block;
 
-/* What a fork wipes: a child fetches blocks of its own. */
+/* What a fork wipes: a child fetches blocks of its own. Slots of the present block are handed out
+ * without the lock, so that whoever fetches the next one under it holds nobody up. That is safe
+ * while each block lies behind all before it: a call that was held up never meets the `next` that
+ * it saw again. Blocks of one slot may come in any order (ticket servers that stand in for each
+ * other do that), and set no limit. */
 typedef struct range_shelf {
-    pthread_mutex_t lock;
-    slot_block now, then; /* the present block and the one fetched ahead */
+    _Atomic int64_t next;  /* the first slot that is not handed out */
+    _Atomic int64_t limit; /* up to here without the lock: not past the end of the present block.
+                            * 0: no block had more than one slot yet */
+    pthread_mutex_t lock;  /* of all that follows, and of changes of the limit */
+    slot_block now, then;  /* the present block and the one fetched ahead */
     int64_t fetches;
     int64_t fetched_ms; /* when, by the steady clock */
     int64_t retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
@@ -251,9 +258,8 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, bool whol
             code == FIRN_EBUSY ? stop - held.high : request.count; /* what is left before the end */
     }
     if (code == FIRN_OK) {
-        out->next = first;
+        out->first = first;
         out->end = first + request.count;
-        out->size = request.count;
         out->mark = (firn_mark){out->end, request.grant};
     }
     return code;
@@ -271,6 +277,13 @@ static int fetch_segment(const firn_range *range, slot_block *out, firn_error *e
         step = firn__range_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
     }
     code = fetch(range, step, 0, false, out, error);
+    if (code == FIRN_OK && out->first < shelf->now.end && atomic_load(&shelf->limit) != 0) {
+        code = firn__fail(error, FIRN_ESTORE,
+                          "the store of %.60s has gone back: it grants %" PRId64
+                          ", which lies before %" PRId64 ": restore it, or advance the segment",
+                          range->ns, out->first, shelf->now.end);
+        *out = (slot_block){0}; /* handed out before, perhaps */
+    }
     if (code == FIRN_OK) {
         shelf->fetches++;
         shelf->fetched_ms = steady / 1000000;
@@ -280,42 +293,94 @@ static int fetch_segment(const firn_range *range, slot_block *out, firn_error *e
     return code;
 }
 
-/* Is the block behind the present one due? When more than a tenth of the present one is handed
- * out. */
-static bool is_due(const firn_range *range) {
+/* ---- handing out ----------------------------------------------------------------------------- */
+
+static bool is_empty(const slot_block *block) {
+    return block->first == block->end;
+}
+
+/* The slot from which on the block behind the present one is due: when more than a tenth of the
+ * present one is handed out. */
+static int64_t due_slot(const slot_block *now) {
+    return now->end - ((now->end - now->first) * 9 + 9) / 10 + 1;
+}
+
+static bool is_due(const firn_range *range, int64_t slot) {
     const range_shelf *shelf = range->shelf;
     int64_t steady;
-    return range->kind == KIND_SEGMENT && shelf->then.end == shelf->then.next &&
-           (shelf->now.end - shelf->now.next) * 10 < shelf->now.size * 9 &&
+    return range->kind == KIND_SEGMENT && is_empty(&shelf->then) && slot >= due_slot(&shelf->now) &&
            (shelf->retry_ms == 0 || (range->clock->steady(range->clock->self, &steady) == FIRN_OK &&
                                      steady / 1000000 >= shelf->retry_ms));
 }
 
+/* After `next`: whoever sees a limit sees where its block begins, too. */
+static void set_limit(range_shelf *shelf, int64_t limit) {
+    if (atomic_load(&shelf->limit) != 0 || shelf->now.end - shelf->now.first > 1) {
+        atomic_store_explicit(&shelf->limit, limit, memory_order_release);
+    }
+}
+
+/* Makes a block the present one, from `next` on. */
+static void turn_to(const firn_range *range, const slot_block *block, int64_t next) {
+    range_shelf *shelf = range->shelf;
+    shelf->now = *block;
+    shelf->then = (slot_block){0};
+    atomic_store_explicit(&shelf->next, next, memory_order_relaxed);
+    set_limit(shelf, range->kind == KIND_SEGMENT ? due_slot(block) : block->end);
+}
+
+/* Others go on in the present block meanwhile. After a failure each call looks whether to try
+ * again. */
+static int fetch_ahead(const firn_range *range, firn_error *error) {
+    range_shelf *shelf = range->shelf;
+    set_limit(shelf, shelf->now.end);
+    int code = fetch_segment(range, &shelf->then, error);
+    if (code != FIRN_OK) {
+        set_limit(shelf, due_slot(&shelf->now));
+    }
+    return code;
+}
+
+/* One of the present block, below `limit`; false: there is none. At most as many turns as there are
+ * slots: each that fails has seen another thread take one. */
+static bool take(range_shelf *shelf, int64_t limit, int64_t *slot) {
+    int64_t next = atomic_load_explicit(&shelf->next, memory_order_relaxed);
+    while (next < limit) {
+        if (atomic_compare_exchange_strong_explicit(&shelf->next, &next, next + 1,
+                                                    memory_order_relaxed, memory_order_relaxed)) {
+            *slot = next;
+            return true;
+        }
+    }
+    return false;
+}
+
 static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
     range_shelf *shelf = range->shelf;
-    if (shelf->now.next == shelf->now.end && shelf->then.next < shelf->then.end) {
-        shelf->now = shelf->then;
-        shelf->then = (slot_block){0};
-    }
-    if (shelf->now.next == shelf->now.end) {
-        int code = fetch_segment(range, &shelf->now, error);
+    if (!take(shelf, shelf->now.end, slot)) {
+        slot_block block = shelf->then;
+        int code = is_empty(&block) ? fetch_segment(range, &block, error) : FIRN_OK;
         if (code != FIRN_OK) {
             return code;
         }
+        turn_to(range, &block, block.first + 1);
+        *slot = block.first;
     }
-    if (is_due(range)) {
-        fetch_segment(range, &shelf->then,
-                      NULL); /* a failure is told when the present block is used up */
+    if (is_due(range, *slot)) {
+        fetch_ahead(range, NULL); /* a failure is told when the present block is used up */
     }
-    *slot = shelf->now.next++;
     return FIRN_OK;
 }
 
 int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
+    range_shelf *shelf = range->shelf;
     int64_t slot = 0;
-    pthread_mutex_lock(&range->shelf->lock);
-    int code = next_locked(range, &slot, error);
-    pthread_mutex_unlock(&range->shelf->lock);
+    int code = FIRN_OK;
+    if (!take(shelf, atomic_load_explicit(&shelf->limit, memory_order_acquire), &slot)) {
+        pthread_mutex_lock(&shelf->lock);
+        code = next_locked(range, &slot, error);
+        pthread_mutex_unlock(&shelf->lock);
+    }
     if (code == FIRN_OK) {
         *value = origin(range) + slot * range->increment;
     }
@@ -330,19 +395,19 @@ int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_erro
     }
     int code = fetch(range, count, 0, true, &block, error);
     if (code == FIRN_OK) {
-        *first = origin(range) + block.next * range->increment;
+        *first = origin(range) + block.first * range->increment;
     }
     return code;
 }
 
-/* Gives the rest of a block back; busy means that somebody came after it, and nothing is lost
+/* Gives a block back from `next` on; busy means that somebody came after it, and nothing is lost
  * but numbers. */
-static int give_back(const firn_range *range, const slot_block *block, firn_error *error) {
-    if (block->next == block->end || block->twice) {
+static int give_back(const firn_range *range, const slot_block *block, int64_t next,
+                     firn_error *error) {
+    if (next == block->end || block->twice) {
         return FIRN_OK;
     }
-    int code =
-        firn_store_give_back(range->store, range->ns, range->key, &block->mark, block->next, error);
+    int code = firn_store_give_back(range->store, range->ns, range->key, &block->mark, next, error);
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
@@ -376,7 +441,7 @@ int firn_range_peek(firn_range *range, int64_t *next, firn_error *error) {
 
 int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_error *error) {
     int64_t past = least - origin(range);
-    int64_t slot = past <= 0 ? 0 : (past + range->increment - 1) / range->increment;
+    int64_t slot = past <= 0 ? 0 : (past - 1) / range->increment + 1;
     if (least < 0 || slot > last_slot(range)) {
         return firn__fail(error, FIRN_ERANGE,
                           "integers of %s go up to end=%" PRId64 ", not to %" PRId64, range->ns,
@@ -390,13 +455,13 @@ int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_err
     }
     code = block.twice ? FIRN_EBUSY
                        : firn_store_give_back(range->store, range->ns, range->key, &block.mark,
-                                              block.next, error);
+                                              block.first, error);
     if (code ==
         FIRN_EBUSY) { /* that one is gone: somebody came after it, or nothing is taken back */
-        code = ++block.next > last_slot(range) ? exhausted(range, error) : FIRN_OK;
+        code = ++block.first > last_slot(range) ? exhausted(range, error) : FIRN_OK;
     }
     if (code == FIRN_OK) {
-        *next = origin(range) + block.next * range->increment;
+        *next = origin(range) + block.first * range->increment;
     }
     return code;
 }
@@ -406,14 +471,19 @@ int64_t firn_range_increment(const firn_range *range) {
 }
 
 int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
+    range_shelf *shelf = range->shelf;
     int code = FIRN_OK;
-    pthread_mutex_lock(&range->shelf->lock);
-    if (range->shelf->now.end == 0) {
-        code = fetch_segment(range, &range->shelf->now, error);
-    } else if (is_due(range)) {
-        code = fetch_segment(range, &range->shelf->then, error);
+    pthread_mutex_lock(&shelf->lock);
+    if (shelf->now.end == 0) {
+        slot_block block = {0};
+        code = fetch_segment(range, &block, error);
+        if (code == FIRN_OK) {
+            turn_to(range, &block, block.first);
+        }
+    } else if (is_due(range, atomic_load_explicit(&shelf->next, memory_order_relaxed))) {
+        code = fetch_ahead(range, error);
     }
-    pthread_mutex_unlock(&range->shelf->lock);
+    pthread_mutex_unlock(&shelf->lock);
     *wait_ms = 100;
     return code;
 }
@@ -422,10 +492,10 @@ int firn_range_close(firn_range *range, firn_error *error) {
     if (range == NULL) {
         return FIRN_OK;
     }
-    int code = give_back(range, &range->shelf->then, error);
-    if (code == FIRN_OK && range->shelf->then.next == range->shelf->then.end) {
-        code = give_back(range, &range->shelf->now, error);
-    }
+    const range_shelf *shelf = range->shelf;
+    int code = is_empty(&shelf->then)
+                   ? give_back(range, &shelf->now, atomic_load(&shelf->next), error)
+                   : give_back(range, &shelf->then, shelf->then.first, error);
     munmap(range->shelf, sizeof(range_shelf));
     free(range);
     return code;

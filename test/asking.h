@@ -163,7 +163,7 @@ __attribute__((unused)) static int url_port(const char *url) {
  * port: what was sent has arrived, and its reply never will. Returns how many there were. */
 __attribute__((unused)) static int lose_replies(int port) {
     int count = 0, pair[2];
-    const struct timespec nap = {0, 100000000}; /* for what was sent to be carried out */
+    const struct timespec nap = {0, 600000000}; /* for what was sent to be carried out */
     nanosleep(&nap, NULL);
     for (int fd = 3; fd < 256; fd++) {
         if (peer_port(fd) == port && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0) {

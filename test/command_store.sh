@@ -122,9 +122,12 @@ same "nobody is there to be asked: what would repeat is told, and nothing done" 
     "$? $(grep -c 'may repeat' "$TMPDIR/freed") $(grep -c -- '--yes' "$TMPDIR/stderr")"
 refuses "no such node" 1 "no namespace has a node 31" nodes free 31 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 refuses "what would lower nothing" 1 "is not before the mark" nodes free 9 ns=wrong --lost-after 2070-01-01 --yes --store "$db" "$unsafe"
+refuses "nor what no slot can tell" 1 "is not before the mark" nodes free 3 ns=wide --lost-after @281474976710.656 --yes --store "$db" "$unsafe"
+refuses "a mark at the end of the layout stays" 1 "at the end of its layout" nodes free 9 ns=last --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 lost=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 "$FIRN" nodes free 9 ns=wrong --lost-after "$lost" --yes --store "$db" "$unsafe" >"$TMPDIR/freed" 2>/dev/null
 same "a freed node tells which IDs may repeat" "0 1" "$? $(grep -c "IDs of this node with times from ${lost%Z}.* may repeat" "$TMPDIR/freed")"
+same "and none of the last tick that may be kept" 1 "$(grep -c "mark is now ${lost%Z}.001Z" "$TMPDIR/freed")"
 matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
 history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq -r 'select(.kind == "history").key')

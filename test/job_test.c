@@ -474,6 +474,26 @@ static void what_is_forgotten_is_not_repeated(void **state) {
     firn_job_close(same);
 }
 
+/* A row that is refused moves nothing on: what earlier rows took is not forgotten for it. */
+static void a_refused_row_forgets_nothing(void **state) {
+    enum { END = 1024, NEWEST = 1000, FULL = 192 }; /* ticks; the first table forgets at 192 */
+    (void)state;
+    firn_job_config config = plan("0x0:1 time:10/ms node:5", "node=7"); /* one ID a tick */
+    config.disorder_ms = 150;
+    config.shift_ms = 50;
+    firn_job *job = start(&config);
+    const firn_time epoch = firn_job_scheme(job)->epoch;
+    for (int64_t tick = END - FULL; tick < NEWEST; tick++) {
+        row_at(job, time_after(epoch, tick * MS), NULL);
+    }
+    for (int64_t tick = NEWEST; tick < END; tick++) { /* all of one instant */
+        row_at(job, time_after(epoch, NEWEST * MS), NULL);
+    }
+    no_row(job, time_after(epoch, (END - 4) * MS), FIRN_ELAYOUT, "to the end of the layout");
+    no_row(job, time_after(epoch, (NEWEST - 150) * MS), FIRN_EEXHAUSTED, "more than 51 rows");
+    firn_job_close(job);
+}
+
 static void a_table_keeps_and_forgets(void **state) {
     enum { TICKS = 100000, KEPT = 1000 };
     (void)state;
@@ -665,8 +685,6 @@ static void the_same_job_may_be_done_again(void **state) {
         config.digest = 42;
         firn_job *job = start(&config), *same;
         firn_id id = row_at(job, past, NULL), other;
-        config.shift_ms = 5000; /* bounds do not make it another job */
-        config.disorder_ms = 1000;
         same = start(&config); /* while the first one is at work, too */
         assert_true(!firn_job_again(job) && firn_job_again(same));
         other = row_at(same, past, NULL);
@@ -676,6 +694,12 @@ static void the_same_job_may_be_done_again(void **state) {
         firn_job_config changed = config;
         changed.digest = 43;
         no_job(&changed, FIRN_EBUSY, "job again was done with other input or options");
+        changed = config;
+        changed.shift_ms++; /* a row let in would take the slot that the next one had before */
+        no_job(&changed, FIRN_EBUSY, "or another --job NAME");
+        changed = config;
+        changed.disorder_ms++;
+        no_job(&changed, FIRN_EBUSY, "or another --job NAME");
         changed = config;
         changed.seed = "another";
         no_job(&changed, FIRN_EBUSY, "or another --job NAME");
@@ -888,6 +912,7 @@ int main(void) {
         TEST("a shift has its bound", a_shift_has_its_bound),
         TEST("disorder has its bound", disorder_has_its_bound),
         TEST("what is forgotten is not repeated", what_is_forgotten_is_not_repeated),
+        TEST("a refused row forgets nothing", a_refused_row_forgets_nothing),
         TEST("a table keeps and forgets", a_table_keeps_and_forgets),
         TEST("a layout has its end", a_layout_has_its_end),
         TEST("random fields need a seed", random_fields_need_a_seed),

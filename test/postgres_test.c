@@ -60,7 +60,7 @@ static void tables_that_forget(void **state) {
 /* The wait for a synchronous standby is given up by somebody: the server then says that it has
  * committed, and warns. */
 static void cancel_wait(void) {
-    sql(server, "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity, pg_sleep(0.3)"
+    sql(server, "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity, pg_sleep(0.6)"
                 " WHERE application_name = 'firn';");
 }
 
@@ -75,11 +75,11 @@ static void standby_is_missing(void **state) {
     cancel.name = NULL;
     drawn(store, "s", 1, 0, 0);
     sql(server, "ALTER SYSTEM SET synchronous_standby_names = 'nobody';");
-    sql(server, "SELECT pg_reload_conf() FROM pg_sleep(0.1);");
+    sql(server, "SELECT pg_reload_conf() FROM pg_sleep(0.7);");
     cancel.name = "reserve.sent";
     int code = draw(store, "s", 0, 2, 0, &first, &held, &error);
     sql(server, "SET synchronous_commit = local; ALTER SYSTEM RESET synchronous_standby_names;");
-    sql(server, "SELECT pg_reload_conf() FROM pg_sleep(0.1);");
+    sql(server, "SELECT pg_reload_conf() FROM pg_sleep(0.7);");
     assert_int_equal(code, FIRN_EUNKNOWN);
     assert_non_null(strstr(error.text, "standby"));
     cancel.name = NULL;
@@ -122,7 +122,7 @@ static void another_engine(void **state) {
     (void)state;
     drawn(store, "m", 1, 0, 0);
     sql(server, "UPDATE moved_namespace SET identity = '1/00000001/1';");
-    not_drawn(store, "m", 2, FIRN_ESTORE, "segment advance");
+    not_drawn(store, "m", 2, FIRN_ESTORE, "has changed or gone back");
     drawn(store, "m", 3, 5000, 5000);
     drawn(store, "m", 4, 0, 5010);
     firn_store_close(store);
@@ -138,7 +138,7 @@ static void tables_from_a_copy(void **state) {
                 " CREATE TABLE copied_mark (LIKE was INCLUDING ALL);"
                 " INSERT INTO copied_mark SELECT * FROM was;");
     store = open_store("%s", url_of("copied", ""));
-    not_drawn(store, "c", 2, FIRN_ESTORE, "segment advance");
+    not_drawn(store, "c", 2, FIRN_ESTORE, "has changed or gone back");
     drawn(store, "c", 3, 5000, 5000);
     firn_store_close(store);
 }
@@ -162,7 +162,7 @@ static void marks_that_were_lost(void **state) {
     sql(server, "UPDATE lost_mark SET high = 10, \"grant\" = 1;"
                 " SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
                 " WHERE application_name = 'firn';");
-    not_drawn(store, "l", 3, FIRN_ESTORE, "segment advance");
+    not_drawn(store, "l", 3, FIRN_ESTORE, "has changed or gone back");
     drawn(store, "l", 4, 5000, 5000);
     firn_store_close(store);
 }

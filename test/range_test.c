@@ -374,6 +374,18 @@ static void a_mark_alone_gives_nothing_back(void **state) {
     closed(b);
 }
 
+static void what_a_store_grants_again_is_left_out(void **state) {
+    (void)state;
+    firn_range *range = opened("orders", "step=10 adapt=0");
+    counts(range, 1, 5, 1); /* the second block is fetched, too */
+    firn_store_close(world.log.real);
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    counts(range, 6, 15, 1); /* 1 to 10 comes again, fetched ahead */
+    denied(range, FIRN_ESTORE, "orders has gone back: it grants 11, which lies before 21");
+    counts(range, 21, 5, 1);
+    closed(range);
+}
+
 static void a_block_asked_for_twice_is_kept(void **state) {
     (void)state;
     firn_range *range = opened("k", "step=10");
@@ -501,6 +513,8 @@ int main(void) {
         TEST("what was fetched ahead is given back", what_was_fetched_ahead_is_given_back),
         TEST("what others came after is not given back", what_others_came_after_is_not),
         TEST("a mark alone gives nothing back", a_mark_alone_gives_nothing_back),
+        TEST("what a store that went back grants again is left out",
+             what_a_store_grants_again_is_left_out),
         TEST("a block asked for twice is not given back", a_block_asked_for_twice_is_kept),
         TEST("a store that fails is told when the block is used up", a_store_that_fails_is_told),
         TEST("bad keys are refused", bad_keys_are_refused),

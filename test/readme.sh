@@ -2,7 +2,8 @@
 # The README does what it says: its C program is compiled against a staged install, its commands are run, its table is
 # the one of the library. With --write COMMAND (make readme) the table is made anew.
 . test/tap
-readme=$(pwd)/README.md
+tree=$(pwd)
+readme=$tree/README.md
 if [ "${1:-}" = --write ]; then
     "$2" schemes --markdown >"$readme.table" &&
         sed -e '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/{/^<!--/!d}' -e "/^<!-- schemes -->\$/r $readme.table" "$readme" >"$readme.new" &&
@@ -28,9 +29,24 @@ cd "$TMPDIR/work" || exit 1
 block c >first.c
 check "the program of the README compiles without a warning" sh -c \
     'cc -std=c99 -pedantic -Wall -Wextra -Werror -o strict first.c $(pkg-config --cflags --libs firn)'
-block sh | sed 's/ *#.*//' | grep -v -e '^\./run' -e '^make install' -e '^ldconfig' -e '^$' >commands # installed by install.sh
+block sh | sed 's/  *#.*//' | grep -v -e '^\./run' -e '^make install' -e '^ldconfig' -e '^$' >commands # installed by install.sh
+# Engines of the examples: real ones, on loopback, in place of those of example.
+export ENGINE_OWNER=$$
+# with_engine KIND LINE: the line, with the URL of an engine that was started for it.
+with_engine() {
+    url=$("$tree/test/engine" start "$1" "$TMPDIR/$1" 2>"$TMPDIR/log")
+    case $? in
+    0) check "$2" sh -c "$(printf '%s' "$2" | sed "s|$1://[^ ]*|'$url'|")" </dev/null ;;
+    77) skip "$2" "$1 is not installed" ;;
+    *) fail "$2" "$(cat "$TMPDIR/log")" ;;
+    esac
+    "$tree/test/engine" stop "$TMPDIR/$1" 2>/dev/null
+}
 while read -r line; do
-    check "$line" sh -c "$line" </dev/null
+    case $line in
+    *--store*://*.example*) with_engine "$(printf '%s' "$line" | sed 's|.*--store \([a-z]*\)://.*|\1|')" "$line" ;;
+    *) check "$line" sh -c "$line" </dev/null ;;
+    esac
 done <commands
 same "the README shows the two commands that do everything" "./run
 ./run test" "$(block sh | grep '^\./run')"

@@ -536,8 +536,8 @@ typedef struct firn_job_config {
     firn_store *store;   /* used while opening only; NULL: none, the caller keeps the node apart */
     const char *name;    /* of the job, 1..63 characters; required with a store */
     uint64_t digest;     /* of the input, and of what else the caller does to the rows: with the
-                          * same name, scheme, keys and seed it is the same job only if it is the
-                          * same */
+                          * same name, scheme, keys, seed and bounds it is the same job only if it
+                          * is the same */
     const char *seed;    /* random fields follow from it alone: one seed is for one job, or two may
                           * make the same IDs. Required, and not "", when the row has any */
     int64_t shift_ms;    /* rows of a full tick move on by at most this much, 0..86400000 */
