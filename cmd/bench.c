@@ -77,9 +77,9 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double bench_middle(double times[BENCH_REPEATS]) {
-    qsort(times, BENCH_REPEATS, sizeof times[0], compare);
-    return times[BENCH_REPEATS / 2];
+double bench_middle(double times[], int count) {
+    qsort(times, (size_t)count, sizeof times[0], compare);
+    return times[count / 2];
 }
 
 /* One burst; below 0: failed. */
@@ -109,12 +109,12 @@ double bench_median(bench_work *work, bench_rest *rest, void *context, uint64_t 
         return -1;
     }
     *burst = n;
-    return bench_middle(times);
+    return bench_middle(times, BENCH_REPEATS);
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-static void name_time(char text[32], double ns) {
+void bench_name_time(char text[32], double ns) {
     if (ns >= 1e6) {
         snprintf(text, 32, "%.1f ms", ns / 1e6);
     } else if (ns >= 1e4) {
@@ -137,8 +137,8 @@ static void put_case(session *s, const bench_case *about, const bench_result *re
         json_line(&s->out, object);
         return;
     }
-    name_time(ns, result->ns);
-    name_time(sustained, lasting);
+    bench_name_time(ns, result->ns);
+    bench_name_time(sustained, lasting);
     if (about->peer && own > 0) {
         snprintf(ratio, sizeof ratio, "%.2f x; ", result->ns / own);
     }

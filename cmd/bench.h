@@ -37,9 +37,11 @@ typedef void bench_rest(void *context);
  * a burst; `rest` may be NULL. *burst: how many a burst had. */
 double bench_median(bench_work *work, bench_rest *rest, void *context, uint64_t most,
                     uint64_t *burst);
-/* The median; sorts. */
-double bench_middle(double times[BENCH_REPEATS]);
+/* The median of 1 or more; sorts. */
+double bench_middle(double times[], int count);
 double bench_now_ns(void);
+/* "12.3 us", the unit by the size. */
+void bench_name_time(char text[32], double ns);
 /* Binds the calling thread to the i-th of its processors; false: there are fewer. */
 bool bench_pin(int i);
 /* Keeps the compiler from leaving work out. */

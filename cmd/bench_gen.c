@@ -210,7 +210,7 @@ bool bench_threads(const bench_case *about, bench_result *result) {
         took = race_once(&m, n);
         times[i] = took / (double)(2 * n);
     }
-    return finish(&m, about, result, took < 0 ? -1 : bench_middle(times), 2 * n);
+    return finish(&m, about, result, took < 0 ? -1 : bench_middle(times, BENCH_REPEATS), 2 * n);
 }
 
 /* ---- the bare loop -------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
 
+#include "fault.h"
 #include "output.h"
 
 #include <firn/firn.h>
@@ -82,9 +83,6 @@ int status_of(int code);
 /* `firn: text` on standard error, behind what was written so far; returns the status. */
 int fail(session *s, const firn_error *error);
 int fail_usage(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Fills `error`, one line of at most 200 bytes; returns `code`. */
-int set_error(firn_error *error, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 /* `firn: note: text`: what the generator wants known. `self` is the session. */
 void tell_note(void *self, const char *text);
 /* One line on standard error, in one write. */

@@ -5,6 +5,7 @@
 #define FIRN_IDS_H
 
 #include "command.h"
+#include "reading.h"
 
 /* How IDs are written: a form, and typeid's prefix. */
 typedef struct id_writer {
@@ -21,19 +22,7 @@ size_t writer_format(const id_writer *writer, char *text, const firn_id *id);
 /* A line. */
 void writer_put(const id_writer *writer, output *out, const firn_id *id);
 
-/* How IDs are read: --scheme with --epoch and --bits, --from. */
-typedef struct id_reader {
-    bool named; /* `scheme` is what they are */
-    firn_scheme scheme;
-    int form; /* -1: any */
-} id_reader;
-
+/* By --scheme with --epoch and --bits, and --from. An exit status. */
 int reader_open(session *s, id_reader *reader);
-/* Fills `readings`, best first, and how many there are. FIRN_ETEXT, FIRN_EMISMATCH. */
-int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
-                const char *text, size_t length, firn_error *error);
-
-/* The index of the slice that is the time, or -1. */
-int scheme_time_index(const firn_scheme *scheme);
 
 #endif

@@ -87,7 +87,8 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     if (code == FIRN_OK) {
         code = firn_scheme_tick(scheme, &lost, &tick, &error);
     }
-    *lowered = slot_of(tick + (code == FIRN_OK), shift); /* IDs of TIME's own tick may be kept */
+    tick += tick < UINT64_MAX; /* IDs of TIME's own tick may be kept */
+    *lowered = slot_of(tick, shift);
     firn_scheme_time(scheme, (uint64_t)it->mark.high >> shift, &at);
     firn_time_format(mark, &at, firn_scheme_digits(scheme));
     if (code == FIRN_OK && *lowered >= it->mark.high) {

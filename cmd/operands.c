@@ -88,9 +88,9 @@ int operands_join(session *s, const char *const *others, size_t room, char *keys
         if (strpbrk(word, " \t\n") != NULL) {
             return fail_usage(s, "'%.80s' holds a blank: keys have none", word);
         }
-        if (length + strlen(word) + room >= size) {
+        if (length + strlen(word) + 2 + room > size) { /* a blank and the zero */
             return fail_usage(s, "the keys have more than %zu characters: shorten them",
-                              size - room);
+                              size - 1 - room);
         }
         length +=
             (size_t)snprintf(keys + length, size - length, "%s%s", length > 0 ? " " : "", word);

@@ -60,6 +60,10 @@ static int read_file(session *s, uint8_t key[16], const char *name) {
     ssize_t got = 1;
     firn_error error;
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0 && parse_key(key, name, strlen(name))) {
+        return fail_usage(s, "--key-file names a file: a key among the arguments can be read by "
+                             "everybody, so take another key");
+    }
     if (file < 0) {
         set_error(&error, FIRN_EIO, "the key file %.80s cannot be opened: %s", name,
                   strerror(errno));

@@ -48,15 +48,6 @@ int status_of(int code) {
     }
 }
 
-/* One line, and nothing that a terminal would obey, whatever arguments and input held. */
-static void make_plain(char *text) {
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < ' ' || *text == 127) {
-            *text = '?';
-        }
-    }
-}
-
 /* Written at once, so that lines of several processes do not mix. */
 void tell(const char *lead, const char *text) {
     char line[512];
@@ -86,18 +77,6 @@ int fail_usage(session *s, const char *format, ...) {
     vsnprintf(error.text, sizeof error.text, format, arguments);
     va_end(arguments);
     return fail(s, &error);
-}
-
-int set_error(firn_error *error, int code, const char *format, ...) {
-    char text[sizeof error->text]; /* arguments may lie in `error` itself */
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    make_plain(text);
-    memcpy(error->text, text, sizeof text);
-    error->code = code;
-    return code;
 }
 
 int argument_code(int code, firn_error *error) {

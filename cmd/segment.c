@@ -2,14 +2,13 @@
 /* `firn segment`: integers of a key, taken in blocks of just what is printed, each block
  * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
  * kinds and steps are the library's affair. */
+#include "amounts.h"
 #include "interrupt.h"
 #include "operands.h"
 #include "progress.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
@@ -20,23 +19,6 @@ typedef struct wish {
     int64_t count; /* of TAKE */
     int64_t least; /* of ADVANCE */
 } wish;
-
-static int join_keys(session *s, char keys[KEYS_SIZE]) {
-    size_t length = 0;
-    keys[0] = '\0';
-    for (size_t i = s->plain_count; i < s->operand_count; i++) {
-        const char *word = s->operands[i];
-        if (operand_is(word, "unsafe")) {
-            continue; /* the store's */
-        }
-        if (strpbrk(word, " \t\n") != NULL || length + strlen(word) + 2 > KEYS_SIZE) {
-            return fail_usage(s, "'%.80s' is too long or holds a blank: keys have none", word);
-        }
-        length += (size_t)snprintf(keys + length, KEYS_SIZE - length, "%s%s", length > 0 ? " " : "",
-                                   word);
-    }
-    return STATUS_DONE;
-}
 
 static int put_blocks(session *s, firn_range *range, int64_t count) {
     const int64_t increment = firn_range_increment(range);
@@ -145,18 +127,14 @@ static int read_verb(session *s, wish *wished) {
                                  : "advance needs --min N: nothing below it is handed "
                                    "out any more");
     }
-    if (least != NULL) {
-        char *end;
-        errno = 0;
-        wished->least = strtoll(least, &end, 10);
-        if (*least < '0' || *least > '9' || *end != '\0' || errno != 0) {
-            return fail_usage(s, "--min=%.60s is no number: give one of 0 to 2^62", least);
-        }
-    }
-    return STATUS_DONE;
+    uint64_t number = 0;
+    int status = amount_number(s, OPTION_MIN, 0, 0, (uint64_t)FIRN_SLOT_MAX, &number);
+    wished->least = (int64_t)number;
+    return status;
 }
 
 int run_segment(session *s) {
+    static const char *const not_keys[] = {"unsafe", NULL}; /* the store's */
     char keys[KEYS_SIZE];
     firn_store *store;
     firn_error error;
@@ -169,7 +147,7 @@ int run_segment(session *s) {
         status = command_count(s, 1, &wished.count);
     }
     if (status == STATUS_DONE) {
-        status = join_keys(s, keys);
+        status = operands_join(s, not_keys, 0, keys, KEYS_SIZE);
     }
     if (status != STATUS_DONE) {
         return status;

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "operands.h"
 #include "progress.h"
+#include "shard.h"
 #include "stream.h"
 
 #include <inttypes.h>
@@ -62,26 +63,13 @@ static uint32_t by_modulo(const firn_id *id, uint32_t shards) {
     return (uint32_t)rest;
 }
 
-/* The last step of MurmurHash3, published by its author as a mixer of 64 bits. */
-static uint64_t fmix64(uint64_t word) {
-    word = (word ^ word >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    word = (word ^ word >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return word ^ word >> 33;
-}
-
-/* Words most significant first; of 64 bits it is fmix64(id) modulo shards. */
-static uint32_t by_hash(const firn_id *id, uint32_t shards) {
-    uint64_t hash = id->bits > 128 ? fmix64(id->top) : 0;
-    hash = id->bits > 64 ? fmix64(hash ^ id->high) : hash;
-    return (uint32_t)(fmix64(hash ^ id->low) % shards);
-}
-
 typedef struct way {
     const char *name;
     uint32_t (*shard)(const firn_id *id, uint32_t shards);
 } way;
 
-static const way ways[] = {{"leading bits", by_leading}, {"modulo", by_modulo}, {"hash", by_hash}};
+static const way ways[] = {
+    {"leading bits", by_leading}, {"modulo", by_modulo}, {"hash", shard_by_hash}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 typedef struct spreading {

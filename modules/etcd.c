@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #define PORT        2379
-#define TIMEOUT_MS  2000
 #define ANSWER_MOST (16 << 20) /* bytes */
 #define PREFIX_MOST 100        /* bytes */
 #define PAGE        500        /* keys of one answer of a listing */
@@ -65,8 +64,8 @@ typedef struct store {
     module_retry retry;
     char why[120]; /* nobody could be reached */
     const char *caution;
-    bool greeted; /* who they are, and logged in if that is asked for */
-    char token[512];
+    bool greeted;     /* who they are, and logged in if that is asked for */
+    char token[4096]; /* one that is signed is long */
     pid_t pid;
     CURL *curl;
     int sockets[SOCKETS], socket_count;
@@ -266,6 +265,7 @@ static CURL *make_curl(store *self) {
         return NULL;
     }
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* waits for no name that takes too long */
     curl_easy_setopt(curl, CURLOPT_MAXCONNECTS, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -347,16 +347,11 @@ static CURLcode post(call *it, size_t at, const char *path, int64_t call_ms, lon
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-enum {
-    CODE_NONE = -1,
-    CODE_INVALID = 3,
-    CODE_DENIED = 7,
-    CODE_EXHAUSTED = 8,
-    CODE_UNAUTHENTICATED = 16
-};
+enum { CODE_NONE = -1, CODE_INVALID = 3, CODE_DENIED = 7, CODE_UNAUTHENTICATED = 16 };
 
 /* What etcd says instead of carrying a transaction out, by its gRPC code or its text; any other
- * failure leaves it open. `other`: another member may do it. */
+ * failure leaves it open: without space, for one, etcd says so after it carried out the write that
+ * took the last of it. `other`: another member may do it. */
 static const struct refusal {
     int code; /* 0: any */
     const char *text;
@@ -364,7 +359,7 @@ static const struct refusal {
 } refusals[] = {
     {CODE_INVALID, "", false},
     {CODE_DENIED, "", false},
-    {CODE_EXHAUSTED, "", false}, /* too many requests, or no space */
+    {0, "etcdserver: too many requests", false},
     {CODE_UNAUTHENTICATED, "", false},
     {0, "etcdserver: no leader", true},
     {0, "not supported for learner", true},
@@ -388,6 +383,9 @@ static outcome refusal_of(const json_t *answer, long status) {
         return out;
     }
     snprintf(out.why, sizeof out.why, "%s", text);
+    if (strstr(text, "revision of auth store is old") != NULL) {
+        out.grpc = CODE_UNAUTHENTICATED; /* users changed since a token was signed */
+    }
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         if ((refusals[i].code == 0 || refusals[i].code == out.grpc) &&
             strstr(text, refusals[i].text) != NULL) {
@@ -687,7 +685,13 @@ static json_t *ranges_of(const store *self, const state *now) {
     return json_pack("[o, o]", range_of(&ns), range_of(&mark));
 }
 
-/* Equal, which need not be said. Revision 0 is that of a key that is not there. */
+/* Equal, which need not be said. */
+static json_t *compare_value_of(const bytes *name, const char *text) {
+    return json_pack("{s:o, s:s, s:o}", "key", base64(name->at, name->length), "target", "VALUE",
+                     "value", base64(text, strlen(text)));
+}
+
+/* Revision 0 is that of a key that is not there. */
 static json_t *compare_of(const bytes *name, int64_t revision) {
     return json_pack("{s:o, s:s, s:o}", "key", base64(name->at, name->length), "target", "MOD",
                      "modRevision", number_text(revision));
@@ -716,11 +720,21 @@ static int read_state(store *self, state *now, firn_error *error) {
     return code;
 }
 
-/* Writes what is not NULL if namespace and mark are what `now` says, else reads them into it.
- * *written tells which. That the transaction does not bring what it found makes it a tenth faster
- * where nobody came between, which is nearly always. */
-static int write_state(store *self, state *now, const char *ns_text, const char *mark_text,
-                       const points *at, bool *written, firn_error *error) {
+/* What must be so still: the revisions, and the mark itself, since in another cluster at the same
+ * place the same revision may be that of another mark, which would be lowered. */
+static json_t *compares_of(const bytes *ns, const bytes *mark, const state *now, const char *was) {
+    json_t *ns_same = compare_of(ns, now->ns_revision);
+    json_t *mark_same = compare_of(mark, now->mark_revision);
+    return now->mark_revision == 0
+               ? json_pack("[o, o]", ns_same, mark_same)
+               : json_pack("[o, o, o]", ns_same, mark_same, compare_value_of(mark, was));
+}
+
+/* Writes what is not NULL if namespace and mark are what `now` says, and the mark's text `was`,
+ * else reads them into it. *written tells which. That the transaction does not bring what it found
+ * makes it a tenth faster where nobody came between, which is nearly always. */
+static int write_state(store *self, state *now, const char *was, const char *ns_text,
+                       const char *mark_text, const points *at, bool *written, firn_error *error) {
     bytes ns, mark;
     json_t *answer = NULL, *puts = json_array();
     int code = module_point(&self->options, self->pid, at->before, error);
@@ -735,8 +749,8 @@ static int write_state(store *self, state *now, const char *ns_text, const char 
         json_decref(puts);
         return module_fail(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    json_t *body = json_pack("{s:[o, o], s:o}", "compare", compare_of(&ns, now->ns_revision),
-                             compare_of(&mark, now->mark_revision), "success", puts);
+    json_t *body =
+        json_pack("{s:o, s:o}", "compare", compares_of(&ns, &mark, now, was), "success", puts);
     code = ask(self, "/v3/kv/txn", body, at, &answer, error);
     if (code != FIRN_OK) {
         return code;
@@ -817,7 +831,7 @@ static void mark_text(char out[RECORD_SIZE], const firn_mark *mark, const char *
 /* One round. *done: its code is the verb's; else `now` was read anew. */
 static int reserve_round(store *self, state *now, const firn_request *request, int64_t *first,
                          firn_mark *held, bool *done, firn_error *error) {
-    char ns_text[RECORD_SIZE], text[RECORD_SIZE];
+    char ns_text[RECORD_SIZE], text[RECORD_SIZE], was[RECORD_SIZE];
     bool renew, written = false;
     int64_t slot = 0;
     state next = *now;
@@ -831,11 +845,12 @@ static int reserve_round(store *self, state *now, const firn_request *request, i
         return verdict;
     }
     namespace_text(ns_text, &next);
+    mark_text(was, &now->mark, now->note);
     next.mark = (firn_mark){slot + request->count, request->grant};
     snprintf(next.note, sizeof next.note, "%s", request->note != NULL ? request->note : "");
     mark_text(text, &next.mark, next.note);
-    int code = write_state(self, &next, renew ? ns_text : NULL, verdict == FIRN_OK ? text : NULL,
-                           &reserve_points, &written, error);
+    int code = write_state(self, &next, was, renew ? ns_text : NULL,
+                           verdict == FIRN_OK ? text : NULL, &reserve_points, &written, error);
     if (code != FIRN_OK || !written) {
         *now = next;
         return code;
@@ -913,7 +928,7 @@ static int etcd_reserve(void *of, const firn_request *request, int64_t *first, f
 
 static int give_back_round(store *self, state *now, const firn_mark *mine, int64_t high, bool *done,
                            firn_error *error) {
-    char text[RECORD_SIZE];
+    char text[RECORD_SIZE], was[RECORD_SIZE];
     bool written = false;
     *done = false;
     if (now->mark_revision == 0 || now->mark.high != mine->high || now->mark.grant != mine->grant) {
@@ -925,7 +940,8 @@ static int give_back_round(store *self, state *now, const firn_mark *mine, int64
     }
     const firn_mark lowered = {high, 0};
     mark_text(text, &lowered, now->note);
-    int code = write_state(self, now, NULL, text, &give_back_points, &written, error);
+    mark_text(was, &now->mark, now->note);
+    int code = write_state(self, now, was, NULL, text, &give_back_points, &written, error);
     if (code == FIRN_OK && written) {
         now->mark = lowered;
         *done = true;
@@ -1038,7 +1054,9 @@ static int take_row(void *context, const bytes *name, const char *text, firn_err
     if (!read_namespace(&read, text)) {
         return damaged(list->store, FIRN_ESTORE, error);
     }
-    return json_object_set_new(list->rows, name->at + list->skip, json_string(read.row)) == 0
+    /* Names are bytes: nobody checks whether they are UTF-8. */
+    return json_object_set_new_nocheck(list->rows, name->at + list->skip,
+                                       json_string_nocheck(read.row)) == 0
                ? FIRN_OK
                : module_fail(error, FIRN_EMEMORY, "out of memory for a listing");
 }
@@ -1113,8 +1131,8 @@ static int read_numbers(store *self, firn_error *error) {
         const char *name;
         int64_t *out, initial, least, most;
     } numbers[] = {
-        {"connect_timeout_ms", &self->connect_ms, TIMEOUT_MS, 1, 3600000},
-        {"timeout_ms", &self->call_ms, TIMEOUT_MS, 1, 3600000},
+        {"connect_timeout_ms", &self->connect_ms, MODULE_TIMEOUT_MS, 1, 3600000},
+        {"timeout_ms", &self->call_ms, MODULE_TIMEOUT_MS, 1, 3600000},
         {"tls", &self->tls, 0, 0, 1},
         {"verify", &self->verify, 1, 0, 1},
         {"unsafe", &self->unsafe, self->unsafe, 0, 1},

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +173,9 @@ static int read_parts(module_url *url, const char *text, firn_error *error) {
     const char *at = memrchr(from, '@', (size_t)(stop - from));
     int code = at != NULL ? read_login(url, from, (size_t)(at - from), error) : FIRN_OK;
     const char *hosts = at != NULL ? at + 1 : from;
+    if (slash != NULL && memchr(slash, '@', (size_t)(end - slash)) != NULL) {
+        return bad_url(error, "has an @ behind a /, perhaps of a password"); /* it is not shown */
+    }
     if (code == FIRN_OK) {
         code = read_hosts(url, hosts, (size_t)(stop - hosts), error);
     }
@@ -304,6 +309,128 @@ int module_password(module_url *url, const char *variable, firn_error *error) {
     return FIRN_OK;
 }
 
+/* ---- names of hosts -------------------------------------------------------------------------- */
+
+struct module_lookup {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    int holders; /* its thread and who waits: the last of them frees it */
+    bool done;
+    int result; /* of getaddrinfo */
+    struct addrinfo *found;
+    char *name, port[8];
+};
+
+void module_lookup_leave(module_lookup *lookup) {
+    if (lookup == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&lookup->lock);
+    bool last = --lookup->holders == 0;
+    pthread_mutex_unlock(&lookup->lock);
+    if (last) {
+        if (lookup->found != NULL) {
+            freeaddrinfo(lookup->found);
+        }
+        pthread_mutex_destroy(&lookup->lock);
+        pthread_cond_destroy(&lookup->ended);
+        free(lookup->name);
+        free(lookup);
+    }
+}
+
+static void *look_up(void *of) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+    module_lookup *it = of;
+    struct addrinfo *found = NULL;
+    int result = getaddrinfo(it->name, it->port, &hints, &found);
+    pthread_mutex_lock(&it->lock);
+    it->result = result;
+    it->found = result == 0 ? found : NULL;
+    it->done = true;
+    pthread_cond_broadcast(&it->ended);
+    pthread_mutex_unlock(&it->lock);
+    module_lookup_leave(it);
+    return NULL;
+}
+
+/* The thread takes none of the program's signals. */
+static bool begin_look_up(module_lookup *it) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool begun = pthread_create(&thread, NULL, look_up, it) == 0 && pthread_detach(thread) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return begun;
+}
+
+static module_lookup *new_lookup(const char *name, const char *port) {
+    module_lookup *it = calloc(1, sizeof *it);
+    pthread_condattr_t steady;
+    if (it == NULL) {
+        return NULL;
+    }
+    pthread_mutex_init(&it->lock, NULL);
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&it->ended, &steady);
+    pthread_condattr_destroy(&steady);
+    it->holders = 2;
+    it->name = strdup(name);
+    snprintf(it->port, sizeof it->port, "%s", port);
+    if (it->name == NULL || !begin_look_up(it)) {
+        it->holders = 1;
+        module_lookup_leave(it);
+        return NULL;
+    }
+    return it;
+}
+
+static bool await_lookup(module_lookup *it, int64_t deadline_ms) {
+    struct timespec until;
+    int64_t left_ms = deadline_ms - module_now_ms();
+    left_ms = left_ms > 0 ? left_ms : 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + left_ms % 1000 * 1000000;
+    until.tv_sec += left_ms / 1000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    int late = 0;
+    pthread_mutex_lock(&it->lock);
+    while (!it->done && late == 0) {
+        late = pthread_cond_timedwait(&it->ended, &it->lock, &until);
+    }
+    bool done = it->done;
+    pthread_mutex_unlock(&it->lock);
+    return done;
+}
+
+struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int port,
+                                int64_t deadline_ms, const char **why) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    struct addrinfo *found = NULL;
+    char digits[8];
+    snprintf(digits, sizeof digits, "%d", port);
+    if (getaddrinfo(name, digits, &hints, &found) == 0) {
+        return found; /* an address, which nobody is asked for */
+    }
+    if (*lookup == NULL && (*lookup = new_lookup(name, digits)) == NULL) {
+        *why = "out of memory";
+        return NULL;
+    }
+    if (!await_lookup(*lookup, deadline_ms)) {
+        *why = "looking its name up takes too long";
+        return NULL;
+    }
+    module_lookup *it = *lookup;
+    found = it->found;
+    it->found = NULL;
+    *why = it->result != 0 ? gai_strerror(it->result) : NULL;
+    *lookup = NULL;
+    module_lookup_leave(it);
+    return found;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 bool module_uint64(uint64_t *out, const char *text, size_t length) {
@@ -409,6 +536,10 @@ void module_remember(module_last *last, const firn_request *request, int64_t hig
     last->high = high;
 }
 
+int64_t module_least(const module_last *last, const char *ns, const char *key) {
+    return strcmp(last->ns, ns) == 0 && strcmp(last->key, key) == 0 ? last->high : 0;
+}
+
 void module_forget(module_last *last) {
     last->high = 0;
 }
@@ -430,7 +561,6 @@ int module_other_row(firn_error *error, const firn_request *request, const char 
 
 /* ---- one connection -------------------------------------------------------------------------- */
 
-#define TIMEOUT_MS      2000
 #define TIMEOUT_MOST_MS 600000
 
 static int read_tls(module_link *link, firn_error *error) {
@@ -455,12 +585,12 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
     link->options = *options;
     int code = module_url_parse(&link->url, url, error);
     if (code == FIRN_OK) {
-        code = module_param_number(&link->connect_ms, &link->url, "connect_timeout_ms", TIMEOUT_MS,
-                                   1, TIMEOUT_MOST_MS, error);
+        code = module_param_number(&link->connect_ms, &link->url, "connect_timeout_ms",
+                                   MODULE_TIMEOUT_MS, 1, TIMEOUT_MOST_MS, error);
     }
     if (code == FIRN_OK) {
-        code = module_param_number(&link->timeout_ms, &link->url, "timeout_ms", TIMEOUT_MS, 1,
-                                   TIMEOUT_MOST_MS, error);
+        code = module_param_number(&link->timeout_ms, &link->url, "timeout_ms", MODULE_TIMEOUT_MS,
+                                   1, TIMEOUT_MOST_MS, error);
     }
     if (code == FIRN_OK) {
         code = module_param_number(&unsafe, &link->url, "unsafe", 0, 0, 1, error);

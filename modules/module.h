@@ -5,6 +5,7 @@
 #define FIRN_MODULE_H
 
 #include <firn/firn.h>
+#include <netdb.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -22,6 +23,9 @@ int module_fail(firn_error *error, int code, const char *format, ...)
 
 #define MODULE_HOSTS_MAX  16
 #define MODULE_PARAMS_MAX 24
+/* Of connect_timeout_ms and timeout_ms where the URL says nothing: less than half of the shortest window
+ * on a shared store, so that a caller who waits for a renewal still has something to issue. */
+#define MODULE_TIMEOUT_MS 1000
 
 typedef struct module_host {
     char *name; /* without the brackets of an IPv6 address */
@@ -59,6 +63,20 @@ int module_params_done(const module_url *url, const char *known, firn_error *err
 /* Where the URL has no password: the first line of the file that password-file=PATH names, else
  * what `variable` of the environment holds (NULL: none). FIRN_EUSAGE: the file cannot be read. */
 int module_password(module_url *url, const char *variable, firn_error *error);
+
+/* ---- names of hosts -------------------------------------------------------------------------- */
+
+/* Nobody bounds how long the C library looks a name up, and what it has begun it does not end: so a
+ * thread of its own does it, which any process may begin, a forked child too. One that takes too
+ * long goes on behind us, and the next call takes its answer. */
+typedef struct module_lookup module_lookup;
+
+/* The addresses of a host, for freeaddrinfo; NULL leaves the reason in `why`. *lookup is what is
+ * under way, NULL at first. */
+struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int port,
+                                int64_t deadline_ms, const char **why);
+/* Nobody will ask for it. May be NULL. In the child of a fork it is forgotten instead. */
+void module_lookup_leave(module_lookup *lookup);
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -127,6 +145,8 @@ typedef struct module_last {
 } module_last;
 
 void module_remember(module_last *last, const firn_request *request, int64_t high);
+/* Where this key's mark stands at least, by that; 0: not known. */
+int64_t module_least(const module_last *last, const char *ns, const char *key);
 /* It is about to be given back, so that a lower mark means nothing. */
 void module_forget(module_last *last);
 

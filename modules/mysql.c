@@ -154,10 +154,11 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table says it too");
 #define SEAL_SIZE (IDENTITY_SIZE + FIRN_ROW_SIZE)
 
 /* The whole of reserve for a key whose seal is right. Its own reply tells whether it wrote and what:
- * the new mark comes as the last insert ID. To look at the namespace too would take twice as long. */
+ * the new mark comes as the last insert ID. To look at the namespace too would take twice as long.
+ * The last number: a mark below the one that this handle was granted is that of an older state. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
-    " WHERE ns = $ AND `key` = $ AND seal = $ AND high <= #";
+    " WHERE ns = $ AND `key` = $ AND seal = $ AND high <= # AND high >= #";
 
 /* The same for a key that exists, which is sealed by this. */
 static const char raise_sql[] =
@@ -165,7 +166,7 @@ static const char raise_sql[] =
     " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #, n.floor) + #), m.`grant` = ^, m.note = $,"
     " m.seal = CONCAT(n.identity, ' ', n.`row`)"
     " WHERE m.ns = $ AND m.`key` = $ AND n.name = $ AND n.`row` = $ AND n.identity = $"
-    " AND m.high <= # AND n.floor <= #";
+    " AND m.high <= # AND m.high >= # AND n.floor <= #";
 
 /* The same for a key that does not: another one that is faster makes it fail. */
 static const char begin_sql[] =
@@ -435,6 +436,12 @@ static int tell(store *s, const char *text, firn_error *error) {
     return code;
 }
 
+/* The next row; NULL: the last one was it, or this is no answer to what was asked. */
+static MYSQL_ROW next_row(const reply *r, unsigned columns) {
+    return r->rows != NULL && mysql_num_fields(r->rows) == columns ? mysql_fetch_row(r->rows)
+                                                                   : NULL;
+}
+
 static int64_t number_of(const char *text) {
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
@@ -482,6 +489,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
     const module_host *to = host < url->host_count ? &url->hosts[host] : NULL;
     unsigned seconds = (unsigned)(s->link.connect_ms / 1000 + 1); /* ours comes first */
     MYSQL *connected = NULL;
+    my_bool no = 0;
     s->late = false;
     s->db = mysql_init(NULL);
     if (s->db == NULL) {
@@ -505,6 +513,9 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
                              error);
     }
     s->socket = (int)mysql_get_socket(s->db);
+    /* Whatever the file said: a session that the library makes anew behind our back is not looked
+     * at, and may be another server's. */
+    mysql_options(s->db, MYSQL_OPT_RECONNECT, &no);
     if (s->link.tls != NULL && strcmp(s->link.tls, "off") != 0 &&
         strcmp(s->link.tls, "prefer") != 0 && mysql_get_ssl_cipher(s->db) == NULL) {
         return no_connection(s, "it offers no TLS", error);
@@ -552,9 +563,9 @@ static int read_variables(store *s, variables *out, firn_error *error) {
             "'log_bin','sync_binlog','innodb_flush_method','read_only','server_uuid','server_id',"
             "'wsrep_on','group_replication_group_name')");
     int code = ask_idly(s, &what, &found, error);
-    while (code == FIRN_OK && (row = mysql_fetch_row(found.rows)) != NULL) {
+    while (code == FIRN_OK && (row = next_row(&found, 2)) != NULL) {
         for (size_t i = 0; i < VARIABLES; i++) {
-            if (strcasecmp(row[0], variable_names[i]) == 0) {
+            if (row[0] != NULL && strcasecmp(row[0], variable_names[i]) == 0) {
                 snprintf(out->value[i], sizeof out->value[i], "%s", row[1] != NULL ? row[1] : "");
             }
         }
@@ -583,8 +594,9 @@ static int identify(store *s, const variables *are, firn_error *error) {
     compose(s, &what, "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'");
     code = ask_idly(s, &what, &found, error);
     if (code == FIRN_OK) {
-        MYSQL_ROW row = mysql_fetch_row(found.rows);
-        snprintf(s->identity, sizeof s->identity, "cluster/%.64s", row != NULL ? row[1] : "");
+        MYSQL_ROW row = next_row(&found, 2);
+        snprintf(s->identity, sizeof s->identity, "cluster/%.64s",
+                 row != NULL && row[1] != NULL ? row[1] : "");
     }
     reply_free(&found);
     /* Reads wait until this node has what the others committed before. */
@@ -640,7 +652,7 @@ static int count_tables(store *s, int *found, char other[80], firn_error *error)
     int code = ask_idly(s, &what, &there, error);
     *found = 0;
     other[0] = '\0';
-    while (code == FIRN_OK && (row = mysql_fetch_row(there.rows)) != NULL) {
+    while (code == FIRN_OK && (row = next_row(&there, 2)) != NULL && row[0] != NULL) {
         ++*found;
         if (row[1] == NULL || strcasecmp(row[1], "InnoDB") != 0) {
             snprintf(other, 80, "table %.48s in %.16s", row[0], row[1] != NULL ? row[1] : "a view");
@@ -711,7 +723,7 @@ static int settle_session(store *s, firn_error *error) {
     int64_t wait_s = s->link.timeout_ms / 2000;
     compose(s, &what,
             "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
-            " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+            " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
             wait_s > 0 ? wait_s : INT64_C(1));
     int code = ask_idly(s, &what, &done, error);
     reply_free(&done);
@@ -735,7 +747,20 @@ static int greet(store *s, firn_error *error) {
     return code == FIRN_OK ? find_tables(s, error) : code;
 }
 
-/* Does it still know what this handle was granted last? If not, everybody is to know. */
+/* The server has lost what it had granted: everybody is to know. */
+static int spread_doubt(store *s, firn_error *error) {
+    statement what;
+    reply done;
+    compose(s, &what, doubt_sql, MODULE_GONE_BACK);
+    int code = ask_idly(s, &what, &done, error);
+    reply_free(&done);
+    if (code == FIRN_OK) {
+        module_forget(&s->last);
+    }
+    return code;
+}
+
+/* Does it still know what this handle was granted last? */
 static int check_last(store *s, firn_error *error) {
     statement what;
     reply found;
@@ -747,20 +772,11 @@ static int check_last(store *s, firn_error *error) {
     compose(s, &what, "SELECT high FROM `@_mark` WHERE ns = $ AND `key` = $", s->last.ns,
             s->last.key);
     int code = ask_idly(s, &what, &found, error);
-    if (code == FIRN_OK && (row = mysql_fetch_row(found.rows)) != NULL) {
+    if (code == FIRN_OK && (row = next_row(&found, 1)) != NULL) {
         kept = number_of(row[0]) >= s->last.high;
     }
     reply_free(&found);
-    if (code != FIRN_OK || kept) {
-        return code;
-    }
-    compose(s, &what, doubt_sql, MODULE_GONE_BACK);
-    code = ask_idly(s, &what, &found, error);
-    reply_free(&found);
-    if (code == FIRN_OK) {
-        module_forget(&s->last);
-    }
-    return code;
+    return code != FIRN_OK || kept ? code : spread_doubt(s, error);
 }
 
 static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
@@ -782,6 +798,7 @@ static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error)
 static int ready(store *s, firn_error *error) {
     if (module_forked(&s->link.pid)) {
         abandon(s);
+        module_forget(&s->last); /* the parent may give it back */
     }
     if (s->db != NULL && module_await(s->socket, POLLIN, 0) != 0) {
         drop(s);
@@ -929,7 +946,8 @@ static int read_key(store *s, const firn_request *request, look *at, firn_error 
     memset(at, 0, sizeof *at);
     compose(s, &what, read_sql, request->key, request->ns);
     int code = ask_idly(s, &what, &found, error);
-    if (code == FIRN_OK && (row = mysql_fetch_row(found.rows)) != NULL) {
+    if (code == FIRN_OK && (row = next_row(&found, 5)) != NULL && row[0] != NULL &&
+        row[1] != NULL) {
         at->known = true;
         at->marked = row[3] != NULL;
         snprintf(at->row, sizeof at->row, "%s", row[0]);
@@ -980,6 +998,9 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
     if (strcmp(at.identity, s->identity) != 0) {
         return adopt(s, request, at.identity, error);
     }
+    if (at.mark.high < module_least(&s->last, request->ns, request->key)) {
+        return spread_doubt(s, error);
+    }
     if (at.mark.high > request->latest || at.floor > request->latest) {
         return tell_busy(s, request, &at, held, error);
     }
@@ -989,18 +1010,19 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
 
 static void compose_reserve(const store *s, statement *what, enum way way,
                             const firn_request *request) {
-    const char *note = request->note != NULL ? request->note : "";
-    char seal[SEAL_SIZE];
+    int64_t least = module_least(&s->last, request->ns, request->key);
+    char seal[SEAL_SIZE], note[FIRN_NOTE_SIZE];
+    snprintf(note, sizeof note, "%s", request->note != NULL ? request->note : "");
     switch (way) {
     case AGAIN:
         snprintf(seal, sizeof seal, "%s %s", s->identity, request->row);
         compose(s, what, again_sql, request->earliest, request->count, request->grant, note,
-                request->ns, request->key, seal, request->latest);
+                request->ns, request->key, seal, request->latest, least);
         break;
     case RAISE:
         compose(s, what, raise_sql, request->earliest, request->count, request->grant, note,
                 request->ns, request->key, request->ns, request->row, s->identity, request->latest,
-                request->latest);
+                least, request->latest);
         break;
     case BEGIN:
         compose(s, what, begin_sql, request->ns, request->key, request->earliest, request->count,
@@ -1077,7 +1099,7 @@ static int reserve_leaf(store *s, const firn_request *request, int64_t *first, f
         }
         compose(s, &what, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $", tag);
         code = ask_idly(s, &what, &done, error);
-        MYSQL_ROW row = code == FIRN_OK ? mysql_fetch_row(done.rows) : NULL;
+        MYSQL_ROW row = code == FIRN_OK ? next_row(&done, 1) : NULL;
         *held = (firn_mark){row != NULL ? number_of(row[0]) : -1, 0};
         reply_free(&done);
         if (code == FIRN_OK && row == NULL) {
@@ -1213,17 +1235,21 @@ static int store_give_back(void *self, const char *ns, const char *key, const fi
     return code;
 }
 
+static const char *or_empty(const char *text) {
+    return text != NULL ? text : "";
+}
+
 /* Shows a page's lines, and keeps where it ended. */
-static int show_page(const store *s, MYSQL_RES *page, firn_visit *visit, void *context,
+static int show_page(const store *s, const reply *page, firn_visit *visit, void *context,
                      char ns[FIRN_NS_SIZE], char key[FIRN_KEY_SIZE], firn_error *error) {
     MYSQL_ROW row;
     int code = FIRN_OK;
-    while (code == FIRN_OK && (row = mysql_fetch_row(page)) != NULL) {
+    while (code == FIRN_OK && (row = next_row(page, 6)) != NULL) {
         const firn_holding holding = {
-            row[0],
-            row[1],
-            row[2],
-            row[3],
+            or_empty(row[0]),
+            or_empty(row[1]),
+            or_empty(row[2]),
+            or_empty(row[3]),
             {number_of(row[4]), row[5] != NULL ? strtoull(row[5], NULL, 10) : 0}};
         snprintf(ns, FIRN_NS_SIZE, "%s", holding.ns);
         snprintf(key, FIRN_KEY_SIZE, "%s", holding.key);
@@ -1273,8 +1299,8 @@ static int store_list(void *self, const char *ns, firn_visit *visit, void *conte
         compose_page(s, &what, ns, last_ns, last_key);
         code = ask_idly(s, &what, &page, error);
         if (code == FIRN_OK) {
-            shown = mysql_num_rows(page.rows);
-            code = show_page(s, page.rows, visit, context, last_ns, last_key, error);
+            shown = page.rows != NULL ? mysql_num_rows(page.rows) : 0;
+            code = show_page(s, &page, visit, context, last_ns, last_key, error);
         }
         reply_free(&page);
     }
@@ -1291,7 +1317,7 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
         code = ask_idly(s, &what, &told, error);
     }
     if (code == FIRN_OK) {
-        MYSQL_ROW row = mysql_fetch_row(told.rows);
+        MYSQL_ROW row = next_row(&told, 1);
         int64_t us = number_of(row != NULL ? row[0] : NULL);
         now->sec = us / 1000000;
         now->ns = (int32_t)(us % 1000000 * 1000);

@@ -16,9 +16,9 @@
 #define ROUNDS        8   /* a verb's statements that found the row just changed by somebody else */
 #define SENDINGS      5   /* of one statement that the server rolled back because of another */
 #define PAGE_ROWS     256 /* of a listing */
-#define VALUES_MOST   10  /* of a statement */
+#define RESULTS_MOST  8   /* of one question; ours have one or two */
 #define NUMBER_SIZE   24
-#define STATEMENT_MAX 1400 /* bytes of a statement with its table's name in it */
+#define STATEMENT_MAX 1800 /* bytes of a statement with its table's name in it */
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
@@ -88,20 +88,24 @@ static const struct {
     /* The whole of reserve: $3 count, $4 earliest, $5 latest. The row and the identity are of the
      * statement's snapshot, the mark is the newest one, locked. It answers even where it grants
      * nothing, with why. $10: a pooler that changes the session behind our back changes also what
-     * greet_sql has set. */
+     * greet_sql has set. $11: a table that somebody put in the place of the one that this handle
+     * knows, while it is connected, is planned for without a word. $12: a mark below the one that
+     * this handle was granted is that of an older state. */
     [RESERVE] = {"firn_reserve",
                  "WITH n AS (SELECT row, identity, floor FROM \"@_namespace\" WHERE name = $1),"
                  " w AS (INSERT INTO \"@_mark\" AS m (ns, key, high, \"grant\", note)"
                  " SELECT $1, $2, greatest($4::bigint, n.floor) + $3::bigint, $6::bigint, $7 FROM n"
                  " WHERE n.row = $8 AND n.identity = $9 AND greatest($4::bigint, n.floor) <="
                  " $5::bigint AND pg_backend_pid() = $10::int"
+                 " AND '\"@_mark\"'::regclass::oid = $11::oid AND ($12::bigint = 0"
+                 " OR EXISTS (SELECT FROM \"@_mark\" WHERE ns = $1 AND key = $2))"
                  " ON CONFLICT (ns, key) DO UPDATE"
                  " SET high = greatest(m.high + $3::bigint, excluded.high),"
                  " \"grant\" = excluded.\"grant\", note = excluded.note"
-                 " WHERE m.high <= $5::bigint RETURNING m.high)"
-                 " SELECT n.row, n.identity, n.floor, w.high, pg_backend_pid() = $10::int"
-                 " FROM n LEFT JOIN w ON true",
-                 10},
+                 " WHERE m.high BETWEEN $12::bigint AND $5::bigint RETURNING m.high)"
+                 " SELECT n.row, n.identity, n.floor, w.high, pg_backend_pid() = $10::int,"
+                 " '\"@_mark\"'::regclass::oid = $11::oid FROM n LEFT JOIN w ON true",
+                 12},
     [READ] = {"firn_read", "SELECT high, \"grant\" FROM \"@_mark\" WHERE ns = $1 AND key = $2", 2},
     /* Not in a table that somebody has put in the place of the one that this handle knows. */
     [FIRST_USE] = {"firn_first_use",
@@ -284,8 +288,8 @@ static bool flush(const store *s, int64_t deadline_ms) {
  * last result, or the first that is a failure. */
 static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out) {
     PGresult *kept = NULL, *next;
-    bool failed = false;
-    for (;;) {
+    bool failed = false, ended = false;
+    for (int i = 0; i < RESULTS_MOST; i++) {
         while (PQisBusy(s->db)) {
             if (!module_await(s->socket, POLLIN, deadline_ms) || PQconsumeInput(s->db) == 0) {
                 PQclear(kept);
@@ -295,6 +299,7 @@ static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out)
         }
         next = PQgetResult(s->db);
         if (next == NULL) {
+            ended = true;
             break;
         }
         if (failed) {
@@ -307,7 +312,7 @@ static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out)
             PQresultStatus(kept) != PGRES_COMMAND_OK && PQresultStatus(kept) != PGRES_TUPLES_OK;
     }
     *out = kept;
-    if (PQstatus(s->db) != CONNECTION_OK || kept == NULL) {
+    if (PQstatus(s->db) != CONNECTION_OK || kept == NULL || !ended) {
         return LOST;
     }
     const char *severity = PQresultErrorField(kept, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -449,9 +454,15 @@ static const char *number(char out[NUMBER_SIZE], int64_t value) {
     return out;
 }
 
+/* "" where there is none: who knows what answers at that port? */
+static const char *cell(const PGresult *result, int row, int column) {
+    const char *text = PQgetvalue(result, row, column);
+    return text != NULL ? text : "";
+}
+
 /* A bigint of the server's; the grant uses all its bits, so that half of them are negative. */
 static int64_t number_at(const PGresult *result, int row, int column) {
-    return strtoll(PQgetvalue(result, row, column), NULL, 10);
+    return strtoll(cell(result, row, column), NULL, 10);
 }
 
 /* ---- connecting ------------------------------------------------------------------------------ */
@@ -571,12 +582,19 @@ static int create(store *s, firn_error *error) {
 }
 
 static bool says(const PGresult *result, int column) {
-    return PQgetvalue(result, 0, column)[0] == 't';
+    return cell(result, 0, column)[0] == 't';
+}
+
+static int replaced(const store *s, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s: table %.48s_mark was dropped or made anew, its marks are "
+                       "lost: see docs/stores.md, then start again",
+                       where(s), s->table);
 }
 
 /* Takes in what the session is. *made: the tables are there. */
 static int judge(store *s, const PGresult *result, bool *made, firn_error *error) {
-    const char *marks = PQgetvalue(result, 0, GREET_MARKS);
+    const char *marks = cell(result, 0, GREET_MARKS);
     const char *risk = NULL;
     *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES);
     if (says(result, GREET_READ_ONLY)) {
@@ -595,10 +613,7 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
                            where(s), risk);
     }
     if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) {
-        return module_fail(error, FIRN_ESTORE,
-                           "store %.60s: table %.48s_mark was dropped or made anew, its marks are "
-                           "lost: see docs/stores.md, then start again",
-                           where(s), s->table);
+        return replaced(s, error);
     }
     s->caution[0] = '\0';
     if (risk != NULL) {
@@ -625,12 +640,11 @@ static int greet(store *s, firn_error *error) {
             code = judge(s, result, &made, error);
         }
         if (code == FIRN_OK && made) {
-            snprintf(s->backend, sizeof s->backend, "%s", PQgetvalue(result, 0, GREET_BACKEND));
-            snprintf(s->marks, sizeof s->marks, "%s", PQgetvalue(result, 0, GREET_MARKS));
+            snprintf(s->backend, sizeof s->backend, "%s", cell(result, 0, GREET_BACKEND));
+            snprintf(s->marks, sizeof s->marks, "%s", cell(result, 0, GREET_MARKS));
             /* A table that was restored from a copy has another OID than the one it was read from. */
             snprintf(s->identity, sizeof s->identity, "%.20s/%.8s/%.10s",
-                     PQgetvalue(result, 0, GREET_SYSTEM), PQgetvalue(result, 0, GREET_TIMELINE),
-                     s->marks);
+                     cell(result, 0, GREET_SYSTEM), cell(result, 0, GREET_TIMELINE), s->marks);
         }
         PQclear(result);
         if (code != FIRN_OK || made) {
@@ -646,9 +660,21 @@ static int greet(store *s, firn_error *error) {
                        where(s), s->table);
 }
 
-/* Does it still know what this handle was granted last? If not, everybody is to know. */
+/* The server has lost what it had granted: everybody is to know. */
+static int spread_doubt(store *s, firn_error *error) {
+    const char *doubt[] = {MODULE_GONE_BACK};
+    PGresult *result;
+    int code = ask_idly(s, DOUBT, doubt, &result, error);
+    PQclear(result);
+    if (code == FIRN_OK) {
+        module_forget(&s->last);
+    }
+    return code;
+}
+
+/* Does it still know what this handle was granted last? */
 static int check_last(store *s, firn_error *error) {
-    const char *key[] = {s->last.ns, s->last.key}, *doubt[] = {MODULE_GONE_BACK};
+    const char *key[] = {s->last.ns, s->last.key};
     PGresult *result;
     bool kept = false;
     if (s->last.high == 0) {
@@ -659,15 +685,7 @@ static int check_last(store *s, firn_error *error) {
         kept = PQntuples(result) == 1 && number_at(result, 0, 0) >= s->last.high;
     }
     PQclear(result);
-    if (code != FIRN_OK || kept) {
-        return code;
-    }
-    code = ask_idly(s, DOUBT, doubt, &result, error);
-    PQclear(result);
-    if (code == FIRN_OK) {
-        module_forget(&s->last);
-    }
-    return code;
+    return code != FIRN_OK || kept ? code : spread_doubt(s, error);
 }
 
 static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
@@ -701,6 +719,7 @@ static bool is_stale(const store *s) {
 static int ready(store *s, firn_error *error) {
     if (module_forked(&s->link.pid)) {
         abandon(s);
+        module_forget(&s->last); /* the parent may give it back */
     }
     if (s->db != NULL && is_stale(s)) {
         drop(s);
@@ -836,6 +855,9 @@ static int tell_busy(store *s, const firn_request *request, int64_t floor, firn_
         mark = (firn_mark){number_at(result, 0, 0), (uint64_t)number_at(result, 0, 1)};
     }
     PQclear(result);
+    if (code == FIRN_OK && mark.high < module_least(&s->last, request->ns, request->key)) {
+        return spread_doubt(s, error);
+    }
     if (code == FIRN_OK && mark.grant == request->grant && mark.grant != 0) {
         code = settle(s, request, &there, error);
     }
@@ -859,8 +881,8 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
         module_remember(&s->last, request, *first + request->count);
         return module_point(&s->link.options, s->link.pid, reserve_points.committed, error);
     }
-    if (strcmp(PQgetvalue(answer, 0, 0), request->row) != 0) {
-        return module_other_row(error, request, PQgetvalue(answer, 0, 0));
+    if (strcmp(cell(answer, 0, 0), request->row) != 0) {
+        return module_other_row(error, request, cell(answer, 0, 0));
     }
     if (!says(answer, 4)) {
         drop(s);
@@ -869,8 +891,12 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
                            "one for each connection (pool_mode=session)",
                            where(s));
     }
-    if (strcmp(PQgetvalue(answer, 0, 1), s->identity) != 0) {
-        return adopt(s, request, PQgetvalue(answer, 0, 1), error);
+    if (!says(answer, 5)) {
+        drop(s);
+        return replaced(s, error);
+    }
+    if (strcmp(cell(answer, 0, 1), s->identity) != 0) {
+        return adopt(s, request, cell(answer, 0, 1), error);
     }
     return tell_busy(s, request, number_at(answer, 0, 2), held, error);
 }
@@ -879,7 +905,7 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
                             firn_mark *held, firn_error *error) {
     store *s = self;
     char count[NUMBER_SIZE], earliest[NUMBER_SIZE], latest[NUMBER_SIZE], grant[NUMBER_SIZE];
-    char note[FIRN_NOTE_SIZE];
+    char least[NUMBER_SIZE], note[FIRN_NOTE_SIZE];
     bool done = false;
     int code = ready(s, error);
     make_readable(note, request->note);
@@ -893,7 +919,9 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
                                 note,
                                 request->row,
                                 s->identity,
-                                s->backend};
+                                s->backend,
+                                s->marks,
+                                number(least, module_least(&s->last, request->ns, request->key))};
         PGresult *answer;
         code = ask(s, RESERVE, values, &reserve_points, &answer, error);
         if (code == FIRN_OK) {
@@ -934,10 +962,10 @@ static int show_page(const store *s, const PGresult *page, firn_visit *visit, vo
                      char ns[FIRN_NS_SIZE], char key[FIRN_KEY_SIZE], firn_error *error) {
     int code = FIRN_OK;
     for (int i = 0; code == FIRN_OK && i < PQntuples(page); i++) {
-        const firn_holding holding = {PQgetvalue(page, i, 0),
-                                      PQgetvalue(page, i, 1),
-                                      PQgetvalue(page, i, 2),
-                                      PQgetvalue(page, i, 3),
+        const firn_holding holding = {cell(page, i, 0),
+                                      cell(page, i, 1),
+                                      cell(page, i, 2),
+                                      cell(page, i, 3),
                                       {number_at(page, i, 4), (uint64_t)number_at(page, i, 5)}};
         snprintf(ns, FIRN_NS_SIZE, "%s", holding.ns);
         snprintf(key, FIRN_KEY_SIZE, "%s", holding.key);

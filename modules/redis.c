@@ -14,7 +14,6 @@
 #include <gnutls/gnutls.h>
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -25,7 +24,6 @@
 #include <unistd.h>
 
 #define PORT          6379
-#define TIMEOUT_MS    2000
 #define REPLY_MOST    (16 << 20) /* bytes of one reply */
 #define ADDRESSES     4          /* of a host that are tried */
 #define LIST_CHUNK    64         /* keys that one command of a listing asks for */
@@ -40,15 +38,6 @@ typedef struct script {
     char sha[41];
 } script;
 
-/* What is looked up for a host. A lookup that did not end in time goes on behind us, and the next
- * try takes its answer. */
-typedef struct lookup {
-    struct gaicb block;
-    struct gaicb *list[1];
-    struct addrinfo hints;
-    char port[8];
-} lookup;
-
 typedef struct store {
     module_url url;
     int64_t database, connect_ms, call_ms, unsafe, counters, tls, verify;
@@ -61,7 +50,7 @@ typedef struct store {
     module_retry retry;
     char why[120]; /* the last connection failed */
     const char *caution;
-    lookup *lookups[MODULE_HOSTS_MAX];
+    module_lookup *lookups[MODULE_HOSTS_MAX];
     size_t host; /* the one that is tried first */
     pid_t pid;   /* whose connection this is */
     int fd;      /* -1: none */
@@ -304,53 +293,6 @@ static bool is_stale(const store *self) {
 }
 
 /* ---- connection: hosts ----------------------------------------------------------------------- */
-
-/* Where the host is; NULL leaves the reason in `why`. Only the numbers of an address need no
- * lookup, whose time nobody bounds: that is done behind us, by the C library. */
-static struct addrinfo *resolve(store *self, size_t at, int64_t deadline_ms, const char **why) {
-    const module_host *host = &self->url.hosts[at];
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *found;
-    char port[8];
-    snprintf(port, sizeof port, "%d", host->port != 0 ? host->port : PORT);
-    if (getaddrinfo(host->name, port, &hints, &found) == 0) {
-        return found;
-    }
-    lookup *it = self->lookups[at];
-    if (it == NULL) {
-        it = calloc(1, sizeof *it);
-        if (it == NULL) {
-            *why = "out of memory";
-            return NULL;
-        }
-        strcpy(it->port, port);
-        it->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
-        it->block =
-            (struct gaicb){.ar_name = host->name, .ar_service = it->port, .ar_request = &it->hints};
-        it->list[0] = &it->block;
-        if (getaddrinfo_a(GAI_NOWAIT, it->list, 1, NULL) != 0) {
-            free(it);
-            *why = "its name cannot be looked up";
-            return NULL;
-        }
-        self->lookups[at] = it;
-    }
-    int64_t left = deadline_ms - module_now_ms();
-    left = left > 0 ? left : 0;
-    const struct timespec wait = {left / 1000, left % 1000 * 1000000};
-    while (gai_suspend((const struct gaicb *const *)it->list, 1, &wait) == EAI_INTR &&
-           module_now_ms() < deadline_ms) {
-    }
-    int result = gai_error(&it->block);
-    if (result == EAI_INPROGRESS) {
-        *why = "looking its name up takes too long";
-        return NULL;
-    }
-    found = it->block.ar_result;
-    self->lookups[at] = NULL;
-    free(it);
-    *why = result != 0 ? gai_strerror(result) : NULL;
-    return result == 0 ? found : NULL;
-}
 
 /* A socket that is connected, or -1 with errno. */
 static int dial(const struct addrinfo *to, int64_t deadline_ms) {
@@ -636,7 +578,10 @@ static int connect_address(store *self, const module_host *host, const struct ad
 
 static int connect_host(store *self, size_t at, int64_t deadline_ms, firn_error *error) {
     const char *why = NULL;
-    struct addrinfo *found = resolve(self, at, deadline_ms, &why), *to = found;
+    const module_host *host = &self->url.hosts[at];
+    struct addrinfo *found = module_resolve(&self->lookups[at], host->name,
+                                            host->port != 0 ? host->port : PORT, deadline_ms, &why);
+    const struct addrinfo *to = found;
     if (found == NULL) {
         return failed(self, error, why);
     }
@@ -644,7 +589,7 @@ static int connect_host(store *self, size_t at, int64_t deadline_ms, firn_error 
     for (int i = 0; i < ADDRESSES && to != NULL && code != FIRN_OK; i++, to = to->ai_next) {
         int64_t now_ms = module_now_ms();
         int64_t share = (deadline_ms - now_ms) / (to->ai_next != NULL ? 2 : 1);
-        code = connect_address(self, &self->url.hosts[at], to, now_ms + share, error);
+        code = connect_address(self, host, to, now_ms + share, error);
         if (code != FIRN_OK) {
             drop(self, false);
         }
@@ -1202,8 +1147,8 @@ static int read_numbers(store *self, bool secure_scheme, firn_error *error) {
         const char *name;
         int64_t *out, initial, least, most;
     } numbers[] = {
-        {"connect_timeout_ms", &self->connect_ms, TIMEOUT_MS, 1, 3600000},
-        {"timeout_ms", &self->call_ms, TIMEOUT_MS, 1, 3600000},
+        {"connect_timeout_ms", &self->connect_ms, MODULE_TIMEOUT_MS, 1, 3600000},
+        {"timeout_ms", &self->call_ms, MODULE_TIMEOUT_MS, 1, 3600000},
         {"counters", &self->counters, 0, 0, 1},
         {"tls", &self->tls, secure_scheme, 0, 1},
         {"verify", &self->verify, 1, 0, 1},
@@ -1289,14 +1234,8 @@ static int read_url(store *self, const char *url, firn_error *error) {
 static void redis_close(void *of) {
     store *self = of;
     drop(self, module_forked(&self->pid));
-    for (size_t i = 0; i < MODULE_HOSTS_MAX;
-         i++) { /* one that goes on keeps its own, and the name */
-        lookup *it = self->lookups[i];
-        if (it != NULL && gai_cancel(&it->block) != EAI_NOTCANCELED) {
-            free(it);
-        } else if (it != NULL) {
-            self->url.hosts[i].name = NULL;
-        }
+    for (size_t i = 0; i < MODULE_HOSTS_MAX; i++) {
+        module_lookup_leave(self->lookups[i]);
     }
     if (self->trust != NULL) {
         gnutls_certificate_free_credentials(self->trust);

@@ -21,8 +21,7 @@
 #define PATH_SIZE     1300   /* a root, an escaped namespace (3 * 255), an escaped key (3 * 63) */
 #define RECORD_SIZE   900    /* numbers and a row, or numbers and a note */
 #define HOSTS_SIZE    4200
-#define REMEMBERED    16 /* keys whose state is kept: as many as a generator has nodes */
-#define TIMEOUT_MS    2000
+#define REMEMBERED    16  /* keys whose state is kept: as many as a generator has nodes */
 #define ROUNDS        200 /* of compare-and-set, each lost to somebody who won */
 #define SESSION_MS    4000
 #define QUICK_MS      500 /* a failure that took no longer was no wait for an answer */
@@ -62,8 +61,8 @@ typedef struct call {
 typedef struct store {
     module_url url;
     char root[ROOT_MOST + 2]; /* begins with a /, ends without one */
-    char hosts[HOSTS_SIZE];   /* as the library takes them */
-    char *login;              /* user:password, or NULL */
+    module_lookup *lookups[MODULE_HOSTS_MAX];
+    char *login; /* user:password, or NULL */
     int connect_timeout_ms, timeout_ms;
     pid_t pid;
     module_retry retry;
@@ -290,6 +289,7 @@ static void abandon(store *self) {
     self->rooted = false;
     self->newest = 0;
     memset(self->known, 0, sizeof self->known);
+    memset(self->lookups, 0, sizeof self->lookups); /* nobody works on them here */
     module_retry_worked(&self->retry);
 }
 
@@ -326,16 +326,63 @@ static int log_in(store *self) {
                                               (int)strlen(self->login), NULL, NULL);
 }
 
-/* Returns the session's state, 0: there is none. */
+/* Adds a host's addresses to the list that the library takes. Nothing but what was added before:
+ * there is no room. */
+static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct addrinfo *at) {
+    for (; at != NULL; at = at->ai_next) {
+        char name[64], port[8];
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, name, sizeof name, port, sizeof port,
+                        NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+            continue;
+        }
+        bool bare = strchr(name, ':') == NULL;
+        int more = snprintf(hosts + length, HOSTS_SIZE - length, "%s%s%s%s:%s",
+                            length > 0 ? "," : "", bare ? "" : "[", name, bare ? "" : "]", port);
+        if (more < 0 || (size_t)more >= HOSTS_SIZE - length) {
+            hosts[length] = '\0';
+            return length;
+        }
+        length += (size_t)more;
+    }
+    return length;
+}
+
+/* The addresses of all hosts whose names are known before the deadline. False: of none. */
+static bool find_hosts(store *self, char hosts[HOSTS_SIZE], int64_t deadline_ms) {
+    size_t length = 0;
+    for (size_t i = 0; i < self->url.host_count; i++) {
+        const module_host *host = &self->url.hosts[i];
+        int64_t now_ms = module_now_ms();
+        int64_t share_ms = (deadline_ms - now_ms) / (int64_t)(self->url.host_count - i + 1);
+        const char *why;
+        struct addrinfo *found =
+            module_resolve(&self->lookups[i], host->name, host->port > 0 ? host->port : PORT,
+                           now_ms + share_ms, &why);
+        if (found != NULL) {
+            length = add_addresses(hosts, length, found);
+            freeaddrinfo(found);
+        }
+    }
+    return length > 0;
+}
+
+/* Returns the session's state, 0: there is none. The library gets addresses, since it would wait for
+ * names as long as that takes. */
 static int begin_session(store *self) {
     int session_ms = 2 * self->timeout_ms > SESSION_MS ? 2 * self->timeout_ms : SESSION_MS;
-    self->handle = zookeeper_init2(self->hosts, on_session, session_ms, NULL, self->session,
+    int64_t deadline_ms = module_now_ms() + self->connect_timeout_ms;
+    char hosts[HOSTS_SIZE];
+    if (!find_hosts(self, hosts, deadline_ms)) {
+        return 0;
+    }
+    self->handle = zookeeper_init2(hosts, on_session, session_ms, NULL, self->session,
                                    ZOO_NO_LOG_CLIENTENV, on_log);
     if (self->handle == NULL || zoo_set_servers_resolution_delay(self->handle, -1) != ZOK ||
         log_in(self) != ZOK) {
         return 0;
     }
-    return call_wait(self->session, self->connect_timeout_ms);
+    int64_t left_ms = deadline_ms - module_now_ms();
+    return call_wait(self->session, left_ms > 0 ? (int)left_ms : 0);
 }
 
 static int make_connection(store *self, firn_error *error) {
@@ -360,6 +407,11 @@ static int make_connection(store *self, firn_error *error) {
         return failed_to_connect(self, answer, error);
     }
     module_retry_worked(&self->retry);
+    /* Behind another connection may be another history, in which a znode can have the version that
+     * is remembered and hold something else. */
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        self->known[i].outdated = true;
+    }
     return FIRN_OK;
 }
 
@@ -630,13 +682,13 @@ static int first_look(store *self, state *to, firn_error *error) {
     return code;
 }
 
-/* Does what was read contradict what was known? A znode's zxid never falls in one history, and a
- * namespace never goes. */
+/* Does what was read contradict what was known? A znode's zxid never falls in one history, and
+ * neither a namespace nor a key ever goes. */
 static bool gone_back(store *self, const state *it, const char *ns) {
     const state *at = known(self, it->path);
     return (!it->ns_found && module_was_seen(&self->seen, ns)) ||
            (at != NULL &&
-            (at->suspect || (it->fresh && at->mzxid > 0 && (!it->found || it->mzxid < at->mzxid))));
+            (at->suspect || (it->fresh && at->found && (!it->found || it->mzxid < at->mzxid))));
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */
@@ -712,6 +764,13 @@ typedef struct turn {
 
 enum { AGAIN = 1 }; /* somebody was faster: look again */
 
+/* Versions go round, and to the server -1 means any: then a key's own version holds nobody off. */
+#define ANY_VERSION (-1)
+
+static int next_version(int version) {
+    return (int)((unsigned)version + 1);
+}
+
 /* Writes a grant (`high` is its end), or only the namespace's new floor (`high` is -1). */
 static int write_turn(turn *t, int64_t floor, int64_t high) {
     char ns_record[RECORD_SIZE], record[RECORD_SIZE];
@@ -721,11 +780,12 @@ static int write_turn(turn *t, int64_t floor, int64_t high) {
     zoo_op_t ops[OPS_MOST];
     int64_t mzxid = 0;
     int ns_length = write_ns(ns_record, floor, false, request->row), code;
+    const bool rewrites = seen->back || (seen->found && seen->version == ANY_VERSION);
     int length = write_mark(record, high, request->grant, note);
     if (!seen->ns_found) {
         zoo_create_op_init(&ops[0], seen->ns_path, ns_record, ns_length, rights(t->store),
                            ZOO_PERSISTENT, NULL, 0);
-    } else if (seen->back) {
+    } else if (rewrites) {
         zoo_set_op_init(&ops[0], seen->ns_path, ns_record, ns_length, seen->ns_version, NULL);
     } else {
         zoo_check_op_init(&ops[0], seen->ns_path, seen->ns_version);
@@ -750,13 +810,15 @@ static int write_turn(turn *t, int64_t floor, int64_t high) {
     if (code != ZOK) {
         return explain(t->store, code, true, t->error);
     }
-    seen->ns_version = !seen->ns_found ? 0 : seen->back ? seen->ns_version + 1 : seen->ns_version;
+    seen->ns_version = !seen->ns_found ? 0
+                       : rewrites      ? next_version(seen->ns_version)
+                                       : seen->ns_version;
     seen->ns_found = true;
     seen->back = false;
     seen->floor = floor;
     strcpy(seen->row, request->row);
     if (high >= 0) {
-        seen->version = seen->found ? seen->version + 1 : 0;
+        seen->version = seen->found ? next_version(seen->version) : 0;
         seen->found = true;
         seen->high = high;
         seen->grant = request->grant;
@@ -881,7 +943,7 @@ static int lower(store *self, state *seen, int64_t high, firn_error *error) {
     if (code != ZOK) {
         return was_late(code) ? AGAIN : explain(self, code, true, error);
     }
-    seen->version++;
+    seen->version = next_version(seen->version);
     seen->high = high;
     seen->grant = 0;
     remember(self, seen);
@@ -900,7 +962,7 @@ static int zookeeper_give_back(void *handle, const char *ns, const char *key, co
     code = first_look(self, &seen, error);
     for (int round = 0; code == FIRN_OK && round < ROUNDS; round++) {
         bool is_mine = seen.found && seen.high == mine->high && seen.grant == mine->grant;
-        if (!is_mine && seen.fresh) {
+        if ((!is_mine && seen.fresh) || seen.version == ANY_VERSION) {
             return module_refuse_give_back(error, ns, key, mine);
         }
         code = is_mine ? lower(self, &seen, high, error) : AGAIN;
@@ -992,8 +1054,29 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
     return code;
 }
 
-/* The leader's wall clock, which it notes at every write: so something is written, the root's empty
- * data. */
+/* Writes what the root holds, which may be somebody else's, once more. */
+static int touch_root(store *self, firn_time *now) {
+    call *was = NULL, *it = call_new(2);
+    int code = it != NULL ? read_znode(&was, self, self->root) : ZSYSTEMERROR;
+    int queued = code == ZOK ? zoo_aset(self->handle, self->root, was->data, was->length,
+                                        was->stat.version, on_stat, it)
+                             : code;
+    if (it != NULL && code == ZOK) {
+        code = answer(self, it, queued);
+        now->sec = it->stat.mtime / 1000;
+        now->ns = (int32_t)(it->stat.mtime % 1000 * 1000000);
+        call_leave(it);
+    } else if (it != NULL) {
+        it->holders = 1;
+        call_leave(it);
+    }
+    if (was != NULL) {
+        call_leave(was);
+    }
+    return code;
+}
+
+/* The leader's wall clock, which it notes at every write: so something is written. */
 static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
     store *self = handle;
     int code = enter(self, error);
@@ -1001,14 +1084,10 @@ static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
         return code;
     }
     code = self->rooted ? ZOK : make_root(self);
-    call *it = code == ZOK ? call_new(2) : NULL;
-    if (it != NULL) {
-        code = answer(self, it, zoo_aset(self->handle, self->root, "", 0, -1, on_stat, it));
-        if (code == ZOK) {
-            now->sec = it->stat.mtime / 1000;
-            now->ns = (int32_t)(it->stat.mtime % 1000 * 1000000);
-        }
-        call_leave(it);
+    code = code == ZOK ? touch_root(self, now) : code;
+    for (int round = 1; code == ZBADVERSION && round < ROUNDS; round++) {
+        pause_for_others(self, round);
+        code = touch_root(self, now);
     }
     return code == ZOK ? FIRN_OK : explain(self, code, false, error);
 }
@@ -1021,6 +1100,9 @@ static void zookeeper_close_store(void *handle) {
         abandon(self);
     }
     disconnect(self);
+    for (size_t i = 0; i < MODULE_HOSTS_MAX; i++) {
+        module_lookup_leave(self->lookups[i]);
+    }
     if (self->login != NULL) {
         explicit_bzero(self->login, strlen(self->login));
         free(self->login);
@@ -1031,11 +1113,11 @@ static void zookeeper_close_store(void *handle) {
 
 static int take_numbers(store *self, firn_error *error) {
     int64_t connect_ms, call_ms, unsafe;
-    int code = module_param_number(&connect_ms, &self->url, "connect_timeout_ms", TIMEOUT_MS, 1,
-                                   3600000, error);
+    int code = module_param_number(&connect_ms, &self->url, "connect_timeout_ms", MODULE_TIMEOUT_MS,
+                                   1, 3600000, error);
     if (code == FIRN_OK) {
-        code =
-            module_param_number(&call_ms, &self->url, "timeout_ms", TIMEOUT_MS, 1, 3600000, error);
+        code = module_param_number(&call_ms, &self->url, "timeout_ms", MODULE_TIMEOUT_MS, 1,
+                                   3600000, error);
     }
     if (code == FIRN_OK) {
         code = module_param_number(&unsafe, &self->url, "unsafe", 0, 0, 1, error);
@@ -1047,15 +1129,10 @@ static int take_numbers(store *self, firn_error *error) {
     return code;
 }
 
-static int take_hosts(store *self, firn_error *error) {
-    size_t length = 0;
+static int take_hosts(const store *self, firn_error *error) {
     for (size_t i = 0; i < self->url.host_count; i++) {
         const module_host *host = &self->url.hosts[i];
-        bool bare = strchr(host->name, ':') == NULL;
-        length += (size_t)snprintf(self->hosts + length, sizeof self->hosts - length, "%s%s%s%s:%d",
-                                   i > 0 ? "," : "", bare ? "" : "[", host->name, bare ? "" : "]",
-                                   host->port > 0 ? host->port : PORT);
-        if (length >= sizeof self->hosts || strpbrk(host->name, ",/ ") != NULL) {
+        if (strlen(host->name) > 255 || strpbrk(host->name, ",/ ") != NULL) {
             return module_fail(error, FIRN_EUSAGE,
                                "the store's URL has a host '%.60s' that is none", host->name);
         }

@@ -447,6 +447,12 @@ static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
     return code == FIRN_OK ? check_blocked(gen, *tick, error) : code;
 }
 
+/* Is permit k still the one that was seen, and without what is needed? Under live->keeper. */
+static bool is_wanted(const firn_gen *gen, uint32_t k, const firn__need *need) {
+    const firn__permit *permit = permit_of(gen, k);
+    return permit == need->permit && (permit == NULL || need->end > atomic_load(&permit->end));
+}
+
 /* Asks the keeper for permit k: with `must` the call waits for its turn, else it only tries. */
 static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__live *live = gen->live;
@@ -458,20 +464,21 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
     if (!need->must && pthread_mutex_trylock(&live->keeper) != 0) {
         return FIRN_OK;
     }
-    uint64_t errors = atomic_load(&live->store_errors);
+    uint64_t failures = atomic_load(&live->failures);
     if (need->must) {
         pthread_mutex_lock(&live->keeper);
     }
     firn_error why = {0, ""};
     int code;
-    if (atomic_load(&live->store_errors) != errors && permit_of(gen, k) == need->permit) {
-        why =
-            live->failure; /* while this call waited for its turn: asking again would but take as long */
+    if (atomic_load(&live->failures) != failures && is_wanted(gen, k, need)) {
+        why = live->failure; /* while this call waited: asking again would but take as long */
         code = why.code;
     } else {
+        uint64_t errors = atomic_load(&live->store_errors);
         code = firn__window_keep(gen, k, need, &why);
-        if (atomic_load(&live->store_errors) != errors && code != FIRN_OK) {
+        if (code != FIRN_OK && atomic_load(&live->store_errors) != errors) {
             live->failure = why;
+            atomic_fetch_add(&live->failures, 1);
         }
     }
     pthread_mutex_unlock(&live->keeper);

@@ -85,7 +85,8 @@ typedef struct firn__live {
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
     _Atomic uint64_t claims, renewals, give_backs, store_errors;
-    firn_error failure; /* of the last call of the store that failed */
+    firn_error failure;        /* of the last renewal or claim that the store failed */
+    _Atomic uint64_t failures; /* how many these were */
 } firn__live;
 
 enum firn__kind {

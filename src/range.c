@@ -289,7 +289,11 @@ static int fetch_segment(const firn_range *range, slot_block *out, firn_error *e
         shelf->fetched_ms = steady / 1000000;
         shelf->step = step;
     }
-    shelf->retry_ms = code == FIRN_OK ? 0 : steady / 1000000 + RETRY_MS;
+    shelf->retry_ms = 0;
+    if (code != FIRN_OK) { /* from its end on: a store that hangs takes longer than RETRY_MS */
+        range->clock->steady(range->clock->self, &steady);
+        shelf->retry_ms = steady / 1000000 + RETRY_MS;
+    }
     return code;
 }
 

@@ -97,12 +97,14 @@ static int load_module(void **library, const firn_store_ops **ops, const char *e
 /* The engine's name, and the URL that is shown: without what stands between : and @ behind //. */
 static int split_url(char engine[32], char shown[URL_SIZE], const char *url, firn_error *error) {
     size_t length = strcspn(url, ":");
-    const char *at = strchr(url, '@'), *slashes = strstr(url, "//");
+    const char *slashes = strstr(url, "//"), *from = slashes != NULL ? slashes + 2 : url;
+    const char *at = memrchr(from, '@', strcspn(from, "?")); /* passwords may hold one too */
     const char *colon = slashes != NULL && at != NULL ? strchr(slashes, ':') : NULL;
     if (url[length] != ':' || length == 0 || length > 31 ||
         strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length || strlen(url) >= URL_SIZE) {
-        return firn__fail(error, FIRN_EUSAGE, "'%.80s' is no store: write memory: or sqlite:PATH",
-                          url);
+        return firn__fail(error, FIRN_EUSAGE, /* a password may follow */
+                          "'%.*s' is no kind of store: write memory: or sqlite:PATH",
+                          length < 31 ? (int)length : 31, url);
     }
     memcpy(engine, url, length);
     engine[length] = '\0';

@@ -332,7 +332,10 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
         }
     }
     atomic_store(&permit->soft, end); /* while this one asks, the others go on */
-    int code = firn__window_reserve(gen, &request, &first, &twice, &held, SENDINGS, error);
+    /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
+     * and the caller waits for one time-out only, while there is something left to issue. */
+    int tries = need->end <= end ? 1 : SENDINGS;
+    int code = firn__window_reserve(gen, &request, &first, &twice, &held, tries, error);
     return renewed(gen, permit, end, &request, twice, code);
 }
 

@@ -96,6 +96,9 @@ says "never back" 5000 segment advance orders --min 10 --store "$db" "$unsafe"
 says "and takes nothing either" 5000 segment orders --store "$db" "$unsafe"
 says "a ticket's advance keeps to its server's numbers" 101 segment advance tickets kind=ticket increment=2 offset=1 --min 100 --store "$db" "$unsafe"
 refuses "advance past the end" 1 "end=102" segment advance bills kind=serial start=100 end=102 --min 200 --store "$db" "$unsafe"
+refuses "nor past all integers" 2 "--min 9223372036854775807 is not in 0..4611686018427387904" segment advance far --min 9223372036854775807 --store "$db" "$unsafe"
+pinned=$(printf 'start=%0468d' 1234) # with the others 512 characters
+refuses "keys are whole or refused" 2 "more than 511 characters" segment whole kind=segment step=1 adapt=0 end=99999 "$pinned" --store "$db" "$unsafe"
 refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "$unsafe"
 refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db" "$unsafe"
 refuses "another word in front" 2 "'take' is no verb" segment take orders --store "$db" "$unsafe"
@@ -106,15 +109,15 @@ same "and is not told again" 0 "$(grep -c secret "$TMPDIR/stderr" "$TMPDIR/stdou
 
 # ---- a mark far ahead, as a clock that was wrong once leaves it ----------------------------------
 ahead() {
-    python3 - "${db#sqlite:}" "$1" <<'PYTHON'
+    python3 - "${db#sqlite:}" "$1" "$2" <<'PYTHON'
 import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
-    db.execute("UPDATE mark SET high = high + ? WHERE ns = 'wrong' AND key = '9'", (int(sys.argv[2]),))
+    db.execute("UPDATE mark SET high = high + ? WHERE ns = ?", (int(sys.argv[3]), sys.argv[2]))
 PYTHON
 }
 "$FIRN" new snowflake ns=wrong node=9 --store "$db" "$unsafe" >"$TMPDIR/id" 2>/dev/null
 refuses "a node that may be in use is not freed" 5 "no more than 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
-ahead $((10 * 365 * 86400 * 1000 * 4096))
+ahead wrong $((10 * 365 * 86400 * 1000 * 4096))
 refuses "far ahead its node is busy" 5 "in use up to" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 refuses "free needs to know what is lost" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
 "$FIRN" nodes free 9 ns=wrong --lost-after 2024-01-01 --store "$db" "$unsafe" </dev/null >"$TMPDIR/freed" 2>"$TMPDIR/stderr"
@@ -122,7 +125,12 @@ same "nobody is there to be asked: what would repeat is told, and nothing done" 
     "$? $(grep -c 'may repeat' "$TMPDIR/freed") $(grep -c -- '--yes' "$TMPDIR/stderr")"
 refuses "no such node" 1 "no namespace has a node 31" nodes free 31 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 refuses "what would lower nothing" 1 "is not before the mark" nodes free 9 ns=wrong --lost-after 2070-01-01 --yes --store "$db" "$unsafe"
+"$FIRN" new flake ns=wide worker=3 --store "$db" "$unsafe" >/dev/null 2>&1
+ahead wide $((20 * 365 * 86400 * 1000 * 65536))
 refuses "nor what no slot can tell" 1 "is not before the mark" nodes free 3 ns=wide --lost-after @281474976710.656 --yes --store "$db" "$unsafe"
+"$FIRN" new snowflake ns=last node=9 --store "$db" "$unsafe" >/dev/null 2>&1
+high=$("$FIRN" nodes ns=last --store "$db" "$unsafe" --json | jq -r .mark)
+ahead last $(((1 << 53) - high))
 refuses "a mark at the end of the layout stays" 1 "at the end of its layout" nodes free 9 ns=last --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 lost=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 "$FIRN" nodes free 9 ns=wrong --lost-after "$lost" --yes --store "$db" "$unsafe" >"$TMPDIR/freed" 2>/dev/null

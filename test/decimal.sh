@@ -91,6 +91,7 @@ refuses "without a key there is nothing" 2 "--key-file FILE" pack order number=1
 refuses "a key among the arguments is refused" 2 "reads a key in an argument" pack order number=1 "key=$nist"
 refuses "even beside a good one" 2 "another key" new order --key-file "$good" "key=$nist"
 refuses "a missing file is told" 6 "cannot be opened" pack order number=1 --key-file "$TMPDIR/none"
+refuses "a key that stands where its file should is not told" 2 "--key-file names a file: a key among the arguments can be read by everybody, so take another key$" pack order number=1 --key-file "$nist"
 refuses "a folder is no key" 2 "is no file" pack order number=1 --key-file "$TMPDIR"
 for mode in 640 604 660 610; do
     chmod $mode "$good"

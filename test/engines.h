@@ -36,15 +36,15 @@ static int engine_run(char *line, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 static int engine_run(char *line, size_t size, const char *format, ...) {
-    char command[ENGINE_LINE_BYTES];
+    char shell[ENGINE_LINE_BYTES];
     va_list arguments;
-    int length = snprintf(command, sizeof command, "exec env ENGINE_OWNER=%ld '" ENGINE_SCRIPT "' ",
+    int length = snprintf(shell, sizeof shell, "exec env ENGINE_OWNER=%ld '" ENGINE_SCRIPT "' ",
                           (long)getpid());
     va_start(arguments, format);
-    vsnprintf(command + length, sizeof command - (size_t)length, format, arguments);
+    vsnprintf(shell + length, sizeof shell - (size_t)length, format, arguments);
     va_end(arguments);
     fflush(NULL);
-    FILE *printed = popen(command, "r");
+    FILE *printed = popen(shell, "r");
     if (printed == NULL) {
         return -1;
     }

@@ -27,16 +27,19 @@ static int dial(int port) {
     return fd;
 }
 
+static char login[1500]; /* a header line of every post, or "" */
+
 /* Posts to etcd; `format` makes the body. The answer is kept until the next call. */
 __attribute__((format(printf, 3, 4))) static const char *post(int port, const char *path,
                                                               const char *format, ...) {
     static char answer[20000];
-    char body[4000], head[300];
+    char body[4000], head[2000];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(body, sizeof body, format, arguments);
     va_end(arguments);
-    snprintf(head, sizeof head, "POST %s HTTP/1.0\r\nContent-Length: %d\r\n\r\n", path, length);
+    snprintf(head, sizeof head, "POST %s HTTP/1.0\r\n%sContent-Length: %d\r\n\r\n", path, login,
+             length);
     int fd = dial(port);
     assert_int_equal(write(fd, head, strlen(head)), strlen(head));
     assert_int_equal(write(fd, body, (size_t)length), length);
@@ -171,6 +174,31 @@ static void another_cluster_is_guarded(void **state) {
     }
 }
 
+/* A new cluster in the place of the old one counts revisions from the beginning: the mark that has
+ * the remembered revision there is another one, and is not lowered. */
+static void a_new_cluster_keeps_its_marks(void **state) {
+    firn_request request = {"snow", ROW, "1", 500, 0, 1000, 2, "", 0};
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    (void)state;
+    engine *it = needed("etcd", 9, "");
+    firn_store *old = open_store("%s", it->url);
+    drawn(old, "snow", 1, 0, 0);
+    assert_true(engine_do(it, "kill", 0));
+    assert_true(
+        run("rm -r '%s/data/e1' && printf '%%s\\n' --initial-cluster-token another >'%s/options'",
+            it->folder, it->folder));
+    assert_true(engine_do(it, "restart", 0));
+    firn_store *store = open_store("%s", it->url);
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_OK);
+    assert_int_equal(first, 0);
+    drawn(old, "snow", 3, 0, 500);
+    assert_int_equal(mark_of(store, "snow").high, 510);
+    firn_store_close(store);
+    firn_store_close(old);
+}
+
 /* The data of a member are put back: same cluster, same term, and only who saw more can tell. */
 static void old_data_are_guarded(void **state) {
     (void)state;
@@ -280,6 +308,41 @@ static void logins(void **state) {
     drawn(store, "snow", 3, 0, 20);
     firn_store_close(store);
     unsetenv("ETCDCTL_USER");
+}
+
+/* A signed token is good for the users that there were; when they change, it is renewed. */
+static void signed_tokens(void **state) {
+    char options[500], url[300], keys[200];
+    (void)state;
+    needed("etcd", 2, ""); /* a missing etcd is told before anything is made */
+    snprintf(keys, sizeof keys, "/tmp/firn-keys-%ld", (long)getpid()); /* its user must reach it */
+    assert_true(run("mkdir '%s' && cd '%s' && exec >log 2>&1 && openssl genrsa -out private 4096 &&"
+                    " openssl rsa -in private -pubout -out public && chmod 755 . && chmod 644 *",
+                    keys, keys));
+    snprintf(options, sizeof options,
+             "--auth-token jwt,pub-key=%s/public,priv-key=%s/private,sign-method=RS256,ttl=10m",
+             keys, keys);
+    engine *it = needed("etcd", 5, options);
+    assert_true(run("rm -r '%s'", keys));
+    int port = url_port(it->url);
+    post(port, "/v3/auth/user/add", "{\"name\":\"root\",\"password\":\"secret\"}");
+    post(port, "/v3/auth/role/add", "{\"name\":\"root\"}");
+    post(port, "/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
+    assert_non_null(strstr(post(port, "/v3/auth/enable", "{}"), "200 OK"));
+    snprintf(url, sizeof url, "etcd://root:secret@127.0.0.1:%d", port);
+    firn_store *store = open_store("%s", url);
+    drawn(store, "snow", 1, 0, 0);
+    const char *answer =
+        post(port, "/v3/auth/authenticate", "{\"name\":\"root\",\"password\":\"secret\"}");
+    const char *token = strstr(answer, "\"token\":\"");
+    assert_non_null(token);
+    snprintf(login, sizeof login, "Authorization: %.*s\r\n", (int)strcspn(token + 9, "\""),
+             token + 9);
+    answer = post(port, "/v3/auth/user/add", "{\"name\":\"ann\",\"password\":\"secret\"}");
+    login[0] = '\0';
+    assert_non_null(strstr(answer, "200 OK"));
+    drawn(store, "snow", 2, 0, 10);
+    firn_store_close(store);
 }
 
 static void by_tls(void **state) {
@@ -503,6 +566,25 @@ static void a_child_in_a_verb(void **state) {
     firn_store_close(store);
 }
 
+static int count_keys(void *context, const firn_holding *holding) {
+    int *count = context;
+    *count += strcmp(holding->ns, "caf\xe9") == 0;
+    return 0;
+}
+
+static void names_are_bytes(void **state) {
+    int count = 0;
+    firn_error error = {0};
+    (void)state;
+    firn_store *store = open_store("%s", url_of("bytes", ""));
+    drawn(store, "caf\xe9", 1, 0, 0); /* no UTF-8 */
+    if (firn_store_list(store, NULL, count_keys, &count, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(count, 1);
+    firn_store_close(store);
+}
+
 static void its_clock(void **state) {
     firn_time now = {0, 0};
     (void)state;
@@ -521,12 +603,14 @@ int main(void) {
         {"after a restart it goes on by itself, unguarded", a_restart_changes_nothing, 0, 0, 0},
         {"in another cluster, or an older term, the guard holds", another_cluster_is_guarded, 0, 0,
          0},
+        {"a new cluster keeps its marks", a_new_cluster_keeps_its_marks, 0, 0, 0},
         {"after old data came back the guard holds", old_data_are_guarded, 0, 0, 0},
         {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},
         {"three members: the leader killed, the quorum lost and back", three_members, 0, 0, 0},
         {"three members: one of them stalls", a_stalled_member, 0, 0, 0},
         {"logins by URL and environment; a token that expired; no message has them", logins, 0, 0,
          0},
+        {"a signed token is renewed when users changed", signed_tokens, 0, 0, 0},
         {"TLS: who is there, and who asks", by_tls, 0, 0, 0},
         {"URLs are checked", urls_are_checked, 0, 0, 0},
         {"a reply is lost: unknown, and the same grant is found", a_lost_reply, 0, 0, 0},
@@ -536,6 +620,7 @@ int main(void) {
         {"the next host is asked", the_next_host, 0, 0, 0},
         {"a listing of several answers is whole and in order", long_listings, 0, 0, 0},
         {"a child of a fork in a verb has a connection of its own", a_child_in_a_verb, 0, 0, 0},
+        {"names of a listing may be any bytes", names_are_bytes, 0, 0, 0},
         {"it tells its clock", its_clock, 0, 0, 0},
     };
     return cmocka_run_group_tests_name("etcd", tests, NULL, NULL);

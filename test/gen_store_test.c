@@ -11,6 +11,9 @@
 
 #include "generating.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 /* ---- windows -------------------------------------------------------------------------------- */
 
 /* Where the node of a generator of snowflake's stands. */
@@ -191,6 +194,9 @@ static void a_lost_reply_is_asked_for_again(void **state) {
     pass(&world.clock, SECOND);
     world.log.fate = FATE_LOST;
     world.log.fated = 1;
+    assert_true(next_slot(gen) > last);
+    assert_int_equal(world.log.reserves, 2); /* ahead of need nobody waits for more than one sending */
+    pass(&world.clock, 300 * MS);
     assert_true(next_slot(gen) > last);
     assert_int_equal(world.log.reserves, 3);
     assert_true(world.log.grants[0] == world.log.grants[1]);
@@ -619,6 +625,56 @@ static void history_fails_closed(void **state) {
     closed(gen);
 }
 
+/* A caller that waits for its turn while a back-dated call holds the store up. */
+typedef struct waiting {
+    firn_gen *gen;
+    pthread_t thread;
+    int code;
+} waiting;
+static waiting queue;
+
+static void *wait_for_turn(void *self) {
+    waiting *it = self;
+    firn_id id;
+    it->code = firn_next(it->gen, &id, NULL);
+    return NULL;
+}
+
+static int slow_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                        firn_error *error) {
+    if (strchr(request->key, '@') != NULL) {
+        assert_int_equal(pthread_create(&queue.thread, NULL, wait_for_turn, &queue), 0);
+        usleep(100000); /* until it waits; if it does not, nothing is found out */
+        world.log.fated = 1;
+    }
+    return recorder_reserve(self, request, first, held, error);
+}
+
+static void leave_it(void *self) {
+    (void)self; /* the recorder is the world's */
+}
+
+static void an_old_failure_is_not_told_again(void **state) {
+    (void)state;
+    firn_store_ops ops = recorder_ops;
+    firn_store *real = world.store;
+    ops.reserve = slow_reserve;
+    ops.close = leave_it;
+    assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = queue.gen = opened("snowflake", "");
+    world.log.fate = FATE_DOWN;
+    world.log.fated = 1;
+    pass(&world.clock, HOUR);
+    denied(gen, FIRN_ESTORE, "down");
+    queue.code = 1;
+    denied_at(gen, &past, 1, FIRN_ESTORE, "down"); /* its own, while the other one waits */
+    assert_int_equal(pthread_join(queue.thread, NULL), 0);
+    assert_int_equal(queue.code, FIRN_OK);
+    closed(gen);
+    firn_store_close(world.store);
+    world.store = real;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
@@ -638,6 +694,7 @@ int main(void) {
         TEST("a clone is told at a renewal", a_clone_is_told_at_a_renewal),
         TEST("a clone is told at an early renewal", a_clone_is_told_at_an_early_renewal),
         TEST("an outage is outlived for half a window", an_outage_is_outlived_for_half_a_window),
+        TEST("an old failure is not told again", an_old_failure_is_not_told_again),
         TEST("an outage is told when opening", an_outage_is_told_when_opening),
         TEST("stepped=true leaves the store to the keeper", stepped_leaves_the_store_to_the_keeper),
         TEST("a keeper is told of an outage", a_keeper_is_told_of_an_outage),

@@ -147,6 +147,41 @@ static void marks_that_were_lost(void **state) {
     firn_store_close(store);
 }
 
+/* The same under a session that lives on: a copy that was read back is not looked at otherwise. */
+static void marks_lost_behind_the_back(void **state) {
+    static const char *const losses[] = {"UPDATE behind_mark SET high = 10, `grant` = 1;",
+                                         "TRUNCATE behind_mark;"};
+    firn_store *store = open_store("%s", url_of("behind", ""));
+    (void)state;
+    for (int64_t i = 0; i < 2; i++) {
+        uint64_t grant = (uint64_t)i * 10;
+        drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
+        drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
+        sql(server, "%s", losses[i]);
+        not_drawn(store, "b", grant + 3, FIRN_ESTORE, "has changed or gone back");
+        drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
+        drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
+    }
+    firn_store_close(store);
+}
+
+/* A server whose sessions may not change a whole table still learns that it has gone back. */
+static void sessions_that_are_careful(void **state) {
+    const char *url = url_of("careful", "");
+    char other[500];
+    (void)state;
+    sql(server, "CREATE USER careful@'%%'; GRANT ALL ON firn.* TO careful@'%%';"
+                " SET GLOBAL init_connect = 'SET sql_safe_updates = 1, autocommit = 0';");
+    snprintf(other, sizeof other, "mysql://careful@127.0.0.1:%d/firn?table=careful", url_port(url));
+    firn_store *store = open_store("%s", other);
+    drawn(store, "c", 1, 0, 0);
+    sql(server, "UPDATE careful_mark SET high = 5;");
+    not_drawn(store, "c", 2, FIRN_ESTORE, "has changed or gone back");
+    assert_string_equal(sql(server, "SELECT identity FROM careful_namespace;"), "gone back");
+    sql(server, "SET GLOBAL init_connect = '';");
+    firn_store_close(store);
+}
+
 /* ---- sessions that end ----------------------------------------------------------------------- */
 
 static void found_again(void **state) {
@@ -188,6 +223,39 @@ static void ended_at_work(void **state) {
     end.name = NULL;
     sql_end(other);
     drawn(store, "w", 2, 0, 10);
+    firn_store_close(store);
+}
+
+static void end_and_move(void) {
+    sql(server, "SET GLOBAL server_id = 2;");
+    end_sessions();
+}
+
+/* A file of the client library's may tell it to connect anew by itself, where nobody would look at
+ * which server that is. */
+static void never_connected_behind_our_back(void **state) {
+    mishap move = {NULL, end_and_move, ""};
+    char file[400], more[500];
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    server = needed("mysql", 1, "");
+    snprintf(file, sizeof file, "%s/again.cnf", server->folder);
+    FILE *written = fopen(file, "w");
+    assert_non_null(written);
+    fputs("[client]\nreconnect=1\n", written);
+    fclose(written);
+    snprintf(more, sizeof more, "&defaults-file=%s", file);
+    assert_int_equal(try_open(&store, url_of("vip", more), &move, &error), FIRN_OK);
+    drawn(store, "v", 1, 0, 0);
+    move.name = "reserve.before";
+    int code = draw(store, "v", 0, 2, 0, &first, &held, &error);
+    move.name = NULL;
+    assert_int_equal(code, FIRN_EUNKNOWN);
+    not_drawn(store, "v", 2, FIRN_ESTORE, "has changed or gone back");
+    sql(server, "SET GLOBAL server_id = 1;");
     firn_store_close(store);
 }
 
@@ -271,6 +339,11 @@ static void long_listing(void **state) {
     firn_store_close(store);
 }
 
+static void forked_beside(void **state) {
+    (void)state;
+    gives_back_beside_a_child(url_of("fork4", ""));
+}
+
 static void forked_inside(void **state) {
     (void)state;
     forks_inside(url_of("fork1", ""), "reserve.before");
@@ -286,6 +359,21 @@ static void names_that_look_alike(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         drawn(store, names[i], i + 1, 0, 0);
     }
+    firn_store_close(store);
+}
+
+/* What people read must not fail a reservation. */
+static void long_notes(void **state) {
+    firn_store *store = open_store("%s", url_of("notes", ""));
+    char note[9000];
+    firn_mark held;
+    int64_t first;
+    (void)state;
+    memset(note, 'n', sizeof note - 1);
+    note[sizeof note - 1] = '\0';
+    const firn_request request = {"n", ROW, "1", 1, 0, 0, 1, note, 0};
+    assert_int_equal(firn_store_reserve(store, &request, &first, &held, NULL), FIRN_OK);
+    assert_string_equal(sql(server, "SELECT LENGTH(note) FROM notes_mark;"), "127");
     firn_store_close(store);
 }
 
@@ -565,6 +653,13 @@ int main(void) {
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},
+        {"marks that are gone are noticed while connected", marks_lost_behind_the_back, NULL, NULL,
+         NULL},
+        {"a session that may not change a whole table", sessions_that_are_careful, NULL, NULL,
+         NULL},
+        {"the client library never connects by itself", never_connected_behind_our_back, NULL, NULL,
+         NULL},
+        {"a note that is too long is cut", long_notes, NULL, NULL, NULL},
         {"a server that comes back is found again", found_again, NULL, NULL, NULL},
         {"a session that was ended while idle goes unnoticed", ended_while_idle, NULL, NULL, NULL},
         {"a session that was ended at work leaves the outcome unknown", ended_at_work, NULL, NULL,
@@ -577,6 +672,7 @@ int main(void) {
         {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
         {"the server's clock is told in UTC", clock_of_the_server, NULL, NULL, NULL},
         {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
+        {"what a parent gives back is no loss to its child", forked_beside, NULL, NULL, NULL},
         {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
         {"names that look alike are apart", names_that_look_alike, NULL, NULL, NULL},
         {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},

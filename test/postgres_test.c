@@ -153,6 +153,38 @@ static void tables_that_were_dropped(void **state) {
     firn_store_close(store);
 }
 
+/* The same under a session that lives on, which the server plans anew without a word. */
+static void a_copy_behind_the_back(void **state) {
+    firn_store *store = open_store("%s", url_of("swapped", ""));
+    (void)state;
+    drawn(store, "s", 1, 0, 0);
+    drawn(store, "other", 2, 0, 0);
+    sql(server, "BEGIN; ALTER TABLE swapped_mark RENAME TO gone;"
+                " CREATE TABLE swapped_mark (LIKE gone INCLUDING ALL); DROP TABLE gone; COMMIT;");
+    not_drawn(store, "s", 3, FIRN_ESTORE, "made anew");
+    not_drawn(store, "s", 4, FIRN_ESTORE, "made anew");
+    assert_string_equal(sql(server, "SELECT count(*) FROM swapped_mark;"), "0");
+    firn_store_close(store);
+}
+
+/* Marks that were lowered or deleted under a session that lives on. */
+static void marks_lost_behind_the_back(void **state) {
+    static const char *const losses[] = {"UPDATE behind_mark SET high = 10, \"grant\" = 1;",
+                                         "TRUNCATE behind_mark;"};
+    firn_store *store = open_store("%s", url_of("behind", ""));
+    (void)state;
+    for (int64_t i = 0; i < 2; i++) {
+        uint64_t grant = (uint64_t)i * 10;
+        drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
+        drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
+        sql(server, "%s", losses[i]);
+        not_drawn(store, "b", grant + 3, FIRN_ESTORE, "has changed or gone back");
+        drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
+        drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
+    }
+    firn_store_close(store);
+}
+
 /* What this handle was granted is gone, though the server looks the same. */
 static void marks_that_were_lost(void **state) {
     firn_store *store = open_store("%s", url_of("lost", ""));
@@ -267,6 +299,52 @@ static void server_that_hangs(void **state) {
     firn_store_close(store);
 }
 
+/* Something that lets everybody in, and then answers each question with these bytes. */
+static pid_t serve_bytes(int *port, const char *bytes, size_t length) {
+    static const char welcome[] = "R\0\0\0\10\0\0\0\0S\0\0\0\30server_version\00015.2\0"
+                                  "Z\0\0\0\5I";
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t size = sizeof at;
+    char asked[8192];
+    int listening = socket(AF_INET, SOCK_STREAM, 0);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listening, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(listening, 1), 0);
+    assert_int_equal(getsockname(listening, (struct sockaddr *)&at, &size), 0);
+    *port = ntohs(at.sin_port);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        int client = accept(listening, NULL, NULL);
+        ssize_t said =
+            read(client, asked, sizeof asked) > 0 ? write(client, welcome, sizeof welcome - 1) : -1;
+        while (said > 0 && read(client, asked, sizeof asked) > 0) {
+            said = write(client, bytes, length);
+        }
+        _exit(0);
+    }
+    close(listening);
+    return child;
+}
+
+static void no_server_at_all(void **state) {
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } answers[] = {{"H\0\0\0\7\0\0\0", 8}, {"C\0\0\0\15SELECT 0\0Z\0\0\0\5I", 20}};
+    char url[200];
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        int port, status;
+        pid_t child = serve_bytes(&port, answers[i].bytes, answers[i].length);
+        snprintf(url, sizeof url, "postgres://u:secret@127.0.0.1:%d/d?tls=off&timeout_ms=200",
+                 port);
+        not_opened(url, "store postgres");
+        assert_int_equal(waitpid(child, &status, 0), child);
+    }
+}
+
 /* ---- the rest -------------------------------------------------------------------------------- */
 
 static void several_hosts(void **state) {
@@ -301,6 +379,11 @@ static void long_listing(void **state) {
     firn_store_close(store);
 }
 
+static void forked_beside(void **state) {
+    (void)state;
+    gives_back_beside_a_child(url_of("fork4", ""));
+}
+
 static void forked_inside(void **state) {
     (void)state;
     forks_inside(url_of("fork1", ""), "reserve.before");
@@ -326,6 +409,7 @@ static void odd_parameters(void **state) {
     (void)state;
     not_opened(url_of("1st", ""), "table=1st");
     not_opened(url_of("odd", "&tls=perhaps"), "tls=perhaps");
+    not_opened("postgres://clerk:1/secret@127.0.0.1/postgres", "has an @ behind");
     not_opened(url_of("odd", "&sslmode=perhaps"), "sslmode");
     not_opened(url_of("odd", "&tls=require"), "SSL");
 }
@@ -368,6 +452,10 @@ int main(void) {
          NULL},
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
         {"tables from a copy are another engine", tables_from_a_copy, NULL, NULL, NULL},
+        {"tables from a copy are noticed while connected", a_copy_behind_the_back, NULL, NULL,
+         NULL},
+        {"marks that are gone are noticed while connected", marks_lost_behind_the_back, NULL, NULL,
+         NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},
@@ -379,10 +467,13 @@ int main(void) {
          NULL, NULL, NULL},
         {"a server that hangs is waited for as long as was said", server_that_hangs, NULL, NULL,
          NULL},
+        {"something that is no such server neither hangs nor crashes us", no_server_at_all, NULL,
+         NULL, NULL},
         {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
         {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
         {"the server's clock is told", clock_of_the_server, NULL, NULL, NULL},
         {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
+        {"what a parent gives back is no loss to its child", forked_beside, NULL, NULL, NULL},
         {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
         {"a note with odd bytes fails nothing", odd_notes, NULL, NULL, NULL},
         {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},

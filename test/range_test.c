@@ -490,6 +490,21 @@ static void a_child_has_no_block_of_its_parents(void **state) {
     closed(range);
 }
 
+static void nobody_advances_past_the_end(void **state) {
+    (void)state;
+    const int64_t far[] = {-1, FIRN_SLOT_MAX, INT64_MAX - 60000, INT64_MAX};
+    firn_range *range = opened("far", "kind=ticket increment=60000 offset=7");
+    for (size_t i = 0; i < 4; i++) {
+        firn_error error = {0};
+        int64_t first = -77;
+        assert_int_equal(firn_range_advance(range, far[i], &first, &error), FIRN_ERANGE);
+        said(&error, FIRN_ERANGE, "go up to end=4611686018427387903");
+        assert_int_equal(first, -77);
+    }
+    assert_int_equal(next(range), 7);
+    closed(range);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
@@ -517,6 +532,7 @@ int main(void) {
              what_a_store_grants_again_is_left_out),
         TEST("a block asked for twice is not given back", a_block_asked_for_twice_is_kept),
         TEST("a store that fails is told when the block is used up", a_store_that_fails_is_told),
+        TEST("nobody advances past the end", nobody_advances_past_the_end),
         TEST("bad keys are refused", bad_keys_are_refused),
         TEST("keys of generators are refused", keys_of_generators_are_refused),
         TEST("a child has no block of its parent's", a_child_has_no_block_of_its_parents),

@@ -242,6 +242,9 @@ static void logins(void **state) {
     not_opened(url, "WRONGPASS");
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?prefix=login&password-file=/nowhere", port);
     not_opened(url, "password-file=/nowhere");
+    /* Nor where the URL is wrong, so that the password stands where something else should. */
+    not_opened("Redis://ann:secret@127.0.0.1/", "'Redis' is no kind of store");
+    not_opened("redis://ann:12/secret@127.0.0.1/", "behind a /");
     firn_store_close(open_store("redis://:secret@127.0.0.1:%d/?prefix=login", port));
     firn_store_close(open_store("redis://ann:secret%%3a%%2F%%40@127.0.0.1:%d/?prefix=login", port));
     snprintf(path, sizeof path, "%s/password", server->folder);
@@ -465,6 +468,27 @@ static void a_child_in_a_verb(void **state) {
     firn_store_close(store);
 }
 
+/* A server's name is looked up by a thread, which is the parent's: the child needs another one. */
+static void a_child_finds_the_name(void **state) {
+    int status = -1;
+    (void)state;
+    url_of("named", "");
+    firn_store *store = open_store("redis://localhost:%d/?prefix=named", url_port(server->url));
+    pid_t born = fork();
+    if (born == 0) {
+        firn_error error = {0};
+        firn_mark held;
+        int64_t first = -1;
+        int code = draw(store, "snow", 0, 1, 0, &first, &held, &error);
+        firn_store_close(store);
+        _exit(code == FIRN_OK && first == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(born, &status, 0), born);
+    assert_int_equal(status, 0);
+    drawn(store, "snow", 2, 0, 10);
+    firn_store_close(store);
+}
+
 static void its_clock(void **state) {
     firn_time now = {0, 0};
     (void)state;
@@ -635,6 +659,7 @@ int main(void) {
         {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
         {"the next host is asked", the_next_host, 0, 0, 0},
         {"a child of a fork in a verb has a connection of its own", a_child_in_a_verb, 0, 0, 0},
+        {"a child finds the server by its name", a_child_finds_the_name, 0, 0, 0},
         {"it tells its clock", its_clock, 0, 0, 0},
         {"plain counters are what INCR counts", counters_are_increments, 0, 0, 0},
         {"plain counters end", counters_end, 0, 0, 0},

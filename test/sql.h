@@ -169,6 +169,34 @@ static void lists_many(firn_store *store) {
     drawn(store, "another", 1, 0, 0);
 }
 
+/* A parent may lower the mark that its child has inherited the memory of: the child must not take
+ * the engine for one that has gone back, which would stop everybody's integers. */
+__attribute__((unused)) static void gives_back_beside_a_child(const char *url) {
+    const firn_mark mine = {20, 2};
+    firn_store *store = open_store("%s", url);
+    int status = -1;
+    drawn(store, "fork", 1, 0, 0);
+    drawn(store, "fork", 2, 0, 10);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        firn_error error = {0};
+        firn_mark held;
+        int64_t first = -1;
+        raise(SIGSTOP); /* until the parent has given back */
+        int code = draw(store, "fork", 0, 3, 0, &first, &held, &error);
+        fputs(error.text, stderr);
+        _exit(code == FIRN_OK && first == 15 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    int code = firn_store_give_back(store, "fork", "1", &mine, 15, NULL);
+    kill(child, SIGCONT);
+    assert_int_equal(code, FIRN_OK);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    firn_store_close(store);
+}
+
 /* The child of a fork in a failpoint is told that the call is not its own, and then draws by itself;
  * the parent's call goes on. */
 static pid_t parents_pid;

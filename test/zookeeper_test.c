@@ -155,6 +155,85 @@ static void tells_the_time(void **state) {
     assert_true(llabs(now.sec - (int64_t)time(NULL)) <= 600); /* the same machine's */
 }
 
+/* To ask for the time is to write, and what the path of the URL holds stays as it was. */
+static void the_clock_changes_nothing(void **state) {
+    char url[200];
+    firn_store *store = NULL;
+    firn_error error = {0};
+    firn_time now;
+    (void)state;
+    snprintf(url, sizeof url, "zookeeper://%s/held", place());
+    granted(url, "snow", 0); /* /held/snow has data */
+    snprintf(url, sizeof url, "zookeeper://%s/held/snow", place());
+    assert_int_equal(firn_store_open(&store, url, &options, &error), FIRN_OK);
+    assert_int_equal(firn_store_now(store, &now, &error), FIRN_OK);
+    firn_store_close(store);
+    snprintf(url, sizeof url, "zookeeper://%s/held", place());
+    granted(url, "snow", 10);
+}
+
+/* ---- old data -------------------------------------------------------------------------------- */
+
+static int draw(firn_store *store, const char *key, int64_t count, uint64_t grant, int64_t *first) {
+    firn_request request = {"orders", ROW, key, count, 0, 1000, grant, "a note", 0};
+    firn_error error;
+    firn_mark held;
+    *first = -1;
+    return firn_store_reserve(store, &request, first, &held, &error);
+}
+
+static void drawn(firn_store *store, const char *key, int64_t count, uint64_t grant,
+                  int64_t expected) {
+    int64_t first;
+    assert_int_equal(draw(store, key, count, grant, &first), FIRN_OK);
+    assert_int_equal(first, expected);
+}
+
+/* A server of the test's own, and a handle that drew numbers from it. */
+static engine *server_of(int number, firn_store **store) {
+    firn_error error = {0};
+    engine *it = engine_of("zookeeper", number, "");
+    if (it == NULL) {
+        assert_true(engine_missing("zookeeper", number));
+        skip();
+    }
+    assert_int_equal(firn_store_open(store, it->url, &options, &error), FIRN_OK);
+    drawn(*store, "1", 10, 1, 0);
+    return it;
+}
+
+/* What a handle was granted is not granted to it again when the key itself was forgotten. */
+static void a_lost_key_is_noticed(void **state) {
+    firn_store *store = NULL;
+    int64_t first;
+    (void)state;
+    engine *it = server_of(2, &store);
+    assert_true(engine_do(it, "save", 0));
+    drawn(store, "2", 10, 2, 0);
+    assert_true(engine_do(it, "restore", 0));
+    assert_int_equal(draw(store, "2", 10, 3, &first), FIRN_ESTORE); /* once it is told, for all: */
+    assert_int_equal(draw(store, "1", 10, 4, &first), FIRN_ESTORE);
+    firn_store_close(store);
+}
+
+/* In another history the same version is that of something else, which is not lowered. */
+static void a_new_ensemble_keeps_its_marks(void **state) {
+    firn_store *store = NULL, *other = NULL;
+    char line[700];
+    (void)state;
+    engine *it = server_of(3, &store);
+    assert_true(engine_do(it, "kill", 0));
+    snprintf(line, sizeof line, "rm -r '%s/data/zk/version-2'", it->folder);
+    assert_int_equal(system(line), 0);
+    assert_true(engine_do(it, "restart", 0));
+    assert_int_equal(firn_store_open(&other, it->url, &options, NULL), FIRN_OK);
+    drawn(other, "1", 500, 2, 0);
+    drawn(store, "1", 10, 3, 500);
+    drawn(other, "1", 10, 4, 510);
+    firn_store_close(other);
+    firn_store_close(store);
+}
+
 /* A namespace's records become another's by nothing but their own path: a namespace read as a key
  * is refused. */
 static void other_znodes_are_refused(void **state) {
@@ -173,6 +252,9 @@ int main(void) {
         {"what a user made is that user's alone", rights, NULL, NULL, NULL},
         {"nothing is printed", nothing_is_printed, NULL, NULL, NULL},
         {"the leader's clock is told", tells_the_time, NULL, NULL, NULL},
+        {"asking for the time changes nothing", the_clock_changes_nothing, NULL, NULL, NULL},
+        {"a key that was lost is no new one", a_lost_key_is_noticed, NULL, NULL, NULL},
+        {"a new ensemble keeps its marks", a_new_ensemble_keeps_its_marks, NULL, NULL, NULL},
         {"znodes of others are refused", other_znodes_are_refused, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* An ID as an object: see object.h. */
+#include "object.h"
+
+#include "reading.h"
+
+/* The type follows from the row alone. */
+static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields, uint32_t i) {
+    char text[FIRN_VALUE_SIZE];
+    const firn_slice *slice = &scheme->slices[i];
+    bool random = slice->role == FIRN_ROLE_RANDOM || slice->role == FIRN_ROLE_PROCESS ||
+                  slice->role == FIRN_ROLE_DIGEST;
+    bool constant = slice->role == FIRN_ROLE_CONST;
+    if (!random && (constant ? slice->bits : firn_scheme_width(scheme, i)) <= 32) {
+        return json_integer((json_int_t)(constant ? slice->value : fields->value[i].low));
+    }
+    return json_string(firn_fields_get(text, fields, scheme, i));
+}
+
+static json_t *fields_object(const firn_scheme *scheme, const firn_fields *fields) {
+    json_t *object = json_object();
+    int bad = object == NULL;
+    for (uint32_t i = 0; i < scheme->slice_count && !bad; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        if (slice->role != FIRN_ROLE_TIME && slice->name[0] != '\0' &&
+            firn_scheme_first(scheme, i) == i) {
+            bad = json_object_set_new(object, slice->name, field_value(scheme, fields, i));
+        }
+    }
+    if (bad) {
+        json_decref(object);
+    }
+    return bad ? NULL : object;
+}
+
+/* The names of the schemes that fit, each once. */
+static json_t *candidates(const firn_reading *readings, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count && array != NULL; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < i; j++) {
+            seen = seen || readings[j].scheme == readings[i].scheme;
+        }
+        if (!seen && json_array_append_new(array, json_string(readings[i].scheme->name)) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+    }
+    return array;
+}
+
+json_t *object_of_id(const char *text, const firn_reading *readings, size_t count) {
+    const firn_scheme *scheme = readings->scheme;
+    char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    firn_fields fields = {0};
+    firn_unpack(&fields, scheme, &readings->id, NULL);
+    int index = scheme_time_index(scheme);
+    if (index >= 0) {
+        firn_time time;
+        firn_scheme_time(scheme, fields.value[index].low, &time);
+        firn_time_format(at, &time, firn_scheme_digits(scheme));
+        firn_time_unix_ns(ns, &time);
+    }
+    /* s? of NULL is null; o takes over what it is given, and fails on NULL */
+    return json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "id", text, "scheme", scheme->name,
+                     "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL, "unix_ns",
+                     index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields), "candidates",
+                     candidates(readings, count));
+}

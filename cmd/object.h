@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What `show --json` says of an ID, as an object of jansson's. Decides only what is a number and
+ * what a string. Stands on firn.h alone. */
+#ifndef FIRN_OBJECT_H
+#define FIRN_OBJECT_H
+
+#include <firn/firn.h>
+
+#include <jansson.h>
+
+/* Fields up to 32 bits are numbers, wider ones and random bits strings. NULL: out of memory. The
+ * caller lets go of it. */
+json_t *object_of_id(const char *text, const firn_reading *readings, size_t count);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs read from text: by the scheme and form that were named, or by what fits. Judges texts, not
+ * what they are for. Stands on firn.h alone. */
+#ifndef FIRN_READING_H
+#define FIRN_READING_H
+
+#include <firn/firn.h>
+
+/* How IDs are read. */
+typedef struct id_reader {
+    bool named; /* `scheme` is what they are */
+    firn_scheme scheme;
+    int form; /* -1: any */
+} id_reader;
+
+/* Fills `readings`, best first, and how many there are. FIRN_ETEXT, FIRN_EMISMATCH. */
+int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+                const char *text, size_t length, firn_error *error);
+
+/* The index of the slice that is the time, or -1. */
+int scheme_time_index(const firn_scheme *scheme);
+
+#endif
