@@ -46,12 +46,23 @@ test-bare:
 test-arch:
 	test/arch
 
+# The long form of test/torture.sh: about a quarter of an hour on two cores.
+torture: test-build
+	$(BUILD)/test/torture
+
 # The protocol, searched exhaustively; needs spin.
 model:
 	model/run
 
 bench: all
 	$(BUILD)/bin/firn bench
+
+# Beside real engines, which it starts and stops; needs them and their client libraries.
+bench-engines-build:
+	$(CONFIGURE) -B $(BUILD) -DFIRN_BENCH=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
+	$(COMPILE) $(BUILD) -j$(JOBS)
+bench-engines: bench-engines-build
+	$(BUILD)/bench/firn_bench_engines
 
 format:
 	sh test/format.sh --write
@@ -62,4 +73,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
 
-.PHONY: all install uninstall test-build sanitize fuzz test test-bare test-arch model bench format readme clean
+.PHONY: all install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build format readme clean

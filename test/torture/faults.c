@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of clients on one server that is killed, stopped, paused or away, while they are killed
+ * and forked themselves. */
+#include "torture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const role claimed = {"claimed", LIVE, "snowflake",
+                             "datacenter=1 window_ms=2000 max_wait_ms=0", 10},
+                  first = {"node 1", LIVE, "snowflake",
+                           "datacenter=0 worker=1 window_ms=2000 max_wait_ms=0", 10},
+                  second = {"node 2", LIVE, "snowflake",
+                            "datacenter=0 worker=2 window_ms=2000 max_wait_ms=0", 10},
+                  integers = {"integers", INTEGERS, "orders", "step=2000 adapt=0", 0},
+                  dated = {"back-dated", DATED, "snowflake",
+                           "datacenter=2 mode=online max_wait_ms=0", 10};
+
+#define WINDOW_MS 2000 /* of the rows above */
+
+static bool is_redis(const scene *s) {
+    return strcmp(s->engine, "redis") == 0;
+}
+
+/* Between two lots of one of n processes, so that all they issue within the time fits. */
+static int64_t pace_us(const scene *s, int n) {
+    return (int64_t)n * s->seconds * 1000000 * LOT / (int64_t)(s->ids * 9 / 10) + 1;
+}
+
+static uint64_t chance(uint64_t below) {
+    static uint64_t state = 88172645463325252U;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % below;
+}
+
+static void start_all(scene *s, const traits *list, int n) {
+    for (int i = 0; i < n; i++) {
+        traits one = list[i];
+        one.seat = i;
+        client_start(s, &one);
+    }
+    if (!await_issue(s, n)) {
+        refute(s, "not every client issued at the start: %.100s", s->world->odd_text);
+    }
+}
+
+/* ---- clients and servers that are killed ---------------------------------------------------- */
+
+/* A client that dies at a failpoint, each in its turn, or lives until it is killed from outside. */
+static void take_seat(scene *s, const traits *like, int at, long spawned) {
+    traits one = *like;
+    one.seat = at;
+    one.die_at = (int)(spawned % (POINTS + 1)) - 1;
+    one.die_after = (int)chance(4);
+    client_start(s, &one);
+}
+
+static bool every_point_hit(scene *s) {
+    for (int i = 0; i < POINTS; i++) {
+        if (atomic_load(&s->world->hits[i]) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Fills seats that are free, kills a client now and then, and the server at its times. Goes on
+ * until the time is over and every failpoint was met, but not for ever. Returns how often the
+ * server was killed. */
+static long stir(scene *s, const traits *list, int n) {
+    /* An engine whose identity changes grants nothing for 30 s, so it is killed near the end. */
+    int64_t span_ms = s->seconds * 1000, begun_ms = now_ms(), now = begun_ms,
+            every_ms =
+                is_redis(s) ? span_ms * 8 / 10 : span_ms / (s->brief ? 3 : 1 + s->seconds / 4),
+            server_ms = begun_ms + every_ms, client_ms = begun_ms + 100;
+    long spawned = 0, servers = 0;
+    for (; now - begun_ms < span_ms ||
+           (!every_point_hit(s) && now - begun_ms < 2 * span_ms + WAIT_MS);
+         now = now_ms()) {
+        for (int i = 0; i < n; i++) {
+            if (client_ended(s, i)) {
+                take_seat(s, &list[i], i, spawned++);
+            }
+        }
+        if (now >= client_ms) {
+            client_kill(s, (int)chance((uint64_t)n));
+            client_ms = now + 50 + (int64_t)chance(200);
+        }
+        if (now >= server_ms && now - begun_ms < span_ms) {
+            servers += server_do("kill", 0) && server_do("restart", 0);
+            server_ms = now_ms() + every_ms;
+        }
+        nap_ms(2);
+    }
+    return servers;
+}
+
+void run_clients(scene *s) {
+    enum { N = 8 };
+    const int64_t pace = pace_us(s, N);
+    const traits list[N] = {
+        {&claimed, 0, 2, 25, pace, -1, 0, 0, false},  {&first, 0, 1, 25, pace, -1, 0, 0, false},
+        {&second, 0, 1, 25, pace, -1, 0, 0, false},   {&integers, 0, 2, 10, pace, -1, 0, 0, false},
+        {&dated, 0, 1, 4, pace * 4, -1, 0, 0, false}, {&claimed, 0, 4, 9, pace, -1, 0, 0, false},
+        {&integers, 0, 1, 10, pace, -1, 0, 0, false}, {&claimed, 0, 1, 40, pace, -1, 0, 0, false}};
+    long servers = stir(s, list, N);
+    clients_end(s, N);
+    tell(s, "server killed %ld times, clients %ld", servers, atomic_load(&s->world->killed));
+    for (int i = 0; i < POINTS; i++) {
+        tell(s, "%s %ld", points[i], atomic_load(&s->world->hits[i]));
+    }
+    s->report->faults = servers + atomic_load(&s->world->killed);
+    for (int i = 0; i < N; i++) {
+        long lots = atomic_load(&s->world->seats[i].lots);
+        if (lots == 0) {
+            refute(s, "%s never issued", list[i].role->name);
+        } else if (list[i].role->what == DATED) {
+            tell(s, "%ld IDs back-dated", lots * LOT);
+        }
+    }
+    if (servers == 0 || !every_point_hit(s)) {
+        refute(s, "the server was not killed, or no client at one of the points");
+    }
+    conclude(s, true);
+}
+
+/* ---- a server that is away ------------------------------------------------------------------ */
+
+/* From the fault on each generator issued for half its window at least, then said why not. */
+static void went_on_and_said(scene *s, int n, int generators) {
+    int64_t least = INT64_MAX, since = atomic_load(&s->world->since_ms);
+    for (int i = 0; i < n; i++) {
+        seat *it = &s->world->seats[i];
+        int code = atomic_load(&it->code);
+        int64_t went_on = atomic_load(&it->good_before_ms) - since;
+        if (code != FIRN_ESTORE && code != FIRN_EWINDOW && code != FIRN_EUNKNOWN) {
+            refute(s, "client %d failed with %s: %s", i, firn_errname(code), it->text);
+        }
+        if (i < generators) {
+            least = went_on < least ? went_on : least;
+        }
+    }
+    if (least < WINDOW_MS / 2 - 60) { /* the lots before and after the moment are 20 ms apart */
+        refute(s, "issuing went on for %lld ms, less than half a window of %d", (long long)least,
+               WINDOW_MS);
+    }
+    tell(s, "went on for %lld ms, then %s", (long long)least,
+         firn_errname(atomic_load(&s->world->seats[0].code)));
+}
+
+void run_outage(scene *s) {
+    const int64_t pace = 20000;
+    const traits list[] = {{&claimed, 0, 1, 0, pace, -1, 0, 0, false},
+                           {&first, 0, 1, 0, pace, -1, 0, 0, false},
+                           {&second, 0, 1, 0, pace, -1, 0, 0, false},
+                           {&integers, 0, 1, 0, pace, -1, 0, 0, false}};
+    const int n = is_redis(s) ? 3 : 4; /* there integers wait for somebody: run_restored */
+    /* Half a window is what is left when a renewal begins, and the caller that renews waits for it:
+     * a store has to say within that time that it is away. */
+    place_url(s, server_url(), 0, 250);
+    start_all(s, list, n);
+    for (int round = 0; round < (s->brief ? 1 : is_redis(s) ? 2 : 4); round++) {
+        nap_ms(1300 + 150 * round);
+        look_from_now(s);
+        s->report->faults += server_do("kill", 0);
+        if (!await_failures(s, n, WINDOW_MS + WAIT_MS)) {
+            refute(s, "a client never said that the server is away");
+        }
+        went_on_and_said(s, n, 3);
+        nap_ms(500);
+        if (!server_do("restart", 0)) {
+            refute(s, "the server did not start again");
+        }
+        recovered(s, await_again(s, 0, n, 2 * WAIT_MS + 10000), is_redis(s) ? 35000 : 5000);
+    }
+    clients_end(s, n);
+    conclude(s, true);
+}
+
+void run_stalled(scene *s) {
+    static const int64_t stalls[] = {200, 1000, 3000, 10000, 30000};
+    const int64_t pace = s->brief ? 10000 : 20000;
+    const traits list[] = {{&claimed, 0, 1, 0, pace, -1, 0, 0, false},
+                           {&first, 0, 1, 0, pace, -1, 0, 0, false},
+                           {&integers, 0, 1, 0, pace, -1, 0, 0, false}};
+    start_all(s, list, 3);
+    for (int i = 0; i < (s->brief ? 3 : 5); i++) {
+        look_from_now(s);
+        s->report->faults += server_do("pause", 0);
+        nap_ms(stalls[i]);
+        server_do("continue", 0);
+        recovered(s, await_again(s, 0, 3, WAIT_MS), 5000);
+        nap_ms(200);
+    }
+    clients_end(s, 3);
+    tell(s, "%ld calls failed", atomic_load(&s->world->failures));
+    conclude(s, true);
+}
+
+/* ---- a holder that is paused ---------------------------------------------------------------- */
+
+/* One node that can be claimed; the other is history's. */
+#define ONE "0x0:1 time:41/ms@@2024-01-01 node:1 sequence:12"
+
+static const role only_claimed = {"claimed", LIVE, ONE, "ns=one window_ms=400 max_wait_ms=0", 1},
+                  only_fixed = {"node 1", LIVE, ONE, "ns=one node=1 window_ms=400 max_wait_ms=0",
+                                1};
+
+void run_holder(scene *s) {
+    const traits list[] = {{&only_claimed, 0, 1, 0, 4000, -1, 0, 0, false},
+                           {&only_fixed, 0, 1, 0, 4000, -1, 0, 0, false}};
+    for (int round = 0; round < (s->brief ? 2 : 10); round++) {
+        traits old = list[round % 2], other = list[round % 2];
+        look_from_now(s);
+        other.seat = 1;
+        client_start(s, &old);
+        atomic_store(&s->world->seats[0].good_ms, 0);
+        if (!await_issue(s, 1)) {
+            refute(s, "the holder never issued");
+        }
+        nap_ms(100 + 37 * round);
+        kill(s->world->seats[0].pid, SIGSTOP);
+        s->report->faults++;
+        look_from_now(s);
+        client_start(s, &other);
+        if (await_again(s, 1, 2, WAIT_MS) < 0) {
+            refute(s, "nobody else got the node of a holder that is paused");
+        }
+        nap_ms(1600); /* several windows */
+        kill(s->world->seats[0].pid, SIGCONT);
+        nap_ms(400);
+        client_kill(s, 1); /* so that the old one may have it again */
+        look_from_now(s);
+        recovered(s, await_again(s, 0, 1, WAIT_MS), 5000);
+        client_kill(s, 0);
+        while (!client_ended(s, 0) || !client_ended(s, 1)) {
+            nap_ms(2);
+        }
+    }
+    tell(s, "%ld times a node that somebody had was refused", atomic_load(&s->world->failures));
+    if (atomic_load(&s->world->failures) == 0) {
+        refute(s, "nobody was ever refused");
+    }
+    conclude(s, true);
+}
+
+/* ---- clocks --------------------------------------------------------------------------------- */
+
+static const role any_clock = {"claimed", LIVE, "snowflake",
+                               "window_ms=300 max_wait_ms=0 max_skew_ms=86400000", 10},
+                  fixed_clock = {
+                      "node 3", LIVE, "snowflake",
+                      "datacenter=0 worker=3 window_ms=300 max_wait_ms=0 max_skew_ms=86400000", 10};
+
+/* Without max_skew_ms a clock that far off claims nothing, and it is told by how much. */
+static void refuses_wrong_clock(scene *s, int64_t offset_ns) {
+    _Atomic int64_t offset = offset_ns;
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
+    firn_clock clock;
+    firn_gen *gen;
+    firn_error error = {0};
+    firn_id id;
+    client_clock(&clock, &offset);
+    const firn_config config = {.size = sizeof config,
+                                .scheme = "snowflake",
+                                .store_url = s->url,
+                                .store_options = &options,
+                                .clock = &clock};
+    int code = firn_open_with(&gen, &config, &error);
+    if (code == FIRN_OK) {
+        code = firn_next(gen, &id, &error);
+        firn_close(gen, NULL);
+    }
+    const char *number = strstr(error.text, "this clock is ");
+    long long off = number != NULL ? strtoll(number + strlen("this clock is "), NULL, 10) : 0;
+    if (code != FIRN_ECLOCK || off < 3590000 || off > 3610000) {
+        refute(s, "a clock an hour off was met with %s: %s", firn_errname(code), error.text);
+    }
+}
+
+void run_clocks(scene *s) {
+    enum { N = 5 };
+    static const int64_t hour = INT64_C(3600000000000);
+    static const int64_t steps[] = {-3600000, -1800000, -3000, -500,    -1,
+                                    0,        200,      4000,  1800000, 3600000};
+    const int64_t pace = pace_us(s, N);
+    traits list[N];
+    for (int i = 0; i < N; i++) {
+        list[i] =
+            (traits){i == N - 1 ? &fixed_clock : &any_clock, i, 1, 0, pace, -1, 0, i + 1, false};
+        atomic_store(&s->world->offset_ns[i], (i % 3 - 1) * hour);
+        client_start(s, &list[i]);
+    }
+    int64_t begun_ms = now_ms();
+    nap_ms(500);
+    while (now_ms() - begun_ms < s->seconds * 1000) {
+        int which = (int)chance(N);
+        atomic_store(&s->world->offset_ns[which], steps[chance(10)] * 1000000);
+        s->report->faults++;
+        nap_ms(40 + s->seconds * 6);
+    }
+    clients_end(s, N);
+    refuses_wrong_clock(s, hour);
+    refuses_wrong_clock(s, -hour);
+    tell(s, "clocks stepped %ld times; an hour off is refused by default", s->report->faults);
+    conclude(s, true);
+}
+
+/* ---- many clients on few nodes -------------------------------------------------------------- */
+
+#define CROWD "0x0:1 time:41/ms@@2024-01-01 node:6 sequence:12"
+
+static const role crowded = {"churn", LIVE, CROWD, "ns=crowd window_ms=300 max_wait_ms=0", 6};
+
+void run_churn(scene *s) {
+    enum { N = 50 };
+    const traits like = {&crowded, 0, 4, 3, 40000, -1, 0, 0, false};
+    long closed_at = 0;
+    for (int i = 0; i < N; i++) {
+        traits one = like;
+        one.seat = i;
+        client_start(s, &one);
+    }
+    int64_t begun_ms = now_ms();
+    while (now_ms() - begun_ms < s->seconds * 1000) {
+        client_kill(s, (int)chance(N));
+        for (int i = 0; i < N; i++) {
+            if (client_ended(s, i)) {
+                traits one = like;
+                one.seat = i;
+                client_start(s, &one);
+                closed_at++;
+            }
+        }
+        nap_ms(30);
+    }
+    clients_end(s, N);
+    s->report->faults = atomic_load(&s->world->killed);
+    tell(s, "200 clients on 64 nodes, %u lives, %ld times busy",
+         atomic_load(&s->world->ledger->lives), atomic_load(&s->world->failures));
+    if (s->report->faults == 0 || closed_at == 0) {
+        refute(s, "no client was killed");
+    }
+    conclude(s, true);
+}
+
+/* ---- forks ---------------------------------------------------------------------------------- */
+
+void run_forked(scene *s) {
+    enum { N = 3 };
+    const int64_t pace = pace_us(s, 2 * N);
+    const traits list[N] = {{&claimed, 0, 2, 0, pace, -1, 0, 0, true},
+                            {&first, 0, 1, 0, pace, -1, 0, 0, true},
+                            {&integers, 0, 1, 0, pace, -1, 0, 0, true}};
+    int64_t begun_ms = now_ms();
+    while (now_ms() - begun_ms < s->seconds * 1000) {
+        for (int i = 0; i < N; i++) {
+            traits one = list[i];
+            one.seat = i;
+            client_start(s, &one);
+            s->report->faults++;
+        }
+        nap_ms(1300);
+        clients_end(s, N);
+        atomic_store(&s->world->stop, false);
+    }
+    tell(s, "%ld forks in the midst of issuing", s->report->faults);
+    conclude(s, true);
+}
+
+/* ---- control -------------------------------------------------------------------------------- */
+
+static int note_mark(void *context, const firn_holding *holding) {
+    firn_mark *mark = context;
+    if (strcmp(holding->ns, "snowflake") == 0 && strcmp(holding->key, "1") == 0) {
+        *mark = holding->mark;
+    }
+    return FIRN_OK;
+}
+
+/* A generator that takes node 1 by a clock that is wrong by so much, and issues. Returns the slot
+ * of its first ID. */
+static int64_t issue_by_hand(scene *s, _Atomic int64_t *offset, firn_gen **gen,
+                             firn_store **store) {
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
+    static firn_clock clocks[2];
+    static int used;
+    firn_clock *clock = &clocks[used++];
+    recorder *it = NULL;
+    firn_error error = {0};
+    lot *to = NULL, *from = NULL;
+    client_clock(clock, offset);
+    int code = recorder_open(store, &it, s->world->ledger, s->url, &options, &error);
+    if (code == FIRN_OK) {
+        it->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
+        const firn_config config = {.size = sizeof config,
+                                    .scheme = "snowflake",
+                                    .keys = first.keys,
+                                    .store = *store,
+                                    .clock = clock};
+        code = firn_open_with(gen, &config, &error);
+    }
+    for (int i = 0; i < 20 && code == FIRN_OK; i++) {
+        to = ledger_lot(s->world->ledger, it->life, 10);
+        from = from != NULL ? from : to;
+        code = firn_next_u64(*gen, to->ids, LOT, &error);
+    }
+    if (code != FIRN_OK) {
+        refute(s, "%s", error.text);
+        return 0;
+    }
+    return (int64_t)(from->ids[0] >> 22 << SEQUENCE | (from->ids[0] & 4095));
+}
+
+/* The control of them all on a real server: a mark that somebody lowers behind its holder's back
+ * does make IDs twice, and the judge sees it. */
+void run_lowered(scene *s) {
+    static _Atomic int64_t right, behind = -500000000;
+    firn_gen *a = NULL, *b = NULL;
+    firn_store *store_a = NULL, *store_b = NULL;
+    firn_mark mark = {0, 0};
+    firn_error error = {0};
+    int64_t begin = issue_by_hand(s, &right, &a, &store_a);
+    firn_store_list(store_a, NULL, note_mark, &mark, NULL);
+    if (s->report->failed || firn_store_give_back(((firn_store *)store_a), "snowflake", "1", &mark,
+                                                  begin, &error) != FIRN_OK) {
+        refute(s, "the mark could not be lowered: %s", error.text);
+        return;
+    }
+    atomic_store(&s->world->ledger->grant[atomic_load(&s->world->ledger->grants) - 1].whole,
+                 false); /* nobody told the holder, so its grant stands */
+    issue_by_hand(s, &behind, &b, &store_b);
+    s->report->faults = 1;
+    verdict found = judge(s->world->ledger, true);
+    s->report->ids = found.ids;
+    tell(s, "%zu of %zu IDs twice, %zu grants overlap, and the judge finds it", found.twice,
+         found.ids, found.overlapping);
+    if (found.twice == 0 || found.overlapping == 0) {
+        refute(s, "the judge sees no duplicate where there is one");
+    }
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios that need something of their own: a proxy, a keeper thread, the command, an old
+ * snapshot, three members, a disk that can be filled. */
+#include "torture.h"
+
+#include "../proxy.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static const role claimed = {"claimed", LIVE, "snowflake",
+                             "datacenter=1 window_ms=1000 max_wait_ms=0", 10},
+                  fixed = {"node 1", LIVE, "snowflake",
+                           "datacenter=0 worker=1 window_ms=1000 max_wait_ms=0", 10},
+                  integers = {"integers", INTEGERS, "orders", "step=1000 adapt=0", 0};
+
+enum { TRIO = 3 };
+
+static void start_trio(scene *s, int64_t pace_us) {
+    const role *const roles[TRIO] = {&claimed, &fixed, &integers};
+    for (int i = 0; i < TRIO; i++) {
+        const traits how = {roles[i], i, 1, 0, pace_us, -1, 0, 0, false};
+        client_start(s, &how);
+    }
+}
+
+/* Runs a line of shell with the engine's folder as $0; what it prints goes nowhere. */
+static bool shell(const char *line) {
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        int nothing = open("/dev/null", O_RDWR);
+        for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+            dup2(nothing, i);
+        }
+        execl("/bin/sh", "sh", "-c", line, server_folder(), (char *)NULL);
+        _exit(127);
+    }
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* ---- network -------------------------------------------------------------------------------- */
+
+/* The proxy's process is forked first, so that no client inherits a connection of it. */
+static proxy *start_proxy(int server_port) {
+    proxy *it = shared(sizeof *it);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        proxy *own = it;
+        if (!proxy_start(own, server_port)) {
+            _exit(1);
+        }
+        while (!atomic_load(&own->stop)) {
+            nap_ms(50);
+        }
+        proxy_stop(own);
+        _exit(0);
+    }
+    for (int i = 0; i < 1000 && *(volatile int *)&it->port == 0; i++) {
+        nap_ms(5);
+    }
+    nap_ms(20);
+    return it;
+}
+
+void run_network(scene *s) {
+    static const struct {
+        const char *name;
+        int fault, stall_ms, times; /* one that is spent at once is set again, so often */
+    } faults[] = {
+        {"refused at start", PROXY_REFUSED, 0, 1},
+        {"cut from the server", PROXY_DEAF, 0, 1},
+        {"cut to the server", PROXY_MUTE, 0, 1},
+        {"reply lost", PROXY_REPLY_LOST, 0, 12},
+        {"cut", PROXY_CUT, 0, 12},
+        {"late by 1.5 s", PROXY_STALLED, 1500, 1},
+        {"late to the server", PROXY_STALLED_SENT, 1500, 1},
+        {"refused", PROXY_REFUSED, 0, 1},
+    };
+    static const char *const names[PROXY_FAULTS] = {
+        "",    "reply lost", "cut from the server", "cut to the server",
+        "cut", "reply late", "request late",        "refused"};
+    const char *colon = strrchr(server_url(), ':');
+    proxy *it = start_proxy(atoi(colon + 1));
+    place_url(s, server_url(), it->port, 400);
+    for (int round = 0; round < (s->brief ? 1 : 6); round++) {
+        for (size_t i = round == 0 ? 0 : 1; i < sizeof faults / sizeof faults[0]; i++) {
+            long before = atomic_load(&it->hits[faults[i].fault]);
+            look_from_now(s);
+            for (int j = 0; j < faults[i].times; j++) {
+                atomic_store(&it->stall_ms, faults[i].stall_ms);
+                atomic_store(&it->fault, faults[i].fault);
+                nap_ms(i == 0 ? 30 : 1300 / faults[i].times);
+            }
+            if (i == 0 && round == 0) { /* before there is any client */
+                start_trio(s, 8000);
+                if (!await_failures(s, TRIO, WAIT_MS)) {
+                    refute(s, "a client did not say that it was refused");
+                }
+            }
+            atomic_store(&it->fault, PROXY_NONE);
+            recovered(s, await_again(s, 0, TRIO, WAIT_MS), 5000);
+            if (atomic_load(&it->hits[faults[i].fault]) == before) {
+                refute(s, "no message met '%s'", faults[i].name);
+            }
+        }
+    }
+    for (int i = PROXY_NONE + 1; i < PROXY_FAULTS; i++) {
+        long hits = atomic_load(&it->hits[i]);
+        s->report->faults += hits;
+        tell(s, "%s %ld", names[i], hits);
+    }
+    clients_end(s, TRIO);
+    atomic_store(&it->stop, true);
+    conclude(s, true);
+}
+
+/* ---- keeper --------------------------------------------------------------------------------- */
+
+typedef struct kept {
+    scene *scene;
+    firn_gen *gen;
+    recorder *recorder;
+    _Atomic bool stop, keeping;
+    _Atomic size_t issued;
+} kept;
+
+static void *keep(void *argument) {
+    kept *it = argument;
+    int64_t wait_ms = 0;
+    atomic_store(&it->recorder->keeper, gettid());
+    while (!atomic_load(&it->stop)) {
+        firn_error error;
+        if (firn_gen_step(it->gen, &wait_ms, &error) != FIRN_OK) {
+            wait_ms = 5;
+        }
+        atomic_store(&it->keeping, true);
+        nap_ms(wait_ms < 1 ? 1 : wait_ms > 20 ? 20 : wait_ms);
+    }
+    return NULL;
+}
+
+static void *issue(void *argument) {
+    kept *it = argument;
+    lot *to = NULL;
+    while (!atomic_load(&it->stop)) {
+        to = to != NULL ? to : ledger_lot(it->scene->world->ledger, it->recorder->life, 10);
+        if (to == NULL) {
+            nap_ms(5); /* full */
+            continue;
+        }
+        int code = firn_next_u64(it->gen, to->ids, LOT, NULL);
+        if (code == FIRN_OK) {
+            atomic_fetch_add(&it->issued, LOT);
+            to = NULL;
+        }
+        nap_ms(1);
+    }
+    return NULL;
+}
+
+static int open_kept(kept *it, firn_store **store, firn_error *error) {
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
+    scene *s = it->scene;
+    int code = recorder_open(store, &it->recorder, s->world->ledger, s->url, &options, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    it->recorder->life = atomic_fetch_add(&s->world->ledger->lives, 1) + 1;
+    const firn_config config = {.size = sizeof config,
+                                .scheme = "snowflake",
+                                .keys = "window_ms=300",
+                                .store = *store,
+                                .stepped = true};
+    return firn_open_with(&it->gen, &config, error);
+}
+
+/* Two threads issue and a third keeps, until so many IDs and some renewals; 60 s at most. */
+static firn_status issue_while_kept(kept *it, size_t wanted) {
+    firn_status status = {.size = sizeof status};
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, keep, it);
+    while (!atomic_load(&it->keeping)) {
+        nap_ms(1);
+    }
+    atomic_store(&it->recorder->other_calls, 0); /* of opening */
+    pthread_create(&threads[1], NULL, issue, it);
+    pthread_create(&threads[2], NULL, issue, it);
+    for (int64_t begun_ms = now_ms(); now_ms() - begun_ms < 60000;) {
+        firn_gen_status(it->gen, &status);
+        if (atomic_load(&it->issued) >= wanted && status.renewals >= 5) {
+            break;
+        }
+        nap_ms(5);
+    }
+    atomic_store(&it->stop, true);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    return status;
+}
+
+void run_keeper(scene *s) {
+    const size_t wanted = s->brief ? 1000000 : 5000000;
+    firn_store *store = NULL;
+    kept it = {.scene = s};
+    firn_error error = {0};
+    if (open_kept(&it, &store, &error) != FIRN_OK) {
+        refute(s, "%s", error.text);
+        return;
+    }
+    firn_status status = issue_while_kept(&it, wanted);
+    long others = atomic_load(&it.recorder->other_calls);
+    s->report->faults = (long)status.renewals;
+    tell(s, "%llu renewals, %ld calls by the keeper, %ld by those who issue",
+         (unsigned long long)status.renewals, atomic_load(&it.recorder->keeper_calls), others);
+    if (others > 0 || atomic_load(&it.issued) < wanted || status.renewals < 5) {
+        refute(s, "%ld calls entered the store, %zu IDs, %llu renewals", others,
+               atomic_load(&it.issued), (unsigned long long)status.renewals);
+    }
+    firn_close(it.gen, NULL); /* gives back, so it does enter: the count can count */
+    if (atomic_load(&it.recorder->other_calls) == 0) {
+        refute(s, "the control failed: no call was counted where there was one");
+    }
+    conclude(s, true);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+#define COMMANDS_AT_ONCE 40
+
+typedef struct run {
+    pid_t pid;
+    int output;
+    int64_t kill_ms; /* 0: it may live */
+} run;
+
+static void start_command(scene *s, run *it, int64_t kill_after_ms) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        abort();
+    }
+    it->pid = fork();
+    if (it->pid == 0) {
+        int nothing = open("/dev/null", O_RDWR);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(nothing, STDIN_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        execl(FIRN_BUILD_DIR "/bin/firn", "firn", "new", "snowflake", "-n", "5", "--store", s->url,
+              (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    it->output = ends[0];
+    it->kill_ms = kill_after_ms < 0 ? 0 : now_ms() + kill_after_ms;
+}
+
+/* Whole lines only: half of one is nobody's ID. */
+static size_t take_lines(scene *s, run *it) {
+    char text[1000], *at = text;
+    ssize_t length = read(it->output, text, sizeof text - 1);
+    size_t n = 0;
+    lot *to = NULL;
+    text[length > 0 ? length : 0] = '\0';
+    close(it->output);
+    for (char *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        to = to != NULL ? to : ledger_lot(s->world->ledger, 0, 10);
+        if (to != NULL && n < LOT) {
+            to->ids[n++] = strtoull(at, NULL, 10);
+        }
+    }
+    return n;
+}
+
+void run_command(scene *s) {
+    static run runs[COMMANDS_AT_ONCE];
+    static int statuses[256];
+    const int total = s->brief ? 300 : 1000;
+    int started = 0, ended = 0, killed = 0;
+    unsigned random = 12345;
+    for (int64_t begun_ms = now_ms(); ended < total && now_ms() - begun_ms < 180000;) {
+        for (int i = 0; i < COMMANDS_AT_ONCE; i++) {
+            run *it = &runs[i];
+            int status;
+            if (it->pid == 0 && started < total) {
+                random = random * 1103515245 + 12345;
+                start_command(s, it, random >> 16 & 3 ? -1 : (int64_t)(random >> 20 & 127));
+                started++;
+            } else if (it->pid > 0 && waitpid(it->pid, &status, WNOHANG) == it->pid) {
+                take_lines(s, it);
+                it->pid = 0;
+                ended++;
+                killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+                statuses[WIFEXITED(status) ? WEXITSTATUS(status) : 255]++;
+            } else if (it->pid > 0 && it->kill_ms > 0 && now_ms() >= it->kill_ms) {
+                kill(it->pid, SIGKILL);
+            }
+        }
+        nap_ms(1);
+    }
+    if (ended < total) {
+        refute(s, "only %d of %d commands ended", ended, total);
+    }
+    for (int i = 0; i < 255; i++) {
+        bool documented = i == 0 || (i >= 3 && i <= 6);
+        if (statuses[i] > 0 && i > 0) {
+            tell(s, "status %d: %d", i, statuses[i]);
+        }
+        if (statuses[i] > 0 && !documented) {
+            refute(s, "%d commands ended with status %d", statuses[i], i);
+        }
+    }
+    tell(s, "%d commands, %d at once, %d killed, %d done", total, COMMANDS_AT_ONCE, killed,
+         statuses[0]);
+    s->report->faults = killed;
+    if (statuses[0] < total / 2) {
+        refute(s, "only %d commands succeeded", statuses[0]);
+    }
+    conclude(s, false);
+}
+
+/* ---- an old snapshot ------------------------------------------------------------------------ */
+
+/* The slot of snowflake so many ms from now. */
+static int64_t slot_in(int64_t ms) {
+    struct timespec now;
+    uint64_t tick = 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const firn_time time = {now.tv_sec + ms / 1000, (int32_t)now.tv_nsec};
+    firn_scheme_tick(firn_scheme_find("snowflake"), &time, &tick, NULL);
+    return (int64_t)(tick << SEQUENCE);
+}
+
+static int note_row(void *context, const firn_holding *holding) {
+    if (strcmp(holding->ns, "snowflake") == 0) {
+        snprintf(context, FIRN_ROW_SIZE, "%s", holding->row);
+    }
+    return FIRN_OK;
+}
+
+/* What the engine would grant at once to somebody who takes whatever comes. */
+static int64_t next_grant(scene *s, firn_error *error) {
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
+    char row[FIRN_ROW_SIZE] = "";
+    firn_store *store = NULL;
+    firn_mark held;
+    int64_t granted = -1;
+    if (firn_store_open(&store, s->url, &options, error) != FIRN_OK) {
+        return -1;
+    }
+    firn_store_list(store, "snowflake", note_row, row, error);
+    const firn_request request = {.ns = "snowflake",
+                                  .row = row,
+                                  .key = "999",
+                                  .count = 1,
+                                  .latest = FIRN_SLOT_MAX - 1,
+                                  .grant = 4711,
+                                  .note = "torture",
+                                  .guard = slot_in(30000)};
+    if (firn_store_reserve(store, &request, &granted, &held, error) != FIRN_OK) {
+        granted = -1;
+    }
+    firn_store_close(store);
+    return granted;
+}
+
+static uint64_t greatest_integer(const ledger *it) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < atomic_load(&it->lots); i++) {
+        for (int j = 0; j < LOT && it->lot[i].node_bits == 0; j++) {
+            most = it->lot[i].ids[j] > most ? it->lot[i].ids[j] : most;
+        }
+    }
+    return most;
+}
+
+/* What firn segment advance prints; 0: it failed. */
+static uint64_t advance(scene *s, uint64_t least) {
+    char command[900];
+    unsigned long long next = 0;
+    snprintf(command, sizeof command,
+             "exec '" FIRN_BUILD_DIR "/bin/firn' segment advance orders --min %llu --store '%s'",
+             (unsigned long long)least, s->plain);
+    fflush(NULL);
+    FILE *printed = popen(command, "r");
+    if (printed == NULL || fscanf(printed, "%llu", &next) != 1) {
+        next = 0;
+    }
+    if (printed != NULL) {
+        pclose(printed);
+    }
+    return next;
+}
+
+/* Integers say what to do, and do nothing until it is done. Returns how long they took then. */
+static int64_t advance_integers(scene *s) {
+    const char *said = s->world->seats[TRIO - 1].text;
+    int64_t begun_ms = now_ms();
+    while (strstr(said, "advance") == NULL && now_ms() - begun_ms < WAIT_MS) {
+        look_from_now(s); /* at first it may not have connected yet */
+        await_failures(s, TRIO, 100);
+    }
+    if (strstr(said, "advance") == NULL) {
+        refute(s, "integers do not say what to do: %.200s", said);
+    }
+    nap_ms(1000);
+    uint64_t least = greatest_integer(s->world->ledger) + 1, next = advance(s, least);
+    if (next < least) {
+        refute(s, "firn segment advance --min %llu printed %llu", (unsigned long long)least,
+               (unsigned long long)next);
+    }
+    return await_again(s, TRIO - 1, TRIO, WAIT_MS);
+}
+
+void run_restored(scene *s) {
+    firn_error error = {0};
+    start_trio(s, 10000);
+    await_again(s, 0, TRIO, WAIT_MS);
+    nap_ms(300);
+    if (!shell("mkdir \"$0/saved\" && cp -a \"$0/data/.\" \"$0/saved/\"")) {
+        refute(s, "no copy could be made");
+    }
+    nap_ms(1500); /* grants that the copy knows nothing of */
+    look_from_now(s);
+    int64_t earliest = slot_in(30000);
+    s->report->faults = server_do("kill", 0) && server_do("restore", 0);
+    int64_t granted = next_grant(s, &error), restored_ms = now_ms();
+    if (granted < earliest) {
+        refute(s, "granted %lld slots before 30 s from now: %.150s",
+               (long long)(earliest - granted), error.text);
+    }
+    int64_t integers_ms = advance_integers(s);
+    if (await_again(s, 0, TRIO - 1, 60000) >= 0) {
+        recovered(s, now_ms() - restored_ms, 35000);
+    }
+    tell(s, "the next grant begins 30 s from then, integers %lld ms after advance",
+         (long long)integers_ms);
+    clients_end(s, TRIO);
+    conclude(s, true);
+}
+
+/* ---- three members -------------------------------------------------------------------------- */
+
+/* Which member leads, 1 to 3; 0: none that answers. */
+static int leader(void) {
+    for (int member = 1; member <= 3; member++) {
+        char line[500];
+        snprintf(
+            line, sizeof line,
+            "port=$(sed -n %dp \"$0/port\") && timeout 2 bash -c '"
+            "exec 3<>/dev/tcp/127.0.0.1/$0 && printf \"GET /metrics HTTP/1.0\\r\\n\\r\\n\" >&3 &&"
+            " cat <&3' $port | grep -q '^etcd_server_is_leader 1'",
+            member * 2 - 1);
+        if (shell(line)) {
+            return member;
+        }
+    }
+    return 0;
+}
+
+static void lose_leader(scene *s) {
+    int member = leader();
+    look_from_now(s);
+    if (member == 0 || !server_do("kill", member)) {
+        refute(s, "no member leads");
+        return;
+    }
+    s->report->faults++;
+    int64_t killed_ms = now_ms();
+    nap_ms(1300); /* longer than a window, so that everybody needs the new one */
+    if (await_again(s, 0, TRIO, WAIT_MS) >= 0) {
+        recovered(s, now_ms() - killed_ms, 5000);
+    }
+    server_do("restart", member);
+    nap_ms(500);
+}
+
+static void lose_quorum(scene *s) {
+    int member = leader(), other = member % 3 + 1;
+    look_from_now(s);
+    server_do("kill", member);
+    server_do("kill", other);
+    s->report->faults++;
+    if (!await_failures(s, TRIO, WAIT_MS)) {
+        refute(s, "a client did not say that the quorum is lost");
+    }
+    /* Both at once: one alone would wait for the other to answer. */
+    pid_t one = fork();
+    if (one == 0) {
+        _exit(!server_do("restart", member));
+    }
+    server_do("restart", other);
+    waitpid(one, NULL, 0);
+    int64_t took_ms = await_again(s, 0, TRIO, WAIT_MS);
+    tell(s, "quorum back: %lld ms", (long long)took_ms);
+    recovered(s, took_ms, 5000);
+}
+
+void run_members(scene *s) {
+    int status = server_start("etcd3");
+    if (status != 0) {
+        refute(s, "three members of etcd did not start");
+        return;
+    }
+    place_url(s, server_url(), 0, 1000);
+    start_trio(s, 10000);
+    await_again(s, 0, TRIO, WAIT_MS);
+    for (int round = 0; round < (s->brief ? 1 : 4); round++) {
+        lose_leader(s);
+        lose_quorum(s);
+    }
+    clients_end(s, TRIO);
+    tell(s, "%ld times a leader or the quorum lost", s->report->faults);
+    conclude(s, true);
+}
+
+/* ---- a full disk ---------------------------------------------------------------------------- */
+
+/* PostgreSQL goes on as long as a segment of its log has room. */
+static void fill_set_aside(scene *s) {
+    for (int i = 0; i < 8 && strcmp(s->engine, "postgres") == 0; i++) {
+        shell("timeout 5 $(find /usr/lib/postgresql -name psql | tail -n 1) -h 127.0.0.1"
+              " -p $(cat \"$0/port\") -U firn postgres -c \"SELECT pg_switch_wal()\"");
+        nap_ms(200);
+    }
+}
+
+void run_full(scene *s) {
+    if (geteuid() != 0) {
+        omit(s, "only root may mount a disk that can be filled");
+        return;
+    }
+    server_do("halt", 0);
+    if (!shell("cd \"$0/data/\" && cp -a . \"$0/before\" && size=$(du -sm . | cut -f 1) &&"
+               " mount -t tmpfs -o size=$((size + 120))m,mode=755 none \"$(pwd -P)\" &&"
+               " cd \"$0/data/\" && cp -a \"$0/before/.\" .")) {
+        omit(s, "no disk can be mounted here");
+        server_do("restart", 0);
+        return;
+    }
+    if (!server_do("restart", 0)) {
+        refute(s, "the server does not start on a small disk");
+    }
+    start_trio(s, 20000);
+    await_again(s, 0, TRIO, 60000);
+    for (int round = 0; round < 2; round++) {
+        look_from_now(s);
+        shell("cat /dev/zero >\"$0/data/filler\"");
+        fill_set_aside(s);
+        bool failed = await_failures(s, 1, 8000);
+        s->report->faults += failed;
+        tell(s, "%s", failed ? s->world->seats[0].text : "went on in what it had set aside");
+        shell("rm -f \"$0/data/filler\"");
+        server_do("kill", 0); /* some end by themselves when they cannot write, or are about to */
+        if (!server_do("restart", 0) && !server_do("restart", 0)) {
+            refute(s, "the server does not start when there is room again");
+        }
+        bool redis = strcmp(s->engine, "redis") == 0; /* its integers wait for an advance */
+        recovered(s, await_again(s, 0, redis ? 2 : TRIO, 60000), redis ? 35000 : 5000);
+    }
+    clients_end(s, TRIO);
+    server_do("halt", 0);
+    if (!shell("cd \"$0/data/\" && here=$(pwd -P) && cd / && umount \"$here\" &&"
+               " cp -a \"$0/before/.\" \"$here\"")) {
+        refute(s, "the small disk could not be taken away");
+    }
+    if (s->report->faults == 0) {
+        omit(s, "a full disk does not stop it: it writes into room that it had set aside");
+    }
+    conclude(s, true);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The torture run: generators, integers and the command on real engines, while servers, clients,
+ * networks and clocks fail. Its nouns: a ledger of all that was granted and issued, a judge over
+ * it, clients that issue, one server, and a table of scenarios. */
+#ifndef FIRN_TORTURE_H
+#define FIRN_TORTURE_H
+
+#include <firn/firn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define LOT      500 /* IDs of one bulk call */
+#define SEQUENCE 12  /* its bits, in every row here; the node stands above, the time on top */
+
+int64_t now_ms(void); /* of the steady clock */
+void nap_ms(int64_t ms);
+void *shared(size_t size); /* zero; children see it */
+
+/* ---- ledger: what was granted and issued, in memory that outlives a killed client ----------- */
+
+/* IDs of one life, which is one generator from its opening to its end. Those that were not issued
+ * are 0. */
+typedef struct lot {
+    uint32_t life;
+    uint32_t node_bits; /* 0: plain integers */
+    uint64_t ids[LOT];
+} lot;
+
+/* [first, end) of a node belongs to a life; `lowered`: it gives that up. */
+typedef struct grant {
+    uint32_t life, index;
+    uint64_t node;
+    int64_t first, end;
+    bool lowered, integers;
+    _Atomic bool whole; /* written to its end */
+} grant;
+
+typedef struct ledger {
+    _Atomic size_t lots, grants;
+    _Atomic uint32_t lives;
+    size_t lots_most, grants_most;
+    lot *lot;
+    grant *grant;
+} ledger;
+
+ledger *ledger_new(size_t ids);
+lot *ledger_lot(ledger *it, uint32_t life, uint32_t node_bits); /* NULL: it is full */
+void ledger_grant(ledger *it, uint32_t life, const firn_request *request, int64_t first,
+                  int64_t end);
+void ledger_lower(ledger *it, uint32_t life, const char *ns, const char *key, int64_t first,
+                  int64_t end);
+
+/* ---- judge ---------------------------------------------------------------------------------- */
+
+typedef struct verdict {
+    size_t ids, twice, outside, grants, overlapping;
+} verdict;
+
+/* `granted`: its IDs are to lie in grants of their own life, too. */
+verdict judge(const ledger *it, bool granted);
+/* Plants an ID issued twice, and with `granted` one outside its grant and a grant made twice.
+ * False: there is too little to plant it in. */
+bool plant(ledger *it, bool granted);
+
+/* ---- server --------------------------------------------------------------------------------- */
+
+/* Starts the engine of this process. Returns 0, or what test/engine ended with. */
+int server_start(const char *kind);
+bool server_missing(const char *kind); /* not installed, and that is allowed */
+bool server_do(const char *word, int member);
+const char *server_url(void);
+const char *server_folder(void);
+void server_stop(void); /* of this process alone */
+
+/* ---- scenes: one run of one scenario, in a process of its own ------------------------------- */
+
+#define SEATS  256
+#define POINTS 6
+extern const char *const points[POINTS]; /* of every engine's writes */
+
+/* One client's place; the next one takes it when that is killed. Times are of now_ms(),
+ * 0: never. */
+typedef struct seat {
+    pid_t pid;
+    _Atomic int64_t good_ms;                /* the last lot */
+    _Atomic int64_t good_before_ms, bad_ms; /* around the first failure since world.since_ms */
+    _Atomic int64_t again_ms;               /* the first lot since world.back_ms */
+    _Atomic int code;                       /* of that failure */
+    _Atomic long lots;                      /* issued, by all who sat here */
+    char text[204];
+} seat;
+
+/* What clients and their scene share. */
+typedef struct world {
+    seat seats[SEATS];
+    _Atomic bool stop;
+    _Atomic int64_t since_ms, back_ms;
+    _Atomic int64_t offset_ns[8]; /* of clocks */
+    _Atomic long hits[POINTS], killed, hung, failures;
+    _Atomic int64_t longest_ms; /* of all calls */
+    _Atomic int odd_code;       /* a failure that no fault here explains */
+    char odd_text[204];
+    ledger *ledger;
+} world;
+
+/* What came of it, in shared memory. */
+typedef struct report {
+    bool done, failed, skipped;
+    size_t ids, grants;
+    long faults;
+    int64_t recovery_ms, longest_ms;
+    char text[600]; /* figures */
+    char why[400];  /* it failed or was skipped */
+} report;
+
+typedef struct scene {
+    const char *engine;
+    char url[400], plain[300]; /* with short time-outs, and without parameters of a store's own */
+    int seconds;               /* of its load */
+    size_t ids;                /* at most */
+    bool brief;
+    world *world;
+    report *report;
+} scene;
+
+/* The first reason counts. */
+void refute(scene *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tell(scene *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void omit(scene *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A store's own place on the server; `port` 0: the server's. */
+void place_url(scene *s, const char *server, int port, int timeout_ms);
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+enum what { LIVE, INTEGERS, DATED };
+
+typedef struct role {
+    const char *name;
+    enum what what;
+    const char *scheme, *keys; /* of integers: the key, and its keys */
+    uint32_t node_bits;
+} role;
+
+/* How a client lives. */
+typedef struct traits {
+    const role *role;
+    int seat;
+    int generators; /* in one process, 1..4 */
+    int lots;       /* then it closes, and opens again; 0: never */
+    int64_t pace_us;
+    int die_at;    /* a failpoint; -1: none */
+    int die_after; /* so many passes */
+    int clock;     /* world.offset_ns, from 1; 0: the system's */
+    bool forks;    /* once, and both go on */
+} traits;
+
+/* A wrapped store, which enters what it grants into the ledger. */
+typedef struct recorder {
+    firn_store *inner;
+    ledger *ledger;
+    uint32_t life;
+    _Atomic int keeper; /* thread; its calls and those of others are counted apart */
+    _Atomic long keeper_calls, other_calls;
+} recorder;
+
+int recorder_open(firn_store **store, recorder **it, ledger *to, const char *url,
+                  const firn_store_options *options, firn_error *error);
+void client_clock(firn_clock *clock, _Atomic int64_t *offset_ns);
+
+/* Runs until world.stop, in this process; never returns. */
+_Noreturn void client_run(scene *s, const traits *how);
+void client_start(scene *s, const traits *how);
+/* Looks for one that ended; true: the seat is free. What it ended of is counted. */
+bool client_ended(scene *s, int at);
+void client_kill(scene *s, int at);
+/* All are told to stop, and are killed if they do not. */
+void clients_end(scene *s, int seats);
+
+/* ---- watching them -------------------------------------------------------------------------- */
+
+#define WAIT_MS 20000 /* for what comes for certain; far more than it takes */
+
+/* Forgets failures and recoveries, and looks for the next ones. */
+void look_from_now(scene *s);
+/* Until the first n seats have issued, or failed since look_from_now. False: not all of them. */
+bool await_issue(scene *s, int n);
+bool await_failures(scene *s, int n, int64_t most_ms);
+/* Until the seats [from, to) have issued by a call that began later than now: how long that took
+ * the slowest; -1: not all did, which is a failure. */
+int64_t await_again(scene *s, int from, int to, int64_t most_ms);
+/* Keeps the longest recovery. One past the promise is a failure; the brief run shares its machine
+ * with other tests, and has 10 s more. */
+void recovered(scene *s, int64_t took_ms, int64_t promised_ms);
+
+/* Judges all that the clients did, and the same with a planted duplicate. */
+void conclude(scene *s, bool granted);
+
+/* ---- scenarios ------------------------------------------------------------------------------ */
+
+enum {
+    ALONE = 1,     /* it stops the server, so no other runs beside it */
+    LONG_ONLY = 2, /* too long for the brief run */
+    LONG_REDIS =
+        4 /* there too long: a change of identity takes 30 s, and another scenario has one */
+};
+
+typedef struct scenario {
+    const char *name, *sentence;
+    void (*run)(scene *s);
+    const char *engine; /* of this one alone; NULL: of all */
+    unsigned flags;
+} scenario;
+
+void run_clients(scene *s);
+void run_outage(scene *s);
+void run_stalled(scene *s);
+void run_holder(scene *s);
+void run_clocks(scene *s);
+void run_churn(scene *s);
+void run_forked(scene *s);
+void run_network(scene *s);
+void run_keeper(scene *s);
+void run_command(scene *s);
+void run_lowered(scene *s);
+void run_restored(scene *s);
+void run_members(scene *s);
+void run_full(scene *s);
+
+#endif
