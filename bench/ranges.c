@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Measuring: integers of a segment whose step has adapted, on stores of several latencies, alone
+ * and beside a thread that calls firn_range_step. */
+#include "measure.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+enum {
+    FULL_STEP = 512000, /* 1000 doubled until the double would pass 1 000 000 */
+    SEGMENTS = 10,      /* a round */
+    WARM_UP = 6 * FULL_STEP
+};
+
+/* One range that is measured. */
+typedef struct counting {
+    const char *name;
+    int64_t wait_ns; /* of the store */
+    bool kept;
+    slow_store slow;
+    firn_store *store;
+    firn_range *range;
+    pthread_t keeper;
+    bool started;
+    double times[BENCH_REPEATS];
+} counting;
+
+static counting cases[] = {
+    {.name = "integer-0ms", .wait_ns = 0},
+    {.name = "integer-0.2ms", .wait_ns = 200000},
+    {.name = "integer-1ms", .wait_ns = 1000000},
+    {.name = "integer-5ms", .wait_ns = 5000000},
+    {.name = "integer-0ms-kept", .wait_ns = 0, .kept = true},
+    {.name = "integer-0.2ms-kept", .wait_ns = 200000, .kept = true},
+    {.name = "integer-1ms-kept", .wait_ns = 1000000, .kept = true},
+    {.name = "integer-5ms-kept", .wait_ns = 5000000, .kept = true},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static _Atomic bool over;
+
+static void *keep(void *of) {
+    counting *it = of;
+    int64_t wait_ms = 0;
+    bench_pin(1);
+    while (!over) { /* as long as the measurement */
+        firn_range_step(it->range, &wait_ms, NULL);
+        const struct timespec nap = {wait_ms / 1000, wait_ms % 1000 * 1000000};
+        nanosleep(&nap, NULL);
+    }
+    return NULL;
+}
+
+static bool count_up(counting *it, int64_t n) {
+    int64_t value;
+    for (int64_t i = 0; i < n; i++) {
+        if (firn_range_next(it->range, &value, NULL) != FIRN_OK) {
+            return false;
+        }
+        BENCH_KEEP(value);
+    }
+    return true;
+}
+
+static bool begin(counting *it) {
+    it->store = slow_store_open(&it->slow, it->wait_ns);
+    if (it->store == NULL ||
+        firn_range_open(&it->range, "bench", "", it->store, NULL, NULL) != FIRN_OK) {
+        return false;
+    }
+    it->started = it->kept && pthread_create(&it->keeper, NULL, keep, it) == 0;
+    return it->started == it->kept && count_up(it, WARM_UP);
+}
+
+static void end(counting *it) {
+    if (it->started) {
+        pthread_join(it->keeper, NULL);
+    }
+    firn_range_close(it->range, NULL);
+    firn_store_close(it->store);
+}
+
+static bool one_round(counting *it, int round) {
+    const int64_t n = SEGMENTS * FULL_STEP;
+    double start = bench_now_ns();
+    bool fine = count_up(it, n);
+    it->times[round] = (bench_now_ns() - start) / (double)n;
+    return fine;
+}
+
+static void put_case(counting *it, bool fine) {
+    figure own = {
+        .name = it->name, .ns = fine ? bench_middle(it->times, BENCH_REPEATS) : -1, .most = 20};
+    snprintf(own.note, sizeof own.note,
+             fine ? "firn_range_next, a reservation takes %.1f ms%s" : "firn_range_next fails",
+             (double)it->wait_ns / 1e6, it->kept ? ", beside a thread with firn_range_step" : "");
+    put_figure(&own);
+}
+
+void measure_ranges(void) {
+    bool fine = true;
+    for (int i = 0; i < CASES; i++) {
+        fine = begin(&cases[i]) && fine;
+    }
+    for (int round = 0; round < BENCH_REPEATS && fine; round++) {
+        for (int i = 0; i < CASES && fine; i++) {
+            fine = one_round(&cases[i], round);
+        }
+    }
+    over = true;
+    for (int i = 0; i < CASES; i++) {
+        put_case(&cases[i], fine);
+        end(&cases[i]);
+    }
+}
