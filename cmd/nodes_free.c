@@ -72,8 +72,14 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
                                                           : "stands at the end of its layout");
         return fail(s, &error);
     }
-    now.sec += GUARD_S;
     int code = firn_scheme_tick(scheme, &now, &tick, &error);
+    if (code == FIRN_OK && it->mark.high <= slot_of(tick, shift)) {
+        code = set_error(
+            &error, FIRN_EBUSY,
+            "the mark of node %.60s has passed: the node is free, nothing is to be done", it->key);
+    }
+    now.sec += GUARD_S;
+    code = code == FIRN_OK ? firn_scheme_tick(scheme, &now, &tick, &error) : code;
     *guard = slot_of(tick, shift);
     if (code == FIRN_OK && it->mark.high <= *guard) {
         code = set_error(&error, FIRN_EBUSY,
@@ -156,8 +162,8 @@ int nodes_free(session *s, firn_store *store) {
     char mark[FIRN_TIME_SIZE], low[FIRN_TIME_SIZE], distance[40];
     int64_t lowered = 0, guard = 0;
     if (s->option[OPTION_LOST_AFTER] == NULL) {
-        return fail_usage(s, "free needs --lost-after TIME: no ID of the node that was made for a "
-                             "later time is kept anywhere");
+        return fail_usage(s, "free needs --lost-after TIME: IDs of the node with a later time "
+                             "are kept nowhere, so that they may be made again");
     }
     int status = find(s, store, &it);
     if (status == STATUS_DONE && mark_scheme(&scheme, it.row) == FIRN_OK) {

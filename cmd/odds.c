@@ -4,6 +4,7 @@
  * are as exact as those of one half. Nothing is drawn. */
 #include "amounts.h"
 #include "json.h"
+#include "maths.h"
 #include "operands.h"
 
 #include <inttypes.h>
@@ -45,7 +46,7 @@ typedef struct model {
 static double log1p_less(double x) {
     double sum = 0, power = x;
     if (x > 0.01) {
-        return log1p(x) - x;
+        return maths_log1p(x) - x;
     }
     for (int k = 2; k < 12; k++) {
         power *= -x;
@@ -58,7 +59,7 @@ static double log1p_less(double x) {
 static double fall(double u) {
     double sum = 0, power = u;
     if (u > 0.01) {
-        return (1 - u) * log1p(-u) + u;
+        return (1 - u) * maths_log1p(-u) + u;
     }
     for (int k = 2; k < 12; k++) {
         power *= u;
@@ -80,12 +81,12 @@ static double ln_product(double first, double count, double space) {
     }
     if (count > 1e4) {
         end = end < space ? end : space - 1;
-        double ends = log1p(-end / space) - log1p(-first / space);
+        double ends = maths_log1p(-end / space) - maths_log1p(-first / space);
         double slopes = 1 / (space - first) - 1 / (space - end);
         return -space * (fall(end / space) - fall(first / space)) - ends / 2 + slopes / 12;
     }
     for (double i = first; i < end; i++) {
-        sum += log1p(-i / space);
+        sum += maths_log1p(-i / space);
     }
     return sum;
 }
@@ -106,7 +107,7 @@ static double ticks_of(const chances *it, double seconds, double *each) {
 static double none_drawn(const chances *it, double amount) {
     double each;
     if (it->count > 0) {
-        return ln_product(0, floor(amount), it->space);
+        return ln_product(0, maths_floor(amount), it->space);
     }
     double ticks = ticks_of(it, amount, &each);
     return ticks * it->space * log1p_less(each / it->space);
@@ -124,16 +125,16 @@ static double none_started(const chances *it, double amount) {
 static double none_next(const chances *it, double amount) {
     double each = amount;
     if (it->count > 0) {
-        double runs = it->nodes < amount ? it->nodes : floor(amount);
-        return ln_product(floor(amount) - runs + 1, runs - 1, it->space);
+        double runs = it->nodes < amount ? it->nodes : maths_floor(amount);
+        return ln_product(maths_floor(amount) - runs + 1, runs - 1, it->space);
     }
-    double ticks = ticks_of(it, amount, &each), mean = each / it->nodes, some = -expm1(-mean);
+    double ticks = ticks_of(it, amount, &each), mean = each / it->nodes, some = -maths_expm1(-mean);
     double ways = mean < 1e-5 ? mean * mean : 2 * mean * some - some * some;
     return -ticks * it->nodes * (it->nodes - 1) / 2 * ways / it->space;
 }
 
 static double none_alike(const chances *it, double amount) {
-    return ln_product(0, floor(amount), it->space);
+    return ln_product(0, maths_floor(amount), it->space);
 }
 
 enum { MODEL_RESERVED, MODEL_DIGEST, MODEL_DRAWN, MODEL_STARTED, MODEL_NEXT, MODEL_NODES };
@@ -171,7 +172,7 @@ static double space_of(const session *s, const firn_scheme *scheme, int role) {
             continue;
         }
         firn_value most = firn_scheme_most(scheme, i);
-        double values = ldexp((double)most.high, 64) + (double)most.low + 1;
+        double values = maths_ldexp((double)most.high, 64) + (double)most.low + 1;
         space *= role == FIRN_ROLE_ADDRESS ? values / 2 : values; /* a random one is multicast */
     }
     return space;
@@ -249,26 +250,26 @@ static double amount_of(const chances *it) {
 }
 
 static double odds_at(const chances *it, double amount) {
-    return it->model->none == NULL ? 0 : -expm1(it->model->none(it, amount));
+    return it->model->none == NULL ? 0 : -maths_expm1(it->model->none(it, amount));
 }
 
 /* The least amount at which the odds reach a goal, by halving, whole where it is a number of
  * things; infinite when they never do. */
 static double reach(const chances *it, double goal) {
     double low = -15, high = 60; /* decimal exponents */
-    if (it->model->none == NULL || odds_at(it, pow(10, high)) < goal) {
+    if (it->model->none == NULL || odds_at(it, maths_pow(10, high)) < goal) {
         return INFINITY;
     }
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
-        if (odds_at(it, pow(10, middle)) < goal) {
+        if (odds_at(it, maths_pow(10, middle)) < goal) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    double amount = pow(10, high);
-    return it->model->of_nodes || it->count > 0 ? ceil(amount * (1 - 1e-12)) : amount;
+    double amount = maths_pow(10, high);
+    return it->model->of_nodes || it->count > 0 ? maths_ceil(amount * (1 - 1e-12)) : amount;
 }
 
 static char *reach_text(char text[64], const chances *it, double goal) {
@@ -292,8 +293,8 @@ static bool waits(const chances *it) {
 }
 
 static void put_space(output *out, double space) {
-    double bits = log2(space);
-    if (bits == floor(bits)) {
+    double bits = maths_log2(space);
+    if (bits == maths_floor(bits)) {
         output_print(out, "S = 2^%.0f", bits);
     } else {
         output_print(out, "S = %.6g", space);
@@ -375,9 +376,9 @@ static void put_json(output *out, const chances *it) {
                              "scheme", it->scheme.name, "model", it->model->name, "odds",
                              real(odds_at(it, amount_of(it))), "why", it->model->why, "formula",
                              counted ? it->model->exact : it->model->formula, "space_bits",
-                             real(it->model->none == NULL ? INFINITY : log2(it->space)), "tick_s",
-                             real(it->tick > 0 ? it->tick : INFINITY), "nodes", real(it->nodes),
-                             "reach_1e-6", real(reach(it, 1e-6)), "reach_half",
+                             real(it->model->none == NULL ? INFINITY : maths_log2(it->space)),
+                             "tick_s", real(it->tick > 0 ? it->tick : INFINITY), "nodes",
+                             real(it->nodes), "reach_1e-6", real(reach(it, 1e-6)), "reach_half",
                              real(reach(it, 0.5)), "reach_unit", unit, "node_most_per_s",
                              real(it->most > 0 && it->tick > 0 ? it->most / it->tick : INFINITY),
                              "waits", (int)waits(it)));

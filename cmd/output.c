@@ -4,20 +4,36 @@
 #include "output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool output_dead(const output *out) {
     return out->gone || out->error != 0;
 }
 
+/* How much goes out in one write. Of a pipe that several processes write to, only as much stays in one
+ * piece as the system promises, so there it is whole lines of that length. */
+static size_t piece(const output *out, int file, size_t done) {
+    struct stat about;
+    size_t left = out->length - done, length = left;
+    if (left <= PIPE_BUF || fstat(file, &about) != 0 || !S_ISFIFO(about.st_mode)) {
+        return left;
+    }
+    for (length = PIPE_BUF; length > 0 && out->buffer[done + length - 1] != '\n';) {
+        length--;
+    }
+    return length > 0 ? length : left;
+}
+
 void output_flush(output *out) {
     int file = out->file > 0 ? out->file : STDOUT_FILENO;
     size_t done = 0;
     while (done < out->length && !output_dead(out)) {
-        ssize_t written = write(file, out->buffer + done, out->length - done);
+        ssize_t written = write(file, out->buffer + done, piece(out, file, done));
         if (written >= 0) {
             done += (size_t)written;
         } else if (errno == EPIPE) {

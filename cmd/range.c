@@ -42,6 +42,13 @@ int run_range(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
+    if (writer.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_ALWAYS) {
+        set_error(&error, FIRN_EUNSORTED,
+                  "texts of %s have several lengths, so two of them bound nothing: compare their "
+                  "first 17 digits, or --as hex",
+                  scheme.name);
+        return fail(s, &error);
+    }
     if (firn_bounds(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(s, &error);
     }

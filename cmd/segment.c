@@ -109,6 +109,9 @@ static int take(session *s, firn_store *store, const char *keys, const wish *wis
 /* KEY, peek KEY or advance KEY --min N. */
 static int read_verb(session *s, wish *wished) {
     const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
+    if (s->plain_count == 1 && strcmp(verb, "peek") == 0) {
+        return fail_usage(s, "peek needs a KEY: firn segment peek KEY");
+    }
     if (s->plain_count == 2) {
         wished->verb = strcmp(verb, "peek") == 0      ? PEEK
                        : strcmp(verb, "advance") == 0 ? ADVANCE

@@ -84,7 +84,9 @@ static void put_human(session *s, const char *text, const firn_reading *readings
         output_print(&s->out, "  %-*s  %-*s  %s%s%s\n", (int)names, list[i].name, (int)values,
                      list[i].value, dim, list[i].place, plain);
     }
-    if (scheme->note != NULL) {
+    const firn_scheme *listed = firn_scheme_find(scheme->name);
+    if (scheme->note != NULL && listed != NULL &&
+        listed->bits == scheme->bits) { /* of other digits it is not true */
         output_print(&s->out, "  %snote: %s%s\n", dim, scheme->note, plain);
     }
     put_also(&s->out, readings, count);

@@ -6,6 +6,7 @@
 #include "amounts.h"
 #include "chisquare.h"
 #include "json.h"
+#include "maths.h"
 #include "operands.h"
 #include "progress.h"
 #include "shard.h"
@@ -257,7 +258,7 @@ static int issue(session *s, spreading *to, sample *it, firn_error *error) {
     (void)s;
     for (uint64_t i = 0; i < it->count && code == FIRN_OK; i++) {
         double chance = ((double)(draw(&it->arrivals) >> 11) + 0.5) * 0x1p-53;
-        double gap_ns = -log(chance) / it->rate * 1e9;
+        double gap_ns = -maths_log(chance) / it->rate * 1e9;
         go_on(&it->clock, gap_ns < 1e17 ? (int64_t)gap_ns : (int64_t)1e17);
         firn_gen *gen = it->gens[draw(&it->arrivals) % it->nodes];
         firn_id id;

@@ -102,22 +102,30 @@ static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *
     return true;
 }
 
-static int refuse_node(const firn_gen *gen, bool job, firn_error *error) {
+/* `gone_back`: nodes that nobody has used are refused as well, so the store has a floor. */
+static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error *error) {
     char text[128];
+    if (gone_back) {
+        return firn__fail(error, FIRN_EBUSY,
+                          "the store has changed or gone back, so nobody knows which nodes of %s "
+                          "were never used: no back-dated IDs of it; firn stamp takes a node of "
+                          "yours",
+                          gen->ns);
+    }
     if (!gen->fixed || gen->node_bits == 0) {
         return firn__fail(error, FIRN_EBUSY,
                           "no node of %s was never used, so none can issue back-dated IDs: take "
-                          "ns=NAME or more node bits",
+                          "a row with more node bits",
                           gen->ns);
     }
     return firn__fail(error, FIRN_EBUSY,
                       "%s of %s issues live IDs%s: back-dated ones need a node that was never "
-                      "used, so %s",
+                      "used%s",
                       firn__gen_node_text(text, gen, gen->pinned), gen->ns,
                       job ? " or another job's" : "",
                       gen->scheme.node_rule == FIRN_NODE_ALWAYS && gen->scheme.given != NULL
-                          ? "give ns=NAME of their own"
-                          : "leave it out");
+                          ? ""
+                          : ", so leave it out");
 }
 
 /* Reserves `node` for good: its mark goes where no live window can reach. */
@@ -155,6 +163,7 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
     if (search->count > 1) {
         qsort(search->used, search->count, sizeof *search->used, compare);
     }
+    bool gone_back = false;
     for (int i = 0; i < NODE_TRIES; i++) {
         firn_mark held = {0, 0};
         if (!gen->fixed && !skip_used(gen, search, &node)) {
@@ -168,11 +177,12 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
         if (code != FIRN_EBUSY) {
             return code;
         }
+        gone_back = !gen->fixed && held.grant == 0;
         if (gen->fixed || !step_down(gen, &node)) {
             break;
         }
     }
-    return refuse_node(gen, !common, error);
+    return refuse_node(gen, !common, gone_back, error);
 }
 
 int firn__history_node(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, firn_error *error) {

@@ -81,9 +81,11 @@ static int load_module(void **library, const firn_store_ops **ops, const char *e
     char why[FIRN__MODULE_WHY];
     *library = firn__module_open(engine, options->module_dir, why);
     if (*library == NULL) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "there is no module for stores of kind %.20s:%s%.90s: install it in %s",
-                          engine, why[0] != '\0' ? " " : "", why, firn__module_place());
+        return firn__fail(
+            error, FIRN_EUSAGE,
+            "there is no module for stores of kind %.20s%s%.70s: write memory, sqlite, postgres, "
+            "mysql, redis, etcd or zookeeper, or install it in %.60s",
+            engine, why[0] != '\0' ? ": " : "", why, firn__module_place());
     }
     *ops = dlsym(*library, "firn_store_module");
     if (*ops == NULL || (*ops)->version != 1 || strcmp((*ops)->scheme, engine) != 0) {

@@ -547,7 +547,7 @@ static int no_node(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_err
         firn_scheme_time(&gen->scheme, free_tick, &time);
         return firn__fail(error, FIRN_EBUSY,
                           "nothing of %s is issued before %s: the store has changed or gone back, "
-                          "or a clock was ahead: wait, or take ns=NAME",
+                          "or a clock was ahead: wait",
                           gen->ns,
                           firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
     }

@@ -38,8 +38,13 @@ static void meet_mishap(void *self, const char *name) {
     }
 }
 
-static int try_open(firn_store **store, const char *url, mishap *mishap_at, firn_error *error) {
+/* With longer time-outs than by default, unless the URL says its own: the machine may be busy. */
+static int try_open(firn_store **store, const char *asked, mishap *mishap_at, firn_error *error) {
     firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
+    char url[1000];
+    bool timed = strstr(asked, "timeout_ms=") != NULL || strchr(asked, '?') == NULL;
+    snprintf(url, sizeof url, "%s%s", asked,
+             timed ? "" : "&timeout_ms=4000&connect_timeout_ms=4000");
     if (mishap_at != NULL) {
         options.failpoint = meet_mishap;
         options.failpoint_self = mishap_at;

@@ -116,6 +116,8 @@ with sqlite3.connect(sys.argv[1]) as db:
 PYTHON
 }
 "$FIRN" new snowflake ns=wrong node=9 --store "$db" "$unsafe" >"$TMPDIR/id" 2>/dev/null
+refuses "a node that is free needs no freeing" 5 "has passed: the node is free" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
+ahead wrong $((20 * 1000 * 4096))
 refuses "a node that may be in use is not freed" 5 "no more than 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 ahead wrong $((10 * 365 * 86400 * 1000 * 4096))
 refuses "far ahead its node is busy" 5 "in use up to" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"

@@ -72,6 +72,7 @@ matches "time-member is the calendar, the member and three digits" '20[0-9]{15}1
 # shellcheck disable=SC2086
 same "a member that acts often never repeats" 3000 "$("$FIRN" new time-member member=10001 $store "$unsafe" -n 3000 2>"$TMPDIR/stderr" | sort -u | wc -l)"
 refuses "the member is always given" 2 "give member=" new time-member
+refuses "its texts have several lengths, and bound nothing" 2 "first 17 digits" range time-member 2024-02-29 2024-03-01
 says "pack makes it of its fields" 20240229235959999777003 pack time-member time=2024-02-29T23:59:59.999Z member=777 sequence=3
 same "show reads it back" "777 3" "$("$FIRN" show --json --scheme time-member 20240229235959999777003 | jq -r '"\(.fields.member) \(.fields.sequence)"')"
 refuses "a text that fits two schemes is not converted on a guess" 1 "name --from or --scheme" convert --to hex 20240229235959999777003

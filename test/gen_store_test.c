@@ -195,7 +195,8 @@ static void a_lost_reply_is_asked_for_again(void **state) {
     world.log.fate = FATE_LOST;
     world.log.fated = 1;
     assert_true(next_slot(gen) > last);
-    assert_int_equal(world.log.reserves, 2); /* ahead of need nobody waits for more than one sending */
+    assert_int_equal(world.log.reserves,
+                     2); /* ahead of need nobody waits for more than one sending */
     pass(&world.clock, 300 * MS);
     assert_true(next_slot(gen) > last);
     assert_int_equal(world.log.reserves, 3);

@@ -406,10 +406,19 @@ static void back_after_a_restart(void **state) {
     drawn(store, "snow", 1, 0, 0);
     assert_true(engine_do(server, "kill", 0));
     not_drawn(store, "snow", 2, FIRN_ESTORE, "refused");
-    not_drawn(store, "snow", 3, FIRN_ESTORE, "refused");
-    not_drawn(store, "snow", 4, FIRN_ESTORE, "tried again"); /* and nobody is asked meanwhile */
+    /* Soon nobody is asked any more for a while: how soon depends on how busy this machine is. */
+    bool waits = false;
+    for (uint64_t i = 0; i < 50 && !waits; i++) {
+        firn_error error = {0};
+        firn_mark held;
+        int64_t first = -1;
+        assert_int_equal(draw(store, "snow", 0, 3 + i, 0, &first, &held, &error), FIRN_ESTORE);
+        waits = strstr(error.text, "tried again") != NULL;
+        assert_true(waits || strstr(error.text, "refused") != NULL);
+    }
+    assert_true(waits);
     assert_true(engine_do(server, "restart", 0));
-    drawn_at_last(store, "snow", 5);
+    drawn_at_last(store, "snow", 99);
     firn_store_close(store);
 }
 
