@@ -17,6 +17,11 @@ all:
 	$(CONFIGURE) -B $(BUILD) $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
 	$(COMPILE) $(BUILD) -j$(JOBS)
 
+# With the modules of shared stores and the extensions of databases, where their headers are.
+everything:
+	$(CONFIGURE) -B $(BUILD) -DFIRN_EXTENSIONS=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")
+	$(COMPILE) $(BUILD) -j$(JOBS)
+
 install: all
 	DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
 
@@ -73,4 +78,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
 
-.PHONY: all install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build format readme clean
+.PHONY: all everything install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build format readme clean

@@ -12,6 +12,7 @@
  *     Y 2000   M 01..12   D 01..31   b Jan   d 1..31, blank-padded or not   w Mon
  *     h m s    two digits each; s with a fraction after a point or a comma, up to nine digits
  *     T        T, or one or two blanks
+ *     I        nothing, where a T stands behind eight more: other digits are no date
  * and everything else for itself. A zone may follow each of them. */
 static const char *const forms[] = {
     "Y-M-DTh:m:s",    /* RFC 3339, ISO 8601, SQL, most logs */
@@ -22,6 +23,7 @@ static const char *const forms[] = {
     "w b d h:m:s Y",  /* ctime */
     "w, d b Y h:m:s", /* mail and HTTP, RFC 5322 */
     "Y/M/D h:m:s",    /* nginx's error log */
+    "IYMDThms",       /* the basic form of ISO 8601 */
 };
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
@@ -111,6 +113,11 @@ static bool take_fraction(parts *p) {
     return true;
 }
 
+/* Is it a date of eight digits, a T behind them? */
+static bool basic_next(const parts *p) {
+    return p->end - p->at > 8 && (p->at[8] == 'T' || p->at[8] == 't');
+}
+
 static bool take_part(parts *p, char part) {
     int32_t weekday;
     switch (part) {
@@ -141,6 +148,8 @@ static bool take_part(parts *p, char part) {
             return true;
         }
         return false;
+    case 'I':
+        return basic_next(p);
     default:
         return p->at < p->end && *p->at++ == part;
     }
@@ -274,6 +283,7 @@ static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
 static bool take_epoch(parts *p, firn_time *time) {
     const char *start = p->at;
     int64_t number = 0, unit;
+    bool basic = basic_next(p); /* has a reason of its own */
     for (; digit_next(p) && p->at - start < 17; p->at++) {
         number = number * 10 + (*p->at - '0');
     }
@@ -288,7 +298,7 @@ static bool take_epoch(parts *p, firn_time *time) {
         unit = 1000000;
         break;
     default:
-        if (p->at - start > 4) {
+        if (p->at - start > 4 && !basic) {
             p->why = "10 digits are seconds, 13 ms, 16 us since 1970: write others as @SECONDS";
         }
         return false;

@@ -37,6 +37,7 @@ typedef struct row {
     bool timed;         /* `instant` is known already */
     firn_time instant;
     bool cut;                   /* its last line has no end, and the time is the last thing on it */
+    bool passes;                /* it is no row: its bytes stay as they are */
     bool fatal;                 /* nothing behind it can be trusted, or the arguments are wrong */
     bool placed;                /* it has a place for its ID: */
     size_t at;                  /* behind so many bytes, */

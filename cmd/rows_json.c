@@ -169,9 +169,12 @@ static int place_id(const rows_plan *plan, const char *text, const char *object,
     if (id->count > 0 && !plan->replace) {
         r->fatal = true;
         return set_error(error, FIRN_EUSAGE,
-                         "the object has a member '%.60s' already: --replace writes over it, or "
+                         "the object has a member '%.60s' already: %s--replace writes over it, or "
                          "give --id another",
-                         plan->id);
+                         plan->id,
+                         strncmp(object + 1, plan->member, strlen(plan->member)) == 0
+                             ? "the file seems to be stamped; "
+                             : "");
     }
     if (id->count > 1) {
         return set_error(error, FIRN_ETEXT,

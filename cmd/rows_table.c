@@ -212,10 +212,32 @@ static void place_id(const rows_plan *plan, const char *text, const cut_row *cel
     r->after = r->nothing = !added ? "" : plan->format->delimiter == ',' ? "," : "\t";
 }
 
+/* Many editors and exports leave blank lines at the very end, which are no rows. Elsewhere a blank
+ * line is one, and bad. */
+static bool is_blank_end(const char *text, size_t length, bool last) {
+    size_t at = 0;
+    while (at < length) {
+        size_t behind = at + (text[at] == '\r');
+        if (behind == length && !last) {
+            break; /* its newline may come yet */
+        }
+        if (behind == length || text[behind] != '\n') {
+            return false;
+        }
+        at = behind + 1;
+    }
+    return true;
+}
+
 static int read_row(rows_plan *plan, const char *text, size_t length, bool last, row *r,
                     firn_error *error) {
     cut_row cells;
     int code;
+    if (is_blank_end(text, length, last)) {
+        r->size = last ? length : 0; /* what comes behind it tells whether it is the end */
+        r->passes = last;
+        return FIRN_OK;
+    }
     r->size = cut(plan, text, length, last, &cells, r, error, &code);
     if (r->size == 0) {
         return code;
@@ -278,6 +300,13 @@ static int find_time(rows_plan *plan, const char *text, size_t size, firn_error 
         return set_error(error, FIRN_EUSAGE, "there is no column %s: the header has %zu",
                          plan->time, plan->width);
     }
+    if (number == 0 && memchr(text, ';', size) != NULL) {
+        return set_error(
+            error, FIRN_EUSAGE,
+            "there is no column '%.40s': columns seem to be separated by ;: only , and "
+            "tab are taken",
+            plan->time);
+    }
     if (number == 0) {
         int shown = (int)(size < 60 ? size - rows_line_end(text, size) : 60);
         return set_error(error, FIRN_EUSAGE, "there is no column '%.40s': the header is %.*s%s",
@@ -291,9 +320,10 @@ static int find_id(rows_plan *plan, const char *text, size_t size, firn_error *e
     int code = find_column(plan, text, size, plan->id, &plan->id_index, error);
     if (code == FIRN_OK && plan->id_index != ROWS_NONE && !plan->replace) {
         return set_error(error, FIRN_EUSAGE,
-                         "column %zu is called '%.40s' already: --replace writes over it, or give "
-                         "--id another",
-                         plan->id_index + 1, plan->id);
+                         "column %zu is called '%.40s' already: %s--replace writes over it, or "
+                         "give --id another",
+                         plan->id_index + 1, plan->id,
+                         plan->id_index == 0 ? "the file seems to be stamped; " : "");
     }
     return code;
 }

@@ -99,6 +99,16 @@ int source_scan(source *in, source_visit *visit, void *context, firn_error *erro
     }
 }
 
+int source_again(source *in, firn_error *error) {
+    if (lseek(in->file, in->began, SEEK_SET) != in->began) {
+        return no_read(in, errno, error);
+    }
+    in->start = in->end = 0;
+    in->ended = false;
+    in->read = 0;
+    return FIRN_OK;
+}
+
 int source_unchanged(const source *in, firn_error *error) {
     struct stat now;
     const struct stat *then = &in->before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file or standard input as one long text that is read once, in constant memory: a window
+/* A file or standard input as one long text that is read in order, in constant memory: a window
  * that moves on, and grows for a row that does not fit. Knows bytes, not rows. */
 #ifndef FIRN_SOURCE_H
 #define FIRN_SOURCE_H
@@ -31,6 +31,8 @@ int source_more(source *in, firn_error *error);
 /* Adds the whole content to a digest; of a regular file, and before anything is read. */
 typedef void source_visit(void *context, const void *bytes, size_t size);
 int source_scan(source *in, source_visit *visit, void *context, firn_error *error);
+/* Of a regular file: reads it from its beginning again. FIRN_EIO. */
+int source_again(source *in, firn_error *error);
 /* Of a regular file: FIRN_EIO when it is not what it was when it was opened. */
 int source_unchanged(const source *in, firn_error *error);
 void source_close(source *in);

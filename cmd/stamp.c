@@ -11,6 +11,8 @@
 #include "source.h"
 #include "whole.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sha2.h>
 #include <signal.h>
@@ -240,7 +242,9 @@ static uint64_t digest_all(const stamping *it) {
     return out;
 }
 
-static int open_job(stamping *it, firn_error *error) {
+/* On the store of that URL, if the job has a name. */
+static int open_job_on(stamping *it, const char *url, void (*notice)(void *self, const char *text),
+                       firn_error *error) {
     session *s = it->s;
     firn_store *store = NULL;
     firn_store_options options = operand_store_options(s);
@@ -252,11 +256,11 @@ static int open_job(stamping *it, firn_error *error) {
                               .seed = s->option[OPTION_SEED],
                               .shift_ms = it->shift_ms,
                               .disorder_ms = it->disorder_ms,
-                              .notice = tell_note,
+                              .notice = notice,
                               .notice_self = s};
     int code = FIRN_OK;
     if (config.name != NULL) {
-        code = firn_store_open(&store, operand_store_url(s), &options, error);
+        code = firn_store_open(&store, url, &options, error);
         config.store = store;
     }
     if (code == FIRN_OK) {
@@ -265,14 +269,21 @@ static int open_job(stamping *it, firn_error *error) {
     if (store != NULL) {
         firn_store_close(store);
     }
+    return argument_code(code, error);
+}
+
+static int open_job(stamping *it, firn_error *error) {
+    session *s = it->s;
+    const char *name = s->option[OPTION_JOB];
+    int code = open_job_on(it, name != NULL ? operand_store_url(s) : NULL, tell_note, error);
     if (code == FIRN_OK && !it->in.regular && firn_job_again(it->job) &&
         s->option[OPTION_AGAIN] == NULL) {
         return set_error(error, FIRN_EBUSY,
                          "job '%.60s' was begun before, and its input cannot be compared: give "
                          "--again if it is the same, else another --job",
-                         config.name);
+                         name);
     }
-    return argument_code(code, error);
+    return code;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -389,6 +400,11 @@ static int pass_over(stamping *it, const row *r, int code, firn_error *error) {
 
 static int do_row(stamping *it, row *r, int code, firn_error *error) {
     firn_id id;
+    if (r->passes) {
+        output_bytes(it->to.out, source_text(&it->in), r->size);
+        return code;
+    }
+    it->tally.rows++;
     if (code == FIRN_OK) {
         code = find_id(it, r, &id, error);
     }
@@ -399,6 +415,24 @@ static int do_row(stamping *it, row *r, int code, firn_error *error) {
         code = pass_over(it, r, code, error);
     }
     return code;
+}
+
+/* All rows are bad: that is no file with bad rows but another column than the time's, and leaving
+ * them out would leave nothing. */
+static int check_any(stamping *it, firn_error *error) {
+    const tally *t = &it->tally;
+    const char *time = it->plan.time;
+    char column[64] = "";
+    if (t->bad == 0 || t->ids > 0) {
+        return FIRN_OK;
+    }
+    if (time != NULL) {
+        snprintf(column, sizeof column, " in '%.40s'", time);
+    }
+    it->to.out->length = 0; /* of standard output too, as far as nobody has it yet */
+    return set_error(error, FIRN_ETEXT,
+                     "no row has a time%s that gives an ID: line %" PRIu64 ": %s", column,
+                     t->bad_line, t->bad_one.text);
 }
 
 static void show_progress(stamping *it) {
@@ -412,7 +446,7 @@ static int do_rows(stamping *it, firn_error *error) {
     for (;;) {
         int failed = next_row(it, &r, &code, error);
         if (failed != FIRN_OK || (r.size == 0 && !r.fatal)) {
-            return failed;
+            return failed != FIRN_OK ? failed : check_any(it, error);
         }
         code = do_row(it, &r, code, error);
         if (code != FIRN_OK) {
@@ -420,7 +454,7 @@ static int do_rows(stamping *it, firn_error *error) {
         }
         it->line += lines_in(source_text(&it->in), r.size);
         it->in.start += r.size;
-        if (++it->tally.rows % LOOK_EVERY == 0) {
+        if (it->tally.rows % LOOK_EVERY == 0) {
             show_progress(it);
         }
         if (output_dead(it->to.out) || interrupt_signal() != 0) {
@@ -511,12 +545,57 @@ static int run_rows(stamping *it, size_t title, size_t head, firn_error *error) 
     return code;
 }
 
+/* ---- the rehearsal -------------------------------------------------------------------------- */
+
+static void tell_nothing(void *self, const char *text) {
+    (void)self, (void)text;
+}
+
+/* Back to the first row. */
+static int go_back(stamping *it, size_t *title, size_t *head, firn_error *error) {
+    firn_job_close(it->job);
+    it->job = NULL;
+    it->line = 1;
+    it->tally = (tally){0};
+    it->moments.bare = it->moments.twice = 0;
+    int code = source_again(&it->in, error);
+    return code == FIRN_OK ? begin(it, title, head, error) : code;
+}
+
+/* A job's name and node are gone for good once they are taken, so a bad row must be known before:
+ * goes through all of a file with the same job on a store in memory, and throws the IDs away. */
+static int rehearse(stamping *it, size_t *title, size_t *head, firn_error *error) {
+    static output nowhere; /* static for its size */
+    output *out = it->to.out;
+    nowhere.file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere.file < 0) {
+        return set_error(error, FIRN_EIO, "cannot write /dev/null: %s", strerror(errno));
+    }
+    int code = open_job_on(it, "memory:", tell_nothing, error);
+    if (code == FIRN_OK) {
+        it->to.out = &nowhere;
+        write_head(it, *title, *head);
+        code = do_rows(it, error);
+        it->to.out = out;
+    }
+    close(nowhere.file);
+    progress_end(&it->shown);
+    if (code == FIRN_OK && interrupt_signal() != 0) {
+        return set_error(error, FIRN_EUNKNOWN, "a signal came");
+    }
+    if (code == FIRN_OK) {
+        code = source_unchanged(&it->in, error);
+    }
+    return code == FIRN_OK ? go_back(it, title, head, error) : code;
+}
+
 static int stamp(stamping *it, firn_error *error) {
     session *s = it->s;
     size_t title = 0, head = 0;
     interrupt_catch();
     int code = source_open(&it->in, s->operands[0], error);
-    if (code == FIRN_OK && s->option[OPTION_JOB] != NULL && it->in.regular) {
+    bool twice = s->option[OPTION_JOB] != NULL && it->in.regular;
+    if (code == FIRN_OK && twice) {
         code = digest_content(it, error);
     }
     if (code == FIRN_OK) {
@@ -532,6 +611,9 @@ static int stamp(stamping *it, firn_error *error) {
         whole_is(&it->to, it->in.before.st_dev, it->in.before.st_ino)) {
         code = set_error(error, FIRN_EUSAGE, "%.80s would be read and written at once: give -o",
                          it->in.name);
+    }
+    if (code == FIRN_OK && twice) {
+        code = rehearse(it, &title, &head, error);
     }
     if (code == FIRN_OK) {
         code = open_job(it, error); /* last, since a job's node is gone for good */

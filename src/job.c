@@ -396,8 +396,9 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
     if (code == FIRN_OK && !seeded && (gen->random_bits > 0 || gen->drawn != 0)) {
         code =
             firn__fail(error, FIRN_EUSAGE,
-                       "%s has random fields: give --seed WORD, another one for each job (whoever "
-                       "knows it can guess the IDs)",
+                       "%s has random fields: give --seed \"$(od -An -N16 -tx8 /dev/urandom | tee "
+                       "-a seeds)\" and keep it: another file needs another one (who knows it can "
+                       "guess the IDs)",
                        gen->scheme.name);
     }
     if (code == FIRN_OK) {
@@ -448,8 +449,8 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     int code = firn__window_reserve(gen, &request, &first, &again, &held, 3, error);
     if (code == FIRN_EBUSY) {
         return firn__fail(error, FIRN_EBUSY,
-                          "job %s was done with other input or options: give the same, or another "
-                          "--job NAME",
+                          "job %s was begun with other input or options: give the same, or "
+                          "another --job NAME",
                           name);
     }
     job->again = code == FIRN_OK && held.grant == grant;

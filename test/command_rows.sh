@@ -74,6 +74,15 @@ gives "--replace writes over a column in its place" 't,id,x\n2024-01-01 00:00:00
 gives "--replace adds the column that is not there" 't\n2024-01-01 00:00:00\n' "id,t\n$first,2024-01-01 00:00:00\n" --format csv --time t --replace
 gives "a TSV knows no quotes" 'a\tt\n"x\t2024-01-01 00:00:00\n' "id\ta\tt\n$first\t\"x\t2024-01-01 00:00:00\n" --format tsv --time t
 gives "--as writes another form" 't\n2024-01-01 00:00:00\n' "id,t\n$(printf '%016x' "$first"),2024-01-01 00:00:00\n" --format csv --time t --as hex
+gives "blank lines at the very end of a CSV pass" 't,a\n2024-01-01 00:00:00,1\r\n\r\n\n\r\n' "id,t,a\n$first,2024-01-01 00:00:00,1\r\n\r\n\n\r\n" \
+    --format csv --time t
+same "and are no rows" 0 "$(printf '%s\n' "$notes" | grep -c rows)"
+gives "of a TSV of one column too" 't\n2024-01-01 00:00:00\n\n' "id\tt\n$first\t2024-01-01 00:00:00\n\n" --format tsv --time t
+gives "of a table without a header too" '2024-01-01 00:00:00\n\n' "$first,2024-01-01 00:00:00\n\n" --format csv --time 1 --no-header
+gives "--on-error null does not fill them" 't\n2024-01-01 00:00:00\nx\n\n' "id,t\n$first,2024-01-01 00:00:00\n,x\n\n" --format csv --time t --on-error null
+printf 't,a\r\n2024-01-01 00:00:00,1\r\n\r\n\n\r\n' >"$in"
+same "even when they come a byte at a time" "$("$FIRN" stamp "$in" --format csv --time t --scheme "$scheme" node=0 2>/dev/null | cksum)" \
+    "$(dd bs=1 <"$in" 2>/dev/null | "$FIRN" stamp - --format csv --time t --scheme "$scheme" node=0 2>/dev/null | cksum)"
 gives "blanks around a time are passed over" 't\n 2024-01-01 00:00:00 \n' "id,t\n$first, 2024-01-01 00:00:00 \n" --format csv --time t
 
 # ---- JSON lines ----------------------------------------------------------------------------------
@@ -129,6 +138,7 @@ refuses "a first line that tells no format is refused" 2 "does not tell the form
 # ---- times ---------------------------------------------------------------------------------------
 for text in 2024-01-01T00:00:00Z 2024-01-01t00:00:00z '2024-01-01 00:00:00' 2024-01-01T01:30:00+01:30 2024-01-01T00:00:00-00:00 \
     '2024-01-01 01:00:00+01' '2024-01-01 02:00:00 +0200' '2024-01-01 00:00:00 UTC' '2024-01-01  00:00:00' \
+    20240101T000000Z 20240101t000000.000z 20240101T013000+0130 20231231T230000,0-01:00 20240101T010000+01 '20240101T010000 +0100' 20240101T000000 \
     '01/Jan/2024:01:00:00 +0100' 'Jan  1 00:00:00 2024' 'Jan 1 2024 00:00:00' '2024 Jan 01 00:00:00' 'Mon Jan  1 00:00:00 2024' \
     'Mon, 01 Jan 2024 00:00:00 GMT' '2024/01/01 00:00:00' 1704067200 1704067200000 1704067200000000 1704067200.000 @1704067200; do
     means "$text" $day
@@ -172,7 +182,9 @@ same "with it nothing is said of rows" 0 "$(printf '%s\n' "$notes" | grep -c row
 ok='2024-01-01 00:00:00'
 bad "a row that is too short" "t,a\n$ok,1\n$ok\n" "line 3: the row has 1 field, not 2: is a delimiter missing" --format csv --time t
 bad "a row that is too long" "t,a\n$ok,1,2\n" "line 2: the row has 3 fields, not 2: is a delimiter not quoted" --format csv --time t
-bad "an empty line" "t,a\n\n" "line 2: the row has 1 field, not 2" --format csv --time t
+bad "an empty line" "t,a\n\n$ok,1\n" "line 2: the row has 1 field, not 2" --format csv --time t
+bad "an empty line among two" "t,a\n$ok,1\n\n\n$ok,1\n" "line 3: the row has 1 field, not 2" --format csv --time t
+bad "a carriage return alone at the end" "t,a\n$ok,1\n\n\r" "line 3: the row has 1 field, not 2" --format csv --time t
 bad "a zero byte" "t,a\n$ok,\\000\n" "line 2: the row holds a zero byte" --format csv --time t
 bad "a zero byte in a log" "$ok a\n$ok \\000\n" "line 2: the row holds a zero byte" --format log
 bad "a zero byte in JSON" '{"t":1704067200}\n{"t":\000}\n' "line 2: the row holds a zero byte" --format jsonl --time t
@@ -191,6 +203,11 @@ bad "an hour that is none" "t\n2023-01-01 24:00:00\n" "line 2: .* is no time: an
 bad "a second that is none" "t\n2023-01-01 00:00:61\n" "line 2: .* is no time: a second is 00 to 59" --format csv --time t
 bad "ten digits of the second" "t\n2023-01-01 00:00:00.0123456789\n" "line 2: .* is no time: at most nine digits" --format csv --time t
 bad "a number of other digits" "t\n20240101\n" "line 2: '20240101' is no time: 10 digits are seconds, 13 ms, 16 us" --format csv --time t
+bad "a basic date without its T" "t\n20240101 000000\n" "line 2: '20240101 000000' is no time: 10 digits are seconds" --format csv --time t
+bad "a basic date that is none" "t\n20240230T000000Z\n" "line 2: '20240230T000000Z' is no time: the month has fewer days" --format csv --time t
+bad "a basic month that is none" "t\n20241301T000000Z\n" "line 2: '20241301T000000Z' is no time: a month is 01 to 12" --format csv --time t
+bad "a basic time without seconds" "t\n20240101T0000Z\n" "line 2: '20240101T0000Z' is no time: write RFC 3339" --format csv --time t
+bad "a basic time that is too long" "t\n20240101T0000000Z\n" "line 2: '20240101T0000000Z' is no time: write RFC 3339" --format csv --time t
 printf '%s CST a\n' "$ok" >"$in"
 refuses "a zone that may be one of several" 1 "line 1: .* is no time: such a zone may be one of several: say which by --zone" \
     stamp "$in" --format log --scheme uuid7 --seed x
@@ -218,6 +235,13 @@ gives "--on-error skip leaves bad rows out" "$rows" "id,t,a\n$first,$ok,1\n$(id 
 same "and counts them" 1 "$(printf '%s\n' "$notes" | grep -c "4 rows, 2 IDs; 2 left out, the first is line 3: 'x' is no time")"
 gives "--on-error null leaves their IDs empty" "$rows" "id,t,a\n$first,$ok,1\n,x,2\n,$ok\n$(id $day 1),$ok,4\n" --format csv --time t --on-error null
 same "and counts them" 1 "$(printf '%s\n' "$notes" | grep -c "4 rows, 2 IDs; 2 without an ID, the first is line 3: ")"
+for how in skip null; do
+    bad "--on-error $how of a column that holds no time" "t,a\nx,$ok\ny,$ok\n" "no row has a time in 't' that gives an ID: line 2: 'x' is no time: " \
+        --format csv --time t --on-error $how
+    bad "--on-error $how of a log without times" "a\nb\n" "no row has a time that gives an ID: line 1: 'a' is no time: " --format log --on-error $how
+    same "nothing of them is written to standard output" "" "$("$FIRN" stamp "$in" --format log --scheme "$scheme" node=0 --on-error $how 2>/dev/null)"
+done
+gives "a header alone needs no time" 't\n' 'id,t\n' --format csv --time t --on-error skip
 gives "null in JSON, and a row without a place for it stays" '{"t":1}\n{}\n[\n{"t":1704067200}\n' \
     "{\"id\":null,\"t\":1}\n{\"id\":null}\n[\n{\"id\":\"$first\",\"t\":1704067200}\n" --format jsonl --time t --on-error null
 gives "null in a log is a tab" "$ok a\n  at main()\n" "$first\t$ok a\n\t  at main()\n" --format log --on-error null
@@ -249,6 +273,14 @@ refuses "a number that is none" 2 "there is no column 3: the header has 2" stamp
 refuses "a number behind the first row" 2 "line 1: there is no column 3: the first row has 2" stamp "$in" --format csv --time 3 --no-header --scheme uuid7 --seed x
 refuses "a name without a header" 2 "without a header columns are counted" stamp "$in" --format csv --time t --no-header --scheme uuid7 --seed x
 refuses "a column of that name" 2 "column 2 is called 'id' already: --replace" stamp "$in" --format csv --time t --scheme uuid7 --seed x
+for again in csv:t:'t\n2024-01-01 00:00:00\n' jsonl:t:'{"t":1704067200}\n'; do
+    stamp "${again#*:*:}" --format "${again%%:*}" --time t -o "$in"
+    refuses "a stamped ${again%%:*}" 2 "'id' already: the file seems to be stamped; --replace writes over it" \
+        stamp "$in" --format "${again%%:*}" --time t --scheme uuid7 --seed x -o "$in"
+done
+printf 'a;t\n1;2024-01-01 00:00:00\n' >"$in"
+refuses "columns between semicolons" 2 "there is no column 't': columns seem to be separated by ;: only , and tab are taken$" \
+    stamp "$in" --format csv --time t --scheme uuid7 --seed x
 printf 't,t\n' >"$in"
 refuses "two columns of the name" 2 "columns 1 and 2 are both called 't'" stamp "$in" --format csv --time t --scheme uuid7 --seed x
 printf '{"t":1704067200,"id":1}\n' >"$in"
@@ -256,6 +288,10 @@ refuses "a member of that name" 2 "line 1: the object has a member 'id' already:
 refuses "even with --on-error null" 2 "line 1: the object has a member 'id' already" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x --on-error null
 refuses "a node that nobody gave" 2 "snowflake needs a node: give datacenter= worker=, or --job NAME" stamp "$in" --format jsonl --time t --scheme snowflake
 refuses "random fields without a seed" 2 "uuid7 has random fields: give --seed" stamp "$in" --format jsonl --time t --scheme uuid7
+printf '{"t":1704067200}\n' >"$in"
+advice=$(printf '%s\n' "$err" | sed -nE 's/.*(--seed ".*") and keep it: another file needs another one .*/\1/p')
+same "what it says to give can be copied, and the seed is kept" "0 1" \
+    "$(cd "$TMPDIR" && eval "'$FIRN' stamp '$in' --format jsonl --time t --scheme uuid7 $advice >first" 2>"$TMPDIR/stderr"; echo $?) $("$FIRN" stamp "$in" --format jsonl --time t --scheme uuid7 --seed "$(cat "$TMPDIR/seeds")" 2>"$TMPDIR/stderr" | cmp - "$TMPDIR/first" >/dev/null && echo 1)"
 refuses "a scheme without time" 2 "uuid4 has no time" stamp "$in" --format jsonl --time t --scheme uuid4 --seed x
 refuses "a format that is none" 2 "--format xml is none: csv, tsv, jsonl or log" stamp "$in" --format xml --scheme uuid7
 refuses "an --on-error that is none" 2 "--on-error go is none: stop, skip or null" stamp "$in" --on-error go --scheme uuid7

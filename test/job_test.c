@@ -552,7 +552,7 @@ static void row_needs_a_seed(const firn_scheme *row) {
     for (int i = 0; i < 2; i++) {
         config.seed = none[i];
         if (row->node_rule != FIRN_NODE_ALWAYS) {
-            no_job(&config, FIRN_EUSAGE, "has random fields: give --seed WORD");
+            no_job(&config, FIRN_EUSAGE, "has random fields: give --seed \"");
         } else {
             firn_job_close(start(&config));
         }
@@ -693,7 +693,7 @@ static void the_same_job_may_be_done_again(void **state) {
         firn_job_close(job);
         firn_job_config changed = config;
         changed.digest = 43;
-        no_job(&changed, FIRN_EBUSY, "job again was done with other input or options");
+        no_job(&changed, FIRN_EBUSY, "job again was begun with other input or options");
         changed = config;
         changed.shift_ms++; /* a row let in would take the slot that the next one had before */
         no_job(&changed, FIRN_EBUSY, "or another --job NAME");

@@ -55,9 +55,14 @@ Is it unique, and on what does that rest?
 How do I read one, or back-date one?
 What do I do in a container, or on several machines?" \
         "$(sed -n '/^FIRST QUESTIONS/,/^SUBCOMMANDS/p' "$firn_1" | sed -nE 's/^   ([A-Z].*\?)$/\1/p')"
-    wrong=$(sed -nE 's/^ {8,}(firn [a-z].*)/\1/p' "$firn_1" | sed 's/< ids.txt/1541815603606036480/' | while read -r line; do
+    mkdir -p "$TMPDIR/examples"
+    printf '%s\n' 1541815603606036480 1541815603606036481 >"$TMPDIR/examples/ids.txt"
+    printf '%s\n' made,item 2019-05-01T08:30:00Z,tea >"$TMPDIR/examples/old.csv"
+    echo '2019-05-01 08:30:00 tea' >"$TMPDIR/examples/old.log"
+    (umask 077 && echo 000102030405060708090a0b0c0d0e0f >"$TMPDIR/examples/order.key")
+    wrong=$(sed -nE 's/^ {8,}(firn [a-z].*)/\1/p' "$firn_1" | while read -r line; do
         case $line in *--store*) continue ;; esac
-        sh -c "'$FIRN' ${line#firn }" >"$TMPDIR/said" 2>&1 || { echo "$line:" && cat "$TMPDIR/said"; }
+        (cd "$TMPDIR/examples" && sh -c "'$FIRN' ${line#firn }" </dev/null) >"$TMPDIR/said" 2>&1 || { echo "$line:" && cat "$TMPDIR/said"; }
     done)
     same "each example of firn(1) does what it says" "" "$wrong"
 fi

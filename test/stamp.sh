@@ -53,6 +53,11 @@ if python3 -c 'import csv, json, uuid, zoneinfo' 2>/dev/null; then
         same "rows that come $at bytes at a time are the same" 0 $?
     done
 
+    judge basic "$TMPDIR/basic.csv" "$TMPDIR/basic-wanted"
+    quietly "$TMPDIR/basic.csv" --time when --zone UTC --on-error null --max-shift 1d --scheme 'node:1 time:62/us@@0001-01-01' node=0 |
+        awk -F, 'NR > 1 { print $1 == "" ? "never" : $1 }' >"$TMPDIR/basic-got"
+    check "times of the basic form of ISO 8601 are what Python's calendar says" cmp "$TMPDIR/basic-wanted" "$TMPDIR/basic-got"
+
     if [ -e /usr/share/zoneinfo/Europe/Berlin ]; then
         judge zones "$TMPDIR/zone" "$TMPDIR/zone-wanted" >"$TMPDIR/zones"
         while read -r zone; do
@@ -105,13 +110,35 @@ job one "$TMPDIR/old.csv"
 same "the same again gives the same IDs" "$one" "$out"
 { cat "$TMPDIR/old.csv"; echo '2024-01-01 00:00:00,3'; } >"$TMPDIR/other.csv"
 job one "$TMPDIR/other.csv"
-same "another input is refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was done with other input or options')"
+same "another input is refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was begun with other input or options')"
 ask stamp "$TMPDIR/old.csv" --format csv --time t --zone +01:00 --scheme snowflake --store "$db" "$unsafe" --job one
-same "other options are refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was done with other input or options')"
+same "other options are refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was begun with other input or options')"
 job two "$TMPDIR/old.csv"
 same "another job has a node of its own" "" "$(printf '%s\n%s\n' "$one" "$out" | tail -n +2 | grep -v '^id' | cut -d, -f 1 | sort | uniq -d)"
 ask new snowflake --store "$db" "$unsafe" node=1023
 same "and live issue cannot enter it" 5 "$status"
+
+# The rows are gone through before anything is taken.
+{ cat "$TMPDIR/old.csv"; echo 'x,3'; } >"$TMPDIR/mended.csv"
+cp "$TMPDIR/old.csv" "$TMPDIR/kept.csv"
+empty=sqlite:$TMPDIR/empty/firn.db
+# first ARGS...: a job on a store of its own.
+first() {
+    ask stamp "$TMPDIR/mended.csv" --format csv --time t --zone UTC --scheme snowflake --store "$empty" "$unsafe" --job first -o "$TMPDIR/kept.csv" "$@"
+}
+first
+same "a bad row of a job is told" "1 firn: line 4: 'x' is no time" "$status $(printf '%s\n' "$err" | cut -d: -f 1-3)"
+first --time a
+same "a job on a wrong column too, which --on-error does not pass over" 2 "$status"
+same "before the job has a name or a node in the store" "0 " "$("$FIRN" nodes --json --store "$empty" "$unsafe" 2>"$TMPDIR/stderr"; echo $?) $(grep -v '^firn: note' "$TMPDIR/stderr")"
+check "and before the output is touched" cmp "$TMPDIR/old.csv" "$TMPDIR/kept.csv"
+sed -i 's/^x/2024-01-01 00:00:01/' "$TMPDIR/mended.csv"
+first
+same "the mended file goes under the same name" "0 4" "$status $(wc -l <"$TMPDIR/kept.csv")"
+same "and has one name and one node" 2 "$("$FIRN" nodes --store "$empty" "$unsafe" --json 2>"$TMPDIR/stderr" | wc -l)"
+{ cat "$TMPDIR/old.csv"; echo 'x,3'; } >"$TMPDIR/mended.csv"
+first
+same "a bad row is told rather than that the input is another one" 1 "$status"
 # piped NAME ARGS...
 piped() {
     piped=$1

@@ -4,6 +4,7 @@
 #     table SCHEME IN OUT COLUMN  are the IDs unique, true to their rows' times, in file order within an instant, and
 #                                 is everything else what it was, byte for byte?
 #     lines IN OUT                the same of JSON lines: all bytes but the new first member
+#     basic FILE WANTED           times as 20231114T221323.5+0130, right and wrong ones, and what datetime says they are
 #     zones FILE WANTED           local times of many zones and years, and what zoneinfo says they are
 import csv
 import datetime
@@ -122,6 +123,34 @@ def lines(before, after):
     print("%d rows" % len(new))
 
 
+def basic(path, wanted):
+    """Each time once, or rows of one instant would move on."""
+    draw = random.Random(8601)
+    start = datetime.datetime(1, 1, 1, tzinfo=datetime.timezone.utc)
+    seen = set()
+    with open(path, "w") as out, open(wanted, "w") as want:
+        out.write("when\n")
+        while len(seen) < 5000:
+            parts = (draw.randrange(1900, 2100), draw.randrange(0, 14), draw.randrange(0, 33), draw.randrange(0, 25),
+                     draw.choice((0, 7, 30, 59, 60)), draw.choice((0, 8, 31, 59, 61)))
+            digits = draw.choice((0, 0, 1, 3, 6))
+            fraction = draw.randrange(0, 10 ** digits)
+            minutes = draw.choice((0, 0, 90, -60, 345, -1439))
+            zone = "%s%02d%02d" % ("-" if minutes < 0 else "+", abs(minutes) // 60, abs(minutes) % 60)
+            zone = draw.choice(("", "Z", "+0000", "+00:00", "+00")) if minutes == 0 else zone
+            text = "%04d%02d%02dT%02d%02d%02d" % parts + (".%0*d" % (digits, fraction) if digits > 0 else "") + zone
+            try:
+                offset = datetime.timezone(datetime.timedelta(minutes=minutes))
+                when = datetime.datetime(*parts, fraction * 10 ** (6 - digits), tzinfo=offset) - start
+                answer = "%d\n" % (when // datetime.timedelta(microseconds=1))
+            except ValueError:
+                answer = "never\n"
+            if answer == "never\n" or answer not in seen:
+                seen.add(answer if answer != "never\n" else text)
+                out.write(text + "\n")
+                want.write(answer)
+
+
 def zones(path, wanted):
     """Local times around every change, drawn at random else; 'twice' and 'never' as zoneinfo has them."""
     draw = random.Random(7)
@@ -155,5 +184,7 @@ if __name__ == "__main__":
         table(*sys.argv[2:])
     elif sys.argv[1] == "lines":
         lines(*sys.argv[2:])
+    elif sys.argv[1] == "basic":
+        basic(*sys.argv[2:])
     else:
         zones(*sys.argv[2:])

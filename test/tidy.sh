@@ -34,7 +34,7 @@ for file in $(of '^(src|modules|cmd|packaging|sim|test|bench)/[^/]*\.c$'); do
     grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
 done
 for file in $(of '\.(h|def)$' | grep -v '^include/'); do
-    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd packaging sim test fuzz bench || unbuilt="${unbuilt:-} $file"
+    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd packaging sim test fuzz bench ext || unbuilt="${unbuilt:-} $file"
 done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What the SQL functions of every engine share: texts, numbers and bytes of SQL into schemes,
+ * instants, fields and IDs, and back. Knows no engine, issues nothing and keeps nothing.
+ *
+ * Texts come with a length and need no zero. Every function returns 0 or a FIRN_E code. */
+#ifndef FIRN_EXT_SQL_H
+#define FIRN_EXT_SQL_H
+
+#include "../../cmd/reading.h"
+
+#include <firn/firn.h>
+
+#define SQL_TEXT_SIZE 512 /* options, fields and schemes, and their zero */
+
+/* A text with its zero. FIRN_ERANGE: too long; FIRN_ETEXT: holds a zero byte. */
+int sql_copy(char out[SQL_TEXT_SIZE], const char *what, const char *text, size_t length,
+             firn_error *error);
+
+/* A name of the table, one with epoch=, bits= and digits= behind it, or a row as text. */
+int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error *error);
+
+/* RFC 3339 or @SECONDS; without an offset the time is UTC. */
+int sql_time(firn_time *time, const char *text, size_t length, firn_error *error);
+/* A number of seconds since 1970, decimals too: exact. */
+int sql_time_number(firn_time *time, const char *text, size_t length, firn_error *error);
+/* 2024-01-01 10:00:00.123 in UTC. FIRN_ERANGE: before the year 1, or after 9999. */
+int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, firn_error *error);
+/* The instant that an ID carries. FIRN_EUSAGE: the row has no time. */
+int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, firn_error *error);
+
+/* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme. */
+int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text, size_t length,
+               firn_error *error);
+int sql_pack(firn_id *id, const firn_scheme *scheme, const char *text, size_t length,
+             firn_error *error);
+/* The least and greatest ID of the tick that an instant lies in; `pinned` as in sql_fields. */
+int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, const firn_time *time,
+               const char *pinned, size_t length, firn_error *error);
+
+/* What a value may be as an ID: texts, and bytes of rows of more than 64 bits. `scheme` or NULL.
+ * Readings best first, as firn_guess has them. */
+int sql_read(firn_reading readings[FIRN_READINGS_MAX], size_t *count, const firn_scheme *scheme,
+             const char *text, size_t length, firn_error *error);
+/* A whole number of SQL, two's complement. */
+int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+                     const firn_scheme *scheme, int64_t value, firn_error *error);
+/* All readings mean the same ID, or FIRN_ETEXT. */
+int sql_certain(const firn_reading *readings, size_t count, firn_error *error);
+/* Text of another form, or of another scheme with the same content; `to` names either. */
+int sql_convert(char text[FIRN_TEXT_SIZE], const firn_reading *readings, size_t count,
+                const char *to, size_t length, firn_error *error);
+/* A UUID of any version in 36, 38 or 32 characters. */
+int sql_uuid(firn_id *id, const char *text, size_t length, firn_error *error);
+/* MySQL's order of the bytes, which sorts version 1 by time, and back. */
+void sql_swap(uint8_t out[16], const uint8_t in[16], bool back);
+/* A UUID of version 1 from its parts, exact to 100 ns. */
+int sql_uuid1(firn_id *id, const firn_time *time, int64_t clock_seq, const char *address,
+              size_t length, firn_error *error);
+/* A whole number for SQL. FIRN_ERANGE: it would be negative and so out of order. */
+int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, firn_error *error);
+
+/* Does the text hold the word NAME=...? */
+bool sql_has(const char *options, const char *name);
+/* Does it give the row its node, joined or by a field? */
+bool sql_has_node(const char *options, const firn_scheme *scheme);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the extension share: settings, values, makers of IDs and the slots in shared
+ * memory. It is thin: all that is known about IDs is libfirn's, through firn.h. */
+#ifndef FIRN_EXT_EXTENSION_H
+#define FIRN_EXT_EXTENSION_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include <firn/firn.h>
+
+/* ---- settings (extension.c) ------------------------------------------------------------------ */
+
+extern char *firn_setting_node;     /* of this server: a number, or fields; "": unset */
+extern char *firn_setting_history;  /* nodes for old rows: LOW-HIGH; "": unset */
+extern char *firn_setting_store;    /* URL of a firn store; "": the server's own marks */
+extern char *firn_setting_database; /* where the marks are */
+extern int firn_setting_max_wait_ms;
+extern int firn_setting_max_shift_ms;
+extern bool firn_setting_unsafe;
+
+extern bool firn_preloaded;
+/* Counts changes of settings: a maker of another count is made anew. */
+extern uint64 firn_settings_count;
+
+/* ---- errors and values (values.c) ------------------------------------------------------------ */
+
+/* Ends the statement: cause as message, cure as hint, SQLSTATE by the code. */
+void firn_fail(const firn_error *error) pg_attribute_noreturn();
+#define FIRN_CHECK(call)                                                                           \
+    do {                                                                                           \
+        if ((call) != FIRN_OK) {                                                                   \
+            firn_fail(&error);                                                                     \
+        }                                                                                          \
+    } while (0)
+/* The same with a text of our own, "cause: cure". */
+void firn_refuse(int code, const char *format, ...) pg_attribute_noreturn()
+    pg_attribute_printf(2, 3);
+
+enum firn_type { FIRN_AS_INT, FIRN_AS_UUID, FIRN_AS_TEXT, FIRN_AS_BYTES };
+
+firn_time firn_time_of(TimestampTz at);
+TimestampTz firn_timestamp_of(const firn_time *time);
+firn_id firn_id_of_int(int64 value);
+firn_id firn_id_of_uuid(const pg_uuid_t *uuid);
+/* An ID as an SQL value. Refuses what the type does not hold. */
+Datum firn_datum(const firn_id *id, enum firn_type type, int form);
+
+/* A scheme and what "key=value ..." says about it. */
+typedef struct firn_recipe {
+    firn_scheme scheme;
+    firn_fields fields;
+    bool unsigned_;
+    bool node_given;         /* by node= */
+    uint64 node;             /* that number */
+    char ns[FIRN_NS_SIZE];   /* "": by the scheme */
+    char name[FIRN_NS_SIZE]; /* the namespace */
+    char prefix[64];         /* of typeid */
+    char keys[1024];         /* the options without prefix */
+} firn_recipe;
+
+enum firn_reading_of { FIRN_OF_FIELDS, FIRN_OF_KEYS };
+/* FIELDS: every key is a field, epoch, bits or digits. KEYS: those of a generator too. */
+void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *options,
+                      enum firn_reading_of what);
+/* The same, remembered at the place of the call as long as the texts stay the same. */
+const firn_recipe *firn_recipe_at(FunctionCallInfo fcinfo, text *scheme, text *options);
+
+/* ---- packing fast (values.c) ----------------------------------------------------------------- */
+
+enum { FIRN_TERMS = 8 };
+
+/* An ID as a sum: the base and, for each slice of a field that changes, a part of its value times
+ * the ID that its lowest bit makes. Where a slice is mirrored there is no such sum. */
+typedef struct firn_sum {
+    bool exact; /* the sum is the ID; else firn_pack must be asked */
+    firn_id base;
+    int count;
+    struct {
+        uint8 field; /* 0: the first of the two fields, 1: the second */
+        uint8 from;
+        uint64 mask;
+        uint64 high, low;
+    } terms[FIRN_TERMS];
+} firn_sum;
+
+/* Of a scheme whose other fields are `fields`; the two that change are first slices, the second
+ * may be UINT32_MAX. */
+void firn_sum_make(firn_sum *sum, const firn_scheme *scheme, const firn_fields *fields,
+                   uint32 first, uint32 second);
+
+static inline void firn_sum_pack(firn_id *id, const firn_sum *sum, uint64 first, uint64 second) {
+    const uint64 values[2] = {first, second};
+    *id = sum->base;
+    for (int i = 0; i < sum->count; i++) { /* no two terms share a bit, so nothing is carried */
+        uint64 part = values[sum->terms[i].field] >> sum->terms[i].from & sum->terms[i].mask;
+        id->low += part * sum->terms[i].low;
+        id->high += part * sum->terms[i].high;
+    }
+}
+
+/* ---- slots of the server's node (shared.c, keeper.c) ----------------------------------------- */
+
+enum {
+    FIRN_CELLS = 256,        /* pairs of namespace and node that are issued from */
+    FIRN_TAKES = 16,         /* nodes for old rows that are asked for at once */
+    FIRN_WINDOW_MS = 2000,   /* reserved ahead */
+    FIRN_MAX_LEAD_MS = 1000, /* the last ID may be ahead of the clock by this */
+    FIRN_GUARD_MS = 30000,   /* after a change of timeline */
+    FIRN_JOB_SIZE = 64       /* a job's name and its zero */
+};
+
+/* One node of one namespace. Slots from `next` to `end` are the server's: each is issued by raising
+ * `next` in one atomic step. Both only ever grow; the keeper raises `end` after the table has it
+ * for good, and, where it must skip slots, `next` before that. */
+typedef struct firn_cell {
+    pg_atomic_uint64 next; /* the first slot that may be issued */
+    pg_atomic_uint64 end;  /* the first that may not */
+    pg_atomic_uint64 soft; /* from here on the keeper is asked for more; never above end */
+    pg_atomic_uint32 asked, answered; /* requests to the keeper, counted */
+    bool loaded;                      /* the keeper's: the mark was read */
+    int code;                         /* of the last answer */
+    firn_error why;
+    /* fixed as long as the server runs */
+    firn_scheme scheme;
+    uint32 sequence_bits;
+    uint64 slot_end; /* of the layout */
+    uint64 node;
+    char ns[FIRN_NS_SIZE];
+    char row[FIRN_ROW_SIZE];
+} firn_cell;
+
+enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
+
+/* A request for a node that was never used, for good. */
+typedef struct firn_take {
+    enum firn_take_state state;
+    uint64 number; /* of the request: who gave up waiting is not answered */
+    uint64 low, high, mark;
+    uint64 node; /* the answer */
+    firn_error why;
+    char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], job[FIRN_JOB_SIZE];
+} firn_take;
+
+typedef struct firn_shared {
+    LWLock *lock; /* cells are added, texts and takes read and written under it */
+    ConditionVariable answered;
+    pg_atomic_uint64 requests;
+    Latch *keeper; /* NULL: it does not run */
+    uint32 cell_count;
+    firn_take takes[FIRN_TAKES];
+    firn_cell cells[FIRN_CELLS];
+} firn_shared;
+
+extern firn_shared *firn_slots; /* NULL: not preloaded */
+
+void firn_shared_request(void); /* asks the server for the memory; while it starts */
+/* Slots of so many ms. */
+uint64 firn_slots_of_ms(const firn_cell *cell, int64 ms);
+/* The first slot of an instant. */
+uint64 firn_slot_of(const firn_cell *cell, const firn_time *time);
+firn_time firn_now(void);
+
+/* A backend's view of a cell: its row and fields, laid out so that an ID is one product each. */
+typedef struct firn_issuer {
+    firn_cell *cell;
+    firn_recipe recipe;
+    uint32 time, sequence; /* slices; sequence is UINT32_MAX where there is none */
+    firn_sum sum;
+    uint64 lead; /* slots */
+    int64 sec;   /* of the last exact reading */
+    uint64 sec_tick;
+    struct timespec coarse; /* the reading to which these two belong: */
+    uint64 fresh, limit;    /* slots from `fresh` on lie ahead of the clock for certain, and those
+                             * below `limit` within the lead */
+} firn_issuer;
+
+void firn_issuer_open(firn_issuer *issuer, const firn_recipe *recipe);
+void firn_issuer_next(firn_issuer *issuer, firn_id *id);
+/* A node for a job's old rows. */
+uint64 firn_shared_take(const firn_recipe *recipe, const char *job);
+/* Is every part of the node given, so that its slots are reserved? */
+bool firn_is_reserved(const firn_recipe *recipe);
+/* By its number, or by all of its parts? */
+bool firn_node_is_given(const firn_recipe *recipe);
+/* With the node of the settings, where the recipe leaves it open. */
+uint64 firn_node_of(firn_recipe *recipe);
+/* Splits a number over the parts of the node that are not given. */
+void firn_node_split(firn_recipe *recipe, uint64 node, const char *source);
+void firn_require_primary(void);
+
+void firn_keeper_register(void);
+PGDLLEXPORT void firn_keeper_main(Datum argument);
+
+#endif

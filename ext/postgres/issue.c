@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that make IDs. Three ways lead to one: rows without a node come from a generator of
+ * the backend's own, reserved rows from the server's slots in shared memory, or, with firn.store,
+ * from a node that the backend claims there. */
+#include "extension.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#if PG_VERSION_NUM >= 140000
+#include "utils/wait_event.h"
+#else
+#define HASH_STRINGS 0 /* the default there */
+#endif
+
+enum { MAKERS = 256, KEY_SIZE = 640, AHEAD = 64 };
+
+/* IDs of a row without time are as good later, so they are drawn many at once. */
+typedef struct stock {
+    int left;
+    firn_id ids[AHEAD];
+} stock;
+
+/* What makes the IDs of one scheme with one line of options. */
+typedef struct maker {
+    char key[KEY_SIZE]; /* both texts, a newline between: the table's key */
+    firn_gen *gen;      /* NULL: the issuer's */
+    firn_issuer *issuer;
+    stock *stock; /* NULL: the row has a time */
+    int form;
+    char prefix[64];
+} maker;
+
+/* Who remembers a maker must ask whether this is still the same. */
+static uint64 makers_count;
+static HTAB *makers;
+static uint64 made_for; /* firn_settings_count */
+
+/* ---- makers ---------------------------------------------------------------------------------- */
+
+/* Windows of a store go back; an error is only told, since the process ends. */
+static void close_all(void) {
+    HASH_SEQ_STATUS all;
+    maker *one;
+    if (makers == NULL) {
+        return;
+    }
+    hash_seq_init(&all, makers);
+    while ((one = hash_seq_search(&all)) != NULL) {
+        firn_error error;
+        if (one->gen != NULL && firn_close(one->gen, &error) != FIRN_OK) {
+            ereport(LOG, (errmsg("firn: %s", error.text)));
+        }
+        one->gen = NULL;
+        if (one->stock != NULL) {
+            pfree(one->stock);
+        }
+        one->stock = NULL;
+        if (one->issuer != NULL) {
+            pfree(one->issuer);
+        }
+        one->issuer = NULL;
+    }
+    hash_destroy(makers);
+    makers = NULL;
+    makers_count++;
+}
+
+static void close_at_exit(int code, Datum argument) {
+    close_all();
+}
+
+static void begin_makers(void) {
+    static bool registered;
+    HASHCTL control = {.keysize = KEY_SIZE, .entrysize = sizeof(maker), .hcxt = TopMemoryContext};
+    makers = hash_create("firn makers", 16, &control, HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
+    made_for = firn_settings_count;
+    if (!registered) {
+        before_shmem_exit(close_at_exit, 0);
+        registered = true;
+    }
+}
+
+static void tell(void *self, const char *text) {
+    ereport(LOG, (errmsg("firn: %s", text)));
+}
+
+static firn_gen *open_gen(const char *scheme, const char *keys) {
+    firn_gen *gen;
+    firn_error error;
+    firn_store_options options = {.unsafe = firn_setting_unsafe};
+    bool store = firn_setting_store[0] != '\0';
+    firn_config config = {.size = sizeof config,
+                          .scheme = scheme,
+                          .keys = keys,
+                          .store_url = store ? firn_setting_store : NULL,
+                          .store_options = &options,
+                          .notice = tell};
+    FIRN_CHECK(firn_open_with(&gen, &config, &error));
+    return gen;
+}
+
+static void check_way(const firn_recipe *recipe) {
+    bool store = firn_setting_store[0] != '\0';
+    if (store && firn_setting_node[0] != '\0') {
+        firn_refuse(FIRN_EUSAGE, "firn.store gives each backend a node of its own and firn.node "
+                                 "is set: unset one of them");
+    }
+    if (!store && firn_slots == NULL) {
+        firn_refuse(FIRN_EWINDOW,
+                    "%s needs reserved slots: put firn into shared_preload_libraries, restart and "
+                    "set firn.node, or set firn.store",
+                    recipe->scheme.name);
+    }
+}
+
+static void open_maker(maker *out, const char *scheme, const char *options) {
+    firn_recipe *recipe = palloc(sizeof *recipe);
+    firn_recipe_read(recipe, scheme, options, FIRN_OF_KEYS);
+    bool reserved = firn_is_reserved(recipe) || recipe->node_given;
+    if (reserved) {
+        check_way(recipe);
+    }
+    out->form = recipe->scheme.form;
+    strlcpy(out->prefix, recipe->prefix, sizeof out->prefix);
+    if (!reserved || firn_setting_store[0] != '\0') {
+        out->gen = open_gen(scheme, recipe->keys);
+        if (recipe->scheme.tick_ns == 0) {
+            out->stock = MemoryContextAllocZero(TopMemoryContext, sizeof *out->stock);
+        }
+    } else {
+        firn_issuer *issuer = MemoryContextAlloc(TopMemoryContext, sizeof *issuer);
+        PG_TRY();
+        { firn_issuer_open(issuer, recipe); }
+        PG_CATCH();
+        {
+            pfree(issuer);
+            PG_RE_THROW();
+        }
+        PG_END_TRY();
+        out->issuer = issuer;
+    }
+    pfree(recipe);
+}
+
+static maker *find_maker(const char *scheme, const char *options) {
+    char key[KEY_SIZE];
+    bool found;
+    if (snprintf(key, sizeof key, "%s\n%s", scheme, options) >= (int)sizeof key) {
+        firn_refuse(FIRN_ERANGE, "scheme and options have more than %d characters: write fewer",
+                    KEY_SIZE - 1);
+    }
+    if (makers != NULL &&
+        (made_for != firn_settings_count || hash_get_num_entries(makers) >= MAKERS)) {
+        close_all();
+    }
+    if (makers == NULL) {
+        begin_makers();
+    }
+    maker *known = hash_search(makers, key, HASH_FIND, NULL);
+    if (known == NULL) {
+        maker made = {.form = 0};
+        open_maker(&made, scheme, options);
+        known = hash_search(makers, key, HASH_ENTER, &found);
+        known->gen = made.gen;
+        known->issuer = made.issuer;
+        known->stock = made.stock;
+        known->form = made.form;
+        memcpy(known->prefix, made.prefix, sizeof known->prefix);
+    }
+    return known;
+}
+
+/* ---- one ID ---------------------------------------------------------------------------------- */
+
+/* Rows that ran ahead of the clock by all they may are waited for: a long INSERT goes on. */
+static void next_of_gen(firn_gen *gen, firn_id *id) {
+    firn_error error;
+    TimestampTz start = 0;
+    int code = firn_next(gen, id, &error);
+    while (code == FIRN_EEXHAUSTED) {
+        TimestampTz now = GetCurrentTimestamp();
+        start = start == 0 ? now : start;
+        if (now - start >= firn_setting_max_wait_ms * INT64CONST(1000)) {
+            break;
+        }
+        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1,
+                        PG_WAIT_EXTENSION);
+        ResetLatch(MyLatch);
+        CHECK_FOR_INTERRUPTS();
+        code = firn_next(gen, id, &error);
+    }
+    if (code != FIRN_OK) {
+        firn_fail(&error);
+    }
+}
+
+static void next_of_stock(maker *one, firn_id *id) {
+    stock *stock = one->stock;
+    firn_error error;
+    if (stock->left == 0) {
+        FIRN_CHECK(firn_next_n(one->gen, stock->ids, AHEAD, &error));
+        stock->left = AHEAD;
+    }
+    *id = stock->ids[--stock->left];
+    stock->ids[stock->left] = (firn_id){0}; /* what was issued is not kept */
+}
+
+static inline void next_of(maker *one, firn_id *id) {
+    if (one->stock != NULL) {
+        next_of_stock(one, id);
+    } else if (one->issuer != NULL) {
+        firn_issuer_next(one->issuer, id);
+    } else {
+        next_of_gen(one->gen, id);
+    }
+}
+
+static Datum text_with_prefix(const maker *one, const firn_id *id) {
+    char text[FIRN_TEXT_SIZE], whole[FIRN_TEXT_SIZE + 80];
+    firn_error error;
+    firn_id back;
+    firn_format(text, id, one->form);
+    int length = snprintf(whole, sizeof whole, "%s_%s", one->prefix, text);
+    FIRN_CHECK(firn_parse(&back, FIRN_FORM_TYPEID, 128, whole, (size_t)length, &error));
+    return PointerGetDatum(cstring_to_text(whole));
+}
+
+static Datum value_of(const maker *one, const firn_id *id, enum firn_type type) {
+    if (type == FIRN_AS_TEXT && one->prefix[0] != '\0') {
+        if (one->form != FIRN_FORM_TYPEID) {
+            firn_refuse(FIRN_EUSAGE, "prefix= is for typeid: leave it out");
+        }
+        return text_with_prefix(one, id);
+    }
+    return firn_datum(id, type, one->form);
+}
+
+/* ---- functions without arguments ------------------------------------------------------------- */
+
+/* A maker that is remembered once a process. */
+typedef struct place {
+    maker *maker;
+    uint64 count;
+} place;
+
+static inline Datum issue(place *at, const char *scheme, enum firn_type type) {
+    firn_id id;
+    if (unlikely(at->maker == NULL || at->count != makers_count ||
+                 made_for != firn_settings_count)) {
+        at->maker = find_maker(scheme, "");
+        at->count = makers_count;
+    }
+    next_of(at->maker, &id);
+    return type == FIRN_AS_INT ? Int64GetDatum((int64)id.low)
+                               : firn_datum(&id, type, at->maker->form);
+}
+
+/* SQL name, scheme, type: bigint up to 64 bits, uuid for 128, text for what is neither. */
+#define ISSUED(X)                                                                                  \
+    X(snowflake, "snowflake", FIRN_AS_INT)                                                         \
+    X(leaf, "leaf", FIRN_AS_INT)                                                                   \
+    X(seata, "seata", FIRN_AS_INT)                                                                 \
+    X(region, "region", FIRN_AS_INT)                                                               \
+    X(simpleflake, "simpleflake", FIRN_AS_INT)                                                     \
+    X(baidu, "baidu", FIRN_AS_INT)                                                                 \
+    X(lable, "lable-sequential", FIRN_AS_INT)                                                      \
+    X(lable_spread, "lable-spread", FIRN_AS_INT)                                                   \
+    X(sonyflake, "sonyflake", FIRN_AS_INT)                                                         \
+    X(discord, "discord", FIRN_AS_INT)                                                             \
+    X(tsid, "tsid", FIRN_AS_INT)                                                                   \
+    X(js53, "js53", FIRN_AS_INT)                                                                   \
+    X(flake, "flake", FIRN_AS_UUID)                                                                \
+    X(locality, "locality", FIRN_AS_UUID)                                                          \
+    X(locality_sequential, "locality-sequential", FIRN_AS_UUID)                                    \
+    X(uuid1, "uuid1", FIRN_AS_UUID)                                                                \
+    X(uuid1_swapped, "uuid1-swapped", FIRN_AS_UUID)                                                \
+    X(uuid4, "uuid4", FIRN_AS_UUID)                                                                \
+    X(uuid6, "uuid6", FIRN_AS_UUID)                                                                \
+    X(uuid7, "uuid7", FIRN_AS_UUID)                                                                \
+    X(ulid, "ulid", FIRN_AS_UUID)                                                                  \
+    X(objectid, "objectid", FIRN_AS_TEXT)                                                          \
+    X(objectid_legacy, "objectid-legacy", FIRN_AS_TEXT)                                            \
+    X(xid, "xid", FIRN_AS_TEXT)                                                                    \
+    X(ksuid, "ksuid", FIRN_AS_TEXT)                                                                \
+    X(time_random, "time-random", FIRN_AS_TEXT)
+
+#define X(name, scheme, type)                                                                      \
+    PG_FUNCTION_INFO_V1(firn_sql_##name);                                                          \
+    Datum firn_sql_##name(PG_FUNCTION_ARGS) {                                                      \
+        static place at;                                                                           \
+        return issue(&at, scheme, type);                                                           \
+    }
+ISSUED(X)
+#undef X
+
+/* ---- functions with arguments ---------------------------------------------------------------- */
+
+/* What the call remembers: its maker, as long as the arguments are the same. */
+typedef struct call {
+    place at;
+    size_t size;
+    char text[KEY_SIZE];
+} call;
+
+static maker *maker_at(FunctionCallInfo fcinfo, const char *scheme, size_t scheme_size,
+                       const char *options, size_t options_size) {
+    call *known = fcinfo->flinfo->fn_extra;
+    if (known == NULL) {
+        known = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *known);
+        fcinfo->flinfo->fn_extra = known;
+    }
+    bool same = known->at.maker != NULL && known->at.count == makers_count &&
+                made_for == firn_settings_count && known->size == scheme_size + 1 + options_size &&
+                memcmp(known->text, scheme, scheme_size) == 0 && known->text[scheme_size] == '\n' &&
+                memcmp(known->text + scheme_size + 1, options, options_size) == 0;
+    if (!same) {
+        char *name = pnstrdup(scheme, scheme_size), *line = pnstrdup(options, options_size);
+        known->at.maker = NULL;
+        known->at.maker = find_maker(name, line);
+        known->at.count = makers_count;
+        known->size = (size_t)snprintf(known->text, sizeof known->text, "%s\n%s", name, line);
+        pfree(name);
+        pfree(line);
+    }
+    return known->at.maker;
+}
+
+/* A function with one number or word for the options. */
+static Datum issue_with(FunctionCallInfo fcinfo, const char *scheme, const char *options,
+                        enum firn_type type) {
+    firn_id id;
+    maker *one = maker_at(fcinfo, scheme, strlen(scheme), options, strlen(options));
+    next_of(one, &id);
+    return value_of(one, &id, type);
+}
+
+PG_FUNCTION_INFO_V1(firn_sql_instagram);
+Datum firn_sql_instagram(PG_FUNCTION_ARGS) {
+    char options[32];
+    snprintf(options, sizeof options, "shard=%d", PG_GETARG_INT32(0));
+    return issue_with(fcinfo, "instagram", options, FIRN_AS_INT);
+}
+
+PG_FUNCTION_INFO_V1(firn_sql_region_of);
+Datum firn_sql_region_of(PG_FUNCTION_ARGS) {
+    char options[32];
+    snprintf(options, sizeof options, "region=%d", PG_GETARG_INT32(0));
+    return issue_with(fcinfo, "region", options, FIRN_AS_INT);
+}
+
+PG_FUNCTION_INFO_V1(firn_sql_time_member);
+Datum firn_sql_time_member(PG_FUNCTION_ARGS) {
+    char options[48];
+    snprintf(options, sizeof options, "member=" INT64_FORMAT, PG_GETARG_INT64(0));
+    return issue_with(fcinfo, "time-member", options, FIRN_AS_TEXT);
+}
+
+PG_FUNCTION_INFO_V1(firn_sql_typeid);
+Datum firn_sql_typeid(PG_FUNCTION_ARGS) {
+    text *prefix = PG_GETARG_TEXT_PP(0);
+    char options[96];
+    size_t size = VARSIZE_ANY_EXHDR(prefix);
+    if (size > 63 || size == 0) {
+        firn_refuse(FIRN_ERANGE, "the prefix has %zu bytes: 1 to 63", size);
+    }
+    for (size_t i = 0; i < size; i++) { /* a blank would begin another option */
+        char one = VARDATA_ANY(prefix)[i];
+        if (one != '_' && (one < 'a' || one > 'z')) {
+            firn_refuse(FIRN_EUSAGE, "character %zu of the prefix is not a to z or _: leave it out",
+                        i + 1);
+        }
+    }
+    snprintf(options, sizeof options, "prefix=%.*s", (int)size, VARDATA_ANY(prefix));
+    return issue_with(fcinfo, "typeid", options, FIRN_AS_TEXT);
+}
+
+static Datum issue_any(FunctionCallInfo fcinfo, enum firn_type type) {
+    text *scheme = PG_GETARG_TEXT_PP(0);
+    text *options = PG_NARGS() > 1 ? PG_GETARG_TEXT_PP(1) : NULL;
+    firn_id id;
+    maker *one = maker_at(fcinfo, VARDATA_ANY(scheme), VARSIZE_ANY_EXHDR(scheme),
+                          options != NULL ? VARDATA_ANY(options) : "",
+                          options != NULL ? VARSIZE_ANY_EXHDR(options) : 0);
+    next_of(one, &id);
+    return value_of(one, &id, type);
+}
+
+#define ENTRY(name, type)                                                                          \
+    PG_FUNCTION_INFO_V1(firn_sql_new_##name);                                                      \
+    Datum firn_sql_new_##name(PG_FUNCTION_ARGS) {                                                  \
+        return issue_any(fcinfo, type);                                                            \
+    }
+ENTRY(int, FIRN_AS_INT)
+ENTRY(uuid, FIRN_AS_UUID)
+ENTRY(text, FIRN_AS_TEXT)
+ENTRY(bytes, FIRN_AS_BYTES)
+#undef ENTRY

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper of the marks: a background worker that writes to a table, in transactions of its own,
+ * how far slots are reserved, and only then lets the backends have them. One keeper serves all
+ * databases of the server, so a mark has one writer. */
+#include "extension.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+#if PG_VERSION_NUM >= 140000
+#include "utils/wait_event.h"
+#endif
+
+#include <inttypes.h>
+#include <time.h>
+
+enum { JUMP_MS = 5000, HOLD_MS = 2000 };
+
+void firn_keeper_register(void) {
+    BackgroundWorker worker = {.bgw_flags =
+                                   BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
+                               .bgw_start_time = BgWorkerStart_RecoveryFinished,
+                               .bgw_restart_time = 1};
+    snprintf(worker.bgw_name, BGW_MAXLEN, "firn keeper");
+    snprintf(worker.bgw_type, BGW_MAXLEN, "firn keeper");
+    snprintf(worker.bgw_library_name, BGW_MAXLEN, "firn");
+    snprintf(worker.bgw_function_name, BGW_MAXLEN, "firn_keeper_main");
+    RegisterBackgroundWorker(&worker);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Not a part of the extension, so that DROP EXTENSION forgets no mark. */
+static const char create[] =
+    "CREATE SCHEMA IF NOT EXISTS firn;"
+    "CREATE TABLE IF NOT EXISTS firn.mark ("
+    " ns text COLLATE \"C\" NOT NULL,"
+    " node bigint NOT NULL,"
+    " \"row\" text NOT NULL,"
+    " high bigint NOT NULL CHECK (high >= 0),"
+    " job text,"
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " changed timestamptz NOT NULL DEFAULT now(),"
+    " PRIMARY KEY (ns, node));"
+    "COMMENT ON TABLE firn.mark IS 'firn: slots below high are reserved; never lower one';"
+    "REVOKE ALL ON SCHEMA firn FROM PUBLIC; REVOKE ALL ON firn.mark FROM PUBLIC";
+
+/* Whoever may put a trigger on it would act as the keeper, so only a superuser's plain table is
+ * taken. */
+static const char inspect[] =
+    "SELECT r.rolsuper AND c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relhastriggers"
+    " AND NOT c.relhasrules AND NOT c.relrowsecurity FROM pg_class c JOIN pg_roles r"
+    " ON r.oid = c.relowner WHERE c.oid = to_regclass('firn.mark')";
+
+static const char identify[] =
+    "SELECT (SELECT system_identifier FROM pg_control_system()),"
+    " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer";
+
+static const char look[] = "SELECT high, (system = $3 AND timeline = $4), job FROM firn.mark"
+                           " WHERE ns = $1 AND node = $2 FOR UPDATE";
+
+static const char other_row[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND \"row\" <> $2 LIMIT 1";
+
+static const char set_mark[] =
+    "INSERT INTO firn.mark (ns, node, \"row\", high, system, timeline)"
+    " VALUES ($1, $2, $3, $4, $5, $6)"
+    " ON CONFLICT (ns, node) DO UPDATE SET high = excluded.high, system = excluded.system,"
+    " timeline = excluded.timeline, changed = now()";
+
+static const char find_job[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
+
+static const char take_node[] =
+    "INSERT INTO firn.mark (ns, node, \"row\", high, job, system, timeline)"
+    " SELECT $1, n, $2, $3, $4, $5, $6 FROM generate_series($7, $8) n"
+    " WHERE NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
+    " RETURNING node";
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+enum { ARGUMENTS = 8 };
+
+typedef struct arguments {
+    int count;
+    Oid types[ARGUMENTS];
+    Datum values[ARGUMENTS];
+} arguments;
+
+static void add_text(arguments *list, const char *text) {
+    list->types[list->count] = TEXTOID;
+    list->values[list->count++] = CStringGetTextDatum(text);
+}
+
+static void add_int(arguments *list, int64 number) {
+    list->types[list->count] = INT8OID;
+    list->values[list->count++] = Int64GetDatum(number);
+}
+
+/* Runs one; returns how many rows came or were written. */
+static uint64 run(const char *statement, arguments *list) {
+    int code =
+        SPI_execute_with_args(statement, list->count, list->types, list->values, NULL, false, 0);
+    if (code < 0) {
+        elog(ERROR, "firn: %s", SPI_result_code_string(code));
+    }
+    return SPI_processed;
+}
+
+static Datum cell_at(int column, bool *is_null) {
+    return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
+}
+
+/* ---- who the server is ----------------------------------------------------------------------- */
+
+/* A promoted standby or a restored backup has another timeline; a dump that was loaded elsewhere
+ * another system. */
+typedef struct identity {
+    int64 system, timeline;
+} identity;
+
+static identity me;
+
+static void prepare_table(void) {
+    arguments none = {0};
+    bool is_null;
+    if (run("SELECT 1 WHERE to_regclass('firn.mark') IS NULL", &none) > 0 &&
+        SPI_execute(create, false, 0) < 0) {
+        elog(ERROR, "firn: the table firn.mark could not be made");
+    }
+    if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("firn: firn.mark is not a plain table of a superuser's"),
+                        errhint("Look who made it, and give it to a superuser without triggers, "
+                                "rules and policies.")));
+    }
+    run(identify, &none);
+    me.system = DatumGetInt64(cell_at(1, &is_null));
+    me.timeline = DatumGetInt32(cell_at(2, &is_null));
+}
+
+/* ---- clock ----------------------------------------------------------------------------------- */
+
+static int64 ms_of(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * INT64CONST(1000) + now.tv_nsec / 1000000;
+}
+
+/* The wall clock against the one that never steps. */
+static int64 offset_now(void) {
+    int64 steady = ms_of(CLOCK_BOOTTIME);
+    return ms_of(CLOCK_REALTIME) - steady;
+}
+
+/* A clock that jumps ahead by more than 5 s against the steady one is believed when it has held
+ * for 2 s: else a wrong reading would push the mark into the future, and there it stays. */
+static void await_clock(void) {
+    static int64 offset;
+    static bool known;
+    int64 now = offset_now();
+    if (known && now - offset > JUMP_MS) {
+        ereport(LOG, (errmsg("firn: the clock jumped ahead by %.1f s; it is believed when it has "
+                             "held for 2 s",
+                             (double)(now - offset) / 1000)));
+        pg_usleep(HOLD_MS * 1000L);
+        CHECK_FOR_INTERRUPTS();
+        now = offset_now();
+    }
+    offset = now;
+    known = true;
+}
+
+/* ---- grants ---------------------------------------------------------------------------------- */
+
+/* What a cell gets once the transaction is durable. */
+typedef struct grant {
+    firn_cell *cell;
+    uint32 asked;
+    uint64 next, end; /* next 0: as it is */
+    firn_error why;
+} grant;
+
+static void refuse(firn_error *why, int code, const char *format, ...) pg_attribute_printf(3, 4);
+static void refuse(firn_error *why, int code, const char *format, ...) {
+    va_list list;
+    why->code = code;
+    va_start(list, format);
+    vsnprintf(why->text, sizeof why->text, format, list);
+    va_end(list);
+}
+
+/* The slot of now, or why there is none. */
+static bool slot_now(const firn_cell *cell, int64 later_ms, uint64 *slot, firn_error *why) {
+    firn_time now = firn_now();
+    uint64 tick;
+    now.sec += later_ms / 1000;
+    if (firn_scheme_tick(&cell->scheme, &now, &tick, why) != FIRN_OK) {
+        return false;
+    }
+    *slot = tick << cell->sequence_bits;
+    return true;
+}
+
+/* Reads the mark. Returns false when the node is not for live IDs. */
+static bool read_mark(grant *it, uint64 *high, bool *same) {
+    firn_cell *cell = it->cell;
+    arguments list = {0};
+    bool is_null;
+    *high = 0;
+    *same = true;
+    add_text(&list, cell->ns);
+    if (!cell->loaded) {
+        add_text(&list, cell->row);
+        if (run(other_row, &list) > 0) {
+            refuse(&it->why, FIRN_EROW,
+                   "namespace %.60s belongs to another row: give another ns=", cell->ns);
+            return false;
+        }
+        list.count = 1;
+    }
+    add_int(&list, (int64)cell->node);
+    add_int(&list, me.system);
+    add_int(&list, me.timeline);
+    if (run(look, &list) == 0) {
+        return true;
+    }
+    *high = (uint64)DatumGetInt64(cell_at(1, &is_null));
+    *same = DatumGetBool(cell_at(2, &is_null));
+    (void)cell_at(3, &is_null);
+    if (!is_null) {
+        refuse(&it->why, FIRN_EBUSY,
+               "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
+               cell->node, cell->ns);
+    }
+    return is_null;
+}
+
+static void write_mark(const firn_cell *cell, uint64 high) {
+    arguments list = {0};
+    add_text(&list, cell->ns);
+    add_int(&list, (int64)cell->node);
+    add_text(&list, cell->row);
+    add_int(&list, (int64)high);
+    add_int(&list, me.system);
+    add_int(&list, me.timeline);
+    run(set_mark, &list);
+}
+
+/* Everything from the old end, or the mark where that is higher, to the new end is the server's:
+ * the mark has no other writer. A mark far ahead of the clock is not raised: it is waited for. */
+static void plan(grant *it) {
+    firn_cell *cell = it->cell;
+    uint64 high, now, begin = pg_atomic_read_u64(&cell->end), guard = 0;
+    uint64 used = pg_atomic_read_u64(&cell->next), reach = 0;
+    bool same;
+    if (!read_mark(it, &high, &same) || !slot_now(cell, 0, &now, &it->why)) {
+        return;
+    }
+    if (!same && !slot_now(cell, FIRN_GUARD_MS, &guard, &it->why)) {
+        return;
+    }
+    if (high > begin || guard > begin) {
+        begin = high > guard ? high : guard;
+        it->next = begin;
+    }
+    uint64 from = used > now ? used : now;
+    from = from < begin && begin <= now + firn_slots_of_ms(cell, FIRN_MAX_LEAD_MS) ? begin : from;
+    reach = from + firn_slots_of_ms(cell, FIRN_WINDOW_MS);
+    it->end = reach < begin ? begin : reach;
+    it->end = it->end > cell->slot_end ? cell->slot_end : it->end;
+    if (begin >= cell->slot_end) {
+        refuse(&it->why, FIRN_ELAYOUT,
+               "the mark of %.60s node %" PRIu64 " is at the end of the layout: take another node",
+               cell->ns, cell->node);
+        return;
+    }
+    if (it->end > high || !same) {
+        write_mark(cell, it->end);
+    }
+}
+
+/* Raises `next` first: who sees the new end must not issue below it what is skipped. */
+static void publish(grant *it) {
+    firn_cell *cell = it->cell;
+    uint64 next = pg_atomic_read_u64(&cell->next);
+    cell->code = it->why.code;
+    if (it->why.code != FIRN_OK) {
+        uint64 end = pg_atomic_read_u64(&cell->end);
+        cell->why = it->why;
+        /* not asked again at each ID: half of what is left later */
+        pg_atomic_write_u64(&cell->soft, next < end ? next + (end - next) / 2 : end);
+    } else {
+        while (next < it->next && !pg_atomic_compare_exchange_u64(&cell->next, &next, it->next)) {
+        }
+        next = next < it->next ? it->next : next;
+        pg_write_barrier();
+        if (it->end > pg_atomic_read_u64(&cell->end)) {
+            pg_atomic_write_u64(&cell->end, it->end);
+            pg_write_barrier();
+            pg_atomic_write_u64(&cell->soft, it->end - firn_slots_of_ms(cell, FIRN_WINDOW_MS) / 2);
+        }
+        cell->loaded = true;
+    }
+    pg_atomic_write_u32(&cell->answered, it->asked);
+}
+
+/* ---- nodes for old rows ---------------------------------------------------------------------- */
+
+/* Works on a copy: who asked may give up meanwhile. */
+static void take(firn_take *it) {
+    arguments list = {0};
+    bool is_null;
+    add_text(&list, it->ns);
+    add_text(&list, it->row);
+    if (run(other_row, &list) > 0) {
+        refuse(&it->why, FIRN_EROW,
+               "namespace %.60s belongs to another row: give another ns=", it->ns);
+        return;
+    }
+    list.count = 1;
+    add_text(&list, it->job);
+    if (run(find_job, &list) > 0) {
+        refuse(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
+               it->job, it->ns);
+        return;
+    }
+    list.count = 1;
+    add_text(&list, it->row);
+    add_int(&list, (int64)it->mark);
+    add_text(&list, it->job);
+    add_int(&list, me.system);
+    add_int(&list, me.timeline);
+    add_int(&list, (int64)it->low);
+    add_int(&list, (int64)it->high);
+    if (run(take_node, &list) == 0) {
+        refuse(&it->why, FIRN_EBUSY,
+               "no node of %.60s from %" PRIu64 " to %" PRIu64
+               " is left for old rows: widen firn.history, or give another node",
+               it->ns, it->low, it->high);
+        return;
+    }
+    it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+typedef struct round {
+    int grant_count, take_count;
+    grant grants[FIRN_CELLS];
+    firn_take takes[FIRN_TAKES];
+} round_;
+
+static void gather(round_ *it) {
+    it->grant_count = it->take_count = 0;
+    LWLockAcquire(firn_slots->lock, LW_SHARED);
+    for (uint32 i = 0; i < firn_slots->cell_count; i++) {
+        firn_cell *cell = &firn_slots->cells[i];
+        uint32 asked = pg_atomic_read_u32(&cell->asked);
+        if (asked != pg_atomic_read_u32(&cell->answered)) {
+            it->grants[it->grant_count++] = (grant){.cell = cell, .asked = asked};
+        }
+    }
+    for (int i = 0; i < FIRN_TAKES; i++) {
+        if (firn_slots->takes[i].state == FIRN_TAKE_ASKED) {
+            it->takes[it->take_count++] = firn_slots->takes[i];
+        }
+    }
+    LWLockRelease(firn_slots->lock);
+}
+
+static void answer(const firn_take *it) {
+    for (int i = 0; i < FIRN_TAKES; i++) {
+        firn_take *own = &firn_slots->takes[i];
+        if (own->number == it->number && own->state == FIRN_TAKE_ASKED) {
+            *own = *it;
+            own->state = FIRN_TAKE_ANSWERED;
+        }
+    }
+}
+
+static void publish_all(round_ *it) {
+    LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
+    for (int i = 0; i < it->grant_count; i++) {
+        publish(&it->grants[i]);
+    }
+    for (int i = 0; i < it->take_count; i++) {
+        answer(&it->takes[i]);
+    }
+    LWLockRelease(firn_slots->lock);
+    ConditionVariableBroadcast(&firn_slots->answered);
+}
+
+/* A server that may forget what it acknowledged is refused. */
+static void check_durable(void) {
+    static const char *const needed[] = {"fsync", "full_page_writes"};
+    for (size_t i = 0; i < lengthof(needed) && !firn_setting_unsafe; i++) {
+        if (strcmp(GetConfigOption(needed[i], false, false), "on") != 0) {
+            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                            errmsg("firn: %s is off, so a crash may forget marks", needed[i]),
+                            errhint("Set it to on, or set firn.unsafe = on if IDs may repeat.")));
+        }
+    }
+}
+
+static void write_all(round_ *it) {
+    SetCurrentStatementStartTimestamp();
+    StartTransactionCommand();
+    SPI_connect();
+    PushActiveSnapshot(GetTransactionSnapshot());
+    pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
+    check_durable();
+    prepare_table();
+    for (int i = 0; i < it->grant_count; i++) {
+        plan(&it->grants[i]);
+    }
+    for (int i = 0; i < it->take_count; i++) {
+        take(&it->takes[i]);
+    }
+    SPI_finish();
+    PopActiveSnapshot();
+    CommitTransactionCommand();
+    pgstat_report_activity(STATE_IDLE, NULL);
+    /* One who is told to end while a synchronous standby is waited for returns from the commit
+     * early: then nothing is handed out. */
+    CHECK_FOR_INTERRUPTS();
+}
+
+/* The transaction is gone: everybody who waits is told why. */
+static void fail_all(round_ *it, MemoryContext context) {
+    MemoryContextSwitchTo(context);
+    ErrorData *error = CopyErrorData();
+    FlushErrorState();
+    AbortCurrentTransaction();
+    for (int i = 0; i < it->grant_count; i++) {
+        it->grants[i].why.code = FIRN_ESTORE;
+        snprintf(it->grants[i].why.text, sizeof it->grants[i].why.text,
+                 "the marks could not be written, %.100s: see the server's log", error->message);
+    }
+    for (int i = 0; i < it->take_count; i++) {
+        it->takes[i].why.code = FIRN_ESTORE;
+        snprintf(it->takes[i].why.text, sizeof it->takes[i].why.text,
+                 "the node could not be taken, %.100s: see the server's log", error->message);
+    }
+    ereport(LOG, (errmsg("firn: marks were not written: %s", error->message),
+                  error->hint != NULL ? errhint("%s", error->hint) : 0));
+    FreeErrorData(error);
+    publish_all(it);
+}
+
+static void serve(round_ *it) {
+    MemoryContext context = CurrentMemoryContext;
+    await_clock();
+    gather(it);
+    if (it->grant_count + it->take_count == 0) {
+        return;
+    }
+    PG_TRY();
+    {
+        write_all(it);
+        publish_all(it);
+    }
+    PG_CATCH();
+    { fail_all(it, context); }
+    PG_END_TRY();
+    MemoryContextSwitchTo(context);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void leave(int code, Datum unused) {
+    LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
+    firn_slots->keeper = NULL;
+    LWLockRelease(firn_slots->lock);
+}
+
+static void settle(void) {
+    static const char *const settings[][2] = {{"synchronous_commit", "on"},
+                                              {"search_path", "pg_catalog"},
+                                              {"default_transaction_isolation", "read committed"},
+                                              {"default_transaction_read_only", "off"},
+                                              {"lock_timeout", "3s"},
+                                              {"statement_timeout", "0"},
+                                              {"jit", "off"}};
+    for (size_t i = 0; i < lengthof(settings); i++) {
+        SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION);
+    }
+}
+
+void firn_keeper_main(Datum argument) {
+    static round_ round;
+    pqsignal(SIGHUP, SignalHandlerForConfigReload);
+    pqsignal(SIGTERM, die);
+    BackgroundWorkerUnblockSignals();
+    BackgroundWorkerInitializeConnection(firn_setting_database, NULL, 0);
+    settle();
+    before_shmem_exit(leave, 0);
+    LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
+    firn_slots->keeper = &MyProc->procLatch;
+    LWLockRelease(firn_slots->lock);
+    for (;;) {
+        serve(&round);
+        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
+        ResetLatch(MyLatch);
+        CHECK_FOR_INTERRUPTS();
+        if (ConfigReloadPending) {
+            ConfigReloadPending = false;
+            ProcessConfigFile(PGC_SIGHUP);
+        }
+    }
+}

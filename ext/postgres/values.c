@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of SQL to those of libfirn and back, errors to SQLSTATEs, options to recipes. Nothing
+ * here knows a scheme by name. */
+#include "extension.h"
+
+#include "common/int.h"
+#include "mb/pg_wchar.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+
+#include <ctype.h>
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static const struct {
+    int code, state;
+} states[] = {{FIRN_EUSAGE, ERRCODE_INVALID_PARAMETER_VALUE},
+              {FIRN_ERANGE, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE},
+              {FIRN_ELAYOUT, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE},
+              {FIRN_ETEXT, ERRCODE_INVALID_TEXT_REPRESENTATION},
+              {FIRN_EMISMATCH, ERRCODE_INVALID_PARAMETER_VALUE},
+              {FIRN_EROW, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE},
+              {FIRN_EBUSY, ERRCODE_OBJECT_IN_USE},
+              {FIRN_EEXHAUSTED, ERRCODE_CONFIGURATION_LIMIT_EXCEEDED},
+              {FIRN_EWINDOW, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE},
+              {FIRN_EMEMORY, ERRCODE_OUT_OF_MEMORY},
+              {FIRN_EIO, ERRCODE_IO_ERROR},
+              {FIRN_ESTORE, ERRCODE_CONNECTION_FAILURE},
+              {FIRN_EUNKNOWN, ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN},
+              {FIRN_EUNSORTED, ERRCODE_FEATURE_NOT_SUPPORTED}};
+
+static int state_of(int code) {
+    for (size_t i = 0; i < lengthof(states); i++) {
+        if (states[i].code == code) {
+            return states[i].state;
+        }
+    }
+    return ERRCODE_SYSTEM_ERROR;
+}
+
+/* A text that was cut in the middle of a character is not one of the server's encoding. */
+static void make_valid(char *text) {
+    if (!pg_verifymbstr(text, (int)strlen(text), true)) {
+        for (char *at = text; *at != '\0'; at++) {
+            *at = IS_HIGHBIT_SET(*at) ? '?' : *at;
+        }
+    }
+}
+
+/* "cause: cure": the cure begins behind the last colon with a blank. */
+void firn_fail(const firn_error *error) {
+    char cause[sizeof error->text];
+    char *cure = NULL;
+    strlcpy(cause, error->text, sizeof cause);
+    make_valid(cause);
+    for (char *at = strstr(cause, ": "); at != NULL; at = strstr(at + 1, ": ")) {
+        cure = at;
+    }
+    if (cure != NULL) {
+        *cure = '\0';
+        cure += 2;
+        if (strstr(cure, "--max-shift") != NULL) { /* the command's name for it */
+            cure = "raise firn.max_shift_ms, or take a scheme with more sequence bits";
+        }
+    }
+    ereport(ERROR,
+            (errcode(state_of(error->code)), errmsg("firn: %s", cause),
+             cure != NULL ? errhint("%c%s.", toupper((unsigned char)cure[0]), cure + 1) : 0));
+}
+
+void firn_refuse(int code, const char *format, ...) {
+    firn_error error = {.code = code};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error.text, sizeof error.text, format, arguments);
+    va_end(arguments);
+    firn_fail(&error);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* Seconds from 1970 to 2000, where the server's timestamps begin. */
+#define YEAR_2000 ((int64)(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY)
+
+firn_time firn_time_of(TimestampTz at) {
+    if (TIMESTAMP_NOT_FINITE(at)) {
+        firn_refuse(FIRN_ELAYOUT, "infinity is no instant of an ID: give a finite timestamp");
+    }
+    int64 sec = at / USECS_PER_SEC, us = at % USECS_PER_SEC;
+    if (us < 0) {
+        sec--;
+        us += USECS_PER_SEC;
+    }
+    return (firn_time){sec + YEAR_2000, (int32)us * 1000};
+}
+
+/* Cut to the microsecond, towards the past. */
+TimestampTz firn_timestamp_of(const firn_time *time) {
+    int64 sec, us;
+    if (pg_sub_s64_overflow(time->sec, YEAR_2000, &sec) ||
+        pg_mul_s64_overflow(sec, USECS_PER_SEC, &us) ||
+        pg_add_s64_overflow(us, time->ns / 1000, &us) || !IS_VALID_TIMESTAMP(us)) {
+        char text[FIRN_TIME_SIZE];
+        firn_refuse(FIRN_ELAYOUT, "%s is no timestamp: read it with firn_show",
+                    firn_time_format(text, time, 6));
+    }
+    return us;
+}
+
+/* ---- IDs ------------------------------------------------------------------------------------- */
+
+firn_id firn_id_of_int(int64 value) {
+    return (firn_id){.low = (uint64)value, .bits = 64};
+}
+
+firn_id firn_id_of_uuid(const pg_uuid_t *uuid) {
+    uint64 words[2];
+    memcpy(words, uuid->data, sizeof words);
+    return (firn_id){.high = pg_ntoh64(words[0]), .low = pg_ntoh64(words[1]), .bits = 128};
+}
+
+static Datum uuid_datum(const firn_id *id) {
+    pg_uuid_t *uuid = palloc(sizeof *uuid);
+    uint64 words[2] = {pg_hton64(id->high), pg_hton64(id->low)};
+    memcpy(uuid->data, words, sizeof words);
+    return UUIDPGetDatum(uuid);
+}
+
+static Datum bytes_datum(const firn_id *id) {
+    uint8 bytes[20];
+    size_t size = firn_id_bytes(bytes, id);
+    bytea *out = palloc(VARHDRSZ + size);
+    SET_VARSIZE(out, VARHDRSZ + size);
+    memcpy(VARDATA(out), bytes, size);
+    return PointerGetDatum(out);
+}
+
+Datum firn_datum(const firn_id *id, enum firn_type type, int form) {
+    char text[FIRN_TEXT_SIZE];
+    switch (type) {
+    case FIRN_AS_INT:
+        if (id->bits > 64) {
+            firn_refuse(FIRN_EUSAGE,
+                        "an ID of %u bits is no bigint: take the function for uuid or text",
+                        id->bits);
+        }
+        return Int64GetDatum((int64)id->low);
+    case FIRN_AS_UUID:
+        if (id->bits != 128) {
+            firn_refuse(FIRN_EUSAGE,
+                        "an ID of %u bits is no uuid: take the function for bigint or text",
+                        id->bits);
+        }
+        return uuid_datum(id);
+    case FIRN_AS_BYTES:
+        return bytes_datum(id);
+    default:
+        firn_format(text, id, form);
+        if (text[0] == '\0') {
+            firn_refuse(FIRN_EMISMATCH, "an ID of %u bits has no form %s: choose another", id->bits,
+                        firn_form_name(form));
+        }
+        return PointerGetDatum(cstring_to_text(text));
+    }
+}
+
+void firn_sum_make(firn_sum *sum, const firn_scheme *scheme, const firn_fields *fields,
+                   uint32 first, uint32 second) {
+    const uint32 changing[2] = {first, second};
+    firn_fields one = *fields;
+    firn_error error;
+    memset(sum, 0, sizeof *sum);
+    FIRN_CHECK(firn_pack(&sum->base, scheme, &one, &error));
+    sum->exact = scheme->bits <= 128;
+    for (uint32 i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        uint32 field = firn_scheme_first(scheme, i);
+        firn_id unit;
+        if (field != first && field != second) {
+            continue;
+        }
+        if (slice->group != 0 || sum->count == FIRN_TERMS || slice->from > 63) {
+            sum->exact = false;
+            return;
+        }
+        one.value[field] = (firn_value){UINT64CONST(1) << slice->from, 0};
+        FIRN_CHECK(firn_pack(&unit, scheme, &one, &error));
+        one.value[field] = (firn_value){0, 0};
+        sum->terms[sum->count].field = field == changing[0] ? 0 : 1;
+        sum->terms[sum->count].from = slice->from;
+        sum->terms[sum->count].mask =
+            slice->bits < 64 ? ~(~UINT64CONST(0) << slice->bits) : ~UINT64CONST(0);
+        sum->terms[sum->count].high = unit.high - sum->base.high;
+        sum->terms[sum->count++].low = unit.low - sum->base.low;
+    }
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+enum { OPTIONS_SIZE = 1024, WORDS_MAX = 64 };
+
+/* Keys of a generator that are no business of who writes SQL, since they name places of the
+ * server, or take what may be lost. */
+static const char *const forbidden[] = {"store", "unsafe"};
+/* Those that steer a generator of the backend's own, and pass through. */
+static const char *const steering[] = {
+    "nodes",   "order", "clock",       "stale_us",    "full",      "start",   "back",
+    "back_ms", "mode",  "max_lead_ms", "max_wait_ms", "window_ms", "history", "max_skew_ms"};
+
+static bool is_one_of(const char *name, const char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(name, list[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct word {
+    char *key, *value;
+} word;
+
+/* Splits "key=value key=value" in place. */
+static int split_words(word words[WORDS_MAX], char *text) {
+    int count = 0;
+    char *rest = NULL;
+    for (char *one = strtok_r(text, " \t\n", &rest); one != NULL;
+         one = strtok_r(NULL, " \t\n", &rest)) {
+        char *sign = strchr(one, '=');
+        if (sign == NULL || sign == one || count == WORDS_MAX) {
+            firn_refuse(FIRN_EUSAGE, "option '%.40s' is not of the form key=value: write %s", one,
+                        count == WORDS_MAX ? "fewer" : "it so");
+        }
+        *sign = '\0';
+        for (int i = 0; i < count; i++) {
+            if (strcmp(words[i].key, one) == 0) {
+                firn_refuse(FIRN_EUSAGE, "%.40s is given twice: give it once", one);
+            }
+        }
+        words[count++] = (word){one, sign + 1};
+    }
+    return count;
+}
+
+static const char *value_of(const word *words, int count, const char *key) {
+    for (int i = 0; i < count; i++) {
+        if (strcmp(words[i].key, key) == 0) {
+            return words[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* The namespace of a row as libfirn names it, so that both mean the same with one store. */
+static void name_namespace(firn_recipe *recipe, const char *scheme, const char *epoch,
+                           const char *bits) {
+    const char *own = recipe->scheme.ns != NULL ? recipe->scheme.ns : recipe->scheme.name;
+    int length;
+    if (recipe->ns[0] != '\0') {
+        strlcpy(recipe->name, recipe->ns, sizeof recipe->name);
+        return;
+    }
+    length =
+        snprintf(recipe->name, sizeof recipe->name, "%s%s%s%s%s",
+                 recipe->scheme.row < 0 ? scheme : own, epoch != NULL ? "@" : "",
+                 epoch != NULL ? epoch : "", bits != NULL ? "/" : "", bits != NULL ? bits : "");
+    if (length >= (int)sizeof recipe->name) {
+        firn_refuse(FIRN_ERANGE, "the row is too long to be a namespace: name one by ns=");
+    }
+}
+
+static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of what) {
+    firn_error error;
+    bool keys = what == FIRN_OF_KEYS;
+    if (is_one_of(one->key, forbidden, lengthof(forbidden))) {
+        firn_refuse(FIRN_EUSAGE, "%s is no option in SQL: it is the setting firn.%s", one->key,
+                    one->key);
+    }
+    if (keys && strcmp(one->key, "ns") == 0) {
+        if (strlcpy(recipe->ns, one->value, sizeof recipe->ns) >= 250 || one->value[0] == '\0') {
+            firn_refuse(FIRN_ERANGE, "ns has %zu characters: 1 to 249", strlen(one->value));
+        }
+    } else if (keys && strcmp(one->key, "prefix") == 0) {
+        if (strlcpy(recipe->prefix, one->value, sizeof recipe->prefix) >= sizeof recipe->prefix) {
+            firn_refuse(FIRN_ERANGE, "prefix has %zu characters: at most 63", strlen(one->value));
+        }
+    } else if (strcmp(one->key, "unsigned") == 0) {
+        recipe->unsigned_ = strcmp(one->value, "1") == 0;
+        if (!recipe->unsigned_ && strcmp(one->value, "0") != 0) {
+            firn_refuse(FIRN_EUSAGE, "unsigned=%.20s is not understood: 0 or 1", one->value);
+        }
+    } else if (keys && strcmp(one->key, "node") == 0 &&
+               firn_scheme_field(&recipe->scheme, "node") < 0) {
+        char *end;
+        errno = 0;
+        recipe->node = strtoull(one->value, &end, 0);
+        recipe->node_given = true;
+        if (*end != '\0' || !isdigit((unsigned char)one->value[0]) || errno != 0) {
+            firn_refuse(FIRN_EUSAGE, "node=%.40s is no number: give one", one->value);
+        }
+    } else if (!keys || !is_one_of(one->key, steering, lengthof(steering))) {
+        FIRN_CHECK(firn_fields_set(&recipe->fields, &recipe->scheme, one->key, one->value, &error));
+    }
+}
+
+void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *options,
+                      enum firn_reading_of what) {
+    char text[OPTIONS_SIZE];
+    word words[WORDS_MAX];
+    firn_error error;
+    size_t length = 0;
+    if (strlcpy(text, options, sizeof text) >= sizeof text) {
+        firn_refuse(FIRN_ERANGE, "the options have %zu characters: at most %d", strlen(options),
+                    OPTIONS_SIZE - 1);
+    }
+    int count = split_words(words, text);
+    const char *epoch = value_of(words, count, "epoch"), *bits = value_of(words, count, "bits");
+    const char *digits = value_of(words, count, "digits");
+    memset(recipe, 0, sizeof *recipe);
+    FIRN_CHECK(firn_scheme_make(&recipe->scheme, scheme, epoch, bits, digits, &error));
+    for (int i = 0; i < count; i++) {
+        const char *key = words[i].key;
+        if (strcmp(key, "epoch") != 0 && strcmp(key, "bits") != 0 && strcmp(key, "digits") != 0) {
+            read_word(recipe, &words[i], what);
+        }
+        if (strcmp(key, "prefix") != 0) { /* the text's, not the generator's */
+            length += (size_t)snprintf(recipe->keys + length, sizeof recipe->keys - length,
+                                       "%s%s=%s", length > 0 ? " " : "", key, words[i].value);
+        }
+    }
+    name_namespace(recipe, scheme, epoch, bits);
+}
+
+/* ---- remembered at the call ------------------------------------------------------------------ */
+
+typedef struct memo {
+    size_t scheme_size, options_size;
+    firn_recipe recipe;
+    char texts[FLEXIBLE_ARRAY_MEMBER];
+} memo;
+
+const firn_recipe *firn_recipe_at(FunctionCallInfo fcinfo, text *scheme, text *options) {
+    memo *known = fcinfo->flinfo->fn_extra;
+    size_t scheme_size = VARSIZE_ANY_EXHDR(scheme);
+    size_t options_size = options != NULL ? VARSIZE_ANY_EXHDR(options) : 0;
+    const char *option_text = options != NULL ? VARDATA_ANY(options) : "";
+    if (known == NULL || known->scheme_size != scheme_size || known->options_size != options_size ||
+        memcmp(known->texts, VARDATA_ANY(scheme), scheme_size) != 0 ||
+        memcmp(known->texts + scheme_size, option_text, options_size) != 0) {
+        firn_recipe recipe;
+        firn_recipe_read(&recipe, text_to_cstring(scheme),
+                         options != NULL ? text_to_cstring(options) : "", FIRN_OF_FIELDS);
+        if (known != NULL) {
+            pfree(known);
+            fcinfo->flinfo->fn_extra = NULL;
+        }
+        known = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+                                   offsetof(memo, texts) + scheme_size + options_size);
+        known->scheme_size = scheme_size;
+        known->options_size = options_size;
+        known->recipe = recipe;
+        memcpy(known->texts, VARDATA_ANY(scheme), scheme_size);
+        memcpy(known->texts + scheme_size, option_text, options_size);
+        fcinfo->flinfo->fn_extra = known;
+    }
+    return &known->recipe;
+}

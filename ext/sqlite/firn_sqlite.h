@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* firn's SQL functions for a program that links them instead of loading libfirn_sqlite.so:
+ *
+ *     firn_sqlite_init(db, NULL, NULL);
+ *
+ * or, for every connection from now on,
+ *
+ *     sqlite3_auto_extension((void (*)(void))firn_sqlite_init);
+ *
+ * Link libfirn_sqlite.a, libfirn, libjansson and SQLite 3.37 or newer. */
+#ifndef FIRN_SQLITE_H
+#define FIRN_SQLITE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sqlite3;
+struct sqlite3_api_routines;
+
+/* Adds the functions to a connection. Returns SQLITE_OK, or a code of SQLite's with *message (when
+ * it is not NULL) for sqlite3_free. `routines` is used by the loadable build alone. What the
+ * connection holds is given back when it is closed. */
+int firn_sqlite_init(struct sqlite3 *db, char **message,
+                     const struct sqlite3_api_routines *routines);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* Table-valued functions: firn_ids(SCHEME, N [, OPTIONS [, KIND]]) issues N IDs, a row each;
+ * firn_series(SCHEME, FROM, TO [, STEP [, FIELDS [, KIND]]]) cuts [FROM, TO) into steps and gives
+ * each one's instants and the least and greatest ID, for counts by hour and the like. Arguments
+ * are hidden columns, as SQLite has it; a NULL among them makes the table empty. */
+#include "extension.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 256 };
+
+#define SECOND INT64_C(1000000000)
+
+/* One of the two: a description, and what it does. */
+typedef struct table_row table_row;
+
+typedef struct table {
+    sqlite3_vtab base;
+    connection *of;
+    const table_row *row;
+} table;
+
+typedef struct cursor {
+    sqlite3_vtab_cursor base;
+    sqlite3_value *arguments[ARGUMENTS_MOST]; /* as they were given, for the hidden columns */
+    sqlite3_int64 rowid;
+    bool end;
+    int as;
+    firn_scheme scheme;
+
+    firn_gen *gen; /* of firn_ids */
+    uint64_t era;
+    sqlite3_int64 left; /* IDs, after those in `ids` */
+    firn_id ids[BATCH];
+    size_t at, count;
+
+    firn_time from, until, to; /* of firn_series: the present step, and the end */
+    firn_time step;
+    firn_fields pinned;
+    firn_id least, greatest;
+} cursor;
+
+struct table_row {
+    const char *name, *schema;
+    int shown, needed, most; /* columns before the arguments; arguments */
+    int flags;
+    int (*begin)(table *it, cursor *at, firn_error *error);
+    int (*next)(table *it, cursor *at, firn_error *error); /* to the next row, or at->end */
+    void (*column)(const cursor *at, sqlite3_context *context, int i);
+};
+
+/* ---- firn_ids -------------------------------------------------------------------------------- */
+
+static int fill(table *it, cursor *at, firn_error *error) {
+    size_t count = at->left < BATCH ? (size_t)at->left : BATCH;
+    at->at = 0;
+    at->count = 0;
+    at->end = count == 0;
+    if (at->end) {
+        return FIRN_OK;
+    }
+    if (at->era != it->of->era) {
+        return set_error(error, FIRN_EUSAGE,
+                         "firn_config closed the generator of this statement: "
+                         "set it before");
+    }
+    int code = firn_next_n(at->gen, at->ids, count, error);
+    if (code != FIRN_OK) {
+        return connection_failed(it->of, code, error);
+    }
+    at->count = count;
+    at->left -= (sqlite3_int64)count;
+    return FIRN_OK;
+}
+
+static int ids_begin(table *it, cursor *at, firn_error *error) {
+    line scheme, options = {"", 0};
+    int code = text_of(&scheme, at->arguments[0], "the scheme", error);
+    if (code == FIRN_OK && (sqlite3_value_type(at->arguments[1]) != SQLITE_INTEGER ||
+                            sqlite3_value_int64(at->arguments[1]) < 0)) {
+        code = set_error(error, FIRN_ERANGE,
+                         "the number of IDs is none: give an INTEGER of 0 or "
+                         "more");
+    }
+    if (code == FIRN_OK && at->arguments[2] != NULL) {
+        code = text_of(&options, at->arguments[2], "the options", error);
+    }
+    if (code == FIRN_OK && at->arguments[3] != NULL) {
+        code = as_of(&at->as, at->arguments[3], error);
+    }
+    code = code == FIRN_OK ? connection_gen(it->of, scheme, options, &at->gen, error) : code;
+    if (code == FIRN_OK) {
+        at->scheme = *firn_gen_scheme(at->gen);
+        at->era = it->of->era;
+        at->left = sqlite3_value_int64(at->arguments[1]);
+        code = as_check(at->as, &at->scheme, error);
+    }
+    return code == FIRN_OK ? fill(it, at, error) : code;
+}
+
+static int ids_next(table *it, cursor *at, firn_error *error) {
+    return ++at->at < at->count ? FIRN_OK : fill(it, at, error);
+}
+
+static void ids_column(const cursor *at, sqlite3_context *context, int i) {
+    (void)i;
+    result_id(context, &at->ids[at->at], at->scheme.form, at->as);
+}
+
+/* ---- firn_series ----------------------------------------------------------------------------- */
+
+/* Lengths that are always the same; months and years are not. */
+static const struct {
+    const char *name;
+    int64_t ns;
+} units[] = {{"microsecond", 1000},       {"millisecond", 1000000}, {"second", SECOND},
+             {"minute", 60 * SECOND},     {"hour", 3600 * SECOND},  {"day", 86400 * SECOND},
+             {"week", 7 * 86400 * SECOND}};
+
+/* '15 minutes' */
+static int step_of_text(int64_t *ns, line text, firn_error *error) {
+    char *rest;
+    long long count = strtoll(text.at, &rest, 10);
+    size_t length;
+    rest += strspn(rest, " ");
+    length = strlen(rest);
+    length -= length > 1 && rest[length - 1] == 's';
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && count > 0; i++) {
+        if (length == strlen(units[i].name) && memcmp(rest, units[i].name, length) == 0 &&
+            !__builtin_mul_overflow(count, units[i].ns, ns)) {
+            return FIRN_OK;
+        }
+    }
+    return set_error(error, FIRN_EUSAGE,
+                     "'%.40s' is no step: give INTEGER seconds, or a number and microseconds, "
+                     "milliseconds, seconds, minutes, hours, days or weeks",
+                     text.at);
+}
+
+/* A day when it is not given. Neighbours must not share a tick: its IDs would count twice. */
+static int step_of(cursor *at, firn_error *error) {
+    sqlite3_value *value = at->arguments[3];
+    int64_t ns = 86400 * SECOND;
+    line text;
+    int code = FIRN_OK;
+    if (value != NULL && sqlite3_value_type(value) == SQLITE_INTEGER) {
+        bool wide = __builtin_mul_overflow(sqlite3_value_int64(value), SECOND, &ns);
+        code = !wide && ns > 0 ? FIRN_OK
+                               : set_error(error, FIRN_ERANGE,
+                                           "the step is out of bounds: 1 to 9223372036 seconds");
+    } else if (value != NULL) {
+        code = text_of(&text, value, "the step", error);
+        code = code == FIRN_OK ? step_of_text(&ns, text, error) : code;
+    }
+    if (code == FIRN_OK && at->scheme.tick_ns > 0 && ns % at->scheme.tick_ns != 0) {
+        code = set_error(error, FIRN_ERANGE,
+                         "the step is no multiple of %s's tick of %u ns: take a longer one",
+                         at->scheme.name, at->scheme.tick_ns);
+    }
+    at->step = (firn_time){ns / SECOND, (int32_t)(ns % SECOND)};
+    return code;
+}
+
+static firn_time later(firn_time time, firn_time by) {
+    time.sec += by.sec;
+    time.ns += by.ns;
+    if (time.ns >= SECOND) {
+        time.sec++;
+        time.ns -= (int32_t)SECOND;
+    }
+    return time;
+}
+
+/* The step that begins at at->from, or the end. */
+static int take_step(cursor *at, firn_error *error) {
+    at->end = firn_time_cmp(&at->from, &at->to) >= 0;
+    if (at->end) {
+        return FIRN_OK;
+    }
+    at->until = later(at->from, at->step);
+    if (firn_time_cmp(&at->until, &at->to) > 0) {
+        at->until = at->to;
+    }
+    int code = firn_bounds(&at->least, &at->greatest, &at->scheme, &at->pinned, &at->from,
+                           &at->until, error);
+    int64_t value;
+    if (code == FIRN_OK && (at->as == AS_INTEGER || (at->as == AS_OWN && at->scheme.bits <= 64))) {
+        code = sql_integer(&value, &at->scheme, &at->greatest, error);
+    }
+    return code;
+}
+
+static int series_fields(cursor *at, firn_error *error) {
+    line text;
+    if (at->arguments[4] == NULL) {
+        return FIRN_OK;
+    }
+    int code = text_of(&text, at->arguments[4], "the fields", error);
+    return code == FIRN_OK ? sql_fields(&at->pinned, &at->scheme, text.at, text.length, error)
+                           : code;
+}
+
+static int series_begin(table *it, cursor *at, firn_error *error) {
+    line scheme;
+    uint64_t tick;
+    (void)it;
+    int code = text_of(&scheme, at->arguments[0], "the scheme", error);
+    code = code == FIRN_OK ? sql_scheme(&at->scheme, scheme.at, scheme.length, error) : code;
+    code = code == FIRN_OK ? time_of(&at->from, at->arguments[1], error) : code;
+    code = code == FIRN_OK ? time_of(&at->to, at->arguments[2], error) : code;
+    code = code == FIRN_OK ? step_of(at, error) : code;
+    code = code == FIRN_OK ? series_fields(at, error) : code;
+    if (code == FIRN_OK && at->arguments[5] != NULL) {
+        code = as_of(&at->as, at->arguments[5], error);
+        code = code == FIRN_OK ? as_check(at->as, &at->scheme, error) : code;
+    }
+    if (code == FIRN_OK && at->scheme.tick_ns == 0) {
+        code = set_error(error, FIRN_EUSAGE, "%s has no time: take a scheme that has, as uuid7",
+                         at->scheme.name);
+    }
+    code = code == FIRN_OK ? firn_scheme_tick(&at->scheme, &at->from, &tick, error) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    firn_scheme_time(&at->scheme, tick, &at->from); /* steps begin where ticks do */
+    return take_step(at, error);
+}
+
+static int series_next(table *it, cursor *at, firn_error *error) {
+    (void)it;
+    at->from = at->until;
+    return take_step(at, error);
+}
+
+static void series_column(const cursor *at, sqlite3_context *context, int i) {
+    char text[FIRN_TIME_SIZE];
+    if (i < 2) {
+        firn_time_format(text, i == 0 ? &at->from : &at->until, firn_scheme_digits(&at->scheme));
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    } else {
+        result_id(context, i == 2 ? &at->least : &at->greatest, at->scheme.form, at->as);
+    }
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+static const table_row rows[] = {
+    {"firn_ids", "CREATE TABLE x(id, scheme HIDDEN, n HIDDEN, options HIDDEN, kind HIDDEN)", 1, 2,
+     4, SQLITE_VTAB_INNOCUOUS, ids_begin, ids_next, ids_column},
+    {"firn_series",
+     "CREATE TABLE x(start, stop, least, greatest, scheme HIDDEN, \"from\" HIDDEN, \"to\" HIDDEN,"
+     " step HIDDEN, fields HIDDEN, kind HIDDEN)",
+     4, 3, 6, SQLITE_VTAB_INNOCUOUS, series_begin, series_next, series_column},
+};
+
+/* What SQLite hands to connect: the row and the connection. */
+typedef struct made_of {
+    connection *of;
+    const table_row *row;
+} made_of;
+
+static int table_connect(sqlite3 *db, void *context, int count, const char *const *words,
+                         sqlite3_vtab **out, char **message) {
+    const made_of *from = context;
+    (void)count;
+    (void)words;
+    (void)message;
+    int code = sqlite3_declare_vtab(db, from->row->schema);
+    table *it = code == SQLITE_OK ? sqlite3_malloc(sizeof *it) : NULL;
+    if (it == NULL) {
+        return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    }
+    *it = (table){.of = from->of, .row = from->row};
+    sqlite3_vtab_config(db, from->row->flags);
+    *out = &it->base;
+    return SQLITE_OK;
+}
+
+static int table_disconnect(sqlite3_vtab *base) {
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+/* idxNum: bit i says that argument i is given; they come in the order of the columns. */
+static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    const table *it = (const table *)base;
+    int found[ARGUMENTS_MOST] = {-1, -1, -1, -1, -1, -1}, next = 0;
+    for (int i = 0; i < info->nConstraint; i++) {
+        int argument = info->aConstraint[i].iColumn - it->row->shown;
+        if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) {
+            continue;
+        }
+        if (!info->aConstraint[i].usable) {
+            return SQLITE_CONSTRAINT; /* in another order of the join */
+        }
+        found[argument] = i;
+    }
+    info->idxNum = 0;
+    for (int i = 0; i < it->row->most; i++) {
+        if (found[i] >= 0) {
+            info->aConstraintUsage[found[i]].argvIndex = ++next;
+            info->aConstraintUsage[found[i]].omit = 1;
+            info->idxNum |= 1 << i;
+        } else if (i < it->row->needed) {
+            base->zErrMsg = sqlite3_mprintf("%s needs %d arguments: see docs/extension-sqlite.md",
+                                            it->row->name, it->row->needed);
+            return SQLITE_ERROR;
+        }
+    }
+    info->estimatedCost = 1000;
+    info->estimatedRows = 1000;
+    return SQLITE_OK;
+}
+
+static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    cursor *at = sqlite3_malloc(sizeof *at);
+    (void)base;
+    if (at == NULL) {
+        return SQLITE_NOMEM;
+    }
+    memset(at, 0, sizeof *at);
+    *out = &at->base;
+    return SQLITE_OK;
+}
+
+static void forget_arguments(cursor *at) {
+    for (int i = 0; i < ARGUMENTS_MOST; i++) {
+        sqlite3_value_free(at->arguments[i]);
+        at->arguments[i] = NULL;
+    }
+}
+
+static int table_close(sqlite3_vtab_cursor *base) {
+    forget_arguments((cursor *)base);
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int tell(sqlite3_vtab_cursor *base, int code, const firn_error *error) {
+    if (code == FIRN_OK) {
+        return SQLITE_OK;
+    }
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = sqlite3_mprintf("%s", error->text);
+    return SQLITE_ERROR;
+}
+
+static int table_filter(sqlite3_vtab_cursor *base, int given, const char *name, int count,
+                        sqlite3_value **values) {
+    cursor *at = (cursor *)base;
+    table *it = (table *)base->pVtab;
+    firn_error error;
+    bool null = false;
+    (void)name;
+    forget_arguments(at);
+    at->rowid = 1;
+    at->as = AS_OWN;
+    at->pinned = (firn_fields){0};
+    for (int i = 0, next = 0; i < it->row->most && next < count; i++) {
+        if ((given >> i & 1) != 0) {
+            null = null || sqlite3_value_type(values[next]) == SQLITE_NULL;
+            at->arguments[i] = sqlite3_value_dup(values[next++]);
+            if (at->arguments[i] == NULL) {
+                return SQLITE_NOMEM;
+            }
+        }
+    }
+    at->end = null;
+    return null ? SQLITE_OK : tell(base, it->row->begin(it, at, &error), &error);
+}
+
+static int table_next(sqlite3_vtab_cursor *base) {
+    table *it = (table *)base->pVtab;
+    firn_error error;
+    ((cursor *)base)->rowid++;
+    return tell(base, it->row->next(it, (cursor *)base, &error), &error);
+}
+
+static int table_eof(sqlite3_vtab_cursor *base) {
+    return ((const cursor *)base)->end;
+}
+
+static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i) {
+    const cursor *at = (const cursor *)base;
+    const table *it = (const table *)base->pVtab;
+    if (i < it->row->shown) {
+        it->row->column(at, context, i);
+    } else if (at->arguments[i - it->row->shown] != NULL) {
+        sqlite3_result_value(context, at->arguments[i - it->row->shown]);
+    }
+    return SQLITE_OK;
+}
+
+static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
+    *out = ((const cursor *)base)->rowid;
+    return SQLITE_OK;
+}
+
+/* No xCreate: there is one of each, and it needs no CREATE VIRTUAL TABLE. */
+static const sqlite3_module module = {.xConnect = table_connect,
+                                      .xBestIndex = table_best,
+                                      .xDisconnect = table_disconnect,
+                                      .xDestroy = table_disconnect,
+                                      .xOpen = table_open,
+                                      .xClose = table_close,
+                                      .xFilter = table_filter,
+                                      .xNext = table_next,
+                                      .xEof = table_eof,
+                                      .xColumn = table_column,
+                                      .xRowid = table_rowid};
+
+static void drop_table(void *context) {
+    made_of *from = context;
+    connection_drop(from->of);
+    free(from);
+}
+
+int add_tables(connection *it) {
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == SQLITE_OK; i++) {
+        made_of *from = malloc(sizeof *from);
+        if (from == NULL) {
+            return SQLITE_NOMEM;
+        }
+        *from = (made_of){it, &rows[i]};
+        it->uses++;
+        code = sqlite3_create_module_v2(it->db, rows[i].name, &module, from, drop_table);
+    }
+    return code;
+}

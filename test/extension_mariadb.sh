@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+# The functions of ext/mariadb in a real server: what they say, old rows in one UPDATE, new rows by DEFAULT, ranges by the
+# primary key, many connections, a server that is killed, bad input.
+. test/tap
+
+engine=$TMPDIR/engine
+made=$BUILD/ext/mariadb
+if [ ! -f "$made/firn_mariadb.so" ]; then
+    skip "the functions of MariaDB" "ext/mariadb is not built: mysql.h is missing (libmariadb-dev)"
+    finish
+fi
+
+# The server's user must reach the plugins, and a store that this server shares with nobody.
+room=$(mktemp -d /tmp/firn-mariadb.XXXXXX) || exit 1
+trap 'test/engine stop "$engine"; rm -rf "$room"' EXIT
+mkdir -p "$room/plugin/firn" "$room/store"
+cp "$made/firn_mariadb.so" "$room/plugin/" && cp "$BUILD/firn/sqlite.so" "$BUILD/firn/mysql.so" "$room/plugin/firn/"
+chmod -R a+rX "$room"
+chmod 777 "$room/store"
+FIRN_STORE="sqlite:$room/store/firn.db?unsafe=1"
+export FIRN_STORE
+url=$(ENGINE_OWNER=$$ test/engine start mysql "$engine" --plugin-dir="$room/plugin" --log-bin=firn --server-id=1 \
+    --binlog-format=MIXED --sync-binlog=1 --innodb-buffer-pool-size=256M --innodb-log-file-size=256M)
+case $? in
+0) ;;
+77)
+    skip "the functions of MariaDB" "MariaDB is not installed"
+    finish
+    ;;
+*)
+    fail "MariaDB starts" "$url"
+    finish
+    ;;
+esac
+
+# sql <STATEMENTS: rows without their head, columns by tabs.
+sql() {
+    mariadb --no-defaults -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q firn 2>&1
+}
+# says SENTENCE EXPECTED STATEMENTS
+says() {
+    same "$1" "$2" "$(echo "$3" | sql)"
+}
+# refuses SENTENCE NUMBER PATTERN STATEMENTS: an SQL error of that number, whose text matches.
+refuses() {
+    said=$(echo "$4" | sql)
+    if printf '%s\n' "$said" | grep -qE "^ERROR $2 .*$3"; then pass "$1"; else fail "$1" "$said"; fi
+}
+
+# ---- the scripts ---------------------------------------------------------------------------------
+rows=$(grep -cE '^(ISSUE|PURE)\(' ext/mariadb/functions.def)
+same "install.sql makes every function of the list" "" "$(sql <"$made/install.sql")"
+says "and nothing else" "$rows" "SELECT count(*) FROM mysql.func WHERE dl = 'firn_mariadb.so'"
+same "the page of docs/ has each with its arguments" "" \
+    "$(sed -nE 's/^(ISSUE|PURE)\(([a-z0-9_]+),.*, "(.*)"\)$/\2(\3)/p' ext/mariadb/functions.def | while read -r one; do
+        grep -qF "\`$one\`" docs/extension-mariadb.md || echo "$one"
+    done)"
+says "the version is the library's" "$("$FIRN" --version | sed 's/^firn //; s/ .*//')" "SELECT firn_version()"
+
+# ---- known answers -------------------------------------------------------------------------------
+v1=c232ab00-9414-11ec-b3c8-9f6bdeced846 v6=1ec9414c-232a-6b00-b3c8-9f6bdeced846 # RFC 9562, appendix A
+says "form_uuid_v1 makes RFC 9562's example" $v1 "SELECT form_uuid_v1('2022-02-22 14:22:22-05:00', 13256, '9f:6b:de:ce:d8:46')"
+says "uuid_v1_timestamp reads it" "2022-02-22 19:22:22.000000" "SELECT uuid_v1_timestamp('$v1')"
+says "a microsecond is kept both ways" 2024-05-06\ 07:08:09.123457 \
+    "SELECT uuid_v1_timestamp(form_uuid_v1('2024-05-06 07:08:09.123457', 0, '01:02:03:04:05:06'))"
+says "uuid1 becomes uuid6 and back" "$v6	$v1" "SELECT uuid1_to_uuid6('$v1'), uuid6_to_uuid1('$v6')"
+old=6ccd780c-baba-1026-9564-5b8c656024db # MySQL's manual, UUID_TO_BIN
+says "uuid_to_bin is MySQL's" "6CCD780CBABA102695645B8C656024DB	1026BABA6CCD780C95645B8C656024DB" \
+    "SELECT hex(uuid_to_bin('$old')), hex(uuid_to_bin('$old', 1))"
+says "bin_to_uuid turns it back" "$old	$old" "SELECT bin_to_uuid(uuid_to_bin('$old')), bin_to_uuid(uuid_to_bin('$old', 1), 1)"
+tweet=1541815603606036480 # Twitter's documentation
+says "firn_time reads a tweet" "2022-06-28 16:07:40.105" "SELECT firn_time($tweet, 'snowflake')"
+says "firn_shard is MurmurHash3's mixer" 604 "SELECT firn_shard(1, 1000)"
+same "firn_show is firn show --json" "$("$FIRN" show --json $tweet)" "$(echo "SELECT firn_show($tweet)" | sql)"
+same "of a UUID too, as text or bytes" "$("$FIRN" show --json $v6 | sed p)" \
+    "$(echo "SELECT firn_show('$v6'); SELECT firn_show(uuid_to_bin('$v6'))" | sql)"
+says "firn_pack packs fields" "$("$FIRN" pack snowflake time=2024-01-01T10:00:00Z datacenter=1 worker=2 sequence=3)" \
+    "SELECT firn_pack('snowflake', 'time=2024-01-01T10:00:00 datacenter=1 worker=2 sequence=3')"
+says "firn_convert changes the form" "$("$FIRN" convert --scheme snowflake --to base62 $tweet)" "SELECT firn_convert($tweet, 'base62', 'snowflake')"
+says "an ID lies within the bounds of its own time and not of the next" "1	0" \
+    "SELECT $tweet BETWEEN firn_min('snowflake', firn_time($tweet, 'snowflake')) AND firn_max('snowflake', firn_time($tweet, 'snowflake')),
+     $tweet >= firn_min('snowflake', '2022-06-28 16:07:40.106')"
+says "a time is UTC, has an offset, or is a number of seconds" "1	1	1" \
+    "SELECT firn_min('snowflake', '2024-01-01 02:00:00.5+02:00') = @b, firn_min('snowflake', 1704067200.5) = @b,
+     firn_min('snowflake', '@1704067200.5') = @b FROM (SELECT @b := firn_min('snowflake', '2024-01-01 00:00:00.5')) b"
+says "unix_timestamp() of a time in the session's zone is exact" 1 \
+    "SET time_zone = '+02:00'; SELECT firn_min('snowflake', unix_timestamp('2024-01-01 02:00:00.5')) = firn_min('snowflake', '2024-01-01 00:00:00.5')"
+says "64-bit rows are BIGINT, UUIDs CHAR(36)" "bigint	varchar(36)" \
+    "CREATE TEMPORARY TABLE kinds AS SELECT snowflake() AS a, uuid7() AS b; SELECT (SELECT 'bigint' FROM kinds WHERE a > 0),
+     (SELECT concat('varchar(', char_length(b), ')') FROM kinds)"
+says "a UUID column takes the bytes" 1 \
+    "CREATE TEMPORARY TABLE typed (id uuid PRIMARY KEY DEFAULT (uuid_to_bin(uuid7())), n int, was char(36)); INSERT INTO typed (n) VALUES (1), (2);
+     SELECT count(*) = 2 AND min(firn_time(CAST(id AS char), 'uuid7')) > '2024' FROM typed"
+says "JSON functions read what firn_show says" "2022-06-28T16:07:40.105Z	11" \
+    "SELECT json_value(firn_show($tweet), '$.time'), json_value(firn_show($tweet), '$.fields.datacenter')"
+one_each=$(sed -nE 's/^ISSUE\(([a-z0-9_]+), [A-Z]+, next(_of)?(_typeid)?,.*"([IT]*)", .*/\1()/p' ext/mariadb/functions.def | grep -v baidu | paste -sd,)
+says "every generator gives a value, and another one for each row" "$(echo "$one_each" | tr ',' '\n' | sed 's/.*/3/' | paste -s)" \
+    "SELECT $(echo "$one_each" | sed 's/\([a-z0-9_]*()\)/count(DISTINCT \1)/g') FROM seq_1_to_3"
+says "arguments name a shard, a prefix, a member" "7	user_	77" "SELECT instagram(7) >> 10 & 8191, left(typeid('user'), 5), substr(time_member(77), 18, 2)"
+says "a layout that has ended takes other widths" 1 "SELECT baidu('bits=29/21/13') > 0"
+says "firn_new takes any scheme and any key" "5" "SELECT firn_new('snowflake', 'node=5') >> 12 & 1023"
+says "NULL gives NULL" "NULL	NULL	NULL	NULL" "SELECT snowflake(NULL), firn_time(NULL, 'uuid7'), uuid_to_bin(NULL), firn_stamp('snowflake', NULL, 'nothing')"
+says "a prepared statement draws anew each time" 1 \
+    "PREPARE one FROM 'SELECT snowflake(?) INTO @a'; SET @o = 'node=6'; EXECUTE one USING @o; SET @b = @a; EXECUTE one USING @o; SELECT @a > @b"
+
+# ---- a real job ----------------------------------------------------------------------------------
+says "a million old rows get their IDs in one UPDATE" "1000000	1000000" \
+    "SET sql_log_bin = 0;
+     CREATE TABLE events (id bigint NULL, created_at datetime(3) NOT NULL, what int NOT NULL);
+     INSERT INTO events SELECT NULL, '2020-01-01' + INTERVAL seq * 37 SECOND + INTERVAL seq % 1000 * 1000 MICROSECOND, seq FROM seq_1_to_1000000;
+     UPDATE events SET id = firn_stamp('snowflake', created_at, 'events') ORDER BY created_at;
+     SELECT count(*), count(DISTINCT id) FROM events"
+says "each ID tells the time of its row" 0 "SELECT count(*) FROM events WHERE firn_time(id, 'snowflake') <> created_at"
+says "and all are of one node" 1 "SELECT count(DISTINCT id >> 12 & 1023) FROM events"
+says "the column gets a default and the key" "" \
+    "SET sql_log_bin = 0; ALTER TABLE events MODIFY id bigint NOT NULL DEFAULT (snowflake()), ADD PRIMARY KEY (id)"
+says "new rows get live IDs from it" "1000	0" \
+    "INSERT INTO events (created_at, what) SELECT utc_timestamp(3), -seq FROM seq_1_to_1000;
+     SELECT count(*), sum(abs(timestampdiff(SECOND, firn_time(id, 'snowflake'), created_at)) > 10) FROM events WHERE what < 0"
+says "they are on another node than the old ones" 2 "SELECT count(DISTINCT id >> 12 & 1023) FROM events"
+between="id BETWEEN firn_min('snowflake', '2020-06-01 00:00:00') AND firn_max('snowflake', '2020-06-01 23:59:59.999')"
+plan=$(echo "EXPLAIN SELECT * FROM events WHERE $between" | sql | cut -f 4,6)
+same "a range of time uses the primary key" "range	PRIMARY" "$plan"
+same "the same range by the column of time does not" "ALL	NULL" \
+    "$(echo "EXPLAIN SELECT * FROM events WHERE created_at BETWEEN '2020-06-01 00:00:00' AND '2020-06-01 23:59:59.999'" | sql | cut -f 4,6)"
+says "and finds the same rows" "2335	2335" \
+    "SELECT (SELECT count(*) FROM events WHERE $between),
+     (SELECT count(*) FROM events WHERE created_at BETWEEN '2020-06-01 00:00:00' AND '2020-06-01 23:59:59.999')"
+echo "SELECT id FROM events" | sql >"$TMPDIR/events"
+says "a second statement takes a node of its own" "1	1" \
+    "CREATE TABLE more AS SELECT created_at FROM events LIMIT 1000; ALTER TABLE more ADD id bigint;
+     UPDATE more SET id = firn_stamp('snowflake', created_at, 'more');
+     SELECT count(DISTINCT id >> 12 & 1023), count(DISTINCT id) = 1000 FROM more"
+echo "SELECT id FROM more" | sql >"$TMPDIR/more"
+check "no ID of old and new rows is there twice" "$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more"
+head -n 1 "$TMPDIR/more" >>"$TMPDIR/events"
+same "a planted one is found" 1 "$("$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more" --json | jq .duplicates)"
+refuses "the name of a job is used up" 1105 "job more was done" "UPDATE more SET id = firn_stamp('snowflake', created_at, 'more')"
+refuses "a statement has one job" 1105 "job each-1|firn_stamp: the job changes" \
+    "UPDATE more SET id = firn_stamp('snowflake', created_at, concat('each-', id))"
+says "a trigger fills a key as well" "2	1" \
+    "CREATE TABLE hooked (id char(36) PRIMARY KEY, n int); CREATE TRIGGER fill BEFORE INSERT ON hooked FOR EACH ROW SET NEW.id = uuid7();
+     INSERT INTO hooked (n) VALUES (1), (2); SELECT count(*), min(n) = (SELECT n FROM hooked ORDER BY id LIMIT 1) FROM hooked"
+says "a replica gets the rows, not the function" 1 \
+    "FLUSH BINARY LOGS; INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 0);
+     SELECT 1 FROM events WHERE what = 0"
+last=$(echo "SHOW BINARY LOGS" | sql | tail -n 1 | cut -f 1)
+check "by its log" grep -q Write_rows <<EOF
+$(echo "SHOW BINLOG EVENTS IN '$last'" | sql)
+EOF
+
+# ---- bad input -----------------------------------------------------------------------------------
+while IFS='|' read -r number pattern statement; do
+    refuses "refused: $statement" "$number" "$pattern" "SELECT $statement"
+done <<'EOF'
+1210|no scheme 'nosuch'|firn_new('nosuch')
+1210|no scheme ''|firn_new('')
+1210|nodee.*node|snowflake('nodee=3')
+1690|at most 1023|snowflake('node=1024')
+1210|node=-1|snowflake('node=-1')
+1210|uuid8|firn_new('uuid8')
+1690|outside baidu|baidu()
+1690|outside snowflake|firn_min('snowflake', '1969-12-31 23:59:59')
+1690|outside snowflake|firn_max('snowflake', '9999-12-31 23:59:59')
+1367|firn_min|firn_min('snowflake', '0000-00-00 00:00:00')
+1367|firn_min|firn_min('snowflake', '2024-02-30 00:00:00')
+1367|firn_min|firn_min('snowflake', 'infinity')
+1367|empty|firn_min('snowflake', '')
+1690|outside snowflake|firn_min('snowflake', -99999999999999)
+1690|outside snowflake|firn_min('snowflake', -9223372036854775807 - 1)
+1690|outside snowflake|firn_min('snowflake', 9223372036854775807)
+1123|floating point|firn_min('snowflake', 1e9)
+1210|uuid7.*take its text|firn_min('uuid7', '2024-01-01')
+1210|lable-spread|firn_min_text('lable-spread', '2024-01-01')
+1690|outside uuid1|form_uuid_v1('5237-01-01 00:00:00', 5000, '01:02:03:04:05:06')
+1690|16384|form_uuid_v1('2024-01-01', 16384, '01:02:03:04:05:06')
+1690|clock_seq -1|form_uuid_v1('2024-01-01', -1, '01:02:03:04:05:06')
+1367|form_uuid_v1|form_uuid_v1('2024-01-01', 1, 'no address')
+1367|uuid_v1_timestamp|uuid_v1_timestamp('017f22e2-79b0-7cc3-98c4-dc0c0c07398f')
+1367|uuid6_to_uuid1|uuid6_to_uuid1('c232ab00-9414-11ec-b3c8-9f6bdeced846')
+1367|UUID|uuid_to_bin('017f22e2-79b0-7cc3-98c4')
+1367|15 bytes|bin_to_uuid('123456789012345')
+1367|no ID|firn_show('no ID at all')
+1367|firn_show|firn_show(-5, 'uuid7')
+1690|out of bounds|firn_shard(1, 0)
+1690|out of bounds|firn_shard(1, -1)
+1367|zero byte|firn_new(convert('snowflake' USING utf16))
+1367|prefix|typeid('Bad Prefix')
+1690|at most 511|firn_new('snowflake', repeat('x', 600))
+1690|at most 511|firn_show(repeat('1', 100000), 'snowflake')
+1210|carries no time|firn_time(uuid4(), 'uuid4')
+1690|years|firn_time('ffffffff-ffff-7000-8000-000000000000', 'uuid7')
+1123|write snowflake|snowflake('', '')
+1123|write firn_time|firn_time(1)
+1210|no time|firn_stamp('uuid4', '2024-01-01', 'timeless')
+1690|outside snowflake|firn_stamp('snowflake', '1999-01-01 00:00:00', 'early')
+1105|store|firn_new('snowflake', 'ns=away store=mysql://firn@127.0.0.1:9/firn')
+EOF
+says "a lable_spread ID may be negative, and is read" 1 "SELECT count(firn_time(lable_spread(), 'lable-spread')) FROM dual"
+says "the server is still the same" 1 "SELECT variable_value < 600 AND variable_value > 0 FROM information_schema.global_status WHERE variable_name = 'UPTIME'"
+
+# ---- a store inside the same server --------------------------------------------------------------
+inside="ns=inside max_wait_ms=1000 store=$url?timeout_ms=1000"
+says "marks may lie in this server" "$(printf '1\n1000')" \
+    "CREATE TABLE inner_rows AS SELECT created_at FROM more; ALTER TABLE inner_rows ADD id bigint;
+     UPDATE inner_rows SET id = firn_stamp('snowflake', created_at, 'inside', 'ns=inside store=$url');
+     LOCK TABLES inner_rows WRITE; UPDATE inner_rows SET id = snowflake('$inside'); UNLOCK TABLES;
+     START TRANSACTION; SELECT count(snowflake('$inside node=7')) FROM dual; ROLLBACK; SELECT count(DISTINCT id) FROM inner_rows"
+refuses "while all its tables are locked there is an error and no deadlock" 1105 "store" \
+    "FLUSH TABLES WITH READ LOCK; SELECT snowflake('$inside node=8')"
+says "and afterwards there are IDs" 1 "SELECT count(snowflake('$inside node=8')) FROM dual"
+
+# ---- many connections ----------------------------------------------------------------------------
+# spawn COUNT STATEMENT NAME: so many clients at once; their pids in $clients.
+spawn() {
+    clients=
+    number=0
+    while [ $number -lt "$1" ]; do
+        number=$((number + 1))
+        echo "$2" | sql >"$TMPDIR/$3.$number" &
+        clients="$clients $!"
+    done
+}
+spawn 64 "SELECT snowflake() FROM seq_1_to_160000" many
+# shellcheck disable=SC2086 # pids, to be split
+wait $clients
+said=$("$FIRN" check --scheme snowflake "$TMPDIR"/many.* --json)
+same "of ten million IDs of 64 connections none is there twice" "10240000 0" "$(echo "$said" | jq -r '"\(.ids) \(.duplicates)"')"
+head -n 1 "$TMPDIR/many.7" >>"$TMPDIR/many.9"
+same "a planted one is found" "10240001 1" "$("$FIRN" check --scheme snowflake "$TMPDIR"/many.* --json | jq -r '"\(.ids) \(.duplicates)"')"
+rm -f "$TMPDIR"/many.*
+
+# ---- a server that is killed ---------------------------------------------------------------------
+for round in 1 2 3; do
+    spawn 8 "SELECT snowflake() FROM seq_1_to_3000000" "killed.$round"
+    sleep 0.5
+    test/engine kill "$engine"
+    # shellcheck disable=SC2086
+    wait $clients
+    check "the server starts again after kill -9, round $round" test/engine restart "$engine"
+done
+spawn 4 "SELECT snowflake() FROM seq_1_to_100000" killed.4
+# shellcheck disable=SC2086
+wait $clients
+grep -hE '^[0-9]+$' "$TMPDIR"/killed.* >"$TMPDIR/all"
+said=$("$FIRN" check --scheme snowflake "$TMPDIR/all" --json)
+same "no ID from before comes again" 0 "$(echo "$said" | jq .duplicates)"
+check "and there were many" [ "$(echo "$said" | jq .ids)" -gt 410000 ]
+
+refuses "a server has 64 generators" 1210 "64 schemes with options" "SELECT count(tsid(concat('ns=other', seq))) FROM seq_1_to_80"
+
+# ---- the end -------------------------------------------------------------------------------------
+echo "SELECT snowflake()" | sql >"$TMPDIR/last"
+test/engine halt "$engine"
+last=$(cat "$TMPDIR/last")
+tick=$((last >> 22))
+mark=$((tick * 4096 + (last & 4095) + 1))
+same "a server that ends gives its window back" 1 \
+    "$("$FIRN" nodes ns=snowflake --store "$FIRN_STORE" --json | jq -c "select(.mark == \"$mark\")" | wc -l)"
+export FIRN_NODE=17
+check "it starts again, with a node of its own" test/engine restart "$engine"
+says "which rows that have one are on" "17	17" "SELECT snowflake() >> 12 & 1023, tsid() >> 12 & 1023"
+says "unless they say another" 18 "SELECT snowflake('node=18') >> 12 & 1023"
+says "its tables still have their default" 1 "INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 9000000); SELECT count(*) FROM events WHERE what = 9000000"
+same "uninstall.sql takes every function away" "" "$(sql <"$made/uninstall.sql")"
+says "all of them" 0 "SELECT count(*) FROM mysql.func"
+refuses "a table that needs one says so" '[0-9]+' "snowflake" "FLUSH TABLES; INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 9000001)"
+same "they can be installed again" "" "$(sql <"$made/install.sql")"
+says "and the table works again" 1 "FLUSH TABLES; INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 9000001); SELECT count(*) FROM events WHERE what = 9000001"
+
+# ---- a clock that steps --------------------------------------------------------------------------
+faketime=$(find /usr/lib -name libfaketimeMT.so.1 2>/dev/null | head -n 1)
+if [ -z "$faketime" ]; then
+    skip "a clock that steps" "libfaketime is not installed"
+    finish
+fi
+unset FIRN_NODE
+echo +0 >"$room/clock"
+chmod 644 "$room/clock"
+check "the server starts on a clock of its own" env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$room/clock" \
+    FAKETIME_NO_CACHE=1 test/engine restart "$engine"
+spawn 2 "SELECT snowflake() FROM seq_1_to_2000000" stepped
+for step in -1h +30 -10; do
+    sleep 0.3
+    echo $step >"$room/clock"
+done
+# shellcheck disable=SC2086
+wait $clients
+same "while it steps by an hour and back no ID comes twice, and none fails" "4000000 0" \
+    "$(grep -hE '^[0-9]+$' "$TMPDIR"/stepped.* | "$FIRN" check --scheme snowflake --json | jq -r '"\(.ids) \(.duplicates)"')"
+finish

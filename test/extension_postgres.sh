@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+# The PostgreSQL extension on real servers: its own regression tests, 64 backends at once, rollbacks, killed backends,
+# servers that crash under load, clocks that step, promotion, and old rows beside new ones. At the end all IDs of one
+# node are compared, and a duplicate that was put among them is found.
+# shellcheck disable=SC2016 # dollars quote SQL, for the server
+. test/tap
+
+if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; then
+    skip "the extension works" "it is not built: PGXS is missing (Debian: postgresql-server-dev-15)"
+    finish
+fi
+
+. ext/postgres/private.sh
+private_start
+place=$TMPDIR/server standby=$TMPDIR/plain
+cleanup() {
+    test/engine stop "$place"
+    test/engine stop "$standby"
+    private_end
+}
+trap cleanup EXIT
+trap 'exit 143' TERM HUP INT
+ids=$TMPDIR/ids
+mkdir -p "$ids"
+
+# ask STATEMENT...: one session; the answer, and an error as "SQLSTATE: message".
+ask() {
+    set -- "$(printf '%s;\n' "$@")"
+    printf '%s\n' "$1" | psql -XqAt -v VERBOSITY=verbose -v SHOW_CONTEXT=never -h 127.0.0.1 -p "$port" -U firn \
+        "${database:-postgres}" 2>&1 | sed -n -e '/^LOCATION:/d' -e p
+}
+# refuses SENTENCE SQLSTATE WORDS STATEMENT...: an error with a hint, and the server goes on.
+refuses() {
+    sentence=$1 state=$2 words=$3
+    shift 3
+    said=$(ask "$@")
+    case $said in
+    *"$state: "*"$words"*HINT:*) same "$sentence" 1 "$(ask 'SELECT 1')" ;;
+    *) fail "$sentence" "$said" ;;
+    esac
+}
+# Until the answer is yes; at most 20 s.
+until_yes() {
+    for _ in $(seq 100); do
+        [ "$(ask "$@" | tail -n 1)" != t ] || return 0
+        sleep 0.2
+    done
+    return 1
+}
+set_to() {
+    ask "LOAD 'firn'" "ALTER SYSTEM SET $1" "SELECT pg_reload_conf()" >/dev/null
+}
+
+check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
+    -c max_parallel_workers=4 -c max_worker_processes=8
+port=$(cat "$place/port")
+ask 'CREATE EXTENSION firn' >/dev/null
+refuses "no node is no node: a default would be somebody's" 55000 "firn.node is not set" 'SELECT snowflake()'
+same "rows without a node need none" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
+refuses "nor are there nodes for old rows" 55000 "firn.history is not set" "SELECT firn_stamp('snowflake', now())"
+set_to "firn.node = '1024'"
+refuses "a node that is too great is refused" 22003 "does not fit the node" 'SELECT snowflake()'
+set_to "firn.node = 'datacenter=1 worker=3'"
+same "a node of fields is joined" 35 "$(ask 'SELECT count(snowflake())' \
+    "SELECT node FROM firn.mark WHERE ns = 'snowflake'" | tail -n 1)"
+refuses "fields that a row has not are not dropped" 22023 "datacenter" 'SELECT tsid()'
+set_to "firn.node = '7'"
+set_to "firn.history = '900-999'"
+ask "CREATE DATABASE other" >/dev/null
+
+# ---- its own regression tests -------------------------------------------------------------------------------------
+
+regress=$(dirname "$(pg_config --pgxs)")/../test/regress/pg_regress
+if [ -x "$regress" ]; then
+    check "pg_regress: what is pure, and what makes IDs" "$regress" --bindir="$bin" --inputdir=ext/postgres \
+        --outputdir="$TMPDIR" --host=127.0.0.1 --port="$port" --user=firn --dbname=contrib_regression pure issue
+    [ ! -s "$TMPDIR/regression.diffs" ] || sed 's/^/# /' "$TMPDIR/regression.diffs" | head -n 60
+else
+    skip "pg_regress: what is pure, and what makes IDs" "it is not installed"
+fi
+
+# ---- the peer's answers -------------------------------------------------------------------------------------------
+
+ask "$(sed -n '/^-- the PL/,/^-- end/p' ext/postgres/bench.sql)" >/dev/null
+same "form_uuid_v1 says what the PL/pgSQL function of that name says" '100000|100000' "$(ask "SELECT count(*), count(*)
+    FILTER (WHERE plain.form_uuid_v1(at, n % 16384, mac) = form_uuid_v1(at, n % 16384, mac)) FROM (SELECT n,
+    '1990-01-01'::timestamptz + n * interval '20001.654321 s' AS at, '44:88:99:36:57:32'::macaddr AS mac
+    FROM generate_series(1, 100000) n) t")"
+same "firn_shard tells the shard of firn spread" 1 "$(ask 'SELECT firn_shard(1::bigint, 8)' | grep -c '^[0-7]$')"
+
+# ---- load: 64 backends, of two databases, that roll back ----------------------------------------------------------
+
+database=other ask 'CREATE EXTENSION firn' >/dev/null
+# load NAME SESSIONS COUNT: each session writes its backend's pid and its IDs into a file of its own and rolls back.
+load() {
+    loads=
+    for session in $(seq "$2"); do
+        base=postgres
+        [ $((session % 2)) = 0 ] || base=other
+        psql -XqAt -h 127.0.0.1 -p "$port" -U firn "$base" -c 'BEGIN' -c 'SET firn.max_wait_ms = 60000' \
+            -c 'SELECT pg_backend_pid()' -c "COPY (SELECT snowflake() FROM generate_series(1, $3)) TO STDOUT" -c ROLLBACK \
+            >"$ids/$1.$session" 2>"$ids/$1.$session.errors" &
+        loads="$loads $!"
+    done
+}
+loaded() {
+    # shellcheck disable=SC2086 # pids, to be split
+    wait $loads
+}
+# Waits until IDs of a load have come; at most 10 s.
+working() {
+    for _ in $(seq 500); do
+        [ "$(cat "$ids/$1".*[0-9] | wc -c)" -lt 100000 ] || return 0
+        sleep 0.02
+    done
+}
+# Did the fault come in time?
+interrupted() {
+    loaded
+    got=$(count_of "$1")
+    check "in the middle of its work: IDs had come, and not all ($got)" [ "$got" -gt 0 -a "$got" -lt "$2" ]
+}
+count_of() {
+    cat "$ids/$1".*[0-9] | grep -cE '^[0-9]{19}$'
+}
+
+load crowd 64 30000
+loaded
+same "64 backends of two databases get all their IDs, and roll back" 1920000 "$(count_of crowd)"
+: >"$ids/steps"
+for _ in 1 2 3 4; do
+    printf 'BEGIN; SAVEPOINT a; SELECT snowflake(); ROLLBACK TO a; SELECT snowflake(); ROLLBACK;%.0s' $(seq 500) |
+        psql -XqAt -h 127.0.0.1 -p "$port" -U firn postgres >>"$ids/steps"
+done
+same "rolled back one by one they do not come again" 4000 "$(sort -u "$ids/steps" | wc -l | tr -d ' ')"
+
+# ---- faults under load --------------------------------------------------------------------------------------------
+
+load killed 8 1600000
+working killed
+check "a backend is killed" kill -9 "$(head -n 1 "$ids/killed.1")"
+interrupted killed 12800000
+check "the server starts anew by itself" until_yes 'SELECT snowflake() > 0'
+
+load keeper 8 200000
+keeper=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn keeper'")
+check "the keeper is killed" kill -9 "$keeper"
+loaded
+check "and comes back" until_yes 'SELECT snowflake() > 0'
+
+load stopped 8 800000
+working stopped
+kill -QUIT "$(cat "$place/pid.1")" # pg_ctl stop -m immediate
+interrupted stopped 6400000
+check "a server that was stopped at once starts again" test/engine restart "$place"
+check "and makes IDs" until_yes 'SELECT snowflake() > 0'
+
+load crashed 8 800000
+working crashed
+check "all its processes are killed" test/engine kill "$place"
+interrupted crashed 6400000
+check "a server that crashed starts again" test/engine restart "$place"
+check "and makes IDs again" until_yes 'SELECT snowflake() > 0'
+
+load ended 8 1600000
+working ended
+ask "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY%' AND pid % 2 = 0" >/dev/null
+ask "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY%'" >/dev/null
+interrupted ended 12800000
+same "backends that were cancelled or ended leave the server alone" t "$(ask 'SELECT snowflake() > 0')"
+
+load steady 4 2000000
+loaded
+same "in the end all is as before" 8000000 "$(count_of steady)"
+
+# ---- parallel workers ---------------------------------------------------------------------------------------------
+
+ask 'CREATE TABLE wide AS SELECT n FROM generate_series(1, 400000) n' 'ANALYZE wide' >/dev/null
+parallel='SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+    SET max_parallel_workers_per_gather = 3; SET parallel_leader_participation = off'
+same "parallel workers make IDs" 1 \
+    "$(ask "$parallel" 'EXPLAIN SELECT snowflake() FROM wide' | grep -c 'Parallel Seq Scan')"
+ask "$parallel" 'SELECT snowflake() FROM wide' >"$ids/parallel"
+same "as many as there are rows" 400000 "$(grep -cE '^[0-9]{19}$' "$ids/parallel")"
+same "of rows without a node too, each once" 400000 "$(ask "$parallel" \
+    'SELECT count(DISTINCT id) FROM (SELECT uuid7() AS id FROM wide OFFSET 0) made')"
+
+# ---- a clock that steps -------------------------------------------------------------------------------------------
+
+cat >"$TMPDIR/clock.c" <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static int (*clock_of)(clockid_t, struct timespec *);
+/* The wall clock is off by the seconds that the file tells; a process looks every 64 readings. */
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    static __thread unsigned reading;
+    static __thread long offset;
+    clock_of = clock_of ? clock_of : (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    if (reading++ % 64 == 0 || clock == CLOCK_BOOTTIME) {
+        FILE *file = fopen(getenv("CLOCK_OFFSET"), "r");
+        if (file == NULL || fscanf(file, "%ld", &offset) != 1) offset = 0;
+        if (file != NULL) fclose(file);
+    }
+    int code = clock_of(clock, now);
+    now->tv_sec += clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? offset : 0;
+    return code;
+}
+C
+export CLOCK_OFFSET="$prefix/offset"
+echo 0 >"$CLOCK_OFFSET"
+if cc -shared -fPIC -o "$prefix/clock.so" "$TMPDIR/clock.c" -ldl; then
+    test/engine halt "$place"
+    (export LD_PRELOAD="$prefix/clock.so" && exec test/engine restart "$place")
+    stepped() {
+        psql -XqAt -h 127.0.0.1 -p "$port" -U firn postgres -c "SET firn.max_wait_ms = ${2:-5000}" \
+            -c "COPY (SELECT snowflake() FROM generate_series(1, $1)) TO STDOUT" 2>&1
+    }
+    stepped 100000 20000 >"$ids/step.1"
+    test/engine kill "$place"
+    echo -2 >"$CLOCK_OFFSET"
+    (export LD_PRELOAD="$prefix/clock.so" && exec test/engine restart "$place")
+    stepped 400000 20000 >"$ids/step.5"
+    same "a server that crashed and starts with the clock behind begins at its mark" t \
+        "$([ "$(sort "$ids/step.5" | head -n 1)" -gt "$(sort "$ids/step.1" | tail -n 1)" ] && echo t)"
+    echo -1 >"$CLOCK_OFFSET"
+    stepped 100000 20000 >"$ids/step.2"
+    same "a clock a second back is gone on from, or waited for" 100000 "$(grep -cE '^[0-9]{19}$' "$ids/step.2")"
+    echo -3600 >"$CLOCK_OFFSET"
+    case $(stepped 100000 500) in
+    *"ahead of the clock"*) pass "an hour back nothing is made, and it is said why" ;;
+    *) fail "an hour back nothing is made, and it is said why" ;;
+    esac
+    echo 0 >"$CLOCK_OFFSET"
+    stepped 100000 20000 >"$ids/step.3"
+    echo 40 >"$CLOCK_OFFSET"
+    stepped 100000 20000 >"$ids/step.4"
+    same "a jump ahead is believed when it holds" 100000 "$(grep -cE '^[0-9]{19}$' "$ids/step.4")"
+    check "and told" grep -q 'jumped ahead' "$place/log.1"
+    test/engine restart "$place" # with the true clock, so far behind the mark
+    refuses "a mark ahead of the clock is waited for, not passed" 53400 "ahead of the clock" \
+        'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
+else
+    skip "a clock that steps" "there is no C compiler"
+fi
+
+# ---- old rows and new ones ----------------------------------------------------------------------------------------
+
+set_to "firn.node = '8'"
+ask "CREATE TABLE orders (at timestamptz NOT NULL, id bigint)" \
+    "INSERT INTO orders SELECT '2019-01-01'::timestamptz + n * interval '97 s' FROM generate_series(1, 1000000) n" \
+    "UPDATE orders SET id = firn_stamp('snowflake', 'orders', at)" \
+    "ALTER TABLE orders ADD PRIMARY KEY (id), ALTER id SET DEFAULT snowflake()" \
+    "INSERT INTO orders (at) SELECT now() FROM generate_series(1, 100000)" \
+    "CREATE TABLE late AS SELECT firn_stamp('snowflake', 'late', at) AS id, at FROM orders WHERE at < '2019-02-01'" \
+    "INSERT INTO orders (id, at) SELECT id, at FROM late" "ANALYZE orders" >/dev/null
+same "a million old rows get IDs in one UPDATE, new ones by default, late ones by INSERT: no two alike" \
+    't|t' "$(ask 'SELECT count(*) = count(DISTINCT id), count(*) = 1100000 + (SELECT count(*) FROM late) FROM orders')"
+same "the old ones tell their time" 0 "$(ask "SELECT count(*) FROM orders WHERE at < '2026-01-01' AND
+    firn_time(id, 'snowflake') <> at")"
+range="FROM orders WHERE id >= firn_min('snowflake', '2020-05-01') AND id < firn_min('snowflake', '2020-05-02')"
+same "a range of time uses the primary key" 1 "$(ask "EXPLAIN SELECT * $range" | grep -c 'Index Cond: ((id >= ')"
+same "and finds what the time column finds" t "$(ask "SELECT count(*) = (SELECT count(*) FROM orders WHERE at >=
+    '2020-05-01' AND at < '2020-05-02') $range")"
+same "each statement took a node of its own" 2 "$(ask "SELECT count(DISTINCT node) FROM firn.mark WHERE job IN
+    ('orders', 'late')")"
+
+# ---- promotion and restored backups -------------------------------------------------------------------------------
+
+test/engine save "$place"
+ask 'SELECT snowflake()' >"$ids/lost"
+check "a backup is restored, on a timeline of its own" test/engine restore "$place"
+refuses "what was made after it may not be made again: 30 s are skipped" 53400 "ahead of the clock" \
+    'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
+same "the mark tells so" t "$(ask "SELECT timeline > 1 AND firn_time((high << 10)::bigint, 'snowflake') >
+    now() + interval '20 s' FROM firn.mark WHERE ns = 'snowflake' AND node = 8")"
+
+touch "$place/data/pg/standby.signal"
+chmod 666 "$place/data/pg/standby.signal"
+test/engine restart "$place"
+refuses "a standby reserves nothing" 25006 "a standby cannot reserve" 'SELECT snowflake()'
+same "but makes what needs no node, and reads" t "$(ask "SELECT uuid7() > firn_min_uuid('uuid7', '2020-01-01')")"
+ask 'SELECT pg_promote(true, 10)' >/dev/null
+refuses "promoted it skips 30 s too" 53400 "ahead of the clock" 'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
+
+# ---- marks that cannot be written ---------------------------------------------------------------------------------
+
+set_to "firn.node = '9'"
+set_to "fsync = off"
+refuses "a server without fsync may forget: it is refused" 08006 "fsync is off" 'SELECT snowflake()'
+set_to "fsync = on"
+ask 'SELECT count(snowflake())' >/dev/null
+set_to "firn.node = '10'"
+same "a lock on the table ends in an error, not in a wait for ever" 1 "$(ask 'BEGIN' 'LOCK TABLE firn.mark' \
+    'SET firn.max_wait_ms = 1000' 'SELECT snowflake()' 'ROLLBACK' | grep -c '55000\|08006')"
+check "and is over with the lock" until_yes 'SELECT snowflake() > 0'
+ask 'CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$' \
+    'CREATE TRIGGER steal BEFORE INSERT ON firn.mark FOR EACH ROW EXECUTE FUNCTION steal()' >/dev/null
+set_to "firn.node = '11'"
+refuses "somebody's trigger on it is not run by the keeper" 08006 "not a plain table" 'SELECT snowflake()'
+
+# ---- without preload ----------------------------------------------------------------------------------------------
+
+check "a server starts without firn preloaded" test/engine start postgres "$standby"
+port=$(cat "$standby/port")
+ask 'CREATE EXTENSION firn' >/dev/null
+refuses "without preload reserved rows are refused, with the cure" 55000 "needs reserved slots" 'SELECT snowflake()'
+same "others work" 1000 "$(ask 'SELECT count(DISTINCT id) FROM uuid7s(1000) id')"
+store=sqlite:$(readlink "$standby/data")/firn.db
+set_to "firn.store = '$store'"
+set_to "firn.unsafe = on" # the folder may be on a disk that forgets
+for session in $(seq 16); do
+    ask 'SELECT * FROM snowflakes(5000)' >"$TMPDIR/store.$session" &
+    sessions="${sessions:-} $!"
+done
+# shellcheck disable=SC2086 # pids, to be split
+wait $sessions
+same "with firn.store each backend has a node of its own" 80000 "$(sort -u "$TMPDIR"/store.* | grep -cE '^[0-9]{19}$')"
+same "old rows get one from there too" 1000 "$(ask "SELECT count(DISTINCT firn_stamp('snowflake', '2020-01-01'))
+    FROM generate_series(1, 1000)")"
+set_to "firn.node = '7'"
+refuses "both at once are refused" 22023 "gives each backend a node" 'SELECT snowflake()'
+
+# ---- all of them --------------------------------------------------------------------------------------------------
+
+cat "$ids"/*[0-9] "$ids"/steps "$ids"/parallel | grep -E '^[0-9]{19}$' >"$TMPDIR/all"
+total=$(wc -l <"$TMPDIR/all")
+check "at least ten million IDs of one node were made ($total)" [ "$total" -ge 10000000 ]
+same "through all of that no two are alike" "duplicates 0" "$("$FIRN" check --scheme snowflake "$TMPDIR/all" |
+    grep -o 'duplicates [0-9]*')"
+sed -n 777p "$TMPDIR/all" >>"$TMPDIR/all"
+same "one that was put among them is found" "duplicates 1" "$("$FIRN" check --scheme snowflake "$TMPDIR/all" |
+    grep -o 'duplicates [0-9]*')"
+finish

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+# The SQLite extension, loaded into sqlite3: the same answers as the command's, what schemas may hold, a real job of a
+# million rows, bad input, and a store that is open where it must not be. Processes and crashes: extension_sqlite_test.c.
+. test/command.tap
+library=$BUILD/libfirn_sqlite.so
+if ! [ -s "$library" ] || ! command -v sqlite3 >/dev/null; then
+    skip "the SQLite extension" "sqlite3 or $library is missing"
+    finish
+fi
+FIRN_STORE="sqlite:$TMPDIR/firn.db?unsafe=1"
+export FIRN_STORE
+
+# sql STATEMENTS [FILE]: in a connection of its own, errors too.
+sql() {
+    printf '%s\n' ".load $library" "$1" | sqlite3 "${2:-:memory:}" 2>&1
+}
+# answers SENTENCE OUT STATEMENTS [FILE]
+answers() {
+    same "$1" "$2" "$(sql "$3" "${4:-:memory:}")"
+}
+# like SENTENCE PATTERN STATEMENTS [FILE]: all of what comes matches.
+like() {
+    printed=$(sql "$3" "${4:-:memory:}")
+    if printf '%s\n' "$printed" | grep -qvxEe "$2"; then
+        fail "$1" "$(printf 'wanted: %s\nfound: %s\n' "$2" "$printed")"
+    else
+        pass "$1"
+    fi
+}
+# errs SENTENCE TEXT EXPRESSION...: each is an error that holds the text, at most 200 bytes, and no answer.
+errs() {
+    sentence=$1
+    wanted=$2
+    shift 2
+    for expression; do
+        printed=$(sql "SELECT $expression;")
+        case $printed in
+        *"$wanted"*)
+            [ ${#printed} -le 240 ] || fail "$sentence" "too long: $printed"
+            case $printed in
+            "Runtime error"* | "Parse error"*) continue ;;
+            esac
+            ;;
+        esac
+        fail "$sentence" "$(printf '%s\nwanted: %s\nfound: %s\n' "$expression" "$wanted" "$printed")"
+        return
+    done
+    pass "$sentence"
+}
+
+# ---- loading ---------------------------------------------------------------------------------------
+answers "it loads without its entry point being named" "$("$FIRN" --version | grep -oE '[0-9]+[.][0-9]+[.][0-9]+')" \
+    "SELECT firn_version();"
+same "... and by its name alone from where libraries are" "1" \
+    "$(printf '.load libfirn_sqlite\nSELECT firn_version() IS NOT NULL;\n' | LD_LIBRARY_PATH=$BUILD sqlite3 2>&1)"
+same "it shows its entry point and nothing else" "sqlite3_firnsqlite_init" \
+    "$(nm -D --defined-only "$library" | cut -d' ' -f3)"
+answers "it may be loaded twice" "36" ".load $library
+SELECT length(uuid7());"
+
+# ---- generators ------------------------------------------------------------------------------------
+"$FIRN" schemes --json >"$TMPDIR/schemes"
+jq -r 'select(.generated and .reserved != "always" and (.name | test("^(order|uuid3|uuid5|typeid)$") | not)) | .name' "$TMPDIR/schemes" >"$TMPDIR/free"
+jq -r 'select(.generated and .reserved == "always" and .name != "time-member" and .name != "baidu") | .name' "$TMPDIR/schemes" >"$TMPDIR/numbered"
+for name in $(cat "$TMPDIR/free" "$TMPDIR/numbered"); do
+    printf "SELECT '%s', %s();\n" "$name" "$(echo "$name" | tr - _)"
+done >"$TMPDIR/each.sql"
+sql "$(cat "$TMPDIR/each.sql")" >"$TMPDIR/each"
+same "each scheme has a function of its name" "$(wc -l <"$TMPDIR/each.sql")" "$(grep -c '|.' "$TMPDIR/each")"
+bad=
+while IFS='|' read -r name id; do
+    "$FIRN" show --scheme "$name" -- "$id" >"$TMPDIR/shown" 2>&1 || bad="$bad $name=$id: $(cat "$TMPDIR/shown")"
+done <"$TMPDIR/each"
+same "... whose IDs the command reads" "" "$bad"
+like "an INTEGER is the node" "7" "SELECT firn_show(instagram(7), 'instagram') ->> '\$.fields.shard';"
+like "typeid takes its prefix" "user_[0-9a-z]{26}" "SELECT typeid('user');"
+answers "64 bits are INTEGER, wider ones TEXT, and _blob is a BLOB" "integer|text|blob|16|integer|text|blob" \
+    "SELECT typeof(tsid()), typeof(uuid7()), typeof(ulid_blob()), length(uuid1_blob()),
+     typeof(firn_new('leaf')), typeof(firn_new('snowflake', '', 'base62')), typeof(firn_new('uuid4', '', 'blob'));"
+answers "each row gets its own" "1000|1000" \
+    "WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 1000)
+     SELECT count(DISTINCT snowflake()), count(DISTINCT uuid7()) FROM g;"
+answers "firn_ids gives exactly so many, in order" "100000|100000|1" \
+    "SELECT count(*), count(DISTINCT id), min(up) FROM (SELECT id, id > lag(id, 1, 0) OVER () AS up FROM firn_ids('snowflake', 100000));"
+answers "... none of 0, and no more than are asked for" "0|1|2" \
+    "SELECT (SELECT count(*) FROM firn_ids('uuid7', 0)), * FROM (SELECT count(*) FROM firn_ids('uuid7', 1)), (SELECT count(*) FROM firn_ids('ulid', 2, '', 'blob'));"
+sql "SELECT snowflake(), leaf(), seata('node=3');" >/dev/null
+same "windows are given back when the connection is closed" "" \
+    "$("$FIRN" nodes --store "$FIRN_STORE" --json | jq -r --argjson now "$(date +%s%N)" 'select(.unix_ns != null and (.unix_ns | tonumber) > $now) | .ns')"
+printed=$(unset FIRN_STORE; sql "SELECT firn_config('unsafe', 1), length(snowflake()), firn_notices() LIKE '%unique among those who share the store%';")
+same "without a store named it is the default one, and what people should know is told" "1|19|1" "$printed"
+
+# ---- the same as the command's ---------------------------------------------------------------------
+for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5; do
+    expected=$("$FIRN" show --json -- "$id" 2>/dev/null)
+    [ -n "$expected" ] || expected="Runtime error near line 2: '$id' is no ID of a known scheme: name its scheme too"
+    answers "firn_show($id) is firn show --json" "$expected" "SELECT firn_show('$id');"
+done
+answers "an INTEGER is shown as its decimal text" "$("$FIRN" show --json --scheme snowflake 1541815603606036480)" \
+    "SELECT firn_show(1541815603606036480, 'snowflake');"
+for scheme in snowflake uuid7 ulid uuid6 ksuid sonyflake; do
+    answers "firn_min and firn_max of $scheme are firn range of its tick" \
+        "$("$FIRN" range $scheme 2024-02-03T04:05:06.007Z 2024-02-03T04:05:06.007000001Z | paste -sd'|')" \
+        "SELECT firn_min('$scheme', '2024-02-03 04:05:06.007'), firn_max('$scheme', '2024-02-03T04:05:06.007Z');"
+done
+answers "fields before the time are pinned, an epoch changed" \
+    "$("$FIRN" range seata 2024-02-03 2024-02-03T00:00:00.001Z worker=5 | paste -sd'|')|$("$FIRN" range snowflake epoch=2020-01-01 2024-02-03 2024-02-04 | head -n 1)" \
+    "SELECT firn_min('seata', '2024-02-03', 'worker=5'), firn_max('seata', '2024-02-03', 'worker=5'), firn_min('snowflake epoch=2020-01-01', '2024-02-03');"
+answers "firn_pack is firn pack" "$("$FIRN" pack snowflake time=2024-01-01 datacenter=1 worker=2 sequence=3)" \
+    "SELECT firn_pack('snowflake', 'time=2024-01-01 datacenter=1 worker=2 sequence=3');"
+answers "firn_time and firn_unix_ns say when" "2022-06-28T16:07:40.105Z|1656432460105000000|2024-01-01T00:00:00.0000001Z" \
+    "SELECT firn_time(1541815603606036480, 'snowflake'), firn_unix_ns(1541815603606036480, 'snowflake'),
+     firn_time(firn_pack('uuid6', 'time=2024-01-01T00:00:00.0000001Z clock_seq=1 node=2'), 'uuid6');"
+answers "firn_convert is firn convert" "$("$FIRN" convert --to base58 --scheme uuid7 0190163d-8694-739b-aea5-966c26f8ad90)|$("$FIRN" convert --to uuid6 868b6680-a88c-11ee-8005-010203040506)|0190163d-8694-739b-aea5-966c26f8ad90" \
+    "SELECT firn_convert('0190163d-8694-739b-aea5-966c26f8ad90', 'base58', 'uuid7'), firn_convert('868b6680-a88c-11ee-8005-010203040506', 'uuid6'),
+     firn_convert(firn_convert('0190163d-8694-739b-aea5-966c26f8ad90', 'blob'), 'text', 'uuid7');"
+"$FIRN" new uuid7 -n 4000 >"$TMPDIR/spread.ids"
+same "firn_shard falls as firn spread's hash does" \
+    "$("$FIRN" spread --json --shards 8 "$TMPDIR/spread.ids" 2>/dev/null | jq -r '.ways[] | select(.way == "hash").counts | map(tostring) | join(",")')" \
+    "$(sql "CREATE TABLE t(id);
+.import $TMPDIR/spread.ids t
+SELECT group_concat(n) FROM (SELECT count(*) AS n FROM t GROUP BY firn_shard(id, 8) ORDER BY firn_shard(id, 8));")"
+answers "form_uuid_v1 and uuid_v1_timestamp are exact to 100 ns" "$("$FIRN" pack uuid1 time=2024-01-01T00:00:00.0000007Z clock_seq=5 node=01:02:03:04:05:06)|2024-01-01T10:00:00.1234567Z" \
+    "SELECT form_uuid_v1('2024-01-01T00:00:00.0000007Z', 5, '01:02:03:04:05:06'), uuid_v1_timestamp(form_uuid_v1('2024-01-01 10:00:00.1234567', 5, '01:02:03:04:05:06'));"
+answers "uuid_to_bin swaps as MySQL does" "6CCD780CBABA102695645B8C656024DB|1026BABA6CCD780C95645B8C656024DB|6ccd780c-baba-1026-9564-5b8c656024db" \
+    "SELECT hex(uuid_to_bin('6ccd780c-baba-1026-9564-5b8c656024db')), hex(uuid_to_bin('{6CCD780C-BABA-1026-9564-5B8C656024DB}', 1)),
+     bin_to_uuid(x'1026BABA6CCD780C95645B8C656024DB', 1);"
+answers "uuid1 to uuid6 and back, as TEXT and as BLOB" "868b6680-a88c-11ee-8005-010203040506|blob" \
+    "SELECT uuid6_to_uuid1(uuid1_to_uuid6('868b6680-a88c-11ee-8005-010203040506')), typeof(uuid1_to_uuid6(uuid_to_bin('868b6680-a88c-11ee-8005-010203040506')));"
+answers "names are hashed" "cfbff0d1-9375-5685-968c-48ce8b15ae17" "SELECT uuid5('dns', 'example.com');"
+answers "firn_series cuts time into steps that share no ID" "3|0|2024-01-01T00:00:00.000Z|2024-01-03T12:00:00.000Z" \
+    "SELECT count(*), count(*) FILTER (WHERE least <> before + 1), min(start), max(stop) FROM (SELECT *, lag(greatest, 1, least - 1) OVER () AS before
+     FROM firn_series('snowflake', '2024-01-01', '2024-01-03T12:00:00Z'));"
+answers "... of any length, with fields and kinds" "4|16|2024-01-01T00:45:00.000Z" \
+    "SELECT count(*), length(max(least)), max(start) FROM firn_series('uuid7', '2024-01-01', '2024-01-01T01:00:00Z', '15 minutes', '', 'blob');"
+
+# ---- schemas -----------------------------------------------------------------------------------------
+file=$TMPDIR/schema.db
+answers "column defaults, STRICT, CHECK, generated columns and an index on an expression, whatever trusted_schema says" "3|3|1|text" "
+PRAGMA trusted_schema = OFF;
+CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL DEFAULT (uuid7()) CHECK (firn_time(id, 'uuid7') > '2020'),
+    n INTEGER NOT NULL DEFAULT (snowflake()), b BLOB NOT NULL DEFAULT (uuid4_blob()), o INTEGER DEFAULT (firn_new('snowflake', 'node=9')),
+    at TEXT GENERATED ALWAYS AS (firn_time(n, 'snowflake')) STORED, shard INTEGER AS (firn_shard(n, 4)), note TEXT) STRICT, WITHOUT ROWID;
+CREATE INDEX by_time ON t(firn_unix_ns(id, 'uuid7'));
+CREATE TABLE log(id INTEGER PRIMARY KEY, of TEXT);
+CREATE TRIGGER logged AFTER INSERT ON t BEGIN INSERT INTO log VALUES(snowflake(), new.id); END;
+INSERT INTO t(note) VALUES('a'), ('b'), ('c');
+SELECT count(DISTINCT id), (SELECT count(*) FROM log), max(at) > '2020' AND min(shard) >= 0, typeof(id) FROM t;" "$file"
+like "an index on an expression serves a query" "(QUERY PLAN|\`--SEARCH t USING (COVERING )?INDEX by_time .*)" \
+    "EXPLAIN QUERY PLAN SELECT id FROM t WHERE firn_unix_ns(id, 'uuid7') > 5;" "$file"
+like "a trigger cannot take nodes for good" ".*unsafe use of firn_stamp.*" \
+    "CREATE TRIGGER bad AFTER INSERT ON t BEGIN INSERT INTO log VALUES(firn_stamp('snowflake', 0), ''); END; INSERT INTO t(note) VALUES('d');" "$file"
+like "nor set where marks are kept" ".*unsafe use of firn_config.*" \
+    "CREATE VIEW v AS SELECT firn_config('store', 'sqlite:/nowhere'); SELECT * FROM v;" "$file"
+answers "a column that folds case takes IDs that do not rest on it" "1000" \
+    "CREATE TABLE t(id TEXT COLLATE NOCASE PRIMARY KEY); INSERT INTO t SELECT id FROM firn_ids('ulid', 1000); SELECT count(*) FROM t;"
+answers "databases in UTF-16 too" "36|$("$FIRN" range uuid7 2024-01-01 2024-01-02 | head -n 1)" \
+    "PRAGMA encoding = 'UTF-16'; CREATE TABLE t(id TEXT DEFAULT (uuid7()), n); INSERT INTO t(n) VALUES(1); SELECT length(id), firn_min('uuid7', '2024-01-01') FROM t;"
+
+# ---- a real job --------------------------------------------------------------------------------------
+file=$TMPDIR/job.db
+million="WITH RECURSIVE g(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM g WHERE i < 999999) SELECT"
+answers "an old table has a million rows with a time and no ID" "1000000" "
+CREATE TABLE old(created TEXT, note TEXT);
+INSERT INTO old $million strftime('%Y-%m-%d %H:%M:%S', 1577836800 + i * 7 / 3 * 10, 'unixepoch'), 'row ' || i FROM g;
+SELECT count(*) FROM old;" "$file"
+answers "one INSERT ... SELECT back-dates them, and new ones get live IDs" "1002000|1002000|0" "
+CREATE TABLE event(id INTEGER PRIMARY KEY NOT NULL DEFAULT (snowflake()), created TEXT, note TEXT) STRICT, WITHOUT ROWID;
+INSERT INTO event(created, note) $million NULL, 'live' FROM g WHERE i < 1000;
+INSERT INTO event SELECT firn_stamp('snowflake', created), created, note FROM old;
+INSERT INTO event(created, note) $million NULL, 'live' FROM g WHERE i < 1000;
+SELECT count(*), count(DISTINCT id),
+    (SELECT count(*) FROM event WHERE created IS NOT NULL AND substr(replace(firn_time(id, 'snowflake'), 'T', ' '), 1, 19) <> created) FROM event;" "$file"
+answers "a planted duplicate is refused, so none of them was one" "Runtime error near line 2: UNIQUE constraint failed: event.id (19)" \
+    "INSERT INTO event SELECT id, created, note FROM event LIMIT 1;" "$file"
+answers "an UPDATE does it in place, with a node of its own" "1000000|1000000|0" "
+ALTER TABLE old ADD COLUMN id INTEGER;
+UPDATE old SET id = firn_stamp('snowflake', created);
+CREATE UNIQUE INDEX old_id ON old(id);
+SELECT count(id), count(DISTINCT id), (SELECT count(*) FROM old JOIN event USING (id)) FROM old;" "$file"
+range="id BETWEEN firn_min('snowflake', '2020-02-01') AND firn_max('snowflake', '2020-02-29 23:59:59.999')"
+like "a range of time is a search of the primary key" "(QUERY PLAN|\`--SEARCH event USING PRIMARY KEY \(id>\? AND id<\?\))" \
+    "EXPLAIN QUERY PLAN SELECT count(*) FROM event WHERE $range;" "$file"
+like "... of the rowid too" "(QUERY PLAN|\`--SEARCH t USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\))" \
+    "CREATE TABLE t(id INTEGER PRIMARY KEY); EXPLAIN QUERY PLAN SELECT count(*) FROM t WHERE $range;"
+answers "... and finds what the times say" "1" \
+    "SELECT (SELECT count(*) FROM event WHERE $range) = (SELECT count(*) FROM old WHERE created >= '2020-02-01' AND created < '2020-03-01');" "$file"
+answers "counts a day come from the index" "29|1" \
+    "SELECT count(*), sum(n) = (SELECT count(*) FROM old WHERE created >= '2020-02-01' AND created < '2020-03-01') FROM
+     (SELECT start, (SELECT count(*) FROM event WHERE id BETWEEN least AND greatest) AS n FROM firn_series('snowflake', '2020-02-01', '2020-03-01'));" "$file"
+
+# ---- jobs ----------------------------------------------------------------------------------------------
+answers "rows of one instant are numbered, a full tick runs on" "5000|5000|0|1" \
+    "$million firn_stamp('snowflake', '2020-01-01') AS id FROM g LIMIT 0;
+     CREATE TABLE t(id INTEGER); INSERT INTO t $million firn_stamp('snowflake', '2020-01-01') FROM g WHERE i < 5000;
+     SELECT count(*), count(DISTINCT id), min(id - firn_min('snowflake', '2020-01-01')) & 4095, max(firn_unix_ns(id, 'snowflake')) / 1000000 - 1577836800000 FROM t;"
+errs "... at most by shift_ms" "2025-02-01" "(SELECT count(firn_stamp('js53', '2025-02-01', 'shift_ms=0')) FROM firn_ids('uuid4', 65))"
+answers "each connection's job has a node of its own" "2" "SELECT count(DISTINCT node) FROM (SELECT $(sql "SELECT firn_stamp('snowflake', 0 + 1577836800);") AS node UNION SELECT $(sql "SELECT firn_stamp('snowflake', 1577836800);"));"
+first=$(sql "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');")
+like "a job of a name is not begun twice" ".*job nightly was begun before: .*again=1.*" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');"
+answers "... but makes its IDs again where it is asked to" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"
+answers "a rolled back statement leaves no ID that comes again" "0" "
+CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE TEMP TABLE seen AS SELECT firn_stamp('snowflake', '2020-01-01') AS id;
+BEGIN; INSERT INTO t VALUES(firn_stamp('snowflake', '2020-01-01')), (snowflake()); ROLLBACK;
+INSERT INTO t VALUES(firn_stamp('snowflake', '2020-01-01')), (snowflake()); SELECT count(*) FROM t JOIN seen USING (id);"
+
+# ---- bad input -----------------------------------------------------------------------------------------
+answers "NULL in is NULL out" "1" "SELECT firn_show(NULL) IS NULL AND firn_time(NULL, 'snowflake') IS NULL AND firn_min('snowflake', NULL) IS NULL
+    AND firn_pack('snowflake', NULL) IS NULL AND firn_convert(NULL, 'hex') IS NULL AND firn_shard(NULL, 3) IS NULL AND uuid_to_bin(NULL) IS NULL
+    AND bin_to_uuid(NULL, 1) IS NULL AND form_uuid_v1('2024-01-01', NULL, '01:02:03:04:05:06') IS NULL AND uuid_v1_timestamp(NULL) IS NULL
+    AND uuid1_to_uuid6(NULL) IS NULL AND uuid5('dns', NULL) IS NULL AND NOT EXISTS (SELECT * FROM firn_series('snowflake', NULL, '2024-01-01'));"
+errs "floating point is no time" "not REAL" "firn_min('snowflake', 1700000000.5)" "firn_stamp('snowflake', julianday('now'))" "form_uuid_v1(1.5, 1, '01:02:03:04:05:06')"
+errs "... and no ID" "not REAL" "firn_time(1.5e18, 'snowflake')" "firn_show(0.5)" "firn_convert(1.0, 'hex')"
+errs "an instant outside the layout is refused" "snowflake" "firn_min('snowflake', '2010-01-01')" "firn_min('snowflake', '2090-01-01')" "firn_stamp('snowflake', '2000-01-01')" "firn_max('snowflake', -9223372036854775808)" "firn_max('snowflake', 9223372036854775807)"
+errs "what is no instant is refused" "" "firn_min('snowflake', 'yesterday')" "firn_min('snowflake', 'infinity')" "firn_min('snowflake', '')" "firn_min('snowflake', '2024-02-30')" "firn_min('snowflake', x'00')" "firn_min('snowflake', '2024-01-01' || char(0) || 'x')"
+errs "a row without a time gets no ID" "no ID" "firn_stamp('snowflake', NULL)"
+errs "another version is refused" "uuid1" "uuid_v1_timestamp('0190163d-8694-739b-aea5-966c26f8ad90')" "uuid1_to_uuid6(uuid4())" "uuid_v1_timestamp(uuid4_blob())"
+errs "an ID of another width too" "" "firn_time('0190163d-8694-739b-aea5-966c26f8ad90', 'snowflake')" "firn_time(x'0011', 'snowflake')" "firn_time(-1, 'snowflake')"
+errs "out of range is refused" "" "form_uuid_v1('2024-01-01', 16384, '01:02:03:04:05:06')" "form_uuid_v1('2024-01-01', -1, '01:02:03:04:05:06')" "form_uuid_v1('2024-01-01', 1, '01:02:03:04:05')" "form_uuid_v1('1500-01-01', 1, '01:02:03:04:05:06')" "firn_shard(1, 0)" "firn_shard(1, -1)" "firn_shard(1, 1.5)" "firn_pack('snowflake', 'time=2024-01-01 datacenter=32 worker=0 sequence=0')" "bin_to_uuid(x'00')" "uuid_to_bin('x')" "uuid_to_bin('6ccd780c-baba-1026-9564-5b8c656024db', 2)"
+errs "a slip is answered with what is near" "did you mean snowflake" "firn_new('snowflak')" "firn_time(1, 'snowflak')"
+errs "huge values are refused" "" "firn_show(zeroblob(1000000))" "firn_show(printf('%.1000000c', 'a'))" "firn_new(printf('%.1000000c', 'a'))" "uuid7(printf('%.1000000c', 'a'))" "firn_pack('snowflake', printf('%.1000000c', 'a'))" "firn_min(printf('%.1000000c', 'a'), 0)" "typeid(printf('%.1000000c', 'a'))" "firn_min('snowflake', printf('%.1000000c', '1'))"
+errs "options that are none are refused" "" "uuid7('nope=1')" "snowflake(1024)" "snowflake(-1)" "snowflake(NULL)" "snowflake('node=x')" "firn_new('snowflake', 'node=1 worker=2')" "firn_new('order')" "firn_new('uuid5')" "firn_new('uuid7', '', 'integer')" "firn_new('snowflake', '', 'uuid')" "typeid('User')" "typeid('_a')" "firn_config('nope')" "firn_config('unsafe', 2)"
+errs "no call says where marks are kept" "firn_config" "snowflake('store=sqlite:/tmp/x.db')" "snowflake('unsafe=1')" "firn_stamp('snowflake', 0, 'store=memory:')"
+errs "a store that is shared with nobody is refused" "memory:" "firn_config('store', 'memory:') || snowflake()"
+errs "steps that would share a tick, or none, are refused" "step" "* FROM firn_series('baidu', '2020-01-01', '2021-01-01', '500 milliseconds')" "* FROM firn_series('snowflake', '2020-01-01', '2021-01-01', 0)" "* FROM firn_series('snowflake', '2020-01-01', '2021-01-01', '1 month')" "* FROM firn_series('snowflake', '2020-01-01', '2021-01-01', -5)"
+errs "tables say what they need" "" "* FROM firn_ids('snowflake')" "* FROM firn_ids" "* FROM firn_ids('snowflake', -1)" "* FROM firn_series('uuid4', '2020-01-01', '2021-01-01')"
+errs "a bound that would be negative, and so out of order, is refused" "negative" "firn_min('instagram', '2050-01-01')"
+errs "options are bounded in number" "32 generators" "(SELECT count(firn_new('uuid7', printf('stale_us=%d', value))) FROM json_each('[$(seq -s, 1 33)]'))"
+
+# ---- the store, where it must not be ---------------------------------------------------------------------
+like "rows inside the store are refused, at once" ".*firn store open as 'main'.*" "BEGIN IMMEDIATE; CREATE TABLE t(id); INSERT INTO t VALUES(snowflake());" "$TMPDIR/firn.db"
+like "... attached too" ".*firn store open as 'marks'.*" "ATTACH '$TMPDIR/firn.db' AS marks; SELECT firn_stamp('snowflake', 1577836800);"
+answers "... but IDs without a store, and what only reads, go on" "36|2" \
+    "ATTACH '$TMPDIR/firn.db' AS marks; SELECT length(uuid7()), count(*) FROM marks.namespace WHERE name IN ('snowflake', 'tsid');"
+printf '.load %s\nSELECT snowflake();\n' "$library" | FIRN_STORE=sqlite:/proc/none/firn.db sqlite3 >"$TMPDIR/out" 2>&1
+check "a store that cannot be had is told with what to do" grep -q "^Runtime error.*: " "$TMPDIR/out"
+finish
