@@ -68,6 +68,12 @@ bench-engines-build:
 	$(COMPILE) $(BUILD) -j$(JOBS)
 bench-engines: bench-engines-build
 	$(BUILD)/bench/firn_bench_engines
+# In the databases: real servers, some minutes.
+bench-extensions: everything
+	BUILD=$(BUILD) sh ext/postgres/bench.sh
+	BUILD=$(BUILD) sh ext/mariadb/bench.sh
+	/usr/bin/python3 ext/sqlite/bench.py $(BUILD)/libfirn_sqlite.so
+	/usr/bin/python3 ext/sqlite/bench.py --rows $(BUILD)/libfirn_sqlite.so
 
 format:
 	sh test/format.sh --write
@@ -78,4 +84,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
 
-.PHONY: all everything install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build format readme clean
+.PHONY: all everything install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build bench-extensions format readme clean

@@ -18,7 +18,7 @@ cp "$made/firn_mariadb.so" "$room/plugin/" && cp "$BUILD/firn/sqlite.so" "$BUILD
 chmod -R a+rX "$room"
 chmod 777 "$room/store"
 FIRN_STORE="sqlite:$room/store/firn.db?unsafe=1"
-export FIRN_STORE
+export FIRN_STORE FIRN_OPTIONS_STORE=1
 url=$(ENGINE_OWNER=$$ test/engine start mysql "$engine" --plugin-dir="$room/plugin" --log-bin=firn --server-id=1 \
     --binlog-format=MIXED --sync-binlog=1 --innodb-buffer-pool-size=256M --innodb-log-file-size=256M)
 case $? in
@@ -194,6 +194,7 @@ done <<'EOF'
 1123|write firn_time|firn_time(1)
 1210|no time|firn_stamp('uuid4', '2024-01-01', 'timeless')
 1690|outside snowflake|firn_stamp('snowflake', '1999-01-01 00:00:00', 'early')
+1210|memory: is shared with nobody|snowflake('store=memory:')
 1105|store|firn_new('snowflake', 'ns=away store=mysql://firn@127.0.0.1:9/firn')
 EOF
 says "a lable_spread ID may be negative, and is read" 1 "SELECT count(firn_time(lable_spread(), 'lable-spread')) FROM dual"
@@ -269,20 +270,24 @@ same "they can be installed again" "" "$(sql <"$made/install.sql")"
 says "and the table works again" 1 "FLUSH TABLES; INSERT INTO events (created_at, what) VALUES (utc_timestamp(3), 9000001); SELECT count(*) FROM events WHERE what = 9000001"
 
 # ---- a clock that steps --------------------------------------------------------------------------
-faketime=$(find /usr/lib -name libfaketimeMT.so.1 2>/dev/null | head -n 1)
-if [ -z "$faketime" ]; then
-    skip "a clock that steps" "libfaketime is not installed"
+. test/clock
+CLOCK_OFFSET=$room/offset
+export CLOCK_OFFSET
+echo 0 >"$CLOCK_OFFSET"
+chmod 644 "$CLOCK_OFFSET"
+if ! make_clock "$room/clock.so"; then
+    skip "a clock that steps" "there is no C compiler"
     finish
 fi
-unset FIRN_NODE
-echo +0 >"$room/clock"
-chmod 644 "$room/clock"
-check "the server starts on a clock of its own" env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$room/clock" \
-    FAKETIME_NO_CACHE=1 test/engine restart "$engine"
+chmod 755 "$room/clock.so"
+unset FIRN_NODE FIRN_OPTIONS_STORE
+check "the server starts on a clock of its own" env LD_PRELOAD="$room/clock.so" test/engine restart "$engine"
+refuses "a call does not choose the store unless the server lets it" 1210 "FIRN_OPTIONS_STORE=1" \
+    "SELECT snowflake('store=sqlite:/tmp/other.db')"
 spawn 2 "SELECT snowflake() FROM seq_1_to_2000000" stepped
-for step in -1h +30 -10; do
+for step in -3600 30 -10; do
     sleep 0.3
-    echo $step >"$room/clock"
+    echo $step >"$CLOCK_OFFSET"
 done
 # shellcheck disable=SC2086
 wait $clients

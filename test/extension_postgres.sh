@@ -187,31 +187,10 @@ same "of rows without a node too, each once" 400000 "$(ask "$parallel" \
 
 # ---- a clock that steps -------------------------------------------------------------------------------------------
 
-cat >"$TMPDIR/clock.c" <<'C'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-static int (*clock_of)(clockid_t, struct timespec *);
-/* The wall clock is off by the seconds that the file tells; a process looks every 64 readings. */
-int clock_gettime(clockid_t clock, struct timespec *now) {
-    static __thread unsigned reading;
-    static __thread long offset;
-    clock_of = clock_of ? clock_of : (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
-    if (reading++ % 64 == 0 || clock == CLOCK_BOOTTIME) {
-        FILE *file = fopen(getenv("CLOCK_OFFSET"), "r");
-        if (file == NULL || fscanf(file, "%ld", &offset) != 1) offset = 0;
-        if (file != NULL) fclose(file);
-    }
-    int code = clock_of(clock, now);
-    now->tv_sec += clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? offset : 0;
-    return code;
-}
-C
+. test/clock
 export CLOCK_OFFSET="$prefix/offset"
 echo 0 >"$CLOCK_OFFSET"
-if cc -shared -fPIC -o "$prefix/clock.so" "$TMPDIR/clock.c" -ldl; then
+if make_clock "$prefix/clock.so"; then
     test/engine halt "$place"
     (export LD_PRELOAD="$prefix/clock.so" && exec test/engine restart "$place")
     stepped() {

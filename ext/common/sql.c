@@ -185,7 +185,7 @@ int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, con
     firn_fields fields;
     firn_time next = *time; /* a nanosecond later: one tick, whatever its length */
     int code = sql_fields(&fields, scheme, pinned, length, error);
-    next.sec += next.ns == 999999999;
+    next.sec += next.ns == 999999999 && next.sec < INT64_MAX; /* at the end of time: refused */
     next.ns = next.ns == 999999999 ? 0 : next.ns + 1;
     return code == FIRN_OK ? firn_bounds(least, greatest, scheme, &fields, time, &next, error)
                            : code;

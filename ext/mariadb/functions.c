@@ -559,7 +559,9 @@ static bool work(UDF_INIT *init, const UDF_ARGS *args, char *is_null, char *fail
         *is_null = 0;
         return true;
     }
-    *failed = 1; /* the server asks no more in this statement */
+    /* What is marked as failed is not asked again as long as the table of a DEFAULT stays open:
+     * its rows would silently get NULL. So it is only marked where the server cannot be told. */
+    *failed = my_printf_error == NULL;
     if (my_printf_error != NULL) {
         my_printf_error(error_number(code), "%s: %s", 0, it->f->name, error.text);
     }

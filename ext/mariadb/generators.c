@@ -27,6 +27,26 @@ static const char *store_url(const char *options) {
     return sql_has(options, "store") || url == NULL || url[0] == '\0' ? NULL : url;
 }
 
+/* Every generator and job would have a memory of its own, and none would know of the others. */
+static int check_store(const char *options, firn_error *error) {
+    const char *url = store_url(options), *chosen = getenv("FIRN_OPTIONS_STORE");
+    /* Whoever may write SQL may call: files and hosts are not theirs to choose, unless the server's
+     * administrator says so. */
+    if ((chosen == NULL || strcmp(chosen, "1") != 0) &&
+        (sql_has(options, "store") || sql_has(options, "unsafe"))) {
+        return set_error(error, FIRN_EUSAGE,
+                         "store= and unsafe= are not for a call: set FIRN_STORE in the server's "
+                         "environment, or FIRN_OPTIONS_STORE=1 there to let calls choose");
+    }
+    if (strstr(options, "store=memory:") != NULL ||
+        (url != NULL && strncmp(url, "memory:", strlen("memory:")) == 0)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "the store memory: is shared with nobody, so two generators would repeat"
+                         " IDs: name a file, sqlite:PATH");
+    }
+    return FIRN_OK;
+}
+
 /* ---- generators ------------------------------------------------------------------------------ */
 
 typedef struct entry {
@@ -62,6 +82,7 @@ static int open_entry(entry *to, const char *scheme, const char *options, firn_e
     const char *node = getenv("FIRN_NODE");
     firn_scheme row;
     int code = sql_scheme(&row, scheme, strlen(scheme), error);
+    code = code == FIRN_OK ? check_store(options, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
@@ -199,6 +220,7 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
                               .notice = put_notice};
     int code = split(&it, options, error);
     code = code == FIRN_OK ? sql_scheme(&row, scheme, strlen(scheme), error) : code;
+    code = code == FIRN_OK ? check_store(options, error) : code;
     code = code == FIRN_OK ? draw(&config.digest, seed, error) : code;
     if (code != FIRN_OK) {
         return code;

@@ -383,16 +383,19 @@ static int take_words(job_words *words, char keys[SQL_TEXT_SIZE], line options, 
 /* A job without a name is one of its own: name and seed are drawn, so that nothing repeats it. */
 static int draw_words(job_words *words, uint64_t *digest, firn_error *error) {
     uint64_t drawn[4];
+    if (!words->named && words->seed[0] != '\0') { /* nothing would keep it from a second job */
+        return set_error(error, FIRN_EUSAGE,
+                         "seed= without job= would make the same random fields each time: add "
+                         "job=NAME, or leave the seed out");
+    }
     if (getentropy(drawn, sizeof drawn) != 0) {
         return set_error(error, FIRN_EENTROPY, "the system gives no randomness for a job");
     }
     if (!words->named) {
         *digest = drawn[0];
         snprintf(words->name, sizeof words->name, "sqlite %016llx", (unsigned long long)drawn[1]);
-        if (words->seed[0] == '\0') {
-            snprintf(words->seed, sizeof words->seed, "%016llx%016llx",
-                     (unsigned long long)drawn[2], (unsigned long long)drawn[3]);
-        }
+        snprintf(words->seed, sizeof words->seed, "%016llx%016llx", (unsigned long long)drawn[2],
+                 (unsigned long long)drawn[3]);
     }
     return FIRN_OK;
 }
