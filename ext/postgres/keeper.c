@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -57,11 +58,13 @@ static const char create[] =
     "REVOKE ALL ON SCHEMA firn FROM PUBLIC; REVOKE ALL ON firn.mark FROM PUBLIC";
 
 /* Whoever may put a trigger on it would act as the keeper, so only a superuser's plain table is
- * taken. */
+ * taken; and the owner of the schema may drop it with all marks, so that is a superuser too. */
 static const char inspect[] =
-    "SELECT r.rolsuper AND c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relhastriggers"
+    "SELECT r.rolsuper AND o.rolsuper AND c.relkind = 'r' AND c.relpersistence = 'p' AND NOT "
+    "c.relhastriggers"
     " AND NOT c.relhasrules AND NOT c.relrowsecurity FROM pg_class c JOIN pg_roles r"
-    " ON r.oid = c.relowner WHERE c.oid = to_regclass('firn.mark')";
+    " ON r.oid = c.relowner JOIN pg_namespace s ON s.oid = c.relnamespace"
+    " JOIN pg_roles o ON o.oid = s.nspowner WHERE c.oid = to_regclass('firn.mark')";
 
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
@@ -120,6 +123,29 @@ static Datum cell_at(int column, bool *is_null) {
     return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
 }
 
+/* Names come in the encoding of the backend's database, which need not be this one's. */
+static bool is_text(const char *name) {
+    return pg_verifymbstr(name, (int)strlen(name), true);
+}
+
+/* ---- clock ----------------------------------------------------------------------------------- */
+
+static int64 ms_of(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * INT64CONST(1000) + now.tv_nsec / 1000000;
+}
+
+/* Sleeps for all of HOLD_MS, whatever signals come. */
+static void hold(void) {
+    int64 end = ms_of(CLOCK_BOOTTIME) + HOLD_MS, left = HOLD_MS;
+    for (int i = 0; i < 100 && left > 0; i++) {
+        pg_usleep((long)Min(left, HOLD_MS) * 1000L);
+        CHECK_FOR_INTERRUPTS();
+        left = end - ms_of(CLOCK_BOOTTIME);
+    }
+}
+
 /* ---- who the server is ----------------------------------------------------------------------- */
 
 /* A promoted standby or a restored backup has another timeline; a dump that was loaded elsewhere
@@ -133,27 +159,23 @@ static identity me;
 static void prepare_table(void) {
     arguments none = {0};
     bool is_null;
-    if (run("SELECT 1 WHERE to_regclass('firn.mark') IS NULL", &none) > 0 &&
-        SPI_execute(create, false, 0) < 0) {
-        elog(ERROR, "firn: the table firn.mark could not be made");
+    if (run("SELECT 1 WHERE to_regclass('firn.mark') IS NULL", &none) > 0) {
+        if (SPI_execute(create, false, 0) < 0) {
+            elog(ERROR, "firn: the table firn.mark could not be made");
+        }
+        /* There may have been another one, dropped or in another database: what it let out was at
+         * most FIRN_MAX_LEAD_MS and a tick of 1 s ahead of the clock, which goes by first. */
+        hold();
     }
     if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("firn: firn.mark is not a plain table of a superuser's"),
-                        errhint("Look who made it, and give it to a superuser without triggers, "
-                                "rules and policies.")));
+                        errhint("Look who made it, and give it and its schema to a superuser, "
+                                "without triggers, rules and policies.")));
     }
     run(identify, &none);
     me.system = DatumGetInt64(cell_at(1, &is_null));
     me.timeline = DatumGetInt32(cell_at(2, &is_null));
-}
-
-/* ---- clock ----------------------------------------------------------------------------------- */
-
-static int64 ms_of(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return now.tv_sec * INT64CONST(1000) + now.tv_nsec / 1000000;
 }
 
 /* The wall clock against the one that never steps. */
@@ -172,8 +194,7 @@ static void await_clock(void) {
         ereport(LOG, (errmsg("firn: the clock jumped ahead by %.1f s; it is believed when it has "
                              "held for 2 s",
                              (double)(now - offset) / 1000)));
-        pg_usleep(HOLD_MS * 1000L);
-        CHECK_FOR_INTERRUPTS();
+        hold();
         now = offset_now();
     }
     offset = now;
@@ -218,6 +239,11 @@ static bool read_mark(grant *it, uint64 *high, bool *same) {
     bool is_null;
     *high = 0;
     *same = true;
+    if (!is_text(cell->ns)) {
+        refuse(&it->why, FIRN_EUSAGE, "ns is no text of database %.60s: write it in ASCII",
+               firn_setting_database);
+        return false;
+    }
     add_text(&list, cell->ns);
     if (!cell->loaded) {
         add_text(&list, cell->row);
@@ -307,7 +333,8 @@ static void publish(grant *it) {
         if (it->end > pg_atomic_read_u64(&cell->end)) {
             pg_atomic_write_u64(&cell->end, it->end);
             pg_write_barrier();
-            pg_atomic_write_u64(&cell->soft, it->end - firn_slots_of_ms(cell, FIRN_WINDOW_MS) / 2);
+            uint64 half = firn_slots_of_ms(cell, FIRN_WINDOW_MS) / 2;
+            pg_atomic_write_u64(&cell->soft, it->end > half ? it->end - half : 0);
         }
         cell->loaded = true;
     }
@@ -320,6 +347,11 @@ static void publish(grant *it) {
 static void take(firn_take *it) {
     arguments list = {0};
     bool is_null;
+    if (!is_text(it->ns) || !is_text(it->job)) {
+        refuse(&it->why, FIRN_EUSAGE, "job or ns is no text of database %.60s: write it in ASCII",
+               firn_setting_database);
+        return;
+    }
     add_text(&list, it->ns);
     add_text(&list, it->row);
     if (run(other_row, &list) > 0) {
@@ -413,6 +445,7 @@ static void check_durable(void) {
 }
 
 static void write_all(round_ *it) {
+    pqsignal(SIGINT, StatementCancelHandler); /* lock_timeout comes as one */
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
     SPI_connect();
@@ -428,7 +461,11 @@ static void write_all(round_ *it) {
     }
     SPI_finish();
     PopActiveSnapshot();
+    /* A cancelled wait for a synchronous standby would look like a commit that is there too. */
+    pqsignal(SIGINT, SIG_IGN);
+    CHECK_FOR_INTERRUPTS();
     CommitTransactionCommand();
+    pqsignal(SIGINT, StatementCancelHandler);
     pgstat_report_activity(STATE_IDLE, NULL);
     /* One who is told to end while a synchronous standby is waited for returns from the commit
      * early: then nothing is handed out. */
@@ -457,12 +494,13 @@ static void fail_all(round_ *it, MemoryContext context) {
     publish_all(it);
 }
 
-static void serve(round_ *it) {
+/* Returns false when nobody asked for anything. */
+static bool serve(round_ *it) {
     MemoryContext context = CurrentMemoryContext;
     await_clock();
     gather(it);
     if (it->grant_count + it->take_count == 0) {
-        return;
+        return false;
     }
     PG_TRY();
     {
@@ -473,6 +511,7 @@ static void serve(round_ *it) {
     { fail_all(it, context); }
     PG_END_TRY();
     MemoryContextSwitchTo(context);
+    return true;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -508,9 +547,11 @@ void firn_keeper_main(Datum argument) {
     firn_slots->keeper = &MyProc->procLatch;
     LWLockRelease(firn_slots->lock);
     for (;;) {
-        serve(&round);
-        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
-        ResetLatch(MyLatch);
+        /* The waits of a transaction reset the latch too, so after one it is looked again. */
+        if (!serve(&round)) {
+            (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
+            ResetLatch(MyLatch);
+        }
         CHECK_FOR_INTERRUPTS();
         if (ConfigReloadPending) {
             ConfigReloadPending = false;

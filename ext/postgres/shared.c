@@ -330,7 +330,7 @@ static firn_cell *cell_of(const firn_recipe *recipe, uint64 node) {
                     "restart it",
                     FIRN_CELLS);
     }
-    if (strcmp(cell->row, row) != 0) {
+    if (strcmp(cell->row, row) != 0 || cell->sequence_bits != bits) {
         firn_refuse(FIRN_EROW,
                     "namespace %.60s belongs to another row: give another ns=", recipe->name);
     }
@@ -658,11 +658,19 @@ static bool is_answered(firn_take *take) {
     return answered;
 }
 
-static void release(firn_take *take, uint64 number) {
+/* A request of this backend's. */
+typedef struct posted {
+    firn_take *take;
+    uint64 number;
+} posted;
+
+/* Also called when the backend is ended while it waits. */
+static void release(int code, Datum argument) {
+    const posted *it = (const posted *)DatumGetPointer(argument);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
-    if (take->number == number) {
-        take->state = FIRN_TAKE_FREE;
-        take->number = 0;
+    if (it->take->number == it->number) {
+        it->take->state = FIRN_TAKE_FREE;
+        it->take->number = 0;
     }
     LWLockRelease(firn_slots->lock);
 }
@@ -722,15 +730,14 @@ uint64 firn_shared_take(const firn_recipe *given, const char *job) {
     strlcpy(wanted.ns, recipe.name, sizeof wanted.ns);
     row_of(wanted.row, &recipe.scheme);
     strlcpy(wanted.job, job, sizeof wanted.job);
-    firn_take *take = post(&wanted, &waited);
-    PG_TRY();
+    posted mine = {post(&wanted, &waited), wanted.number};
+    PG_ENSURE_ERROR_CLEANUP(release, PointerGetDatum(&mine));
     {
-        await(take, &waited);
-        answer = *take;
+        await(mine.take, &waited);
+        answer = *mine.take;
     }
-    PG_FINALLY();
-    { release(take, wanted.number); }
-    PG_END_TRY();
+    PG_END_ENSURE_ERROR_CLEANUP(release, PointerGetDatum(&mine));
+    release(0, PointerGetDatum(&mine));
     if (answer.why.code != FIRN_OK) {
         firn_fail(&answer.why);
     }
