@@ -3,10 +3,10 @@
  * could read, and is wiped as soon as the library has it. */
 #include "order.h"
 
+#include "blocks.h"
 #include "interrupt.h"
 #include "json.h"
 #include "operands.h"
-#include "progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -152,28 +152,15 @@ int order_put(session *s, firn_order *order, const firn_scheme *scheme, uint64_t
     return code;
 }
 
-static int put_all(session *s, firn_order *order, const firn_scheme *scheme, firn_range *range,
-                   int64_t count) {
-    progress shown = {0};
-    firn_error error;
-    int code = FIRN_OK;
-    for (int64_t done = 0; done < count && !output_dead(&s->out);) {
-        int64_t first = 0, n = count - done < BLOCK ? count - done : BLOCK;
-        code = firn_range_block(range, n, &first, &error);
-        for (int64_t i = 0; code == FIRN_OK && i < n && !output_dead(&s->out); i++) {
-            code = order_put(s, order, scheme, (uint64_t)(first + i), &error);
-        }
-        done += n;
-        if (code != FIRN_OK || interrupt_signal() != 0) {
-            break;
-        }
-        progress_show(&shown, done, count);
-    }
-    progress_end(&shown);
-    if (code != FIRN_OK) {
-        return fail(s, &error);
-    }
-    return interrupt_signal() != 0 ? STATUS_SIGNAL + interrupt_signal() : STATUS_DONE;
+/* What an integer is written with. */
+typedef struct numbering {
+    firn_order *order;
+    const firn_scheme *scheme;
+} numbering;
+
+static int put_one(session *s, void *context, int64_t value, firn_error *error) {
+    const numbering *with = context;
+    return order_put(s, with->order, with->scheme, (uint64_t)value, error);
 }
 
 static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, firn_store *store,
@@ -195,7 +182,8 @@ static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, 
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    int status = put_all(s, order, scheme, range, count);
+    numbering with = {order, scheme};
+    int status = blocks_take(s, range, count, BLOCK, put_one, &with);
     code = firn_range_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }

@@ -3,9 +3,9 @@
  * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
  * kinds and steps are the library's affair. */
 #include "amounts.h"
+#include "blocks.h"
 #include "interrupt.h"
 #include "operands.h"
-#include "progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,28 +20,11 @@ typedef struct wish {
     int64_t least; /* of ADVANCE */
 } wish;
 
-static int put_blocks(session *s, firn_range *range, int64_t count) {
-    const int64_t increment = firn_range_increment(range);
-    progress shown = {0};
-    firn_error error;
-    for (int64_t done = 0; done < count && !output_dead(&s->out);) {
-        int64_t first, n = count - done < BLOCK ? count - done : BLOCK;
-        if (firn_range_block(range, n, &first, &error) != FIRN_OK) {
-            progress_end(&shown);
-            return fail(s, &error);
-        }
-        for (int64_t i = 0; i < n && !output_dead(&s->out); i++) {
-            output_print(&s->out, "%" PRId64 "\n", first + i * increment);
-        }
-        done += n;
-        if (interrupt_signal() != 0) {
-            progress_end(&shown);
-            return STATUS_SIGNAL + interrupt_signal();
-        }
-        progress_show(&shown, done, count);
-    }
-    progress_end(&shown);
-    return STATUS_DONE;
+static int put_one(session *s, void *context, int64_t value, firn_error *error) {
+    (void)context;
+    (void)error;
+    output_print(&s->out, "%" PRId64 "\n", value);
+    return FIRN_OK;
 }
 
 /* One block for the caller alone, told by its ends. */
@@ -89,8 +72,9 @@ static int serve(session *s, firn_range *range, const wish *wished) {
     case ADVANCE:
         return advance(s, range, wished->least);
     default:
-        return s->option[OPTION_RANGE] != NULL ? put_range(s, range, wished->count)
-                                               : put_blocks(s, range, wished->count);
+        return s->option[OPTION_RANGE] != NULL
+                   ? put_range(s, range, wished->count)
+                   : blocks_take(s, range, wished->count, BLOCK, put_one, NULL);
     }
 }
 
