@@ -44,6 +44,9 @@ typedef struct range_shelf {
                             * 0: no block had more than one slot yet */
     pthread_mutex_t lock;  /* of all that follows, and of changes of the limit */
     slot_block now, then;  /* the present block and the one fetched ahead */
+    _Atomic int64_t end,
+        ahead;   /* where `now` ends and how many `then` has, for those who only look */
+    bool wanted; /* firn_range_take found nothing: firn_range_step fetches, of whatever kind */
     int64_t fetches;
     int64_t fetched_ms; /* when, by the steady clock */
     int64_t retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
@@ -265,8 +268,10 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, bool whol
     return code;
 }
 
-/* The next segment, of an adapted step from the third fetch on. */
-static int fetch_segment(const firn_range *range, slot_block *out, firn_error *error) {
+/* The next segment, of an adapted step from the third fetch on, and of `least` slots where the range
+ * has so many left. */
+static int fetch_segment(const firn_range *range, int64_t least, slot_block *out,
+                         firn_error *error) {
     range_shelf *shelf = range->shelf;
     int64_t steady = 0, step = shelf->step == 0 ? range->step : shelf->step;
     int code = range->clock->steady(range->clock->self, &steady);
@@ -276,7 +281,7 @@ static int fetch_segment(const firn_range *range, slot_block *out, firn_error *e
     if (range->adapt && shelf->fetches >= 2) {
         step = firn__range_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
     }
-    code = fetch(range, step, 0, false, out, error);
+    code = fetch(range, step > least ? step : least, 0, false, out, error);
     if (code == FIRN_OK && out->first < shelf->now.end && atomic_load(&shelf->limit) != 0) {
         code = firn__fail(error, FIRN_ESTORE,
                           "the store of %.60s has gone back: it grants %" PRId64
@@ -329,7 +334,10 @@ static void turn_to(const firn_range *range, const slot_block *block, int64_t ne
     range_shelf *shelf = range->shelf;
     shelf->now = *block;
     shelf->then = (slot_block){0};
+    shelf->wanted = false;
     atomic_store_explicit(&shelf->next, next, memory_order_relaxed);
+    atomic_store_explicit(&shelf->end, block->end, memory_order_relaxed);
+    atomic_store_explicit(&shelf->ahead, 0, memory_order_relaxed);
     set_limit(shelf, range->kind == KIND_SEGMENT ? due_slot(block) : block->end);
 }
 
@@ -338,32 +346,38 @@ static void turn_to(const firn_range *range, const slot_block *block, int64_t ne
 static int fetch_ahead(const firn_range *range, firn_error *error) {
     range_shelf *shelf = range->shelf;
     set_limit(shelf, shelf->now.end);
-    int code = fetch_segment(range, &shelf->then, error);
+    int code = fetch_segment(range, 0, &shelf->then, error);
     if (code != FIRN_OK) {
         set_limit(shelf, due_slot(&shelf->now));
     }
+    atomic_store_explicit(&shelf->ahead, shelf->then.end - shelf->then.first, memory_order_relaxed);
     return code;
 }
 
-/* One of the present block, below `limit`; false: there is none. At most as many turns as there are
- * slots: each that fails has seen another thread take one. */
-static bool take(range_shelf *shelf, int64_t limit, int64_t *slot) {
+/* `least` to `most` slots of the present block, below `limit`; returns how many, 0: there are not so
+ * many. At most as many turns as there are slots: each that fails has seen another thread take one. */
+static int64_t take(range_shelf *shelf, int64_t limit, int64_t least, int64_t most, int64_t *slot) {
     int64_t next = atomic_load_explicit(&shelf->next, memory_order_relaxed);
-    while (next < limit) {
-        if (atomic_compare_exchange_strong_explicit(&shelf->next, &next, next + 1,
+    while (next < limit && limit - next >= least) {
+        int64_t count = limit - next < most ? limit - next : most;
+        if (atomic_compare_exchange_strong_explicit(&shelf->next, &next, next + count,
                                                     memory_order_relaxed, memory_order_relaxed)) {
             *slot = next;
-            return true;
+            return count;
         }
     }
-    return false;
+    return 0;
+}
+
+static int64_t limit_of(range_shelf *shelf) {
+    return atomic_load_explicit(&shelf->limit, memory_order_acquire);
 }
 
 static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
     range_shelf *shelf = range->shelf;
-    if (!take(shelf, shelf->now.end, slot)) {
+    if (take(shelf, shelf->now.end, 1, 1, slot) == 0) {
         slot_block block = shelf->then;
-        int code = is_empty(&block) ? fetch_segment(range, &block, error) : FIRN_OK;
+        int code = is_empty(&block) ? fetch_segment(range, 0, &block, error) : FIRN_OK;
         if (code != FIRN_OK) {
             return code;
         }
@@ -380,7 +394,7 @@ int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
     range_shelf *shelf = range->shelf;
     int64_t slot = 0;
     int code = FIRN_OK;
-    if (!take(shelf, atomic_load_explicit(&shelf->limit, memory_order_acquire), &slot)) {
+    if (take(shelf, limit_of(shelf), 1, 1, &slot) == 0) {
         pthread_mutex_lock(&shelf->lock);
         code = next_locked(range, &slot, error);
         pthread_mutex_unlock(&shelf->lock);
@@ -389,6 +403,125 @@ int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
         *value = origin(range) + slot * range->increment;
     }
     return code;
+}
+
+/* ---- handing out what was fetched, for those who may not wait ---------------------------------- */
+
+/* As take, and from the block fetched ahead where the present one has too few: what is left of that is
+ * dropped then, so that later ones are greater. Under the lock. */
+static int64_t take_locked(firn_range *range, int64_t least, int64_t most, int64_t *slot) {
+    range_shelf *shelf = range->shelf;
+    int64_t count = take(shelf, shelf->now.end, least, most, slot);
+    slot_block then = shelf->then;
+    if (count == 0 && then.end - then.first >= least) {
+        count = then.end - then.first < most ? then.end - then.first : most;
+        *slot = then.first;
+        turn_to(range, &then, then.first + count);
+    }
+    return count;
+}
+
+/* `least` to `most` of what is fetched. Whoever holds the lock for longer than this turns is fetching. */
+static int64_t take_fetched(firn_range *range, int64_t least, int64_t most, int64_t *slot,
+                            bool *due) {
+    range_shelf *shelf = range->shelf;
+    *due = false;
+    for (int turn = 0; turn < 100; turn++) {
+        bool patient = turn < 99; /* the limit may stand before the end of the block */
+        int64_t count = take(shelf, limit_of(shelf), patient ? most : least, most, slot);
+        if (count > 0) {
+            return count;
+        }
+        if (pthread_mutex_trylock(&shelf->lock) == 0) {
+            count = take_locked(range, least, most, slot);
+            shelf->wanted = count == 0;
+            *due = count == 0 || is_due(range, *slot + count - 1);
+            pthread_mutex_unlock(&shelf->lock);
+            return count;
+        }
+    }
+    return 0;
+}
+
+static int not_fetched(const firn_range *range, firn_error *error) {
+    return firn__fail(
+        error, FIRN_EWINDOW,
+        "%s has nothing fetched at the moment: ask again in a millisecond, and look at"
+        " the store if that goes on",
+        range->ns);
+}
+
+int firn_range_take(firn_range *range, int64_t most, int64_t *first, int64_t *count, bool *due,
+                    firn_error *error) {
+    int64_t slot = 0, taken;
+    bool soon;
+    if (most < 1) {
+        return firn__fail(error, FIRN_ERANGE, "at least 1 integer is taken, not %" PRId64, most);
+    }
+    taken = take_fetched(range, 1, most, &slot, &soon);
+    if (due != NULL) {
+        *due = soon;
+    }
+    if (taken == 0) {
+        return not_fetched(range, error);
+    }
+    *first = origin(range) + slot * range->increment;
+    *count = taken;
+    return FIRN_OK;
+}
+
+/* Fetches at least `count` where those fetched are too few. */
+static int exact_locked(firn_range *range, int64_t count, int64_t *slot, firn_error *error) {
+    slot_block block = {0};
+    if (take_locked(range, count, count, slot) > 0) {
+        return FIRN_OK;
+    }
+    set_limit(range->shelf, range->shelf->now.end); /* others go on in the present block */
+    int code = fetch_segment(range, count, &block, error);
+    if (code != FIRN_OK) {
+        if (is_empty(&range->shelf->then) && range->kind == KIND_SEGMENT) {
+            set_limit(range->shelf, due_slot(&range->shelf->now));
+        }
+        return code;
+    }
+    bool enough = block.end - block.first >= count;
+    *slot = block.first;
+    turn_to(range, &block, block.first + (enough ? count : 0));
+    return enough ? FIRN_OK : exhausted(range, error);
+}
+
+int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t *first, bool *due,
+                     firn_error *error) {
+    range_shelf *shelf = range->shelf;
+    int64_t slot = 0;
+    bool soon;
+    if (count < 1 || count > FIRN_SLOT_MAX / 2) {
+        return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64,
+                          count);
+    }
+    int code = take_fetched(range, count, count, &slot, &soon) > 0 ? FIRN_OK : FIRN_EWINDOW;
+    if (code != FIRN_OK && fetch_more) {
+        pthread_mutex_lock(&shelf->lock);
+        code = exact_locked(range, count, &slot, error);
+        soon = code == FIRN_OK && is_due(range, slot + count - 1);
+        pthread_mutex_unlock(&shelf->lock);
+    } else if (code != FIRN_OK) {
+        code = not_fetched(range, error);
+    }
+    if (due != NULL) {
+        *due = soon;
+    }
+    if (code == FIRN_OK) {
+        *first = origin(range) + slot * range->increment;
+    }
+    return code;
+}
+
+int64_t firn_range_left(const firn_range *range) {
+    const range_shelf *shelf = range->shelf;
+    int64_t now = atomic_load_explicit(&shelf->end, memory_order_relaxed) -
+                  atomic_load_explicit(&shelf->next, memory_order_relaxed);
+    return (now > 0 ? now : 0) + atomic_load_explicit(&shelf->ahead, memory_order_relaxed);
 }
 
 int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error) {
@@ -478,9 +611,11 @@ int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
     range_shelf *shelf = range->shelf;
     int code = FIRN_OK;
     pthread_mutex_lock(&shelf->lock);
-    if (shelf->now.end == 0) {
+    bool used_up = shelf->wanted && is_empty(&shelf->then) &&
+                   atomic_load_explicit(&shelf->next, memory_order_relaxed) >= shelf->now.end;
+    if (shelf->now.end == 0 || used_up) {
         slot_block block = {0};
-        code = fetch_segment(range, &block, error);
+        code = fetch_segment(range, 0, &block, error);
         if (code == FIRN_OK) {
             turn_to(range, &block, block.first);
         }

@@ -401,6 +401,139 @@ static void a_block_asked_for_twice_is_kept(void **state) {
     closed(range);
 }
 
+/* ---- for those who may not wait --------------------------------------------------------------- */
+
+static void stepped(firn_range *range) {
+    int64_t wait_ms;
+    assert_int_equal(firn_range_step(range, &wait_ms, NULL), FIRN_OK);
+}
+
+/* Takes up to `most`, expects these. */
+static bool took(firn_range *range, int64_t most, int64_t expected, int64_t expected_count) {
+    firn_error error = {0};
+    int64_t first = -1, count = -1;
+    bool due = false;
+    int reserves = world.log.reserves;
+    if (firn_range_take(range, most, &first, &count, &due, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(first, expected);
+    assert_int_equal(count, expected_count);
+    assert_int_equal(world.log.reserves, reserves);
+    return due;
+}
+
+static void nothing_to_take(firn_range *range) {
+    firn_error error = {0};
+    int64_t first = -77, count = -77;
+    bool due = false;
+    assert_int_equal(firn_range_take(range, 5, &first, &count, &due, &error), FIRN_EWINDOW);
+    said(&error, FIRN_EWINDOW, "ask again");
+    assert_true(due);
+    assert_int_equal(first, -77);
+    assert_int_equal(count, -77);
+}
+
+static void only_what_was_fetched_is_taken(void **state) {
+    (void)state;
+    firn_range *range = opened("leaf", "step=100 adapt=0");
+    nothing_to_take(range);
+    assert_int_equal(firn_range_left(range), 0);
+    assert_int_equal(world.log.reserves, 0);
+    stepped(range);
+    assert_int_equal(firn_range_left(range), 100);
+    assert_false(took(range, 10, 1, 10));
+    assert_true(took(range, 10, 11, 10)); /* more than a tenth */
+    stepped(range);
+    assert_int_equal(world.log.reserves, 2);
+    assert_int_equal(firn_range_left(range), 180);
+    assert_false(took(range, 1000, 21, 80)); /* the rest of the present block */
+    assert_true(took(range, 1000, 101, 100));
+    nothing_to_take(range);
+    stepped(range);
+    assert_false(took(range, 1, 201, 1));
+    closed(range);
+}
+
+/* Of those too that fetch nothing ahead. */
+static void a_step_fetches_what_somebody_missed(void **state) {
+    static const char *const kinds[] = {"kind=serial", "kind=ticket increment=5 offset=3"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        firn_range *range = opened(kinds[i] + 5, kinds[i]);
+        int64_t first = i == 0 ? 1 : 3, apart = i == 0 ? 1 : 5;
+        for (int64_t k = 0; k < 4; k++) {
+            nothing_to_take(range);
+            stepped(range);
+            took(range, 9, first + k * apart, 1);
+        }
+        int reserves = world.log.reserves;
+        stepped(range);
+        assert_int_equal(world.log.reserves, reserves); /* nobody has asked again */
+        closed(range);
+    }
+}
+
+static void an_exact_block_lies_behind_all_before(void **state) {
+    firn_error error = {0};
+    int64_t first = -77;
+    bool due;
+    (void)state;
+    firn_range *range = opened("leaf", "step=100 adapt=0");
+    stepped(range);
+    took(range, 95, 1, 95);
+    stepped(range);
+    /* the rest, 96 to 100, is too short for it */
+    assert_int_equal(firn_range_exact(range, 6, false, &first, &due, NULL), FIRN_OK);
+    assert_int_equal(first, 101);
+    assert_int_equal(firn_range_exact(range, 101, false, &first, &due, &error), FIRN_EWINDOW);
+    assert_int_equal(first, 101);
+    assert_int_equal(world.log.reserves, 2);
+    assert_int_equal(firn_range_exact(range, 101, true, &first, &due, NULL), FIRN_OK);
+    assert_int_equal(world.log.last.count, 101);
+    assert_int_equal(first, 201);
+    assert_true(due);
+    stepped(range);
+    took(range, 1, 302, 1); /* 107 to 200 are dropped */
+    assert_int_equal(next(range), 303);
+    assert_int_equal(firn_range_exact(range, 0, true, &first, &due, &error), FIRN_ERANGE);
+    closed(range);
+}
+
+static void an_exact_block_ends_with_the_range(void **state) {
+    firn_error error = {0};
+    int64_t first = -77;
+    (void)state;
+    firn_range *range = opened("leaf", "step=100 adapt=0 end=150");
+    assert_int_equal(firn_range_exact(range, 151, true, &first, NULL, &error), FIRN_EEXHAUSTED);
+    said(&error, FIRN_EEXHAUSTED, "end=150");
+    assert_int_equal(firn_range_exact(range, 50, true, &first, NULL, NULL), FIRN_OK);
+    assert_int_equal(first, 1); /* what was fetched for it is not lost */
+    took(range, 1000, 51, 100);
+    assert_int_equal(firn_range_exact(range, 1, true, &first, NULL, NULL), FIRN_EEXHAUSTED);
+    assert_int_equal(first, 1);
+    closed(range);
+}
+
+static void a_store_that_fails_leaves_what_was_fetched(void **state) {
+    int64_t first = -77;
+    (void)state;
+    firn_range *range = opened("leaf", "step=100 adapt=0");
+    stepped(range);
+    took(range, 10, 1, 10);
+    world.log.fate = FATE_DOWN;
+    world.log.fated = -1;
+    assert_int_equal(firn_range_exact(range, 500, true, &first, NULL, NULL), FIRN_ESTORE);
+    assert_int_equal(first, -77);
+    took(range, 80, 11, 80);
+    took(range, 80, 91, 10);
+    nothing_to_take(range);
+    world.log.fated = 0;
+    stepped(range);
+    took(range, 1, 101, 1);
+    closed(range);
+}
+
 /* ---- failures ------------------------------------------------------------------------------- */
 
 static void a_store_that_fails_is_told(void **state) {
@@ -531,6 +664,12 @@ int main(void) {
         TEST("what a store that went back grants again is left out",
              what_a_store_grants_again_is_left_out),
         TEST("a block asked for twice is not given back", a_block_asked_for_twice_is_kept),
+        TEST("only what was fetched is taken", only_what_was_fetched_is_taken),
+        TEST("a step fetches what somebody missed", a_step_fetches_what_somebody_missed),
+        TEST("an exact block lies behind all before it", an_exact_block_lies_behind_all_before),
+        TEST("an exact block ends with the range", an_exact_block_ends_with_the_range),
+        TEST("a store that fails leaves what was fetched",
+             a_store_that_fails_leaves_what_was_fetched),
         TEST("a store that fails is told when the block is used up", a_store_that_fails_is_told),
         TEST("nobody advances past the end", nobody_advances_past_the_end),
         TEST("bad keys are refused", bad_keys_are_refused),

@@ -575,6 +575,19 @@ FIRN_API int firn_range_open(firn_range **range, const char *key, const char *ke
 FIRN_API int firn_range_next(firn_range *range, int64_t *value, firn_error *error);
 /* A block of `count` integers for the caller alone: *first, *first + increment, ... */
 FIRN_API int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error);
+/* For threads that may not wait, beside a keeper that calls firn_range_step: 1 to `most` integers of
+ * those fetched already, *first, *first + increment, ..., `count` of them. Never asks the store.
+ * *due (may be NULL): firn_range_step has something to do now. FIRN_EWINDOW: none is fetched, ask
+ * again when firn_range_step has run; FIRN_ERANGE. */
+FIRN_API int firn_range_take(firn_range *range, int64_t most, int64_t *first, int64_t *count,
+                             bool *due, firn_error *error);
+/* Exactly `count` integers in one block, greater than all that this range has handed out: a rest of a
+ * block that is too short is dropped. `fetch_more`: asks the store when they are not fetched, for
+ * keepers; else FIRN_EWINDOW. FIRN_EEXHAUSTED, FIRN_ERANGE, FIRN_ESTORE. */
+FIRN_API int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t *first,
+                              bool *due, firn_error *error);
+/* How many integers are fetched and not handed out, about. Any thread, no lock. */
+FIRN_API int64_t firn_range_left(const firn_range *range);
 FIRN_API int64_t firn_range_increment(const firn_range *range);
 /* The next integer that the store would grant; takes nothing, so somebody may be faster. What this
  * range has fetched already lies before it. FIRN_EEXHAUSTED. */
