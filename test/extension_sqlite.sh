@@ -58,6 +58,10 @@ same "it shows its entry point and nothing else" "sqlite3_firnsqlite_init" \
 answers "it may be loaded twice" "36" ".load $library
 SELECT length(uuid7());"
 
+# ---- the README --------------------------------------------------------------------------------------
+check "the README has a block for SQLite" [ "$(readme_sql SQLite | grep -c ';$')" -ge 3 ]
+same "it does what it says" "a b" "$(readme_sql SQLite | LD_LIBRARY_PATH=$BUILD sqlite3 2>&1 | sed -n 's/^20[0-9-]*T[^|]*|//p' | paste -sd' ')"
+
 # ---- generators ------------------------------------------------------------------------------------
 "$FIRN" schemes --json >"$TMPDIR/schemes"
 jq -r 'select(.generated and .reserved != "always" and (.name | test("^(order|uuid3|uuid5|typeid)$") | not)) | .name' "$TMPDIR/schemes" >"$TMPDIR/free"
@@ -199,6 +203,13 @@ answers "each connection's job has a node of its own" "2" "SELECT count(DISTINCT
 first=$(sql "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');")
 like "a job of a name is not begun twice" ".*job nightly was begun before: .*again=1.*" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');"
 answers "... but makes its IDs again where it is asked to" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"
+errs "a seed is that of a job with a name, or two would make the same random fields" "add job=NAME" \
+    "firn_stamp('uuid7', '2024-01-01', 'seed=word')" "firn_stamp('uuid7', '2024-01-01', 'shift_ms=5 seed=word')" \
+    "firn_stamp('snowflake', '2024-01-01', 'seed=word')"
+first=$(sql "SELECT firn_stamp('uuid7', '2024-01-01', 'job=seeded seed=word');")
+answers "... which make them again with it, and others with another one" "1|1" \
+    "SELECT firn_stamp('uuid7', '2024-01-01', 'job=seeded seed=word again=1') = '$first',
+     firn_stamp('uuid7', '2024-01-01', 'job=second seed=another') <> '$first';"
 answers "a rolled back statement leaves no ID that comes again" "0" "
 CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE TEMP TABLE seen AS SELECT firn_stamp('snowflake', '2020-01-01') AS id;
 BEGIN; INSERT INTO t VALUES(firn_stamp('snowflake', '2020-01-01')), (snowflake()); ROLLBACK;

@@ -24,7 +24,7 @@
 
 #include "folder.h"
 
-enum { PROCESSES = 8, EACH = 150000, THREADS = 4, CRASHES = 3, SECONDS_MOST = 60 };
+enum { PROCESSES = 8, EACH = 150000, THREADS = 4, CRASHES = 3, SECONDS_MOST = 120 };
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static sqlite3 *connect(const char *file) {
     sqlite3 *db = NULL;
     assert_int_equal(SQLITE_OK, sqlite3_open(file, &db));
     assert_int_equal(SQLITE_OK, firn_sqlite_init(db, NULL, NULL));
-    sqlite3_busy_timeout(db, 10000);
+    sqlite3_busy_timeout(db, SECONDS_MOST * 1000);
     return db;
 }
 
@@ -230,7 +230,7 @@ static void killed_under_load_and_started_again_it_repeats_no_id(void **state) {
         if (child == 0) {
             insert_for_ever(file, begun);
         }
-        for (int wait = 0; wait < 1000 && *(volatile int64_t *)begun < 5; wait++) {
+        for (int wait = 0; wait < SECONDS_MOST * 100 && *(volatile int64_t *)begun < 5; wait++) {
             nanosleep(&(struct timespec){0, 10000000}, NULL);
         }
         kill(child, SIGKILL);

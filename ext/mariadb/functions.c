@@ -35,6 +35,7 @@ typedef struct call {
     firn_scheme scheme;
     int64_t number; /* the value; or of STRING: */
     size_t length;
+    firn_error error;
     char text[JSON_SIZE];
     firn_reading readings[FIRN_READINGS_MAX];
 } call;
@@ -126,7 +127,8 @@ static int put_text(call *it, const char *text, size_t length) {
 
 static int put_form(call *it, const firn_id *id, int form, firn_error *error) {
     firn_format(it->text, id, form);
-    it->length = strlen(it->text);
+    /* measured, it would be waited for until all its characters are in the cache */
+    it->length = form == FIRN_FORM_UUID ? 36 : strlen(it->text);
     return it->length > 0 ? FIRN_OK
                           : set_error(error, FIRN_EMISMATCH,
                                       "this ID has no form %s: its time or"
@@ -164,7 +166,7 @@ static int next(call *it, const UDF_ARGS *args, firn_error *error) {
 
 /* The first argument is the value of a field. */
 static int next_of(call *it, const UDF_ARGS *args, firn_error *error) {
-    char options[SQL_TEXT_SIZE + 64];
+    char options[SQL_TEXT_SIZE + 64] UNWIPED;
     firn_id id;
     size_t length;
     int written = 0;
@@ -180,7 +182,7 @@ static int next_of(call *it, const UDF_ARGS *args, firn_error *error) {
 }
 
 static int next_typeid(call *it, const UDF_ARGS *args, firn_error *error) {
-    char text[FIRN_TEXT_SIZE];
+    char text[FIRN_TEXT_SIZE] UNWIPED;
     firn_id id, again;
     size_t prefix_length, length;
     const char *prefix = text_at(args, 0, &prefix_length), *options = text_at(args, 1, &length);
@@ -547,14 +549,13 @@ static unsigned error_number(int code) {
 /* True: there is a value. NULL in, NULL out. */
 static bool work(UDF_INIT *init, const UDF_ARGS *args, char *is_null, char *failed) {
     call *it = (call *)init->ptr;
-    firn_error error = {0};
     *is_null = 1;
     for (unsigned i = 0; i < args->arg_count; i++) {
         if (args->args[i] == NULL) {
             return false;
         }
     }
-    int code = it->f->work(it, args, &error);
+    int code = it->f->work(it, args, &it->error);
     if (code == FIRN_OK) {
         *is_null = 0;
         return true;
@@ -563,7 +564,7 @@ static bool work(UDF_INIT *init, const UDF_ARGS *args, char *is_null, char *fail
      * its rows would silently get NULL. So it is only marked where the server cannot be told. */
     *failed = my_printf_error == NULL;
     if (my_printf_error != NULL) {
-        my_printf_error(error_number(code), "%s: %s", 0, it->f->name, error.text);
+        my_printf_error(error_number(code), "%s: %s", 0, it->f->name, it->error.text);
     }
     return false;
 }

@@ -49,35 +49,62 @@ static int check_store(const char *options, firn_error *error) {
 
 /* ---- generators ------------------------------------------------------------------------------ */
 
+enum state { FREE, OPENING, FAILED, READY };
+
+/* A place for one. All but a READY one is read and written under `places`; what a READY one says
+ * never changes, so that looking for it takes no lock. */
 typedef struct entry {
+    atomic_int state;
     char scheme[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE];
     firn_gen *gen;
+    int waiting;    /* threads that want what another one opens */
+    firn_error why; /* of FAILED, until they have read it */
 } entry;
 
-/* Entries below the count never change, so that looking for one takes no lock. */
-static entry entries[GENERATORS_MOST];
-static atomic_size_t entry_count;
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+/* Those without options first: whatever others open, there is room for them. */
+static entry entries[GENERATORS_PLAIN + GENERATORS_MOST];
+static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 
 /* At exit and not as a destructor, which comes after the libraries that stores need are gone. */
 static void close_all(void) {
-    size_t count = atomic_exchange(&entry_count, 0);
-    for (size_t i = 0; i < count; i++) {
-        firn_close(entries[i].gen, NULL); /* what is not given back is lost, and nothing else */
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        int ready = READY;
+        if (atomic_compare_exchange_strong(&entries[i].state, &ready, FREE)) {
+            firn_close(entries[i].gen, NULL); /* what is not given back is lost, and nothing else */
+        }
     }
 }
 
-static firn_gen *look(const char *scheme, const char *options) {
-    size_t count = atomic_load_explicit(&entry_count, memory_order_acquire);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(entries[i].options, options) == 0 && strcmp(entries[i].scheme, scheme) == 0) {
-            return entries[i].gen;
+/* The places where it may be. */
+typedef struct part {
+    entry *first;
+    size_t count;
+} part;
+
+static part part_of(const char *scheme, const char *options) {
+    return options[0] == '\0' && firn_scheme_find(scheme) != NULL
+               ? (part){entries, GENERATORS_PLAIN}
+               : (part){entries + GENERATORS_PLAIN, GENERATORS_MOST};
+}
+
+static bool is_named(const entry *e, const char *scheme, const char *options) {
+    return strcmp(e->options, options) == 0 && strcmp(e->scheme, scheme) == 0;
+}
+
+static firn_gen *look(part among, const char *scheme, const char *options) {
+    for (size_t i = 0; i < among.count; i++) {
+        entry *e = &among.first[i];
+        if (atomic_load_explicit(&e->state, memory_order_acquire) == READY &&
+            is_named(e, scheme, options)) {
+            return e->gen;
         }
     }
     return NULL;
 }
 
-static int open_entry(entry *to, const char *scheme, const char *options, firn_error *error) {
+static int open_entry(entry *to, firn_error *error) {
+    const char *scheme = to->scheme, *options = to->options;
     char keys[2 * SQL_TEXT_SIZE];
     const char *node = getenv("FIRN_NODE");
     firn_scheme row;
@@ -99,46 +126,105 @@ static int open_entry(entry *to, const char *scheme, const char *options, firn_e
                           .keys = keys,
                           .store_url = store_url(options),
                           .notice = put_notice};
-    code = firn_open_with(&to->gen, &config, error);
-    if (code == FIRN_OK) {
-        snprintf(to->scheme, sizeof to->scheme, "%s", scheme);
-        snprintf(to->options, sizeof to->options, "%s", options);
+    return firn_open_with(&to->gen, &config, error);
+}
+
+/* One that somebody opens now, or NULL. */
+static entry *find_opening(part among, const char *scheme, const char *options) {
+    for (size_t i = 0; i < among.count; i++) {
+        entry *e = &among.first[i];
+        if (atomic_load(&e->state) == OPENING && is_named(e, scheme, options)) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+static entry *find_free(part among) {
+    for (size_t i = 0; i < among.count; i++) {
+        if (atomic_load(&among.first[i].state) == FREE) {
+            return &among.first[i];
+        }
+    }
+    return NULL;
+}
+
+/* What the other thread gets is for this one too, an error as well: else each of many would try,
+ * one after the other, a store that does not answer. */
+static int share(entry *e, firn_gen **gen, firn_error *error) {
+    int code = FIRN_OK;
+    e->waiting++;
+    while (atomic_load(&e->state) == OPENING) { /* bounded by what the store waits */
+        pthread_cond_wait(&opened, &places);
+    }
+    e->waiting--;
+    if (atomic_load(&e->state) == READY) {
+        *gen = e->gen;
+    } else {
+        *error = e->why;
+        code = e->why.code;
+        atomic_store(&e->state, e->waiting > 0 ? FAILED : FREE);
     }
     return code;
 }
 
-static int add_entry(firn_gen **gen, const char *scheme, const char *options, firn_error *error) {
-    size_t count = atomic_load(&entry_count);
-    *gen = look(scheme, options); /* another connection may have been faster */
+/* Under the lock: the generator, or a place to open it in. */
+static int claim(entry **mine, firn_gen **gen, const char *scheme, const char *options,
+                 firn_error *error) {
+    part among = part_of(scheme, options);
+    entry *e = find_opening(among, scheme, options);
+    *gen = look(among, scheme, options); /* another connection may have been faster */
     if (*gen != NULL) {
         return FIRN_OK;
     }
-    if (count == GENERATORS_MOST) {
+    if (e != NULL) {
+        return share(e, gen, error);
+    }
+    e = find_free(among);
+    if (e == NULL) {
         return set_error(error, FIRN_EUSAGE,
-                         "%d schemes with options are in use by this server: use fewer different"
+                         "%zu schemes with options are in use by this server: use fewer different"
                          " options, or restart it",
-                         GENERATORS_MOST);
+                         among.count);
     }
-    int code = open_entry(&entries[count], scheme, options, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    if (count == 0) {
-        atexit(close_all);
-    }
-    *gen = entries[count].gen;
-    atomic_store_explicit(&entry_count, count + 1, memory_order_release);
+    snprintf(e->scheme, sizeof e->scheme, "%s", scheme);
+    snprintf(e->options, sizeof e->options, "%s", options);
+    atomic_store(&e->state, OPENING);
+    *mine = e;
     return FIRN_OK;
 }
 
+/* Under the lock: how the opening ended. */
+static void finish(entry *e, int code, const firn_error *error) {
+    static bool registered;
+    if (code != FIRN_OK) {
+        e->why = *error;
+        atomic_store(&e->state, e->waiting > 0 ? FAILED : FREE);
+    } else {
+        if (!registered) {
+            registered = atexit(close_all) == 0;
+        }
+        atomic_store_explicit(&e->state, READY, memory_order_release);
+    }
+    pthread_cond_broadcast(&opened);
+}
+
 int generator_find(firn_gen **gen, const char *scheme, const char *options, firn_error *error) {
-    *gen = look(scheme, options);
+    entry *mine = NULL;
+    *gen = look(part_of(scheme, options), scheme, options);
     if (*gen != NULL) {
         return FIRN_OK;
     }
-    pthread_mutex_lock(&opening);
-    int code = add_entry(gen, scheme, options, error);
-    pthread_mutex_unlock(&opening);
+    pthread_mutex_lock(&places);
+    int code = claim(&mine, gen, scheme, options, error);
+    pthread_mutex_unlock(&places);
+    if (mine != NULL) { /* a store may take seconds: not under the lock */
+        code = open_entry(mine, error);
+        pthread_mutex_lock(&places);
+        finish(mine, code, error);
+        pthread_mutex_unlock(&places);
+        *gen = code == FIRN_OK ? mine->gen : NULL;
+    }
     return code;
 }
 

@@ -7,10 +7,14 @@
 
 #include <firn/firn.h>
 
-enum { GENERATORS_MOST = 64 };
+enum {
+    GENERATORS_MOST = 64, /* of schemes with options, or with a row of the caller's */
+    GENERATORS_PLAIN = 64 /* of schemes of the table without: more than it has */
+};
 
 /* `options`: keys of docs/keys.md. What they leave out: FIRN_STORE, FIRN_NODE, and full=wait. Any
- * thread. FIRN_EUSAGE: more than GENERATORS_MOST; what firn_open_with says. */
+ * thread; while one opens a generator, others wait only for the same one. FIRN_EUSAGE: more than
+ * GENERATORS_MOST; what firn_open_with says. */
 int generator_find(firn_gen **gen, const char *scheme, const char *options, firn_error *error);
 
 /* A job of its own for one statement: `name` is used up by it. options: keys of a job, and

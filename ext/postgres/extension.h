@@ -110,6 +110,7 @@ static inline void firn_sum_pack(firn_id *id, const firn_sum *sum, uint64 first,
 
 enum {
     FIRN_CELLS = 256,        /* pairs of namespace and node that are issued from */
+    FIRN_CELLS_PLAIN = 64,   /* of these, for schemes of the table without options */
     FIRN_TAKES = 16,         /* nodes for old rows that are asked for at once */
     FIRN_WINDOW_MS = 2000,   /* reserved ahead */
     FIRN_MAX_LEAD_MS = 1000, /* the last ID may be ahead of the clock by this */
@@ -139,9 +140,10 @@ typedef struct firn_cell {
 
 enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
 
-/* A request for a node that was never used, for good. */
+/* A request for a node that was never used, for good; or to confirm which ones were not. */
 typedef struct firn_take {
     enum firn_take_state state;
+    bool confirms;
     uint64 number; /* of the request: who gave up waiting is not answered */
     uint64 low, high, mark;
     uint64 node; /* the answer */
@@ -184,8 +186,13 @@ typedef struct firn_issuer {
 
 void firn_issuer_open(firn_issuer *issuer, const firn_recipe *recipe);
 void firn_issuer_next(firn_issuer *issuer, firn_id *id);
+/* Where do reserved rows come from? Refused: from nowhere, or from two places. `setting` is the one
+ * that preloaded servers need. */
+void firn_check_way(const firn_recipe *recipe, const char *setting);
 /* A node for a job's old rows. */
 uint64 firn_shared_take(const firn_recipe *recipe, const char *job);
+/* "LOW-HIGH": the nodes that firn.mark does not name have no old rows, whatever was forgotten. */
+void firn_shared_confirm(const char *nodes);
 /* Is every part of the node given, so that its slots are reserved? */
 bool firn_is_reserved(const firn_recipe *recipe);
 /* By its number, or by all of its parts? */

@@ -161,6 +161,28 @@ CREATE FUNCTION firn_stamp_text(scheme text, job text, at timestamptz) RETURNS t
 CREATE FUNCTION firn_stamp_text(scheme text, job text, at timestamptz, options text) RETURNS text
     AS 'MODULE_PATHNAME', 'firn_sql_stamp_text' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
+-- After a promotion or a restore: what the range of nodes had for old rows is all in firn.mark.
+
+CREATE FUNCTION firn_confirm_history() RETURNS void
+    AS 'MODULE_PATHNAME', 'firn_sql_confirm_history' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+CREATE FUNCTION firn_confirm_history(nodes text) RETURNS void
+    AS 'MODULE_PATHNAME', 'firn_sql_confirm_history' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+-- Not for everybody: whoever chooses a node or a namespace may repeat another server's IDs and use up what the server
+-- has of both, and old rows take nodes for good. GRANT EXECUTE to the roles that shall.
+
+REVOKE EXECUTE ON FUNCTION
+    region(integer), instagram(integer),
+    firn_new(text, text), firn_new_bigint(text, text), firn_new_uuid(text, text), firn_new_bytea(text, text),
+    firn_new_n(text, bigint, text),
+    firn_stamp(text, timestamptz), firn_stamp(text, text, timestamptz), firn_stamp(text, text, timestamptz, text),
+    firn_stamp_uuid(text, timestamptz), firn_stamp_uuid(text, text, timestamptz),
+    firn_stamp_uuid(text, text, timestamptz, text),
+    firn_stamp_text(text, timestamptz), firn_stamp_text(text, text, timestamptz),
+    firn_stamp_text(text, text, timestamptz, text),
+    firn_confirm_history(), firn_confirm_history(text)
+    FROM PUBLIC;
+
 -- ---- reading them: pure ---------------------------------------------------------------------
 
 CREATE FUNCTION firn_show(id bigint) RETURNS jsonb

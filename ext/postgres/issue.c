@@ -4,11 +4,17 @@
  * from a node that the backend claims there. */
 #include "extension.h"
 
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
+#include "parser/parse_func.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #if PG_VERSION_NUM >= 140000
 #include "utils/wait_event.h"
@@ -103,26 +109,43 @@ static firn_gen *open_gen(const char *scheme, const char *keys) {
     return gen;
 }
 
-static void check_way(const firn_recipe *recipe) {
-    bool store = firn_setting_store[0] != '\0';
-    if (store && firn_setting_node[0] != '\0') {
-        firn_refuse(FIRN_EUSAGE, "firn.store gives each backend a node of its own and firn.node "
-                                 "is set: unset one of them");
+static bool may_execute(Oid function) {
+#if PG_VERSION_NUM >= 160000
+    return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+    return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+/* A row of the caller's own takes one of FIRN_CELLS until the server restarts. That right is the
+ * one to execute the function of the same name that takes options, which not everybody has. */
+static void check_right(FunctionCallInfo fcinfo) {
+    Oid own = fcinfo->flinfo->fn_oid, types[2] = {TEXTOID, TEXTOID};
+    char *schema = get_namespace_name(get_func_namespace(own)), *name = get_func_name(own);
+    Oid right = InvalidOid;
+    if (schema != NULL && name != NULL) {
+        right = LookupFuncName(list_make2(makeString(schema), makeString(name)), 2, types, true);
     }
-    if (!store && firn_slots == NULL) {
-        firn_refuse(FIRN_EWINDOW,
-                    "%s needs reserved slots: put firn into shared_preload_libraries, restart and "
-                    "set firn.node, or set firn.store",
-                    recipe->scheme.name);
+    if (!OidIsValid(right) || !may_execute(right)) {
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("firn: permission denied for a row of your own with a node"),
+                        errhint("Ask for GRANT EXECUTE ON FUNCTION %s(text, text), or take a "
+                                "scheme by its name.",
+                                name != NULL ? name : "firn_new")));
     }
 }
 
-static void open_maker(maker *out, const char *scheme, const char *options) {
+/* `asker`: the call of a function that anybody may execute with a scheme of theirs, or NULL. */
+static void open_maker(maker *out, const char *scheme, const char *options,
+                       FunctionCallInfo asker) {
     firn_recipe *recipe = palloc(sizeof *recipe);
     firn_recipe_read(recipe, scheme, options, FIRN_OF_KEYS);
     bool reserved = firn_is_reserved(recipe) || recipe->node_given;
     if (reserved) {
-        check_way(recipe);
+        firn_check_way(recipe, "firn.node");
+    }
+    if (reserved && asker != NULL && recipe->scheme.row < 0) {
+        check_right(asker);
     }
     out->form = recipe->scheme.form;
     strlcpy(out->prefix, recipe->prefix, sizeof out->prefix);
@@ -146,7 +169,7 @@ static void open_maker(maker *out, const char *scheme, const char *options) {
     pfree(recipe);
 }
 
-static maker *find_maker(const char *scheme, const char *options) {
+static maker *find_maker(const char *scheme, const char *options, FunctionCallInfo asker) {
     char key[KEY_SIZE];
     bool found;
     if (snprintf(key, sizeof key, "%s\n%s", scheme, options) >= (int)sizeof key) {
@@ -163,7 +186,7 @@ static maker *find_maker(const char *scheme, const char *options) {
     maker *known = hash_search(makers, key, HASH_FIND, NULL);
     if (known == NULL) {
         maker made = {.form = 0};
-        open_maker(&made, scheme, options);
+        open_maker(&made, scheme, options, asker);
         known = hash_search(makers, key, HASH_ENTER, &found);
         known->gen = made.gen;
         known->issuer = made.issuer;
@@ -251,7 +274,7 @@ static inline Datum issue(place *at, const char *scheme, enum firn_type type) {
     firn_id id;
     if (unlikely(at->maker == NULL || at->count != makers_count ||
                  made_for != firn_settings_count)) {
-        at->maker = find_maker(scheme, "");
+        at->maker = find_maker(scheme, "", NULL);
         at->count = makers_count;
     }
     next_of(at->maker, &id);
@@ -320,7 +343,7 @@ static maker *maker_at(FunctionCallInfo fcinfo, const char *scheme, size_t schem
     if (!same) {
         char *name = pnstrdup(scheme, scheme_size), *line = pnstrdup(options, options_size);
         known->at.maker = NULL;
-        known->at.maker = find_maker(name, line);
+        known->at.maker = find_maker(name, line, PG_NARGS() == 1 ? fcinfo : NULL);
         known->at.count = makers_count;
         known->size = (size_t)snprintf(known->text, sizeof known->text, "%s\n%s", name, line);
         pfree(name);

@@ -15,6 +15,7 @@
 #include "storage/ipc.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
@@ -57,14 +58,41 @@ static const char create[] =
     "COMMENT ON TABLE firn.mark IS 'firn: slots below high are reserved; never lower one';"
     "REVOKE ALL ON SCHEMA firn FROM PUBLIC; REVOKE ALL ON firn.mark FROM PUBLIC";
 
-/* Whoever may put a trigger on it would act as the keeper, so only a superuser's plain table is
- * taken; and the owner of the schema may drop it with all marks, so that is a superuser too. */
+/* Which nodes have, for certain, no other old rows than those that firn.mark names, by timeline: a
+ * new one may begin without the last that the one before it had taken. */
+static const char create_history[] =
+    "CREATE TABLE IF NOT EXISTS firn.history ("
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " low bigint NOT NULL,"
+    " high bigint NOT NULL CHECK (high >= low),"
+    " confirmed timestamptz NOT NULL DEFAULT now(),"
+    " PRIMARY KEY (system, timeline, low, high));"
+    "COMMENT ON TABLE firn.history IS 'firn: nodes that old rows may take: firn_confirm_history()';"
+    "REVOKE ALL ON firn.history FROM PUBLIC";
+
+/* Where marks begin, nothing is forgotten. */
+static const char begin_history[] =
+    "INSERT INTO firn.history (system, timeline, low, high) SELECT $1, $2, 0, 9223372036854775807"
+    " WHERE NOT EXISTS (SELECT FROM firn.mark m WHERE m.system <> $1 OR m.timeline <> $2)";
+
+static const char is_confirmed[] =
+    "SELECT 1 FROM firn.history WHERE system = $1 AND timeline = $2 AND low <= $3 AND high >= $4"
+    " LIMIT 1";
+
+static const char confirm_nodes[] =
+    "INSERT INTO firn.history (system, timeline, low, high) VALUES ($1, $2, $3, $4)"
+    " ON CONFLICT (system, timeline, low, high) DO UPDATE SET confirmed = now()";
+
+/* Whoever may put a trigger on one would act as the keeper, so only a superuser's plain tables are
+ * taken; and the owner of the schema may drop them with all marks, so that is a superuser too. */
 static const char inspect[] =
-    "SELECT r.rolsuper AND o.rolsuper AND c.relkind = 'r' AND c.relpersistence = 'p' AND NOT "
-    "c.relhastriggers"
-    " AND NOT c.relhasrules AND NOT c.relrowsecurity FROM pg_class c JOIN pg_roles r"
+    "SELECT count(*) = 2 AND bool_and(r.rolsuper AND o.rolsuper AND c.relkind = 'r'"
+    " AND c.relpersistence = 'p' AND NOT c.relhastriggers AND NOT c.relhasrules"
+    " AND NOT c.relrowsecurity) FROM pg_class c JOIN pg_roles r"
     " ON r.oid = c.relowner JOIN pg_namespace s ON s.oid = c.relnamespace"
-    " JOIN pg_roles o ON o.oid = s.nspowner WHERE c.oid = to_regclass('firn.mark')";
+    " JOIN pg_roles o ON o.oid = s.nspowner"
+    " WHERE c.oid IN (to_regclass('firn.mark'), to_regclass('firn.history'))";
 
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
@@ -83,15 +111,16 @@ static const char set_mark[] =
 
 static const char find_job[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
 
+/* $9: nodes that live IDs are issued on, whatever became of their marks. */
 static const char take_node[] =
     "INSERT INTO firn.mark (ns, node, \"row\", high, job, system, timeline)"
-    " SELECT $1, n, $2, $3, $4, $5, $6 FROM generate_series($7, $8) n"
-    " WHERE NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
+    " SELECT $1, n, $2, $3, $4, $5, $6 FROM generate_series($7, $8) n WHERE n <> ALL ($9)"
+    " AND NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
     " RETURNING node";
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-enum { ARGUMENTS = 8 };
+enum { ARGUMENTS = 9 };
 
 typedef struct arguments {
     int count;
@@ -107,6 +136,13 @@ static void add_text(arguments *list, const char *text) {
 static void add_int(arguments *list, int64 number) {
     list->types[list->count] = INT8OID;
     list->values[list->count++] = Int64GetDatum(number);
+}
+
+static void add_ints(arguments *list, Datum *numbers, int count) {
+    ArrayType *array =
+        construct_array(numbers, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+    list->types[list->count] = INT8ARRAYOID;
+    list->values[list->count++] = PointerGetDatum(array);
 }
 
 /* Runs one; returns how many rows came or were written. */
@@ -156,9 +192,9 @@ typedef struct identity {
 
 static identity me;
 
-static void prepare_table(void) {
+static void prepare_tables(void) {
     arguments none = {0};
-    bool is_null;
+    bool is_null, begins = false;
     if (run("SELECT 1 WHERE to_regclass('firn.mark') IS NULL", &none) > 0) {
         if (SPI_execute(create, false, 0) < 0) {
             elog(ERROR, "firn: the table firn.mark could not be made");
@@ -167,15 +203,28 @@ static void prepare_table(void) {
          * most FIRN_MAX_LEAD_MS and a tick of 1 s ahead of the clock, which goes by first. */
         hold();
     }
+    if (run("SELECT 1 WHERE to_regclass('firn.history') IS NULL", &none) > 0) {
+        begins = true;
+        if (SPI_execute(create_history, false, 0) < 0) {
+            elog(ERROR, "firn: the table firn.history could not be made");
+        }
+    }
     if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("firn: firn.mark is not a plain table of a superuser's"),
-                        errhint("Look who made it, and give it and its schema to a superuser, "
-                                "without triggers, rules and policies.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("firn: firn.mark or firn.history is not a plain table of a superuser's"),
+                 errhint("Look who made it, and give it and its schema to a superuser, "
+                         "without triggers, rules and policies.")));
     }
     run(identify, &none);
     me.system = DatumGetInt64(cell_at(1, &is_null));
     me.timeline = DatumGetInt32(cell_at(2, &is_null));
+    if (begins) {
+        arguments list = {0};
+        add_int(&list, me.system);
+        add_int(&list, me.timeline);
+        run(begin_history, &list);
+    }
 }
 
 /* The wall clock against the one that never steps. */
@@ -343,10 +392,46 @@ static void publish(grant *it) {
 
 /* ---- nodes for old rows ---------------------------------------------------------------------- */
 
+static arguments range_of(const firn_take *it) {
+    arguments list = {0};
+    add_int(&list, me.system);
+    add_int(&list, me.timeline);
+    add_int(&list, (int64)it->low);
+    add_int(&list, (int64)it->high);
+    return list;
+}
+
+static void confirm(const firn_take *it) {
+    arguments list = range_of(it);
+    run(confirm_nodes, &list);
+}
+
+static void add_live_nodes(arguments *list, const char *ns) {
+    Datum nodes[FIRN_CELLS];
+    int count = 0;
+    for (uint32 i = 0; i < firn_slots->cell_count; i++) { /* what is added now is not loaded */
+        const firn_cell *cell = &firn_slots->cells[i];
+        if (cell->loaded && strcmp(cell->ns, ns) == 0) {
+            nodes[count++] = Int64GetDatum((int64)cell->node);
+        }
+    }
+    add_ints(list, nodes, count);
+}
+
 /* Works on a copy: who asked may give up meanwhile. */
 static void take(firn_take *it) {
-    arguments list = {0};
+    arguments list = range_of(it);
     bool is_null;
+    if (run(is_confirmed, &list) == 0) {
+        refuse(&it->why, FIRN_EWINDOW,
+               "old rows of nodes %" PRIu64 "-%" PRIu64
+               " may be forgotten since timeline " INT64_FORMAT
+               " began: name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64
+               "')",
+               it->low, it->high, me.timeline, it->low, it->high);
+        return;
+    }
+    list.count = 0;
     if (!is_text(it->ns) || !is_text(it->job)) {
         refuse(&it->why, FIRN_EUSAGE, "job or ns is no text of database %.60s: write it in ASCII",
                firn_setting_database);
@@ -374,6 +459,7 @@ static void take(firn_take *it) {
     add_int(&list, me.timeline);
     add_int(&list, (int64)it->low);
     add_int(&list, (int64)it->high);
+    add_live_nodes(&list, it->ns);
     if (run(take_node, &list) == 0) {
         refuse(&it->why, FIRN_EBUSY,
                "no node of %.60s from %" PRIu64 " to %" PRIu64
@@ -452,12 +538,16 @@ static void write_all(round_ *it) {
     PushActiveSnapshot(GetTransactionSnapshot());
     pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
     check_durable();
-    prepare_table();
+    prepare_tables();
     for (int i = 0; i < it->grant_count; i++) {
         plan(&it->grants[i]);
     }
     for (int i = 0; i < it->take_count; i++) {
-        take(&it->takes[i]);
+        if (it->takes[i].confirms) {
+            confirm(&it->takes[i]);
+        } else {
+            take(&it->takes[i]);
+        }
     }
     SPI_finish();
     PopActiveSnapshot();
@@ -523,13 +613,18 @@ static void leave(int code, Datum unused) {
 }
 
 static void settle(void) {
-    static const char *const settings[][2] = {{"synchronous_commit", "on"},
-                                              {"search_path", "pg_catalog"},
-                                              {"default_transaction_isolation", "read committed"},
-                                              {"default_transaction_read_only", "off"},
-                                              {"lock_timeout", "3s"},
-                                              {"statement_timeout", "0"},
-                                              {"jit", "off"}};
+    static const char *const settings[][2] = {
+        {"synchronous_commit", "on"},
+        {"search_path", "pg_catalog"},
+        {"default_transaction_isolation", "read committed"},
+        {"default_transaction_read_only", "off"},
+        {"lock_timeout", "3s"},
+        {"statement_timeout", "0"},
+#if PG_VERSION_NUM >= 170000
+        {"transaction_timeout", "0"},
+#endif
+        {"jit", "off"}
+    };
     for (size_t i = 0; i < lengthof(settings); i++) {
         SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_SESSION);
     }

@@ -128,6 +128,11 @@ bool firn_is_reserved(const firn_recipe *recipe) {
     return true;
 }
 
+/* All of the number's bits for a part that is as wide or wider. */
+static uint64 lowest(uint64 number, uint32 bits) {
+    return bits < 64 ? number & ~(~UINT64CONST(0) << bits) : number;
+}
+
 void firn_node_split(firn_recipe *recipe, uint64 node, const char *source) {
     const firn_scheme *scheme = &recipe->scheme;
     uint64 rest = node;
@@ -138,9 +143,9 @@ void firn_node_split(firn_recipe *recipe, uint64 node, const char *source) {
                 firn_refuse(FIRN_EUSAGE, "%s and %s are given: give one of them", source,
                             scheme->slices[i].name);
             }
-            recipe->fields.value[i] = (firn_value){rest & ~(~UINT64CONST(0) << width), 0};
+            recipe->fields.value[i] = (firn_value){lowest(rest, width), 0};
             recipe->fields.given |= 1u << i;
-            rest >>= width;
+            rest = width < 64 ? rest >> width : 0;
         }
     }
     if (rest != 0) {
@@ -239,6 +244,20 @@ uint64 firn_node_of(firn_recipe *recipe) {
     return join(recipe);
 }
 
+void firn_check_way(const firn_recipe *recipe, const char *setting) {
+    bool store = firn_setting_store[0] != '\0';
+    if (store && firn_setting_node[0] != '\0') {
+        firn_refuse(FIRN_EUSAGE, "firn.store gives each backend a node of its own and firn.node "
+                                 "is set: unset one of them");
+    }
+    if (!store && firn_slots == NULL) {
+        firn_refuse(FIRN_EWINDOW,
+                    "%s needs reserved slots: put firn into shared_preload_libraries, restart and "
+                    "set %s, or set firn.store",
+                    recipe->scheme.name, setting);
+    }
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* The first slot that the row refuses: 2^62 bounds what a mark can tell. */
@@ -315,20 +334,23 @@ static firn_cell *add(const firn_recipe *recipe, uint64 node, uint32 sequence_bi
 
 static firn_cell *cell_of(const firn_recipe *recipe, uint64 node) {
     uint32 bits = check_slots(recipe);
+    /* what everybody may call finds a place whatever others opened by their options */
+    bool plain = recipe->scheme.row >= 0 && recipe->keys[0] == '\0';
+    uint32 most = plain ? FIRN_CELLS : FIRN_CELLS - FIRN_CELLS_PLAIN;
     char row[FIRN_ROW_SIZE];
     row_of(row, &recipe->scheme);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
     firn_cell *cell = find(recipe->name, node);
-    bool full = cell == NULL && firn_slots->cell_count == FIRN_CELLS;
+    bool full = cell == NULL && firn_slots->cell_count >= most;
     if (cell == NULL && !full) {
         cell = add(recipe, node, bits);
     }
     LWLockRelease(firn_slots->lock);
     if (full) {
         firn_refuse(FIRN_EEXHAUSTED,
-                    "%d pairs of namespace and node are in use: take fewer shards a server, or "
+                    "%u pairs of namespace and node are in use: take fewer shards a server, or "
                     "restart it",
-                    FIRN_CELLS);
+                    most);
     }
     if (strcmp(cell->row, row) != 0 || cell->sequence_bits != bits) {
         firn_refuse(FIRN_EROW,
@@ -621,7 +643,7 @@ void firn_issuer_next(firn_issuer *issuer, firn_id *id) {
 
 /* ---- nodes for old rows ---------------------------------------------------------------------- */
 
-/* LOW-HIGH of firn.history. */
+/* LOW-HIGH, as in firn.history. */
 static void read_range(const char *text, uint64 *low, uint64 *high) {
     char *end;
     errno = 0;
@@ -635,7 +657,7 @@ static void read_range(const char *text, uint64 *low, uint64 *high) {
     }
     if (!good || *end != '\0' || *high < *low || *high - *low > 65535) {
         firn_refuse(FIRN_EUSAGE,
-                    "firn.history '%.40s' is no range of nodes: write LOW-HIGH, of at most 65536",
+                    "'%.40s' is no range of nodes for old rows: write LOW-HIGH, of at most 65536",
                     text);
     }
 }
@@ -709,10 +731,29 @@ static void await(firn_take *take, patience *waited) {
     ConditionVariableCancelSleep();
 }
 
+/* Hands the request to the keeper and waits for what it says. */
+static uint64 settle(firn_take *wanted) {
+    firn_take answer;
+    patience waited = {false, 0};
+    wanted->state = FIRN_TAKE_ASKED;
+    wanted->number = pg_atomic_fetch_add_u64(&firn_slots->requests, 1) + 1;
+    posted mine = {post(wanted, &waited), wanted->number};
+    PG_ENSURE_ERROR_CLEANUP(release, PointerGetDatum(&mine));
+    {
+        await(mine.take, &waited);
+        answer = *mine.take;
+    }
+    PG_END_ENSURE_ERROR_CLEANUP(release, PointerGetDatum(&mine));
+    release(0, PointerGetDatum(&mine));
+    if (answer.why.code != FIRN_OK) {
+        firn_fail(&answer.why);
+    }
+    return answer.node;
+}
+
 uint64 firn_shared_take(const firn_recipe *given, const char *job) {
     firn_recipe recipe = *given;
-    firn_take wanted = {.state = FIRN_TAKE_ASKED}, answer;
-    patience waited = {false, 0};
+    firn_take wanted = {0};
     uint32 bits = check_slots(&recipe);
     firn_require_primary();
     if (firn_node_is_given(&recipe)) {
@@ -726,20 +767,19 @@ uint64 firn_shared_take(const firn_recipe *given, const char *job) {
         firn_node_split(&recipe, wanted.high, "firn.history");
     }
     wanted.mark = slot_end_of(&recipe, bits) + 2;
-    wanted.number = pg_atomic_fetch_add_u64(&firn_slots->requests, 1) + 1;
     strlcpy(wanted.ns, recipe.name, sizeof wanted.ns);
     row_of(wanted.row, &recipe.scheme);
     strlcpy(wanted.job, job, sizeof wanted.job);
-    posted mine = {post(&wanted, &waited), wanted.number};
-    PG_ENSURE_ERROR_CLEANUP(release, PointerGetDatum(&mine));
-    {
-        await(mine.take, &waited);
-        answer = *mine.take;
+    return settle(&wanted);
+}
+
+void firn_shared_confirm(const char *nodes) {
+    firn_take wanted = {.confirms = true};
+    if (firn_slots == NULL) {
+        firn_refuse(FIRN_EWINDOW, "nodes for old rows are kept by a preloaded firn: put it into "
+                                  "shared_preload_libraries and restart");
     }
-    PG_END_ENSURE_ERROR_CLEANUP(release, PointerGetDatum(&mine));
-    release(0, PointerGetDatum(&mine));
-    if (answer.why.code != FIRN_OK) {
-        firn_fail(&answer.why);
-    }
-    return answer.node;
+    firn_require_primary();
+    read_range(nodes, &wanted.low, &wanted.high);
+    settle(&wanted);
 }

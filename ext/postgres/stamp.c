@@ -75,13 +75,11 @@ static firn_job *open_job(const char *scheme, const char *name, const char *opti
                               .name = name,
                               .seed = seed, /* another one each time, so no job is done again */
                               .shift_ms = firn_setting_max_shift_ms};
+    if (reserved) {
+        firn_check_way(recipe, "firn.history");
+    }
     if (reserved && firn_setting_store[0] != '\0') {
         FIRN_CHECK(open_with_store(&job, &config, &error));
-    } else if (reserved && firn_slots == NULL) {
-        firn_refuse(FIRN_EWINDOW,
-                    "%s needs a node for old rows: put firn into shared_preload_libraries, restart "
-                    "and set firn.history, or set firn.store",
-                    recipe->scheme.name);
     } else {
         if (reserved) {
             uint64 node = firn_shared_take(recipe, name);
@@ -157,3 +155,11 @@ ENTRY(int, FIRN_AS_INT)
 ENTRY(uuid, FIRN_AS_UUID)
 ENTRY(text, FIRN_AS_TEXT)
 #undef ENTRY
+
+/* firn_confirm_history([NODES]) */
+PG_FUNCTION_INFO_V1(firn_sql_confirm_history);
+Datum firn_sql_confirm_history(PG_FUNCTION_ARGS) {
+    firn_shared_confirm(PG_NARGS() > 0 ? text_to_cstring(PG_GETARG_TEXT_PP(0))
+                                       : firn_setting_history);
+    PG_RETURN_VOID();
+}

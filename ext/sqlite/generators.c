@@ -30,14 +30,16 @@ static void drop_function(void *context) {
     free(it);
 }
 
-static int plain_gen(scheme_function *it, firn_gen **gen, firn_error *error) {
-    int code = FIRN_OK;
-    if (it->plain == NULL || it->era != it->of->era) {
-        line name = {it->scheme->name, strlen(it->scheme->name)};
-        code = connection_gen(it->of, name, (line){"", 0}, &it->plain, error);
-        it->era = it->of->era;
-        it->plain = code == FIRN_OK ? it->plain : NULL;
-    }
+static int find_plain(scheme_function *it, firn_error *error) {
+    line name = {it->scheme->name, strlen(it->scheme->name)};
+    int code = connection_gen(it->of, name, (line){"", 0}, &it->plain, error);
+    it->era = it->of->era;
+    it->plain = code == FIRN_OK ? it->plain : NULL;
+    return code;
+}
+
+static inline int plain_gen(scheme_function *it, firn_gen **gen, firn_error *error) {
+    int code = it->plain == NULL || it->era != it->of->era ? find_plain(it, error) : FIRN_OK;
     *gen = it->plain;
     return code;
 }
@@ -185,7 +187,7 @@ static void new_id(sqlite3_context *context, int count, sqlite3_value **values) 
     char room[32];
     line scheme, options;
     firn_gen *gen = NULL;
-    firn_error error;
+    firn_error error UNWIPED;
     firn_id id;
     int as;
     int code = text_of(&scheme, values[0], "the scheme", &error);
@@ -206,7 +208,7 @@ static void stamp(sqlite3_context *context, int count, sqlite3_value **values) {
     char room[32];
     line scheme, options;
     firn_job *job = NULL;
-    firn_error error;
+    firn_error error UNWIPED;
     firn_time time;
     firn_id id;
     int64_t shift_ns;
