@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <firn/firn.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -19,6 +20,26 @@
 #include "engines.h"
 
 #define ROW "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
+
+/* Nothing here supposes that the machine is fast: the disk may take seconds for a commit. What is
+ * to come is waited for, PATIENCE_S at most; what nobody waits for to pass has a longer bound. */
+#define PATIENCE_S 30
+#define UNHURRIED  "timeout_ms=60000&connect_timeout_ms=60000"
+#define HURRIED_MS 600 /* of a store whose server hangs, which is waited for */
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Between two looks. */
+static void nap(void) {
+    const struct timespec short_time = {0, 20000000};
+    nanosleep(&short_time, NULL);
+}
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
@@ -38,13 +59,16 @@ static void meet_mishap(void *self, const char *name) {
     }
 }
 
-/* With longer time-outs than by default, unless the URL says its own: the machine may be busy. */
+/* With longer time-outs than by default, unless the URL says its own. */
 static int try_open(firn_store **store, const char *asked, mishap *mishap_at, firn_error *error) {
     firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
     char url[1000];
-    bool timed = strstr(asked, "timeout_ms=") != NULL || strchr(asked, '?') == NULL;
-    snprintf(url, sizeof url, "%s%s", asked,
-             timed ? "" : "&timeout_ms=4000&connect_timeout_ms=4000");
+    bool timed = strstr(asked, "timeout_ms=") != NULL;
+    snprintf(url, sizeof url, "%s%s%s", asked,
+             timed                        ? ""
+             : strchr(asked, '?') != NULL ? "&"
+                                          : "?",
+             timed ? "" : UNHURRIED);
     if (mishap_at != NULL) {
         options.failpoint = meet_mishap;
         options.failpoint_self = mishap_at;
@@ -132,22 +156,58 @@ __attribute__((unused)) static firn_mark mark_of(firn_store *store, const char *
     return mark;
 }
 
-/* Asks until it is granted, for at most 20 s: an engine that comes back is found by itself. */
+/* Asks until it is granted: an engine that comes back is found by itself. */
 __attribute__((unused)) static void drawn_at_last(firn_store *store, const char *ns,
                                                   uint64_t grant) {
-    const struct timespec nap = {0, 20000000};
     firn_error error = {0};
     firn_mark held;
     int64_t first = -1;
-    for (int i = 0; i < 1000; i++) {
+    for (double end_s = now_s() + 2 * PATIENCE_S; now_s() < end_s; nap()) {
         int code = draw(store, ns, 0, grant, FIRN_SLOT_MAX / 2, &first, &held, &error);
         if (code == FIRN_OK) {
             return;
         }
         assert_true(code == FIRN_ESTORE || code == FIRN_EUNKNOWN);
-        nanosleep(&nap, NULL);
     }
     fail_msg("%s", error.text);
+}
+
+/* Draws from the namespace and opens the store anew, with short time-outs: some times what the
+ * server has just needed, so that only one that hangs exceeds them. `url` has a parameter. */
+__attribute__((unused)) static firn_store *hurried_store(const char *url, const char *ns,
+                                                         mishap *mishap_at) {
+    firn_store *store = open_store("%s&" UNHURRIED, url);
+    firn_error error = {0};
+    char hurried[900];
+    double begun_s = now_s();
+    drawn_at_last(store, ns, 1001);
+    int most_ms = HURRIED_MS + (int)(4000 * (now_s() - begun_s));
+    firn_store_close(store);
+    snprintf(hurried, sizeof hurried, "%s&timeout_ms=%d&connect_timeout_ms=%d", url, most_ms,
+             most_ms);
+    double end_s = now_s() + PATIENCE_S;
+    while (try_open(&store, hurried, mishap_at, &error) != FIRN_OK) {
+        if (now_s() > end_s) {
+            fail_msg("%s", error.text);
+        }
+        nap();
+    }
+    drawn_at_last(store, ns, 1002);
+    return store;
+}
+
+/* How far the engine's clock is from ours, in seconds, for certain: it was asked somewhere between
+ * two looks at ours. */
+__attribute__((unused)) static double clock_apart(firn_store *store) {
+    struct timespec before, after;
+    firn_time theirs = {0, 0};
+    clock_gettime(CLOCK_REALTIME, &before);
+    assert_int_equal(firn_store_now(store, &theirs, NULL), FIRN_OK);
+    clock_gettime(CLOCK_REALTIME, &after);
+    double at = (double)theirs.sec + theirs.ns / 1e9,
+           early = (double)before.tv_sec + (double)before.tv_nsec / 1e9 - at,
+           late = at - (double)after.tv_sec - (double)after.tv_nsec / 1e9;
+    return early > 0 ? early : late > 0 ? late : 0;
 }
 
 /* ---- sockets --------------------------------------------------------------------------------- */
@@ -164,13 +224,25 @@ __attribute__((unused)) static int url_port(const char *url) {
     return atoi(strrchr(url, ':') + 1);
 }
 
+/* Waits until a reply has arrived on one of the connections to the port, and so what was asked is
+ * carried out. */
+static bool replied(int port) {
+    struct pollfd fds[256];
+    nfds_t count = 0;
+    for (int fd = 3; fd < 256; fd++) {
+        if (peer_port(fd) == port) {
+            fds[count++] = (struct pollfd){fd, POLLIN, 0};
+        }
+    }
+    return poll(fds, count, PATIENCE_S * 1000) > 0;
+}
+
 /* Puts a connection whose other end is closed in the place of each that this process has to the
- * port: what was sent has arrived, and its reply never will. Returns how many there were. */
+ * port: what was sent was carried out, and its reply is never read. Returns how many there were, or
+ * 0 when no reply came. */
 __attribute__((unused)) static int lose_replies(int port) {
     int count = 0, pair[2];
-    const struct timespec nap = {0, 600000000}; /* for what was sent to be carried out */
-    nanosleep(&nap, NULL);
-    for (int fd = 3; fd < 256; fd++) {
+    for (int fd = replied(port) ? 3 : 256; fd < 256; fd++) {
         if (peer_port(fd) == port && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0) {
             close(pair[1]);
             dup2(pair[0], fd);

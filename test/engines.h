@@ -110,7 +110,12 @@ __attribute__((unused)) static bool engine_do(engine *it, const char *word, int 
     if (member > 0) {
         snprintf(which, sizeof which, "%d", member);
     }
-    return engine_run(NULL, 0, "%s '%s' %s", word, it->folder, which) == 0;
+    bool done = engine_run(NULL, 0, "%s '%s' %s", word, it->folder, which) == 0;
+    if (!done) {
+        printf("# %s %d: %s failed: what asks it from here on fails too\n", it->kind, it->number,
+               word);
+    }
+    return done;
 }
 
 #endif

@@ -242,13 +242,14 @@ static void a_lost_namespace_is_guarded(void **state) {
 static void three_members(void **state) {
     (void)state;
     engine *three = needed("etcd3", 1, "");
-    firn_store *store = open_store("%s", three->url);
+    char url[ENGINE_URL_SIZE + 20];
+    snprintf(url, sizeof url, "%s?prefix=three/", three->url);
+    firn_store *store = hurried_store(url, "snow", NULL);
     firn_error error = {0};
     firn_mark held;
     int64_t first;
     uint64_t grant = 1;
     assert_null(firn_store_caution(store));
-    drawn(store, "snow", grant++, 0, 0);
     for (int member = 1; member <= 3; member++) { /* one of them is the leader */
         assert_true(engine_do(three, "kill", member));
         drawn_at_last(store, "snow", grant++);
@@ -263,7 +264,7 @@ static void three_members(void **state) {
     assert_true(engine_do(three, "restart", 1) && engine_do(three, "restart", 3));
     drawn_at_last(store, "snow", grant);
     firn_mark mark = mark_of(store, "snow");
-    assert_true(mark.grant == grant && mark.high >= 60);
+    assert_true(mark.grant == grant && mark.high >= 70);
     assert_true(mark.high < 1000); /* no leader's end made a guard hold */
     firn_store_close(store);
 }
@@ -272,7 +273,9 @@ static void three_members(void **state) {
 static void a_stalled_member(void **state) {
     (void)state;
     engine *three = needed("etcd3", 1, "");
-    firn_store *store = open_store("%s?prefix=stalled/&timeout_ms=900", three->url);
+    char url[ENGINE_URL_SIZE + 20];
+    snprintf(url, sizeof url, "%s?prefix=stalled/", three->url);
+    firn_store *store = hurried_store(url, "snow", NULL);
     for (int member = 1; member <= 3; member++) {
         assert_true(engine_do(three, "pause", member));
         drawn_at_last(store, "snow", (uint64_t)member);
@@ -450,21 +453,25 @@ static void a_rival_is_first(void) {
 /* Between a transaction's reading and its writing somebody else comes. */
 static void a_conflict_is_tried_again(void **state) {
     mishap conflict = {NULL, a_rival_is_first, ""};
-    firn_store *store = NULL;
     firn_error error = {0};
     (void)state;
-    assert_int_equal(try_open(&store, url_of("conflict", ""), &conflict, &error), FIRN_OK);
+    firn_store *store = hurried_store(url_of("conflict", ""), "snow", &conflict);
     rival = open_store("%s", url_of("conflict", ""));
-    drawn(store, "snow", 1, 0, 0);
     int64_t first;
     firn_mark held;
     conflict.name = "reserve.before";
     conflict.act = a_rival_is_first;
     conflict.hits[0] = '\0';
-    /* Each round has a rival before it, until the time is up. */
-    assert_int_equal(draw(store, "snow", 0, 2, 0, &first, &held, &error), FIRN_ESTORE);
+    /* Each round has a rival before it, until the time is up; a disk may be so slow that the answer
+     * is too late. */
+    int code = FIRN_EUNKNOWN;
+    for (double end_s = now_s() + PATIENCE_S; code == FIRN_EUNKNOWN && now_s() < end_s;) {
+        code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
+    }
+    assert_int_equal(code, FIRN_ESTORE);
     assert_non_null(strstr(error.text, "others were first"));
-    conflict.name = NULL;
+    firn_store_close(store);
+    store = open_store("%s", url_of("conflict", ""));
     drawn(store, "snow", 3, 0, mark_of(rival, "snow").high);
     firn_store_close(rival);
     firn_store_close(store);
@@ -472,9 +479,7 @@ static void a_conflict_is_tried_again(void **state) {
 
 static void a_stalled_server(void **state) {
     (void)state;
-    firn_store *store =
-        open_store("%s", url_of("stalled", "&timeout_ms=200&connect_timeout_ms=200"));
-    drawn(store, "snow", 1, 0, 0);
+    firn_store *store = hurried_store(url_of("stalled", ""), "snow", NULL);
     assert_true(engine_do(server, "pause", 0));
     not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "grant");
     not_drawn(store, "snow", 3, FIRN_ESTORE, "cannot be used"); /* it was only read */
@@ -591,11 +596,9 @@ static void names_are_bytes(void **state) {
 }
 
 static void its_clock(void **state) {
-    firn_time now = {0, 0};
     (void)state;
     firn_store *store = open_store("%s", url_of("clock", ""));
-    assert_int_equal(firn_store_now(store, &now, NULL), FIRN_OK);
-    assert_true(labs((long)(now.sec - time(NULL))) <= 5);
+    assert_true(clock_apart(store) < 5);
     firn_store_close(store);
 }
 

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define HUNG_S 120 /* what takes longer hangs */
 #define SECOND INT64_C(1000000000)
 #define HOUR   (3600 * SECOND)
 #define NOON_SEC                                                                                   \

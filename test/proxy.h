@@ -39,6 +39,7 @@ typedef struct proxy_flow {
     int from, to;
     size_t length;
     int64_t due_ms; /* when its bytes go on */
+    bool over;      /* nothing comes any more */
     char bytes[PROXY_BYTES];
 } proxy_flow;
 
@@ -91,6 +92,7 @@ static void proxy_accept(proxy *it) {
             it->up[i].from = it->down[i].to = client;
             it->down[i].from = it->up[i].to = server;
             it->up[i].length = it->down[i].length = 0;
+            it->up[i].over = it->down[i].over = false;
             return;
         }
     }
@@ -141,9 +143,20 @@ static bool proxy_give(proxy_flow *flow) {
     return true;
 }
 
+/* Is something to happen to what the server says? Then a client that has lost its patience does not
+ * end the connection. */
+static bool proxy_awaits_reply(proxy *it) {
+    int fault = atomic_load(&it->fault);
+    return fault == PROXY_REPLY_LOST || fault == PROXY_DEAF || fault == PROXY_STALLED;
+}
+
 /* Moves what can be moved of one direction. */
 static bool proxy_move(proxy *it, proxy_flow *flow, bool up, bool ready) {
-    if (flow->length == 0 && ready && !proxy_take(it, flow, up)) {
+    if (!flow->over && flow->length == 0 && ready && !proxy_take(it, flow, up)) {
+        flow->over = up && proxy_awaits_reply(it);
+        return flow->over;
+    }
+    if (flow->over && !proxy_awaits_reply(it)) {
         return false;
     }
     return flow->length == 0 || proxy_now_ms() < flow->due_ms || proxy_give(flow);
@@ -170,9 +183,9 @@ static void *proxy_run(void *argument) {
         struct pollfd waits[2 * PROXY_LINKS + 1];
         proxy_door(it);
         for (int i = 0; i < PROXY_LINKS; i++) {
-            waits[2 * i] = (struct pollfd){it->up[i].length == 0 ? it->up[i].from : -1, POLLIN, 0};
-            waits[2 * i + 1] =
-                (struct pollfd){it->down[i].length == 0 ? it->down[i].from : -1, POLLIN, 0};
+            const proxy_flow *up = &it->up[i], *down = &it->down[i];
+            waits[2 * i] = (struct pollfd){up->length == 0 && !up->over ? up->from : -1, POLLIN, 0};
+            waits[2 * i + 1] = (struct pollfd){down->length == 0 ? down->from : -1, POLLIN, 0};
         }
         waits[2 * PROXY_LINKS] = (struct pollfd){it->listener, POLLIN, 0};
         poll(waits, 2 * PROXY_LINKS + 1, 5);
@@ -188,6 +201,19 @@ static void *proxy_run(void *argument) {
         }
     }
     return NULL;
+}
+
+/* Waits until a fault was met more than `before` times; 30 s at most. */
+__attribute__((unused)) static bool proxy_met(proxy *it, int fault, long before) {
+    const struct timespec nap = {0, 1000000};
+    int64_t begun_ms = proxy_now_ms();
+    while (atomic_load(&it->hits[fault]) <= before) {
+        if (proxy_now_ms() - begun_ms > 30000) {
+            return false;
+        }
+        nanosleep(&nap, NULL);
+    }
+    return true;
 }
 
 /* In front of a server's port, on a port of its own. */

@@ -100,8 +100,18 @@ static void settings_that_cannot_be_seen(void **state) {
     firn_store_close(store);
 }
 
+/* Until the server knows of so many replicas. */
+static void await_replicas(int count) {
+    char answer[100] = "", expected[40];
+    snprintf(expected, sizeof expected, "connected_slaves:%d", count);
+    for (double end_s = now_s() + PATIENCE_S; strcmp(answer, expected) != 0; nap()) {
+        cli(answer, "INFO replication | tr -d '\\r' | grep connected_slaves");
+        assert_true(now_s() < end_s);
+    }
+}
+
 static void servers_that_fail_over(void **state) {
-    char options[100], answer[100] = "";
+    char options[100];
     (void)state;
     const char *url = url_of("replicas", "");
     snprintf(options, sizeof options, "--replicaof 127.0.0.1 %d", url_port(server->url));
@@ -110,11 +120,7 @@ static void servers_that_fail_over(void **state) {
     char unsafe[300];
     snprintf(unsafe, sizeof unsafe, "%s?unsafe=1", replica->url);
     not_opened(unsafe, "replica");
-    for (int i = 0; i < 500 && strcmp(answer, "connected_slaves:1") != 0; i++) {
-        const struct timespec nap = {0, 20000000};
-        cli(answer, "INFO replication | tr -d '\\r' | grep connected_slaves");
-        nanosleep(&nap, NULL);
-    }
+    await_replicas(1);
     not_opened(url, "replicas");
     firn_store *store = open_store("%s", url_of("replicas", "&unsafe=1"));
     assert_non_null(strstr(firn_store_caution(store), "replicas"));
@@ -125,12 +131,7 @@ static void servers_that_fail_over(void **state) {
     drawn(store, "snow", 1, 0, 0);
     firn_store_close(store);
     engine_run(NULL, 0, "kill '%s'", replica->folder);
-    for (int i = 0; i < 500 && strcmp(answer, "connected_slaves:0") != 0; i++) {
-        const struct timespec nap = {0, 20000000};
-        cli(answer, "INFO replication | tr -d '\\r' | grep connected_slaves");
-        nanosleep(&nap, NULL);
-    }
-    assert_string_equal(answer, "connected_slaves:0");
+    await_replicas(0);
 }
 
 static void clusters(void **state) {
@@ -143,12 +144,11 @@ static void clusters(void **state) {
     firn_error error = {0};
     char url[300];
     snprintf(url, sizeof url, "%s?unsafe=1", it->url);
-    for (int i = 0; i < 500 && try_open(&store, url, NULL, &error) != FIRN_OK; i++) {
-        const struct timespec nap = {
-            0, 20000000}; /* until it has found that its slots are all there */
-        nanosleep(&nap, NULL);
+    /* Until it has found that its slots are all there. */
+    for (double end_s = now_s() + PATIENCE_S; try_open(&store, url, NULL, &error) != FIRN_OK;
+         nap()) {
+        assert_true(now_s() < end_s);
     }
-    assert_non_null(store);
     assert_non_null(strstr(firn_store_caution(store), "cluster"));
     drawn(store, "snow", 1, 0, 0); /* all its keys are in one slot, else the script is refused */
     assert_int_equal(mark_of(store, "snow").high, 10);
@@ -424,9 +424,7 @@ static void back_after_a_restart(void **state) {
 
 static void a_stalled_server(void **state) {
     (void)state;
-    firn_store *store =
-        open_store("%s", url_of("stalled", "&timeout_ms=200&connect_timeout_ms=200"));
-    drawn(store, "snow", 1, 0, 0);
+    firn_store *store = hurried_store(url_of("stalled", ""), "snow", NULL);
     assert_true(engine_do(server, "pause", 0));
     not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "grant");
     not_drawn(store, "snow", 3, FIRN_ESTORE, "cannot be used"); /* no login: nothing was sent */
@@ -499,11 +497,9 @@ static void a_child_finds_the_name(void **state) {
 }
 
 static void its_clock(void **state) {
-    firn_time now = {0, 0};
     (void)state;
     firn_store *store = open_store("%s", url_of("clock", ""));
-    assert_int_equal(firn_store_now(store, &now, NULL), FIRN_OK);
-    assert_true(labs((long)(now.sec - time(NULL))) <= 5);
+    assert_true(clock_apart(store) < 5);
     firn_store_close(store);
 }
 

@@ -50,7 +50,7 @@ __attribute__((format(printf, 2, 3))) static const char *sql(const engine *serve
 
 /* Asks until the answer is not 0. */
 static void await_sql(const engine *server, const char *text) {
-    for (int i = 0; i < 200; i++) {
+    for (double end_s = now_s() + PATIENCE_S; now_s() < end_s; nap()) {
         if (strcmp(sql(server, "%s", text), "0") != 0) {
             return;
         }
@@ -58,30 +58,37 @@ static void await_sql(const engine *server, const char *text) {
     fail_msg("0 for ever: %s", text);
 }
 
-/* Runs statements in a client beside this process, which is waited for by sql_end; what it prints
+/* A client beside this process. */
+typedef struct session {
+    pid_t pid;
+    int input;
+} session;
+
+/* Runs statements, lines of them, in a client that waits for more until sql_end; what it prints
  * goes to `path`. */
-static pid_t sql_begin(const engine *server, const char *path, const char *text) {
+static session sql_begin(const engine *server, const char *path, const char *text) {
     int pipes[2];
-    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         int out = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(pipes[0], 0);
         dup2(out, 1);
-        close(pipes[1]);
         execl("/bin/sh", "sh", "-c", sql_client(server), (char *)NULL);
         _exit(127);
     }
     close(pipes[0]);
     assert_int_equal(write(pipes[1], text, strlen(text)), strlen(text));
-    close(pipes[1]);
-    return child;
+    return (session){child, pipes[1]};
 }
 
-static void sql_end(pid_t child) {
+/* Its last statements, if any, and its end. */
+static void sql_end(session it, const char *text) {
     int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(write(it.input, text, strlen(text)), strlen(text));
+    close(it.input);
+    assert_int_equal(waitpid(it.pid, &status, 0), it.pid);
     assert_int_equal(status, 0);
 }
 
@@ -127,15 +134,6 @@ static int open_at_once(const char *url, int processes) {
         failures += status != 0;
     }
     return failures;
-}
-
-/* How far the engine's clock is from ours, in us. */
-static int64_t clock_apart(firn_store *store) {
-    struct timespec ours;
-    firn_time theirs = {0, 0};
-    assert_int_equal(firn_store_now(store, &theirs, NULL), FIRN_OK);
-    clock_gettime(CLOCK_REALTIME, &ours);
-    return llabs((theirs.sec - ours.tv_sec) * 1000000 + (theirs.ns - ours.tv_nsec) / 1000);
 }
 
 /* A listing of many keys, looked through in order. */

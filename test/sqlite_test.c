@@ -23,7 +23,8 @@
 #include "faulty.h"
 
 #define ROW     "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
-#define SKIPPED 77 /* exit status of a child that cannot do its part here */
+#define SKIPPED 77  /* exit status of a child that cannot do its part here */
+#define HUNG_S  120 /* what takes longer hangs */
 
 static char folder[256]; /* of the running test */
 
@@ -193,7 +194,7 @@ static mode_t mode_of(const char *path) {
 }
 
 /* Runs a part in a child, where it may give up rights, be killed or hang; returns its exit status,
- * 1000 + the signal, or 2000 when it took more than 20 s. */
+ * 1000 + the signal, or 2000 when it took more than HUNG_S. */
 static int in_child(int (*part)(void *), void *argument) {
     int status = 0;
     pid_t child;
@@ -201,7 +202,7 @@ static int in_child(int (*part)(void *), void *argument) {
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(20);
+        alarm(HUNG_S);
         _exit(part(argument));
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -526,19 +527,20 @@ static void the_log_stays_short(void **state) {
 
 /* ---- locks ---------------------------------------------------------------------------------- */
 
-/* Holds the store for a while in the midst of a write. */
+/* Holds the store in the midst of a write, until it is told to go on and a little longer. */
 typedef struct holder {
-    int ready[2], hold_ms;
+    int ready[2], go[2];
 } holder;
 
 static void hold_on(void *self, const char *name) {
     holder *it = self;
-    struct timespec pause = {it->hold_ms / 1000, it->hold_ms % 1000 * 1000000};
+    const struct timespec longer = {0, 300000000};
+    char byte;
     if (strcmp(name, "reserve.written") == 0) {
-        if (write(it->ready[1], "x", 1) != 1) {
+        if (write(it->ready[1], "x", 1) != 1 || read(it->go[0], &byte, 1) != 1) {
             _exit(3);
         }
-        nanosleep(&pause, NULL);
+        nanosleep(&longer, NULL);
     }
 }
 
@@ -546,12 +548,14 @@ static pid_t start_holder(holder *it) {
     pid_t child;
     char byte;
     assert_int_equal(pipe(it->ready), 0);
+    assert_int_equal(pipe(it->go), 0);
     fflush(NULL);
     child = fork();
     if (child == 0) {
         firn_store_options options = safe_options();
         firn_store *store;
         int64_t first;
+        close(it->go[1]); /* so that it sees its parent's end */
         options.failpoint = hold_on;
         options.failpoint_self = it;
         _exit(open_with(&store, "firn.db", options, NULL) != FIRN_OK ||
@@ -560,6 +564,7 @@ static pid_t start_holder(holder *it) {
     assert_int_equal(read(it->ready[0], &byte, 1), 1);
     close(it->ready[0]);
     close(it->ready[1]);
+    close(it->go[0]);
     return child;
 }
 
@@ -570,9 +575,10 @@ static double seconds(void) {
 }
 
 static void locked_by_another(void **state) {
-    firn_store *patient = open_store("firn.db"), *hasty = open_store("firn.db?busy_ms=150");
+    firn_store *patient = open_store("firn.db?busy_ms=60000"),
+               *hasty = open_store("firn.db?busy_ms=150");
     firn_error error = {0};
-    holder it = {{0, 0}, 700};
+    holder it;
     int64_t first = -1;
     int status = -1;
     double start;
@@ -585,6 +591,8 @@ static void locked_by_another(void **state) {
     assert_true(seconds() - start > 0.1);
     says(&error, FIRN_ESTORE, "150 ms");
     assert_int_equal(first, -1);
+    assert_int_equal(write(it.go[1], "x", 1), 1);
+    close(it.go[1]);
     drawn(patient, 3, 20); /* waits until the other is done */
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -994,7 +1002,7 @@ static void fork_here(void *self, const char *name) {
     fflush(NULL);
     child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(HUNG_S);
         _exit(refused_in_child(it));
     }
     if (waitpid(child, &status, 0) != child || status != 0) {
@@ -1050,7 +1058,7 @@ static void fork_and_return(void *self, const char *name) {
         fflush(NULL);
         it->child = fork();
         if (it->child == 0) {
-            alarm(20);
+            alarm(HUNG_S);
         }
     }
 }

@@ -230,11 +230,14 @@ same "and the end of the rows is the end" 0 $?
 # stopped SIGNAL STATUS: while it waits for more rows.
 stopped() {
     exec 3<>"$TMPDIR/rows" # so that nobody sees an end
-    cat "$TMPDIR/long.csv" >&3 &
-    timeout --preserve-status -s "$1" 1 "$FIRN" stamp - $good -o "$folder/out.csv" <"$TMPDIR/rows" 2>"$TMPDIR/stderr"
+    env --default-signal=INT "$FIRN" stamp - $good -o "$folder/out.csv" <"$TMPDIR/rows" 2>"$TMPDIR/stderr" &
+    stamping=$!
+    timeout 60 cat "$TMPDIR/long.csv" >&3 # until all but a pipe's worth is taken
+    await grep -q 'keeps it apart' "$TMPDIR/stderr"
+    kill -s "$1" $stamping
+    wait $stamping
     same "SIG$1 ends it with status $2 and no word" "$2 1 " \
         "$? $(grep -c 'keeps it apart' "$TMPDIR/stderr") $(grep -v '^firn: note' "$TMPDIR/stderr")"
-    wait
     exec 3>&-
     whole "SIG$1 leaves no file" ""
 }

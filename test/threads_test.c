@@ -252,6 +252,59 @@ static void permits_are_retired_under_way(void **state) {
     }
 }
 
+/* A store that answers when it is let to. */
+static struct { _Atomic bool shut, reached; } gate;
+
+static int gate_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                        firn_error *error) {
+    atomic_store(&gate.reached, atomic_load(&gate.shut));
+    while (atomic_load(&gate.shut)) {
+        sched_yield();
+    }
+    return recorder_reserve(self, request, first, held, error);
+}
+
+static void *steps_once(void *self) {
+    companion *it = self;
+    int64_t wait_ms;
+    it->failures = firn_gen_step(it->gen, &wait_ms, NULL) != FIRN_OK;
+    return NULL;
+}
+
+static void a_step_back_waits_for_no_keeper(void **state) {
+    firn_store_ops ops = recorder_ops;
+    companion keeper = {.run = steps_once};
+    pthread_t thread;
+    firn_error error = {0};
+    firn_id before, id = {0};
+    int64_t wait_ms;
+    (void)state;
+    assert_int_equal(world_new(NULL), 0);
+    firn_store_close(world.store);
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    ops.reserve = gate_reserve;
+    assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+    firn_gen *gen = keeper.gen = opened("snowflake", "", true);
+    assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+    assert_int_equal(firn_next(gen, &before, NULL), FIRN_OK);
+    pass(&world.clock, 1500 * MS); /* a renewal is due */
+    atomic_store(&gate.shut, true);
+    assert_int_equal(pthread_create(&thread, NULL, keeper.run, &keeper), 0);
+    while (!atomic_load(&gate.reached)) {
+        sched_yield();
+    }
+    step(&world.clock, -5 * SECOND);
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_EWINDOW); /* at once, or this test hangs */
+    said(&error, FIRN_EWINDOW, "stepped back");
+    atomic_store(&gate.shut, false);
+    pthread_join(thread, NULL);
+    firn_gen_step(gen, &wait_ms, NULL);
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_OK);
+    assert_int_not_equal(firn_id_cmp(&before, &id), 0);
+    assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+    world_end(NULL);
+}
+
 static void *asks(void *self) {
     companion *it = self;
     const firn_time past = {1750000000, 0};
@@ -362,13 +415,15 @@ static void threads_share_integers(void **state) {
 }
 
 int main(void) {
-    enum { ROWS = sizeof rows / sizeof rows[0], OTHERS = 4 };
+    enum { ROWS = sizeof rows / sizeof rows[0], OTHERS = 5 };
     static struct CMUnitTest tests[ROWS + OTHERS];
     static char sentences[ROWS][120];
     const struct CMUnitTest others[OTHERS] = {
 #define TEST(sentence, function) {sentence, function, NULL, NULL, NULL}
         TEST("a keeper renews while all issue", a_keeper_renews_for_all),
         TEST("permits are retired while all issue from them", permits_are_retired_under_way),
+        TEST("after a step back nobody waits for a keeper that asks its store",
+             a_step_back_waits_for_no_keeper),
         TEST("status and history are asked for while all issue",
              status_and_history_are_asked_meanwhile),
         TEST("integers of one range are had once", threads_share_integers),

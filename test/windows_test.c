@@ -135,7 +135,7 @@ static void processes_share_a_store(void **state) {
                                  NULL, NULL, NULL};
             firn_gen *gen;
             firn_error error;
-            alarm(60);
+            alarm(HUNG_S);
             for (int j = 0; j < 3; j++) { /* opened and closed, so that windows are given back */
                 if (open_gen(&gen, how, &error) != FIRN_OK ||
                     issue(gen, log, 10000, NULL, &error) != FIRN_OK ||
@@ -200,7 +200,7 @@ static int issue_until_killed(const char *keys, hands *time, killer *it, issued 
 static int in_a_child(const char *keys, hands *time, killer *it, issued *log) {
     pid_t child = fork();
     if (child == 0) {
-        alarm(30);
+        alarm(HUNG_S);
         _exit(issue_until_killed(keys, time, it, log));
     }
     return end_of(child);
@@ -255,7 +255,7 @@ static void killed_at_any_moment(void **state) {
         pid_t child = fork();
         if (child == 0) {
             firn_gen *gen;
-            alarm(30);
+            alarm(HUNG_S);
             while (open_gen(&gen, how, NULL) != FIRN_OK) {
                 hands_pause(time, HOUR / 10); /* every node is in use */
             }
@@ -521,7 +521,7 @@ static void a_claimed_node_is_not_inherited(void **state) {
             issued_all(gen, log, round * 100, NULL);
             child = forks[i].fork();
             if (child == 0) {
-                alarm(30);
+                alarm(HUNG_S);
                 _exit(issue_in_child(gen, log, node_of(gen)));
             }
             issued_all(gen, log, 3000, NULL);
@@ -562,7 +562,7 @@ static void a_fixed_node_stays_with_the_parent(void **state) {
         issued_all(gen, log, 1000, time);
         child = forks[i].fork();
         if (child == 0) {
-            alarm(30);
+            alarm(HUNG_S);
             _exit(refused_in_child(gen, time));
         }
         issued_all(gen, log, 1000, time);
@@ -591,7 +591,7 @@ static void generations(void **state) {
     child = fork();
     if (child == 0) {
         int bad = 0;
-        alarm(30);
+        alarm(HUNG_S);
         for (int depth = 0; depth < 5; depth++) {
             bad |= depth % 2 == 0 && issue(gen, log, 500, NULL, NULL) != FIRN_OK;
             child = fork();
@@ -629,7 +629,7 @@ static void fork_here(void *self, const char *name) {
     child = fork();
     if (child == 0) {
         firn_error error = {0};
-        alarm(20);
+        alarm(HUNG_S);
         _exit(issue(it->gen, it->log, 100, NULL, &error) == FIRN_EFORKED &&
                       strstr(error.text, "exec") != NULL
                   ? 0

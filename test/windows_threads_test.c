@@ -193,7 +193,7 @@ static void forks_beside_threads(void **state) {
         int end;
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(HUNG_S);
             _exit(issue_in_child(&it));
         }
         end = end_of(child);

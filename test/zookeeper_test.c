@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROW "0x0:1 time:41/ms node:10 sequence:12"
+#define ROW     "0x0:1 time:41/ms node:10 sequence:12"
+#define PATIENT "timeout_ms=60000&connect_timeout_ms=60000" /* nobody waits for one to pass */
 
 static const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
 
@@ -31,11 +32,18 @@ static const char *place(void) {
     return strstr(server->url, "//") + 2;
 }
 
+/* With long time-outs, unless the URL has parameters of its own. */
+static int opened(firn_store **store, const char *asked, firn_error *error) {
+    char url[500];
+    snprintf(url, sizeof url, "%s%s", asked, strchr(asked, '?') == NULL ? "?" PATIENT : "");
+    return firn_store_open(store, url, &options, error);
+}
+
 static int reserve(const char *url, const char *ns, int64_t *first, firn_error *error) {
     firn_request request = {ns, ROW, "1", 10, 0, 1000, 7, "a note", 0};
     firn_store *store = NULL;
     firn_mark held;
-    int code = firn_store_open(&store, url, &options, error);
+    int code = opened(&store, url, error);
     if (code == FIRN_OK) {
         code = firn_store_reserve(store, &request, first, &held, error);
         firn_store_close(store);
@@ -147,7 +155,7 @@ static void tells_the_time(void **state) {
     firn_time now;
     (void)state;
     snprintf(url, sizeof url, "zookeeper://%s/new/clock", place());
-    assert_int_equal(firn_store_open(&store, url, &options, &error), FIRN_OK);
+    assert_int_equal(opened(&store, url, &error), FIRN_OK);
     if (firn_store_now(store, &now, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
@@ -165,7 +173,7 @@ static void the_clock_changes_nothing(void **state) {
     snprintf(url, sizeof url, "zookeeper://%s/held", place());
     granted(url, "snow", 0); /* /held/snow has data */
     snprintf(url, sizeof url, "zookeeper://%s/held/snow", place());
-    assert_int_equal(firn_store_open(&store, url, &options, &error), FIRN_OK);
+    assert_int_equal(opened(&store, url, &error), FIRN_OK);
     assert_int_equal(firn_store_now(store, &now, &error), FIRN_OK);
     firn_store_close(store);
     snprintf(url, sizeof url, "zookeeper://%s/held", place());
@@ -197,7 +205,7 @@ static engine *server_of(int number, firn_store **store) {
         assert_true(engine_missing("zookeeper", number));
         skip();
     }
-    assert_int_equal(firn_store_open(store, it->url, &options, &error), FIRN_OK);
+    assert_int_equal(opened(store, it->url, &error), FIRN_OK);
     drawn(*store, "1", 10, 1, 0);
     return it;
 }
@@ -226,7 +234,7 @@ static void a_new_ensemble_keeps_its_marks(void **state) {
     snprintf(line, sizeof line, "rm -r '%s/data/zk/version-2'", it->folder);
     assert_int_equal(system(line), 0);
     assert_true(engine_do(it, "restart", 0));
-    assert_int_equal(firn_store_open(&other, it->url, &options, NULL), FIRN_OK);
+    assert_int_equal(opened(&other, it->url, NULL), FIRN_OK);
     drawn(other, "1", 500, 2, 0);
     drawn(store, "1", 10, 3, 500);
     drawn(other, "1", 10, 4, 510);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALL_S     25 /* a call that takes longer hangs */
+#define CALL_S     60 /* a call that takes longer hangs */
 #define GENERATORS 4
 #define DATED_N    50 /* IDs of one back-dated call */
 
@@ -47,6 +47,8 @@ static int recorder_reserve(void *self, const firn_request *request, int64_t *fi
         ledger_grant(it->ledger, it->life, request, *first, *first + request->count);
     } else if (code == FIRN_EBUSY && held->grant == request->grant) { /* an earlier sending */
         ledger_grant(it->ledger, it->life, request, held->high - request->count, held->high);
+    } else if (code == FIRN_ESTORE || code == FIRN_EUNKNOWN) {
+        atomic_fetch_add(&it->ledger->refused, 1);
     }
     return code;
 }
@@ -127,6 +129,26 @@ static int clock_pause(void *self, int64_t ns) {
 
 void client_clock(firn_clock *clock, _Atomic int64_t *offset_ns) {
     *clock = (firn_clock){1, offset_ns, clock_wall, clock_steady, clock_pause};
+}
+
+static int standing_wall(void *self, firn_time *now) {
+    int64_t ns = atomic_load((_Atomic int64_t *)self);
+    *now = (firn_time){ns / 1000000000, (int32_t)(ns % 1000000000)};
+    return FIRN_OK;
+}
+
+static int standing_steady(void *self, int64_t *ns) {
+    *ns = atomic_load((_Atomic int64_t *)self);
+    return FIRN_OK;
+}
+
+static int standing_pause(void *self, int64_t ns) {
+    atomic_fetch_add((_Atomic int64_t *)self, ns);
+    return FIRN_OK;
+}
+
+void standing_clock(firn_clock *clock, _Atomic int64_t *at_ns) {
+    *clock = (firn_clock){1, at_ns, standing_wall, standing_steady, standing_pause};
 }
 
 /* ---- one life after the other --------------------------------------------------------------- */
@@ -405,7 +427,7 @@ void clients_end(scene *s, int seats) {
     atomic_store(&s->world->stop, true);
     for (int i = 0; i < seats; i++) {
         while (!client_ended(s, i)) {
-            if (now_ms() - begun_ms > 40000) {
+            if (now_ms() - begun_ms > (CALL_S + 15) * 1000) {
                 atomic_fetch_add(&s->world->hung, 1);
                 client_kill(s, i);
             }

@@ -59,7 +59,8 @@ static void play(const scenario *it, const char *engine, report *told) {
                .world = shared(sizeof *s.world)};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     s.world->ledger = ledger_new(s.ids);
-    place_url(&s, server_url(), 0, 1000);
+    /* Where the server is not stopped nobody waits for a time-out to pass. */
+    place_url(&s, server_url(), 0, it->flags & ALONE ? 1000 : 20000);
     it->run(&s);
     server_stop(); /* one of its own, if it has one */
     told->done = true;
