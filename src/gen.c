@@ -307,14 +307,30 @@ int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
                       gen->scheme.name, gen->keys.max_lead_ms);
 }
 
+/* The keeper's lock. Whoever holds it may be asking the store, so that who leaves the store to a
+ * keeper of the caller's (`patient` false) does not wait for it. */
+static int lock_keeper(firn_gen *gen, bool patient, firn_error *error) {
+    if (patient) {
+        pthread_mutex_lock(&gen->live->keeper);
+    } else if (pthread_mutex_trylock(&gen->live->keeper) != 0) {
+        return firn__fail(error, FIRN_EWINDOW,
+                          "the clock of %s stepped back while its keeper asks the store: try again",
+                          gen->ns);
+    }
+    return FIRN_OK;
+}
+
 /* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still. */
-static void act_on_step(firn_gen *gen, uint64_t tick) {
+static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
     firn__live *live = gen->live;
     int64_t policy = gen->keys.back_;
     if (policy == FIRN__BACK_AUTO) {
         policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
     }
-    pthread_mutex_lock(&live->keeper);
+    int code = lock_keeper(gen, patient, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     uint64_t steps = atomic_load(&live->watch.stepped);
     if (steps != atomic_load(&live->handled)) {
         if (policy == FIRN__BACK_LEAVE) {
@@ -341,16 +357,20 @@ static void act_on_step(firn_gen *gen, uint64_t tick) {
     }
     atomic_store(&live->handled, steps); /* only now: the old permits are closed */
     pthread_mutex_unlock(&live->keeper);
+    return FIRN_OK;
 }
 
 /* Is a step back still being waited for? */
-static int check_blocked(firn_gen *gen, uint64_t tick, firn_error *error) {
+static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
     uint64_t until = atomic_load(&gen->live->blocked);
     if (until == 0) {
         return FIRN_OK;
     }
     if (tick + gen->back_ticks + 1 >= until) {
-        pthread_mutex_lock(&gen->live->keeper);
+        int code = lock_keeper(gen, patient, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
         if (atomic_compare_exchange_strong(&gen->live->blocked, &until, 0)) {
             for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
                 if (permit_of(gen, k) != NULL) {
@@ -432,7 +452,7 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
 }
 
 /* What every kind does first when the fast way fails: who am I, what time is it, may I. */
-static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
+static int get_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error) {
     int code = firn__gen_adopt(gen, error);
     if (code == FIRN_OK) {
         code = firn__gen_now(gen, tick, error);
@@ -442,9 +462,13 @@ static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
     }
     if (code == FIRN_OK &&
         atomic_load(&gen->live->watch.stepped) != atomic_load(&gen->live->handled)) {
-        act_on_step(gen, *tick);
+        code = act_on_step(gen, *tick, patient, error);
     }
-    return code == FIRN_OK ? check_blocked(gen, *tick, error) : code;
+    return code == FIRN_OK ? check_blocked(gen, *tick, patient, error) : code;
+}
+
+static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
+    return get_ready(gen, tick, !gen->stepped || !gen->reserved, error);
 }
 
 /* Is permit k still the one that was seen, and without what is needed? Under live->keeper. */
@@ -1096,7 +1120,7 @@ const firn_scheme *firn_gen_scheme(const firn_gen *gen) {
 
 int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     uint64_t tick = 0;
-    int code = prepare(gen, &tick, error), result = code;
+    int code = get_ready(gen, &tick, true, error), result = code;
     *wait_ms = 50;
     if (code != FIRN_OK || !gen->reserved || gen->keys.mode_ == FIRN__MODE_ONLINE) {
         *wait_ms = code == FIRN_OK ? 1000 : 50;
