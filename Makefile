@@ -68,6 +68,10 @@ bench-engines-build:
 	$(COMPILE) $(BUILD) -j$(JOBS)
 bench-engines: bench-engines-build
 	$(BUILD)/bench/firn_bench_engines
+# Beside redis-server and nginx, which it starts and stops: about five minutes.
+bench-server: all
+	$(COMPILE) $(BUILD) --target firn_load -j$(JOBS)
+	/usr/bin/python3 bench/server/compare.py $(BUILD)
 # In the databases: real servers, some minutes.
 bench-extensions: everything
 	BUILD=$(BUILD) sh ext/postgres/bench.sh
@@ -84,4 +88,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
 
-.PHONY: all everything install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build bench-extensions format readme clean
+.PHONY: all everything install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean

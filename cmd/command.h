@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the subcommands stand on: the list of them, one run of one of them, failures and their
- * exit status. Knows no subcommand; what several share about keys, schemes and IDs is in
- * operands.h and ids.h. */
+/* What the subcommands stand on: the list of them, one run of one of them, failures. Knows no
+ * subcommand; what several share about keys, schemes and IDs is in operands.h and ids.h. */
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
 
 #include "fault.h"
 #include "output.h"
+#include "status.h"
 
 #include <firn/firn.h>
-
-enum {
-    STATUS_DONE = 0,
-    STATUS_NO = 1, /* the answer is no: an invalid ID, a value or an instant outside its bounds */
-    STATUS_USAGE = 2, /* what was asked for cannot be meant */
-    STATUS_STORE = 3,
-    STATUS_CLOCK = 4,
-    STATUS_BUSY = 5, /* or exhausted */
-    STATUS_IO = 6,
-    STATUS_SIGNAL = 128 /* plus its number */
-};
 
 enum {
 #define OPTION(id, name, letter, argument) OPTION_##id,
@@ -51,6 +40,7 @@ typedef struct command {
     int (*run)(session *s); /* returns the exit status */
     const option_text *options;
     const key_text *keys;
+    bool verbatim; /* its words are not parsed */
 } command;
 
 /* One run of the program. */
@@ -59,6 +49,7 @@ struct session {
     const char *option[OPTION_END]; /* NULL: not given; "" where it takes no argument */
     char **operands;                /* NULL-terminated */
     size_t operand_count;
+    char **words;       /* of a verbatim command: what was given, its name first */
     size_t plain_count; /* of operands_split: those in front that are not key=value */
     bool color;         /* standard output is a terminal that wants it */
     output out;
@@ -73,13 +64,14 @@ extern const command commands[]; /* ends with a name of NULL */
 const command *command_find(const char *name);
 void command_help(session *s, const command *about);
 void command_list(session *s);
+/* The option without its dashes, as it is written: - for the _ of the server's settings. Returns
+ * `flag`. */
+char *option_flag(char flag[32], const option_name *name);
 /* Reads what stands behind the subcommand's name; `words[0]` is that name. An exit status. */
 int command_parse(session *s, int count, char **words);
 /* -n: a number from 0 up, or `initial`. An exit status. */
 int command_count(session *s, int64_t initial, int64_t *count);
 
-/* The exit status of a FIRN_E code: one table. */
-int status_of(int code);
 /* `firn: text` on standard error, behind what was written so far; returns the status. */
 int fail(session *s, const firn_error *error);
 int fail_usage(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -90,8 +82,6 @@ void tell(const char *lead, const char *text);
 /* What was given as an argument was not of its form: that is usage, while an ID that is not is
  * a no. */
 int argument_code(int code, firn_error *error);
-/* The known name nearest to `name` by edits, or NULL. `names` ends with NULL. */
-const char *nearest(const char *name, const char *const *names);
 static inline int worse(int a, int b) {
     return a > b ? a : b;
 }

@@ -34,9 +34,13 @@ const option_name option_names[OPTION_END] = {
 #include "commands.def"
 
 const command commands[] = {
-#define COMMAND(id, operands, summary) {#id, operands, summary, run_##id, options_##id, keys_##id},
+#define ROW(id, operands, summary, verbatim)                                                       \
+    {#id, operands, summary, run_##id, options_##id, keys_##id, verbatim},
+#define COMMAND(id, operands, summary)  ROW(id, operands, summary, false)
+#define VERBATIM(id, operands, summary) ROW(id, operands, summary, true)
 #include "commands.def"
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+#undef ROW
+    {NULL, NULL, NULL, NULL, NULL, NULL, false},
 };
 
 const command *command_find(const char *name) {
@@ -65,18 +69,26 @@ void command_list(session *s) {
                 "5 exhausted or busy, 6 input or output; 128 + number of a signal.\n");
 }
 
+char *option_flag(char flag[32], const option_name *name) {
+    snprintf(flag, 32, "%s", name->name);
+    for (char *at = flag; *at != '\0'; at++) {
+        *at = *at == '_' ? '-' : *at;
+    }
+    return flag;
+}
+
 void command_help(session *s, const command *about) {
     output_print(&s->out, "usage: firn %s %s%s[OPTION...]\n\n%s.\n\n", about->name, about->operands,
                  about->operands[0] != '\0' ? " " : "", about->summary);
     for (const option_text *at = about->options; at->option != OPTION_END; at++) {
         const option_name *name = &option_names[at->option];
-        char left[64];
+        char left[64], flag[32];
         char letter[8] = "    ";
         if (name->letter != 0) {
             snprintf(letter, sizeof letter, "-%c, ", name->letter);
         }
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, name->name, name->argument ? " " : "",
-                 name->argument ? name->argument : "");
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, option_flag(flag, name),
+                 name->argument ? " " : "", name->argument ? name->argument : "");
         output_print(&s->out, "  %-26s  %s\n", left, at->text);
     }
     if (about->keys[0].name != NULL) {

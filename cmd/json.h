@@ -5,6 +5,7 @@
 #define FIRN_JSON_H
 
 #include "command.h"
+#include "object.h"
 
 #include <jansson.h>
 
@@ -14,8 +15,6 @@ void json_begin(void);
  * (status 6), since a line that lacks a member would be a lie. */
 void json_line(output *out, json_t *object);
 
-/* A string of text that somebody else made, which need not be UTF-8. */
-json_t *json_foreign(const char *text);
 /* What `show --json` says of an ID. Fields up to 32 bits are numbers, wider ones and random
  * bits strings. */
 void json_put_id(output *out, const char *text, const firn_reading *readings, size_t count);

@@ -48,6 +48,10 @@ static int run(session *s, int count, char **words) {
     if (s->command == NULL) {
         return unknown_command(s, words[1]);
     }
+    if (s->command->verbatim) {
+        s->words = words + 1;
+        return s->command->run(s);
+    }
     int status = command_parse(s, count - 1, words + 1);
     if (status != STATUS_DONE) {
         return status;

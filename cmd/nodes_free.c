@@ -2,6 +2,7 @@
 /* `firn nodes free`: lowers the mark of a node that a wrong clock has put far ahead, so that the
  * node can be used again before that time comes. The only thing in firn that may make an ID twice:
  * it says which ones, and asks. */
+#include "mark.h"
 #include "nodes.h"
 
 #include "operands.h"

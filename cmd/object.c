@@ -4,6 +4,8 @@
 
 #include "reading.h"
 
+#include <stdio.h>
+
 /* The type follows from the row alone. */
 static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields, uint32_t i) {
     char text[FIRN_VALUE_SIZE];
@@ -66,4 +68,19 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
                      "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL, "unix_ns",
                      index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields), "candidates",
                      candidates(readings, count));
+}
+
+json_t *json_foreign(const char *text) {
+    json_t *string = json_string(text);
+    char plain[FIRN_ROW_SIZE];
+    if (string != NULL) {
+        return string;
+    }
+    snprintf(plain, sizeof plain, "%s", text);
+    for (char *c = plain; *c != '\0'; c++) {
+        if ((unsigned char)*c > 126) {
+            *c = '?';
+        }
+    }
+    return json_string(plain);
 }

@@ -11,5 +11,7 @@
 /* Fields up to 32 bits are numbers, wider ones and random bits strings. NULL: out of memory. The
  * caller lets go of it. */
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count);
+/* A string of text that somebody else made, which need not be UTF-8. */
+json_t *json_foreign(const char *text);
 
 #endif

@@ -222,7 +222,8 @@ static void put_sh_option_values(FILE *page) {
         if (name->argument == NULL) {
             continue;
         }
-        fprintf(page, "    --%s", name->name);
+        char flag[32];
+        fprintf(page, "    --%s", option_flag(flag, name));
         if (name->letter != 0) {
             fprintf(page, " | -%c", name->letter);
         }
@@ -237,7 +238,8 @@ static void put_sh_options(FILE *page) {
         fprintf(page, "    %s) values='", about->name);
         for (const option_text *at = about->options; at->option != OPTION_END; at++) {
             const option_name *name = &option_names[at->option];
-            fprintf(page, "--%s ", name->name);
+            char flag[32];
+            fprintf(page, "--%s ", option_flag(flag, name));
             if (name->letter != 0) {
                 fprintf(page, "-%c ", name->letter);
             }
@@ -316,7 +318,8 @@ static void put_zsh_texts(FILE *page) {
         fputs("' ;;\n", page);
         for (const option_text *at = about->options; at->option != OPTION_END; at++) {
             const option_name *name = &option_names[at->option];
-            fprintf(page, "    %s/--%s", about->name, name->name);
+            char flag[32];
+            fprintf(page, "    %s/--%s", about->name, option_flag(flag, name));
             if (name->letter != 0) {
                 fprintf(page, " | %s/-%c", about->name, name->letter);
             }
@@ -343,7 +346,8 @@ static void put_fish_text(FILE *page, const char *text) {
 
 static void put_fish_option(FILE *page, const command *about, const option_text *option) {
     const option_name *name = &option_names[option->option];
-    fprintf(page, "complete -c firn -n '__firn_in %s' -l %s", about->name, name->name);
+    char flag[32];
+    fprintf(page, "complete -c firn -n '__firn_in %s' -l %s", about->name, option_flag(flag, name));
     if (name->letter != 0) {
         fprintf(page, " -s %c", name->letter);
     }
@@ -410,7 +414,8 @@ static void put_fish_takers(FILE *page) {
     for (int i = 0; i < OPTION_END; i++) {
         const option_name *name = &option_names[i];
         if (name->argument != NULL) {
-            fprintf(page, " --%s", name->name);
+            char flag[32];
+            fprintf(page, " --%s", option_flag(flag, name));
         }
         if (name->argument != NULL && name->letter != 0) {
             fprintf(page, " -%c", name->letter);

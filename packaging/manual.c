@@ -79,8 +79,9 @@ static void put_option(FILE *page, const option_text *option) {
         }
         fputs(", ", page);
     }
+    char flag[32];
     fputs("Fl \\-", page);
-    put_literal(page, name->name);
+    put_literal(page, option_flag(flag, name));
     if (name->argument != NULL) {
         fputs(" Ar ", page);
         put_argument(page, name->argument);

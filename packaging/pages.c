@@ -54,7 +54,7 @@ static void free_lines(char **lines) {
 }
 
 static const part *find_part(const char *word) {
-    const part *const lists[] = {manual_parts, function_parts, completion_parts};
+    const part *const lists[] = {manual_parts, function_parts, completion_parts, setting_parts};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (const part *at = lists[i]; at->word != NULL; at++) {
             if (strcmp(at->word, word) == 0) {

@@ -19,6 +19,7 @@ typedef struct part {
 extern const part manual_parts[];
 extern const part function_parts[];
 extern const part completion_parts[];
+extern const part setting_parts[];
 
 /* A store of stores.def. */
 typedef struct store_line {

@@ -59,10 +59,14 @@ wait $answering
 same "and the end of the questions is the end" 0 $?
 
 # ---- signals -------------------------------------------------------------------------------------
-# stopped SIGNAL STATUS: a stream that is told to stop after a while.
+# stopped SIGNAL STATUS: a stream that is told to stop when it flows. A shell's children do not heed SIGINT unless told.
 stopped() {
-    timeout --preserve-status -s "$1" 0.5 "$FIRN" new snowflake ns="$1" node=3 mode=window window_ms=10000 "$unsafe" -n 9000000000 \
-        >"$TMPDIR/stopped" 2>"$TMPDIR/stderr"
+    env --default-signal=INT "$FIRN" new snowflake ns="$1" node=3 mode=window window_ms=10000 "$unsafe" -n 9000000000 \
+        >"$TMPDIR/stopped" 2>"$TMPDIR/stderr" &
+    streaming=$!
+    await test -s "$TMPDIR/stopped"
+    kill -s "$1" $streaming
+    wait $streaming
     same "SIG$1 ends a stream with status $2 and no word" "$2 " "$? $(grep -v '^firn: note: ' "$TMPDIR/stderr")"
     last=$(tail -n 1 "$TMPDIR/stopped")
     check "SIG$1: the last line is whole" "$FIRN" show --scheme snowflake "$last"

@@ -53,14 +53,33 @@ wrong=$(printf '%s\n' "$choices" | while read -r key words; do
 done)
 same "and every word that a key takes" "" "$wrong"
 
+# ---- the server ------------------------------------------------------------------------------------
+
+# shown BETWEEN: the first words in backticks of the rows between two marks of docs/serve.md.
+shown() {
+    sed -n "/^<!-- $1 -->/,/^<!-- \\/$1 -->/s/^| \`\([^ \`]*\).*/\1/p" docs/serve.md
+}
+same_list "docs/serve.md has a row for each setting of server/settings.def" \
+    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/settings.def)" "$(shown settings)"
+wrong=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5/p' server/settings.def |
+    while read -r name initial least most reloads; do
+        [ "$reloads" = 1 ] && again=SIGHUP || again=
+        grep -qF "| \`$name\` | $initial ($least to $most) | $again |" docs/serve.md || echo "$name"
+    done)
+same "with the defaults and bounds of the numbers" "" "$wrong"
+same_list "and one for each command of server/commands.def" \
+    "$(sed -nE 's/^(ASK|COMMAND)\("([a-z.]+)".*/\2/p' server/commands.def | tr a-z A-Z)" "$(shown commands)"
+same_list "and one for each path of server/routes.def" \
+    "$(sed -nE 's/^(ASK|PAGE)\("([^"]+)".*/\2/p' server/routes.def)" "$(shown routes)"
+
 # ---- errors ----------------------------------------------------------------------------------------
 
 same_list "docs/errors.md has one row for each code of firn.h, with its number" \
     "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 \2/p' include/firn/firn.h)" \
     "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` (-[0-9]+) \|.*/\1 \2/p' docs/errors.md)"
-statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' cmd/command.h)
+statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' cmd/status.h)
 same_list "docs/errors.md has the exit status of each code" \
-    "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' cmd/report.c | sed "$statuses")" \
+    "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' cmd/status.c | sed "$statuses")" \
     "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` .* \| ([0-9])(;[^|]*)? \|$/\1 \2/p' docs/errors.md)"
 
 # ---- schemes ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ for page in choosing migrating; do
     for block in [0-9]*.sh; do
         number=${block%.sh}
         title="docs/$page.md, $(cat "$number.title"): block $number"
-        if ! timeout 60 sh -eu "$block" >"$number.said" 2>"$number.notes" </dev/null; then
+        if ! timeout 300 sh -eu "$block" >"$number.said" 2>"$number.notes" </dev/null; then
             fail "$title" "$(cat "$number.said" "$number.notes")"
         elif [ -e "$number.text" ]; then
             same "$title" "$(cat "$number.text")" "$(cat "$number.said")"

@@ -19,7 +19,7 @@ has() {
 
 # ---- the pages -------------------------------------------------------------------------------------
 
-pages="man1/firn.1 man3/firn.3 man7/firn-schemes.7 man7/firn-stores.7"
+pages="man1/firn.1 man3/firn.3 man7/firn-schemes.7 man7/firn-stores.7 man8/firn-serve.8"
 for page in $pages; do
     if has mandoc "$page has no warning of mandoc"; then
         same "$page has no warning of mandoc" "" "$(mandoc -T lint -W warning "$man/$page" 2>&1)"
@@ -41,7 +41,7 @@ absent() {
 }
 firn_1=$TMPDIR/firn.1.txt
 if [ -s "$firn_1" ]; then
-    same "firn(1) has a part for each subcommand" "$(sed -nE 's/^COMMAND\(([a-z]+),.*/firn \1/p' cmd/commands.def)" \
+    same "firn(1) has a part for each subcommand" "$(sed -nE 's/^(COMMAND|VERBATIM)\(([a-z]+),.*/firn \2/p' cmd/commands.def)" \
         "$(sed -nE 's/^   (firn [a-z]+)$/\1/p' "$firn_1")"
     same "firn(1) has each option" "" "$(absent "$(sed -nE 's/^OPTION\([A-Z_]+, "([a-z-]+)",.*/--\1/p' cmd/commands.def)" "$firn_1")"
     same "firn(1) has each key of a subcommand" "" "$(absent "$(sed -nE 's/^KEY\("([A-Za-z_]+)".*/\1/p' cmd/commands.def)" "$firn_1")"
@@ -83,6 +83,10 @@ if [ -s "$TMPDIR/firn-schemes.7.txt" ]; then
     same "firn-schemes(7) has each scheme, in the order of the table" "$("$FIRN" schemes --markdown | sed -nE 's/^\| `([a-z0-9-]+)`.*/\1/p')" \
         "$(sed -n '/^SCHEMES/,/^SEE/p' "$TMPDIR/firn-schemes.7.txt" | sed '1,/^$/d' | sed -nE 's/^ {5}([a-z][a-z0-9-]*)( .*)?$/\1/p')"
 fi
+if [ -s "$TMPDIR/firn-serve.8.txt" ]; then
+    same "firn-serve(8) has each flag" "" "$(absent "$(sed -nE 's/^(FLAG|TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+),.*/--\2/p' \
+        server/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
+fi
 stores=$(for module in modules/*.c; do
     grep -l firn_store_module "$module" | sed 's,.*/,,; s,\.c$,,'
 done | grep -vx module)
@@ -100,7 +104,9 @@ check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TM
 # LINE => WORDS: the line as far as it was typed, and all that may stand for its last word.
 cat >"$TMPDIR/asked" <<'TEXT'
 firn sch => schemes
-firn se => segment
+firn se => segment serve
+firn serve --log-l => --log-level
+firn serve --log j => json
 firn new sno => snowflake
 firn new uuid1 => uuid1 uuid1-swapped
 firn show --sch => --scheme
@@ -190,7 +196,7 @@ firn check log.c => <check><log.csv>
 TEXT
 # type_in COMMAND
 type_in() {
-    { sed 's/ =>.*/\t/' "$TMPDIR/typed" && echo exit; } | timeout -k 5 60 script -qec "$1" /dev/null | tr -d '\r' | grep -a '^<'
+    { sed 's/ =>.*/\t/' "$TMPDIR/typed" && echo exit; } | timeout -k 5 300 script -qec "$1" /dev/null | tr -d '\r' | grep -a '^<'
 }
 shown=$(sed 's/.* => //' "$TMPDIR/typed")
 shows="firn() { printf '<%s>' \"\$@\"; echo; }"

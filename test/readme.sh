@@ -29,6 +29,27 @@ cd "$TMPDIR/work" || exit 1
 block c >first.c
 check "the program of the README compiles without a warning" sh -c \
     'cc -std=c99 -pedantic -Wall -Wextra -Werror -o strict first.c $(pkg-config --cflags --libs firn)'
+# The server of the README, on other ports, since somebody may be trying the real one.
+FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 firn serve --hints --auto-create >"$TMPDIR/hints" 2>"$TMPDIR/served" &
+server=$!
+for _ in $(seq 300); do
+    grep -q Ctrl-C "$TMPDIR/hints" && break
+    sleep 0.1
+done
+resp=$(sed -n 's/.*redis-cli -h 127.0.0.1 -p \([0-9]*\) INCR.*/\1/p' "$TMPDIR/hints")
+http=$(sed -n 's,.*http://127.0.0.1:\([0-9]*\)/v1.*,\1,p' "$TMPDIR/hints")
+check "the server of the README serves, and says where" test -n "$resp" -a -n "$http"
+try_hint() {
+    case $1 in
+    curl*) check "what it says to try works: ${1%% *}" sh -c "$1 -fsS" ;;
+    *) check "what it says to try works: ${1%% *}" sh -c "$1" ;;
+    esac
+}
+sed -n 's/^  //p' "$TMPDIR/hints" >"$TMPDIR/tries"
+while read -r line; do
+    try_hint "$line" </dev/null
+done <"$TMPDIR/tries"
+same "and it is three things" 3 "$(wc -l <"$TMPDIR/tries")"
 block sh | sed 's/  *#.*//' | grep -v -e '^\./run' -e '^make install' -e '^ldconfig' -e '^$' >commands # installed by install.sh
 # Engines of the examples: real ones, on loopback, in place of those of example.
 export ENGINE_OWNER=$$
@@ -44,10 +65,16 @@ with_engine() {
 }
 while read -r line; do
     case $line in
+    'firn serve --auto-create') continue ;; # runs already
+    redis-cli* | curl*) # an error of Redis's is no failure of the client's
+        check "$line" sh -c "$(printf '%s -e' "$line" | sed "s/7379/$resp/; s/7380/$http/; s/^curl\(.*\) -e/curl -fsS\1/") " </dev/null
+        ;;
     *--store*://*.example*) with_engine "$(printf '%s' "$line" | sed 's|.*--store \([a-z]*\)://.*|\1|')" "$line" ;;
     *) check "$line" sh -c "$line" </dev/null ;;
     esac
 done <commands
+kill "$server" && wait "$server"
+same "the server ends with status 0" 0 "$?"
 same "the README shows the two commands that do everything" "./run
 ./run test" "$(block sh | grep '^\./run')"
 check "./first prints one decimal ID" sh -c './first 2>/dev/null | grep -qxE "[0-9]{15,20}"'

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What a mark in a store means: see mark.h. */
+#include "mark.h"
+
+#include "object.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const kind_names[] = {"node", "history", "job", "tick", "integer", "record"};
+
+/* Slots are tick << sequence bits. The marks just behind the layout's end tell history nodes;
+ * see the design's section 1. */
+uint32_t mark_shift(const firn_scheme *scheme) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role == FIRN_ROLE_SEQUENCE) {
+            return firn_scheme_width(scheme, firn_scheme_first(scheme, i));
+        }
+    }
+    return 0;
+}
+
+int64_t mark_layout_end(const firn_scheme *scheme) {
+    int time = firn_scheme_field(scheme, "time");
+    uint32_t width = time < 0 ? 64 : firn_scheme_width(scheme, (uint32_t)time);
+    uint32_t bits = width + mark_shift(scheme);
+    return bits >= 62 ? FIRN_SLOT_MAX - 2 : (int64_t)(UINT64_C(1) << bits);
+}
+
+/* The number of a node in the fields that it joins, most significant first. */
+static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node) {
+    uint32_t left = 0;
+    size_t length = 0;
+    text[0] = '\0';
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < scheme->slice_count && length < 100; i++) {
+            const firn_slice *slice = &scheme->slices[i];
+            uint32_t width = firn_scheme_width(scheme, i);
+            if ((slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS) ||
+                firn_scheme_first(scheme, i) != i || width > 63) {
+                continue;
+            }
+            if (pass == 0) {
+                left += width;
+                continue;
+            }
+            char value[FIRN_VALUE_SIZE];
+            firn_fields fields = {0};
+            left -= width;
+            fields.value[i].low = left > 63 ? 0 : node >> left & ((UINT64_C(1) << width) - 1);
+            length +=
+                (size_t)snprintf(text + length, 128 - length, "%s%s=%s", length > 0 ? " " : "",
+                                 slice->name, firn_fields_get(value, &fields, scheme, i));
+        }
+    }
+}
+
+firn_time mark_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
+}
+
+/* 1.250 s, 3.5 h: how far, in the largest unit that it fills. */
+char *mark_distance(char text[40], const firn_time *mark, const firn_time *now) {
+    static const struct {
+        const char *name;
+        double s;
+    } units[] = {{"y", 31557600}, {"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}, {"ms", 0.001}};
+    double s = (double)(mark->sec - now->sec) + (mark->ns - now->ns) / 1e9;
+    double size = s < 0 ? -s : s;
+    size_t i = 0;
+    while (i < 5 && size < units[i].s) {
+        i++;
+    }
+    snprintf(text, 40, "%.1f %s %s", size / units[i].s, units[i].name, s < 0 ? "ago" : "ahead");
+    return text;
+}
+
+static void name_mark(mark_told *out, const firn_time *now, const firn_scheme *scheme,
+                      int64_t high) {
+    firn_time at;
+    firn_scheme_time(scheme, (uint64_t)high >> mark_shift(scheme), &at);
+    firn_time_format(out->mark, &at, firn_scheme_digits(scheme));
+    firn_time_unix_ns(out->unix_ns, &at);
+    mark_distance(out->distance, &at, now);
+    out->timed = true;
+}
+
+/* A ticket's marks count its steps from the offset, which is its key. */
+static void name_integer(mark_told *out, const firn_holding *holding) {
+    static const char ticket[] = "integer increment=";
+    int64_t next = holding->mark.high;
+    if (strncmp(holding->row, ticket, sizeof ticket - 1) == 0) {
+        int64_t increment = strtoll(holding->row + sizeof ticket - 1, NULL, 10);
+        next = strtoll(holding->key, NULL, 10) + next * increment;
+    }
+    snprintf(out->mark, sizeof out->mark, "%" PRId64, next);
+    out->kind = MARK_INTEGER;
+}
+
+/* The row of the table that is stored so, with the roles of its fields; else the row as it is
+ * written. */
+int mark_scheme(firn_scheme *scheme, const char *row) {
+    char text[FIRN_ROW_SIZE];
+    const firn_scheme *known;
+    for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
+        if (strcmp(firn_scheme_row(text, known), row) == 0) {
+            *scheme = *known;
+            return FIRN_OK;
+        }
+    }
+    return firn_scheme_make(scheme, row, NULL, NULL, NULL, NULL);
+}
+
+void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now) {
+    firn_scheme scheme;
+    memset(out, 0, sizeof *out);
+    if (strcmp(holding->row, "job") == 0) {
+        out->kind = MARK_RECORD; /* its key is the name of a job */
+        snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
+        return;
+    }
+    if (mark_scheme(&scheme, holding->row) != FIRN_OK || scheme.tick_ns == 0) {
+        name_integer(out, holding);
+        return;
+    }
+    int64_t end = mark_layout_end(&scheme);
+    name_fields(out->fields, &scheme, strtoull(holding->key, NULL, 10));
+    if (strchr(holding->key, '@') != NULL) {
+        out->kind = MARK_TICK; /* its mark counts the IDs of one tick */
+        snprintf(out->mark, sizeof out->mark, "%" PRId64, holding->mark.high);
+    } else if (holding->mark.high > end) {
+        out->kind = holding->mark.high == end + 2 ? MARK_JOB : MARK_HISTORY;
+        snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
+    } else {
+        out->kind = MARK_NODE;
+        name_mark(out, now, &scheme, holding->mark.high);
+    }
+}
+
+json_t *object_of_mark(const firn_holding *holding, const mark_told *what) {
+    char high[24];
+    bool number = what->kind == MARK_INTEGER;
+    snprintf(high, sizeof high, "%" PRId64, holding->mark.high);
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:o}", "ns",
+                     json_foreign(holding->ns), "row", json_foreign(holding->row), "key",
+                     json_foreign(holding->key), "kind", kind_names[what->kind], "mark", high,
+                     "next", number ? what->mark : NULL, "time", what->timed ? what->mark : NULL,
+                     "unix_ns", what->timed ? what->unix_ns : NULL, "distance",
+                     what->timed ? what->distance : NULL, "note",
+                     json_foreign(holding->note != NULL ? holding->note : ""));
+}

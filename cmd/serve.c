@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn serve`: becomes the server, an executable of its own, so that no other subcommand pays
+ * for its libraries. Reads none of its flags. */
+#include "command.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SERVER "firn-serve"
+
+/* Where it may lie, from the folder of this command on: beside it, or where some installations
+ * keep what is not called by hand. */
+static const char *const places[] = {"/" SERVER, "/../libexec/firn/" SERVER};
+
+int run_serve(session *s) {
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    firn_error error;
+    if (length <= 0) {
+        set_error(&error, FIRN_ESYSTEM, "/proc/self/exe cannot be read: %s: mount /proc",
+                  strerror(errno));
+        return fail(s, &error);
+    }
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, places[i]);
+        execv(path, s->words);
+        if (errno != ENOENT) {
+            break; /* this is the one that was meant */
+        }
+    }
+    if (errno == ENOENT) {
+        set_error(&error, FIRN_ESYSTEM,
+                  "the server is not installed: put " SERVER " beside firn, in %.60s", folder);
+    } else {
+        set_error(&error, FIRN_ESYSTEM, "%.80s cannot be executed: %s", path, strerror(errno));
+    }
+    return fail(s, &error);
+}

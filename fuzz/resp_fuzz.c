@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzzes the reader of Redis's protocol as a connection uses it: the first byte says how the rest
+ * comes in pieces. The same commands come out in whatever pieces, their words lie in the bytes or
+ * in the line, and what is read can be written, read again, and is the same. */
+#include "resp.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static resp_command said, again; /* static for their size */
+
+static bool inside(const word *it, const char *bytes, size_t length) {
+    return it->text >= bytes && it->length <= length &&
+           (size_t)(it->text - bytes) <= length - it->length;
+}
+
+static void check_command(const char *bytes, const resp_limits *limits) {
+    resp_out out = {0};
+    assert(said.count <= limits->words);
+    resp_array(&out, said.count);
+    for (size_t i = 0; i < said.count; i++) {
+        assert(said.words[i].length <= limits->bulk);
+        assert(inside(&said.words[i], said.is_inline ? said.line : bytes,
+                      said.is_inline ? sizeof said.line : said.size));
+        resp_bulk(&out, said.words[i].text, said.words[i].length);
+    }
+    assert(!out.failed);
+    assert(said.is_inline || (out.length == said.size && memcmp(out.text, bytes, out.length) == 0));
+    assert(resp_read(&again, out.text, out.length, limits) == RESP_COMMAND);
+    assert(again.size == out.length && again.count == said.count);
+    for (size_t i = 0; i < said.count; i++) {
+        assert(again.words[i].length == said.words[i].length);
+        assert(memcmp(again.words[i].text, said.words[i].text, said.words[i].length) == 0);
+    }
+    resp_out_free(&out);
+}
+
+/* What a connection would do with the bytes when `first` of them come first, and then so many more
+ * at a time. Returns how many bytes were commands; *hash tells which, and how it ended. */
+static size_t read_pieces(const char *bytes, size_t length, size_t first, size_t step,
+                          const resp_limits *limits, uint64_t *hash) {
+    size_t at = 0, there = first < length ? first : length, needed = 0;
+    *hash = 0;
+    for (;;) {
+        enum resp_state state = RESP_MORE;
+        if (there > at && there - at >= needed) {
+            char *copy = malloc(there - at); /* its end is the end of the memory */
+            assert(copy != NULL);
+            memcpy(copy, bytes + at, there - at);
+            state = resp_read(&said, copy, there - at, limits);
+            if (state == RESP_COMMAND) {
+                assert(said.size > 0 && said.size <= there - at);
+                check_command(copy, limits);
+                *hash = *hash * 31 + said.size * 64 + said.count;
+            }
+            free(copy);
+        }
+        if (state == RESP_COMMAND) {
+            at += said.size;
+            needed = 0;
+        } else if (state == RESP_BAD) {
+            assert(said.trouble != NULL);
+            *hash = *hash * 31 + 7;
+            return at;
+        } else if (there == length) {
+            return at;
+        } else {
+            if (there > at && there - at >= needed) {
+                assert(said.size > there - at);
+                needed = said.size;
+            }
+            there = length - there < step ? length : there + step;
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < 2) {
+        return 0;
+    }
+    const char *bytes = (const char *)data + 1;
+    const resp_limits *limits = data[0] % 2 == 0 ? &resp_limits_client : &resp_limits_stranger;
+    uint64_t whole, pieces;
+    size_t used = read_pieces(bytes, size - 1, size - 1, 1, limits, &whole);
+    for (size_t step = 1; step <= 4; step++) {
+        assert(read_pieces(bytes, size - 1, data[0], step * step, limits, &pieces) == used);
+        assert(pieces == whole);
+    }
+    return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts that the list of the server's settings makes: in its manual, and the sample of firn.ini. */
+#include "pages.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A row of server/settings.def. */
+typedef struct row {
+    const char *name;
+    char letter;          /* of what can be a flag only, or 0 */
+    const char *argument; /* NULL: none */
+    const char *preset;   /* NULL: none */
+    int64_t least, most;  /* of a number; else 0 and 0 */
+    bool is_switch, is_flag, reloads;
+    const char *text;
+} row;
+
+static const row rows[] = {
+#define FLAG(name, letter, argument, text)                                                         \
+    {#name, letter, argument, NULL, 0, 0, false, true, false, text},
+#define TEXT(name, preset, reloads, argument, text)                                                \
+    {#name, 0, argument, preset, 0, 0, false, false, reloads, text},
+#define NUMBER(name, preset, least, most, reloads, text)                                           \
+    {#name, 0, "N", #preset, least, most, false, false, reloads, text},
+#define SWITCH(name, preset, reloads, text)                                                        \
+    {#name, 0, NULL, preset ? "yes" : "no", 0, 0, true, false, reloads, text},
+#define CHOICE(name, preset, words, reloads, text)                                                 \
+    {#name, 0, words, preset, 0, 0, false, false, reloads, text},
+#include "../server/settings.def"
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+/* ---- the manual ----------------------------------------------------------------------------- */
+
+static void put_head(FILE *page, const row *it) {
+    char flag[32];
+    const option_name name = {.name = it->name};
+    fputs(".It ", page);
+    if (it->letter != 0) {
+        fprintf(page, "Fl %c Ar %s , ", it->letter, it->argument);
+    }
+    fputs("Fl \\-", page);
+    for (const char *at = option_flag(flag, &name); *at != '\0'; at++) {
+        fputs(*at == '-' ? "\\-" : (char[]){*at, '\0'}, page);
+    }
+    if (it->argument != NULL) {
+        fputs(" Ar ", page);
+        put_argument(page, it->argument);
+    }
+    fputc('\n', page);
+}
+
+static void put_flags(FILE *page) {
+    fputs(".Bl -tag -width Ds\n", page);
+    for (const row *at = rows; at < rows + ROW_COUNT; at++) {
+        if (at->is_flag) {
+            put_head(page, at);
+            put_text(page, at->text);
+            fputs(".\n", page);
+        }
+    }
+    fputs(".El\n", page);
+}
+
+/* Also what a file has: the name, the preset, the bounds, and whether a reload changes it. */
+static void put_settings(FILE *page) {
+    fputs(".Bl -tag -width Ds\n", page);
+    for (const row *at = rows; at < rows + ROW_COUNT; at++) {
+        if (at->is_flag) {
+            continue;
+        }
+        put_head(page, at);
+        put_text(page, at->text);
+        fputs(".\n", page);
+        if (at->most > 0) {
+            fprintf(page, "From %jd to %jd.\n", (intmax_t)at->least, (intmax_t)at->most);
+        }
+        if (at->preset != NULL) {
+            fputs("Default: ", page);
+            put_text(page, at->preset);
+            fputs(".\n", page);
+        }
+        if (!at->reloads) {
+            fputs("Needs a restart.\n", page);
+        }
+    }
+    fputs(".El\n", page);
+}
+
+/* ---- the sample ----------------------------------------------------------------------------- */
+
+/* A comment of at most 78 bytes a line. */
+static void put_comment(FILE *page, const char *text) {
+    size_t used = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (used > 0 && used + 1 + length > 76) {
+            fputc('\n', page);
+            used = 0;
+        }
+        fputs(used == 0 ? "#" : "", page);
+        fprintf(page, " %.*s", (int)length, text);
+        used += 1 + length;
+        text += length + strspn(text + length, " ");
+    }
+    fputc('\n', page);
+}
+
+static void put_sample(FILE *page) {
+    for (const row *at = rows; at < rows + ROW_COUNT; at++) {
+        if (at->is_flag) {
+            continue;
+        }
+        char text[600];
+        const char *words = at->argument != NULL && strchr(at->argument, '|') ? at->argument : "";
+        snprintf(text, sizeof text, "%s%s%s%s", at->text, words[0] != '\0' ? " (" : "", words,
+                 words[0] != '\0' ? ")" : "");
+        if (at->most > 0) {
+            snprintf(text, sizeof text, "%s (%jd to %jd)", at->text, (intmax_t)at->least,
+                     (intmax_t)at->most);
+        }
+        text[0] = (char)toupper((unsigned char)text[0]);
+        put_comment(page, text);
+        fprintf(page, "#%s =%s%s\n\n", at->name, at->preset != NULL ? " " : "",
+                at->preset != NULL ? at->preset : "");
+    }
+}
+
+const part setting_parts[] = {
+    {"flags", put_flags},
+    {"settings", put_settings},
+    {"sample", put_sample},
+    {NULL, NULL},
+};

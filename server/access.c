@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may ask what: see access.h. */
+#include "access.h"
+
+#include "fault.h"
+
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TOKENS_MAX = 1000, TOKEN_LEAST = 16, TOKEN_MOST = 1000, DIGEST_SIZE = 32 };
+
+typedef struct token {
+    enum role role;
+    uint8_t digest[DIGEST_SIZE];
+} token;
+
+typedef struct table {
+    size_t count;
+    token tokens[TOKENS_MAX];
+} table;
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static table *in_force; /* under the lock; NULL: no tokens, and everybody is an admin */
+static atomic_bool closed;
+
+static int digest_of(uint8_t out[DIGEST_SIZE], const char *text, size_t length) {
+    return gnutls_hash_fast(GNUTLS_DIG_SHA256, text, length, out) == 0 ? FIRN_OK : FIRN_ESYSTEM;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+static int bad_line(const char *path, int line, const char *why, firn_error *error) {
+    return set_error(error, FIRN_EUSAGE, "%.100s:%d: %s", path, line, why);
+}
+
+/* One line, whose newline is gone. Nothing of it goes into a message: it may be a token. */
+static int read_line(table *to, const char *path, int number, char *text, firn_error *error) {
+    static const char blanks[] = " \t\r";
+    char *role = text + strspn(text, blanks);
+    size_t role_length = strcspn(role, blanks);
+    char *secret = role + role_length + strspn(role + role_length, blanks);
+    size_t length = strcspn(secret, blanks);
+    if (role[0] == '\0' || role[0] == '#') {
+        return FIRN_OK;
+    }
+    bool is_admin = role_length == 5 && memcmp(role, "admin", 5) == 0;
+    if (!is_admin && !(role_length == 5 && memcmp(role, "issue", 5) == 0)) {
+        return bad_line(path, number, "begins with no role: write issue or admin, then the token",
+                        error);
+    }
+    if (length < TOKEN_LEAST || length > TOKEN_MOST) {
+        return set_error(error, FIRN_EUSAGE,
+                         "%.100s:%d: the token has %zu bytes: take %d to %d random ones", path,
+                         number, length, TOKEN_LEAST, TOKEN_MOST);
+    }
+    if (secret[length + strspn(secret + length, blanks)] != '\0') {
+        return bad_line(path, number, "has more than a role and a token: write these two", error);
+    }
+    if (to->count == TOKENS_MAX) {
+        return bad_line(path, number, "is one token too many: keep at most 1000", error);
+    }
+    token *added = &to->tokens[to->count++];
+    added->role = is_admin ? ROLE_ADMIN : ROLE_ISSUE;
+    if (digest_of(added->digest, secret, length) != FIRN_OK) {
+        return set_error(error, FIRN_ESYSTEM, "SHA-256 is refused by GnuTLS: see its policy file");
+    }
+    return FIRN_OK;
+}
+
+static int read_lines(table *to, const char *path, FILE *file, firn_error *error) {
+    char text[TOKEN_MOST + 100];
+    int code = FIRN_OK;
+    for (int line = 1; code == FIRN_OK && fgets(text, sizeof text, file) != NULL; line++) {
+        size_t length = strcspn(text, "\n");
+        if (text[length] == '\0' && !feof(file)) {
+            code = bad_line(path, line, "is too long: take a token of at most 1000 bytes", error);
+            break;
+        }
+        text[length] = '\0';
+        code = read_line(to, path, line, text, error);
+    }
+    gnutls_memset(text, 0, sizeof text);
+    if (code == FIRN_OK && ferror(file)) {
+        code = set_error(error, FIRN_EIO, "%.100s cannot be read: is it a file", path);
+    }
+    if (code == FIRN_OK && to->count == 0) {
+        code =
+            set_error(error, FIRN_EUSAGE, "%.100s has no token: write a line 'admin TOKEN'", path);
+    }
+    return code;
+}
+
+static int read_table(table **out, const char *path, firn_error *error) {
+    struct stat about;
+    FILE *file = fopen(path, "re");
+    if (file == NULL || fstat(fileno(file), &about) != 0) {
+        int number = errno;
+        if (file != NULL) {
+            fclose(file);
+        }
+        return set_error(error, FIRN_EIO, "the tokens in %.100s cannot be read: %s", path,
+                         strerror(number));
+    }
+    table *made = calloc(1, sizeof *made);
+    int code = FIRN_OK;
+    setvbuf(file, NULL, _IONBF, 0); /* no copy of the tokens stays in a buffer */
+    if (made == NULL) {
+        code = set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+    } else if ((about.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+        code = set_error(error, FIRN_EUSAGE, "%.100s is open to others: chmod 640, or 600", path);
+    } else {
+        code = read_lines(made, path, file, error);
+    }
+    fclose(file);
+    if (code != FIRN_OK) {
+        free(made);
+        return code;
+    }
+    *out = made;
+    return FIRN_OK;
+}
+
+static void free_table(table *it) {
+    if (it != NULL) {
+        gnutls_memset(it, 0, sizeof *it);
+        free(it);
+    }
+}
+
+int access_check(const char *path, firn_error *error) {
+    table *made = NULL;
+    int code = path != NULL ? read_table(&made, path, error) : FIRN_OK;
+    free_table(made);
+    return code;
+}
+
+int access_load(const char *path, firn_error *error) {
+    table *made = NULL;
+    int code = path != NULL ? read_table(&made, path, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    pthread_rwlock_wrlock(&lock);
+    table *before = in_force;
+    in_force = made;
+    atomic_store(&closed, made != NULL);
+    pthread_rwlock_unlock(&lock);
+    free_table(before);
+    return FIRN_OK;
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
+
+bool access_is_closed(void) {
+    return atomic_load(&closed);
+}
+
+enum role access_default(void) {
+    return access_is_closed() ? ROLE_NOBODY : ROLE_ADMIN;
+}
+
+/* Compares with every token, so that the time tells neither which nor how much of one is right. */
+static enum role role_of(const uint8_t digest[DIGEST_SIZE]) {
+    unsigned found = ROLE_NOBODY;
+    for (size_t i = 0; i < in_force->count; i++) {
+        const token *it = &in_force->tokens[i];
+        unsigned same = gnutls_memcmp(digest, it->digest, DIGEST_SIZE) == 0;
+        found |= (0U - same) & (unsigned)it->role;
+    }
+    /* a token that is there for both roles gives the greater */
+    return found > ROLE_ADMIN ? ROLE_ADMIN : (enum role)found;
+}
+
+enum role access_role(word given) {
+    uint8_t digest[DIGEST_SIZE];
+    enum role role = ROLE_NOBODY;
+    if (given.length > TOKEN_MOST || digest_of(digest, given.text, given.length) != FIRN_OK) {
+        return ROLE_NOBODY;
+    }
+    pthread_rwlock_rdlock(&lock);
+    role = in_force != NULL ? role_of(digest) : ROLE_ADMIN;
+    pthread_rwlock_unlock(&lock);
+    return role;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections by address: see addresses.h. */
+#include "addresses.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 4096
+
+typedef struct entry entry;
+struct entry {
+    entry *next;
+    address_key key;
+    size_t count;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    entry *buckets[BUCKETS];
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+address_key address_of(const struct sockaddr_storage *peer) {
+    address_key key = {0, 0};
+    if (peer->ss_family == AF_INET) {
+        key.high = 1; /* no client has this network of IPv6 */
+        key.low = ((const struct sockaddr_in *)peer)->sin_addr.s_addr;
+    } else if (peer->ss_family == AF_INET6) {
+        memcpy(&key.high, &((const struct sockaddr_in6 *)peer)->sin6_addr, sizeof key.high);
+    }
+    return key;
+}
+
+/* Who has many addresses can make chains long, but no longer than they are open connections. */
+static entry **find(address_key key) {
+    uint64_t hash =
+        (key.high ^ key.low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+    entry **at = &table.buckets[hash >> 52];
+    while (*at != NULL && ((*at)->key.high != key.high || (*at)->key.low != key.low)) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+size_t address_enter(address_key key) {
+    pthread_mutex_lock(&table.lock);
+    entry **at = find(key);
+    if (*at == NULL) {
+        *at = calloc(1, sizeof **at);
+        if (*at != NULL) {
+            (*at)->key = key;
+        }
+    }
+    size_t count = *at == NULL ? 0 : ++(*at)->count;
+    pthread_mutex_unlock(&table.lock);
+    return count;
+}
+
+void address_leave(address_key key) {
+    pthread_mutex_lock(&table.lock);
+    entry **at = find(key), *one = *at;
+    if (one != NULL && --one->count == 0) {
+        *at = one->next;
+        free(one);
+    }
+    pthread_mutex_unlock(&table.lock);
+}

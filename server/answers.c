@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers that issue nothing: see answers.h. Their objects are those of the command's --json. */
+#include "answers.h"
+
+#include "fault.h"
+#include "form.h"
+#include "object.h"
+#include "reading.h"
+#include "scheme_object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+enum { VALUE_SIZE = FIRN_ROW_SIZE };
+
+/* The value of a key as text, or NULL where it is not given. FIRN_EUSAGE: too long, or binary. */
+static int text_of(char room[VALUE_SIZE], const char **out, const request *it, const char *key,
+                   firn_error *error) {
+    *out = NULL;
+    for (size_t i = 0; i < it->pair_count; i++) {
+        if (!word_is(it->pairs[i].key, key)) {
+            continue;
+        }
+        if (!word_copy(it->pairs[i].value, room, VALUE_SIZE)) {
+            return set_error(error, FIRN_EUSAGE, "%s has more than %d characters: shorten it", key,
+                             VALUE_SIZE - 1);
+        }
+        *out = room;
+    }
+    return FIRN_OK;
+}
+
+/* FIRN_EUSAGE for a key that is none of `known`. */
+static int check_keys(const request *it, const char *verb, const char *const *known,
+                      firn_error *error) {
+    for (size_t i = 0; i < it->pair_count; i++) {
+        const char *const *at = known;
+        while (*at != NULL && !word_is(it->pairs[i].key, *at)) {
+            at++;
+        }
+        if (*at == NULL) {
+            return refuse_key(it->pairs[i].key, verb, known, error);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The row of `name`: a generator's, a scheme's of the table, or one written as text, with its
+ * epoch, bits and digits changed where the request says so. */
+static int make_row(firn_scheme *row, const request *it, word name, firn_error *error) {
+    char text[VALUE_SIZE], rooms[3][VALUE_SIZE];
+    const char *epoch, *bits, *digits;
+    int code = text_of(rooms[0], &epoch, it, "epoch", error);
+    if (code == FIRN_OK) {
+        code = text_of(rooms[1], &bits, it, "bits", error);
+    }
+    if (code == FIRN_OK) {
+        code = text_of(rooms[2], &digits, it, "digits", error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    const generator *known = catalog_generator(name);
+    if (known != NULL && epoch == NULL && bits == NULL && digits == NULL) {
+        *row = *known->scheme;
+        return FIRN_OK;
+    }
+    if (!word_copy(name, text, sizeof text)) {
+        return set_error(error, FIRN_EUSAGE, "a scheme has at most %d characters", VALUE_SIZE - 1);
+    }
+    return firn_scheme_make(row, text, epoch, bits, digits, error);
+}
+
+static bool is_row_key(word key) {
+    return word_is(key, "epoch") || word_is(key, "bits") || word_is(key, "digits");
+}
+
+/* The fields among the pairs; `others` are not. */
+static int read_fields(firn_fields *fields, const firn_scheme *row, const request *it,
+                       const char *const *others, firn_error *error) {
+    char name[64], value[VALUE_SIZE];
+    int code = FIRN_OK;
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
+        word key = it->pairs[i].key;
+        const char *const *at = others;
+        while (*at != NULL && !word_is(key, *at)) {
+            at++;
+        }
+        if (*at != NULL || is_row_key(key)) {
+            continue;
+        }
+        if (!word_copy(key, name, sizeof name) ||
+            !word_copy(it->pairs[i].value, value, sizeof value)) {
+            return set_error(error, FIRN_EUSAGE, "%.*s is no field of %s", word_shown(key),
+                             key.text, row->name);
+        }
+        code = firn_fields_set(fields, row, name, value, error);
+        if (code == FIRN_ETEXT) {
+            set_error(error, code, "%s=%.60s: %.120s", name, value, error->text);
+        }
+    }
+    return code;
+}
+
+/* The form that is asked for, or the row's own; the prefix likewise. */
+static int read_form(request *it, const firn_scheme *row, firn_error *error) {
+    int code = FIRN_OK;
+    it->form = row->form;
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
+        if (word_is(it->pairs[i].key, "as")) {
+            code = form_of(&it->form, row, it->pairs[i].value, error);
+        }
+    }
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
+        if (word_is(it->pairs[i].key, "prefix") && firn_scheme_field(row, "prefix") < 0) {
+            code = prefix_of(it->prefix, it->form, it->pairs[i].value, error);
+        }
+    }
+    return code;
+}
+
+/* One ID, in the request's form. */
+static int reply_id(const request *it, const firn_id *id, reply *out, firn_error *error) {
+    char text[FIRN_TEXT_SIZE];
+    if (it->worker->ids == NULL) {
+        it->worker->ids = malloc(BATCH_MAX * sizeof *it->worker->ids);
+    }
+    if (it->worker->ids == NULL) {
+        return set_error(error, FIRN_EMEMORY, "out of memory for an ID");
+    }
+    if (firn_format(text, id, it->form)[0] == '\0') {
+        return set_error(error, FIRN_EMISMATCH,
+                         "this ID has no form %s: its time or its digits are out of bounds",
+                         firn_form_name(it->form));
+    }
+    it->worker->ids[0] = *id;
+    out->kind = REPLY_IDS;
+    out->count = 1;
+    out->ids = it->worker->ids;
+    return FIRN_OK;
+}
+
+static int reply_json(json_t *object, reply *out, firn_error *error) {
+    if (object == NULL) {
+        return set_error(error, FIRN_EMEMORY, "out of memory for an answer");
+    }
+    out->kind = REPLY_JSON;
+    out->json = object;
+    return FIRN_OK;
+}
+
+/* ---- pack and range -------------------------------------------------------------------------- */
+
+static int refuse_keyed(const firn_scheme *row, firn_error *error) {
+    return set_error(error, FIRN_EUSAGE,
+                     "%s is made and read with a key, which this server has none of: firn pack %s"
+                     " --key-file FILE",
+                     row->name, row->name);
+}
+
+static int answer_pack(request *it, reply *out, firn_error *error) {
+    static const char *const others[] = {"as", "prefix", NULL}, *const as[] = {"as", NULL};
+    firn_scheme row;
+    firn_fields fields = {0};
+    firn_id id;
+    int code = make_row(&row, it, it->name, error);
+    if (code == FIRN_OK && row.keyed) {
+        return refuse_keyed(&row, error);
+    }
+    if (code == FIRN_OK) {
+        bool field = firn_scheme_field(&row, "prefix") >= 0;
+        code = read_fields(&fields, &row, it, field ? as : others, error);
+    }
+    if (code == FIRN_OK) {
+        code = firn_pack(&id, &row, &fields, error);
+    }
+    if (code == FIRN_OK) {
+        code = read_form(it, &row, error);
+    }
+    return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
+}
+
+static int read_time(firn_time *time, const request *it, const char *key, firn_error *error) {
+    char room[VALUE_SIZE];
+    const char *text;
+    int code = text_of(room, &text, it, key, error);
+    if (code == FIRN_OK && text == NULL) {
+        return set_error(error, FIRN_EUSAGE, "a range needs from and to: %s is missing", key);
+    }
+    code = code == FIRN_OK ? firn_time_parse(time, text, strlen(text), error) : code;
+    return code == FIRN_ETEXT ? set_error(error, code, "%s=%.60s: %.120s", key, text, error->text)
+                              : code;
+}
+
+static int answer_range(request *it, reply *out, firn_error *error) {
+    static const char *const others[] = {"from", "to", "as", "prefix", NULL};
+    firn_scheme row;
+    firn_fields pinned = {0};
+    firn_time from, to;
+    firn_id ends[2];
+    char texts[2][FIRN_TEXT_SIZE + PREFIX_SIZE];
+    int code = make_row(&row, it, it->name, error);
+    if (code == FIRN_OK) {
+        code = read_form(it, &row, error);
+    }
+    if (code == FIRN_OK) {
+        code = read_time(&from, it, "from", error);
+    }
+    if (code == FIRN_OK) {
+        code = read_time(&to, it, "to", error);
+    }
+    if (code == FIRN_OK) {
+        code = read_fields(&pinned, &row, it, others, error);
+    }
+    if (code == FIRN_OK && it->form == FIRN_FORM_DATED && row.node_rule == FIRN_NODE_ALWAYS) {
+        return set_error(error, FIRN_EUNSORTED,
+                         "texts of %s have several lengths, so two of them bound nothing: compare"
+                         " their first 17 digits, or as=hex",
+                         row.name);
+    }
+    if (code == FIRN_OK) {
+        code = firn_bounds(&ends[0], &ends[1], &row, &pinned, &from, &to, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    reply both = {.kind = REPLY_IDS, .ids = ends};
+    for (size_t i = 0; i < 2; i++) {
+        texts[i][reply_write_id(texts[i], it, &both, i)] = '\0';
+    }
+    return reply_json(json_pack("{s:s, s:s}", "least", texts[0], "greatest", texts[1]), out, error);
+}
+
+/* ---- show and convert ------------------------------------------------------------------------ */
+
+/* How the ID is to be read: by scheme= and from=, or whatever fits. */
+static int make_reader(id_reader *reader, const request *it, firn_error *error) {
+    char room[VALUE_SIZE];
+    const char *form;
+    int code = text_of(room, &form, it, "from", error);
+    *reader = (id_reader){.form = -1};
+    if (code == FIRN_OK && form != NULL) {
+        reader->form = firn_form_find(form);
+        code = reader->form >= 0 ? FIRN_OK
+                                 : set_error(error, FIRN_EUSAGE, "there is no form '%.40s'", form);
+    }
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
+        if (word_is(it->pairs[i].key, "scheme")) {
+            reader->named = true;
+            code = make_row(&reader->scheme, it, it->pairs[i].value, error);
+        } else if (is_row_key(it->pairs[i].key)) {
+            bool named = false;
+            for (size_t j = 0; j < it->pair_count; j++) {
+                named = named || word_is(it->pairs[j].key, "scheme");
+            }
+            code = named
+                       ? FIRN_OK
+                       : set_error(error, FIRN_EUSAGE, "%.*s changes a scheme: name it with scheme",
+                                   word_shown(it->pairs[i].key), it->pairs[i].key.text);
+        }
+    }
+    return code == FIRN_OK && reader->named && reader->scheme.keyed
+               ? refuse_keyed(&reader->scheme, error)
+               : code;
+}
+
+/* The request's name as an ID. */
+static int read_id(const request *it, char text[FIRN_TEXT_SIZE + PREFIX_SIZE], id_reader *reader,
+                   firn_reading readings[FIRN_READINGS_MAX], size_t *count, firn_error *error) {
+    int code = make_reader(reader, it, error);
+    if (code == FIRN_OK && !word_copy(it->name, text, FIRN_TEXT_SIZE + PREFIX_SIZE)) {
+        code = set_error(error, FIRN_ETEXT, "an ID has at most %d characters",
+                         FIRN_TEXT_SIZE + PREFIX_SIZE - 1);
+    }
+    return code == FIRN_OK ? reader_read(reader, readings, count, text, strlen(text), error) : code;
+}
+
+static int answer_show(const request *it, reply *out, firn_error *error) {
+    static const char *const known[] = {"scheme", "from", "epoch", "bits", "digits", NULL};
+    char text[FIRN_TEXT_SIZE + PREFIX_SIZE];
+    firn_reading readings[FIRN_READINGS_MAX];
+    id_reader reader;
+    size_t count;
+    int code = check_keys(it, "show", known, error);
+    if (code == FIRN_OK) {
+        code = read_id(it, text, &reader, readings, &count, error);
+    }
+    return code == FIRN_OK ? reply_json(object_of_id(text, readings, count), out, error) : code;
+}
+
+/* A text that is two IDs in two forms is refused: a guess would be silent here. */
+static int check_certain(const firn_reading *readings, size_t count, const char *text,
+                         firn_error *error) {
+    for (size_t i = 1; i < count; i++) {
+        if (readings[i].id.bits != readings[0].id.bits ||
+            firn_id_cmp(&readings[i].id, &readings[0].id) != 0) {
+            return set_error(error, FIRN_ETEXT,
+                             "'%.50s' is %s as %s and %s as %s: name scheme or from", text,
+                             firn_form_name(readings[0].form), readings[0].scheme->name,
+                             firn_form_name(readings[i].form), readings[i].scheme->name);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Into another scheme: the best reading whose content it can hold; if none, what the best says. */
+static int into_scheme(firn_id *id, const firn_scheme *to, const firn_reading *readings,
+                       size_t count, firn_error *error) {
+    firn_error none;
+    int code = firn_convert(id, to, &readings[0].id, readings[0].scheme, error), first = code;
+    for (size_t i = 1; i < count && code != FIRN_OK; i++) {
+        code = firn_convert(id, to, &readings[i].id, readings[i].scheme, &none);
+    }
+    return code == FIRN_OK ? code : first;
+}
+
+static int answer_convert(request *it, reply *out, firn_error *error) {
+    static const char *const known[] = {"to", "scheme", "from", "epoch", "bits", "digits", NULL};
+    char text[FIRN_TEXT_SIZE + PREFIX_SIZE], room[VALUE_SIZE];
+    const char *to;
+    firn_reading readings[FIRN_READINGS_MAX];
+    id_reader reader;
+    firn_scheme row;
+    size_t count;
+    int code = check_keys(it, "convert", known, error);
+    if (code == FIRN_OK) {
+        code = text_of(room, &to, it, "to", error);
+    }
+    if (code == FIRN_OK && to == NULL) {
+        code = set_error(error, FIRN_EUSAGE, "convert needs to: a form, as hex, or a scheme");
+    }
+    if (code == FIRN_OK) {
+        code = read_id(it, text, &reader, readings, &count, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    firn_id id = readings[0].id;
+    it->form = firn_form_find(to);
+    if (it->form >= 0) {
+        code = check_certain(readings, count, text, error);
+        if (code == FIRN_OK && firn_form_width(it->form, id.bits) == 0) {
+            code = set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another",
+                             (unsigned)id.bits, to);
+        }
+    } else if (firn_scheme_make(&row, to, NULL, NULL, NULL, error) != FIRN_OK) {
+        code =
+            set_error(error, FIRN_EUSAGE,
+                      "'%.60s' is no form and no scheme: dec hex uuid urn braced base32 base32hex"
+                      " base36 base58 base62 bin, or a scheme",
+                      to);
+    } else {
+        it->form = row.form;
+        code = into_scheme(&id, &row, readings, count, error);
+    }
+    return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static int answer_schemes(const request *it, reply *out, firn_error *error) {
+    static const char *const known[] = {"epoch", "bits", "digits", NULL};
+    firn_scheme row;
+    int code = check_keys(it, "schemes", known, error);
+    if (code == FIRN_OK && it->name.length > 0) {
+        code = make_row(&row, it, it->name, error);
+        return code == FIRN_OK ? reply_json(object_of_scheme(&row), out, error) : code;
+    }
+    json_t *array = code == FIRN_OK ? json_array() : NULL;
+    for (size_t i = 0; array != NULL && firn_scheme_at(i) != NULL; i++) {
+        if (json_array_append_new(array, object_of_scheme(firn_scheme_at(i))) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+    }
+    return code == FIRN_OK ? reply_json(array, out, error) : code;
+}
+
+int answer_reading(request *it, reply *out, firn_error *error) {
+    switch (it->verb) {
+    case VERB_PACK:
+        return answer_pack(it, out, error);
+    case VERB_RANGE:
+        return answer_range(it, out, error);
+    case VERB_SHOW:
+        return answer_show(it, out, error);
+    case VERB_CONVERT:
+        return answer_convert(it, out, error);
+    default:
+        return answer_schemes(it, out, error);
+    }
+}

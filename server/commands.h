@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What Redis clients may say, and the replies to it. Commands about the connection and the server
+ * are answered here; those that issue or read IDs become a request, which the door answers. */
+#ifndef FIRN_COMMANDS_H
+#define FIRN_COMMANDS_H
+
+#include "request.h"
+#include "resp.h"
+
+#define CLIENT_NAME_SIZE 64
+
+/* Who is at the other end. */
+typedef struct client {
+    uint64_t id; /* never twice while the server runs */
+    worker *worker;
+    enum role role;
+    int version;       /* of the protocol, 2 or 3 */
+    unsigned failures; /* tokens in a row that were none */
+    int64_t since_s;   /* of server_uptime_s */
+    char address[64];
+    char name[CLIENT_NAME_SIZE], library[CLIENT_NAME_SIZE], library_version[CLIENT_NAME_SIZE];
+} client;
+
+void client_begin(client *it);
+
+enum reply_shape { SHAPE_INTEGER, SHAPE_TEXT, SHAPE_ID, SHAPE_OBJECT };
+
+/* A request and how its reply is to look. */
+typedef struct question {
+    request request;
+    enum reply_shape shape;
+    bool is_many; /* COUNT was said: an array, even of one */
+} question;
+
+enum outcome {
+    COMMAND_DONE,    /* the reply is written */
+    COMMAND_ASK,     /* request_answer is next */
+    COMMAND_CLOSE,   /* the reply is written, and is the last one */
+    COMMAND_PENALTY, /* a wrong token: command_penalty after a while */
+};
+
+/* Runs one command with at least one word. */
+enum outcome command_run(client *it, const resp_command *said, question *ask, resp_out *out);
+/* The reply to a wrong token. COMMAND_CLOSE: it was one too many. */
+enum outcome command_penalty(client *it, resp_out *out);
+/* Writes the answer of a question, or of as many alike as it has IDs; lets go of its JSON. */
+void command_reply(const question *ask, reply *answer, resp_out *out);
+/* Writes an error of the list with the first word that Redis's clients know. */
+void command_refuse(const firn_error *error, resp_out *out);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* firn.ini, read by inih. What inih would do silently is refused here, with its line: a long line,
+ * a long or unended section's name, a section or a name given twice. */
+#include "config_file.h"
+
+#include "fault.h"
+#include "setting.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 2048, LINES_MAX = 200000, NAMES_MAX = 8192 };
+
+enum section { SECTION_NONE, SECTION_SERVER, SECTION_NAMED };
+
+typedef struct reading {
+    config *it;
+    FILE *file;
+    int line; /* of the file, from 1 */
+    char where[128];
+    enum section section;
+    bool seen_server;
+    bool seen[SETTING_COUNT];
+    int code;
+    firn_error *error;
+} reading;
+
+/* ---- sections ------------------------------------------------------------------------------- */
+
+static named *find_named(const config *it, bool is_segment, const char *name) {
+    for (size_t i = 0; i < it->name_count; i++) {
+        if (it->names[i].is_segment == is_segment && strcmp(it->names[i].name, name) == 0) {
+            return &it->names[i];
+        }
+    }
+    return NULL;
+}
+
+/* A name is asked for in commands and paths, so it is one word of plain characters. */
+static bool is_plain(const char *name) {
+    for (; *name != '\0'; name++) {
+        if (*name <= ' ' || *name > '~' || strchr("[]\"'\\", *name) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int add_named(reading *from, bool is_segment, const char *name) {
+    config *it = from->it;
+    const char *kind = is_segment ? "segment" : "generator";
+    if (name[0] == '\0' || strlen(name) >= NAME_SIZE || !is_plain(name)) {
+        return set_error(from->error, FIRN_EUSAGE,
+                         "%s: [%s %.40s] is no name: write 1 to %d letters, digits and signs",
+                         from->where, kind, name, NAME_SIZE - 1);
+    }
+    const named *first = find_named(it, is_segment, name);
+    if (first != NULL) {
+        return set_error(from->error, FIRN_EUSAGE,
+                         "%s: [%s %s] is given twice: it is at %.100s already", from->where, kind,
+                         name, first->where);
+    }
+    if (it->name_count == NAMES_MAX) {
+        return set_error(from->error, FIRN_ERANGE,
+                         "%s: more than %d generators and segments: let auto_create make some",
+                         from->where, NAMES_MAX);
+    }
+    if ((it->name_count & (it->name_count - 1)) == 0) { /* room for a power of two is full */
+        size_t room = it->name_count == 0 ? 1 : it->name_count * 2;
+        named *more = realloc(it->names, room * sizeof *more);
+        if (more == NULL) {
+            return set_error(from->error, FIRN_EMEMORY, "out of memory: give the process more");
+        }
+        it->names = more;
+    }
+    named *added = &it->names[it->name_count++];
+    *added = (named){.is_segment = is_segment};
+    snprintf(added->name, sizeof added->name, "%s", name);
+    snprintf(added->where, sizeof added->where, "%s", from->where);
+    from->section = SECTION_NAMED;
+    return FIRN_OK;
+}
+
+/* `text` is what stands between the brackets, without blanks round it. */
+static int begin_section(reading *from, char *text) {
+    static const char *const kinds[] = {"server", "generator", "segment", NULL};
+    size_t length = strcspn(text, " \t");
+    char *name = text + length + strspn(text + length, " \t");
+    text[length] = '\0';
+    if (strcmp(text, "server") == 0 && name[0] == '\0') {
+        if (from->seen_server) {
+            return set_error(from->error, FIRN_EUSAGE,
+                             "%s: [server] is given twice: put all of it into one", from->where);
+        }
+        from->seen_server = true;
+        from->section = SECTION_SERVER;
+        return FIRN_OK;
+    }
+    if (strcmp(text, "generator") == 0 || strcmp(text, "segment") == 0) {
+        return add_named(from, text[0] == 's', name);
+    }
+    const char *near = nearest(text, kinds);
+    return set_error(
+        from->error, FIRN_EUSAGE, "%s: there is no section [%.40s]: %s%s", from->where, text,
+        near != NULL ? "did you mean " : "write [server], [generator NAME] or [segment NAME]",
+        near != NULL ? near : "");
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static int read_setting(reading *from, const char *name, const char *value) {
+    const setting *found = setting_find(name, strlen(name));
+    if (found == NULL) {
+        const char *near = setting_nearest(name);
+        return set_error(from->error, FIRN_EUSAGE, "%s: there is no setting '%.40s': %s%s",
+                         from->where, name, near != NULL ? "did you mean " : "--help lists them",
+                         near != NULL ? near : "");
+    }
+    bool *seen = &from->seen[found - setting_table];
+    if (*seen) {
+        return set_error(from->error, FIRN_EUSAGE, "%s: %s is given twice: give it once",
+                         from->where, found->name);
+    }
+    *seen = true;
+    return setting_read(&from->it->set, found, value, from->where, from->error);
+}
+
+/* Is NAME= a word of "a=b c=d"? */
+static bool has_key(const char *keys, const char *name) {
+    size_t length = strlen(name);
+    while (*keys != '\0') {
+        if (strncmp(keys, name, length) == 0 && keys[length] == '=') {
+            return true;
+        }
+        keys += strcspn(keys, " ");
+        keys += strspn(keys, " ");
+    }
+    return false;
+}
+
+static int add_key(reading *from, named *to, const char *name, const char *value) {
+    size_t used = strlen(to->keys);
+    if (value[0] == '\0' || value[strcspn(value, " \t")] != '\0') {
+        return set_error(from->error, FIRN_EUSAGE,
+                         "%s: %.40s = '%.40s' is not one word: write it without blanks",
+                         from->where, name, value);
+    }
+    if (has_key(to->keys, name)) {
+        return set_error(from->error, FIRN_EUSAGE, "%s: %.40s is given twice: give it once",
+                         from->where, name);
+    }
+    int wrote = snprintf(to->keys + used, sizeof to->keys - used, "%s%s=%s", used > 0 ? " " : "",
+                         name, value);
+    if (wrote < 0 || (size_t)wrote >= sizeof to->keys - used) {
+        return set_error(from->error, FIRN_ERANGE,
+                         "%s: the keys of '%s' are longer than %d bytes: shorten them", from->where,
+                         to->name, KEYS_SIZE - 1);
+    }
+    return FIRN_OK;
+}
+
+/* What is not a key of the generator or segment itself. */
+static int read_named(reading *from, const char *name, const char *value) {
+    named *to = &from->it->names[from->it->name_count - 1];
+    const struct {
+        const char *name;
+        char *text;
+        size_t size;
+        bool of_segments;
+    } own[] = {
+        {"scheme", to->scheme, sizeof to->scheme, false},
+        {"store", to->store, sizeof to->store, true},
+        {"as", to->form, sizeof to->form, false},
+        {"prefix", to->prefix, sizeof to->prefix, false},
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (strcmp(name, own[i].name) != 0 || (to->is_segment && !own[i].of_segments)) {
+            continue;
+        }
+        if (own[i].text[0] != '\0') {
+            return set_error(from->error, FIRN_EUSAGE, "%s: %s is given twice: give it once",
+                             from->where, name);
+        }
+        if (value[0] == '\0' || strlen(value) >= own[i].size) {
+            return set_error(from->error, FIRN_ERANGE, "%s: %s has %zu bytes: write 1 to %zu",
+                             from->where, name, strlen(value), own[i].size - 1);
+        }
+        memcpy(own[i].text, value, strlen(value) + 1);
+        return FIRN_OK;
+    }
+    return add_key(from, to, name, value);
+}
+
+/* inih's: 0 stops. Its own idea of the section, which it cuts to 49 bytes, is not used. */
+static int take_pair(void *self, const char *section, const char *name, const char *value) {
+    reading *from = self;
+    (void)section;
+    switch (from->section) {
+    case SECTION_NONE:
+        from->code = set_error(from->error, FIRN_EUSAGE,
+                               "%s: %.40s stands before the first section: put it under [server]",
+                               from->where, name);
+        break;
+    case SECTION_SERVER:
+        from->code = read_setting(from, name, value);
+        break;
+    case SECTION_NAMED:
+        from->code = read_named(from, name, value);
+        break;
+    }
+    return from->code == FIRN_OK;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static int check_line(reading *from, char *line) {
+    size_t length = strlen(line);
+    if (from->line > LINES_MAX) {
+        return set_error(from->error, FIRN_ERANGE, "%s: more than %d lines: is it the right file",
+                         from->where, LINES_MAX);
+    }
+    if (length > 0 && line[length - 1] != '\n' && !feof(from->file)) {
+        return set_error(from->error, FIRN_ERANGE,
+                         "%s: is longer than %d bytes, or holds a zero byte: shorten it",
+                         from->where, LINE_SIZE - 2);
+    }
+    while (length > 0 && isspace((unsigned char)line[length - 1])) {
+        length--;
+    }
+    if (length > 0 && line[0] == '[') {
+        if (line[length - 1] != ']') {
+            return set_error(from->error, FIRN_EUSAGE, "%s: the section has no end: write a ]",
+                             from->where);
+        }
+        char text[LINE_SIZE];
+        size_t first = 1 + strspn(line + 1, " \t"), end = length - 1;
+        while (end > first && isspace((unsigned char)line[end - 1])) {
+            end--;
+        }
+        snprintf(text, sizeof text, "%.*s", (int)(end > first ? end - first : 0), line + first);
+        return begin_section(from, text);
+    }
+    return FIRN_OK;
+}
+
+/* inih's: one line, without the blanks in front, which would make it go on with the one before. */
+static char *next_line(char *line, int size, void *stream) {
+    reading *from = stream;
+    if (from->code != FIRN_OK || fgets(line, size, from->file) == NULL) {
+        return NULL;
+    }
+    from->line++;
+    snprintf(from->where, sizeof from->where, "%.100s:%d", from->it->file, from->line);
+    size_t blanks = strspn(line, " \t\r\n\f\v");
+    if (from->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) {
+        blanks = 3; /* a byte order mark */
+    }
+    memmove(line, line + blanks, strlen(line + blanks) + 1);
+    from->code = check_line(from, line);
+    return from->code == FIRN_OK ? line : NULL;
+}
+
+int config_file_read(config *it, firn_error *error) {
+    reading from = {.it = it, .file = fopen(it->file, "re"), .error = error};
+    if (from.file == NULL) {
+        return set_error(error, FIRN_EIO, "%.100s cannot be read: %s: name another with --config",
+                         it->file, strerror(errno));
+    }
+    ini_max_line = LINE_SIZE;
+    ini_use_stack = true;
+    ini_allow_multiline = false;
+    ini_allow_inline_comments = false; /* a value may hold a ; */
+    ini_stop_on_first_error = true;
+    int wrong = ini_parse_stream(next_line, &from, take_pair, &from);
+    bool failed = ferror(from.file) != 0;
+    fclose(from.file);
+    if (from.code == FIRN_OK && failed) {
+        from.code = set_error(error, FIRN_EIO, "%.100s cannot be read: is it a file", it->file);
+    }
+    if (from.code == FIRN_OK && wrong != 0) {
+        from.code =
+            set_error(error, FIRN_EUSAGE, "%.100s:%d: is no 'name = value': a # begins a comment",
+                      it->file, wrong);
+    }
+    return from.code;
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# Writes OUT, a C file that holds the files of FOLDER byte for byte: cmake -DFOLDER=... -DOUT=... -P console.cmake
+set(type_html "text/html; charset=utf-8")
+set(type_css "text/css; charset=utf-8")
+set(type_js "text/javascript; charset=utf-8")
+set(type_svg "image/svg+xml")
+set(type_json "application/json")
+
+file(GLOB files RELATIVE ${FOLDER} ${FOLDER}/*)
+list(SORT files)
+set(arrays "")
+set(rows "")
+set(number 0)
+foreach(file ${files})
+    string(REGEX REPLACE ".*[.]" "" ending ${file})
+    if(NOT DEFINED type_${ending})
+        message(FATAL_ERROR "${file}: no media type is known for .${ending}")
+    endif()
+    file(READ ${FOLDER}/${file} hex HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+    string(APPEND arrays "static const unsigned char bytes${number}[] = {${bytes}};\n")
+    string(APPEND rows "    {\"${file}\", \"${type_${ending}}\", bytes${number}, sizeof bytes${number}},\n")
+    math(EXPR number "${number} + 1")
+endforeach()
+file(WRITE ${OUT} "/* Made by console.cmake. */\n#include \"console.h\"\n\n${arrays}\n"
+    "const console_file console_files[] = {\n${rows}    {0}};\n")

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* A request of HTTP on its way: its header is judged, its words become a request, and the request
+ * is answered, or parked until it can be. Writes no reply itself. */
+#include "exchange.h"
+
+#include "config.h"
+#include "fault.h"
+#include "guard.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_MOST    4096  /* bytes of the request line */
+#define HEADERS_MOST 64    /* lines of the header */
+#define HEADER_MOST  8192  /* bytes of all of them and the request line */
+#define BODY_MOST    65536 /* what a body may be said to have, to be told why it is not read */
+#define RETRY_NS     INT64_C(1000000)
+
+/* ---- header ---------------------------------------------------------------------------------- */
+
+/* RFC 9110's tchar, so that nothing hides in a name: a blank before the colon, an empty name. */
+static bool is_token(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c <= ' ' || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c) != NULL) {
+            return false;
+        }
+    }
+    return length > 0;
+}
+
+/* No control character but a tab: a bare CR, or what is left of a line that was folded. */
+static bool is_plain(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A target with a blank in it would end elsewhere for somebody else. */
+static bool is_visible(const char *path) {
+    return is_plain(path, strlen(path)) && strpbrk(path, " \t") == NULL;
+}
+
+static bool begins_with(word it, const char *name) {
+    size_t length = strlen(name);
+    return it.length >= length && word_is((word){it.text, length}, name);
+}
+
+/* The length of a body: digits and nothing else, or more than any that is allowed. */
+static size_t body_length(word value) {
+    size_t length = 0;
+    for (size_t i = 0; i < value.length; i++) {
+        if (value.text[i] < '0' || value.text[i] > '9') {
+            return SIZE_MAX;
+        }
+        length = length > BODY_MOST ? length : length * 10 + (size_t)(value.text[i] - '0');
+    }
+    return value.length == 0 ? SIZE_MAX : length;
+}
+
+/* A folded line is joined by the library to a name like "Content-Lengthb": such names are refused
+ * with the real ones, so no body hides in them. */
+static void see_framing(header_words *all, word name, word value) {
+    if (begins_with(name, "content-length")) {
+        size_t length = body_length(value);
+        all->lengths++;
+        all->malformed |= name.length != strlen("content-length") || length == SIZE_MAX;
+        all->body = length;
+    } else if (begins_with(name, "transfer-encoding")) {
+        all->codings++;
+    }
+}
+
+static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const char *key,
+                                  size_t key_length, const char *text, size_t length) {
+    header_words *all = self;
+    word name = {key, key_length}, value = {text, length};
+    (void)kind;
+    all->count++;
+    all->bytes += key_length + length + strlen(": \r\n");
+    all->malformed |= !is_token(key, key_length) || !is_plain(text, length);
+    switch (key_length == 0 ? '\0' : key[0] | 0x20) {
+    case 'h':
+        if (word_is(name, "host")) {
+            all->hosts++;
+            all->host = value;
+        }
+        break;
+    case 'a':
+        if (word_is(name, "accept")) {
+            all->accept = value;
+        } else if (word_is(name, "authorization")) {
+            all->malformed |= all->authorization.text != NULL; /* which one would count? */
+            all->authorization = value;
+        }
+        break;
+    case 's':
+        if (word_is(name, "sec-fetch-site")) {
+            all->fetch_site = value;
+        }
+        break;
+    default:
+        see_framing(all, name, value);
+        break;
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result count_bytes(void *self, enum MHD_ValueKind kind, const char *key,
+                                   size_t key_length, const char *text, size_t length) {
+    (void)kind, (void)key, (void)text;
+    *(size_t *)self += key_length + length + strlen("&=");
+    return MHD_YES;
+}
+
+/* NULL, or what is wrong with the form of the message, so that it is not read on. */
+static const char *judge_form(exchange *it, const char *version, unsigned *status) {
+    const header_words *all = &it->header;
+    size_t line = strlen(it->path) + strlen("OPTIONS  HTTP/1.1\r\n");
+    MHD_get_connection_values_n(it->connection, MHD_GET_ARGUMENT_KIND, count_bytes, &line);
+    meter_add(&it->loop->worker->meter.received, line + all->bytes);
+    *status = MHD_HTTP_BAD_REQUEST;
+    if (line > LINE_MOST) {
+        *status = MHD_HTTP_URI_TOO_LONG;
+        return "the request line is longer than 4096 bytes: ask for less at once";
+    }
+    if (all->count > HEADERS_MOST || line + all->bytes > HEADER_MOST) {
+        *status = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return "the header has more than 64 lines or 8192 bytes: send fewer";
+    }
+    if (all->malformed || it->path[0] != '/' || !is_visible(it->path)) {
+        return "the header is malformed: names are tokens, values hold no control characters";
+    }
+    if (all->hosts > 1 || (all->hosts == 0 && strcmp(version, "HTTP/1.0") != 0)) {
+        return "HTTP/1.1 has one Host: send it once";
+    }
+    if (all->lengths > 1 || (all->lengths > 0 && all->codings > 0)) {
+        return "the body has two lengths: send one Content-Length or none";
+    }
+    if (all->body > BODY_MOST) {
+        *status = MHD_HTTP_CONTENT_TOO_LARGE;
+        return "the body is longer than 65536 bytes: send none, parameters stand in the query";
+    }
+    if (all->body > 0 || all->codings > 0) {
+        return "there is a body, which is not read: parameters stand in the query";
+    }
+    return NULL;
+}
+
+/* How much a media type is wanted, in thousandths: of the last range of Accept that names it. */
+static int wanted(word accept, const char *type) {
+    const char *at = accept.text, *end = accept.text + accept.length;
+    size_t length = strlen(type);
+    for (int i = 0; i < 32 && at != NULL && at < end; i++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma != NULL ? comma : end;
+        for (; at < stop && (*at == ' ' || *at == '\t'); at++) {
+        }
+        if ((size_t)(stop - at) >= length && word_is((word){at, length}, type)) {
+            const char *q = memmem(at, (size_t)(stop - at), "q=", 2);
+            char digits[8] = "1";
+            if (q != NULL) {
+                size_t room = (size_t)(stop - q) - 2;
+                memcpy(digits, q + 2, room < 7 ? room : 7);
+                digits[room < 7 ? room : 7] = '\0';
+            }
+            return (int)(strtod(digits, NULL) * 1000);
+        }
+        at = stop + 1;
+    }
+    return 0;
+}
+
+static bool method_is_served(exchange *it, const char *method, bool posts) {
+    it->head = strcmp(method, "HEAD") == 0;
+    it->posts = strcmp(method, "POST") == 0;
+    return it->head || strcmp(method, "GET") == 0 || (posts && it->posts);
+}
+
+enum MHD_Result exchange_begin(exchange *it, const char *method, const char *version) {
+    unsigned status;
+    it->kind = METER_OTHER;
+    it->request.name = it->header.host = (word){"", 0};
+    MHD_get_connection_values_n(it->connection, MHD_HEADER_KIND, see_header, &it->header);
+    const char *trouble = judge_form(it, version, &status);
+    if (trouble != NULL) {
+        it->refused = true;
+        meter_add(&it->loop->worker->meter.closed_broken, 1);
+        return answer_problem(it, status, NULL, trouble);
+    }
+    it->route = route_find(it->path, &it->request.name);
+    it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
+    it->stage = STAGE_HEADER;
+    it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
+    it->as_text = it->header.accept.length > 3 && wanted(it->header.accept, "text/plain") >
+                                                      wanted(it->header.accept, "application/json");
+    return MHD_YES;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static int hex_digit(char c) {
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                    : -1;
+}
+
+/* Room for all that can be decoded: nothing of it grows. */
+static bool has_room(exchange *it) {
+    if (it->decoded == NULL) {
+        it->decoded = malloc(LINE_MOST);
+        it->decoded_at = it->decoded;
+    }
+    return it->decoded != NULL;
+}
+
+/* Decodes %XX; a word without them stays where it is. */
+static int decode(exchange *it, word *of, firn_error *error) {
+    if (memchr(of->text, '%', of->length) == NULL) {
+        return FIRN_OK;
+    }
+    if (!has_room(it)) {
+        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+    }
+    char *begin = it->decoded_at;
+    for (size_t i = 0; i < of->length; i++) {
+        char c = of->text[i];
+        if (c == '%') {
+            bool both = of->length - i > 2;
+            int high = both ? hex_digit(of->text[i + 1]) : -1;
+            int low = both ? hex_digit(of->text[i + 2]) : -1;
+            if (high < 0 || low < 0) {
+                return set_error(error, FIRN_EUSAGE,
+                                 "'%%' without two hex digits behind it: write it as %%25");
+            }
+            c = (char)(high * 16 + low);
+            i += 2;
+        }
+        *it->decoded_at++ = c; /* never more than came, which is below LINE_MOST */
+    }
+    *of = (word){begin, (size_t)(it->decoded_at - begin)};
+    return FIRN_OK;
+}
+
+static int take_format(exchange *it, word value, firn_error *error) {
+    it->as_text = word_is(value, "text");
+    if (!it->as_text && !word_is(value, "json")) {
+        return set_error(error, FIRN_EUSAGE, "format=%.*s is not known: take text or json",
+                         (int)(value.length < 50 ? value.length : 50), value.text);
+    }
+    return FIRN_OK;
+}
+
+typedef struct pair_reader {
+    exchange *it;
+    int code;
+} pair_reader;
+
+static enum MHD_Result take_pair(void *self, enum MHD_ValueKind kind, const char *key,
+                                 size_t key_length, const char *text, size_t length) {
+    pair_reader *reader = self;
+    exchange *it = reader->it;
+    request *to = &it->request;
+    word name = {key, key_length}, value = {text != NULL ? text : "", length};
+    (void)kind;
+    reader->code = decode(it, &name, &it->error);
+    if (reader->code == FIRN_OK) {
+        reader->code = decode(it, &value, &it->error);
+    }
+    if (reader->code == FIRN_OK && word_is(name, "format")) {
+        reader->code = take_format(it, value, &it->error);
+    } else if (reader->code == FIRN_OK && to->pair_count == REQUEST_PAIRS_MAX) {
+        reader->code = set_error(&it->error, FIRN_EUSAGE,
+                                 "the query has more than %d keys: send fewer", REQUEST_PAIRS_MAX);
+    } else if (reader->code == FIRN_OK) {
+        to->pairs[to->pair_count].key = word_is(name, "n") ? (word){"count", 5} : name;
+        to->pairs[to->pair_count++].value = value;
+    }
+    return reader->code == FIRN_OK ? MHD_YES : MHD_NO;
+}
+
+/* Name and query, with their escapes undone. */
+static int take_words(exchange *it, firn_error *error) {
+    pair_reader reader = {it, decode(it, &it->request.name, &it->error)};
+    if (reader.code == FIRN_OK) {
+        MHD_get_connection_values_n(it->connection, MHD_GET_ARGUMENT_KIND, take_pair, &reader);
+    }
+    if (reader.code != FIRN_OK) {
+        *error = it->error;
+    }
+    return reader.code;
+}
+
+/* ---- answer ---------------------------------------------------------------------------------- */
+
+static void free_ticket(ticket *one) {
+    sent_free(one->sent);
+    free(one);
+}
+
+static void errand_is_back(void *self) {
+    ticket *it = self;
+    http_loop *loop = it->loop;
+    pthread_mutex_lock(&loop->lock);
+    bool given_up = it->given_up;
+    it->back = true;
+    if (!given_up) {
+        MHD_resume_connection(it->connection); /* which wakes the loop */
+    }
+    pthread_mutex_unlock(&loop->lock);
+    if (given_up) {
+        free_ticket(it);
+    }
+}
+
+/* The lock keeps the errand from coming back before it is known what was sent. */
+static void send_errand(exchange *it) {
+    http_loop *loop = it->loop;
+    ticket *one = calloc(1, sizeof *one);
+    if (one == NULL) {
+        set_error(&it->error, FIRN_EMEMORY, "out of memory: give the process more");
+        door_park(it, STAGE_ERRAND, 0);
+        return;
+    }
+    *one = (ticket){.loop = loop, .connection = it->connection};
+    pthread_mutex_lock(&loop->lock);
+    door_park(it, STAGE_ERRAND, it->until_ns);
+    int code = request_send(&it->request, errand_is_back, one, &one->sent, &it->error);
+    it->ticket = code == FIRN_OK ? one : NULL;
+    if (code != FIRN_OK) { /* told when it is resumed, since a suspended one takes no answer */
+        MHD_resume_connection(it->connection);
+    }
+    pthread_mutex_unlock(&loop->lock);
+    if (code != FIRN_OK) {
+        free(one);
+    }
+}
+
+bool exchange_give_up(exchange *it) {
+    ticket *one = it->ticket;
+    pthread_mutex_lock(&it->loop->lock);
+    bool back = one != NULL && one->back;
+    if (one != NULL && !back) {
+        one->given_up = true; /* from here on it is the keeper's thread's to free */
+        it->ticket = NULL;
+    }
+    pthread_mutex_unlock(&it->loop->lock);
+    return !back;
+}
+
+static enum MHD_Result fail(exchange *it, int code) {
+    it->refused = true;
+    return it->route->fail(it, code, &it->error);
+}
+
+static enum MHD_Result ask(exchange *it);
+
+static enum MHD_Result end_errand(exchange *it) {
+    ticket *one = it->ticket;
+    reply of = {0};
+    it->ticket = NULL;
+    if (one == NULL) {
+        return fail(it, it->error.code);
+    }
+    int code = request_finish(one->sent, &of, &it->error);
+    enum MHD_Result result = MHD_YES;
+    if (code == FIRN_OK) {
+        result = it->route->write(it, &of);
+    } else if (code != REQUEST_LATER) {
+        result = fail(it, code);
+    }
+    free_ticket(one);
+    return code == REQUEST_LATER ? ask(it) : result;
+}
+
+/* Tries; what cannot be answered now is parked, until wait_ms are over. */
+static enum MHD_Result ask(exchange *it) {
+    reply of = {0};
+    int code = request_answer(&it->request, 1, &of, &it->error);
+    if (code == FIRN_OK) {
+        return it->route->write(it, &of);
+    }
+    if (code != REQUEST_LATER && code != REQUEST_ERRAND) {
+        return fail(it, code);
+    }
+    if (it->until_ns == 0) {
+        it->until_ns = it->began_ns + settings_now()->wait_ms * INT64_C(1000000);
+        meter_add(&it->loop->worker->meter.parked, 1);
+    }
+    if (code == REQUEST_ERRAND) {
+        send_errand(it);
+        return MHD_YES;
+    }
+    if (now_ns() >= it->until_ns) {
+        return fail(it, it->error.code != 0 ? it->error.code : FIRN_EEXHAUSTED);
+    }
+    door_park(it, STAGE_LATER, now_ns() + RETRY_NS);
+    return MHD_YES;
+}
+
+static enum MHD_Result begin_asking(exchange *it) {
+    it->stage = STAGE_ASKED;
+    it->request.worker = it->loop->worker;
+    it->request.verb = it->route->verb;
+    int code = take_words(it, &it->error);
+    if (it->route->write == leaf_write) {
+        leaf_read(&it->request);
+    }
+    if (code == FIRN_OK) {
+        code = request_read(&it->request, &it->error);
+    }
+    if (code == FIRN_OK && it->route->write == write_integers && it->request.count > BATCH_MAX) {
+        code = set_error(&it->error, FIRN_ERANGE,
+                         "n=%lld: 1 to %d, or take a run of so many from /v1/block",
+                         (long long)it->request.count, BATCH_MAX);
+    }
+    return code == FIRN_OK ? ask(it) : fail(it, code);
+}
+
+/* A page reads its own query; what it does not know it refuses in its own way. */
+static enum MHD_Result show_page(exchange *it) {
+    int code = take_words(it, &it->error);
+    if (code != FIRN_OK) {
+        it->refused = true;
+        return write_problem(it, code, &it->error);
+    }
+    return it->route != NULL ? it->route->page(it) : page_file(it);
+}
+
+static enum MHD_Result refuse_method(exchange *it) {
+    it->refused = true;
+    return answer_problem(it, MHD_HTTP_METHOD_NOT_ALLOWED, NULL,
+                          it->route != NULL && it->route->posts
+                              ? "the method is not served here: use GET, HEAD or POST"
+                              : "the method is not served here: use GET or HEAD");
+}
+
+enum MHD_Result exchange_go_on(exchange *it) {
+    enum MHD_Result result;
+    switch (it->stage) {
+    case STAGE_ERRAND:
+        return end_errand(it);
+    case STAGE_ASKED:
+    case STAGE_LATER:
+        return ask(it);
+    case STAGE_HEADER:
+    case STAGE_DELAYED:
+        break;
+    }
+    if (!it->served) {
+        return refuse_method(it);
+    }
+    if (guard_refuses(it, &result)) {
+        return result;
+    }
+    return it->route != NULL && it->route->verb != VERB_COUNT ? begin_asking(it) : show_page(it);
+}
+
+void exchange_end(exchange *it) {
+    if (!exchange_give_up(it)) {
+        free_ticket(it->ticket);
+    }
+    free(it->decoded);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* How IDs are written: see form.h. */
+#include "form.h"
+
+#include "fault.h"
+
+#include <string.h>
+
+int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) {
+    const char *names[FIRN_FORM_COUNT + 1];
+    char text[FIRN_NAME_SIZE];
+    for (int i = 0; i <= FIRN_FORM_COUNT; i++) {
+        names[i] = i < FIRN_FORM_COUNT ? firn_form_name(i) : NULL;
+    }
+    int found = word_copy(name, text, sizeof text) ? firn_form_find(text) : -1;
+    if (found < 0) {
+        const char *near = word_copy(name, text, sizeof text) ? nearest(text, names) : NULL;
+        return set_error(error, FIRN_EUSAGE, "there is no form '%.*s': %s%s", word_shown(name),
+                         name.text,
+                         near != NULL ? "did you mean "
+                                      : "dec hex uuid urn braced base32 base32hex base36 base58"
+                                        " base62 bin",
+                         near != NULL ? near : "");
+    }
+    if (firn_form_width(found, scheme->bits) == 0) {
+        return set_error(error, FIRN_EUSAGE,
+                         "the form %s is not for the %u bits of %s: choose another", names[found],
+                         (unsigned)scheme->bits, scheme->name);
+    }
+    if (found == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
+        return set_error(error, FIRN_EUSAGE,
+                         "the form dated is for time-random and time-member, not %s", scheme->name);
+    }
+    *form = found;
+    return FIRN_OK;
+}
+
+/* TypeID 0.3: at most 63 of a-z and _, not at either end. */
+static bool is_prefix(word text) {
+    for (size_t i = 0; i < text.length; i++) {
+        bool letter = text.text[i] >= 'a' && text.text[i] <= 'z';
+        if (!letter && (text.text[i] != '_' || i == 0 || i == text.length - 1)) {
+            return false;
+        }
+    }
+    return text.length <= PREFIX_SIZE - 3;
+}
+
+int prefix_of(char prefix[PREFIX_SIZE], int form, word text, firn_error *error) {
+    if (form != FIRN_FORM_TYPEID) {
+        return set_error(error, FIRN_EUSAGE,
+                         "a prefix is for the form typeid, not %s: leave it out, or add as=typeid",
+                         firn_form_name(form));
+    }
+    if (!is_prefix(text)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "'%.*s' is no prefix: at most 63 of a-z and _, with a letter at both ends",
+                         word_shown(text), text.text);
+    }
+    memcpy(prefix, text.text, text.length);
+    prefix[text.length] = '_'; /* the empty one stands without it */
+    prefix[text.length > 0 ? text.length + 1 : 0] = '\0';
+    return FIRN_OK;
+}
+
+bool is_narrow(const firn_scheme *scheme, int form) {
+    return scheme->bits <= 64 && (form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Hints: see hints.h. Each line can be pasted into a shell as it is. */
+#include "hints.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COMMAND_SIZE 300
+
+static bool is_unix(const char *address) {
+    return strncmp(address, "unix:", 5) == 0;
+}
+
+/* How redis-cli is told where to go. */
+static void redis_cli(char text[COMMAND_SIZE], const char *address, bool tls) {
+    const char *colon = strrchr(address, ':');
+    if (is_unix(address)) {
+        snprintf(text, COMMAND_SIZE, "redis-cli -s %s", address + 5);
+        return;
+    }
+    int host = colon == NULL ? 0 : (int)(colon - address);
+    bool bare = address[0] == '['; /* redis-cli wants ::1 and not [::1] */
+    snprintf(text, COMMAND_SIZE, "redis-cli -h %.*s -p %s%s", bare ? host - 2 : host,
+             bare ? address + 1 : address, colon == NULL ? "" : colon + 1,
+             tls ? " --tls --insecure" : "");
+}
+
+static void tell_http(const char *address, bool tls) {
+    if (is_unix(address)) {
+        printf("  curl --unix-socket %s 'http://localhost/v1/new/snowflake?n=3'\n", address + 5);
+        return;
+    }
+    printf("  curl%s 'http%s://%s/v1/new/snowflake?n=3'\n", tls ? " -k" : "", tls ? "s" : "",
+           address);
+}
+
+void hints_tell(const char *resp, const char *http, bool tls) {
+    char cli[COMMAND_SIZE];
+    printf("\nfirn serves");
+    if (resp != NULL) {
+        printf(" Redis clients at %s", resp);
+    }
+    if (http != NULL) {
+        printf("%s HTTP at %s%s%s", resp != NULL ? " and" : "",
+               is_unix(http) ? "" : (tls ? "https://" : "http://"), http, is_unix(http) ? "" : "/");
+    }
+    printf(", until Ctrl-C. Try in another terminal:\n\n");
+    if (resp != NULL) {
+        redis_cli(cli, resp, tls);
+        printf("  %s INCR orders\n  %s FIRN.NEW uuid7 COUNT 3\n", cli, cli);
+    }
+    if (http != NULL) {
+        tell_http(http, tls);
+    }
+    if (http != NULL && !is_unix(http)) {
+        printf("\nand in a browser http%s://%s/: paste an ID, make some, watch.\n", tls ? "s" : "",
+               http);
+    }
+    printf("\n");
+    fflush(stdout);
+}

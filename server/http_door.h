@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The door of HTTP clients and browsers: /v1, Leaf's paths, metrics, health, the console. */
+#ifndef FIRN_HTTP_DOOR_H
+#define FIRN_HTTP_DOOR_H
+
+#include "listener.h"
+
+/* Starts the threads, each a worker. As resp_door.h has it. */
+int http_door_open(listener all[], int count, int threads, firn_error *error);
+void http_door_close(int64_t ms);
+int64_t http_door_beat_ms(void);
+void http_door_news(void);
+
+#endif

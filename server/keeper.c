@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/* Keepers: see keeper.h. Each round runs what errands wait, steps what is due, and sleeps until
+ * somebody rings or the next step is due. Knows a store by its verbs only, which all go through a
+ * meter here; what is stepped is the catalog's. */
+#include "keeper.h"
+
+#include "catalog.h"
+#include "fault.h"
+#include "log.h"
+#include "steady.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ROUND_ERRANDS = 64, /* of one round, and no more after so many ms: renewals must not starve */
+    ROUND_MS = 20,
+    SLEEP_MS = 500, /* a round begins so often at least, and shows that the keeper is alive */
+    RETRY_LEAST_MS = 100,
+    RETRY_MOST_MS = 2000, /* between tries to open a store that cannot be opened */
+    TELLS_MAX = 4         /* who wants news */
+};
+
+struct keeper {
+    char *url; /* NULL: the default store */
+    size_t index;
+    char shown[256];
+    pthread_t thread;
+    int bell; /* an eventfd */
+    _Atomic bool rung;
+    pthread_mutex_t lock; /* of the queue and of the texts */
+    errand *first, **last;
+    int waiting;
+    bool closed; /* takes no errands any more */
+    bool ended;  /* told by `end` */
+    pthread_cond_t end;
+    char trouble[204], caution[204];
+    _Atomic bool usable;
+    _Atomic uint64_t calls, failures;
+    _Atomic int64_t beat_ms, busy_ms; /* by the steady clock; busy_ms 0: no call is under way */
+
+    /* The thread's own. */
+    firn_store *engine; /* as it was opened */
+    firn_store *store;  /* the same behind the meter */
+    firn_store_ops ops;
+    int64_t retry_ms, pause_ms;
+    firn_error why; /* it could not be opened */
+};
+
+static keeper *_Atomic keepers[KEEPERS_MAX];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `keepers` and `tells` */
+static _Atomic bool stopping;
+static bool unsafe; /* set before the threads start */
+static struct {
+    void (*tell)(void *self);
+    void *self;
+} tells[TELLS_MAX];
+static _Atomic int tell_count;
+
+/* ---- the meter: a store that counts what it is asked, and passes it on ----------------------- */
+
+/* Does this code say that the store cannot be used? The others are its answers. */
+static bool is_failure(int code) {
+    return code == FIRN_ESTORE || code == FIRN_EUNKNOWN || code == FIRN_ESYSTEM ||
+           code == FIRN_EIO || code == FIRN_EMEMORY || code == FIRN_EFORKED;
+}
+
+/* One event a change, not one a try. */
+static void note(keeper *it, int code, const firn_error *error) {
+    bool usable = !is_failure(code), was;
+    if (usable && atomic_load(&it->usable)) {
+        return;
+    }
+    pthread_mutex_lock(&it->lock);
+    was = atomic_exchange(&it->usable, usable);
+    bool first = it->trouble[0] == '\0';
+    snprintf(it->trouble, sizeof it->trouble, "%s", usable ? "" : error->text);
+    pthread_mutex_unlock(&it->lock);
+    if (!usable && (was || first)) {
+        log_event(LOG_LEVEL_ERROR, "store lost", "store", it->shown, "why", error->text, NULL);
+    } else if (usable && !was) {
+        log_event(LOG_LEVEL_INFO, "store ready", "store", it->shown, NULL);
+    }
+}
+
+static void begin_call(keeper *it) {
+    atomic_fetch_add(&it->calls, 1);
+    atomic_store(&it->busy_ms, steady_ms());
+}
+
+static int end_call(keeper *it, int code, const firn_error *why, firn_error *error) {
+    atomic_store(&it->busy_ms, 0);
+    atomic_fetch_add(&it->failures, is_failure(code));
+    note(it, code, why);
+    if (code != FIRN_OK && error != NULL) {
+        *error = *why;
+    }
+    return code;
+}
+
+static int meter_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                         firn_error *error) {
+    keeper *it = self;
+    firn_error why = {0, ""};
+    begin_call(it);
+    return end_call(it, firn_store_reserve(it->engine, request, first, held, &why), &why, error);
+}
+
+static int meter_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
+                           int64_t high, firn_error *error) {
+    keeper *it = self;
+    firn_error why = {0, ""};
+    begin_call(it);
+    return end_call(it, firn_store_give_back(it->engine, ns, key, mine, high, &why), &why, error);
+}
+
+static int meter_list(void *self, const char *ns, firn_visit *visit, void *context,
+                      firn_error *error) {
+    keeper *it = self;
+    firn_error why = {0, ""};
+    begin_call(it);
+    return end_call(it, firn_store_list(it->engine, ns, visit, context, &why), &why, error);
+}
+
+/* The engine's clock. That it has none is no failure of it. */
+static int meter_now(void *self, firn_time *now, firn_error *error) {
+    keeper *it = self;
+    firn_error why = {0, ""};
+    atomic_store(&it->busy_ms, steady_ms());
+    int code = firn_store_now(it->engine, now, &why);
+    if (code == FIRN_ESYSTEM) {
+        atomic_store(&it->busy_ms, 0);
+        if (error != NULL) {
+            *error = why;
+        }
+        return code;
+    }
+    atomic_fetch_add(&it->calls, 1);
+    return end_call(it, code, &why, error);
+}
+
+static const char *meter_caution(void *self) {
+    return firn_store_caution(((keeper *)self)->engine);
+}
+
+static void meter_close(void *self) {
+    keeper *it = self;
+    firn_store_close(it->engine);
+    it->engine = NULL;
+}
+
+/* The library asks the kind of an engine by its name: the meter's is that of what it passes on
+ * to. */
+static const char *engine_name(const char *url) {
+    static const char *const names[] = {"memory", "sqlite", "postgres", "mysql",
+                                        "redis",  "rediss", "etcd",     "zookeeper"};
+    size_t length = url == NULL ? 0 : strcspn(url, ":");
+    if (url == NULL) {
+        return "sqlite";
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strlen(names[i]) == length && memcmp(names[i], url, length) == 0 &&
+            url[length] == ':') {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+void keepers_allow_unsafe(void) {
+    unsafe = true;
+}
+
+static int open_store(keeper *it) {
+    const firn_store_options options = {.unsafe = unsafe};
+    atomic_store(&it->busy_ms, steady_ms());
+    int code = firn_store_open(&it->engine, it->url, &options, &it->why);
+    atomic_store(&it->busy_ms, 0);
+    if (code != FIRN_OK) {
+        it->engine = NULL;
+        return code;
+    }
+    it->ops = (firn_store_ops){.version = 1,
+                               .scheme = engine_name(it->url),
+                               .reserve = meter_reserve,
+                               .give_back = meter_give_back,
+                               .list = meter_list,
+                               .now = meter_now,
+                               .caution = meter_caution,
+                               .close = meter_close};
+    code = firn_store_wrap(&it->store, &it->ops, it, &it->why);
+    if (code != FIRN_OK) {
+        firn_store_close(it->engine);
+        it->engine = NULL;
+        it->store = NULL;
+    }
+    return code;
+}
+
+static void tell_caution(keeper *it) {
+    const char *caution = firn_store_caution(it->engine);
+    if (caution != NULL) {
+        pthread_mutex_lock(&it->lock);
+        snprintf(it->caution, sizeof it->caution, "%s", caution);
+        pthread_mutex_unlock(&it->lock);
+        log_event(LOG_LEVEL_WARNING, "store caution", "store", it->shown, "why", caution, NULL);
+    }
+}
+
+firn_store *keeper_store(keeper *it, firn_error *error) {
+    if (it->store == NULL && steady_ms() >= it->retry_ms) {
+        int code = open_store(it);
+        note(it, code == FIRN_OK ? FIRN_OK : FIRN_ESTORE, &it->why);
+        if (code == FIRN_OK) {
+            tell_caution(it);
+        } else {
+            it->pause_ms = it->pause_ms == 0 ? RETRY_LEAST_MS : it->pause_ms * 2;
+            it->pause_ms = it->pause_ms > RETRY_MOST_MS ? RETRY_MOST_MS : it->pause_ms;
+            it->retry_ms = steady_ms() + it->pause_ms;
+        }
+    }
+    if (it->store == NULL && error != NULL) {
+        *error = it->why;
+    }
+    return it->store;
+}
+
+/* ---- errands --------------------------------------------------------------------------------- */
+
+static errand *next_errand(keeper *it) {
+    pthread_mutex_lock(&it->lock);
+    errand *one = it->first;
+    if (one != NULL) {
+        it->first = one->next;
+        it->last = it->first == NULL ? &it->first : it->last;
+        it->waiting--;
+    }
+    pthread_mutex_unlock(&it->lock);
+    return one;
+}
+
+/* At most `most`, and none is begun after `ms`. */
+static void run_errands(keeper *it, int most, int64_t ms) {
+    int64_t since = steady_ms();
+    for (int i = 0; i < most && (i == 0 || steady_ms() - since < ms); i++) {
+        errand *one = next_errand(it);
+        if (one == NULL) {
+            return;
+        }
+        one->run(one);
+        one->done(one); /* it may be gone from here on */
+    }
+}
+
+bool keeper_send(keeper *it, errand *one) {
+    pthread_mutex_lock(&it->lock);
+    bool taken = !it->closed && it->waiting < ERRANDS_MAX;
+    if (taken) {
+        one->next = NULL;
+        *it->last = one;
+        it->last = &one->next;
+        it->waiting++;
+    }
+    pthread_mutex_unlock(&it->lock);
+    if (taken) {
+        keeper_wake(it);
+    }
+    return taken;
+}
+
+void keeper_wake(keeper *it) {
+    if (!atomic_exchange(&it->rung, true)) {
+        uint64_t one = 1;
+        ssize_t size = write(it->bell, &one, sizeof one);
+        (void)size; /* an eventfd that is full rings already */
+    }
+}
+
+/* Sleeps until somebody rings, at most `ms`. */
+static void sleep_until(keeper *it, int64_t ms) {
+    struct pollfd bell = {it->bell, POLLIN, 0};
+    uint64_t rings;
+    pthread_mutex_lock(&it->lock);
+    bool idle = it->waiting == 0;
+    pthread_mutex_unlock(&it->lock);
+    ms = !idle || ms < 0 ? 0 : ms < SLEEP_MS ? ms : SLEEP_MS;
+    if (poll(&bell, 1, (int)ms) > 0) {
+        ssize_t size = read(it->bell, &rings, sizeof rings);
+        (void)size;
+    }
+    atomic_store(&it->rung, false); /* before anything is looked at: who comes later rings again */
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static void tell_news(void) {
+    for (int i = 0; i < atomic_load(&tell_count); i++) {
+        tells[i].tell(tells[i].self);
+    }
+}
+
+/* Whoever is sent an errand after this is refused. */
+static void close_queue(keeper *it) {
+    pthread_mutex_lock(&it->lock);
+    it->closed = true;
+    pthread_mutex_unlock(&it->lock);
+}
+
+static void *run(void *self) {
+    keeper *it = self;
+    while (!atomic_load(&stopping)) {
+        bool news = false;
+        atomic_store(&it->beat_ms, steady_ms());
+        run_errands(it, ROUND_ERRANDS, ROUND_MS);
+        int64_t wait_ms = catalog_step(it, &news);
+        if (news) {
+            tell_news();
+        }
+        sleep_until(it, wait_ms);
+    }
+    close_queue(it);
+    run_errands(it, ERRANDS_MAX, INT64_MAX);
+    catalog_close(it);
+    firn_store_close(it->store);
+    it->store = NULL;
+    pthread_mutex_lock(&it->lock);
+    it->ended = true;
+    pthread_cond_signal(&it->end);
+    pthread_mutex_unlock(&it->lock);
+    return NULL;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Without user and password, which stand before the last @ of the host, and without parameters that
+ * may hold one. */
+static void show_url(char shown[256], const char *url) {
+    if (url == NULL) {
+        snprintf(shown, 256, "sqlite: (default)");
+        return;
+    }
+    size_t head = strcspn(url, ":") + 1, length = strcspn(url, "?");
+    const char *from = strncmp(url + head, "//", 2) == 0 ? url + head + 2 : NULL;
+    const char *at = from != NULL ? memrchr(from, '@', (size_t)(url + length - from)) : NULL;
+    if (at != NULL) {
+        snprintf(shown, 256, "%.*s%.*s", (int)(from - url), url, (int)(url + length - at - 1),
+                 at + 1);
+    } else {
+        snprintf(shown, 256, "%.*s", (int)length, url);
+    }
+    make_plain(shown);
+}
+
+static bool is_same(const char *a, const char *b) {
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static void free_keeper(keeper *it) {
+    if (it->bell >= 0) {
+        close(it->bell);
+    }
+    pthread_cond_destroy(&it->end);
+    pthread_mutex_destroy(&it->lock);
+    free(it->url);
+    free(it);
+}
+
+static bool only_check; /* settled before any keeper is made */
+
+void keepers_only_check(void) {
+    only_check = true;
+}
+
+static keeper *make_keeper(const char *url, size_t index, firn_error *error) {
+    keeper *it = calloc(1, sizeof *it);
+    if (it == NULL) {
+        set_error(error, FIRN_EMEMORY, "out of memory for a keeper of a store");
+        return NULL;
+    }
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&it->end, &steady);
+    pthread_condattr_destroy(&steady);
+    pthread_mutex_init(&it->lock, NULL);
+    it->last = &it->first;
+    it->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    it->url = url != NULL ? strdup(url) : NULL;
+    it->index = index;
+    show_url(it->shown, url);
+    atomic_store(&it->beat_ms, steady_ms());
+    if (it->bell < 0 || (url != NULL && it->url == NULL) ||
+        (!only_check && pthread_create(&it->thread, NULL, run, it) != 0)) {
+        set_error(error, FIRN_ESYSTEM,
+                  "no thread for the store %.120s: raise the limits of this"
+                  " process",
+                  it->shown);
+        free_keeper(it);
+        return NULL;
+    }
+    if (!only_check) {
+        pthread_setname_np(it->thread, "firn keeper");
+    }
+    return it;
+}
+
+int keeper_of(keeper **out, const char *url, firn_error *error) {
+    int code = FIRN_OK;
+    size_t i = 0;
+    if (engine_name(url) == NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "'%.*s' is no kind of store: write memory:, sqlite:PATH, postgres://,"
+                         " mysql://, redis://, etcd:// or zookeeper://",
+                         (int)strcspn(url, ":") < 31 ? (int)strcspn(url, ":") : 31, url);
+    }
+    pthread_mutex_lock(&lock);
+    while (i < KEEPERS_MAX && atomic_load(&keepers[i]) != NULL &&
+           !is_same(atomic_load(&keepers[i])->url, url)) {
+        i++;
+    }
+    if (i == KEEPERS_MAX) {
+        code = set_error(error, FIRN_ERANGE,
+                         "more than %d stores: serve the others by a server of"
+                         " their own",
+                         KEEPERS_MAX);
+    } else if (atomic_load(&keepers[i]) == NULL && atomic_load(&stopping)) {
+        code = set_error(error, FIRN_ESTORE, "the server is ending: ask another one");
+    } else if (atomic_load(&keepers[i]) == NULL) {
+        atomic_store(&keepers[i], make_keeper(url, i, error));
+    }
+    if (code == FIRN_OK) {
+        *out = atomic_load(&keepers[i]);
+        code = *out != NULL ? FIRN_OK : error->code;
+    }
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+size_t keeper_index(const keeper *it) {
+    return it->index;
+}
+
+bool keeper_look(size_t i, keeper_state *state) {
+    keeper *it = i < KEEPERS_MAX ? atomic_load(&keepers[i]) : NULL;
+    int64_t now = steady_ms();
+    if (it == NULL) {
+        return false;
+    }
+    int64_t busy = atomic_load(&it->busy_ms);
+    *state = (keeper_state){.usable = atomic_load(&it->usable),
+                            .calls = atomic_load(&it->calls),
+                            .failures = atomic_load(&it->failures),
+                            .beat_ms = now - atomic_load(&it->beat_ms),
+                            .busy_ms = busy == 0 ? 0 : now - busy};
+    pthread_mutex_lock(&it->lock);
+    state->errands = it->waiting;
+    memcpy(state->trouble, it->trouble, sizeof state->trouble);
+    memcpy(state->caution, it->caution, sizeof state->caution);
+    pthread_mutex_unlock(&it->lock);
+    memcpy(state->url, it->shown, sizeof state->url);
+    if (!state->usable && state->trouble[0] == '\0') {
+        snprintf(state->trouble, sizeof state->trouble, "not asked for anything yet");
+    }
+    return true;
+}
+
+void keepers_on_news(void (*tell)(void *self), void *self) {
+    pthread_mutex_lock(&lock);
+    int count = atomic_load(&tell_count);
+    if (count < TELLS_MAX) {
+        tells[count].tell = tell;
+        tells[count].self = self;
+        atomic_store(&tell_count, count + 1);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Has it ended by then? One that hangs in its store is left to itself, and so is its memory. */
+static bool await_end(keeper *it, const struct timespec *until) {
+    int late = 0;
+    pthread_mutex_lock(&it->lock);
+    while (!it->ended && late == 0) {
+        late = pthread_cond_timedwait(&it->end, &it->lock, until);
+    }
+    bool ended = it->ended;
+    pthread_mutex_unlock(&it->lock);
+    if (!ended) {
+        pthread_detach(it->thread);
+        log_event(LOG_LEVEL_WARNING, "store hangs", "store", it->shown, "why",
+                  "it did not take back what was left of its windows in time", NULL);
+        return false;
+    }
+    pthread_join(it->thread, NULL);
+    return true;
+}
+
+static struct timespec time_after(int64_t ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + ms % 1000 * 1000000;
+    return (struct timespec){until.tv_sec + ms / 1000 + ns / 1000000000, ns % 1000000000};
+}
+
+/* Without the lock while it waits: errands that are run at the end look for their keeper. */
+void keepers_stop(int64_t ms) {
+    struct timespec until = time_after(ms);
+    bool all = true;
+    pthread_mutex_lock(&lock);
+    atomic_store(&stopping, true); /* from here on there are no new ones */
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&keepers[i]) != NULL; i++) {
+        keeper_wake(atomic_load(&keepers[i]));
+    }
+    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&keepers[i]) != NULL; i++) {
+        keeper *it = atomic_load(&keepers[i]);
+        bool ended = await_end(it, &until);
+        atomic_store(&keepers[i], NULL);
+        if (ended) {
+            free_keeper(it);
+        }
+        all = all && ended;
+    }
+    pthread_mutex_lock(&lock);
+    atomic_store(&tell_count, 0);
+    atomic_store(&stopping,
+                 !all); /* for those that are left: they end when their store lets them */
+    pthread_mutex_unlock(&lock);
+}

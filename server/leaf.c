@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Leaf's paths, answered as its server does, for clients that were written for it: the bare number
+ * as text; failures as status 500 with the object that its framework makes. */
+#include "exchange.h"
+
+#include <string.h>
+#include <time.h>
+
+static const char leaf_text[] = "text/plain;charset=UTF-8";
+static const char leaf_json[] = "application/json;charset=UTF-8";
+
+/* Leaf knows no query, and serves numbers of its one generator under any key. Here a key may name a
+ * generator that makes numbers; else it is the scheme of Leaf's that answers. */
+void leaf_read(request *asked) {
+    asked->pair_count = 0;
+    if (asked->verb == VERB_NEW) {
+        const generator *named = catalog_generator(asked->name);
+        asked->name = named != NULL && named->narrow ? asked->name : (word){"leaf", strlen("leaf")};
+    }
+}
+
+enum MHD_Result leaf_write(exchange *it, const reply *of) {
+    char number[FIRN_TEXT_SIZE + 66 + 1];
+    size_t length = 0;
+    if (of->kind == REPLY_NUMBERS) {
+        length = write_number(number, of->numbers[0], of->is_signed);
+    } else if (of->kind == REPLY_IDS) {
+        length = reply_write_id(number, &it->request, of, 0);
+    } else if (of->kind == REPLY_INTEGER) {
+        length = write_number(number, (uint64_t)of->first, true);
+    }
+    number[length] = '\0';
+    return answer_text(it, MHD_HTTP_OK, leaf_text, number);
+}
+
+static enum MHD_Result answer_failure(exchange *it, unsigned status, const char *exception,
+                                      const char *message) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    json_int_t now_ms = (json_int_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return answer_json(it, status, leaf_json,
+                       json_pack("{s:I, s:i, s:s, s:s, s:s, s:s}", "timestamp", now_ms, "status",
+                                 (int)status, "error", MHD_get_reason_phrase_for(status),
+                                 "exception", exception, "message", message, "path", it->path));
+}
+
+/* Leaf tells three failures by the ID that it returns with them: -1 not ready, -2 no such key, -3
+ * nothing left in both of its segments. */
+enum MHD_Result leaf_fail(exchange *it, int code, const firn_error *error) {
+    int id = code == FIRN_EUSAGE ? -2 : code == FIRN_EEXHAUSTED || code == FIRN_EWINDOW ? -3 : -1;
+    char message[64] = "Result{id=-1, status=EXCEPTION}";
+    (void)error;
+    message[strlen("Result{id=-")] = (char)('0' - id);
+    return answer_failure(it, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                          "com.sankuai.inf.leaf.server.exception.LeafServerException", message);
+}
+
+#define EPOCH_MS INT64_C(1288834974657)
+#define TICKS    (INT64_C(1) << 42) /* that the time tells, half of them before the epoch */
+
+/* ---- /decodeSnowflakeId ---------------------------------------------------------------------- */
+
+/* As Java reads a long: a sign, then digits. */
+static bool read_long(word text, firn_id *id) {
+    bool plus = text.length > 1 && text.text[0] == '+';
+    bool digit = text.length > plus && text.text[plus] != '+';
+    bool minus = text.length > 0 && text.text[0] == '-';
+    firn_error error;
+    if (!digit || (plus && text.text[1] == '-') ||
+        firn_parse(id, FIRN_FORM_DEC, 64, text.text + plus, text.length - plus, &error) != 0) {
+        return false;
+    }
+    return minus == ((int64_t)id->low < 0);
+}
+
+/* The scheme's sign bit is a part of the time here, which may be negative, as in Leaf. */
+static bool read_fields(const firn_id *id, int64_t *unix_ms, int64_t *node, int64_t *sequence) {
+    firn_scheme row;
+    firn_fields fields = {0};
+    firn_error error;
+    if (firn_scheme_make(&row, "time:42/ms@@1970-01-01 node:10 sequence:12", NULL, NULL, NULL,
+                         &error) != 0 ||
+        firn_unpack(&fields, &row, id, &error) != 0) {
+        return false;
+    }
+    int64_t tick = (int64_t)fields.value[0].low;
+    tick = tick >= TICKS / 2 ? tick - TICKS : tick;
+    *unix_ms = tick + EPOCH_MS;
+    *node = (int64_t)fields.value[1].low;
+    *sequence = (int64_t)fields.value[2].low;
+    return true;
+}
+
+static json_t *describe(int64_t unix_ms, int64_t node, int64_t sequence) {
+    int64_t ms = (unix_ms % 1000 + 1000) % 1000;
+    time_t seconds = (time_t)((unix_ms - ms) / 1000);
+    struct tm local;
+    char when[32];
+    if (localtime_r(&seconds, &local) == NULL) {
+        return NULL;
+    }
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+    json_t *stamp = json_sprintf("%lld(%s.%03d)", (long long)unix_ms, when, (int)ms);
+    return json_pack("{s:o, s:o, s:o}", "timestamp", stamp, "sequenceId",
+                     json_sprintf("%lld", (long long)sequence), "workerId",
+                     json_sprintf("%lld", (long long)node));
+}
+
+enum MHD_Result leaf_decode(exchange *it) {
+    firn_id id;
+    int64_t unix_ms, node, sequence;
+    const request *asked = &it->request;
+    for (size_t i = 0; i < asked->pair_count; i++) {
+        if (!word_is(asked->pairs[i].key, "snowflakeId")) {
+            continue;
+        }
+        if (read_long(asked->pairs[i].value, &id) && read_fields(&id, &unix_ms, &node, &sequence)) {
+            return answer_json(it, MHD_HTTP_OK, leaf_json, describe(unix_ms, node, sequence));
+        }
+        return answer_json(it, MHD_HTTP_OK, leaf_json,
+                           json_pack("{s:s}", "errorMsg", "snowflake Id反解析发生异常!"));
+    }
+    it->refused = true;
+    return answer_failure(it, MHD_HTTP_BAD_REQUEST,
+                          "org.springframework.web.bind.MissingServletRequestParameterException",
+                          "Required String parameter 'snowflakeId' is not present");
+}

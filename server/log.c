@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* One line an event on standard error: see log.h. */
+#include "log.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 1000, END_SIZE = 4 /* what closes a line: quote, brace, newline */ };
+
+static _Atomic int least_level = LOG_LEVEL_INFO;
+static atomic_bool as_objects;
+static pthread_mutex_t one_writer = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long lost; /* lines that nobody read in time; the writer's */
+
+void log_set(enum log_level least, bool as_json) {
+    atomic_store(&least_level, (int)least);
+    atomic_store(&as_objects, as_json);
+}
+
+/* ---- a line --------------------------------------------------------------------------------- */
+
+/* Room is kept for the end, so that a line which is cut is still well-formed. */
+typedef struct line {
+    char text[LINE_SIZE];
+    size_t length;
+    bool json, full;
+} line;
+
+static void put(line *to, const char *text, size_t length) {
+    if (to->full || to->length + length > LINE_SIZE - END_SIZE) {
+        to->full = true;
+        return;
+    }
+    memcpy(to->text + to->length, text, length);
+    to->length += length;
+}
+
+static void put_word(line *to, const char *text) {
+    put(to, text, strlen(text));
+}
+
+/* Nothing that a terminal would obey, and nothing that is no UTF-8. */
+static void put_escaped(line *to, const char *text) {
+    for (; *text != '\0'; text++) {
+        char escaped[2] = {'\\', *text};
+        if (*text == '"' || *text == '\\') {
+            put(to, escaped, 2);
+        } else {
+            put(to, *text < ' ' || *text > '~' ? "?" : text, 1);
+        }
+    }
+}
+
+static bool is_bare(const char *text) {
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at <= ' ' || *at > '~' || strchr("\"\\=", *at) != NULL) {
+            return false;
+        }
+    }
+    return text[0] != '\0';
+}
+
+/* All or nothing of a name with its value, but that a long value is cut. */
+static void put_pair(line *to, const char *name, const char *value) {
+    char first = to->length == 0;
+    if (to->full || to->length + strlen(name) + 8 > LINE_SIZE - END_SIZE) {
+        to->full = true;
+        return;
+    }
+    put_word(to, to->json ? (first ? "{\"" : ",\"") : (first ? "" : " "));
+    put_escaped(to, name);
+    put_word(to, to->json ? "\":\"" : "=");
+    if (!to->json && is_bare(value)) {
+        put_word(to, value);
+        return;
+    }
+    put_word(to, to->json ? "" : "\"");
+    put_escaped(to, value);
+    memcpy(to->text + to->length, "\"", 1); /* of the room that is kept */
+    to->length++;
+}
+
+static void put_time(line *to) {
+    struct timespec now;
+    struct tm parts;
+    char text[64];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    size_t length = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + length, sizeof text - length, ".%03ldZ", now.tv_nsec / 1000000);
+    put_pair(to, "time", text);
+}
+
+static void end_line(line *to) {
+    const char *end = to->json ? "}\n" : "\n";
+    memcpy(to->text + to->length, end, strlen(end));
+    to->length += strlen(end);
+}
+
+/* ---- the way out ---------------------------------------------------------------------------- */
+
+/* Standard error may be shared with a terminal or another program, so its flags are not ours to
+ * change: a socket is asked not to wait, and of all else it is known whether a line fits. */
+static bool write_out(const line *it) {
+    struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+    ssize_t sent = send(STDERR_FILENO, it->text, it->length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0) {
+        sent = write(STDERR_FILENO, it->text, it->length);
+    }
+    return sent > 0;
+}
+
+static void tell_lost(bool json) {
+    char number[24];
+    line it = {.json = json};
+    snprintf(number, sizeof number, "%lu", lost);
+    put_time(&it);
+    put_pair(&it, "level", "warning");
+    put_pair(&it, "event", "log lines lost");
+    put_pair(&it, "lines", number);
+    end_line(&it);
+    lost = write_out(&it) ? 0 : lost;
+}
+
+void log_event(enum log_level level, const char *event, ...) {
+    static const char *const levels[] = {"debug", "info", "warning", "error"};
+    if ((int)level < atomic_load(&least_level)) {
+        return;
+    }
+    line it = {.json = atomic_load(&as_objects)};
+    put_time(&it);
+    put_pair(&it, "level", levels[level]);
+    put_pair(&it, "event", event);
+    va_list pairs;
+    va_start(pairs, event);
+    for (const char *name = va_arg(pairs, const char *); name != NULL;
+         name = va_arg(pairs, const char *)) {
+        const char *value = va_arg(pairs, const char *);
+        put_pair(&it, name, value != NULL ? value : "");
+    }
+    va_end(pairs);
+    end_line(&it);
+    pthread_mutex_lock(&one_writer);
+    if (lost > 0) {
+        tell_lost(it.json);
+    }
+    lost += !write_out(&it);
+    pthread_mutex_unlock(&one_writer);
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT */
+/* firn-serve: puts the server together, waits for signals, and takes it apart. All work is done in
+ * other threads: those of the doors and the keepers. */
+#include "access.h"
+#include "catalog.h"
+#include "config.h"
+#include "credentials.h"
+#include "fault.h"
+#include "hints.h"
+#include "http_door.h"
+#include "keeper.h"
+#include "listener.h"
+#include "log.h"
+#include "notify.h"
+#include "resp_door.h"
+#include "server.h"
+#include "setting.h"
+#include "status.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ROUND_MS = 1000,        /* the main thread looks round so often */
+    BEAT_MOST_MS = 10000,   /* a door that did not come round for so long is stuck */
+    KEEPER_MOST_MS = 60000, /* a keeper may be inside a store for so long */
+    GIVE_BACK_MS = 10000,   /* how long stores may take for the last of it */
+    AGAIN_MS = 300          /* signals nearer together are one wish, of a shell and its group */
+};
+
+/* A door with its sockets. */
+typedef struct door {
+    const char *name;
+    listener *all;
+    int count, copies;
+    int (*open)(listener all[], int count, int threads, firn_error *error);
+    void (*close)(int64_t ms);
+    void (*news)(void);
+    int threads;
+    bool is_open;
+} door;
+
+enum { DOOR_RESP, DOOR_HTTP, DOOR_COUNT };
+
+static struct {
+    config config; /* in force: what needs a restart stays as it was */
+    int count;     /* of the command line, which a reload reads again */
+    char **words;
+    door doors[DOOR_COUNT];
+    bool on_terminal;
+    bool ready; /* as last told */
+    char why[256];
+    int64_t watchdog_ms, alive_at_ms;
+} all = {.doors = {
+             [DOOR_RESP] = {.name = "resp",
+                            .open = resp_door_open,
+                            .close = resp_door_close,
+                            .news = resp_door_news},
+             [DOOR_HTTP] = {.name = "http",
+                            .open = http_door_open,
+                            .close = http_door_close,
+                            .news = http_door_news},
+         }};
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* What ends the process before it serves is told as the command does it. */
+static int fail(const firn_error *error) {
+    fprintf(stderr, "firn: %s\n", error->text);
+    return status_of(error->code);
+}
+
+static const char *or_null(const char *text) {
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* ---- the process ---------------------------------------------------------------------------- */
+
+/* As many descriptors as it may have. What cannot be had shows when a door runs out of them. */
+static void raise_limits(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+/* A core file or a debugger would show the key, and tokens on their way. */
+static void keep_secrets(const settings *set) {
+    if (set->tokens[0] != '\0' || set->tls_key[0] != '\0') {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    }
+}
+
+static int cores(void) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online > 64 ? 64 : (int)online;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static int add_names(const config *it, firn_error *error) {
+    int code = FIRN_OK;
+    for (size_t i = 0; i < it->name_count && code == FIRN_OK; i++) {
+        const named *one = &it->names[i];
+        code = one->is_segment
+                   ? catalog_add_segment(one->name, one->keys, or_null(one->store), error)
+                   : catalog_add_generator(one->name, one->scheme, one->keys, or_null(one->store),
+                                           or_null(one->form), or_null(one->prefix), error);
+        if (code != FIRN_OK) {
+            set_error(error, code, "%.80s: %s", one->where, error->text);
+        }
+    }
+    return code;
+}
+
+/* How many segments may be made by whoever asks for them. */
+static size_t segments_allowed(const settings *set) {
+    return set->auto_create ? (size_t)set->auto_create_most : 0;
+}
+
+static int begin_catalog(const config *it, firn_error *error) {
+    const settings *set = &it->set;
+    if (set->unsafe) {
+        keepers_allow_unsafe();
+    }
+    /* room for what a reload may allow */
+    size_t segments = (size_t)setting_table[SETTING_auto_create_most].most;
+    for (size_t i = 0; i < it->name_count; i++) {
+        segments += it->names[i].is_segment;
+    }
+    int code = catalog_begin(or_null(set->store), (size_t)set->generators_most, segments,
+                             segments_allowed(set), error);
+    return code == FIRN_OK ? add_names(it, error) : code;
+}
+
+static int check_files(const settings *set, firn_error *error) {
+    int code = access_check(or_null(set->tokens), error);
+    return code == FIRN_OK ? credentials_check(set->tls_cert, set->tls_key, error) : code;
+}
+
+/* Sockets that were handed over may reach out whatever the settings say. */
+static int check_reach(const settings *set, firn_error *error) {
+    for (int i = 0; i < DOOR_COUNT; i++) {
+        for (int j = 0; j < all.doors[i].count; j++) {
+            const char *address = all.doors[i].all[j].address;
+            if (set->tokens[0] == '\0' && address_is_public(address)) {
+                return set_error(error, FIRN_EUSAGE,
+                                 "%s is open to other machines, and to everybody there: set tokens "
+                                 "= FILE, or serve on 127.0.0.1",
+                                 address);
+            }
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static int open_listeners(door *it, const char *addresses, firn_error *error) {
+    int room = LISTENERS_MAX * it->copies;
+    it->all = calloc((size_t)room, sizeof *it->all);
+    if (it->all == NULL) {
+        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+    }
+    int mode = (int)strtol(all.config.set.socket_mode, NULL, 8);
+    int count = listeners_open(it->all, room, it->name, addresses, it->copies, mode, error);
+    it->count = count < 0 ? 0 : count;
+    return count < 0 ? count : FIRN_OK;
+}
+
+static void tell_listeners(const door *it) {
+    for (int i = 0; i < it->count; i += it->copies) {
+        const listener *one = &it->all[i];
+        bool tls = credentials_are_there() && !one->is_unix;
+        log_event(LOG_LEVEL_INFO, "listening", "door", it->name, "address", one->address, "tls",
+                  tls ? "yes" : "no", NULL);
+        if (!tls && address_is_public(one->address)) {
+            log_event(LOG_LEVEL_WARNING, "tokens and IDs travel in the clear", "address",
+                      one->address, "cure", "set tls_cert and tls_key", NULL);
+        }
+    }
+}
+
+static void tell_hints(void) {
+    const door *resp = &all.doors[DOOR_RESP], *http = &all.doors[DOOR_HTTP];
+    hints_tell(resp->count > 0 ? resp->all[0].address : NULL,
+               http->count > 0 ? http->all[0].address : NULL, credentials_are_there());
+}
+
+/* The sockets first: a server whose address is taken claims no nodes. */
+static int open_all(firn_error *error) {
+    const settings *set = &all.config.set;
+    door *resp = &all.doors[DOOR_RESP], *http = &all.doors[DOOR_HTTP];
+    resp->threads = resp->copies = set->loops > 0 ? (int)set->loops : cores();
+    http->threads = http->copies =
+        set->http_threads > 0 ? (int)set->http_threads : (cores() < 4 ? cores() : 4);
+    int code = access_load(or_null(set->tokens), error);
+    code = code == FIRN_OK ? credentials_load(set->tls_cert, set->tls_key, error) : code;
+    code = code == FIRN_OK ? open_listeners(resp, set->resp, error) : code;
+    code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
+    code = code == FIRN_OK ? check_reach(set, error) : code;
+    code = code == FIRN_OK ? begin_catalog(&all.config, error) : code;
+    for (int i = 0; i < DOOR_COUNT && code == FIRN_OK; i++) {
+        door *it = &all.doors[i];
+        code = it->count > 0 ? it->open(it->all, it->count, it->threads, error) : FIRN_OK;
+        it->is_open = code == FIRN_OK && it->count > 0;
+    }
+    return code;
+}
+
+static void tell_doors(void *self) {
+    (void)self;
+    for (int i = 0; i < DOOR_COUNT; i++) {
+        if (all.doors[i].is_open) {
+            all.doors[i].news();
+        }
+    }
+}
+
+/* Clients first, then what they were served from. */
+static void close_all(void) {
+    int64_t end = now_ms() + all.config.set.stop_s * 1000;
+    for (int i = 0; i < DOOR_COUNT; i++) {
+        if (all.doors[i].is_open) {
+            int64_t left = end - now_ms();
+            all.doors[i].close(left > 0 ? left : 0);
+        }
+        listeners_close(all.doors[i].all, all.doors[i].count);
+        free(all.doors[i].all);
+    }
+    keepers_stop(GIVE_BACK_MS);
+    config_free(&all.config);
+}
+
+/* ---- while it runs -------------------------------------------------------------------------- */
+
+static bool is_alive(void) {
+    keeper_state state;
+    if ((all.doors[DOOR_RESP].is_open && resp_door_beat_ms() > BEAT_MOST_MS) ||
+        (all.doors[DOOR_HTTP].is_open && http_door_beat_ms() > BEAT_MOST_MS)) {
+        return false;
+    }
+    for (size_t i = 0; keeper_look(i, &state); i++) {
+        if (state.beat_ms > KEEPER_MOST_MS || state.busy_ms > KEEPER_MOST_MS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Who watches us ends us when this stays out. */
+static void tell_alive(void) {
+    if (all.watchdog_ms == 0 || now_ms() - all.alive_at_ms < all.watchdog_ms / 3) {
+        return;
+    }
+    if (is_alive()) {
+        all.alive_at_ms = now_ms();
+        notify_alive();
+    } else {
+        log_event(LOG_LEVEL_ERROR, "stuck", "why", "a thread does not come round", NULL);
+    }
+}
+
+/* Tells when what /readyz says has changed. */
+static void tell_ready(void) {
+    char why[sizeof all.why] = "";
+    bool ready = catalog_ready(why);
+    if (ready == all.ready && strcmp(why, all.why) == 0) {
+        return;
+    }
+    if (ready != all.ready) {
+        log_event(ready ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, ready ? "ready" : "not ready",
+                  ready ? NULL : "why", why, NULL);
+    }
+    notify_status(ready ? "serving" : why);
+    all.ready = ready;
+    memcpy(all.why, why, sizeof why);
+}
+
+/* ---- reload --------------------------------------------------------------------------------- */
+
+static bool same_names(const config *a, const config *b) {
+    if (a->name_count != b->name_count) {
+        return false;
+    }
+    for (size_t i = 0; i < a->name_count; i++) {
+        const named *x = &a->names[i], *y = &b->names[i];
+        if (x->is_segment != y->is_segment || strcmp(x->name, y->name) != 0 ||
+            strcmp(x->scheme, y->scheme) != 0 || strcmp(x->keys, y->keys) != 0 ||
+            strcmp(x->store, y->store) != 0 || strcmp(x->form, y->form) != 0 ||
+            strcmp(x->prefix, y->prefix) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void tell_restart(const char *what) {
+    log_event(LOG_LEVEL_WARNING, "needs a restart", "setting", what, NULL);
+}
+
+/* What may change takes the new value, the rest keeps the one that is in force. */
+static int take_settings(const settings *fresh, firn_error *error) {
+    settings next = all.config.set;
+    bool any = false;
+    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+        bool tls = at == &setting_table[SETTING_tls_cert] || at == &setting_table[SETTING_tls_key];
+        if (setting_same(&next, fresh, at)) {
+            continue;
+        }
+        /* whether the addresses speak TLS is settled, only with what is not */
+        if (!at->reloads || (tls && credentials_are_there() != (fresh->tls_cert[0] != '\0'))) {
+            tell_restart(at->name);
+            continue;
+        }
+        setting_copy(&next, fresh, at);
+        log_event(LOG_LEVEL_INFO, "setting changed", "setting", at->name, NULL);
+        any = true;
+    }
+    int code = any ? settings_put(&next, error) : FIRN_OK;
+    if (code == FIRN_OK) {
+        all.config.set = next;
+        catalog_allow(segments_allowed(&next));
+    }
+    return code;
+}
+
+static int take_config(const config *fresh, firn_error *error) {
+    const settings *set = &fresh->set;
+    int code = check_files(set, error); /* before anything changes */
+    code = code == FIRN_OK ? check_reach(set, error) : code;
+    code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
+    if (code == FIRN_OK && credentials_are_there()) {
+        code = credentials_load(set->tls_cert, set->tls_key, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    log_set((enum log_level)set->log_level, set->log == 1);
+    keep_secrets(set);
+    if (!same_names(&all.config, fresh)) {
+        tell_restart("generators and segments");
+    }
+    return take_settings(set, error);
+}
+
+static void reload(void) {
+    config fresh;
+    firn_error error;
+    notify_reloading();
+    int code = config_read(&fresh, all.count, all.words, &error);
+    if (code == FIRN_OK) {
+        code = take_config(&fresh, &error);
+        config_free(&fresh);
+    }
+    if (code == FIRN_OK) {
+        log_event(LOG_LEVEL_INFO, "reloaded", NULL);
+    } else {
+        log_event(LOG_LEVEL_ERROR, "reload failed, nothing is changed", "why", error.text, NULL);
+    }
+    notify_ready(all.ready ? "serving" : all.why);
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+static volatile int64_t ending_since_ms; /* written before its handler is there */
+
+/* While we end: who asks again does not want to wait. Windows are lost then, and nothing else. */
+static void end_at_once(int number) {
+    if (now_ms() - ending_since_ms >= AGAIN_MS) {
+        signal(number, SIG_DFL);
+        raise(number); /* comes as soon as the handler ends */
+    }
+}
+
+static void take_signals(sigset_t *set) {
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaddset(set, signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, set, NULL); /* threads that come later have it too */
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void let_signals_end(const sigset_t *set) {
+    struct sigaction action = {.sa_handler = end_at_once};
+    ending_since_ms = now_ms();
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGHUP, SIG_IGN);
+    pthread_sigmask(SIG_UNBLOCK, set, NULL);
+}
+
+/* The terminal that it was started on is gone: nobody asked for a reload. */
+static bool hung_up(void) {
+    return all.on_terminal && isatty(STDIN_FILENO) != 1;
+}
+
+/* Until it shall end; returns the signal. */
+static int run(const sigset_t *set) {
+    for (;;) {
+        int64_t wait_ms = ROUND_MS;
+        if (all.watchdog_ms > 0 && all.watchdog_ms / 4 < wait_ms) {
+            wait_ms = all.watchdog_ms / 4;
+        }
+        struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000};
+        int number = sigtimedwait(set, NULL, &wait);
+        if (number == SIGTERM || number == SIGINT || (number == SIGHUP && hung_up())) {
+            return number;
+        }
+        if (number == SIGHUP) {
+            reload();
+        }
+        tell_ready();
+        tell_alive();
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static int serve(void) {
+    firn_error error;
+    sigset_t set;
+    char version[32];
+    take_signals(&set);
+    umask(0077);
+    raise_limits();
+    keep_secrets(&all.config.set);
+    server_begin();
+    int code = open_all(&error);
+    if (code != FIRN_OK) {
+        close_all();
+        return fail(&error);
+    }
+    keepers_on_news(tell_doors, NULL);
+    tell_doors(NULL); /* of what came before */
+    for (int i = 0; i < DOOR_COUNT; i++) {
+        tell_listeners(&all.doors[i]);
+    }
+    if (all.config.caution[0] != '\0') {
+        log_event(LOG_LEVEL_WARNING, "setting unknown", "why", all.config.caution, NULL);
+    }
+    snprintf(version, sizeof version, "%s", firn_version());
+    log_event(LOG_LEVEL_INFO, "serving", "version", version, "config",
+              all.config.file[0] != '\0' ? all.config.file : "none", NULL);
+    if (all.config.set.hints) {
+        tell_hints();
+    }
+    all.ready = true;
+    all.on_terminal = isatty(STDIN_FILENO) == 1;
+    all.watchdog_ms = notify_watchdog_ms();
+    all.alive_at_ms = now_ms();
+    notify_ready("serving");
+    int number = run(&set);
+
+    let_signals_end(&set);
+    server_end();
+    notify_stopping();
+    log_event(LOG_LEVEL_INFO, "ending", "signal", number == SIGINT ? "INT" : "TERM", NULL);
+    close_all();
+    log_event(LOG_LEVEL_INFO, "ended", NULL);
+    return STATUS_DONE;
+}
+
+/* Right as far as it can be known without a store and without the addresses. */
+static int check_config(void) {
+    firn_error error;
+    int code = check_files(&all.config.set, &error);
+    keepers_only_check();
+    code = code == FIRN_OK ? begin_catalog(&all.config, &error) : code;
+    if (code != FIRN_OK) {
+        return fail(&error);
+    }
+    if (all.config.caution[0] != '\0') {
+        fprintf(stderr, "firn: note: %s\n", all.config.caution);
+    }
+    printf("%s is right\n", all.config.file[0] != '\0' ? all.config.file : "the configuration");
+    return STATUS_DONE;
+}
+
+static int choose(void) {
+    switch (all.config.run) {
+    case RUN_PRINT:
+        config_print(&all.config);
+        return STATUS_DONE;
+    case RUN_CHECK:
+        return check_config();
+    case RUN_HELP:
+        config_help();
+        return STATUS_DONE;
+    case RUN_VERSION:
+        printf("firn %s\n", firn_version());
+        return STATUS_DONE;
+    default:
+        break;
+    }
+    firn_error error;
+    log_set((enum log_level)all.config.set.log_level, all.config.set.log == 1);
+    return settings_put(&all.config.set, &error) == FIRN_OK ? serve() : fail(&error);
+}
+
+int main(int count, char **words) {
+    firn_error error;
+    all.count = count;
+    all.words = words;
+    if (config_read(&all.config, count, words, &error) != FIRN_OK) {
+        return fail(&error);
+    }
+    int status = choose();
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        set_error(&error, FIRN_EIO, "cannot write to standard output: make room and run it again");
+        return fail(&error);
+    }
+    return status;
+}

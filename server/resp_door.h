@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The door of Redis clients: RESP2 and RESP3, on one libuv loop a thread. */
+#ifndef FIRN_RESP_DOOR_H
+#define FIRN_RESP_DOOR_H
+
+#include "listener.h"
+
+/* Starts so many loops, each a thread and a worker; the i-th serves every listener j with j % loops
+ * == i. The listeners stay the caller's. FIRN_EMEMORY, FIRN_ESYSTEM. */
+int resp_door_open(listener all[], int count, int loops, firn_error *error);
+/* Takes no new clients; answers what has arrived; then closes each. Returns when all are gone, after
+ * `ms` at the latest, with the threads joined. */
+void resp_door_close(int64_t ms);
+/* How long ago the slowest loop last came round: a loop beats every second. */
+int64_t resp_door_beat_ms(void);
+/* A keeper has news: requests that wait are tried again. Any thread, never blocks. */
+void resp_door_news(void);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings as a table at run time: see setting.h. */
+#include "setting.h"
+
+#include "fault.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACE(name) offsetof(settings, name)
+
+const setting setting_table[SETTING_COUNT] = {
+#define TEXT(name, preset, reloads, argument, text)                                                \
+    [SETTING_##name] = {#name, text, argument, SETTING_TEXT, reloads, PLACE(name), preset, 0, 0},
+#define NUMBER(name, preset, least, most, reloads, text)                                           \
+    [SETTING_##                                                                                    \
+        name] = {#name, text, "N", SETTING_NUMBER, reloads, PLACE(name), #preset, least, most},
+#define SWITCH(name, preset, reloads, text)                                                        \
+    [SETTING_##name] = {                                                                           \
+        #name, text, NULL, SETTING_SWITCH, reloads, PLACE(name), preset ? "yes" : "no", 0, 0},
+#define CHOICE(name, preset, words, reloads, text)                                                 \
+    [SETTING_##name] = {#name, text, words, SETTING_CHOICE, reloads, PLACE(name), preset, 0, 0},
+#include "settings.def"
+};
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+const setting *setting_find(const char *name, size_t length) {
+    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+        size_t i = 0;
+        while (i < length && at->name[i] != '\0' &&
+               (name[i] == at->name[i] || (name[i] == '-' && at->name[i] == '_'))) {
+            i++;
+        }
+        if (i == length && at->name[i] == '\0') {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+const char *setting_nearest(const char *name) {
+    const char *names[SETTING_COUNT + 1];
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        names[i] = setting_table[i].name;
+    }
+    names[SETTING_COUNT] = NULL;
+    return nearest(name, names);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static char *text_at(const settings *all, const setting *it) {
+    return (char *)all + it->place;
+}
+
+static int64_t *number_at(const settings *all, const setting *it) {
+    return (int64_t *)(void *)((char *)all + it->place);
+}
+
+static int *choice_at(const settings *all, const setting *it) {
+    return (int *)(void *)((char *)all + it->place);
+}
+
+static bool *switch_at(const settings *all, const setting *it) {
+    return (bool *)((char *)all + it->place);
+}
+
+static int read_text(settings *all, const setting *it, const char *text, const char *where,
+                     firn_error *error) {
+    if (strlen(text) >= SETTING_SIZE) {
+        return set_error(error, FIRN_EUSAGE, "%s: %s is longer than %d bytes: shorten it", where,
+                         it->name, SETTING_SIZE - 1);
+    }
+    for (const char *at = text; *at != '\0'; at++) {
+        if (iscntrl((unsigned char)*at)) {
+            return set_error(error, FIRN_EUSAGE,
+                             "%s: %s has a control character: write it on one line", where,
+                             it->name);
+        }
+    }
+    memset(text_at(all, it), 0, SETTING_SIZE); /* so that equal values are equal bytes */
+    memcpy(text_at(all, it), text, strlen(text));
+    return FIRN_OK;
+}
+
+static int read_number(settings *all, const setting *it, const char *text, const char *where,
+                       firn_error *error) {
+    char *end;
+    errno = 0;
+    int64_t number = strtoll(text, &end, 10);
+    if (text[strspn(text, "0123456789-")] != '\0' || end == text || *end != '\0') {
+        return set_error(error, FIRN_EUSAGE,
+                         "%s: %s = %.40s is not a number: write one of %" PRId64 "..%" PRId64,
+                         where, it->name, text, it->least, it->most);
+    }
+    if (errno != 0 || number < it->least || number > it->most) {
+        return set_error(error, FIRN_ERANGE,
+                         "%s: %s = %.40s is out of bounds: write a number of %" PRId64 "..%" PRId64,
+                         where, it->name, text, it->least, it->most);
+    }
+    *number_at(all, it) = number;
+    return FIRN_OK;
+}
+
+static int read_switch(settings *all, const setting *it, const char *text, const char *where,
+                       firn_error *error) {
+    static const char *const words[] = {"no", "yes", "off", "on", "false", "true", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *switch_at(all, it) = i % 2 != 0;
+            return FIRN_OK;
+        }
+    }
+    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is neither: write yes or no", where,
+                     it->name, text);
+}
+
+/* The i-th word of "a|b|c" and its length; NULL past the last. */
+static const char *word_of(const char *words, int i, size_t *length) {
+    for (; i > 0; i--) {
+        words += strcspn(words, "|");
+        if (*words++ == '\0') {
+            return NULL;
+        }
+    }
+    *length = strcspn(words, "|");
+    return words;
+}
+
+static int read_choice(settings *all, const setting *it, const char *text, const char *where,
+                       firn_error *error) {
+    size_t length;
+    const char *found;
+    for (int i = 0; (found = word_of(it->argument, i, &length)) != NULL; i++) {
+        if (strlen(text) == length && memcmp(text, found, length) == 0) {
+            *choice_at(all, it) = i;
+            return FIRN_OK;
+        }
+    }
+    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is not known: write one of %s", where,
+                     it->name, text, it->argument);
+}
+
+int setting_read(settings *all, const setting *it, const char *text, const char *where,
+                 firn_error *error) {
+    static int (*const readers[])(settings *, const setting *, const char *, const char *,
+                                  firn_error *) = {
+        [SETTING_TEXT] = read_text,
+        [SETTING_NUMBER] = read_number,
+        [SETTING_SWITCH] = read_switch,
+        [SETTING_CHOICE] = read_choice,
+    };
+    return readers[it->kind](all, it, text, where, error);
+}
+
+void setting_write(char text[VALUE_TEXT_SIZE], const settings *all, const setting *it) {
+    size_t length = 0;
+    const char *found;
+    switch (it->kind) {
+    case SETTING_TEXT:
+        snprintf(text, VALUE_TEXT_SIZE, "%s", text_at(all, it));
+        break;
+    case SETTING_NUMBER:
+        snprintf(text, VALUE_TEXT_SIZE, "%" PRId64, *number_at(all, it));
+        break;
+    case SETTING_SWITCH:
+        snprintf(text, VALUE_TEXT_SIZE, "%s", *switch_at(all, it) ? "yes" : "no");
+        break;
+    case SETTING_CHOICE:
+        found = word_of(it->argument, *choice_at(all, it), &length);
+        snprintf(text, VALUE_TEXT_SIZE, "%.*s", (int)length, found);
+        break;
+    }
+}
+
+static size_t size_of(const setting *it) {
+    static const size_t sizes[] = {[SETTING_TEXT] = SETTING_SIZE,
+                                   [SETTING_NUMBER] = sizeof(int64_t),
+                                   [SETTING_SWITCH] = sizeof(bool),
+                                   [SETTING_CHOICE] = sizeof(int)};
+    return sizes[it->kind];
+}
+
+bool setting_same(const settings *a, const settings *b, const setting *it) {
+    return memcmp((const char *)a + it->place, (const char *)b + it->place, size_of(it)) == 0;
+}
+
+void setting_copy(settings *to, const settings *from, const setting *it) {
+    memcpy((char *)to + it->place, (const char *)from + it->place, size_of(it));
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+void settings_preset(settings *all) {
+    memset(all, 0, sizeof *all);
+    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+        firn_error error;
+        if (at->preset != NULL && setting_read(all, at, at->preset, "preset", &error) != FIRN_OK) {
+            abort(); /* a row of settings.def is wrong */
+        }
+    }
+}
+
+/* A table that was in force stays as long as the process, since a thread may still read it: one of
+ * these for each reload that changed something. */
+typedef struct table {
+    settings set;
+    struct table *before;
+} table;
+
+static table initial;
+static table *_Atomic in_force = &initial;
+
+const settings *settings_now(void) {
+    return &atomic_load_explicit(&in_force, memory_order_acquire)->set;
+}
+
+int settings_put(const settings *fresh, firn_error *error) {
+    table *next = malloc(sizeof *next);
+    if (next == NULL) {
+        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+    }
+    next->set = *fresh;
+    next->before = atomic_load(&in_force);
+    atomic_store_explicit(&in_force, next, memory_order_release);
+    return FIRN_OK;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* How the server stands, for the console and for operators, and how recent IDs fall over shards.
+ * Counts only: rates are made by whoever asks twice. Numbers above 2^53 are strings. */
+#include "answers.h"
+
+#include "fault.h"
+#include "mark.h"
+#include "object.h"
+#include "server.h"
+#include "shard.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *decimal(int64_t number) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    return json_string(text);
+}
+
+/* Appends, or lets go of the array: NULL is then all that is left of it. */
+static json_t *with(json_t *array, json_t *object) {
+    if (array != NULL && json_array_append_new(array, object) != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    if (array == NULL) {
+        json_decref(object);
+    }
+    return array;
+}
+
+/* ---- generators and segments ----------------------------------------------------------------- */
+
+static json_t *counts_object(const firn_status *status) {
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claims", (json_int_t)status->claims, "renewals",
+        (json_int_t)status->renewals, "give_backs", (json_int_t)status->give_backs, "store_errors",
+        (json_int_t)status->store_errors, "steps_back_absorbed",
+        (json_int_t)status->steps_back_absorbed, "steps_back_left",
+        (json_int_t)status->steps_back_left, "jumps_ahead", (json_int_t)status->jumps_ahead);
+}
+
+static json_t *generator_object(const generator *it) {
+    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+    firn_status status = {.size = sizeof status};
+    firn_error error = {0, ""};
+    if (gen != NULL) {
+        firn_gen_status(gen, &status);
+    }
+    int64_t window_ms = generator_window_ms(it);
+    int trouble = generator_trouble(it, &error);
+    return json_pack(
+        "{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o?}", "name",
+        json_foreign(it->name), "scheme", json_foreign(it->scheme->name), "form",
+        firn_form_name(it->form), "configured", it->configured, "open", gen != NULL, "reserved",
+        it->keeper != NULL, "held", gen != NULL && status.held, "node",
+        it->keeper != NULL && status.held ? decimal((int64_t)status.node) : json_null(),
+        "window_ms", window_ms < 0 ? json_null() : json_integer(window_ms), "lead_ns",
+        gen != NULL && status.held && it->scheme->tick_ns != 0 ? decimal(status.lead_ns)
+                                                               : json_null(),
+        "issued", (json_int_t)generator_issued(it), "counts", counts_object(&status), "trouble",
+        trouble != FIRN_OK ? json_foreign(error.text) : NULL);
+}
+
+static json_t *segment_object(const segment *it) {
+    firn_range *range = atomic_load_explicit(&it->range, memory_order_acquire);
+    firn_error error = {0, ""};
+    int64_t last = segment_last(it);
+    int trouble = segment_trouble(it, &error);
+    return json_pack(
+        "{s:o, s:b, s:b, s:I, s:o, s:o, s:I, s:o?}", "name", json_foreign(it->name), "configured",
+        it->configured, "open", range != NULL, "increment", (json_int_t)it->increment, "left",
+        range != NULL ? decimal(firn_range_left(range)) : json_null(), "last",
+        last != INT64_MIN ? decimal(last) : json_null(), "issued", (json_int_t)segment_issued(it),
+        "trouble", trouble != FIRN_OK ? json_foreign(error.text) : NULL);
+}
+
+/* ---- stores and workers ---------------------------------------------------------------------- */
+
+static json_t *keeper_object(const keeper_state *it) {
+    return json_pack(
+        "{s:o, s:b, s:o?, s:o?, s:I, s:I, s:I, s:I, s:i}", "store", json_foreign(it->url), "usable",
+        it->usable, "trouble", it->trouble[0] != '\0' ? json_foreign(it->trouble) : NULL, "caution",
+        it->caution[0] != '\0' ? json_foreign(it->caution) : NULL, "calls", (json_int_t)it->calls,
+        "failures", (json_int_t)it->failures, "beat_ms", (json_int_t)it->beat_ms, "busy_ms",
+        (json_int_t)it->busy_ms, "errands", it->errands);
+}
+
+/* Counters of all workers together. */
+typedef struct sums {
+    uint64_t requests[METER_KIND_COUNT], refused[METER_KIND_COUNT], latency[METER_BUCKETS];
+    uint64_t ids, latency_ns, received, sent, accepted, turned_away, slow, broken, parked;
+    int64_t open;
+} sums;
+
+static uint64_t read_meter(const _Atomic uint64_t *counter) {
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void add_meter(sums *to, const meter *from) {
+    for (int i = 0; i < METER_KIND_COUNT; i++) {
+        to->requests[i] += read_meter(&from->requests[i]);
+        to->refused[i] += read_meter(&from->refused[i]);
+    }
+    for (int i = 0; i < METER_BUCKETS; i++) {
+        to->latency[i] += read_meter(&from->latency[i]);
+    }
+    to->ids += read_meter(&from->ids);
+    to->latency_ns += read_meter(&from->latency_ns);
+    to->received += read_meter(&from->received);
+    to->sent += read_meter(&from->sent);
+    to->accepted += read_meter(&from->accepted);
+    to->turned_away += read_meter(&from->turned_away);
+    to->slow += read_meter(&from->closed_slow);
+    to->broken += read_meter(&from->closed_broken);
+    to->parked += read_meter(&from->parked);
+    to->open += atomic_load_explicit(&from->open, memory_order_relaxed);
+}
+
+static json_t *kinds_object(const uint64_t counts[METER_KIND_COUNT]) {
+    static const char *const names[] = {
+#define METER_X(id, name) name,
+        METER_KINDS(METER_X)
+#undef METER_X
+    };
+    json_t *object = json_object();
+    for (int i = 0; i < METER_KIND_COUNT && object != NULL; i++) {
+        if (json_object_set_new(object, names[i], json_integer((json_int_t)counts[i])) != 0) {
+            json_decref(object);
+            object = NULL;
+        }
+    }
+    return object;
+}
+
+/* [[up to how many ns, how many requests], ...]; the last bucket has no end. */
+static json_t *latency_array(const sums *from) {
+    json_t *array = json_array();
+    for (int i = 0; i < METER_BUCKETS; i++) {
+        json_t *end = i < METER_BUCKETS - 1 ? json_integer(INT64_C(1000) << i) : json_null();
+        array = with(array, json_pack("[o, I]", end, (json_int_t)from->latency[i]));
+    }
+    return array;
+}
+
+static json_t *totals_object(void) {
+    sums all = {0};
+    const worker *one;
+    int workers = 0;
+    for (; (one = worker_at(workers)) != NULL; workers++) {
+        add_meter(&all, &one->meter);
+    }
+    return json_pack("{s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+                     "workers", workers, "requests", kinds_object(all.requests), "refused",
+                     kinds_object(all.refused), "ids", (json_int_t)all.ids, "received",
+                     (json_int_t)all.received, "sent", (json_int_t)all.sent, "accepted",
+                     (json_int_t)all.accepted, "turned_away", (json_int_t)all.turned_away,
+                     "closed_slow", (json_int_t)all.slow, "closed_broken", (json_int_t)all.broken,
+                     "parked", (json_int_t)all.parked, "open", (json_int_t)all.open, "latency_ns",
+                     decimal((int64_t)all.latency_ns), "latency", latency_array(&all));
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static json_t *generators_array(void) {
+    json_t *array = json_array();
+    const generator *it;
+    for (size_t i = 0; (it = catalog_generator_at(i)) != NULL && array != NULL; i++) {
+        array = with(array, generator_object(it));
+    }
+    return array;
+}
+
+static json_t *segments_array(size_t most) {
+    json_t *array = json_array();
+    const segment *it;
+    for (size_t i = 0; i < most && (it = catalog_segment_at(i)) != NULL && array != NULL; i++) {
+        array = with(array, segment_object(it));
+    }
+    return array;
+}
+
+static json_t *keepers_array(void) {
+    json_t *array = json_array();
+    keeper_state state;
+    for (size_t i = 0; keeper_look(i, &state) && array != NULL; i++) {
+        array = with(array, keeper_object(&state));
+    }
+    return array;
+}
+
+int answer_status(const request *it, reply *out, firn_error *error) {
+    enum { SEGMENTS_TOLD = 1000 }; /* a page that is asked for every second stays within bounds */
+    static const char *const none[] = {NULL};
+    char why[256];
+    if (it->pair_count > 0) {
+        return refuse_key(it->pairs[0].key, "status", none, error);
+    }
+    bool ready = catalog_ready(why);
+    out->kind = REPLY_JSON;
+    out->json = json_pack("{s:s, s:I, s:b, s:o?, s:o, s:o, s:o, s:o}", "version", firn_version(),
+                          "uptime_s", (json_int_t)server_uptime_s(), "ready", ready, "why",
+                          why[0] != '\0' ? json_foreign(why) : NULL, "generators",
+                          generators_array(), "segments", segments_array(SEGMENTS_TOLD), "stores",
+                          keepers_array(), "totals", totals_object());
+    return out->json != NULL ? FIRN_OK
+                             : set_error(error, FIRN_EMEMORY, "out of memory for the status");
+}
+
+/* ---- spread ---------------------------------------------------------------------------------- */
+
+enum { SHARDS_MOST = 64, SHARDS_USUAL = 16 };
+
+/* How many of the recent IDs fall into each shard, by three ways of choosing one. */
+typedef struct spread {
+    uint32_t shards;
+    uint64_t ids, by_hash[SHARDS_MOST], by_remainder[SHARDS_MOST], by_range[SHARDS_MOST];
+} spread;
+
+/* Word by word, by what 2^64 leaves, so that no wider arithmetic is needed. */
+static uint32_t remainder_of(const firn_id *id, uint32_t shards) {
+    uint64_t carry = (UINT64_MAX % shards + 1) % shards;
+    uint64_t rest = id->top % shards;
+    rest = (rest * carry + id->high % shards) % shards;
+    return (uint32_t)((rest * carry + id->low % shards) % shards);
+}
+
+/* The range of all numbers of that width, cut into equal parts: the upper 32 bits tell. */
+static uint32_t range_of(const firn_id *id, uint32_t shards) {
+    uint64_t upper = id->bits > 128  ? (uint64_t)id->top << 32 | id->high >> 32
+                     : id->bits > 64 ? id->high
+                                     : id->low;
+    uint32_t width = id->bits > 128 ? id->bits - 96 : id->bits > 64 ? id->bits - 64 : id->bits;
+    upper = width > 32 ? upper >> (width - 32) : upper << (32 - width);
+    return (uint32_t)((upper & UINT32_MAX) * shards >> 32);
+}
+
+static void count_recent(spread *to, const generator *from) {
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        const tally *one = atomic_load_explicit(&from->by[i], memory_order_acquire);
+        uint32_t next = one != NULL ? atomic_load_explicit(&one->next, memory_order_relaxed) : 0;
+        for (uint32_t j = 0; j < next && j < RECENT_SIZE; j++) {
+            const _Atomic uint64_t *words = one->recent[j];
+            firn_id id = {atomic_load_explicit(&words[0], memory_order_relaxed),
+                          atomic_load_explicit(&words[1], memory_order_relaxed),
+                          (uint32_t)atomic_load_explicit(&words[2], memory_order_relaxed),
+                          from->scheme->bits};
+            to->ids++;
+            to->by_hash[shard_by_hash(&id, to->shards)]++;
+            to->by_remainder[remainder_of(&id, to->shards)]++;
+            to->by_range[range_of(&id, to->shards)]++;
+        }
+    }
+}
+
+static json_t *shards_array(const spread *of, const uint64_t counts[SHARDS_MOST]) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < of->shards; i++) {
+        array = with(array, json_integer((json_int_t)counts[i]));
+    }
+    return array;
+}
+
+int answer_spread(const request *it, reply *out, firn_error *error) {
+    static const char *const known[] = {"shards", NULL};
+    int64_t shards = SHARDS_USUAL;
+    spread found = {0};
+    for (size_t i = 0; i < it->pair_count; i++) {
+        int code =
+            word_is(it->pairs[i].key, "shards")
+                ? read_count(&shards, it->pairs[i].key, it->pairs[i].value, SHARDS_MOST, error)
+                : refuse_key(it->pairs[i].key, "spread", known, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    const generator *from = catalog_generator(it->name);
+    if (from == NULL) {
+        return set_error(error, FIRN_EUSAGE, "no generator '%.*s' is open: ask for its IDs first",
+                         word_shown(it->name), it->name.text);
+    }
+    found.shards = (uint32_t)shards;
+    count_recent(&found, from);
+    out->kind = REPLY_JSON;
+    out->json = json_pack("{s:o, s:o, s:I, s:I, s:o, s:o, s:o}", "name", json_foreign(from->name),
+                          "scheme", json_foreign(from->scheme->name), "ids", (json_int_t)found.ids,
+                          "shards", (json_int_t)shards, "hash", shards_array(&found, found.by_hash),
+                          "remainder", shards_array(&found, found.by_remainder), "range",
+                          shards_array(&found, found.by_range));
+    return out->json != NULL ? FIRN_OK
+                             : set_error(error, FIRN_EMEMORY, "out of memory for the spread");
+}
+
+/* ---- what a store holds ---------------------------------------------------------------------- */
+
+typedef struct holdings {
+    json_t *array;
+    firn_time now;
+    size_t left_out;
+} holdings;
+
+/* Ticks of back-dated issue are left out, as the command does. */
+static int see_holding(void *context, const firn_holding *holding) {
+    enum { HOLDINGS_MOST = 10000 };
+    holdings *it = context;
+    mark_told what;
+    mark_tell(&what, holding, &it->now);
+    if (what.kind == MARK_TICK || json_array_size(it->array) >= HOLDINGS_MOST) {
+        it->left_out++;
+        return 0;
+    }
+    return json_array_append_new(it->array, object_of_mark(holding, &what)) == 0 ? 0 : FIRN_EMEMORY;
+}
+
+int answer_nodes(firn_store *store, const char *ns, json_t **out, firn_error *error) {
+    holdings all = {json_array(), mark_now(), 0};
+    int code =
+        all.array == NULL ? FIRN_EMEMORY : firn_store_list(store, ns, see_holding, &all, error);
+    if (code == FIRN_EMEMORY) {
+        set_error(error, code, "out of memory for what the store holds: name a namespace");
+    }
+    if (code != FIRN_OK) {
+        json_decref(all.array);
+        return code;
+    }
+    *out = all.array;
+    return FIRN_OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers and their counters: see worker.h. Knows no client and no request. */
+#include "worker.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static worker *_Atomic workers[WORKERS_MAX];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+worker *worker_new(bool http) {
+    worker *it = aligned_alloc(64, (sizeof *it + 63) / 64 * 64); /* no line with another worker's */
+    int i = 0;
+    if (it == NULL) {
+        return NULL;
+    }
+    *it = (worker){.http = http};
+    pthread_mutex_lock(&lock);
+    while (i < WORKERS_MAX && atomic_load(&workers[i]) != NULL) {
+        i++;
+    }
+    if (i < WORKERS_MAX) {
+        it->index = i;
+        atomic_store_explicit(&workers[i], it, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    if (i == WORKERS_MAX) {
+        free(it);
+        return NULL;
+    }
+    return it;
+}
+
+worker *worker_at(int i) {
+    return i < 0 || i >= WORKERS_MAX ? NULL
+                                     : atomic_load_explicit(&workers[i], memory_order_acquire);
+}
+
+/* The i-th bucket holds what took up to 1000 << i ns. */
+void meter_time(meter *at, uint64_t n, uint64_t ns) {
+    uint64_t us = ns == 0 ? 0 : (ns - 1) / 1000;
+    int bucket = us == 0 ? 0 : 64 - __builtin_clzll(us);
+    bucket = bucket < METER_BUCKETS ? bucket : METER_BUCKETS - 1;
+    meter_add(&at->latency[bucket], n);
+    meter_add(&at->latency_ns, ns * n);
+}

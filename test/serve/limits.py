@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: MIT
+"""The server at its bounds: many clients, long pipelines, clients that say half a thing or do not read, no descriptors
+left, words that are too long. Clients that behave are served all the while, and the server ends well afterwards."""
+import os
+import random
+import ssl
+import socket
+import threading
+import time
+
+import serving
+import tap
+from serving import Refused, command
+
+TMPDIR = os.environ["TMPDIR"]
+PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
+SANITIZED = os.path.dirname(os.environ["FIRN"]) != os.environ["BUILD"] + "/bin"
+SLOW_S = 2
+MIB = 1024
+# What a test may make the server grow by and leave it to its allocator: far below what a declared length would be.
+GROWTH_KIB = 64 * MIB
+WIDE = """
+[generator wide]
+scheme = 0x0:1 time:41/ms node:4 sequence:18
+[segment counted]
+"""
+MILLION = 1_000_000 if not SANITIZED else 200_000
+
+
+def serve(name, files=None, **settings):
+    settings = {"auto_create": "on", "slow_s": SLOW_S, "stop_s": 2, "unsafe": "on", **settings}
+    server = serving.Server(f"{TMPDIR}/{name}", PROGRAM, WIDE, files=files, **settings).start()
+    serving.wait_for("readiness", lambda: server.get("/readyz")[0] == 200)
+    return server
+
+
+def ends_well(server, sentence):
+    """Whoever behaves is served, and SIGTERM ends it with 0, which it does not after a leak that a sanitizer saw."""
+    with server.client() as client:
+        before = client.ask("INCR", "counted")
+        served = client.ask("PING") == "PONG" and client.ask("INCR", "counted") > before and client.ask("FIRN.NEW", "wide")
+    status = server.end()
+    with open(server.log, errors="replace") as log:
+        tap.check(f"{sentence}: it still serves, and ends with 0", served and status == 0, f"status {status}\n{log.read()[-3000:]}")
+
+
+# ---- many ----------------------------------------------------------------------------------------------------------------
+
+
+def ten_thousand_connections():
+    count = 10_000
+    if serving.raise_files() < count + 100:
+        tap.skip("ten thousand clients are served", "too few open files are allowed (ulimit -Hn)")
+        return
+    server = serve("many", connections_most=2 * count)
+    clients = []
+    for _ in range(count):
+        clients.append(server.client())
+    found = set()
+    for client in clients:
+        client.send(command("INCR", "counted"))
+    for client in clients:
+        reply = client.read()
+        found.update([reply] if isinstance(reply, int) else [])
+    tap.same("ten thousand clients are served", count, len(found))
+    rss = serving.rss_kib(server.pid)
+    if not SANITIZED:
+        tap.check("in less than 64 MiB", rss < 64 * MIB, f"{rss} KiB")
+    for client in clients:
+        client.close()
+    ends_well(server, "when they have gone")
+
+
+def a_million_commands_at_once():
+    server = serve("million")
+    with server.client() as client, server.client() as other:
+        first = client.ask("INCR", "counted")
+        before = serving.rss_kib(server.pid)
+        data = command("INCR", "counted") * 1000
+        sender = threading.Thread(target=lambda: [client.send(data) for _ in range(MILLION // 1000)])
+        sender.start()
+        most = others = 0
+        rising = True
+        for i in range(1, MILLION + 1):
+            line = client.file.readline()
+            rising = rising and line == b":%d\r\n" % (first + i)
+            if i % (MILLION // 20) == 0:
+                most = max(most, serving.rss_kib(server.pid))
+                others += other.ask("PING") == "PONG"
+        sender.join()
+        tap.check("a pipeline of a million commands is answered one by one and in order", rising)
+        tap.same("others are served meanwhile", 20, others)
+        tap.check("in little memory", most - before < GROWTH_KIB, f"{before} KiB before, {most} KiB at most")
+    ends_well(server, "after a million commands")
+
+
+# ---- slow ----------------------------------------------------------------------------------------------------------------
+
+
+def clients_that_do_not_read():
+    server = serve("unread")
+    before = serving.rss_kib(server.pid)
+    idle = server.client()
+    deaf = [server.client() for _ in range(10)]
+    question = command("FIRN.NEW", "wide", "COUNT", "1000") * 1000  # 25 MB of replies
+    for client in deaf:
+        client.socket.setblocking(False)
+        try:
+            client.socket.send(question)
+        except BlockingIOError:
+            pass
+    with server.client() as other:
+        end = time.monotonic() + SLOW_S / 2
+        served = 0
+        while time.monotonic() < end:
+            served += other.ask("INCR", "counted") > 0
+        most = serving.rss_kib(server.pid)
+        tap.check("clients that do not read their replies cost little memory", most - before < GROWTH_KIB, f"{before} KiB, then {most} KiB")
+        tap.check("others are served meanwhile", served > 10, f"{served} times")
+    tap.check("they are closed after slow_s, and counted", serving.wait_for("their end", lambda: count_of(server, "slow") == len(deaf)))
+    tap.check("which they see once they read", all(client.is_closed() for client in deaf))
+    tap.same("a client that only says nothing stays", "PONG", idle.ask("PING"))
+    idle.close()
+    ends_well(server, "after clients that do not read")
+
+
+def count_of(server, word):
+    """The counters whose name or label holds the word, together."""
+    found = [float(value) for name, value in server.metrics().items() if word in name]
+    return int(sum(found)) if found else None
+
+
+def a_reader_with_pauses():
+    """One that reads now and then, which is not the same as never."""
+    server = serve("pauses", slow_s=1)
+    with server.client() as client:
+        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        batches = 60  # of 100 KB
+        sender = threading.Thread(target=lambda: client.send(command("FIRN.NEW", "wide", "COUNT", "4000") * batches))
+        sender.start()
+        got = 0
+        for _ in range(batches):
+            time.sleep(0.07)
+            got += len(client.read())
+        sender.join()
+        tap.same("a client that reads with pauses gets all", batches * 4000, got)
+    ends_well(server, "after a reader with pauses")
+
+
+def drips_in_vain(client, byte, end):
+    """Says byte after byte until the server closes; False: it never does."""
+    client.socket.setblocking(False)
+    while time.monotonic() < end:
+        time.sleep(0.2)
+        try:
+            client.socket.send(byte)
+            if client.socket.recv(1000) == b"":
+                return True
+        except BlockingIOError:
+            pass
+        except ConnectionError:
+            return True
+    return False
+
+
+def half_requests():
+    server = serve("half")
+    halves = [b"*", b"*2\r\n$4\r\nINC", b"*2\r\n$4\r\nINCR\r\n$7\r\ncoun", b"PIN", command("PING") + b"*1\r\n"]
+    clients = []
+    for half in halves:
+        clients.append((half, server.client()))
+        clients[-1][1].send(half)
+    pages = [b"GET", b"GET / HTTP/1.1\r\n", b"GET /v1/new/wide HTTP/1.1\r\nHost: localhost\r\nX: ", b"POST /v1/new/wide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nab"]
+    for half in pages:
+        clients.append((half, serving.Client(server.http)))
+        clients[-1][1].send(half)
+    begun = time.monotonic()
+    dripping = server.client()
+    dripping.send(b"*2\r\n$4\r\nINCR\r\n$1000\r\n")
+    tap.check("a client that says its request byte by byte is closed", drips_in_vain(dripping, b"k", begun + serving.PATIENCE_S))
+    tap.check("not at once", time.monotonic() - begun > SLOW_S / 2)
+    tap.same("those that said half a request are closed", [], [half for half, client in clients if not client.is_closed()])
+    ends_well(server, "after half requests")
+
+
+# ---- full ----------------------------------------------------------------------------------------------------------------
+
+
+def no_descriptors_left():
+    server = serve("files", files=80)
+    inside = server.client()
+    inside.ask("INCR", "counted")
+    crowd = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(150)]
+    time.sleep(0.3)
+    tap.check("who is in is served when no descriptor is left", inside.ask("INCR", "counted") > 0)
+    before = serving.cpu_ns(server.pid)
+    time.sleep(1)
+    used = serving.cpu_ns(server.pid) - before
+    tap.check("it does not spin meanwhile", used < 500e6, f"{used / 1e6:.0f} ms of a processor in a second")
+    for one in crowd:
+        one.close()
+    with serving.wait_for("a new client", lambda: enters(server)) as client:
+        tap.same("new clients come in when there are descriptors again", "PONG", client.ask("PING"))
+    inside.close()
+    ends_well(server, "after a shortage of descriptors")
+
+
+def enters(server):
+    """A client that is in, or None."""
+    client = server.client(timeout_s=5)
+    try:
+        if client.ask("PING") == "PONG":
+            return client
+    except (Refused, OSError, EOFError):
+        pass
+    client.close()
+    return None
+
+
+def more_than_connections_most():
+    server = serve("most", connections_most=20)
+    inside = [serving.wait_for("room", lambda: enters(server)) for _ in range(20)]
+    tap.check("one more than connections_most is turned away", enters(server) is None)
+    tap.same("those within are served", ["PONG"] * 20, [client.ask("PING") for client in inside])
+    inside.pop().close()
+    client = serving.wait_for("room", lambda: enters(server))
+    tap.check("when one leaves, another comes in", client is not None)
+    for one in [client, *inside]:
+        one.close()
+    serving.wait_for("room", lambda: enters(server)).close()
+    ends_well(server, "after more clients than connections_most")
+
+
+def more_than_address_most():
+    server = serve("address", address_most=5)
+    inside = [serving.wait_for("room", lambda: enters(server)) for _ in range(5)]
+    tap.check("one more than address_most is turned away", enters(server) is None)
+    far = socket.socket()
+    far.bind(("127.0.0.2", 0))
+    far.connect(("127.0.0.1", server.port))
+    far.settimeout(serving.PATIENCE_S)
+    far.sendall(command("PING"))
+    tap.same("who comes from elsewhere is served", b"+PONG\r\n", far.recv(100))
+    far.close()
+    inside.pop().close()
+    serving.wait_for("room", lambda: enters(server)).close()
+    for one in inside:
+        one.close()
+    serving.wait_for("room", lambda: enters(server)).close()
+    ends_well(server, "after more clients than address_most")
+
+
+def strangers():
+    token = "an-issuer-of-the-tests"
+    os.makedirs(f"{TMPDIR}/strangers", exist_ok=True)
+    with open(os.open(f"{TMPDIR}/strangers/tokens", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+        file.write(f"issue {token}\nadmin {token}-admin\n")
+    server = serving.Server(
+        f"{TMPDIR}/strangers", PROGRAM, WIDE, tokens=f"{TMPDIR}/strangers/tokens", connections_most=40, slow_s=SLOW_S, unsafe="on"
+    ).start()
+    friends = [server.client() for _ in range(5)]
+    for friend in friends:
+        friend.ask("AUTH", token)
+    crowd = [server.client() for _ in range(30)]
+    crowd_refused = 0
+    for one in crowd:
+        try:
+            one.send(command("PING"))
+            crowd_refused += "NOAUTH" in str(one.read())
+        except (EOFError, ConnectionError):
+            pass
+    tap.check("those who say no token have a quarter of the connections", 0 < crowd_refused <= 10, f"{crowd_refused} of 40")
+    tap.same("those who said theirs are served", 5, sum(friend.ask("INCR", "counted") > 0 for friend in friends))
+    tap.check("strangers are closed after slow_s", all(one.is_closed() for one in crowd))
+    late = serving.wait_for("room", lambda: enters_with(server, token))
+    tap.check("then a friend comes in", late is not None)
+    late.close()
+    long = b"*2\r\n$4\r\nAUTH\r\n$60000\r\n" + b"x" * 60000 + b"\r\n"
+    tap.check("a stranger's words are short", refused_and_closed(server, long))
+    for friend in friends:
+        friend.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def enters_with(server, token):
+    client = server.client(timeout_s=5)
+    try:
+        if client.ask("AUTH", token) == "OK":
+            return client
+    except (Refused, OSError, EOFError):
+        pass
+    client.close()
+    return None
+
+
+# ---- wrong ---------------------------------------------------------------------------------------------------------------
+
+
+def refused_and_closed(server, data):
+    """An error, or nothing, then the end; True when it was so."""
+    with server.client() as client:
+        try:
+            client.send(data)
+        except ConnectionError:
+            return True
+        try:
+            while True:
+                reply = client.read()
+                if not isinstance(reply, Refused):
+                    return False
+        except (EOFError, ConnectionError):
+            return True
+
+
+def words_that_are_too_long():
+    server = serve("long")
+    long_key = "k" * 65536
+    before = serving.rss_kib(server.pid)
+    for name, data in {
+        "a word of more than 64 KiB": b"*2\r\n$4\r\nINCR\r\n$65537\r\n" + b"k" * 65537 + b"\r\n",
+        "a word of 2^31 bytes": b"*2\r\n$4\r\nINCR\r\n$2147483648\r\n",
+        "a word of 2^63 bytes": b"*2\r\n$4\r\nINCR\r\n$9223372036854775808\r\n",
+        "a word of less than none": b"*2\r\n$4\r\nINCR\r\n$-5\r\n",
+        "a command of 2^31 words": b"*2147483648\r\n",
+        "a command of 2^64 words": b"*18446744073709551616\r\n",
+        "a command of more words than any has": command(*["PING"] * 100),
+        "an array within an array": b"*2\r\n*1\r\n$4\r\nPING\r\n$1\r\nx\r\n",
+        "a line without an end": b"PING " + b"x" * 3_000_000,
+        "a number without an end": b"*" + b"1" * 100_000,
+        "TLS to a door without": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
+    }.items():
+        tap.check(f"{name} is refused, and the connection closed", refused_and_closed(server, data))
+    with server.client() as client:
+        for i in range(200):
+            client.send(command("PING", "x" * 60000))
+            if len(client.read()) != 60000:
+                break
+        tap.same("words of almost 64 KiB are taken", 199, i)
+        client.send(command("INCR", long_key))
+        tap.check("a key that is too long is an error", isinstance(client.read(), Refused))
+        tap.same("and only that", "PONG", client.ask("PING"))
+    grown = serving.rss_kib(server.pid) - before
+    tap.check("nothing was allocated for what was only announced", grown < GROWTH_KIB, f"{grown} KiB")
+    ends_well(server, "after words that are too long")
+
+
+def noise():
+    """Random bytes, alike in each run; what happens to be a command is answered."""
+    server = serve("noise", slow_s=1)
+    chance = random.Random(5)
+    for door in (server.port, server.http):
+        for _ in range(150):
+            data = bytes(chance.choices(b"*$0123456789\r\n\r\nPINGincr :+-\0\xff/", k=chance.randrange(1, 400)))
+            client = serving.Client(door)
+            try:
+                client.send(data)
+                client.socket.shutdown(socket.SHUT_WR)
+                closed = client.is_closed()
+            except OSError:
+                closed = True
+            client.close()
+            if not closed:
+                break
+        tap.check(f"noise at the door of {'Redis' if door == server.port else 'HTTP'} clients ends their connections", closed)
+    ends_well(server, "after noise")
+
+
+def tls_garbage():
+    """At doors that speak TLS: what is none, and handshakes that go no further."""
+    folder = f"{TMPDIR}/tls"
+    os.makedirs(folder, exist_ok=True)
+    made = os.system(
+        f"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout {folder}/key -out {folder}/cert "
+        f"-days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 >{folder}/openssl.log 2>&1"
+    )
+    if made != 0:
+        tap.skip("what is no TLS is closed", "openssl is not installed")
+        return
+    server = serving.Server(f"{folder}/server", PROGRAM, WIDE, tls_cert=f"{folder}/cert", tls_key=f"{folder}/key", slow_s=SLOW_S, unsafe="on")
+    server.start(wait=False)
+    trust = ssl.create_default_context(cafile=f"{folder}/cert")
+
+    def speaks():
+        try:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=5) as plain:
+                with trust.wrap_socket(plain, server_hostname="127.0.0.1") as secure:
+                    secure.sendall(command("PING"))
+                    return secure.recv(100) == b"+PONG\r\n"
+        except ConnectionError:
+            return False
+
+    serving.wait_for("TLS", speaks)
+    hello = b"\x16\x03\x01\x00\x05\x01\x00"
+    closed = []
+    for door in (server.port, server.http):
+        for data in (command("PING"), b"GET / HTTP/1.1\r\n\r\n", hello, os.urandom(3000), b"\x16\x03\x01\xff\xff" + bytes(1000)):
+            client = serving.Client(door)
+            client.send(data)
+            closed.append(client)
+    tap.check("what is no TLS, or half a handshake, is closed", all(client.is_closed() for client in closed))
+    for client in closed:
+        client.close()
+    tap.check("who speaks it is served", speaks())
+    tap.same("it ends with 0", 0, server.end())
+
+
+tap.run(
+    [
+        words_that_are_too_long,
+        half_requests,
+        clients_that_do_not_read,
+        a_reader_with_pauses,
+        no_descriptors_left,
+        more_than_connections_most,
+        more_than_address_most,
+        strangers,
+        noise,
+        tls_garbage,
+        a_million_commands_at_once,
+        ten_thousand_connections,
+    ]
+)

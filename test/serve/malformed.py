@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""What is no HTTP, or too much or too little of it, byte by byte over a socket: an error reply or a closed connection, and
+the server goes on. The cases are the classes in which parsers of HTTP have been fooled (smuggling, folding, bare line
+ends), and the bounds of a header."""
+import json
+import os
+import random
+import re
+import socket
+import time
+
+import serving
+import tap
+
+BUILD, FOLDER = os.environ["BUILD"], os.environ["TMPDIR"]
+SLOW_S = 1
+MUTATIONS = 300
+ASK = b"GET /v1/new/uuid7 HTTP/1.1\r\nHost: localhost\r\n"
+REPLY_S = 20  # for a reply that comes at once, on a machine that is busy
+
+
+def server(name, **settings):
+    program = f"{BUILD}/bin/firn-serve"
+    return serving.Server(f"{FOLDER}/{name}", program, store="memory:", slow_s=SLOW_S, http_threads=1, **settings).start()
+
+
+def connect(to):
+    return socket.create_connection(("127.0.0.1", to.http), timeout=REPLY_S)
+
+
+def read_all(line):
+    """Everything until the server closes, and whether it did."""
+    said = b""
+    try:
+        while data := line.recv(65536):
+            said += data
+        return said, True
+    except TimeoutError:
+        return said, False
+    except ConnectionError:
+        return said, True
+
+
+def send(to, data, then_end=True):
+    """What is replied to these bytes, when nothing follows."""
+    with connect(to) as line:
+        try:
+            line.sendall(data)
+            if then_end:
+                line.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # it was refused before all was said
+        return read_all(line)
+
+
+def statuses(said):
+    return [int(found) for found in re.findall(rb"HTTP/1\.1 (\d+)", said)]
+
+
+def header(*lines, method=b"GET", path=b"/v1/new/uuid7"):
+    return b"\r\n".join([method + b" " + path + b" HTTP/1.1", b"Host: localhost", *lines]) + b"\r\n\r\n"
+
+
+NEXT = header(path=b"/healthz")  # what is smuggled in would be answered: ok
+
+REFUSED = {
+    "Transfer-Encoding beside Content-Length": header(b"Transfer-Encoding: chunked", b"Content-Length: 3", method=b"POST") + b"0\r\n\r\n",
+    "a coding that is none": header(b"Transfer-Encoding: xchunked", method=b"POST"),
+    "chunks at all": header(b"Transfer-Encoding: chunked", method=b"POST") + b"3\r\nabc\r\n0\r\n\r\n",
+    "chunks with a size that is none": header(b"Transfer-Encoding: chunked", method=b"POST") + b"zz\r\n\r\n",
+    "Content-Length twice": header(b"Content-Length: 3", b"Content-Length: 3", method=b"POST") + b"abc",
+    "Content-Length twice, different": header(b"Content-Length: 0", b"Content-Length: 40", method=b"POST"),
+    "a list of Content-Lengths": header(b"Content-Length: 3, 3", method=b"POST") + b"abc",
+    "a Content-Length with +": header(b"Content-Length: +3", method=b"POST") + b"abc",
+    "a Content-Length below 0": header(b"Content-Length: -3", method=b"POST") + b"abc",
+    "a Content-Length in hex": header(b"Content-Length: 0x3", method=b"POST") + b"abc",
+    "an empty Content-Length": header(b"Content-Length:", method=b"POST"),
+    "a Content-Length of 23 digits": header(b"Content-Length: 99999999999999999999999", method=b"POST"),
+    "a blank before the colon": header(b"Content-Length : 3", method=b"POST") + b"abc",
+    "a blank before the colon of Transfer-Encoding": header(b"Transfer-Encoding : chunked", method=b"POST") + b"0\r\n\r\n",
+    "a folded Content-Length": header(b"Content-Length:", b" 40", method=b"POST"),
+    "a folded Transfer-Encoding": header(b"Transfer-Encoding:", b"\tchunked", method=b"POST"),
+    "a bare CR in a value": header(b"X: a\rContent-Length: 40", method=b"POST"),
+    "a blank in the target": header(path=b"/healthz x"),
+    "a name with a bracket": header(b"X(y): a"),
+    "a line without a colon": header(b"nothing"),
+    "Host twice": header(b"Host: localhost"),
+    "no Host": b"GET /healthz HTTP/1.1\r\n\r\n",
+    "HTTP/2.0": b"GET /healthz HTTP/2.0\r\nHost: localhost\r\n\r\n",
+    "HTTP/0.9": b"GET /healthz\r\n\r\n",
+    "a version that is none": b"GET /healthz HTTP/x\r\nHost: localhost\r\n\r\n",
+    "a target without a slash": header(path=b"healthz"),
+    "another server's whole address": header(path=b"http://other.example/v1/new/uuid7"),
+    "CONNECT": header(method=b"CONNECT", path=b"localhost:80"),
+    "TLS where plain text is": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 500 + b"\r\n\r\n",
+    "RESP": b"*1\r\n$4\r\nPING\r\n\r\n",
+    "binary": bytes(range(256)) * 4 + b"\r\n\r\n",
+}
+
+
+def malformed_requests():
+    to = server("malformed")
+    for what, data in REFUSED.items():
+        said, closed = send(to, data + NEXT, then_end=False) if b"Content-Length" in data else send(to, data)
+        tap.check(
+            f"{what} is refused and nothing behind it is heard",
+            closed and all(400 <= status <= 505 for status in statuses(said)) and b"\r\nok\n" not in said,
+            said[:500],
+        )
+    said, _ = send(to, header())
+    tap.same("the server goes on", [200], statuses(said))
+    said, _ = send(to, header(b"X: a", b" b") + NEXT)
+    tap.check("other folded lines fool nobody", statuses(said) in ([400], [200, 200]), said)
+    said, _ = send(to, header(b": a"))
+    tap.check("nor does a name that is empty", statuses(said) in ([400], [200]), said)
+    tap.same("it ends well", 0, to.end())
+
+
+def oversized_requests():
+    to = server("oversized")
+    room = 4096 - len(b"GET / HTTP/1.1\r\n") - 100
+    cases = {
+        "a request line near 4096 bytes is read": (header(path=b"/" + b"a" * room), 404),
+        "a longer one is refused": (header(path=b"/" + b"a" * 4200), 414),
+        "a longer query as well": (header(path=b"/v1/new/uuid7?n=" + b"1" * 4200), 414),
+        "60 lines of a header are read": (header(*[b"X-%d: y" % i for i in range(60)]), 200),
+        "65 are refused": (header(*[b"X-%d: y" % i for i in range(65)]), 431),
+        "a header of 7 KiB is read": (header(*[b"X-%d: " % i + b"y" * 1000 for i in range(7)]), 200),
+        "one of 9 KiB is refused": (header(*[b"X-%d: " % i + b"y" * 1000 for i in range(9)]), 431),
+        "one of 1 MiB too": (header(*[b"X-%d: " % i + b"y" * 1000 for i in range(1000)]), 431),
+        "a line of 1 MiB too": (header(b"X: " + b"y" * (1 << 20)), 431),
+        "17 keys of a query are refused": (header(path=b"/v1/new/uuid7?" + b"&".join(b"k%d=1" % i for i in range(17))), 400),
+        "a body of 70000 bytes is refused unread": (header(b"Content-Length: 70000", method=b"POST"), 413),
+        "a smaller one is refused too": (header(b"Content-Length: 5", method=b"POST") + b"n=100", 400),
+        "none at all is fine": (header(b"Content-Length: 0", method=b"POST"), 200),
+    }
+    for what, (data, status) in cases.items():
+        said, _ = send(to, data)
+        # What the client still sends when it is refused may make the kernel drop the reply.
+        found = statuses(said)
+        tap.check(what, found == [status] or (len(data) > 9000 and found == []) or (status == 414 and found == [431]), said[:300])
+    tap.same("the server goes on", [200], statuses(send(to, header())[0]))
+    tap.same("it ends well", 0, to.end())
+
+
+def slow_clients():
+    to = server("slow")
+    for what, first, rest in (
+        ("nothing is said", b"", b""),
+        ("a header is begun", ASK, b""),
+        ("a header comes byte by byte", ASK, b"X"),
+        ("a second header comes byte by byte", header(), b"X"),
+    ):
+        with connect(to) as line:
+            line.sendall(first)
+            start = time.monotonic()
+            closed = False
+            line.settimeout(0.1)
+            while not closed and time.monotonic() - start < 30:
+                try:
+                    if rest:
+                        line.sendall(rest)
+                    closed = line.recv(65536) == b""
+                except TimeoutError:
+                    pass
+                except ConnectionError:
+                    closed = True
+        tap.check(f"when {what}, the connection is closed after slow_s", closed and time.monotonic() - start > SLOW_S * 0.7)
+    with connect(to) as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.sendall(header(path=b"/v1/new/uuid7?n=65536") * 8)
+        slow = lambda: to.metrics()['firn_connections_closed_slow_total{door="http"}']
+        before = slow()
+        serving.wait_for("the client that does not read", lambda: float(slow()) > float(before), 40)
+        tap.check("who does not read its replies is closed", True)
+    tap.same("others are served meanwhile", [200], statuses(send(to, header())[0]))
+    with connect(to) as line:
+        line.sendall(header())
+        line.settimeout(SLOW_S * 3)
+        said, closed = read_all(line)
+        tap.check("who has its reply and says nothing may stay", statuses(said) == [200] and not closed, said)
+    tap.same("it ends well", 0, to.end())
+
+
+def connections_that_stay():
+    to = server("stay")
+    with connect(to) as line:
+        seen = set()
+        for _ in range(100):
+            line.sendall(header())
+            reply = b""
+            while not reply.endswith(b"]}\n"):
+                reply += line.recv(4096)
+            seen.update(json.loads(reply.split(b"\r\n\r\n")[1])["ids"])
+        tap.same("a connection is used again and again", 100, len(seen))
+    said, _ = send(to, header() * 200 + NEXT)
+    tap.same("requests one behind the other are answered in order", [200] * 201, statuses(said))
+    tap.check("the last one last", said.endswith(b"ok\n"), said[-100:])
+    ids = re.findall(rb'"ids":\["([^"]*)', said)
+    tap.check("each with an ID of its own, in order", len(set(ids)) == 200 and ids == sorted(ids))
+    said, _ = send(to, header(path=b"/v1/new/snowflake?format=text") * 200)
+    ids = re.findall(rb"\r\n\r\n(\d{19})\n", said)
+    tap.check("so have those as plain text", len(set(ids)) == 200 and ids == sorted(ids), said[-200:])
+    said, closed = send(to, header(b"Connection: close") + NEXT, then_end=False)
+    tap.check("Connection: close closes", closed and statuses(said) == [200], said)
+    said, closed = send(to, b"GET /healthz HTTP/1.0\r\n\r\n", then_end=False)
+    tap.check("so does HTTP/1.0", closed and said.endswith(b"ok\n"), said)
+    said, _ = send(to, b"\r\n\r\n" + NEXT)
+    tap.same("empty lines before a request are skipped", [200], statuses(said))
+    cut = [connect(to) for _ in range(50)]
+    for i, line in enumerate(cut):
+        line.sendall(header()[: 1 + i])
+        line.close()
+    tap.same("requests that are cut off harm nobody", [200], statuses(send(to, header())[0]))
+    tap.same("it ends well", 0, to.end())
+
+
+def bounds_of_connections():
+    to = server("bounds", address_most=20)
+    lines = [connect(to) for _ in range(60)]
+    answered = 0
+    for line in lines:
+        try:
+            line.sendall(header())
+            answered += statuses(line.recv(4096)) == [200]
+        except OSError:
+            pass
+    tap.check("one address has address_most connections, over both doors", 10 <= answered <= 20, answered)
+    for line in lines:
+        line.close()
+    serving.wait_for("room again", lambda: statuses(send(to, header())[0]) == [200])
+    tap.check("when they are gone there is room again", True)
+    tap.same("it ends well", 0, to.end())
+    to = server("all", connections_most=10)
+    lines = [connect(to) for _ in range(30)]
+    time.sleep(0.3)
+    for line in lines:
+        line.close()
+    serving.wait_for("room again", lambda: statuses(send(to, header())[0]) == [200])
+    turned = float(to.metrics()['firn_connections_turned_away_total{door="http"}'])
+    tap.check("connections_most bounds them all", turned >= 15, turned)
+    tap.same("it ends well", 0, to.end())
+
+
+def mutated_requests():
+    """From one seed: valid requests with bytes changed, dropped and doubled."""
+    to = server("mutated")
+    dice = random.Random(20240229)
+    whole = header(b"Accept: text/plain", b"Content-Length: 0", path=b"/v1/new/snowflake?n=2&as=base62&time=2020-01-01T00%3A00%3A00Z")
+    fine = 0
+    for _ in range(MUTATIONS):
+        data = bytearray(whole)
+        for _ in range(dice.randrange(1, 6)):
+            at = dice.randrange(len(data))
+            data[at : at + dice.randrange(3)] = bytes(dice.choice(b"\r\n \t\0:%&=+/\xffG9") for _ in range(dice.randrange(4)))
+        said, _ = send(to, bytes(data))
+        fine += all(200 <= status < 506 for status in statuses(said)) and to.process.poll() is None
+    tap.same(f"{MUTATIONS} requests with errors strewn in are answered or closed", MUTATIONS, fine)
+    tap.same("the server goes on", [200], statuses(send(to, header())[0]))
+    tap.same("it ends well", 0, to.end())
+
+
+tap.run([malformed_requests, oversized_requests, slow_clients, connections_that_stay, bounds_of_connections, mutated_requests])

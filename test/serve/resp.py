@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""The door for Redis clients byte by byte: what comes in pieces or is broken, who may ask what, requests that wait, what
+two servers on one store issue, and Debian's client for Python."""
+import os
+import threading
+import time
+
+import serving
+import tap
+from serving import Client, Refused, command
+
+TMPDIR = os.environ["TMPDIR"]
+PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
+ISSUE, ADMIN = "issue-token-of-test-0001", "admin-token-of-test-0002"
+NARROW = """
+[generator narrow]
+scheme = time:40/s node:8 sequence:4
+max_lead_ms = 1000
+"""
+
+
+def server(name, sections="", **settings):
+    return serving.Server(f"{TMPDIR}/{name}", PROGRAM, sections, auto_create="yes", **settings)
+
+
+def ended(it):
+    tap.same("the server ends with 0", 0, it.end())
+
+
+def send_slowly(client, data, pieces):
+    for i in range(0, len(data), pieces):
+        client.send(data[i : i + pieces])
+        time.sleep(0.001)
+
+
+def all_replies(client):
+    """Until the server closes."""
+    found = []
+    try:
+        while True:
+            found.append(client.read())
+    except (EOFError, ConnectionError):
+        return [str(one) for one in found]
+
+
+def bytes_in_pieces():
+    it = server("pieces").start()
+    said = command("PING") + command("ECHO", "a\r\nb") + b"PING\r\n" + b"*0\r\n\r\n" + command("INCR", "k") + command("GET", "k")
+    expected = ["PONG", "a\r\nb", "PONG", 1, "1"]
+    for pieces in (1, 2, 3, 7, 1000):
+        with Client(it.port) as client:
+            send_slowly(client, said, pieces)
+            found = [client.read() for _ in expected]
+            tap.same(f"commands in pieces of {pieces}", expected, found)
+            expected = expected[:3] + [expected[3] + 1, str(expected[3] + 1)]
+    with Client(it.port) as client:
+        client.send(command("INCR", "many") * 5000 + command("PING"))
+        tap.same("a long pipeline is answered in its order", [*range(1, 5001), "PONG"], [client.read() for _ in range(5001)])
+        client.send((command("INCR", "many") + command("PING") + command("INCR", "many")) * 500)
+        found = [client.read() for _ in range(1500)]
+        tap.same("so is one of different commands", [*range(5001, 6001)], [one for one in found if one != "PONG"])
+        client.send(command("ECHO", "x" * 65536))
+        tap.same("a word of 64 KiB", 65536, len(client.read()))
+    with Client(it.port) as client:
+        client.send(command("INCR", "k") + command("QUIT") + command("INCR", "k"))
+        tap.same("nothing after QUIT is looked at", 2, len(all_replies(client)))
+    ended(it)
+
+
+BROKEN = {
+    "a signed length": b"*+1\r\n$4\r\nPING\r\n",
+    "a negative one": b"*-1\r\n",
+    "a padded one": b"*01\r\n$4\r\nPING\r\n",
+    "a bare line feed": b"*1\n$4\nPING\n",
+    "an array in an array": b"*1\r\n*1\r\n$4\r\nPING\r\n",
+    "a number for a word": b"*1\r\n:1\r\n",
+    "too many words": b"*1000000000\r\n",
+    "too long a word": b"*1\r\n$2147483648\r\n",
+    "no end behind a word": b"*1\r\n$4\r\nPINGPING",
+    "quotes that do not close": b'ECHO "a\r\n',
+    "a line without an end": b"x" * 5000,
+    "another protocol": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+}
+
+
+def what_is_broken():
+    it = server("broken").start()
+    for sentence, data in BROKEN.items():
+        with Client(it.port) as client:
+            client.send(command("PING") + data)
+            found = all_replies(client)
+            tap.check(f"{sentence} ends the connection with an error", found[0] == "PONG" and found[1:2] and "Protocol error" in found[1], found)
+    for sentence, data in {
+        "a browser's POST": b"POST / HTTP/1.1\r\nHost: x\r\n\r\nINCR posted\r\n",
+        "a GET": b"GET /?x HTTP/1.1\r\n\r\nINCR posted\r\n",
+        "a header": b"Host: x\r\nINCR posted\r\n",
+    }.items():
+        with Client(it.port) as client:
+            client.send(data)
+            tap.check(f"{sentence} ends the connection before the next line", len(all_replies(client)) <= 1)
+    with Client(it.port) as client:
+        tap.same("nothing of it was run", None, client.ask("GET", "posted"))
+    ended(it)
+
+
+def refusal(client, *words):
+    try:
+        return f"no error but {client.ask(*words)!r}"
+    except Refused as error:
+        return str(error).split()[0]
+
+
+def who_may_ask_what():
+    path = f"{TMPDIR}/tokens"
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as tokens:
+        tokens.write(f"issue {ISSUE}\nadmin {ADMIN}\n")
+    it = server("roles", tokens=path)
+    it.start()
+    with Client(it.port) as client:
+        for words in (["PING"], ["INCR", "k"], ["FIRN.NEW", "uuid7"], ["NOTHING"], ["HELLO", "3"], ["CONFIG", "GET", "*"]):
+            tap.same(f"a stranger may not {words[0]}", "NOAUTH", refusal(client, *words))
+        begun = time.monotonic()
+        tap.same("a wrong token is refused", "WRONGPASS", refusal(client, "AUTH", "x" * 20))
+        tap.check("after a while", time.monotonic() - begun > 0.3)
+        tap.same("so is one by HELLO", "WRONGPASS", refusal(client, "HELLO", "3", "AUTH", "default", "y" * 20))
+        client.send(command("PING"))
+        tap.check("and still it is a stranger", "NOAUTH" in str(client.read()))
+        tap.same("the third one too", "WRONGPASS", refusal(client, "AUTH", ISSUE[:-1]))
+        tap.check("which is the last", client.is_closed())
+    with Client(it.port) as client:
+        tap.same("a token is taken", "OK", client.ask("AUTH", ISSUE))
+        tap.same("its owner issues", 1, client.ask("INCR", "k"))
+        tap.same("and does not administrate", "NOPERM", refusal(client, "FIRN.NODES"))
+        tap.same("an admin's token is more", "OK", client.ask("AUTH", "anybody", ADMIN))
+        tap.check("and administrates", isinstance(client.ask("FIRN.NODES"), list))
+        tap.same("RESET takes it away", "RESET", client.ask("RESET"))
+        tap.same("so that all begins again", "NOAUTH", refusal(client, "INCR", "k"))
+    with Client(it.port) as client:
+        tap.check("HELLO 2 AUTH is a way in", "firn" in client.ask("HELLO", "2", "AUTH", "default", ISSUE, "SETNAME", "me"))
+        tap.same("with a name", "me", client.ask("CLIENT", "GETNAME"))
+    with Client(it.port) as client:
+        client.send(command(*["x"] * 9))
+        tap.check("a stranger's long command ends the connection", "Protocol error" in str(client.read()) and client.is_closed())
+    with Client(it.port) as client:
+        client.send(command("AUTH", "wrong-token-of-test-0003") + command("AUTH", ISSUE) + command("INCR", "k"))
+        found = [str(client.read()) for _ in range(3)]
+        tap.same("what comes behind a wrong token waits for its answer", ["WRONGPASS", "OK", "2"], [one.split()[0] for one in found])
+    ended(it)
+
+
+def requests_that_wait():
+    """16 IDs a second, one second ahead: what is asked above it waits, and fails after wait_ms."""
+    it = server("waits", NARROW, wait_ms=10000).start()
+    with Client(it.port) as client, Client(it.port) as other, Client(it.port) as leaving:
+        client.ask("FIRN.NEW", "narrow")
+        begun = time.monotonic()
+        client.send(command("FIRN.NEW", "narrow") * 100 + command("PING"))
+        leaving.send(command("FIRN.NEW", "narrow") * 10)
+        leaving.close()
+        tap.same("others are served while some wait", "PONG", other.ask("PING"))
+        found = [client.read() for _ in range(101)]
+        tap.check("a pipeline that waits is answered in its order", found[100] == "PONG")
+        ids = [int(one) for one in found[:100]]
+        tap.check("and its IDs rise", all(a < b for a, b in zip(ids, ids[1:])))
+        tap.check("it did wait", time.monotonic() - begun > 2)
+    ended(it)
+    it = server("fails", NARROW, wait_ms=50).start()
+    with Client(it.port) as client:
+        client.send(command("FIRN.NEW", "narrow") * 200)
+        found = [client.read() for _ in range(200)]
+        refused = [str(one) for one in found if isinstance(one, Refused)]
+        tap.check("what waits for too long is refused", len(refused) > 50, len(refused))
+        tap.same("as something to try again", {"TRYAGAIN"}, {one.split()[0] for one in refused})
+        tap.same("the connection goes on", "PONG", client.ask("PING"))
+    ended(it)
+
+
+def stream(port, name, count, found):
+    with Client(port) as client:
+        for i in range(count):
+            if i % 10 == 0:
+                client.send(command("INCR", name) * 20)
+                found += [client.read() for _ in range(20)]
+            else:
+                found.append(client.ask("INCR", name))
+
+
+def two_servers_on_one_store():
+    store = f"sqlite:{TMPDIR}/shared.db?unsafe=1"
+    both = [server(f"shared{i}", store=store).start() for i in range(2)]
+    found = [[] for _ in range(4)]
+    threads = [threading.Thread(target=stream, args=(both[i % 2].port, "shared", 1000, found[i])) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tap.check("each of four streams rises", all(a < b for one in found for a, b in zip(one, one[1:])))
+    everything = sum(found, [])
+    tap.same("all together hold no integer twice", len(everything), len(set(everything)))
+    with Client(both[0].port) as client:
+        last = max(found[0] + found[2])
+        tap.same("GET tells the last of this server", str(last), client.ask("GET", "shared"))
+    both[0].process.kill()
+    both[0].process.wait()
+    both[0].start()
+    with Client(both[0].port) as client:
+        tap.same("after a kill GET knows none of this process", None, client.ask("GET", "shared"))
+        again = client.ask("INCR", "shared")
+        tap.check("and it goes on above all that it issued", again > last and again not in everything, (again, last))
+    for one in both:
+        ended(one)
+
+
+def python3_redis():
+    try:
+        import redis
+    except ImportError:
+        tap.skip("python3-redis is served", "python3-redis is missing")
+        return
+    it = server("python").start()
+    client = redis.Redis(port=it.port, client_name="test", decode_responses=True)
+    tap.check("python3-redis pings", client.ping())
+    tap.same("INCR is a number", 1, client.incr("python"))
+    tap.same("INCRBY too", 11, client.incrby("python", 10))
+    tap.same("GET is a text", "11", client.get("python"))
+    tap.same("GET of nothing is None", None, client.get("nothing"))
+    tap.same("its name arrived", "test", client.client_getname())
+    tap.check("INFO is read", client.info()["role"] == "master" and "ids_issued" in client.info("firn"))
+    tap.same("CONFIG GET is read", {"save": ""}, client.config_get("save"))
+    tap.check("COMMAND is read", client.command()["incr"]["arity"] == 2)
+    pipe = client.pipeline(transaction=False)
+    for _ in range(1000):
+        pipe.incr("python")
+    tap.same("a pipeline is answered in its order", [*range(12, 1012)], pipe.execute())
+    ids = client.execute_command("FIRN.NEW", "snowflake", "COUNT", 1000)
+    tap.same("IDs are texts", (1000, {str}), (len(set(ids)), {type(one) for one in ids}))
+    try:
+        client.set("python", 1)
+        tap.check("SET is refused", False)
+    except redis.ResponseError as error:
+        tap.check("SET is refused", "INCR" in str(error), error)
+    client.close()
+    ended(it)
+
+
+tap.run([bytes_in_pieces, what_is_broken, who_may_ask_what, requests_that_wait, two_servers_on_one_store, python3_redis])

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+# What the server is told: file under environment under flags, every setting in each of them, and what is wrong with its place.
+. test/serve.tap
+list=server/settings.def
+ini=$TMPDIR/firn.ini
+unset FIRN_CONFIG FIRN_STORE
+
+# settings_of KIND: the names of the settings of that kind
+settings_of() {
+    sed -nE "s/^($1)\(([a-z_]+),.*/\2/p" $list
+}
+# value_of NAME: as --print-config has it
+value_of() {
+    printf '%s\n' "$out" | sed -nE "s/^$1 = ?(.*)/\1/p"
+}
+# write LINE...: the file
+write() {
+    printf '%s\n' "$@" >"$ini"
+}
+
+# ---- without anything --------------------------------------------------------------------------
+ask serve --config '' --print-config
+same "without a file, variables and flags the presets are in force" "0 " "$status $err"
+preset=$out
+same "each setting is printed once, in the order of the list" "$(settings_of 'TEXT|NUMBER|SWITCH|CHOICE')" \
+    "$(printf '%s\n' "$preset" | sed -nE 's/^([a-z_]+) =.*/\1/p')"
+same "presets are those of the list" "$(sed -nE 's/^(TEXT|CHOICE)\([a-z_]+, "([^"]*)".*/\2/p; s/^NUMBER\([a-z_]+, ([0-9]+).*/\1/p
+    s/^TEXT\([a-z_]+, NULL.*//p; s/^SWITCH\([a-z_]+, 0.*/no/p; s/^SWITCH\([a-z_]+, 1.*/yes/p' $list)" \
+    "$(printf '%s\n' "$preset" | sed -nE 's/^[a-z_]+ = ?(.*)/\1/p')"
+if [ -f "$BUILD/share/doc/firn/firn.ini" ]; then
+    sed '/^# ----/,$d; s/^#\([a-z_]\)/\1/' "$BUILD/share/doc/firn/firn.ini" >"$ini"
+    ask serve --config "$ini" --print-config
+    same "the sample says what the presets are" "$preset" "$out"
+    sed 's/^#\([a-z_[]\)/\1/' "$BUILD/share/doc/firn/firn.ini" >"$ini"
+    ask serve --config "$ini" --check-config
+    same "the sample with all of its examples is right" "0 $ini is right" "$status $out"
+    same "the sample fits 100 columns" "" "$(awk 'length > 100' "$BUILD/share/doc/firn/firn.ini")"
+fi
+ask serve --help
+same "--help has each flag" "" "$(for name in $(settings_of 'TEXT|NUMBER|SWITCH|CHOICE|FLAG'); do
+    printf '%s\n' "$out" | grep -qE -- "--$(echo "$name" | tr _ -)( |\$)" || echo "$name"; done)"
+ask serve --version
+same "--version is that of the command" "$("$FIRN" version)" "$out"
+
+# ---- every setting in each source ------------------------------------------------------------------
+# A value of its own for a setting: other than the preset, and right.
+other() {
+    case $1 in
+    resp) echo unix:/tmp/a ;;
+    http) echo '127.0.0.1:1 [::1]:2' ;;
+    store) echo sqlite:/x/y.db ;;
+    socket_mode) echo 0600 ;;
+    log) echo json ;;
+    log_level) echo debug ;;
+    tls_cert | tls_key | tokens | hosts) echo "/$1" ;;
+    *) sed -nE "s/^NUMBER\($1, [0-9]+, [0-9]+, ([0-9]+).*/\1/p; s/^SWITCH\($1, 0.*/yes/p; s/^SWITCH\($1, 1.*/no/p" $list ;;
+    esac
+}
+names=$(settings_of 'TEXT|NUMBER|SWITCH|CHOICE')
+echo '[server]' >"$ini"
+for name in $names; do
+    echo "$name = $(other "$name")" >>"$ini"
+done
+ask serve --config "$ini" --print-config
+same "a file sets every setting" "$(cat "$ini")" "$out"
+whole=$out
+set -- serve --config ''
+for name in $names; do
+    set -- "$@" "--$(echo "$name" | tr _ -)=$(other "$name")"
+done
+ask "$@" --print-config
+same "flags set every setting" "$whole" "$out"
+same "variables set every setting" "$whole" "$(
+    for name in $names; do
+        eval "FIRN_$(echo "$name" | tr a-z A-Z)=\$(other $name)"
+        # shellcheck disable=SC2163 # the name is in the variable
+        export "FIRN_$(echo "$name" | tr a-z A-Z)"
+    done
+    "$FIRN" serve --config '' --print-config 2>&1
+)"
+set -- serve --config ''
+for name in $names; do
+    case $(other "$name") in
+    yes) set -- "$@" "--$name" ;;
+    no) set -- "$@" "--no-$name" ;;
+    *) set -- "$@" "--$name" "$(other "$name")" ;;
+    esac
+done
+ask "$@" --print-config
+same "flags with _ and with their value behind a blank do too" "$whole" "$out"
+printf '%s\n' "$whole" >"$ini"
+ask serve -c "$ini" --print-config
+same "what is printed can be read again, and is the same" "$whole" "$out"
+
+# ---- which is stronger -----------------------------------------------------------------------------
+write '[server]' 'loops = 1' 'wait_ms = 1' 'slow_s = 1'
+out=$(FIRN_CONFIG=$ini FIRN_WAIT_MS=2 FIRN_SLOW_S=2 "$FIRN" serve --slow-s 3 --print-config)
+same "file under environment under flags" "1 2 3" "$(value_of loops) $(value_of wait_ms) $(value_of slow_s)"
+out=$(FIRN_CONFIG=/nowhere FIRN_WAIT_MS='' "$FIRN" serve --config "$ini" --print-config)
+same "--config is stronger than FIRN_CONFIG, and an empty variable is none" 1 "$(value_of wait_ms)"
+write '[server]' 'auto_create = on'
+ask serve --config "$ini" --no-auto-create --print-config
+same "--no-NAME turns a switch off" no "$(value_of auto_create)"
+write '[server]' '   loops=2   ' '# wait_ms = 7' '; slow_s = 7' "$(printf '\ttokens =')" '' '[ server2'
+ask serve --config "$ini" --print-config
+same "a section without its end is refused with its line" "2 firn: $ini:7: the section has no end: write a ]" "$status $err"
+printf '\357\273\277[server]\r\nloops = 2\r\n' >"$ini"
+ask serve --config "$ini" --print-config
+same "a byte order mark and other ends of lines are read over" "2" "$(value_of loops)"
+
+# ---- generators and segments -----------------------------------------------------------------------
+write '[generator events]' 'scheme = time:41/ms@@2024-01-01 node:10 sequence:12' 'as = hex' 'node = 7' \
+    'store = postgres://me:hidden@db:5432/ids?timeout_ms=5' '[segment empty]' '[segment orders]' 'kind = ticket' 'start = 1000' \
+    '[generator orders]' 'scheme = typeid' 'prefix = order'
+ask serve --config "$ini" --print-config
+same "sections are kept with their keys, and passwords are not printed" "[generator events]
+scheme = time:41/ms@@2024-01-01 node:10 sequence:12
+store = postgres://me@db:5432/ids?timeout_ms=5
+as = hex
+node = 7
+
+[segment empty]
+
+[segment orders]
+kind = ticket
+start = 1000
+
+[generator orders]
+scheme = typeid
+prefix = order" "$(printf '%s\n' "$out" | sed '1,/^log_level/d' | sed 1d)"
+ask serve --config '' --store 'redis://:hid:den@h:1/0' --print-config
+same "nor are those of flags" 'redis://@h:1/0' "$(value_of store)"
+ask serve --config '' --store 'mysql://u:hid/den?x@h' --print-config
+same "nor those that make a URL wrong" "" "$(printf '%s\n' "$out" | grep hid)"
+
+# ---- what is wrong ---------------------------------------------------------------------------------
+# wrong SENTENCE STATUS PATTERN LINE...: a file of these lines is refused so, and the server does not start with it.
+wrong() {
+    sentence=$1 wanted=$2 pattern=$3
+    shift 3
+    write "$@"
+    refuses "$sentence" "$wanted" "$pattern" serve --config "$ini" --check-config
+}
+wrong "a wrong name names the nearest, with its line" 2 "firn.ini:3: .*'lops': did you mean loops" '[server]' '' 'lops = 1'
+wrong "so does a wrong section" 2 "firn.ini:1: .*\[sever\]: did you mean server" '[sever]'
+wrong "a name far from all is told where to look" 2 "'colour': --help" '[server]' 'colour = red'
+wrong "a setting in front of all sections is refused" 2 "firn.ini:1: .*under \[server\]" 'loops = 1'
+wrong "a line that is none is refused" 2 "firn.ini:2: is no 'name = value'" '[server]' 'loops'
+wrong "a setting given twice is refused" 2 "firn.ini:3: loops is given twice" '[server]' 'loops = 1' 'loops = 1'
+wrong "a section given twice is refused, with where it was" 2 "firn.ini:2: .* at .*firn.ini:1" '[segment a]' '[segment a]'
+wrong "a key given twice is refused" 2 "firn.ini:3: start is given twice" '[segment a]' 'start = 1' 'start = 1'
+wrong "a number out of bounds is refused with the bounds" 1 "65 is out of bounds: .* 0\.\.64" '[server]' 'loops = 65'
+wrong "so is one of too many digits" 1 "out of bounds" '[server]' 'loops = 99999999999999999999'
+wrong "text is no number" 2 "firn.ini:2: loops = 4 ; four is not a number" '[server]' 'loops = 4 ; four'
+wrong "nor is nothing" 2 "not a number" '[server]' 'loops ='
+wrong "a word that is no choice is refused with the choices" 2 'logfmt\|json' '[server]' 'log = xml'
+wrong "a switch is yes or no" 2 "yes or no" '[server]' 'auto_create = maybe'
+wrong "a generator needs a scheme" 2 "firn.ini:1: .*has no scheme" '[generator a]' 'node = 1'
+wrong "a scheme that is none is refused with its place" 2 "firn.ini:1: .*snowflake" '[generator a]' 'scheme = snowflke'
+wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window_ms" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
+wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
+wrong "so is a store that is none" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
+wrong "a name with a blank is none" 2 "is no name" '[segment a b]'
+wrong "a long name is none" 2 "is no name" "[segment $(printf '%064d' 0)]"
+wrong "a value of a key is one word" 2 "not one word" '[segment a]' 'start = 1 2'
+wrong "a line that is too long is refused" 1 "firn.ini:2: is longer" '[server]' "hosts = $(printf '%03000d' 0)"
+wrong "a socket's mode is octal" 2 "octal" '[server]' 'socket_mode = 999'
+wrong "a certificate without its key is refused" 2 "tls_cert and tls_key" '[server]' 'tls_cert = a'
+wrong "an address without a port is none" 2 "resp: 'localhost' is no address" '[server]' 'resp = localhost'
+wrong "nor is one with a port that is none" 2 "is no address" '[server]' 'resp = 127.0.0.1:65536'
+wrong "nor is one with a name" 2 "is no address" '[server]' 'resp = example.org:1'
+wrong "nor is a shortened one" 2 "is no address" '[server]' 'resp = 127.1:1'
+wrong "a socket's path is absolute" 2 "absolute path" '[server]' 'resp = unix:here'
+wrong "a path too long for a socket is refused" 2 "at most 107" '[server]' "resp = unix:/$(printf '%0107d' 0)"
+for address in 0.0.0.0:1 '[::]:1' 10.0.0.1:1 '127.0.0.1:1 192.0.2.1:2' '[::ffff:192.0.2.1]:1'; do
+    wrong "$address without tokens is refused with the cure" 2 "set tokens = FILE" '[server]' "http = $address"
+done
+for address in 127.9.9.9:1 '[::1]:1' '[::ffff:127.0.0.1]:1' unix:/x localhost:1 none ''; do
+    write '[server]' "http = $address"
+    ask serve --config "$ini" --check-config
+    same "'$address' without tokens is right" "0 $ini is right" "$status $out$err"
+done
+refuses "a flag that is none names the nearest" 2 "did you mean --log-level" serve --log-lvl info
+refuses "an operand is none" 2 "takes flags" serve here
+refuses "a flag without its value is refused" 2 "needs a value" serve --store --print-config
+refuses "a flag given twice is refused" 2 "given twice" serve --loops 1 --loops=1
+refuses "a file that is not there is refused" 6 "cannot be read" serve --config "$TMPDIR/nowhere.ini"
+refuses "so is a folder" 6 "cannot be read" serve --config "$TMPDIR"
+FIRN_LOOPS=x ask serve --config '' --check-config
+same "a wrong variable is told by its name" "2 firn: FIRN_LOOPS: loops = x is not a number: write one of 0..64" "$status $err"
+FIRN_LOPS=1 ask serve --config '' --check-config
+same "one that is near to a setting is told" "0 firn: note: the variable FIRN_LOPS sets nothing: FIRN_LOOPS does" "$status $notes"
+FIRN_SERVICE_HOST=10.0.0.1 FIRN_PORT=tcp://10.0.0.1:1 ask serve --config '' --check-config
+same "what others put into the environment is left alone" "0 " "$status $notes"
+
+# ---- tokens and certificates -----------------------------------------------------------------------
+tokens=$TMPDIR/tokens
+# bad_tokens SENTENCE PATTERN LINE...
+bad_tokens() {
+    sentence=$1 pattern=$2
+    shift 2
+    (umask 077 && printf '%s\n' "$@" >"$tokens")
+    refuses "$sentence" 2 "$pattern" serve --config '' --tokens "$tokens" --check-config
+    case $err in *secret*) fail "and its token is not told" "$err" ;; esac
+}
+bad_tokens "a token without a role is refused with its line" "tokens:2: begins with no role" '# who' 'secretsecretsecretsecret'
+bad_tokens "a short token is refused" "tokens:1: the token has 6 bytes" 'admin secret'
+bad_tokens "a third word is refused" "tokens:1: has more" 'admin secretsecretsecret secret'
+bad_tokens "no token at all is refused" "has no token" '# admin secretsecretsecret'
+bad_tokens "a line without end is refused" "tokens:1: is too long" "admin secret$(printf '%02000d' 0)"
+(umask 077 && printf 'admin secretsecretsecret\nissue othersecretothersecret\n' >"$tokens")
+chmod 644 "$tokens"
+refuses "tokens that others may read are refused" 2 "chmod" serve --config '' --tokens "$tokens" --check-config
+chmod 640 "$tokens"
+ask serve --config '' --tokens "$tokens" --http 0.0.0.0:1 --check-config
+same "with tokens a public address is right" "0 " "$status $err"
+refuses "a file of tokens that is not there is refused" 6 "nowhere" serve --config '' --tokens "$TMPDIR/nowhere" --check-config
+ask serve --config '' --tokens "$tokens" --print-config
+same "no token is printed" "$tokens" "$(value_of tokens)$(printf '%s\n' "$out" | grep secret)"
+for name in one two; do
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$name" \
+        -keyout "$TMPDIR/$name.key" -out "$TMPDIR/$name.pem" 2>/dev/null
+done
+ask serve --config '' --tls-cert "$TMPDIR/one.pem" --tls-key "$TMPDIR/one.key" --check-config
+same "a certificate and its key are right" "0 " "$status $err"
+refuses "a key of another certificate is refused" 2 "not the key of" \
+    serve --config '' --tls-cert "$TMPDIR/one.pem" --tls-key "$TMPDIR/two.key" --check-config
+refuses "what is no certificate is refused" 2 "no certificate" \
+    serve --config '' --tls-cert "$tokens" --tls-key "$TMPDIR/two.key" --check-config
+
+# ---- nothing is touched ----------------------------------------------------------------------------
+write '[server]' "store = sqlite:$TMPDIR/untouched/firn.db?unsafe=1" "resp = unix:$TMPDIR/untouched.sock" '[generator a]' 'scheme = snowflake' '[segment b]'
+ask serve --config "$ini" --check-config
+same "--check-config opens neither store nor socket" "0 $ini is right" \
+    "$status $out$(ls -d "$TMPDIR"/untouched* 2>/dev/null)"
+cp "$FIRN" "$TMPDIR/firn"
+alone=$("$TMPDIR/firn" serve 2>&1)
+same "without the server beside it the command says so" "6 firn: the server is not installed: put firn-serve beside firn, in $(printf '%.60s' "$TMPDIR")" \
+    "$? $alone"
+finish

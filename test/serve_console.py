@@ -1,0 +1,570 @@
+# SPDX-License-Identifier: MIT
+# The judge of the console: serve_console.py SERVER COMMAND FOLDER. It starts the server, drives a
+# browser (browser.py), and compares what is drawn with what the `firn` command says of the same IDs.
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import urllib.request
+
+from browser import Browser
+
+VIEWS = ("read", "make", "now", "windows", "spread")
+SAMPLES = ("541815603606036480", "0192f0c8-d1e3-7a55-9e37-79b97f4a7c15", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+           "507f1f77bcf86cd799439011", "0ujtsYcgvSTl8PAuAdqWYSMnLOv", "c232ab00-9414-11ec-b3c8-9f6bdeced846",
+           "00000000-0000-0000-0000-000000000000")
+CONFIG = """[server]
+http = 127.0.0.1:0
+resp = none
+store = sqlite:%s/store/firn.db%s
+[generator orders]
+scheme = tsid
+[segment invoices]
+step = 1000
+"""
+TOKEN = "kxJ2v8Qm3nZr5tYw7bAc9dEf"
+
+checks = failures = 0
+
+
+def check(sentence, good, why=""):
+    global checks, failures
+    checks += 1
+    if not good:
+        failures += 1
+    print("%s %d - %s" % ("ok" if good else "not ok", checks, sentence))
+    if not good and why != "":
+        print("\n".join("# " + line for line in str(why)[:2000].split("\n")))
+    sys.stdout.flush()
+
+
+def same(sentence, expected, found):
+    check(sentence, expected == found, "expected: %s\nfound:    %s" % (expected, found))
+
+
+# ---- the server and the command ------------------------------------------------------------------
+
+
+class Server:
+    def __init__(self, program, folder, name, *words):
+        os.makedirs(os.path.join(folder, name, "store"), 0o700)
+        file = os.path.join(folder, name, "firn.ini")
+        with open(file, "w", encoding="ascii") as out:
+            out.write(CONFIG % (os.path.join(folder, name), "?unsafe=1"))
+        self.log = os.path.join(folder, name, "log")
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([program, "--config", file, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.base = self.address()
+
+    def address(self):
+        for _ in range(200):
+            found = re.search(r"127\.0\.0\.1:([1-9]\d*)", self.said())
+            if found:
+                return "http://" + found.group(0)
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise RuntimeError("the server did not start: " + self.said())
+
+    def said(self):
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def get(self, path):
+        with urllib.request.urlopen(self.base + path, timeout=10) as answer:
+            return answer.read()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait(5)
+
+
+def firn(*words):
+    return subprocess.run([sys.argv[2], *words], check=True, capture_output=True, text=True, timeout=30).stdout
+
+
+# ---- read ----------------------------------------------------------------------------------------
+
+DRAWN = """({
+    digits: [...document.querySelectorAll('#bits b')].map((cell) => cell.textContent).join(''),
+    slices: [...document.querySelectorAll('#bits .slice')].map((piece) =>
+        [piece.dataset.field, piece.tagName === 'BUTTON', piece.querySelectorAll('b').length]),
+    legend: Object.fromEntries([...document.querySelectorAll('#legend tbody tr')].map((row) =>
+        [row.dataset.field, row.cells[1].textContent])),
+    tones: [...document.querySelectorAll('#legend .swatch')].map((one) => one.className),
+    scheme: document.querySelector('#read-scheme').textContent,
+    time: document.querySelector('#times').hidden ? null : document.querySelector('#time-utc').textContent,
+    candidates: [...document.querySelectorAll('#candidates button')].map((button) => button.textContent),
+})"""
+
+
+def slices_drawn(pieces):
+    """Those of a slice that goes over the end of a line are one."""
+    slices = []
+    for field, begins, width in pieces:
+        if begins:
+            slices.append([field, width])
+        else:
+            slices[-1][1] += width
+    return slices
+
+
+def check_drawing(browser, schemes, id, scheme=None):
+    if scheme:
+        browser.wait("document.querySelector('#read-scheme').textContent === '%s'" % scheme)
+    drawn = browser.evaluate(DRAWN)
+    words = ["--scheme", drawn["scheme"], id]
+    shown = json.loads(firn("show", "--json", *words))
+    digits = firn("convert", "--to", "bin", *words).strip()
+    row = schemes[shown["scheme"]]
+    fields = {name: str(value) for name, value in shown["fields"].items()}
+    legend = {name: value for name, value in drawn["legend"].items() if name in fields}
+    slices = [[one["name"] or "fixed", one["bits"]] for one in row["slices"]]
+    right = (drawn["digits"] == digits and slices_drawn(drawn["slices"]) == slices and legend == fields
+             and drawn["time"] == shown["time"])
+    check("%s is drawn as `firn show` reads it, as %s" % (id, drawn["scheme"]), right, "%s\n%s\n%s" % (drawn, shown, digits))
+    return drawn
+
+
+def read(browser, id):
+    """As people do: the box is emptied, the text pasted, the key pressed."""
+    browser.evaluate("document.querySelector('#read-id').focus(), document.querySelector('#read-id').select()")
+    browser.type(id)
+    browser.press("Enter")
+    browser.wait("location.hash.includes('%s') && document.title.includes(' is ')" % id)
+
+
+def check_reading(browser, server, schemes):
+    browser.open(server.base + "/")
+    browser.wait("!document.querySelector('#reading').hidden")
+    check("an example is drawn before anything is asked", "for example" in browser.text("#read-facts"))
+    for id in SAMPLES:
+        browser.evaluate("document.title = ''")
+        read(browser, id)
+        best = json.loads(firn("show", "--json", id))
+        drawn = check_drawing(browser, schemes, id, best["scheme"])
+        if len(best["candidates"]) > 1:
+            same("its candidates are those of `firn show`", best["candidates"], drawn["candidates"])
+        used = [tone for tone, slice in zip(drawn["tones"], drawn["legend"]) if slice != "fixed"]
+        if best["scheme"] == "snowflake":
+            same("each field has a tone of its own", len(used), len(set(used)))
+    read(browser, SAMPLES[0])
+    browser.wait("document.querySelector('#read-scheme').textContent === 'snowflake'")
+    for name in ("seata", "lable-spread"):
+        browser.evaluate("[...document.querySelectorAll('#candidates button')]"
+                         ".find((one) => one.textContent === '%s').click()" % name)
+        check_drawing(browser, schemes, SAMPLES[0], name)
+    check("the address holds the ID and the scheme", browser.evaluate("location.hash").endswith("scheme=lable-spread"))
+    browser.evaluate("history.back()")
+    check_drawing(browser, schemes, SAMPLES[0], "seata")
+    browser.open(server.base + "/?again#read=01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    browser.wait("document.title.includes('01ARZ3NDEKTSV4RRFFQ69G5FAV')")
+    check_drawing(browser, schemes, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "ulid")
+    browser.evaluate("document.querySelector('#read-id').select()")
+    browser.evaluate("location.hash = '#read=!!'")
+    error = browser.wait("document.querySelector('#read-error').textContent")
+    check("what is no ID is told in the server's words", error and "!!" in error, error)
+    check("and nothing is drawn of it", browser.evaluate("document.querySelector('#reading').hidden"))
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+FOCUS = """(() => {
+    const at = document.activeElement, style = getComputedStyle(at);
+    return { id: at.id, tag: at.tagName, text: at.textContent.trim(), field: at.dataset.field || '', class: at.className,
+             ring: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2 };
+})()"""
+
+
+def tab_to(browser, wanted, most=40):
+    """Presses Tab until it is there; every stop on the way must show where it is."""
+    unseen = []
+    for _ in range(most):
+        browser.press("Tab")
+        focus = browser.evaluate(FOCUS)
+        if not focus["ring"] and focus["tag"] != "BODY":
+            unseen.append(focus)
+        if wanted(focus):
+            return focus, unseen
+    return None, unseen
+
+
+def check_keys(browser, server):
+    browser.open(server.base + "/?keys#read=541815603606036480")
+    browser.wait("document.title.includes(' is snowflake')")
+    browser.press("Tab")
+    same("the first stop of Tab skips to the content", "skip", browser.evaluate(FOCUS)["class"])
+    browser.press("Enter")
+    check("which leaves the reading as it is", browser.sees("#reading") and browser.evaluate(FOCUS)["id"] == "main")
+    browser.press("/")
+    same("/ goes to the box of the ID", "read-id", browser.evaluate(FOCUS)["id"])
+    focus, unseen = tab_to(browser, lambda one: one["field"])
+    same("Tab comes to the first field of the drawing", "fixed", focus and focus["field"])
+    fields = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "Home", "End"):
+        browser.press(key)
+        fields.append(browser.evaluate(FOCUS)["field"])
+    same("the arrow keys, Home and End move between fields",
+         ["time", "datacenter", "worker", "sequence", "sequence", "worker", "fixed", "sequence"], fields)
+    check("the field is lit in the drawing and in the legend",
+          browser.sees("#bits .on[data-field=sequence]") and browser.sees("#legend .on[data-field=sequence]"))
+    browser.open(server.base + "/?make#read")
+    browser.wait("!document.querySelector('#reading').hidden")
+    link, more = tab_to(browser, lambda one: one["text"] == "Make")
+    browser.press("Enter")
+    browser.wait("document.querySelector('#make-scheme').options.length > 20")
+    count, rest = tab_to(browser, lambda one: one["id"] == "make-count")
+    check("Tab comes to the links and to the form", link and count)
+    browser.evaluate("document.activeElement.select()")
+    browser.type("3")
+    browser.press("Enter")
+    same("Enter makes IDs", 3, browser.wait("document.querySelectorAll('#made li').length"))
+    copy, last = tab_to(browser, lambda one: one["text"] == "Copy")
+    check("Tab comes to their buttons", copy)
+    same("every stop shows a ring", [], unseen + more + rest + last)
+    browser.press("/")
+    check("/ comes back to reading from there", browser.wait(
+        "document.activeElement.id === 'read-id' && document.body.dataset.view === 'read'"))
+
+
+# ---- make ----------------------------------------------------------------------------------------
+
+
+def fill(browser, **values):
+    for name, value in values.items():
+        browser.choose("#make-" + name, value)
+
+
+def made(browser, **values):
+    fill(browser, **values)
+    browser.evaluate("document.querySelector('#made').replaceChildren()")
+    browser.click("#make-form button")
+    browser.wait("document.querySelectorAll('#made li').length || !document.querySelector('#make-error').hidden")
+    return browser.evaluate("[...document.querySelectorAll('#made a')].map((link) => link.textContent)")
+
+
+def check_making(browser, server):
+    browser.open(server.base + "/?make#make=snowflake")
+    browser.wait("document.querySelector('#make-scheme').value === 'snowflake'")
+    ids = made(browser, count="100")
+    same("100 snowflakes are 100 different IDs", 100, len(set(ids)))
+    times = {json.loads(firn("show", "--json", "--scheme", "snowflake", id))["time"][:4] for id in ids[:3]}
+    same("of today", {time.strftime("%Y", time.gmtime())}, times)
+    rights = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    browser.call("Browser.grantPermissions", permissions=rights, origin=server.base)
+    browser.click("#copy-all")
+    browser.wait("document.querySelector('#copy-all').textContent === 'Copied'")
+    same("all can be copied", "\n".join(ids), browser.evaluate("navigator.clipboard.readText()"))
+    browser.evaluate("document.querySelectorAll('#made button')[7].click()")
+    browser.wait("document.querySelectorAll('#made button')[7].textContent === 'Copied'")
+    same("and each", ids[7], browser.evaluate("navigator.clipboard.readText()"))
+    dated = made(browser, count="5", time="2020-02-29T12:00:00.123Z")
+    same("back-dated ones carry their time", ["2020-02-29T12:00:00.123Z"] * 5,
+         [json.loads(firn("show", "--json", "--scheme", "snowflake", id))["time"] for id in dated])
+    same("and are different too", 5, len(set(dated)))
+    made(browser, time="1999-01-01")
+    error = browser.text("#make-error")
+    check("an instant outside the layout is refused in the server's words", "2010-11-04" in error, error)
+    same("hex is a form", 16, len(made(browser, time="", count="1", **{"form-name": "hex"})[0]))
+    typeid = made(browser, scheme="typeid", prefix="user", **{"form-name": ""})
+    check("typeid has a prefix", typeid and typeid[0].startswith("user_"), typeid)
+    digest = made(browser, scheme="uuid5", namespace="dns", name="example.org")
+    same("uuid5 has a namespace and a name", firn("new", "uuid5", "namespace=dns", "name=example.org").split(), digest)
+    check("a configured generator is in the list", browser.wait(
+        "[...document.querySelector('#make-scheme').options].some((one) => one.value === 'orders')"))
+    same("and makes IDs", 20, len(set(made(browser, scheme="orders", count="20"))))
+    browser.click("#made a")
+    check("an ID that was made is read by its link", browser.wait("document.title.includes(' is orders')"))
+
+
+# ---- now, windows, spread ------------------------------------------------------------------------
+
+
+def load(server, stop):
+    try:
+        while not stop.is_set():
+            server.get("/v1/new/snowflake?n=100")
+            time.sleep(0.002)
+    except OSError as error:
+        check("the server issues under load", False, error)
+
+
+# How high a line goes, in hundredths of the plot, and the newest figure of a chart.
+HIGHEST = """Math.max(0, ...(document.querySelector('[data-series=%s]')?.getAttribute('d').match(/ [0-9.]+/g) || ['100'])
+    .map((y) => 100 - y))"""
+NEWEST = "Number(document.querySelector('#chart-ids .value')?.textContent.replace(/,/g, ''))"
+
+
+def asked(browser):
+    sent = [one["params"]["request"] for one in browser.events if one["method"] == "Network.requestWillBeSent"]
+    return [one["url"] for one in sent]
+
+
+def check_live(browser, server):
+    browser.open(server.base + "/?now#now")
+    check("charts are drawn", browser.wait(
+        "document.querySelector('[data-series=ids]')?.getAttribute('d').length > 12"))
+    quiet = browser.evaluate(NEWEST)
+    stop = threading.Event()
+    thread = threading.Thread(target=load, args=(server, stop))
+    thread.start()
+    busy = browser.wait(NEWEST + " > 500")
+    check("they move when IDs are asked for", quiet == 0 and busy, "%s, then %s" % (quiet, browser.evaluate(NEWEST)))
+    check("so does the line of IDs", browser.wait(HIGHEST % "ids" + " > 20"))
+    check("and that of requests", browser.wait(HIGHEST % "requests" + " > 20"))
+    latency = browser.wait("/p50 ≤ .*p99 ≤ /.test(document.querySelector('#chart-latency').textContent)")
+    check("latency has its quantiles and lines", latency and browser.evaluate(HIGHEST % "p99" + " > 0"))
+    stop.set()
+    thread.join(10)
+    counted = lambda: sum(1 for url in asked(browser) if url.endswith("/v1/status"))
+    hide = ("Object.defineProperty(document, 'hidden', { value: %s, configurable: true });"
+            "document.dispatchEvent(new Event('visibilitychange'))")
+    browser.evaluate(hide % "true")
+    browser.rest(0.3)
+    before = counted()
+    browser.rest(1.6)
+    same("a hidden page asks nothing", before, counted())
+    browser.evaluate(hide % "false")
+    for _ in range(50):
+        browser.rest(0.1)
+        if counted() > before:
+            break
+    check("and goes on when it is seen again", counted() > before)
+
+
+def check_windows(browser, server):
+    server.get("/v1/segments/invoices?n=5")
+    browser.open(server.base + "/?windows#windows")
+    cell = ("[...document.querySelectorAll('#%s tbody tr')]"
+            ".find((row) => row.cells[0].textContent.startsWith('%s'))?.cells[%d]")
+    left = browser.wait("(%s)?.textContent" % (cell % ("generators", "snowflake", 1)))
+    check("a window tells how much of it is left", left and re.search(r"^[\d,.]+K? ms$", left), left)
+    width = browser.evaluate("(%s)?.querySelector('i').style.width" % (cell % ("generators", "snowflake", 1)))
+    check("by a bar too", re.fullmatch(r"\d+%", width or "") and 0 < int(width[:-1]) <= 100, width)
+    node = browser.evaluate("(%s)?.textContent" % (cell % ("generators", "snowflake", 2)))
+    check("its node is there", re.fullmatch(r"\d+", node or ""), node)
+    check("the configured generator is there", browser.evaluate("Boolean(%s)" % (cell % ("generators", "orders", 0))))
+    last = browser.wait("(%s)?.textContent" % (cell % ("segments", "invoices", 1)))
+    same("a segment tells its last integer", "5", last)
+    rest = browser.evaluate("(%s)?.textContent" % (cell % ("segments", "invoices", 2)))
+    check("and how much of its block is left", rest and int(rest.replace(",", "")) >= 1, rest)
+    check("the store answers, or a caution says what it may lose",
+          browser.sees("#stores .dot[data-state=good]") or browser.sees("#stores .dot[data-state=warn]"),
+          browser.text("#stores tbody"))
+    same("nothing is undefined", [], re.findall("undefined|NaN|null|Object", browser.text("main")))
+
+
+def check_spread(browser, server):
+    for _ in range(60):
+        server.get("/v1/new/snowflake?n=7")
+    for shards in ("16", "64"):
+        browser.open(server.base + "/?%s#spread=snowflake" % shards)
+        browser.wait("document.querySelectorAll('#spreads figure').length")
+        browser.choose("#spread-shards", shards)
+        browser.wait("document.querySelector('#spreads .columns').querySelectorAll('i').length === %s" % shards)
+        bars = browser.evaluate("[...document.querySelectorAll('#spreads .columns')]"
+                                ".map((one) => [...one.querySelectorAll('i')].map((bar) => +bar.dataset.count))")
+        sample = int(re.match(r"[\d,]+", browser.text("#spread-note")).group(0).replace(",", ""))
+        same("of %s shards there are so many bars, by each way" % shards, {int(shards)}, {len(one) for one in bars})
+        same("they sum up to the sample", {sample}, {sum(one) for one in bars})
+        check("which holds IDs, and there are three ways", sample > 50 and len(bars) == 3, "%s %s" % (sample, len(bars)))
+    wrong = browser.evaluate("[...document.querySelectorAll('#spreads .columns i')]"
+                             ".filter((bar) => (bar.dataset.count > 0) !== (bar.offsetHeight > 0)).length")
+    same("bars that count are there to be seen, and no others", 0, wrong)
+
+
+# ---- looks ---------------------------------------------------------------------------------------
+
+# The least contrast of any text that can be seen with what lies behind it, and whose it is.
+CONTRAST = """(() => {
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const colour = (text) => { context.clearRect(0, 0, 1, 1); context.fillStyle = text; context.fillRect(0, 0, 1, 1);
+        return [...context.getImageData(0, 0, 1, 1).data]; };
+    const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((all, v, i) => all + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = (element) => { for (let at = element; at; at = at.parentElement) {
+        const c = colour(getComputedStyle(at).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255, 255]; };
+    let least = [99, ''];
+    const judge = (element, text, what) => {
+        const a = light(colour(text)), b = light(behind(element));
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < least[0]) least = [ratio, what];
+    };
+    let texts = 0;
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const element = node.parentElement;
+        if (!node.data.trim() || !element.checkVisibility() || element.closest('option, noscript, .hidden')) continue;
+        texts++;
+        judge(element, getComputedStyle(element).color, element.className + ' ' + node.data.trim());
+    }
+    for (const input of document.querySelectorAll('input, select')) {
+        if (!input.checkVisibility()) continue;
+        judge(input, getComputedStyle(input).color, '#' + input.id);
+        if (input.placeholder) judge(input, getComputedStyle(input, '::placeholder').color, 'placeholder of #' + input.id);
+    }
+    return [...least, texts];
+})()"""
+
+
+def check_looks(browser, server):
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    browser.open(server.base + "/?looks#make=snowflake")
+    browser.wait("document.querySelector('#make-scheme').value === 'snowflake'")
+    made(browser, count="3")
+    for width in (1280, 600, 320):
+        browser.resize(width, 900)
+        for theme in ("light", "dark"):
+            browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme},
+                                                                 {"name": "prefers-reduced-motion", "value": "reduce"}])
+            least, wide = [99, "", 0], []
+            for view in VIEWS:
+                browser.evaluate("location.hash = '#%s'" % (view if view != "read" else "read=" + SAMPLES[1]))
+                browser.wait("document.title.includes('%s')" % (view.capitalize() if view != "read" else "uuid7"))
+                browser.rest(0.1)
+                if view == "read":
+                    browser.evaluate("document.querySelector('#bits button').focus()")
+                least = min(least, browser.evaluate(CONTRAST))
+                if browser.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                    wide.append(view)
+            check("%s at %d px: text has a contrast of 4.5 at least" % (theme, width), least[0] >= 4.5 and least[2] > 10, least)
+            same("%s at %d px: nothing scrolls sideways" % (theme, width), [], wide)
+    browser.resize(1280, 900)
+    browser.prefer("light")
+    back = "getComputedStyle(document.body).backgroundColor"
+    before = browser.evaluate(back)
+    browser.choose("#theme", "dark")
+    dark = browser.evaluate(back)
+    check("the switch makes it dark where light is preferred", dark != before, dark)
+    browser.open(server.base + "/?dark#read")
+    same("and it stays so", dark, browser.evaluate(back))
+    browser.evaluate("localStorage.removeItem('firn-theme')")
+
+
+def check_names(browser, server):
+    unnamed = []
+    for view in VIEWS:
+        browser.open(server.base + "/?names#" + view)
+        browser.rest(0.2)
+        for node in browser.call("Accessibility.getFullAXTree")["nodes"]:
+            role = node.get("role", {}).get("value")
+            named = node.get("name", {}).get("value")
+            if not node["ignored"] and not named and role in ("button", "textbox", "combobox", "spinbutton", "link"):
+                unnamed.append((view, role))
+    same("every button, box and link has a name", [], unnamed)
+
+
+# ---- safety --------------------------------------------------------------------------------------
+
+
+def check_without_script(browser, server):
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    browser.open(server.base + "/?plain")
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    check("without JavaScript the page says what it needs", browser.sees("noscript p code"))
+
+
+def check_quiet(browser, server, but=()):
+    errors = []
+    away = [url for url in asked(browser) if not url.startswith((server.base + "/", "about:"))]
+    for event in browser.events:
+        params = event["params"]
+        if event["method"] == "Runtime.exceptionThrown":
+            errors.append(params["exceptionDetails"]["text"])
+        if event["method"] == "Runtime.consoleAPICalled":
+            errors.append(str(params["args"]))
+        if event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            entry = params["entry"]
+            if entry["source"] != "network" or not any(part in entry.get("url", "") for part in but):
+                errors.append("%s %s" % (entry["text"], entry.get("url", "")))
+    same("the console of the browser is empty", [], errors)
+    same("nothing is asked of anybody but the server", [], away)
+
+
+def check_policy(browser, server):
+    browser.open(server.base + "/?policy#read")
+    browser.events.clear()
+    browser.evaluate("""new Promise((done) => {
+        document.addEventListener('securitypolicyviolation', (event) => done(event.violatedDirective));
+        const image = new Image(); image.src = 'http://127.0.0.1:1/'; setTimeout(done, 2000); })""")
+    browser.rest(0.1)
+    said = [one["params"]["entry"]["text"] for one in browser.events if one["method"] == "Log.entryAdded"]
+    check("the page's policy lets nobody else in, and this test would see it",
+          any("Content Security Policy" in one for one in said), said)
+
+
+def check_token(browser, program, folder):
+    tokens = os.path.join(folder, "tokens")
+    with open(tokens, "w", encoding="ascii") as out:
+        out.write("admin %s\nissue %s\n" % (TOKEN, TOKEN[::-1]))
+    os.chmod(tokens, 0o600)
+    server = Server(program, folder, "guarded", "--tokens", tokens)
+    try:
+        browser.events.clear()
+        browser.open(server.base + "/#read=541815603606036480")
+        box = "document.querySelector('#token-form')"
+        check("a server with tokens is asked with one: its box appears", browser.wait(box + ".checkVisibility()"))
+        for token, sentence, shown in (
+                ("wrong", "a wrong token is refused", box + ".textContent.includes('does not know')"),
+                (TOKEN, "the right one is taken", "!" + box + ".checkVisibility()")):
+            browser.evaluate("document.querySelector('#token').focus()")
+            browser.type(token)
+            browser.press("Enter")
+            check(sentence, browser.wait(shown))
+        check("and the ID is read", browser.wait("document.title.includes(' is snowflake')"))
+        kept = browser.evaluate("[sessionStorage, localStorage].map((one) => one.getItem('firn-token'))")
+        same("it is kept for this tab only", [TOKEN, None], kept)
+        browser.evaluate("sessionStorage.setItem('firn-token', '%s')" % TOKEN[::-1])
+        browser.open(server.base + "/?issue#now")
+        told = browser.wait("document.querySelector('#view-now .error').textContent")
+        check("who may only issue is told why nothing is live", "admin" in (told or ""), told)
+        browser.evaluate("location.hash = '#make=uuid7'")
+        browser.wait("document.querySelector('#make-scheme').value === 'uuid7'")
+        same("and makes IDs", 2, len(set(made(browser, count="2"))))
+        check_quiet(browser, server, ("/v1/",))
+    finally:
+        server.stop()
+
+
+def main():
+    program, _, folder = sys.argv[1:4]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing that was started stays
+    schemes = {row["name"]: row for row in map(json.loads, firn("schemes", "--json").splitlines())}
+    server = Server(program, folder, "plain")
+    browser = None
+    try:
+        browser = Browser(folder)
+        browser.resize(1280, 900)
+        check_without_script(browser, server)
+        check_reading(browser, server, schemes)
+        check_keys(browser, server)
+        check_live(browser, server)
+        check_making(browser, server)
+        check_windows(browser, server)
+        check_spread(browser, server)
+        check_looks(browser, server)
+        check_names(browser, server)
+        check_quiet(browser, server, ("/v1/show/!!", "/v1/show/%21%21", "time=1999-01-01"))
+        check_policy(browser, server)
+        check_token(browser, program, folder)
+    except Exception:
+        check("the test comes to its end", False, traceback.format_exc() + server.said())
+    finally:
+        if browser:
+            browser.close()
+        status = server.stop()
+    same("the server ends well", 0, status)
+    print("1..%d" % checks)
+    return failures > 0
+
+
+sys.exit(main())

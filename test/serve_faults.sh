@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# The server while things around it fail: test/serve/faults.py. Words name the only parts to run; FIRN_LONG=1: longer outages.
+. test/clock
+CLOCK_LIBRARY=$TMPDIR/clock.so
+PYTHONDONTWRITEBYTECODE=1
+export CLOCK_LIBRARY PYTHONDONTWRITEBYTECODE
+make_clock "$CLOCK_LIBRARY"
+[ $# = 0 ] || exec /usr/bin/python3 test/serve/faults.py "$@"
+
+# The outage of a store is waited for beside the others, and told behind them, with a count of its own.
+/usr/bin/python3 test/serve/faults.py store_gone >"$TMPDIR/store_gone" 2>&1 &
+beside=$!
+/usr/bin/python3 test/serve/faults.py killed_under_load two_on_one_file a_full_disk a_clock_that_steps connections_come_and_go
+status=$?
+wait $beside || status=1
+cat "$TMPDIR/store_gone"
+exit $status

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: MIT
+# The server over HTTP, asked by curl: each route, both formats, failures, tokens, names of hosts, TLS, a unix socket,
+# Leaf's paths, metrics and the description of it all. What is malformed is in serve_malformed.sh.
+. test/tap
+program=$BUILD/bin/firn-serve
+[ -x "$program" ] || { fail "the server is built"; finish; }
+server=
+trap '[ -z "$server" ] || kill "$server"' EXIT
+
+# begin FLAGS...: a server with an empty store of its own; $at is its address.
+begin() {
+    [ -z "$server" ] || end
+    : >"$TMPDIR/log"
+    "$program" --config "$TMPDIR/firn.ini" --resp none --http "127.0.0.1:0 unix:$TMPDIR/http" "$@" 2>"$TMPDIR/log" &
+    server=$!
+    await grep -q event=serving "$TMPDIR/log" || fail "the server starts" "$(cat "$TMPDIR/log")"
+    at=$(sed -n 's/.* event=listening door=http address=\(127[^ ]*\).*/\1/p' "$TMPDIR/log" | head -n 1)
+}
+end() {
+    kill "$server"
+    wait "$server"
+    ended=$?
+    server=
+}
+
+# ask PATH [CURL'S FLAGS...]: $out, $status and $type hold what came.
+ask() {
+    path=$1
+    shift
+    said=$(curl --silent --show-error --max-time 30 --write-out '\n%{http_code} %{content_type}' "$@" "http://$at$path" 2>&1)
+    out=$(printf '%s\n' "$said" | sed '$d')
+    status=$(printf '%s\n' "$said" | sed -n '$s/ .*//p')
+    type=$(printf '%s\n' "$said" | sed -n '$s/^[0-9]* //p')
+}
+# json SENTENCE JQ'S TEST PATH [FLAGS...]: status 200 and JSON that passes the test.
+json() {
+    sentence=$1
+    rule=$2
+    shift 2
+    ask "$@"
+    if [ "$status $type" = "200 application/json" ] && printf '%s' "$out" | jq -e "$rule" >/dev/null 2>&1; then
+        pass "$sentence"
+    else
+        fail "$sentence" "$status $type $out"
+    fi
+}
+# lines SENTENCE PATTERN COUNT PATH [FLAGS...]: so many lines of plain text, all of which match.
+lines() {
+    sentence=$1
+    pattern=$2
+    count=$3
+    shift 3
+    ask "$@"
+    if [ "$status $type" = "200 text/plain; charset=utf-8" ] && [ "$(printf '%s\n' "$out" | grep -cxE "$pattern")" = "$count" ] &&
+        [ "$(printf '%s\n' "$out" | wc -l)" = "$count" ]; then
+        pass "$sentence"
+    else
+        fail "$sentence" "$status $type $out"
+    fi
+}
+# refuses SENTENCE STATUS TEXT PATH [FLAGS...]: a problem of that status whose detail holds the text.
+refuses() {
+    sentence=$1
+    wanted=$2
+    text=$3
+    shift 3
+    ask "$@"
+    if [ "$status $type" = "$wanted application/problem+json" ] && printf '%s' "$out" |
+        jq -e --arg text "$text" --argjson status "$wanted" \
+            '.status == $status and .type == "about:blank" and .title != "" and (.detail | contains($text))' >/dev/null; then
+        pass "$sentence"
+    else
+        fail "$sentence" "$status $type $out"
+    fi
+}
+# header NAME PATH [FLAGS...]: the value of a header of the reply.
+header() {
+    name=$1
+    path=$2
+    shift 2
+    curl --silent --max-time 30 --dump-header - --output /dev/null "$@" "http://$at$path" | tr -d '\r' |
+        sed -n "s/^$name: //Ip"
+}
+
+cat >"$TMPDIR/firn.ini" <<'INI'
+[server]
+store = memory:
+auto_create = yes
+[generator orders]
+scheme = snowflake
+node = 5
+[generator full]
+scheme = 0x0:1 time:41/ms@@2020-01-01 node:10 sequence:12
+node = 1
+full = fail
+ns = full
+max_lead_ms = 1000
+[generator users]
+scheme = typeid
+prefix = user
+[segment tickets]
+step = 100
+INI
+begin
+ask /readyz
+await sh -c "curl -sf http://$at/readyz >/dev/null" || fail "it gets ready"
+
+# ---- new ---------------------------------------------------------------------------------------------
+json "new issues one ID, a string" '.ids | length == 1 and (.[0] | test("^[0-9]{19}$"))' /v1/new/snowflake
+json "n= issues so many, in order" '.ids | length == 500 and . == sort and (unique | length) == 500' '/v1/new/snowflake?n=500'
+lines "format=text gives an ID a line" '[0-9]{19}' 3 '/v1/new/snowflake?n=3&format=text'
+lines "so does Accept: text/plain" '[0-9]{19}' 1 /v1/new/snowflake -H 'Accept: text/plain'
+json "Accept names JSON first" '.ids' /v1/new/snowflake -H 'Accept: text/plain;q=0.5, application/json'
+json "format= goes before Accept" '.ids' '/v1/new/snowflake?format=json' -H 'Accept: text/plain'
+lines "an ID of 128 bits is a UUID" '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}' 2 '/v1/new/uuid7?n=2&format=text'
+lines "as= chooses the form" '[0-9A-Za-z]{11}' 1 '/v1/new/snowflake?as=base62&format=text'
+lines "a configured generator has its prefix" 'user_[0-9a-z]{26}' 1 '/v1/new/users?format=text'
+ask '/v1/new/orders?format=text'
+same "and its node" 5 "$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.worker)"
+ask '/v1/new/snowflake?time=2020-01-01T00%3A00%3A00Z&format=text'
+same "time= back-dates, percent-encoded" 2020-01-01T00:00:00.000Z "$("$FIRN" show --scheme snowflake --json "$out" | jq -r .time)"
+json "POST issues too" '.ids | length == 2' '/v1/new/snowflake?n=2' -X POST
+json "65536 are given at once" '.ids | unique | length == 65536' '/v1/new/uuid7?n=65536'
+same "HEAD tells the length alone" "200 32 0" "$(curl -sI --max-time 30 "http://$at/v1/new/snowflake" -w '%{http_code} %header{content-length} %{size_download}' -o /dev/null)"
+same "replies are not kept by anybody" no-store "$(header Cache-Control /v1/new/snowflake)"
+check "IDs of many requests are all different" [ "$(for _ in 1 2 3 4 5 6 7 8; do
+    curl -s --max-time 30 "http://$at/v1/new/snowflake?n=1000&format=text"
+done | sort -u | wc -l)" = 8000 ]
+
+# ---- segments and blocks -----------------------------------------------------------------------------
+json "a segment begins with 1" '.ids == ["1"]' /v1/segments/tickets
+lines "n= takes the next ones" '[234]' 3 '/v1/segments/tickets?n=3&format=text'
+json "the last one is told" '.last == "4"' /v1/segments/tickets/last
+json "an unknown one has no last" '.last == null' /v1/segments/nobody/last
+json "auto_create makes one" '.ids == ["1"]' /v1/segments/made-now
+json "a key may be percent-encoded" '.ids == ["2"]' /v1/segments/made%2Dnow
+json "a block is a run of integers" '.increment == "1" and .count == "1000" and (.first | test("^[0-9]+$"))' '/v1/block/tickets?n=1000'
+json "a block of a generator is runs of IDs" '[.[] | (.[1] | length == 19)] | all' '/v1/block/orders?n=100'
+refuses "more than a batch is a block's" 422 /v1/block '/v1/segments/tickets?n=65537'
+refuses "n=0 is refused" 422 '1 to' '/v1/segments/tickets?n=0'
+
+# ---- reading -----------------------------------------------------------------------------------------
+json "show says what is in an ID" '.id == "1234567890123456789" and .scheme == "snowflake" and .unix_ns == "1583178896824000000"' \
+    '/v1/show/1234567890123456789?scheme=snowflake'
+json "convert writes another form" '.ids == ["112210f47de98115"]' '/v1/convert/1234567890123456789?to=hex'
+lines "in text too" 112210f47de98115 1 '/v1/convert/1234567890123456789?to=hex&format=text'
+json "range bounds an interval" '.least == "1741610183685046272" and .greatest == "1741972571550646271"' \
+    '/v1/range/snowflake?from=2024-01-01&to=2024-01-02'
+lines "in two lines of text" '[0-9]{19}' 2 '/v1/range/snowflake?from=2024-01-01&to=2024-01-02&format=text'
+json "pack makes an ID of its fields" '.ids == ["1234567890123456789"]' \
+    '/v1/pack/snowflake?time=2020-03-02T19:54:56.824Z&datacenter=20&worker=24&sequence=277'
+json "schemes lists the table" 'type == "array" and length > 30 and (map(.name) | index("snowflake") != null)' /v1/schemes
+json "or one row" '.name == "uuid7"' /v1/schemes/uuid7
+json "nodes lists what the store holds" 'type == "array" and length > 0' /v1/nodes
+json "status is an object" 'type == "object"' /v1/status
+json "spread counts shards" 'type == "object"' '/v1/spread/orders?shards=4'
+
+# ---- failures ----------------------------------------------------------------------------------------
+refuses "an unknown scheme is not found, the nearest is named" 404 'did you mean snowflake' /v1/new/snowflak
+refuses "nor is a row of the table" 404 "" /v1/schemes/nothing
+refuses "an unknown key is refused" 400 colour '/v1/new/snowflake?colour=red'
+refuses "so is a key given twice" 400 twice '/v1/new/snowflake?n=1&n=2'
+refuses "and a format that is none" 400 format=xml '/v1/new/snowflake?format=xml'
+refuses "a number out of bounds is told with them" 422 65536 '/v1/new/snowflake?n=65537'
+refuses "an instant outside the layout is" 422 "" '/v1/new/snowflake?time=2200-01-01'
+refuses "and what is no ID" 422 "" /v1/show/---
+refuses "half an escape is refused" 400 %25 '/v1/new/snowflake?as=%4'
+refuses "a zero byte is refused" 404 "" /v1/new/snow%00flake
+refuses "an escaped slash is not one" 404 "" /v1/new/a%2Fb
+refuses "an unknown path is not found" 404 openapi.json /v2/new/snowflake
+refuses "nothing above the console is served" 404 "" /..%2f..%2fetc%2fpasswd --path-as-is
+refuses "an exhausted generator says so" 429 "" '/v1/new/full?n=65536'
+same "and when to come again" 1 "$(header Retry-After '/v1/new/full?n=65536' -X POST)$(curl -s "http://$at/v1/new/full?n=65536" -o /dev/null)"
+same "the code is the library's" EXHAUSTED "$(curl -s --max-time 30 "http://$at/v1/new/full?n=65536" | jq -r .code)"
+refuses "PUT is not served" 405 GET /v1/new/snowflake -X PUT
+same "Allow says what is" "GET, HEAD, POST" "$(header Allow /v1/new/snowflake -X PUT)"
+refuses "reading is not posted" 405 GET '/v1/show/1' -X POST
+same "Allow leaves it out" "GET, HEAD" "$(header Allow /v1/schemes -X DELETE)"
+refuses "a body is not read" 400 query /v1/new/snowflake -d n=5
+refuses "a body that is too long is not either" 413 65536 /v1/new/snowflake -d "$(head -c 70000 /dev/zero | tr '\0' x)" -H 'Expect:'
+
+# ---- browsers ----------------------------------------------------------------------------------------
+refuses "another Host is refused: DNS rebinding" 421 hosts= /v1/schemes -H 'Host: evil.example'
+refuses "for the console too" 421 hosts= / -H 'Host: evil.example:80'
+json "localhost is ours" '.name' /v1/schemes/uuid4 -H 'Host: localhost:1234'
+json "so is [::1]" '.name' /v1/schemes/uuid4 -H 'Host: [::1]:1234'
+refuses "a page of another site may not ask" 403 site /v1/new/snowflake -H 'Sec-Fetch-Site: cross-site'
+refuses "nor ask as Leaf's client" 403 site /api/segment/get/tickets -H 'Sec-Fetch-Site: cross-site'
+json "our own may" '.ids' /v1/new/snowflake -H 'Sec-Fetch-Site: same-origin'
+same "no other site is allowed in" "" "$(header Access-Control-Allow-Origin /v1/new/snowflake -H 'Origin: http://evil.example')"
+refuses "nor asked beforehand" 405 GET /v1/new/snowflake -X OPTIONS -H 'Origin: http://evil.example'
+ask /
+same "the console is there" "200 text/html; charset=utf-8" "$status $type"
+check "its page may load from this server alone" sh -c "echo \"$(header Content-Security-Policy /)\" | grep -q \"default-src 'self'.*frame-ancestors 'none'\""
+same "its types are not guessed" nosniff "$(header X-Content-Type-Options /)"
+same "where people come from is not told" no-referrer "$(header Referrer-Policy /)"
+
+# ---- Leaf --------------------------------------------------------------------------------------------
+ask /api/segment/get/leafy
+same "Leaf's segment is a bare number" "200 text/plain;charset=UTF-8 1" "$status $type $out"
+same "without an end of line" 1 "$(curl -s "http://$at/api/segment/get/leafy2" | wc -c)"
+ask /api/snowflake/get/any-key
+check "its snowflake is one of its scheme, under any key" sh -c "[ ${#out} = 19 ] && \"$FIRN\" show --scheme leaf $out"
+ask /api/snowflake/get/orders
+same "or of the generator of that name" 5 "$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.worker)"
+ask /api/segment/get/%00
+check "a failure is its framework's object, status 500" sh -c "[ '$status' = 500 ] && printf '%s' '$out' | jq -e '
+    .status == 500 and .error == \"Internal Server Error\" and (.timestamp | type) == \"number\" and .path == \"/api/segment/get/%00\" and
+    (.message | test(\"^Result.id=-[123], status=EXCEPTION.\$\")) and (.exception | endswith(\".LeafServerException\"))'"
+same "decodeSnowflakeId is a map of strings" '{"timestamp":"1583178896824(2020-03-02 19:54:56.824)","sequenceId":"277","workerId":"664"}' \
+    "$(TZ=UTC curl -s "http://$at/decodeSnowflakeId?snowflakeId=1234567890123456789")"
+same "of a negative number too" 1288834974656 "$(curl -s "http://$at/decodeSnowflakeId?snowflakeId=-5" | jq -r .timestamp | cut -d'(' -f1)"
+same "what is no number has its message" '["errorMsg"]' "$(curl -s "http://$at/decodeSnowflakeId?snowflakeId=5x" | jq -c keys)"
+ask /decodeSnowflakeId
+same "without one it is a bad request" "400 400" "$status $(printf '%s' "$out" | jq .status)"
+
+# ---- health, metrics, description --------------------------------------------------------------------
+same "healthz says ok" ok "$(curl -s "http://$at/healthz")"
+same "readyz says ready" ready "$(curl -s "http://$at/readyz")"
+ask /metrics
+same "metrics are Prometheus's text" "200 text/plain; version=0.0.4; charset=utf-8" "$status $type"
+printf '%s\n' "$out" >"$TMPDIR/metrics"
+check "each line of it parses, each metric has help, type and no line twice" /usr/bin/python3 test/serve/prometheus.py "$TMPDIR/metrics"
+for name in firn_build_info firn_ids_total 'firn_requests_total{door="http",kind="new"}' firn_request_duration_seconds_bucket \
+    'firn_generator_window_left_seconds{generator="orders"' 'firn_generator_lead_seconds{generator="orders"' \
+    'firn_generator_steps_back_absorbed_total{' 'firn_generator_steps_back_left_total{' 'firn_generator_jumps_ahead_total{' \
+    'firn_generator_store_errors_total{' 'firn_generator_claims_total{' 'firn_generator_renewals_total{' \
+    'firn_generator_give_backs_total{' 'firn_segment_left{segment="tickets"}' 'firn_store_calls_total{store="memory:"}' \
+    'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{door="http"} 1' firn_uptime_seconds; do
+    check "metrics have $name" grep -qF "$name" "$TMPDIR/metrics"
+done
+before=$(sed -n 's/^firn_segment_integers_total{segment="tickets"} //p' "$TMPDIR/metrics")
+ask '/v1/segments/tickets?n=7'
+same "integers are counted" $((before + 7)) "$(curl -s "http://$at/metrics" | sed -n 's/^firn_segment_integers_total{segment="tickets"} //p')"
+ask /openapi.json
+same "the description is served" "200 application/json" "$status $type"
+printf '%s' "$out" >"$TMPDIR/openapi.json"
+sed -n 's/^\(ASK\|PAGE\)("\([^"]*\)".*/\2/p' server/routes.def | sort >"$TMPDIR/routes"
+same "it has every route, and no other" "$(cat "$TMPDIR/routes")" "$(jq -r '.paths | keys[]' "$TMPDIR/openapi.json" | sort)"
+sed -n 's/^ASK("\([^"]*\)", [A-Z]*, ISSUES.*/\1/p' server/routes.def | sort >"$TMPDIR/routes"
+same "those that take POST say so" "$(cat "$TMPDIR/routes")" \
+    "$(jq -r '.paths | to_entries[] | select(.value.post) | .key' "$TMPDIR/openapi.json" | sort)"
+check "each reference in it leads somewhere" sh -c "jq -r '.. | .[\"\$ref\"]? // empty' '$TMPDIR/openapi.json' | sed 's|^#/||; s|/|\",\"|g; s|.*|[\"&\"]|' |
+    sort -u | while read -r path; do jq -e \"getpath(\$path)\" '$TMPDIR/openapi.json' >/dev/null || exit 1; done"
+
+# ---- connections -------------------------------------------------------------------------------------
+same "a unix socket is served, under any Host" 200 \
+    "$(curl -s --unix-socket "$TMPDIR/http" -H 'Host: any.example' -o /dev/null -w '%{http_code}' "http://any.example/v1/new/snowflake")"
+same "a connection is used again" "0 1" "$(curl -s "http://$at/healthz" "http://$at/healthz" -o /dev/null -o /dev/null -w '%{num_connects} ' |
+    awk '{print $2, $1}')"
+end
+same "SIGTERM ends it well" 0 "$ended"
+
+# ---- no store ----------------------------------------------------------------------------------------
+begin --store "sqlite:/dev/null/firn.db" --wait-ms 200
+refuses "without its store a new segment fails within wait_ms" 503 "" /v1/segments/tickets
+refuses "a generator's first ID likewise" 503 "" /v1/new/orders
+refuses "and readyz says why" 503 "" /readyz
+json "what needs no store goes on" '.ids' /v1/new/uuid7
+same "healthz as well" ok "$(curl -s "http://$at/healthz")"
+
+# ---- tokens ------------------------------------------------------------------------------------------
+issue='issue-token-0123456789'
+admin='admin-token-0123456789'
+printf 'issue %s\nadmin %s\n' $issue $admin >"$TMPDIR/tokens"
+chmod 600 "$TMPDIR/tokens"
+begin --tokens "$TMPDIR/tokens"
+refuses "without a token nothing is issued" 401 token /v1/new/uuid7
+same "and what kind is wanted is said" 'Bearer realm="firn"' "$(header WWW-Authenticate /v1/new/uuid7)"
+start=$(date +%s%N)
+refuses "a wrong one is refused" 401 'not known' /v1/new/uuid7 -H 'Authorization: Bearer no-such-token-at-all'
+check "after a second" [ $(($(date +%s%N) - start)) -ge 1000000000 ]
+refuses "a scheme other than Bearer is too" 401 "" /v1/new/uuid7 -u name:$issue
+json "issue may issue" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue"
+json "letter case of the scheme aside" '.ids' /v1/new/uuid7 -H "Authorization: bearer $issue"
+refuses "but not see the nodes" 403 admin /v1/nodes -H "Authorization: Bearer $issue"
+json "admin may" 'type == "array"' /v1/nodes -H "Authorization: Bearer $admin"
+refuses "metrics want a token" 401 token /metrics
+ask /metrics -H "Authorization: Bearer $issue"
+same "of any role" 200 "$status"
+refuses "Leaf's paths want one too" 401 token /api/segment/get/tickets
+for path in /healthz / /openapi.json; do
+    ask "$path"
+    same "$path does not" 200 "$status"
+done
+json "who has a token may use any Host" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue" -H 'Host: ids.example'
+
+# ---- TLS ---------------------------------------------------------------------------------------------
+if openssl req -x509 -newkey rsa:2048 -nodes -keyout "$TMPDIR/key.pem" -out "$TMPDIR/cert.pem" -days 2 -subj /CN=localhost \
+    -addext subjectAltName=IP:127.0.0.1 2>/dev/null; then
+    chmod 600 "$TMPDIR/key.pem"
+    begin --tls-cert "$TMPDIR/cert.pem" --tls-key "$TMPDIR/key.pem"
+    same "TCP speaks TLS" 200 "$(curl -s --cacert "$TMPDIR/cert.pem" -o /dev/null -w '%{http_code}' "https://$at/v1/new/uuid7")"
+    same "of version 1.2 too" 200 "$(curl -s --tls-max 1.2 --cacert "$TMPDIR/cert.pem" -o /dev/null -w '%{http_code}' "https://$at/v1/new/uuid7")"
+    check "but not plain HTTP" sh -c "! curl -s --max-time 5 http://$at/healthz"
+    check "nor TLS before 1.2" sh -c "! openssl s_client -connect $at -tls1_1 -cipher DEFAULT@SECLEVEL=0 </dev/null 2>/dev/null | grep -q 'Cipher is [A-Z]*[0-9]'"
+    same "a unix socket stays plain" ok "$(curl -s --unix-socket "$TMPDIR/http" http://localhost/healthz)"
+else
+    skip "TLS" "openssl is missing"
+fi
+end
+finish

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+# The server as a service: how it begins and ends, signals, reload, what a service manager hears, and sockets of all kinds.
+. test/serve.tap
+python=/usr/bin/python3
+store=sqlite:$TMPDIR/ids.db?unsafe=1
+work=$TMPDIR/w # short: a socket's path has 107 bytes at most
+[ ${#work} -lt 80 ] || work=$(mktemp -d)
+mkdir -p "$work"
+
+# lines_of FILE COUNT: it has so many by now
+lines_of() {
+    [ "$(wc -l <"$1")" -ge "$2" ]
+}
+# told_in FILE PATTERN
+told_in() {
+    grep -qE -- "$2" "$1"
+}
+gone() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# ---- the end -----------------------------------------------------------------------------------
+serve
+check "it serves" kill -0 "$server"
+id=$(ask_resp firn.new snowflake)
+check "and issues" [ "$id" -gt 0 ]
+stop_server TERM
+same "SIGTERM ends it with 0" 0 "$status"
+check "and it says so" has_told 'event=ended'
+check "its window is given back: the mark lies in the past" sh -c \
+    "'$FIRN' nodes --store '$store' --json | jq -e 'select(.ns == \"snowflake\") | .distance | endswith(\"ago\")'"
+mark=$("$FIRN" nodes --store "$store" --json | jq -r 'select(.ns == "snowflake") | .mark')
+same "behind the last ID that was issued" "$id" \
+    "$(tick=$((id >> 22)) && echo $(((tick << 22) + (id & 4190208) + (mark - tick * 4096 - 1))))"
+
+serve --auto-create
+redis-benchmark -p "${resp##*:}" -n 100000000 -c 8 -P 16 firn.new snowflake >"$TMPDIR/load.1" 2>&1 &
+load=$!
+redis-benchmark -p "${resp##*:}" -n 100000000 -c 8 incr loaded >"$TMPDIR/load.2" 2>&1 &
+loads="$load $!"
+await told_in "$TMPDIR/load.1" '=[1-9]'
+await told_in "$TMPDIR/load.2" '=[1-9]'
+last=$(ask_resp incr loaded)
+stop_server TERM
+same "under load it ends with 0 too" 0 "$status"
+# shellcheck disable=SC2086
+kill $loads 2>/dev/null
+# shellcheck disable=SC2086
+wait $loads 2>/dev/null
+# The mark of a generator that was ahead of the clock may be, by max_lead_ms at most; a window would end 2 s ahead.
+check "and keeps no window" sh -c "sleep 1.1; '$FIRN' nodes --store '$store' --json |
+    jq -se 'all(.[] | select(.ns == \"snowflake\"); .distance | endswith(\"ago\"))'"
+serve --auto-create
+check "the integers go on behind those of before" [ "$(ask_resp incr loaded)" -gt "$last" ]
+stop_server INT
+same "SIGINT ends it with 0" 0 "$status"
+
+serve --stop-s 300 --slow-s 3600
+mkfifo "$work/hold"
+$python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
+client=$!
+exec 4>"$work/hold"
+await told_in "$TMPDIR/unread" full
+kill -TERM "$server"
+await has_told event=ending
+sleep 0.5 # two signals nearer than 0.3 s are one wish
+check "a client that does not read holds it up for stop_s at most" kill -0 "$server"
+stop_server TERM 2>/dev/null
+same "a second signal ends it at once" 143 "$status"
+exec 4>&-
+wait "$client"
+serve --stop-s 1 --slow-s 3600
+$python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
+client=$!
+exec 4>"$work/hold"
+await told_in "$TMPDIR/unread" full
+stop_server TERM
+same "past stop_s such a client is left" "0" "$status"
+exec 4>&-
+wait "$client"
+
+# ---- the process -------------------------------------------------------------------------------
+(umask 077 && printf 'admin secretsecretsecret\nissue othersecretother\n' >"$TMPDIR/tokens")
+(ulimit -S -n 64 && exec "$FIRN" serve --config '' --resp "unix:$work/p" --http none --store "$store" \
+    --tokens "$TMPDIR/tokens" >"$TMPDIR/process" 2>&1) &
+server=$!
+started="$started $server"
+await told_in "$TMPDIR/process" serving
+same "it takes as many open files as it may have" "$(ulimit -H -n)" "$(awk '/^Max open files/ { print $4 }' "/proc/$server/limits")"
+same "with tokens it leaves no core" "0 0" "$(awk '/^Max core/ { print $5, $6 }' "/proc/$server/limits")"
+same "SIGPIPE is ignored" 1 "$(($(sed -nE 's/^SigIgn:\s+/0x/p' "/proc/$server/status") >> 12 & 1))"
+stop_server
+log=$TMPDIR/process
+same "no token is told" "" "$(grep secret "$log")"
+
+# ---- reload ------------------------------------------------------------------------------------
+for name in one two; do
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$name" \
+        -keyout "$TMPDIR/$name.key" -out "$TMPDIR/$name.pem" 2>/dev/null
+done
+cp "$TMPDIR/one.pem" "$TMPDIR/cert.pem" && cp "$TMPDIR/one.key" "$TMPDIR/key.pem"
+# configure LINE...: the file, with these beside what all of them have
+configure() {
+    printf '%s\n' '[server]' 'resp = 127.0.0.1:0' 'http = 127.0.0.1:0' "store = $store" "tokens = $TMPDIR/tokens" \
+        "tls_cert = $TMPDIR/cert.pem" "tls_key = $TMPDIR/key.pem" "$@" >"$TMPDIR/firn.ini"
+}
+# reload: SIGHUP, and until its end is told
+reload() {
+    before=$(grep -c 'event="\?reload' "$log")
+    kill -HUP "$server"
+    await reloaded
+}
+reloaded() {
+    [ "$(grep -c 'event="\?reload' "$log")" -gt "$before" ]
+}
+# role_of TOKEN: what a client who says it is told
+role_of() {
+    redis-cli -p "${resp##*:}" --tls --insecure -a "$1" --no-auth-warning ping 2>&1
+}
+subject() {
+    openssl s_client -connect "$1" </dev/null 2>/dev/null | openssl x509 -noout -subject 2>&1 | sed 's/.*= *//'
+}
+log=$TMPDIR/reload.log
+configure 'auto_create = no' 'loops = 1'
+env -u XDG_CONFIG_HOME "$FIRN" serve --config "$TMPDIR/firn.ini" >"$log" 2>&1 </dev/null &
+server=$!
+started="$started $server"
+await told_serving
+resp=$(address_of resp)
+http=$(address_of http)
+same "a token opens the server" PONG "$(role_of secretsecretsecret)"
+same "both doors show the certificate" "one one" "$(subject "$resp") $(subject "$http")"
+same "integers nobody made are refused" "" "$(redis-cli -p "${resp##*:}" --tls --insecure -a secretsecretsecret --no-auth-warning incr n 2>&1 | grep -E '^[0-9]+$')"
+
+cp "$TMPDIR/two.pem" "$TMPDIR/cert.pem" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
+echo 'admin newsecretnewsecret' >"$TMPDIR/tokens"
+configure 'auto_create = yes' 'loops = 2' 'log_level = debug' '[segment late]'
+reload
+check "SIGHUP reloads" has_told 'event=reloaded'
+same "the new token opens the server" PONG "$(role_of newsecretnewsecret)"
+same "the old one does not any more" "" "$(role_of secretsecretsecret | grep -x PONG)"
+same "both doors show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"
+same "integers nobody made are made now" 1 "$(redis-cli -p "${resp##*:}" --tls --insecure -a newsecretnewsecret --no-auth-warning incr n 2>&1)"
+check "what changed is told" has_told 'event="setting changed" setting=auto_create'
+check "what needs a restart is told" has_told 'event="needs a restart" setting=loops'
+check "so are sections" has_told 'event="needs a restart" setting="generators and segments"'
+
+# spoilt SENTENCE PATTERN: a reload that is told so, and changes nothing
+spoilt() {
+    reload
+    check "$1" told_in "$TMPDIR/reload.log" "event=\"reload failed, nothing is changed\".*$2"
+    same "and nothing is changed" "PONG two" "$(role_of newsecretnewsecret) $(subject "$resp")"
+}
+configure 'auto_create = no' 'lops = 2'
+spoilt "a wrong file is told, with its line" 'firn.ini:9: .*lops'
+configure 'auto_create = no'
+echo 'admin short' >"$TMPDIR/tokens"
+spoilt "so is a wrong token" 'tokens:1: '
+echo 'admin finesecretfinesecret' >"$TMPDIR/tokens"
+cp "$TMPDIR/one.key" "$TMPDIR/key.pem"
+spoilt "so is a key of another certificate" 'not the key of'
+rm "$TMPDIR/tokens" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
+spoilt "so are tokens that are gone" 'cannot be read'
+same "the server still makes integers" 2 "$(redis-cli -p "${resp##*:}" --tls --insecure -a newsecretnewsecret --no-auth-warning incr n 2>&1)"
+stop_server
+same "and ends well" 0 "$status"
+rm -f "$TMPDIR/tokens"
+
+# ---- a service manager -------------------------------------------------------------------------
+mkfifo "$work/listen"
+$python test/serve/notified.py "$work/notify" "$TMPDIR/notes" <"$work/listen" >"$TMPDIR/listening" &
+manager=$!
+exec 4>"$work/listen"
+await told_in "$TMPDIR/listening" listening
+NOTIFY_SOCKET=$work/notify WATCHDOG_USEC=600000 serve
+check "a service manager hears READY=1" await told_in "$TMPDIR/notes" '^READY=1 STATUS=serving'
+watchdogs() {
+    [ "$(grep -c '^WATCHDOG=1' "$TMPDIR/notes")" -ge 3 ]
+}
+check "and signs of life" await watchdogs
+kill -HUP "$server"
+check "and of a reload, when it begins" await told_in "$TMPDIR/notes" '^RELOADING=1 MONOTONIC_USEC=[0-9]+'
+check "and when it is done" await told_in "$TMPDIR/notes" '^READY=1'
+stop_server
+check "and that it ends" await told_in "$TMPDIR/notes" '^STOPPING=1'
+same "in this order" "READY RELOADING READY STOPPING" \
+    "$(sed -nE 's/^(READY|RELOADING|STOPPING)=1.*/\1/p' "$TMPDIR/notes" | tr '\n' ' ' | sed 's/ $//')"
+exec 4>&-
+wait "$manager"
+
+# ---- sockets that are handed over --------------------------------------------------------------
+# handed NAME=ADDRESS... -- FLAG...
+handed() {
+    words='' && while [ "$1" != -- ]; do words="$words $1" && shift; done
+    shift
+    servers=$((${servers:-0} + 1))
+    log=$TMPDIR/handed.$servers.log
+    # shellcheck disable=SC2086 # words without blanks
+    $python test/serve/handed.py $words -- "$FIRN" serve --config '' --store "$store" "$@" >"$log" 2>&1 </dev/null &
+    server=$!
+    started="$started $server"
+    await told_serving
+    resp=$(address_of resp)
+    http=$(address_of http)
+}
+handed resp=127.0.0.1:0 http=127.0.0.1:0 -- --loops 2 --resp 127.0.0.1:1 --http none
+same "sockets that are handed over stand in for the addresses" "PONG 200" \
+    "$(ask_resp ping) $(curl -s -o /dev/null -w '%{http_code}' "http://$http/healthz")"
+same "each loop takes clients of the one socket" PONG "$(for _ in 1 2 3 4 5 6 7 8; do ask_resp ping; done | sort -u)"
+stop_server
+same "and it ends well" 0 "$status"
+handed "resp=$work/handed" -- --http none
+same "a unix socket may be handed over" PONG "$(redis-cli -s "$work/handed" ping 2>&1)"
+stop_server
+check "and its file stays, being not ours" [ -S "$work/handed" ]
+handed other=127.0.0.1:0 -- --resp none --http none
+check "a socket of another name is refused with the cure" has_told "called 'other': write FileDescriptorName=resp"
+handed resp=0.0.0.0:0 -- --http none
+check "a public one without tokens is refused" has_told '0\.0\.0\.0:[0-9]+ is open to other machines'
+if command -v systemd-socket-activate >/dev/null; then
+    log=$TMPDIR/activate.log
+    systemd-socket-activate -l "$work/activated" --fdname=resp "$FIRN" serve --config '' --store "$store" --http none \
+        >"$log" 2>&1 </dev/null &
+    server=$!
+    started="$started $server"
+    await [ -S "$work/activated" ]
+    same "systemd starts it with the first client" PONG "$(redis-cli -s "$work/activated" ping 2>&1)"
+    stop_server
+    same "and it ends well too" 0 "$status"
+else
+    skip "systemd starts it with the first client" "systemd-socket-activate is not there"
+fi
+
+# ---- unix sockets ------------------------------------------------------------------------------
+serve --resp "unix:$work/resp" --http "unix:$work/http" --loops 2
+same "both doors serve unix sockets" "PONG 200" \
+    "$(redis-cli -s "$work/resp" ping) $(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$work/http" http://x/healthz)"
+same "which owner and group may use" "660 660" "$(stat -c %a "$work/resp" "$work/http" | tr '\n' ' ' | sed 's/ $//')"
+refuses "a second server on one path is refused" 6 "resp cannot be listened on: Address already in use: somebody serves there" \
+    serve --config '' --resp "unix:$work/resp" --http none --store "$store"
+same "and the first goes on" PONG "$(redis-cli -s "$work/resp" ping)"
+stop_server
+check "its files are gone with it" [ ! -e "$work/resp" ]
+serve --resp "unix:$work/resp" --http none --socket-mode 600
+same "socket_mode is their mode" 600 "$(stat -c %a "$work/resp")"
+stop_server KILL
+check "a server that is killed leaves its socket" [ -S "$work/resp" ]
+serve --resp "unix:$work/resp" --http none
+same "which the next one replaces" PONG "$(redis-cli -s "$work/resp" ping)"
+rm "$work/resp" && touch "$work/resp"
+stop_server
+check "what somebody put in its place is not removed" [ -f "$work/resp" ]
+refuses "a file is not taken for a stale socket" 6 "Address already in use" \
+    serve --config '' --resp "unix:$work/resp" --http none --store "$store"
+check "and stays" [ -f "$work/resp" ]
+refuses "a folder that is not there is told" 6 "its folder is missing" \
+    serve --config '' --resp "unix:$work/none/resp" --http none --store "$store"
+# Of eight that start at once on a stale socket one serves.
+serve --resp "unix:$work/race" --http none
+stop_server KILL
+racers=''
+for i in 1 2 3 4 5 6 7 8; do
+    "$FIRN" serve --config '' --resp "unix:$work/race" --http none --store "$store" >"$TMPDIR/race.$i" 2>&1 </dev/null &
+    racers="$racers $!"
+    started="$started $!"
+done
+decided() {
+    [ "$(cat "$TMPDIR"/race.[1-8] | grep -cE 'event=serving|in use')" = 8 ]
+}
+await decided
+same "of eight servers that start at once on a stale socket one serves" "1 PONG" \
+    "$(cat "$TMPDIR"/race.[1-8] | grep -c event=serving) $(redis-cli -s "$work/race" ping)"
+for each in $racers; do
+    kill "$each" 2>/dev/null
+    wait "$each" 2>/dev/null
+done
+
+# ---- addresses ---------------------------------------------------------------------------------
+serve --loops 2
+refuses "an address in use is refused, by a server of the same user too" 6 "$resp cannot be listened on: .*somebody serves there" \
+    serve --config '' --loops 2 --resp "$resp" --http none --store "$store"
+refuses "so is one of HTTP" 6 "$http cannot be listened on" \
+    serve --config '' --resp 127.0.0.1:0 --http "$http" --store "$store"
+same "and who was refused has claimed nothing" "" "$("$FIRN" nodes --store "$store" --json | grep "pid $!")"
+stop_server
+serve --loops 2 --resp "$resp"
+same "a server may follow another on its address at once" PONG "$(ask_resp ping)"
+stop_server
+(umask 077 && echo 'admin finesecretfinesecret' >"$TMPDIR/last")
+refuses "an address that no interface has is refused" 6 "no interface has it" \
+    serve --config '' --tokens "$TMPDIR/last" --resp none --http 192.0.2.1:1 --store "$store"
+
+# ---- the log -----------------------------------------------------------------------------------
+serve --log json
+same "each line of log=json is an object with time, level and event" "" \
+    "$(jq -c 'select((.time | test("^[0-9-]+T[0-9:.]+Z$")) and .level and .event | not)' "$log" 2>&1)"
+stop_server
+mkfifo "$work/full"
+exec 4<>"$work/full"
+timeout 1 dd if=/dev/zero of="$work/full" bs=4096 count=64 oflag=nonblock 2>/dev/null
+"$FIRN" serve --config '' --resp "unix:$work/lost" --http none --store "$store" --log-level debug 2>"$work/full" </dev/null &
+server=$!
+started="$started $server"
+await [ -S "$work/lost" ]
+same "a log that nobody reads holds nothing up" PONG "$(timeout 20 redis-cli -s "$work/lost" ping)"
+stop_server
+exec 4>&-
+same "and it ends well" 0 "$status"
+finish

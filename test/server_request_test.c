@@ -1,0 +1,1088 @@
+/* SPDX-License-Identifier: MIT */
+/* The heart of the server without its doors: requests are read, answered, sent to keepers and
+ * finished by threads that do as doors do. Stores are real ones: memory: and sqlite files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "request.h"
+
+#include "folder.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define EACH 60000 /* IDs of a thread */
+#else
+#define EACH 300000
+#endif
+#define THREADS     4
+#define PATIENCE_MS 20000 /* what takes longer hangs */
+
+static worker *workers[THREADS + 1]; /* the last one is the test's own */
+
+/* ---- a door ---------------------------------------------------------------------------------- */
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void nap(int ms) {
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
+}
+
+/* One client's request and what came of it. */
+typedef struct asking {
+    request request;
+    reply reply;
+    firn_error error;
+    sent_errand *sent; /* whose arrays the reply may point to */
+    int errands, naps;
+    int64_t wait_ms;
+} asking;
+
+static word w(const char *text) {
+    return (word){text, strlen(text)};
+}
+
+/* A request of a verb, a name and keys with values in turn, then NULL. */
+static asking ask_for(worker *by, enum verb verb, const char *name, ...) {
+    asking it = {.wait_ms = PATIENCE_MS};
+    va_list words;
+    const char *key;
+    it.request.worker = by;
+    it.request.verb = verb;
+    it.request.role = ROLE_ADMIN;
+    it.request.name = w(name);
+    va_start(words, name);
+    while ((key = va_arg(words, const char *)) != NULL) {
+        it.request.pairs[it.request.pair_count].key = w(key);
+        it.request.pairs[it.request.pair_count++].value = w(va_arg(words, const char *));
+    }
+    va_end(words);
+    return it;
+}
+
+static void ring(void *self) {
+    sem_post(self);
+}
+
+static int run_errand(asking *it) {
+    sem_t bell;
+    sent_free(it->sent);
+    it->sent = NULL;
+    it->errands++;
+    sem_init(&bell, 0, 0);
+    int code = request_send(&it->request, ring, &bell, &it->sent, &it->error);
+    if (code == FIRN_OK) {
+        while (sem_wait(&bell) != 0) {
+        }
+        code = request_finish(it->sent, &it->reply, &it->error);
+    }
+    sem_destroy(&bell);
+    return code;
+}
+
+/* Answers what was read, as often as it takes. */
+static int answer(asking *it, size_t times) {
+    int64_t until = now_ns() + it->wait_ms * 1000000;
+    int code = REQUEST_LATER;
+    while (code == REQUEST_LATER) {
+        code = request_answer(&it->request, times, &it->reply, &it->error);
+        code = code == REQUEST_ERRAND ? run_errand(it) : code;
+        if (code == REQUEST_LATER) {
+            if (now_ns() > until) {
+                return it->error.code;
+            }
+            it->naps++;
+            nap(1);
+        }
+    }
+    return code;
+}
+
+static int ask(asking *it) {
+    int code = request_read(&it->request, &it->error);
+    return code == FIRN_OK ? answer(it, 1) : code;
+}
+
+static void leave(asking *it) {
+    sent_free(it->sent);
+    if (it->reply.kind == REPLY_JSON) {
+        json_decref(it->reply.json);
+    }
+    *it = (asking){0};
+}
+
+#define assert_answered(it, code)                                                                  \
+    do {                                                                                           \
+        int code_ = (code);                                                                        \
+        if (code_ != FIRN_OK) {                                                                    \
+            print_error("%s\n", (it)->error.text);                                                 \
+        }                                                                                          \
+        assert_int_equal(code_, FIRN_OK);                                                          \
+    } while (0)
+
+#define assert_refused(it, wanted, part)                                                           \
+    do {                                                                                           \
+        asking it_ = (it);                                                                         \
+        assert_int_equal(ask(&it_), wanted);                                                       \
+        assert_int_equal(it_.error.code, wanted);                                                  \
+        if (strstr(it_.error.text, part) == NULL) {                                                \
+            print_error("'%s' does not say '%s'\n", it_.error.text, part);                         \
+        }                                                                                          \
+        assert_non_null(strstr(it_.error.text, part));                                             \
+        leave(&it_);                                                                               \
+    } while (0)
+
+static worker *mine(void) {
+    return workers[THREADS];
+}
+
+/* ---- before and after ------------------------------------------------------------------------ */
+
+static int make_workers(void **state) {
+    (void)state;
+    for (int i = 0; i <= THREADS; i++) {
+        workers[i] = worker_new(false);
+    }
+    return workers[THREADS] == NULL;
+}
+
+static int begin_with(const char *store, size_t generators_most, size_t segments_most,
+                      size_t auto_create) {
+    firn_error error;
+    return catalog_begin(store, generators_most, segments_most, auto_create, &error);
+}
+
+static int begin(void **state) {
+    return set_up(state) != 0 || begin_with(url, 100, 100, 50) != FIRN_OK;
+}
+
+static int finish(void **state) {
+    keepers_stop(10000);
+    catalog_end();
+    return tear_down(state);
+}
+
+/* ---- numbers that were issued ---------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static size_t duplicates(uint64_t *numbers, size_t n) {
+    size_t twice = 0;
+    qsort(numbers, n, sizeof *numbers, compare);
+    for (size_t i = 1; i < n; i++) {
+        twice += numbers[i] == numbers[i - 1];
+    }
+    return twice;
+}
+
+/* A thread that asks as a loop does, and keeps what it got. */
+typedef struct hand {
+    worker *by;
+    enum verb verb;
+    const char *name;
+    uint64_t *numbers;
+    size_t n, falls; /* falls: how often a number was not greater than the one before */
+    int code;
+    firn_error error;
+    pthread_t thread;
+} hand;
+
+static void keep(hand *it, size_t *at, const reply *got) {
+    for (size_t i = 0; i < got->count && *at < it->n; i++) {
+        uint64_t number = got->kind == REPLY_NUMBERS
+                              ? got->numbers[i]
+                              : (uint64_t)(got->first + (int64_t)i * got->increment);
+        it->falls += *at > 0 && number <= it->numbers[*at - 1];
+        it->numbers[(*at)++] = number;
+    }
+}
+
+/* 64 of one at once, now and then an exclusive block. */
+static void *work(void *self) {
+    hand *it = self;
+    asking one = ask_for(it->by, it->verb, it->name, NULL);
+    asking block = ask_for(it->by, VERB_BLOCK, it->name, "count", "37", NULL);
+    it->code = request_read(&one.request, &one.error);
+    for (size_t at = 0, turn = 0; at < it->n && it->code == FIRN_OK; turn++) {
+        if (it->verb == VERB_NEXT && turn % 50 == 49) {
+            it->code = ask(&block);
+            keep(it, &at, &block.reply);
+            sent_free(block.sent);
+            block.sent = NULL;
+        } else {
+            it->code = answer(&one, 1 + turn % 64);
+            keep(it, &at, &one.reply);
+        }
+    }
+    it->error = one.error;
+    leave(&one);
+    leave(&block);
+    return NULL;
+}
+
+/* All workers at once; returns how many numbers, and where. */
+static size_t issue_together(enum verb verb, const char *name, uint64_t **all) {
+    hand hands[THREADS] = {0};
+    uint64_t *numbers = calloc((size_t)THREADS * EACH + 1, sizeof *numbers);
+    assert_non_null(numbers);
+    for (size_t i = 0; i < THREADS; i++) {
+        hands[i].by = workers[i];
+        hands[i].verb = verb;
+        hands[i].name = name;
+        hands[i].n = EACH;
+        hands[i].numbers = numbers + i * EACH;
+        assert_int_equal(pthread_create(&hands[i].thread, NULL, work, &hands[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(hands[i].thread, NULL);
+        assert_answered(&hands[i], hands[i].code);
+        assert_int_equal(hands[i].falls, 0);
+    }
+    *all = numbers;
+    return (size_t)THREADS * EACH;
+}
+
+/* ---- issuing --------------------------------------------------------------------------------- */
+
+static void a_scheme_is_opened_when_somebody_first_asks_for_it(void **state) {
+    (void)state;
+    asking it = ask_for(mine(), VERB_NEW, "snowflake", NULL);
+    assert_null(catalog_generator(w("snowflake")));
+    assert_answered(&it, ask(&it));
+    assert_int_equal(it.errands, 1);
+    assert_int_equal(it.reply.kind, REPLY_NUMBERS);
+    assert_int_equal(it.reply.count, 1);
+    assert_true(it.reply.numbers[0] > 0);
+    assert_non_null(catalog_generator(w("snowflake")));
+    leave(&it);
+    it = ask_for(mine(), VERB_NEW, "snowflake", "COUNT", "1000", NULL);
+    assert_answered(&it, ask(&it));
+    assert_int_equal(it.errands, 0);
+    assert_int_equal(it.reply.count, 1000);
+    assert_int_equal(generator_issued(catalog_generator(w("snowflake"))), 1001);
+    leave(&it);
+}
+
+static void rows_without_a_node_touch_no_store(void **state) {
+    (void)state;
+    asking it = ask_for(mine(), VERB_NEW, "uuid7", "n", "3", NULL);
+    char text[FIRN_TEXT_SIZE + 66];
+    keeper_state store;
+    assert_answered(&it, ask(&it));
+    assert_int_equal(it.errands, 0);
+    assert_int_equal(it.reply.kind, REPLY_IDS);
+    assert_int_equal(reply_write_id(text, &it.request, &it.reply, 2), 36);
+    assert_int_equal(text[14], '7');
+    leave(&it);
+    assert_false(keeper_look(0, &store));
+    assert_int_not_equal(access(url + strlen("sqlite:"), F_OK), 0);
+}
+
+static void threads_never_issue_an_id_twice(void **state) {
+    (void)state;
+    uint64_t *all;
+    asking first = ask_for(mine(), VERB_NEW, "snowflake", NULL);
+    assert_answered(&first, ask(&first));
+    leave(&first);
+    size_t n = issue_together(VERB_NEW, "snowflake", &all);
+    assert_int_equal(duplicates(all, n), 0);
+    all[n] = all[n / 2]; /* planted: it has to be found */
+    assert_int_equal(duplicates(all, n + 1), 1);
+    free(all);
+}
+
+static void threads_never_hand_out_an_integer_twice(void **state) {
+    (void)state;
+    uint64_t *all;
+    asking first = ask_for(mine(), VERB_NEXT, "orders", NULL);
+    assert_answered(&first, ask(&first));
+    leave(&first);
+    size_t n = issue_together(VERB_NEXT, "orders", &all);
+    assert_int_equal(duplicates(all, n), 0);
+    all[n] = all[n / 3];
+    assert_int_equal(duplicates(all, n + 1), 1);
+    free(all);
+}
+
+static void *open_one(void *self) {
+    asking *it = self;
+    it->error.code = ask(it);
+    return NULL;
+}
+
+static void errands_that_race_open_one_generator(void **state) {
+    (void)state;
+    asking all[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        all[i] = ask_for(workers[i], i % 2 ? VERB_NEXT : VERB_NEW, i % 2 ? "racing" : "tsid", NULL);
+        assert_int_equal(pthread_create(&threads[i], NULL, open_one, &all[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_answered(&all[i], all[i].error.code);
+        leave(&all[i]);
+    }
+    assert_non_null(catalog_generator_at(0));
+    assert_null(catalog_generator_at(1));
+    assert_non_null(catalog_segment_at(0));
+    assert_null(catalog_segment_at(1));
+}
+
+static void the_reply_to_many_integers_is_the_last_of_them(void **state) {
+    (void)state;
+    asking last = ask_for(mine(), VERB_LAST, "k", NULL),
+           one = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&last, ask(&last));
+    assert_int_equal(last.reply.kind, REPLY_NIL);
+    assert_answered(&one, ask(&one));
+    assert_int_equal(one.reply.kind, REPLY_INTEGER);
+    assert_int_equal(one.reply.first, 1);
+    leave(&one);
+    one = ask_for(mine(), VERB_NEXT, "k", "count", "10", NULL);
+    assert_answered(&one, ask(&one));
+    assert_int_equal(one.reply.first, 11); /* 2 to 11 */
+    leave(&one);
+    one = ask_for(mine(), VERB_NEXT, "k", "count", "5000000", NULL); /* more than is fetched */
+    assert_answered(&one, ask(&one));
+    assert_int_equal(one.errands, 1);
+    int64_t end = one.reply.first;
+    assert_true(end >= 5000011);
+    leave(&one);
+    assert_answered(&last, ask(&last));
+    assert_int_equal(last.reply.kind, REPLY_INTEGER);
+    assert_int_equal(last.reply.first, end);
+    one = ask_for(mine(), VERB_BLOCK, "k", "count", "7", NULL);
+    assert_answered(&one, ask(&one));
+    assert_int_equal(one.reply.kind, REPLY_RUN);
+    assert_true(one.reply.first > end);
+    assert_int_equal(one.reply.run, 7);
+    assert_int_equal(segment_issued(catalog_segment(w("k"))), 1 + 10 + 5000000 + 7);
+    leave(&one);
+    leave(&last);
+}
+
+static void a_name_may_be_a_segment_and_a_generator(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        asking id = ask_for(mine(), VERB_NEW, "snowflake", NULL),
+               next = ask_for(mine(), VERB_NEXT, i == 0 ? "tsid" : "snowflake", NULL),
+               block = ask_for(mine(), VERB_BLOCK, i == 2 ? "snowflake" : "js53", NULL);
+        assert_answered(&next, ask(&next));
+        assert_int_equal(next.reply.kind, REPLY_INTEGER);
+        assert_answered(&id, ask(&id));
+        assert_int_equal(id.reply.kind, REPLY_NUMBERS);
+        assert_answered(&block, ask(&block));
+        assert_int_equal(block.reply.kind, i == 2 ? REPLY_RUN : REPLY_JSON);
+        leave(&id);
+        leave(&next);
+        leave(&block);
+    }
+    assert_null(catalog_generator(w("tsid")));
+    assert_null(catalog_segment((word){"snowflake\0", 10}));
+}
+
+static void a_block_of_ids_is_runs_of_consecutive_ones(void **state) {
+    (void)state;
+    asking it = ask_for(mine(), VERB_BLOCK, "snowflake", "count", "10000", NULL);
+    uint64_t sum = 0, before = 0;
+    assert_answered(&it, ask(&it));
+    assert_int_equal(it.reply.kind, REPLY_JSON);
+    for (size_t i = 0; i < json_array_size(it.reply.json); i++) {
+        const json_t *run = json_array_get(it.reply.json, i);
+        uint64_t first = strtoull(json_string_value(json_array_get(run, 0)), NULL, 10);
+        uint64_t last = strtoull(json_string_value(json_array_get(run, 1)), NULL, 10);
+        assert_true(first > before && last >= first);
+        sum += last - first + 1;
+        before = last;
+    }
+    assert_int_equal(sum, 10000);
+    assert_true(json_array_size(it.reply.json) <= 4);
+    leave(&it);
+}
+
+static void a_generator_of_the_configuration_keeps_its_keys(void **state) {
+    (void)state;
+    firn_error error;
+    asking it;
+    assert_int_equal(catalog_add_generator("users", "snowflake", "datacenter=1 worker=7 ns=users",
+                                           NULL, "hex", NULL, &error),
+                     FIRN_OK);
+    assert_int_equal(catalog_add_generator("users", "uuid7", "", NULL, NULL, NULL, &error),
+                     FIRN_EUSAGE);
+    assert_int_equal(
+        catalog_add_generator("bad", "snowflake", "worker=99", NULL, NULL, NULL, &error),
+        FIRN_ERANGE);
+    assert_int_equal(
+        catalog_add_generator("bad", "snowflake", "worken=9", NULL, NULL, NULL, &error),
+        FIRN_EUSAGE);
+    assert_int_equal(catalog_add_generator("things", "typeid", "", NULL, NULL, "thing", &error),
+                     FIRN_OK);
+    assert_int_equal(catalog_add_segment("bad", "stop=1", NULL, &error), FIRN_EUSAGE);
+    assert_int_equal(catalog_add_segment("even", "kind=ticket increment=2 offset=2", NULL, &error),
+                     FIRN_OK);
+    assert_null(catalog_generator(w("bad")));
+    it = ask_for(mine(), VERB_NEW, "users", NULL);
+    char text[FIRN_TEXT_SIZE + 66];
+    assert_answered(&it, ask(&it));
+    assert_int_equal(it.reply.kind, REPLY_IDS);
+    assert_int_equal(reply_write_id(text, &it.request, &it.reply, 0), 16);
+    assert_int_equal(it.reply.ids[0].low >> 12 & 1023, 1 << 5 | 7);
+    leave(&it);
+    it = ask_for(mine(), VERB_NEW, "users", "as", "dec", NULL);
+    assert_answered(&it, ask(&it));
+    assert_int_equal(it.reply.kind, REPLY_NUMBERS);
+    leave(&it);
+    it = ask_for(mine(), VERB_NEW, "things", NULL);
+    assert_answered(&it, ask(&it));
+    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    assert_memory_equal(text, "thing_", 6);
+    assert_int_equal(strlen(text), 32);
+    leave(&it);
+    for (int64_t wanted = 2; wanted < 8; wanted += 2) {
+        it = ask_for(mine(), VERB_NEXT, "even", NULL);
+        assert_answered(&it, ask(&it));
+        assert_int_equal(it.reply.first, wanted);
+        leave(&it);
+    }
+}
+
+static void back_dated_ids_carry_their_instant(void **state) {
+    (void)state;
+    static const char *const names[] = {"snowflake", "uuid7", "ulid", "ksuid"};
+    for (size_t i = 0; i < 4; i++) {
+        asking it =
+            ask_for(mine(), VERB_NEW, names[i], "time", "2021-03-04T05:06:07Z", "n", "200", NULL);
+        firn_fields fields = {0};
+        firn_time time;
+        const firn_scheme *scheme = firn_scheme_find(names[i]);
+        assert_answered(&it, ask(&it));
+        assert_int_equal(it.reply.count, 200);
+        for (size_t j = 0; j < 200; j++) {
+            assert_int_equal(firn_unpack(&fields, scheme, &it.reply.ids[j], NULL), FIRN_OK);
+            int at = firn_scheme_field(scheme, "time");
+            firn_scheme_time(scheme, fields.value[at].low, &time);
+            assert_int_equal(time.sec, 1614834367);
+            assert_true(j == 0 || firn_id_cmp(&it.reply.ids[j], &it.reply.ids[j - 1]) != 0);
+        }
+        leave(&it);
+    }
+}
+
+static void a_name_always_has_the_same_uuid5(void **state) {
+    (void)state;
+    char text[FIRN_TEXT_SIZE + 66];
+    asking it =
+        ask_for(mine(), VERB_NEW, "uuid5", "namespace", "dns", "name", "www.example.com", NULL);
+    assert_answered(&it, ask(&it));
+    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    assert_string_equal(text, "2ed6657d-e927-568b-95e1-2665a8aea6a2"); /* RFC 9562, A.4 */
+    leave(&it);
+    assert_refused(ask_for(mine(), VERB_NEW, "uuid5", "name", "x", NULL), FIRN_EUSAGE,
+                   "namespace=");
+    assert_refused(ask_for(mine(), VERB_NEW, "uuid3", "namespace", "dns", NULL), FIRN_EUSAGE,
+                   "needs name");
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
+    (void)state;
+    worker *by = mine();
+    request nobody = {.worker = by, .verb = VERB_NEW, .name = w("uuid7")};
+    firn_error error;
+    assert_int_equal(request_read(&nobody, &error), FIRN_EUSAGE);
+    assert_refused(ask_for(by, VERB_NEW, "snowflage", NULL), FIRN_EUSAGE, "did you mean snowflake");
+    assert_refused(ask_for(by, VERB_NEW, "", NULL), FIRN_EUSAGE, "name one");
+    assert_refused(ask_for(by, VERB_NEW, "uuid2", NULL), FIRN_EUSAGE, "shown, never generated");
+    assert_refused(ask_for(by, VERB_NEW, "order", NULL), FIRN_EUSAGE, "key");
+    assert_refused(ask_for(by, VERB_NEW, "time-member", NULL), FIRN_EUSAGE, "[generator NAME]");
+    assert_refused(ask_for(by, VERB_NEW, "snowflake", "worker", "3", NULL), FIRN_EUSAGE,
+                   "firn.ini");
+    assert_refused(ask_for(by, VERB_NEW, "snowflake", "ns", "x", NULL), FIRN_EUSAGE, "firn.ini");
+    assert_refused(ask_for(by, VERB_NEW, "snowflake", "cuont", "3", NULL), FIRN_EUSAGE,
+                   "did you mean count");
+    assert_refused(ask_for(by, VERB_NEW, "snowflake", "count", "0", NULL), FIRN_ERANGE,
+                   "1 to 65536");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "65537", NULL), FIRN_ERANGE,
+                   "1 to 65536");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-1", NULL), FIRN_EUSAGE, "no number");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "99999999999999999999", NULL),
+                   FIRN_ERANGE, "1 to 65536");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "1", "count", "2", NULL), FIRN_EUSAGE,
+                   "twice");
+    assert_refused(ask_for(by, VERB_NEW, "uuid4", "time", "2020-01-01T00:00:00Z", NULL),
+                   FIRN_EUSAGE, "has no time");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "time", "yesterday", NULL), FIRN_ETEXT,
+                   "time=yesterday");
+    assert_refused(ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL),
+                   FIRN_ELAYOUT, "");
+    assert_refused(ask_for(by, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
+                   FIRN_ERANGE, "at most 4096 at once");
+    assert_refused(ask_for(by, VERB_NEW, "snowflake", "as", "uuid", NULL), FIRN_EUSAGE,
+                   "not for the 64 bits");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "prefix", "user", NULL), FIRN_EUSAGE,
+                   "as=typeid");
+    assert_refused(ask_for(by, VERB_NEXT, "k", "count", "0", NULL), FIRN_ERANGE, "1 to");
+    assert_refused(ask_for(by, VERB_NEXT, "k", "count", "9223372036854775807", NULL), FIRN_ERANGE,
+                   "1 to 2305843009213693952");
+    assert_refused(ask_for(by, VERB_NEXT, "a b", NULL), FIRN_EUSAGE, "blanks");
+    assert_refused(ask_for(by, VERB_NEXT, "", NULL), FIRN_ERANGE, "1..63");
+    assert_refused(ask_for(by, VERB_BLOCK, "uuid7", NULL), FIRN_EUSAGE, "128");
+    assert_null(catalog_segment_at(0));
+}
+
+static void segments_are_made_for_whoever_asks_up_to_a_bound(void **state) {
+    (void)state;
+    catalog_allow(2);
+    asking it = ask_for(mine(), VERB_NEXT, "a", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+    it = ask_for(mine(), VERB_NEXT, "b", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+    assert_refused(ask_for(mine(), VERB_NEXT, "c", NULL), FIRN_ERANGE, "auto_create_most");
+    catalog_allow(0);
+    assert_refused(ask_for(mine(), VERB_NEXT, "c", NULL), FIRN_EUSAGE, "[segment NAME]");
+    it = ask_for(mine(), VERB_NEXT, "b", NULL);
+    assert_answered(&it, ask(&it));
+    assert_int_equal(it.reply.first, 2);
+    leave(&it);
+}
+
+static void generators_are_opened_up_to_a_bound(void **state) {
+    (void)state;
+    keepers_stop(10000);
+    catalog_end();
+    assert_int_equal(begin_with(url, 1, 1, 0), FIRN_OK);
+    asking it = ask_for(mine(), VERB_NEW, "tsid", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+    assert_refused(ask_for(mine(), VERB_NEW, "snowflake", NULL), FIRN_ERANGE, "generators_most");
+    assert_refused(ask_for(mine(), VERB_NEW, "uuid7", NULL), FIRN_ERANGE, "generators_most");
+}
+
+static void what_is_exhausted_waits_unless_it_was_told_to_fail(void **state) {
+    (void)state;
+    firn_error error;
+    const char *row = "0x0:1 time:41/ms node:10 sequence:2"; /* 4 IDs a ms */
+    assert_int_equal(catalog_add_generator("fails", row, "full=fail back_ms=0 max_lead_ms=0", NULL,
+                                           NULL, NULL, &error),
+                     FIRN_OK);
+    assert_int_equal(catalog_add_generator("waits", row, "full=wait back_ms=0 max_lead_ms=0", NULL,
+                                           NULL, NULL, &error),
+                     FIRN_OK);
+    int seen[2] = {0, 0};
+    const char *const names[] = {"fails", "waits"};
+    for (int k = 0; k < 2; k++) {
+        asking it = ask_for(mine(), VERB_NEW, names[k], NULL);
+        assert_answered(&it, ask(&it));
+        for (int i = 0; i < 1000 && seen[k] == 0; i++) {
+            int64_t since = now_ns();
+            int code = request_answer(&it.request, 4, &it.reply, &it.error);
+            assert_true(now_ns() - since < 2000000000); /* it never sleeps for max_wait_ms */
+            if (code != FIRN_OK) {
+                assert_int_equal(it.error.code, FIRN_EEXHAUSTED);
+                seen[k] = code;
+            }
+        }
+        leave(&it);
+    }
+    assert_int_equal(seen[0], FIRN_EEXHAUSTED);
+    assert_int_equal(seen[1], REQUEST_LATER);
+}
+
+/* ---- stores that go -------------------------------------------------------------------------- */
+
+static char gone[300];
+
+static void take_store_away(void) {
+    snprintf(gone, sizeof gone, "%.250s.gone", folder);
+    assert_int_equal(rename(folder, gone), 0);
+}
+
+static void bring_store_back(void) {
+    assert_int_equal(rename(gone, folder), 0);
+}
+
+static void issuing_goes_on_through_an_outage_as_windows_allow(void **state) {
+    (void)state;
+    firn_error error;
+    char why[256] = "";
+    uint64_t last = 0;
+    assert_int_equal(
+        catalog_add_generator("g", "snowflake", "window_ms=1500", NULL, NULL, NULL, &error),
+        FIRN_OK);
+    assert_int_equal(catalog_add_segment("s", "step=50", NULL, &error), FIRN_OK);
+    asking id = ask_for(mine(), VERB_NEW, "g", NULL), next = ask_for(mine(), VERB_NEXT, "s", NULL);
+    assert_answered(&id, ask(&id));
+    assert_answered(&next, ask(&next));
+    for (int i = 0; i < 2000 && !catalog_ready(why); i++) {
+        nap(1);
+    }
+    assert_true(catalog_ready(why));
+    take_store_away();
+    assert_answered(&id, answer(&id, 1));
+    last = id.reply.numbers[0];
+    assert_answered(&next, answer(&next, 1));
+    int64_t integer = next.reply.first;
+    id.wait_ms = next.wait_ms = 0;
+    int code = FIRN_OK;
+    /* until the window is used up, and the keeper has found out why */
+    for (int i = 0; i < 8000 && code != FIRN_ESTORE; i++) {
+        code = answer(&id, 1);
+        if (code == FIRN_OK) {
+            assert_true(id.reply.numbers[0] > last);
+            last = id.reply.numbers[0];
+        }
+        nap(1);
+    }
+    assert_int_equal(code, FIRN_ESTORE); /* in the store's words */
+    code = FIRN_OK;
+    for (int i = 0; i < 8000 && code != FIRN_ESTORE; i++) {
+        code = answer(&next, 1);
+        if (code == FIRN_OK) {
+            assert_true(next.reply.first > integer);
+            integer = next.reply.first;
+        }
+        nap(i % 100 == 99 || code != FIRN_OK);
+    }
+    assert_int_equal(code, FIRN_ESTORE);
+    assert_false(catalog_ready(why));
+    assert_true(strlen(why) > 0);
+    keeper_state store;
+    assert_true(keeper_look(0, &store));
+    assert_false(store.usable);
+    assert_true(store.failures > 0);
+    bring_store_back();
+    id.wait_ms = next.wait_ms = PATIENCE_MS;
+    assert_answered(&id, answer(&id, 1));
+    assert_true(id.reply.numbers[0] > last);
+    assert_answered(&next, answer(&next, 1));
+    assert_true(next.reply.first > integer);
+    leave(&id);
+    leave(&next);
+    for (int i = 0; i < 5000 && !catalog_ready(why); i++) {
+        nap(1);
+    }
+    assert_true(catalog_ready(why));
+    assert_true(keeper_look(0, &store));
+    assert_true(store.usable);
+}
+
+static void threads_repeat_nothing_through_outages(void **state) {
+    firn_error error;
+    hand hands[THREADS] = {0};
+    uint64_t *numbers = calloc((size_t)THREADS * EACH / 2, sizeof *numbers);
+    (void)state;
+    assert_non_null(numbers);
+    assert_int_equal(catalog_add_generator("g", "0x0:1 time:41/ms node:14 sequence:8",
+                                           "window_ms=60 back_ms=20 max_lead_ms=20", NULL, NULL,
+                                           NULL, &error),
+                     FIRN_OK);
+    assert_int_equal(catalog_add_segment("s", "step=500 adapt=0", NULL, &error), FIRN_OK);
+    for (size_t i = 0; i < THREADS; i++) {
+        hands[i].by = workers[i];
+        hands[i].verb = i % 2 ? VERB_NEXT : VERB_NEW;
+        hands[i].name = i % 2 ? "s" : "g";
+        hands[i].n = EACH / 2;
+        hands[i].numbers = numbers + (i / 2 + (i % 2) * (THREADS / 2)) * (EACH / 2);
+        assert_int_equal(pthread_create(&hands[i].thread, NULL, work, &hands[i]), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        nap(100);
+        take_store_away();
+        nap(150);
+        bring_store_back();
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(hands[i].thread, NULL);
+        assert_answered(&hands[i], hands[i].code);
+        assert_int_equal(hands[i].falls, 0);
+    }
+    const size_t half = (size_t)THREADS / 2 * (EACH / 2);
+    assert_int_equal(duplicates(numbers, half), 0);
+    assert_int_equal(duplicates(numbers + half, half), 0);
+    keeper_state store;
+    assert_true(keeper_look(0, &store));
+    assert_true(store.failures > 0);
+    free(numbers);
+}
+
+/* A server that takes connections and says nothing. */
+static int open_silent(int *port) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(fd, 16), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+static void a_store_that_hangs_holds_up_no_other(void **state) {
+    firn_error error;
+    char silent[64];
+    int port, fd = open_silent(&port);
+    keeper_state one = {0};
+    (void)state;
+    snprintf(silent, sizeof silent, "redis://127.0.0.1:%d/", port);
+    assert_int_equal(catalog_add_segment("slow", "", silent, &error), FIRN_OK);
+    for (int i = 0; i < 2000 && one.busy_ms == 0; i++) { /* until its keeper hangs in it */
+        nap(1);
+        assert_true(keeper_look(0, &one));
+    }
+    asking slow = ask_for(mine(), VERB_NEXT, "slow", NULL);
+    assert_int_equal(request_read(&slow.request, &slow.error), FIRN_OK);
+    int64_t since = now_ns();
+    assert_int_equal(request_answer(&slow.request, 1, &slow.reply, &slow.error), REQUEST_LATER);
+    assert_true(now_ns() - since < 500000000); /* it was not waited for */
+    leave(&slow);
+    for (int i = 0; i < 5; i++) {
+        asking fast = ask_for(mine(), VERB_NEXT, "fast", NULL);
+        assert_answered(&fast, ask(&fast));
+        leave(&fast);
+    }
+    slow = ask_for(mine(), VERB_NEXT, "slow", NULL);
+    slow.wait_ms = 3000;
+    assert_int_equal(ask(&slow), FIRN_ESTORE);
+    leave(&slow);
+    close(fd);
+}
+
+static void errands_fail_in_the_stores_words_while_it_is_out(void **state) {
+    (void)state;
+    firn_error error;
+    asking it = ask_for(mine(), VERB_NEXT, "before", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+    take_store_away();
+    it = ask_for(mine(), VERB_NEXT, "after", NULL);
+    assert_int_equal(ask(&it), FIRN_ESTORE);
+    leave(&it);
+    it = ask_for(mine(), VERB_NEW, "snowflake", NULL);
+    assert_int_equal(ask(&it), FIRN_ESTORE);
+    leave(&it);
+    assert_null(catalog_segment(w("after")));
+    assert_null(catalog_generator(w("snowflake")));
+    assert_int_equal(catalog_add_generator("later", "tsid", "", NULL, NULL, NULL, &error), FIRN_OK);
+    bring_store_back();
+    const char *const names[] = {"snowflake", "later"};
+    for (int i = 0; i < 2; i++) {
+        it = ask_for(mine(), VERB_NEW, names[i], NULL);
+        assert_answered(&it, ask(&it));
+        leave(&it);
+    }
+}
+
+static void an_errand_whose_client_is_gone_costs_numbers_only(void **state) {
+    (void)state;
+    sem_t bell;
+    int64_t before;
+    asking it = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&it, ask(&it));
+    before = it.reply.first;
+    leave(&it);
+    it = ask_for(mine(), VERB_NEXT, "k", "count", "3000000", NULL);
+    assert_int_equal(request_read(&it.request, &it.error), FIRN_OK);
+    assert_int_equal(request_answer(&it.request, 1, &it.reply, &it.error), REQUEST_ERRAND);
+    sem_init(&bell, 0, 0);
+    assert_int_equal(request_send(&it.request, ring, &bell, &it.sent, &it.error), FIRN_OK);
+    while (sem_wait(&bell) != 0) {
+    }
+    sem_destroy(&bell);
+    leave(&it); /* never finished */
+    it = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&it, ask(&it));
+    assert_true(it.reply.first > before + 3000000);
+    leave(&it);
+}
+
+/* What the store holds under a key of a namespace. */
+typedef struct look {
+    const char *ns;
+    int64_t high;
+    uint64_t grant;
+    int found;
+} look;
+
+static int see(void *context, const firn_holding *holding) {
+    look *it = context;
+    if (strcmp(holding->ns, it->ns) == 0) {
+        it->high = holding->mark.high;
+        it->grant = holding->mark.grant;
+        it->found++;
+    }
+    return 0;
+}
+
+static look look_at(const char *ns) {
+    look it = {.ns = ns};
+    firn_store *store;
+    assert_int_equal(firn_store_open(&store, url, NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_store_list(store, NULL, see, &it, NULL), FIRN_OK);
+    firn_store_close(store);
+    return it;
+}
+
+static void what_was_not_issued_is_given_back_at_the_end(void **state) {
+    (void)state;
+    asking id = ask_for(mine(), VERB_NEW, "snowflake", NULL),
+           next = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&id, ask(&id));
+    assert_answered(&next, ask(&next));
+    leave(&id);
+    leave(&next);
+    look node = look_at("snowflake"), integer = look_at("integer k");
+    assert_int_equal(node.found, 1);
+    assert_int_not_equal(node.grant, 0);
+    assert_true(integer.high >= 1001);
+    keepers_stop(10000);
+    look after = look_at("snowflake"), integer_after = look_at("integer k");
+    assert_int_equal(after.grant, 0);
+    assert_true(after.high < node.high);
+    assert_true(integer_after.high < integer.high);
+    assert_int_equal(integer_after.high, 2);
+}
+
+static void two_servers_on_one_store_share_its_integers(void **state) {
+    (void)state;
+    firn_error error;
+    char other[330];
+    snprintf(other, sizeof other, "%s?busy_ms=9000", url); /* another URL: a keeper of its own */
+    assert_int_equal(catalog_add_segment("k", "", NULL, &error), FIRN_OK);
+    asking it = ask_for(mine(), VERB_NEXT, "k", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+    firn_store *store;
+    firn_range *range;
+    int64_t value;
+    assert_int_equal(firn_store_open(&store, other, NULL, &error), FIRN_OK);
+    assert_int_equal(firn_range_open(&range, "k", "", store, NULL, &error), FIRN_OK);
+    assert_int_equal(firn_range_next(range, &value, &error), FIRN_OK);
+    assert_true(value > 1000);
+    firn_range_close(range, NULL);
+    firn_store_close(store);
+}
+
+/* ---- reading and status ---------------------------------------------------------------------- */
+
+static const char *member(const json_t *object, const char *name) {
+    return json_string_value(json_object_get(object, name));
+}
+
+static void ids_are_packed_shown_bounded_and_converted(void **state) {
+    (void)state;
+    char text[FIRN_TEXT_SIZE + 66];
+    asking it = ask_for(mine(), VERB_PACK, "snowflake", "time", "2020-01-02T03:04:05Z",
+                        "datacenter", "1", "worker", "2", "sequence", "3", NULL);
+    assert_answered(&it, ask(&it));
+    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    leave(&it);
+    it = ask_for(mine(), VERB_SHOW, text, "scheme", "snowflake", NULL);
+    assert_answered(&it, ask(&it));
+    assert_string_equal(member(it.reply.json, "id"), text);
+    assert_string_equal(member(it.reply.json, "time"), "2020-01-02T03:04:05.000Z");
+    const json_t *fields = json_object_get(it.reply.json, "fields");
+    assert_int_equal(json_integer_value(json_object_get(fields, "worker")), 2);
+    leave(&it);
+    it = ask_for(mine(), VERB_RANGE, "snowflake", "from", "2020-01-02T03:04:05Z", "to",
+                 "2020-01-02T03:04:06Z", NULL);
+    assert_answered(&it, ask(&it));
+    assert_true(strcmp(member(it.reply.json, "least"), text) < 0);
+    assert_true(strcmp(member(it.reply.json, "greatest"), text) > 0);
+    leave(&it);
+    it = ask_for(mine(), VERB_CONVERT, "c232ab00-9414-11ec-b3c8-9f6bdeced846", "to", "uuid6", NULL);
+    assert_answered(&it, ask(&it));
+    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    assert_string_equal(text, "1ec9414c-232a-6b00-b3c8-9f6bdeced846"); /* RFC 9562, A.1 and A.5 */
+    leave(&it);
+    it = ask_for(mine(), VERB_CONVERT, "c232ab00-9414-11ec-b3c8-9f6bdeced846", "to", "hex", NULL);
+    assert_answered(&it, ask(&it));
+    text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
+    assert_string_equal(text, "c232ab00941411ecb3c89f6bdeced846");
+    leave(&it);
+    it = ask_for(mine(), VERB_SCHEMES, "", NULL);
+    assert_answered(&it, ask(&it));
+    assert_true(json_array_size(it.reply.json) > 25);
+    leave(&it);
+    it = ask_for(mine(), VERB_SCHEMES, "xid", NULL);
+    assert_answered(&it, ask(&it));
+    assert_string_equal(member(it.reply.json, "name"), "xid");
+    leave(&it);
+    assert_refused(ask_for(mine(), VERB_PACK, "snowflake", "worker", "2", NULL), FIRN_EUSAGE, "");
+    assert_refused(ask_for(mine(), VERB_SHOW, "no id at all!", NULL), FIRN_ETEXT, "no ID");
+    assert_refused(ask_for(mine(), VERB_SHOW, "1", "cheme", "tsid", NULL), FIRN_EUSAGE, "scheme");
+    assert_refused(ask_for(mine(), VERB_RANGE, "snowflake", "from", "2020-01-02T03:04:05Z", NULL),
+                   FIRN_EUSAGE, "to is missing");
+    assert_refused(ask_for(mine(), VERB_CONVERT, "1", NULL), FIRN_EUSAGE, "needs to");
+}
+
+static void status_spread_and_nodes_tell_what_there_is(void **state) {
+    (void)state;
+    asking id = ask_for(mine(), VERB_NEW, "snowflake", "count", "40", NULL),
+           next = ask_for(mine(), VERB_NEXT, "k", NULL);
+    for (int i = 0; i < 20; i++) {
+        assert_answered(&id, ask(&id));
+    }
+    assert_answered(&next, ask(&next));
+    asking it = ask_for(mine(), VERB_STATUS, "", NULL);
+    assert_answered(&it, ask(&it));
+    const json_t *generators = json_object_get(it.reply.json, "generators");
+    const json_t *first = json_array_get(generators, 0);
+    assert_string_equal(member(first, "name"), "snowflake");
+    assert_true(json_is_true(json_object_get(first, "held")));
+    assert_int_equal(json_integer_value(json_object_get(first, "issued")), 800);
+    int64_t left = json_integer_value(json_object_get(first, "window_ms"));
+    assert_in_range(left, 1, 30000);
+    const json_t *segments = json_object_get(it.reply.json, "segments");
+    assert_string_equal(member(json_array_get(segments, 0), "last"), "1");
+    assert_true(json_is_true(json_object_get(it.reply.json, "ready")));
+    leave(&it);
+    it = ask_for(mine(), VERB_SPREAD, "snowflake", "shards", "8", NULL);
+    assert_answered(&it, ask(&it));
+    int64_t sum = 0;
+    for (size_t i = 0; i < 8; i++) {
+        sum += json_integer_value(json_array_get(json_object_get(it.reply.json, "hash"), i));
+    }
+    assert_int_equal(sum, 160);
+    assert_int_equal(json_integer_value(json_object_get(it.reply.json, "ids")), 160);
+    leave(&it);
+    it = ask_for(mine(), VERB_NODES, "", NULL);
+    assert_answered(&it, ask(&it));
+    assert_int_equal(json_array_size(it.reply.json), 2);
+    leave(&it);
+    leave(&id);
+    leave(&next);
+}
+
+static void a_store_that_is_none_is_refused_at_once(void **state) {
+    (void)state;
+    firn_error error;
+    keeper *one, *two, *three;
+    assert_int_equal(catalog_add_segment("k", "", "cassandra://x", &error), FIRN_EUSAGE);
+    assert_null(catalog_segment(w("k")));
+    assert_int_equal(keeper_of(&one, "memory:", &error), FIRN_OK);
+    assert_int_equal(keeper_of(&two, "memory:", &error), FIRN_OK);
+    assert_int_equal(keeper_of(&three, url, &error), FIRN_OK);
+    assert_ptr_equal(one, two);
+    assert_ptr_not_equal(one, three);
+}
+
+static void a_password_of_a_store_is_told_nobody(void **state) {
+    (void)state;
+    firn_error error;
+    keeper *one;
+    keeper_state seen;
+    assert_int_equal(keeper_of(&one, "redis://user:se@cret@127.0.0.1:1/?password=secret", &error),
+                     FIRN_OK);
+    assert_true(keeper_look(0, &seen));
+    assert_string_equal(seen.url, "redis://127.0.0.1:1/");
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* The best of some runs: others use the machine too. */
+static double time_of(asking *it, size_t times, size_t rounds) {
+    double best = 1e9;
+    for (int run = 0; run < 10; run++) {
+        int64_t since = now_ns();
+        size_t got = 0;
+        for (size_t i = 0; i < rounds; i++) {
+            assert_int_equal(request_answer(&it->request, times, &it->reply, &it->error), FIRN_OK);
+            got += it->reply.count;
+        }
+        double one = (double)(now_ns() - since) / (double)got;
+        best = one < best ? one : best;
+    }
+    return best;
+}
+
+static void what_an_answer_costs_is_printed(void **state) {
+    (void)state;
+    firn_error error;
+    const char *wide = "0x0:1 time:41/ms node:4 sequence:18";
+    assert_int_equal(catalog_add_generator("wide", wide, "", NULL, NULL, NULL, &error), FIRN_OK);
+    assert_int_equal(catalog_add_segment("s", "step=1000000", NULL, &error), FIRN_OK);
+    asking id = ask_for(mine(), VERB_NEW, "wide", NULL),
+           next = ask_for(mine(), VERB_NEXT, "s", NULL);
+    asking uuid = ask_for(mine(), VERB_NEW, "uuid7", NULL);
+    assert_answered(&id, ask(&id));
+    assert_answered(&next, ask(&next));
+    assert_answered(&uuid, ask(&uuid));
+    nap(50);
+    print_message(
+        "# ns an ID: new x64 %.2f, new x16 %.2f, new x1 %.1f, uuid7 x64 %.1f, uuid7 x1 %.1f\n",
+        time_of(&id, 64, 1000), time_of(&id, 16, 1000), time_of(&id, 1, 5000),
+        time_of(&uuid, 64, 200), time_of(&uuid, 1, 2000));
+    print_message("# ns an integer: next x64 %.2f, next x1 %.1f\n", time_of(&next, 64, 500),
+                  time_of(&next, 1, 5000));
+    double best = 1e9;
+    for (int run = 0; run < 10; run++) {
+        int64_t since = now_ns();
+        for (int i = 0; i < 10000; i++) {
+            assert_int_equal(request_read(&id.request, &id.error), FIRN_OK);
+        }
+        double one = (double)(now_ns() - since) / 10000;
+        best = one < best ? one : best;
+    }
+    print_message("# ns a request_read without words: %.1f\n", best);
+    leave(&id);
+    leave(&next);
+    leave(&uuid);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_scheme_is_opened_when_somebody_first_asks_for_it),
+        TEST(rows_without_a_node_touch_no_store),
+        TEST(threads_never_issue_an_id_twice),
+        TEST(threads_never_hand_out_an_integer_twice),
+        TEST(errands_that_race_open_one_generator),
+        TEST(the_reply_to_many_integers_is_the_last_of_them),
+        TEST(a_name_may_be_a_segment_and_a_generator),
+        TEST(a_block_of_ids_is_runs_of_consecutive_ones),
+        TEST(a_generator_of_the_configuration_keeps_its_keys),
+        TEST(back_dated_ids_carry_their_instant),
+        TEST(a_name_always_has_the_same_uuid5),
+        TEST(what_cannot_be_meant_is_refused_with_its_cure),
+        TEST(segments_are_made_for_whoever_asks_up_to_a_bound),
+        TEST(generators_are_opened_up_to_a_bound),
+        TEST(what_is_exhausted_waits_unless_it_was_told_to_fail),
+        TEST(issuing_goes_on_through_an_outage_as_windows_allow),
+        TEST(threads_repeat_nothing_through_outages),
+        TEST(a_store_that_hangs_holds_up_no_other),
+        TEST(errands_fail_in_the_stores_words_while_it_is_out),
+        TEST(an_errand_whose_client_is_gone_costs_numbers_only),
+        TEST(what_was_not_issued_is_given_back_at_the_end),
+        TEST(two_servers_on_one_store_share_its_integers),
+        TEST(ids_are_packed_shown_bounded_and_converted),
+        TEST(status_spread_and_nodes_tell_what_there_is),
+        TEST(a_store_that_is_none_is_refused_at_once),
+        TEST(a_password_of_a_store_is_told_nobody),
+        TEST(what_an_answer_costs_is_printed),
+    };
+    return cmocka_run_group_tests(tests, make_workers, NULL);
+}
