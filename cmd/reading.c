@@ -93,7 +93,7 @@ int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX
         return FIRN_OK;
     }
     return set_error(error, FIRN_ETEXT,
-                     "'%.60s'%s is no ID of a known scheme: say of which scheme it is,"
-                     " or in which form",
+                     "'%.60s'%s is no ID of a known scheme: name its --scheme"
+                     " or the form with --from",
                      text, length > 60 ? "..." : "");
 }

@@ -27,7 +27,12 @@ address_key address_of(const struct sockaddr_storage *peer) {
         key.high = 1; /* no client has this network of IPv6 */
         key.low = ((const struct sockaddr_in *)peer)->sin_addr.s_addr;
     } else if (peer->ss_family == AF_INET6) {
-        memcpy(&key.high, &((const struct sockaddr_in6 *)peer)->sin6_addr, sizeof key.high);
+        const struct in6_addr *six = &((const struct sockaddr_in6 *)peer)->sin6_addr;
+        memcpy(&key.high, six, sizeof key.high);
+        if (IN6_IS_ADDR_V4MAPPED(six)) { /* of a socket for both, as systemd makes them */
+            key.high = 1;
+            memcpy(&key.low, six->s6_addr + 12, sizeof(uint32_t));
+        }
     }
     return key;
 }

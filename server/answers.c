@@ -276,7 +276,12 @@ static int read_id(const request *it, char text[FIRN_TEXT_SIZE + PREFIX_SIZE], i
         code = set_error(error, FIRN_ETEXT, "an ID has at most %d characters",
                          FIRN_TEXT_SIZE + PREFIX_SIZE - 1);
     }
-    return code == FIRN_OK ? reader_read(reader, readings, count, text, strlen(text), error) : code;
+    code = code == FIRN_OK ? reader_read(reader, readings, count, text, strlen(text), error) : code;
+    if (code == FIRN_ETEXT && !reader->named && reader->form < 0) { /* in this door's words */
+        code =
+            set_error(error, code, "'%.60s' is no ID of a known scheme: name it with scheme", text);
+    }
+    return code;
 }
 
 static int answer_show(const request *it, reply *out, firn_error *error) {

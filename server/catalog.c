@@ -15,7 +15,8 @@
 #include <time.h>
 
 enum {
-    STEP_MS = 1000,       /* a keeper looks at what it has so often at least */
+    STEP_MS = 1000, /* a keeper looks at what it has so often at least */
+    ROUND_MS = 20,  /* no segment is begun after so long: windows and errands must not starve */
     PAUSE_LEAST_MS = 100, /* after a failure, doubled up to the most */
     PAUSE_MOST_MS = 2000,
     DATED_INSTANTS =
@@ -819,14 +820,14 @@ static void step_segment(segment *it, bool *news) {
 }
 
 static int64_t step_segments(const keeper *of, bool *news) {
-    int64_t wait_ms = STEP_MS;
+    int64_t wait_ms = STEP_MS, since = steady_ms();
     segment *next;
     for (segment *it = atomic_exchange(&due_segments[keeper_index(of)], NULL); it != NULL;
          it = next) {
-        int64_t left = it->next_ms - steady_ms();
+        int64_t now = steady_ms(), left = it->next_ms - now;
         next = it->next_due; /* before it stands in the list again */
-        if (left > 0) {
-            list_due(it);
+        if (left > 0 || now - since > ROUND_MS) {
+            list_due(it); /* in the other order, so that the last one has its turn next */
         } else {
             step_segment(it, news);
             left = it->next_ms == 0 ? STEP_MS : it->next_ms - steady_ms();

@@ -253,10 +253,10 @@ static enum outcome read_question(client *it, const command *row, const resp_com
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
+/* Its failures stay: who guesses tokens gets no more tries by RESET. */
 void client_begin(client *it) {
     it->role = access_default();
     it->version = 2;
-    it->failures = 0;
     it->name[0] = it->library[0] = it->library_version[0] = '\0';
 }
 

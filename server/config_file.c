@@ -144,6 +144,10 @@ static bool has_key(const char *keys, const char *name) {
 
 static int add_key(reading *from, named *to, const char *name, const char *value) {
     size_t used = strlen(to->keys);
+    if (name[0] == '\0' || name[strcspn(name, " \t")] != '\0') {
+        return set_error(from->error, FIRN_EUSAGE, "%s: '%.40s' is no key: write one word",
+                         from->where, name);
+    }
     if (value[0] == '\0' || value[strcspn(value, " \t")] != '\0') {
         return set_error(from->error, FIRN_EUSAGE,
                          "%s: %.40s = '%.40s' is not one word: write it without blanks",

@@ -161,11 +161,6 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
     } else {
         it->lane->events->bytes(it, buf->base, (size_t)n);
     }
-    /* libuv would go on with this client for as long as it fills the buffer: others come first. */
-    if (n == LANE_INPUT && it->is_reading) {
-        connection_read(it, false);
-        connection_read(it, true);
-    }
 }
 
 void connection_read(connection *it, bool on) {

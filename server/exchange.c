@@ -84,6 +84,9 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
     all->count++;
     all->bytes += key_length + length + strlen(": \r\n");
     all->malformed |= !is_token(key, key_length) || !is_plain(text, length);
+    while (value.length > 0 && strchr(" \t", text[value.length - 1]) != NULL) {
+        value.length--; /* blanks behind a value are none of it (RFC 9110, 5.5) */
+    }
     switch (key_length == 0 ? '\0' : key[0] | 0x20) {
     case 'h':
         if (word_is(name, "host")) {
@@ -169,7 +172,8 @@ static int wanted(word accept, const char *type) {
                 memcpy(digits, q + 2, room < 7 ? room : 7);
                 digits[room < 7 ? room : 7] = '\0';
             }
-            return (int)(strtod(digits, NULL) * 1000);
+            double share = strtod(digits, NULL);
+            return share >= 0 && share <= 1 ? (int)(share * 1000) : 0;
         }
         at = stop + 1;
     }
@@ -392,12 +396,13 @@ static enum MHD_Result ask(exchange *it) {
         it->until_ns = it->began_ns + settings_now()->wait_ms * INT64_C(1000000);
         meter_add(&it->loop->worker->meter.parked, 1);
     }
-    if (code == REQUEST_ERRAND) {
+    if (code == REQUEST_ERRAND && !it->loop->over) {
         send_errand(it);
         return MHD_YES;
     }
-    if (now_ns() >= it->until_ns) {
-        return fail(it, it->error.code != 0 ? it->error.code : FIRN_EEXHAUSTED);
+    if (it->loop->over || now_ns() >= it->until_ns) {
+        int why = code == REQUEST_ERRAND ? FIRN_ESTORE : FIRN_EEXHAUSTED;
+        return fail(it, it->error.code != 0 ? it->error.code : why);
     }
     door_park(it, STAGE_LATER, now_ns() + RETRY_NS);
     return MHD_YES;

@@ -28,6 +28,7 @@ typedef struct http_loop {
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a loop that closes gives up */
     int64_t swept_ms;
     atomic_bool closing;
+    bool over; /* closed by force: nothing may be parked any more, since nobody would wake it */
 } http_loop;
 
 /* An errand that is under way for an exchange, which may give up first. */

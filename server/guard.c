@@ -84,7 +84,7 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
                !word_is(it->header.fetch_site, "none")) {
         *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
                                  "a page of another site asks: only this server's own pages may");
-    } else if (wrong && it->stage != STAGE_DELAYED) {
+    } else if (wrong && it->stage != STAGE_DELAYED && !it->loop->over) {
         /* Whoever guesses gets one answer a second and connection; nobody else waits for it. */
         door_park(it, STAGE_DELAYED, it->began_ns + DELAY_NS);
         *result = MHD_YES;

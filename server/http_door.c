@@ -21,6 +21,7 @@
 #include <time.h>
 
 #define ROUND_MS    1000  /* a loop comes round at least that often */
+#define SWEEP_MS    2500  /* who is idle or has left is looked for at least that often */
 #define ERRAND_MS   20    /* and that often while an errand is out, or the door is closed */
 #define IDLE_MS     60000 /* a client that asks nothing for so long is closed */
 #define LEAST_RATE  100   /* bytes a second at which a client has to read */
@@ -43,7 +44,7 @@ struct client {
     client *next, *previous;
 };
 
-static http_loop loops[LISTENERS_MAX];
+static http_loop loops[WORKERS_MAX];
 static int loop_count;
 static _Atomic int64_t open_count; /* connections of all loops */
 
@@ -168,15 +169,22 @@ static bool is_slow_to_read(client *it, int64_t now, int64_t slow_ms) {
     return false;
 }
 
+/* Is it between two requests, with nothing of the next one there? */
+static bool is_idle(const client *it) {
+    int unread = 0;
+    return it->exchange == NULL && ioctl(it->fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
 /* The library does not see an end that came together with the last request. */
 static bool has_left(const client *it) {
-    return it->exchange == NULL && !it->is_unix && look_at(it).tcpi_state == CLOSE_WAIT;
+    return !it->is_unix && is_idle(it) && look_at(it).tcpi_state == CLOSE_WAIT;
 }
 
 /* A few times within slow_s: closes who is slow. shutdown() makes the library see an end. */
 static void sweep(http_loop *loop, int64_t now) {
     int64_t slow_ms = settings_now()->slow_s * 1000;
-    if (now - loop->swept_ms < slow_ms / 4) {
+    int64_t period_ms = slow_ms / 4 < SWEEP_MS ? slow_ms / 4 : SWEEP_MS;
+    if (now - loop->swept_ms < period_ms) {
         return;
     }
     loop->swept_ms = now;
@@ -394,9 +402,7 @@ static void come_round(http_loop *loop) {
 /* Clients that ask nothing are let go; the others get what they asked for. */
 static void send_home(http_loop *loop, bool all) {
     for (client *it = loop->clients; it != NULL; it = it->next) {
-        int unread = 0;
-        bool idle = it->exchange == NULL && ioctl(it->fd, FIONREAD, &unread) == 0 && unread == 0;
-        if (all || idle) {
+        if (all || is_idle(it)) {
             shutdown(it->fd, SHUT_RDWR);
         }
     }
@@ -411,6 +417,7 @@ static void *run_loop(void *self) {
         send_home(loop, false);
         come_round(loop);
     }
+    loop->over = true;
     wake_parked(loop, now_ns(), true);
     for (int i = 0; i < 10 && loop->clients != NULL; i++) { /* the last words */
         come_round(loop);
@@ -445,6 +452,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     pthread_mutex_init(&loop->lock, NULL);
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
+        at->fd = -1; /* the library has closed it */
         return set_error(error, FIRN_ESYSTEM,
                          "HTTP cannot be served on %.100s: see log_level=debug", at->address);
     }
@@ -458,6 +466,12 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
 
 int http_door_open(listener all[], int count, int threads, firn_error *error) {
     (void)threads; /* a socket has one, and there are as many copies of each address */
+    if (count > WORKERS_MAX) {
+        return set_error(error, FIRN_ERANGE,
+                         "%d threads of HTTP are more than %d: fewer by http_threads=, or serve on "
+                         "fewer addresses",
+                         count, WORKERS_MAX);
+    }
     for (int i = 0; i < count; i++) {
         int code = start_loop(&loops[i], &all[i], error);
         if (code != FIRN_OK) {

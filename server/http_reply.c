@@ -5,6 +5,7 @@
 
 #include "catalog.h"
 #include "console.h"
+#include "object.h"
 #include "server.h"
 #include "text.h"
 
@@ -95,9 +96,9 @@ enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, jso
 /* ---- problems -------------------------------------------------------------------------------- */
 
 enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *words) {
-    json_t *made = json_pack("{s:s, s:s, s:i, s:s, s:s*}", "type", "about:blank", "title",
+    json_t *made = json_pack("{s:s, s:s, s:i, s:o, s:s*}", "type", "about:blank", "title",
                              MHD_get_reason_phrase_for(status), "status", (int)status, "detail",
-                             words, "code", code);
+                             json_foreign(words), "code", code);
     return answer_json(it, status, "application/problem+json", made);
 }
 

@@ -349,8 +349,9 @@ static void show_url(char shown[256], const char *url) {
         return;
     }
     size_t head = strcspn(url, ":") + 1, length = strcspn(url, "?");
-    const char *from = strncmp(url + head, "//", 2) == 0 ? url + head + 2 : NULL;
-    const char *at = from != NULL ? memrchr(from, '@', (size_t)(url + length - from)) : NULL;
+    bool plain = head > length || strncmp(url, "sqlite:", 7) == 0; /* a path may hold @ */
+    const char *from = plain ? url : url + head + (strncmp(url + head, "//", 2) == 0 ? 2 : 0);
+    const char *at = plain ? NULL : memrchr(from, '@', (size_t)(url + length - from));
     if (at != NULL) {
         snprintf(shown, 256, "%.*s%.*s", (int)(from - url), url, (int)(url + length - at - 1),
                  at + 1);

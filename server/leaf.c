@@ -3,6 +3,8 @@
  * as text; failures as status 500 with the object that its framework makes. */
 #include "exchange.h"
 
+#include "object.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -39,9 +41,10 @@ static enum MHD_Result answer_failure(exchange *it, unsigned status, const char 
     clock_gettime(CLOCK_REALTIME, &now);
     json_int_t now_ms = (json_int_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     return answer_json(it, status, leaf_json,
-                       json_pack("{s:I, s:i, s:s, s:s, s:s, s:s}", "timestamp", now_ms, "status",
+                       json_pack("{s:I, s:i, s:s, s:s, s:s, s:o}", "timestamp", now_ms, "status",
                                  (int)status, "error", MHD_get_reason_phrase_for(status),
-                                 "exception", exception, "message", message, "path", it->path));
+                                 "exception", exception, "message", message, "path",
+                                 json_foreign(it->path)));
 }
 
 /* Leaf tells three failures by the ID that it returns with them: -1 not ready, -2 no such key, -3

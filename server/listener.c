@@ -247,6 +247,7 @@ static int open_tcp(listener out[], address *to, int copies) {
 static int duplicate(listener out[], int copies) {
     for (int i = 1; i < copies; i++) {
         out[i] = out[0];
+        out[i].inode = 0; /* the first removes the file, and a second might remove another's */
         out[i].fd = fcntl(out[0].fd, F_DUPFD_CLOEXEC, 3);
         if (out[i].fd < 0) {
             int number = errno;

@@ -17,6 +17,7 @@
 #include "setting.h"
 #include "status.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -88,6 +89,18 @@ static const char *or_null(const char *text) {
 }
 
 /* ---- the process ---------------------------------------------------------------------------- */
+
+/* A standard descriptor that whoever started us has closed would become the next file or socket
+ * that is opened, and events would be written there. Writes to standard output still fail. */
+static bool take_standard_descriptors(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* As many descriptors as it may have. What cannot be had shows when a door runs out of them. */
 static void raise_limits(void) {
@@ -519,6 +532,9 @@ int main(int count, char **words) {
     firn_error error;
     all.count = count;
     all.words = words;
+    if (!take_standard_descriptors()) {
+        return status_of(FIRN_ESYSTEM); /* nobody could read why */
+    }
     if (config_read(&all.config, count, words, &error) != FIRN_OK) {
         return fail(&error);
     }

@@ -16,14 +16,42 @@
 
 /* ---- names and values ------------------------------------------------------------------------ */
 
-/* A label's value: quotes, backslashes and ends of lines escaped. */
+/* The bytes of the UTF-8 character at `text`, or 0: it is none (RFC 3629). */
+static size_t character_size(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    size_t size = at[0] < 0x80   ? 1
+                  : at[0] < 0xc2 ? 0
+                  : at[0] < 0xe0 ? 2
+                  : at[0] < 0xf0 ? 3
+                  : at[0] < 0xf5 ? 4
+                                 : 0;
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
+    return overlong || beyond ? 0 : size;
+}
+
+/* A label's value: quotes, backslashes and ends of lines escaped. A segment's name may be any bytes
+ * that a client took for it; what is no UTF-8 would spoil the whole page, and is told in hex. */
 static const char *quoted(char out[2 * NAME_SIZE + 512], const char *name) {
     size_t length = 0;
-    for (; *name != '\0' && length < 2 * NAME_SIZE + 500; name++) {
+    while (*name != '\0' && length < 2 * NAME_SIZE + 500) {
+        size_t size = character_size(name);
+        if (size == 0) {
+            length += (size_t)sprintf(out + length, "\\\\x%02x", (unsigned char)*name++);
+            continue;
+        }
         if (*name == '"' || *name == '\\' || *name == '\n') {
             out[length++] = '\\';
         }
         out[length++] = *name == '\n' ? 'n' : *name;
+        memcpy(out + length, name + 1, size - 1);
+        length += size - 1;
+        name += size;
     }
     out[length] = '\0';
     return out;

@@ -22,6 +22,9 @@ static enum resp_state bad(resp_command *out, const char *trouble) {
 }
 
 static enum resp_state more(resp_command *out, size_t size) {
+    if (size > RESP_COMMAND_MAX) { /* nobody keeps so many, so they would never come */
+        return bad(out, "too big a command");
+    }
     out->size = size;
     return RESP_MORE;
 }

@@ -26,10 +26,10 @@
 #define ACCEPTS       64          /* connections that are accepted at once */
 #define ACCEPT_REST   500         /* ms without accepting when descriptors or memory are used up */
 #define TURN_WORK     8192        /* steps of a turn: a known command is one, any other more */
+#define STEP_NS       250         /* a command that has to be read is a step for each of these */
 #define TURN_OUTPUT   (512 << 10) /* bytes of replies after which others come first */
 #define TURN_SEND     (128 << 10) /* sent at once, while the processor still has them at hand */
-#define STEP_COMMAND  4           /* steps of a command that has to be read */
-#define STEP_OBJECT   256         /* of one that is answered with an object */
+#define STEP_COMMAND  4           /* and so many at least */
 #define RETRIES       1024        /* waiting requests that are tried again at once */
 #define PENALTY_MS    500         /* until a wrong token is answered */
 #define LINGER_MS     1000        /* for a client to close after our last reply */
@@ -105,6 +105,10 @@ static int64_t now_ms(const loop *it) {
 static void on_timer(uv_timer_t *timer);
 static void on_idle(uv_idle_t *idle);
 
+static connection *waiting_at(chain *place) {
+    return (connection *)((char *)place - offsetof(connection, queue));
+}
+
 /* When the first of those that wait is due, in ms from now; they stand in the order in which they
  * came. -1: nobody waits. */
 static int64_t next_due(const loop *it) {
@@ -118,8 +122,7 @@ static int64_t next_due(const loop *it) {
     }
     for (size_t i = 0; i < 2; i++) {
         if (!chain_is_alone(queues[i].of)) {
-            const connection *first = (const connection *)((const char *)queues[i].of->next -
-                                                           offsetof(connection, queue));
+            const connection *first = waiting_at(queues[i].of->next);
             int64_t left = first->late_ms + queues[i].after - now_ms(it);
             left = left < 1 ? 1 : left;
             due = due < 0 || left < due ? left : due;
@@ -156,6 +159,16 @@ static chain *queue_of(loop *it, enum waiting what) {
     }
 }
 
+/* Last in the queue, or, `sorted`, before those that wait for a shorter time: one that has waited
+ * for something else already is due before them. */
+static void enter_queue(chain *queue, connection *it, bool sorted) {
+    chain *behind = queue;
+    while (sorted && behind->before != queue && waiting_at(behind->before)->late_ms > it->late_ms) {
+        behind = behind->before;
+    }
+    chain_add(behind, &it->queue);
+}
+
 static void wait_for(connection *it, enum waiting what) {
     loop *on = loop_of(it);
     chain_remove(&it->queue);
@@ -163,14 +176,14 @@ static void wait_for(connection *it, enum waiting what) {
     if (what == WAIT_NOTHING) {
         return;
     }
-    chain_add(queue_of(on, what), &it->queue);
     if (what == WAIT_TURN) {
         uv_idle_start(&on->idle, on_idle);
-    } else if (what != WAIT_DRAIN) {
-        if (it->late_ms == 0 || what == WAIT_PENALTY) {
-            it->late_ms = now_ms(on);
-            meter_add(&on->lane.worker->meter.parked, 1);
-        }
+    } else if (what != WAIT_DRAIN && (it->late_ms == 0 || what == WAIT_PENALTY)) {
+        it->late_ms = now_ms(on);
+        meter_add(&on->lane.worker->meter.parked, 1);
+    }
+    enter_queue(queue_of(on, what), it, what == WAIT_ERRAND);
+    if (what != WAIT_TURN && what != WAIT_DRAIN) {
         set_timer(on);
     }
 }
@@ -309,6 +322,9 @@ static size_t answer(connection *it, question *ask, size_t times) {
     count_asked(on, ask, done, code != FIRN_OK);
     if (code != FIRN_OK) {
         command_refuse(&error, &on->lane.out);
+        if (!is_too_late(it)) { /* else what came with it has waited for as long */
+            it->late_ms = 0;
+        }
         return done;
     }
     command_reply(ask, &out, &on->lane.out);
@@ -341,17 +357,17 @@ static size_t take_alike(connection *it, const char *bytes, size_t length, unsig
     return done * known->length;
 }
 
-/* Runs the command that was read. Returns the bytes it used. */
+/* Runs the command that was read. Returns the bytes it used. What one costs depends on what it
+ * says, by a factor of a thousand, so it is measured. */
 static size_t take_command(connection *it, const char *bytes, unsigned *work) {
     loop *on = loop_of(it);
     resp_command *said = &on->said;
-    unsigned step = STEP_COMMAND;
+    uint64_t begun = uv_hrtime();
     switch (command_run(&it->client, said, &on->asked, &on->lane.out)) {
     case COMMAND_ASK:
         if (answer(it, &on->asked, 1) == 0) {
             return 0;
         }
-        step = on->asked.shape == SHAPE_OBJECT ? STEP_OBJECT : STEP_COMMAND;
         remember(&on->memo, &on->asked, bytes, said);
         break;
     case COMMAND_PENALTY:
@@ -363,7 +379,8 @@ static size_t take_command(connection *it, const char *bytes, unsigned *work) {
     case COMMAND_DONE:
         break;
     }
-    *work -= step < *work ? step : *work;
+    uint64_t step = STEP_COMMAND + (uv_hrtime() - begun) / STEP_NS;
+    *work -= step < *work ? (unsigned)step : *work;
     on->answered++;
     return said->size;
 }
@@ -503,6 +520,11 @@ static void on_bytes(connection *it, const char *bytes, size_t length) {
     } else if (it->length >= RESP_COMMAND_MAX) {
         connection_read(it, false);
     }
+    /* libuv would go on with a client that fills the buffer each time: others come first. */
+    if (length >= LANE_INPUT / 2 && it->wait == WAIT_NOTHING && it->is_reading && !it->is_ending) {
+        wait_for(it, WAIT_TURN);
+        connection_read(it, false);
+    }
 }
 
 static void on_drained(connection *it) {
@@ -540,7 +562,7 @@ static const connection_events events = {on_bytes, on_drained, on_ended, on_gone
 /* ---- what the loop tells --------------------------------------------------------------------- */
 
 static connection *first_of(const chain *queue) {
-    return (connection *)((char *)queue->next - offsetof(connection, queue));
+    return waiting_at(queue->next);
 }
 
 /* Each that waits for its turn has one; those that want another stand behind and come next time. */
@@ -657,6 +679,7 @@ static void come_back(waiter *one) {
     } else if (code == REQUEST_LATER) {
         resume(it); /* what it needed is open: the same bytes again */
     } else {
+        it->late_ms = 0; /* it was answered: what comes next begins to wait */
         give_up(it, one, &error);
     }
     sent_free(one->sent);
@@ -768,7 +791,7 @@ static void welcome(loop *it, int fd, const listener *at) {
             it->lane.out.length = 0;
         }
         if (connection_send(one)) {
-            connection_end(one);
+            connection_close(one); /* at once: nobody counts it, so it must not stay */
         }
         return;
     }

@@ -1003,6 +1003,25 @@ static int issue_once(firn_gen *gen, sink to, size_t n, firn_error *error) {
     }
 }
 
+/* Where one node is used up, the others that the generator holds may have slots: the thread moves on,
+ * and stays there. */
+static int issue_anywhere(firn_gen *gen, sink to, size_t n, firn_error *error) {
+    int code = issue_once(gen, to, n, error);
+    if (code != FIRN_EEXHAUSTED || gen->keys.nodes == 1 || n > (size_t)gen->at_once) {
+        return code;
+    }
+    firn__seen *seen = seen_of(gen);
+    uint32_t lane = seen->lane;
+    for (uint32_t k = 1; k < (uint32_t)gen->keys.nodes; k++) {
+        seen->lane = (lane - 1 + k) % (UINT32_C(1) << 30) + 1;
+        if (issue_once(gen, to, n, NULL) == FIRN_OK) {
+            return FIRN_OK;
+        }
+    }
+    seen->lane = lane;
+    return code;
+}
+
 /* Would a nap help? Only where a policy says wait. */
 static bool may_wait(const firn_gen *gen, int code, size_t n) {
     bool back_waits = gen->keys.back_ == FIRN__BACK_WAIT ||
@@ -1019,7 +1038,7 @@ COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
         return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n,
                           FIRN__AT_ONCE);
     }
-    int code = issue_once(gen, to, n, error);
+    int code = issue_anywhere(gen, to, n, error);
     if (!may_wait(gen, code, n) || gen->clock->steady(gen->clock->self, &since) != FIRN_OK) {
         return code;
     }
@@ -1029,7 +1048,7 @@ COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
            now - since < gen->keys.max_wait_ms * 1000000) {
         gen->clock->pause(gen->clock->self, NAP_NS); /* no lock is held here */
         left -= NAP_NS;
-        code = issue_once(gen, to, n, error);
+        code = issue_anywhere(gen, to, n, error);
     }
     return code;
 }

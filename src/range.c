@@ -213,11 +213,11 @@ static int64_t last_slot(const firn_range *range) {
     return (range->end - origin(range)) / range->increment;
 }
 
-/* Reserves `count` slots at or behind `from`, fewer at the end of the range unless `whole`. Where the
+/* Reserves `count` slots at or behind `from`, at the end of the range fewer, but `least`. Where the
  * engine has gone back, nobody knows what it forgot: only who says from where on is served
  * (from > 0, by firn_range_advance). */
-static int fetch(const firn_range *range, int64_t count, int64_t from, bool whole, slot_block *out,
-                 firn_error *error) {
+static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t least,
+                 slot_block *out, firn_error *error) {
     firn_request request = {
         .ns = range->ns, .row = range->row, .key = range->key, .count = count, .note = range->note};
     int64_t first, stop = last_slot(range) + 1;
@@ -226,11 +226,11 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, bool whol
     request.earliest = range->kind == KIND_TICKET ? 0 : range->start;
     request.earliest = from > request.earliest ? from : request.earliest;
     request.guard = from;
-    if (!whole && request.count > stop - request.earliest) {
+    if (request.count > stop - request.earliest) {
         request.count = stop - request.earliest;
     }
     for (int i = 0; i < 8 && code == FIRN_EBUSY; i++) {
-        if (request.count < 1 || request.count > stop - request.earliest) {
+        if (request.count < least) {
             return exhausted(range, error);
         }
         request.latest = stop - request.count;
@@ -254,11 +254,9 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, bool whol
                 code = FIRN_OK;
             }
         }
-        if (code == FIRN_EBUSY && (whole || held.high >= stop)) {
-            return exhausted(range, error);
+        if (code == FIRN_EBUSY && request.count > stop - held.high) {
+            request.count = stop - held.high; /* what is left before the end */
         }
-        request.count =
-            code == FIRN_EBUSY ? stop - held.high : request.count; /* what is left before the end */
     }
     if (code == FIRN_OK) {
         out->first = first;
@@ -268,8 +266,7 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, bool whol
     return code;
 }
 
-/* The next segment, of an adapted step from the third fetch on, and of `least` slots where the range
- * has so many left. */
+/* The next segment, of an adapted step from the third fetch on, and of `least` slots at least. */
 static int fetch_segment(const firn_range *range, int64_t least, slot_block *out,
                          firn_error *error) {
     range_shelf *shelf = range->shelf;
@@ -281,7 +278,7 @@ static int fetch_segment(const firn_range *range, int64_t least, slot_block *out
     if (range->adapt && shelf->fetches >= 2) {
         step = firn__range_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
     }
-    code = fetch(range, step > least ? step : least, 0, false, out, error);
+    code = fetch(range, step > least ? step : least, 0, least, out, error);
     if (code == FIRN_OK && out->first < shelf->now.end && atomic_load(&shelf->limit) != 0) {
         code = firn__fail(error, FIRN_ESTORE,
                           "the store of %.60s has gone back: it grants %" PRId64
@@ -346,7 +343,7 @@ static void turn_to(const firn_range *range, const slot_block *block, int64_t ne
 static int fetch_ahead(const firn_range *range, firn_error *error) {
     range_shelf *shelf = range->shelf;
     set_limit(shelf, shelf->now.end);
-    int code = fetch_segment(range, 0, &shelf->then, error);
+    int code = fetch_segment(range, 1, &shelf->then, error);
     if (code != FIRN_OK) {
         set_limit(shelf, due_slot(&shelf->now));
     }
@@ -377,7 +374,7 @@ static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
     range_shelf *shelf = range->shelf;
     if (take(shelf, shelf->now.end, 1, 1, slot) == 0) {
         slot_block block = shelf->then;
-        int code = is_empty(&block) ? fetch_segment(range, 0, &block, error) : FIRN_OK;
+        int code = is_empty(&block) ? fetch_segment(range, 1, &block, error) : FIRN_OK;
         if (code != FIRN_OK) {
             return code;
         }
@@ -470,7 +467,8 @@ int firn_range_take(firn_range *range, int64_t most, int64_t *first, int64_t *co
     return FIRN_OK;
 }
 
-/* Fetches at least `count` where those fetched are too few. */
+/* Fetches at least `count` where those fetched are too few. Where the range has not so many left
+ * nothing is taken of it, since others may want fewer. */
 static int exact_locked(firn_range *range, int64_t count, int64_t *slot, firn_error *error) {
     slot_block block = {0};
     if (take_locked(range, count, count, slot) > 0) {
@@ -484,10 +482,9 @@ static int exact_locked(firn_range *range, int64_t count, int64_t *slot, firn_er
         }
         return code;
     }
-    bool enough = block.end - block.first >= count;
     *slot = block.first;
-    turn_to(range, &block, block.first + (enough ? count : 0));
-    return enough ? FIRN_OK : exhausted(range, error);
+    turn_to(range, &block, block.first + count);
+    return FIRN_OK;
 }
 
 int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t *first, bool *due,
@@ -530,7 +527,7 @@ int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_erro
         return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64,
                           count);
     }
-    int code = fetch(range, count, 0, true, &block, error);
+    int code = fetch(range, count, 0, count, &block, error);
     if (code == FIRN_OK) {
         *first = origin(range) + block.first * range->increment;
     }
@@ -586,7 +583,7 @@ int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_err
     }
     /* One is taken there and given back: the mark is then at or behind it. */
     slot_block block = {0};
-    int code = fetch(range, 1, slot, true, &block, error);
+    int code = fetch(range, 1, slot, 1, &block, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -615,7 +612,7 @@ int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
                    atomic_load_explicit(&shelf->next, memory_order_relaxed) >= shelf->now.end;
     if (shelf->now.end == 0 || used_up) {
         slot_block block = {0};
-        code = fetch_segment(range, 0, &block, error);
+        code = fetch_segment(range, 1, &block, error);
         if (code == FIRN_OK) {
             turn_to(range, &block, block.first);
         }

@@ -278,8 +278,11 @@ static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, in
 }
 
 /* Takes in what came of a renewal. */
-static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn_request *request,
-                   bool twice, int code) {
+static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn__need *need,
+                   const firn_request *request, bool twice, int code) {
+    /* While nothing is issued the cursor stands still, and only the clock goes on. */
+    int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
+    next = next < need->end ? need->end : next;
     permit->twice = permit->twice || twice || code == FIRN_EUNKNOWN;
     permit->pending_grant = 0;
     if (code == FIRN_OK) {
@@ -287,7 +290,7 @@ static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn_
         permit->granted = end;
         atomic_store(&permit->end,
                      end + request->count); /* raised in place: granted at the old end */
-        firn__window_soften(permit);
+        set_soft(permit, next);
         count_one_more(&gen->live->renewals);
         return code;
     }
@@ -299,7 +302,7 @@ static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn_
         permit->pending_grant = request->grant;
         permit->pending_count = request->count;
     }
-    int64_t next = (int64_t)(atomic_load(&permit->cursor) & ~FIRN__OPEN);
+    next = next < end ? next : end;
     int64_t soft = next + (end - next) / 4 + 1; /* try again a quarter of the rest later */
     atomic_store(&permit->soft, soft < end ? soft : end);
     return code;
@@ -336,7 +339,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
      * and the caller waits for one time-out only, while there is something left to issue. */
     int tries = need->end <= end ? 1 : SENDINGS;
     int code = firn__window_reserve(gen, &request, &first, &twice, &held, tries, error);
-    return renewed(gen, permit, end, &request, twice, code);
+    return renewed(gen, permit, end, need, &request, twice, code);
 }
 
 /* ---- claim ----------------------------------------------------------------------------------- */

@@ -138,6 +138,31 @@ static void four_nodes_are_held_at_once(void **state) {
     assert_int_equal(world.log.give_backs, 4);
 }
 
+/* One thread goes on with the next node when one is used up, in order on each. */
+static void one_thread_uses_all_its_nodes(void **state) {
+    firn_error error = {0};
+    uint64_t last[1024] = {0}, id;
+    int64_t issued[2] = {0, 0};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        firn_gen *gen = opened("snowflake", i == 0 ? "max_lead_ms=50 back_ms=0"
+                                                   : "nodes=4 max_lead_ms=50 back_ms=0 ns=four");
+        int64_t wait_ms;
+        int code = firn_gen_step(gen, &wait_ms, NULL);
+        memset(last, 0, sizeof last);
+        while ((code = firn_next_u64(gen, &id, 1, &error)) == FIRN_OK && issued[i] < 5000000) {
+            uint64_t *before = &last[id >> 12 & 1023];
+            assert_true(*before < id);
+            *before = id;
+            issued[i]++;
+        }
+        said(&error, FIRN_EEXHAUSTED, "max_lead_ms=50");
+        closed(gen);
+    }
+    assert_true(issued[0] > 4096 * 49);
+    assert_int_equal(issued[1], 4 * issued[0]);
+}
+
 static void online_reserves_just_what_it_issues(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "mode=online");
@@ -687,6 +712,7 @@ int main(void) {
         TEST("what is given back is free at once", what_is_given_back_is_free_at_once),
         TEST("a fixed node is waited for until its mark is near", a_fixed_node_is_waited_for),
         TEST("nodes=4 holds four windows", four_nodes_are_held_at_once),
+        TEST("one thread uses all its nodes", one_thread_uses_all_its_nodes),
         TEST("mode=online reserves just what it issues", online_reserves_just_what_it_issues),
         TEST("mode=online keeps every bound", online_keeps_every_bound),
         TEST("a lost reply is asked for again", a_lost_reply_is_asked_for_again),

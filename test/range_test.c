@@ -507,11 +507,18 @@ static void an_exact_block_ends_with_the_range(void **state) {
     firn_range *range = opened("leaf", "step=100 adapt=0 end=150");
     assert_int_equal(firn_range_exact(range, 151, true, &first, NULL, &error), FIRN_EEXHAUSTED);
     said(&error, FIRN_EEXHAUSTED, "end=150");
+    assert_int_equal(world.log.reserves, 0); /* nothing is taken for who is refused */
     assert_int_equal(firn_range_exact(range, 50, true, &first, NULL, NULL), FIRN_OK);
-    assert_int_equal(first, 1); /* what was fetched for it is not lost */
-    took(range, 1000, 51, 100);
-    assert_int_equal(firn_range_exact(range, 1, true, &first, NULL, NULL), FIRN_EEXHAUSTED);
     assert_int_equal(first, 1);
+    took(range, 1000, 51, 50);
+    assert_int_equal(firn_range_exact(range, 51, true, &first, NULL, &error), FIRN_EEXHAUSTED);
+    firn_range *other = opened("leaf", "step=10 adapt=0 end=150");
+    assert_int_equal(next(other), 101); /* others may have what is left */
+    closed(other);
+    assert_int_equal(firn_range_exact(range, 49, true, &first, NULL, NULL), FIRN_OK);
+    assert_int_equal(first, 102);
+    assert_int_equal(firn_range_exact(range, 1, true, &first, NULL, NULL), FIRN_EEXHAUSTED);
+    assert_int_equal(first, 102);
     closed(range);
 }
 

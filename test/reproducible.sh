@@ -7,7 +7,7 @@ export CC
 # build FOLDER BUILD_FOLDER
 build() {
     mkdir -p "$1" &&
-        cp -R CMakeLists.txt LICENSE packaging include src modules cmd "$1" &&
+        cp -R CMakeLists.txt LICENSE packaging include src modules cmd server "$1" &&
         cmake -S "$1" -B "$1/$2" &&
         cmake --build "$1/$2" --target firn firn_static module_sqlite
 }

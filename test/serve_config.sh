@@ -160,6 +160,7 @@ wrong "a scheme that is none is refused with its place" 2 "firn.ini:1: .*snowfla
 wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window_ms" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
 wrong "so is a store that is none" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
+wrong "a key is one word as well" 2 "firn.ini:2: 'step 1 start' is no key" '[segment a]' 'step 1 start = 2'
 wrong "a name with a blank is none" 2 "is no name" '[segment a b]'
 wrong "a long name is none" 2 "is no name" "[segment $(printf '%064d' 0)]"
 wrong "a value of a key is one word" 2 "not one word" '[segment a]' 'start = 1 2'

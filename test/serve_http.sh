@@ -166,6 +166,7 @@ refuses "an instant outside the layout is" 422 "" '/v1/new/snowflake?time=2200-0
 refuses "and what is no ID" 422 "" /v1/show/---
 refuses "half an escape is refused" 400 %25 '/v1/new/snowflake?as=%4'
 refuses "a zero byte is refused" 404 "" /v1/new/snow%00flake
+refuses "what is no UTF-8 is told all the same" 404 "'?'" /v1/new/%ff
 refuses "an escaped slash is not one" 404 "" /v1/new/a%2Fb
 refuses "an unknown path is not found" 404 openapi.json /v2/new/snowflake
 refuses "nothing above the console is served" 404 "" /..%2f..%2fetc%2fpasswd --path-as-is
@@ -217,6 +218,7 @@ same "without one it is a bad request" "400 400" "$status $(printf '%s' "$out" |
 # ---- health, metrics, description --------------------------------------------------------------------
 same "healthz says ok" ok "$(curl -s "http://$at/healthz")"
 same "readyz says ready" ready "$(curl -s "http://$at/readyz")"
+json "a segment's name may be any bytes" '.ids == ["1"]' /v1/segments/%ff%c3%a4%ed%a0%80
 ask /metrics
 same "metrics are Prometheus's text" "200 text/plain; version=0.0.4; charset=utf-8" "$status $type"
 printf '%s\n' "$out" >"$TMPDIR/metrics"
@@ -225,7 +227,7 @@ for name in firn_build_info firn_ids_total 'firn_requests_total{door="http",kind
     'firn_generator_window_left_seconds{generator="orders"' 'firn_generator_lead_seconds{generator="orders"' \
     'firn_generator_steps_back_absorbed_total{' 'firn_generator_steps_back_left_total{' 'firn_generator_jumps_ahead_total{' \
     'firn_generator_store_errors_total{' 'firn_generator_claims_total{' 'firn_generator_renewals_total{' \
-    'firn_generator_give_backs_total{' 'firn_segment_left{segment="tickets"}' 'firn_store_calls_total{store="memory:"}' \
+    'firn_generator_give_backs_total{' 'firn_segment_left{segment="tickets"}' 'firn_segment_left{segment="\\xffä\\xed\\xa0\\x80"}' 'firn_store_calls_total{store="memory:"}' \
     'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{door="http"} 1' firn_uptime_seconds; do
     check "metrics have $name" grep -qF "$name" "$TMPDIR/metrics"
 done
@@ -272,6 +274,7 @@ refuses "a wrong one is refused" 401 'not known' /v1/new/uuid7 -H 'Authorization
 check "after a second" [ $(($(date +%s%N) - start)) -ge 1000000000 ]
 refuses "a scheme other than Bearer is too" 401 "" /v1/new/uuid7 -u name:$issue
 json "issue may issue" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue"
+json "blanks behind it are none of it" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue "
 json "letter case of the scheme aside" '.ids' /v1/new/uuid7 -H "Authorization: bearer $issue"
 refuses "but not see the nodes" 403 admin /v1/nodes -H "Authorization: Bearer $issue"
 json "admin may" 'type == "array"' /v1/nodes -H "Authorization: Bearer $admin"

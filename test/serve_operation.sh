@@ -55,6 +55,16 @@ check "the integers go on behind those of before" [ "$(ask_resp incr loaded)" -g
 stop_server INT
 same "SIGINT ends it with 0" 0 "$status"
 
+"$FIRN" serve --config '' --store memory: --resp none --http "unix:$work/bare" <&- >&- 2>&- &
+bare=$!
+started="$started $bare"
+await test -S "$work/bare"
+same "descriptors that were closed are no socket's: events go nowhere" "/dev/null /dev/null /dev/null" \
+    "$(for each in 0 1 2; do readlink "/proc/$bare/fd/$each"; done | xargs)"
+kill "$bare"
+wait "$bare"
+same "and it ends as ever" 0 $?
+
 serve --stop-s 300 --slow-s 3600
 mkfifo "$work/hold"
 $python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
@@ -188,6 +198,16 @@ same "in this order" "READY RELOADING READY STOPPING" \
 exec 4>&-
 wait "$manager"
 
+# ---- many addresses ----------------------------------------------------------------------------
+FIRN_HTTP='127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0' serve --http-threads 4 --loops 1
+same "each of five addresses has its threads" "ok ok ok ok ok" \
+    "$(sed -nE 's/.*door=http address=([^ ]*) .*/\1/p' "$log" | while read -r each; do curl -s "http://$each/healthz"; done | xargs)"
+stop_server
+same "and they end well" 0 "$status"
+refuses "more threads than there may be are refused" 1 "http_threads" \
+    serve --config '' --resp none --store memory: --http-threads 16 \
+    --http '127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0'
+
 # ---- sockets that are handed over --------------------------------------------------------------
 # handed NAME=ADDRESS... -- FLAG...
 handed() {
@@ -217,6 +237,19 @@ handed other=127.0.0.1:0 -- --resp none --http none
 check "a socket of another name is refused with the cure" has_told "called 'other': write FileDescriptorName=resp"
 handed resp=0.0.0.0:0 -- --http none
 check "a public one without tokens is refused" has_told '0\.0\.0\.0:[0-9]+ is open to other machines'
+if [ -s /proc/net/if_inet6 ]; then
+    (umask 077 && echo "admin $(printf '%032d' 7)" >"$TMPDIR/handed.tokens")
+    handed 'http=[::]:0' -- --resp none --tokens "$TMPDIR/handed.tokens" --address-most 1
+    same "of a socket for IPv6 and IPv4, each client of IPv4 has an address of its own" "200 200" "$($python -c '
+import http.client, sys
+lines = [http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), 60, (source, 0)) for source in ("127.0.0.1", "127.0.0.2")]
+for line in lines:
+    line.request("GET", "/healthz")
+print(*[line.getresponse().status for line in lines])' "${http##*:}" 2>&1)"
+    stop_server
+else
+    skip "of a socket for IPv6 and IPv4, each client of IPv4 has an address of its own" "there is no IPv6"
+fi
 if command -v systemd-socket-activate >/dev/null; then
     log=$TMPDIR/activate.log
     systemd-socket-activate -l "$work/activated" --fdname=resp "$FIRN" serve --config '' --store "$store" --http none \

@@ -347,6 +347,37 @@ static void errands_that_race_open_one_generator(void **state) {
     assert_null(catalog_segment_at(1));
 }
 
+/* Each of the segments is a call of the store, a thousand at once are many rounds of the keeper. */
+static void an_errand_does_not_wait_for_all_segments_that_are_due(void **state) {
+    enum { MANY = 1000 };
+    (void)state;
+    firn_error error;
+    size_t open = 0;
+    catalog_end();
+    assert_int_equal(begin_with(url, 10, MANY + 1, 1), FIRN_OK);
+    for (int i = 0; i < MANY; i++) {
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "due%d", i);
+        assert_int_equal(catalog_add_segment(name, "", NULL, &error), FIRN_OK);
+    }
+    nap(30); /* the keeper is at it */
+    asking one = ask_for(mine(), VERB_NEXT, "another", NULL);
+    assert_answered(&one, ask(&one));
+    leave(&one);
+    for (size_t i = 0; i < MANY; i++) {
+        open += atomic_load(&catalog_segment_at(i)->range) != NULL;
+    }
+    assert_true(open < MANY);
+    for (int i = 0; i < PATIENCE_MS && open < MANY; i++) { /* and they have their turn too */
+        nap(1);
+        open = 0;
+        for (size_t j = 0; j < MANY; j++) {
+            open += atomic_load(&catalog_segment_at(j)->range) != NULL;
+        }
+    }
+    assert_int_equal(open, MANY);
+}
+
 static void the_reply_to_many_integers_is_the_last_of_them(void **state) {
     (void)state;
     asking last = ask_for(mine(), VERB_LAST, "k", NULL),
@@ -1061,6 +1092,7 @@ int main(void) {
         TEST(threads_never_issue_an_id_twice),
         TEST(threads_never_hand_out_an_integer_twice),
         TEST(errands_that_race_open_one_generator),
+        TEST(an_errand_does_not_wait_for_all_segments_that_are_due),
         TEST(the_reply_to_many_integers_is_the_last_of_them),
         TEST(a_name_may_be_a_segment_and_a_generator),
         TEST(a_block_of_ids_is_runs_of_consecutive_ones),

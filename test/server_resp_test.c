@@ -189,6 +189,18 @@ static void limits_hold_at_their_edges(void **state) {
     assert_int_equal(state_of(1, 1025, &resp_limits_stranger), RESP_BAD);
 }
 
+static void what_cannot_end_within_the_bound_is_not_waited_for(void **state) {
+    (void)state;
+    static resp_command said;
+    size_t length;
+    char *text = make_command(2, 65524, &length);
+    assert_int_equal(length, RESP_COMMAND_MAX);
+    assert_int_equal(resp_read(&said, text, length, &resp_limits_client), RESP_COMMAND);
+    text[1] = '3'; /* and no byte more is ever kept */
+    assert_int_equal(resp_read(&said, text, length, &resp_limits_client), RESP_BAD);
+    free(text);
+}
+
 static void a_line_ends_before_4096_bytes_or_not_at_all(void **state) {
     (void)state;
     static resp_command said;
@@ -357,6 +369,7 @@ int main(void) {
         cmocka_unit_test(commands_are_read_from_their_bytes_alone),
         cmocka_unit_test(a_zero_byte_is_a_byte_of_a_bulk_string),
         cmocka_unit_test(limits_hold_at_their_edges),
+        cmocka_unit_test(what_cannot_end_within_the_bound_is_not_waited_for),
         cmocka_unit_test(a_line_ends_before_4096_bytes_or_not_at_all),
         cmocka_unit_test(replies_are_written_in_both_versions),
         cmocka_unit_test(json_is_written_with_its_order_and_types),

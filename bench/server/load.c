@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ enum {
 };
 #define SECOND_NS 1000000000LL
 #define WINDOW_NS (SECOND_NS / 4) /* the median of such windows is told */
-#define TICK_NS   100000          /* at an offered rate: what is due is sent that often */
+#define TICK_NS   100000          /* with --even: what is due is sent that often */
 #define WARM_NS   (SECOND_NS / 5) /* before anything counts */
 
 static const char usage[] =
@@ -41,6 +42,7 @@ static const char usage[] =
     "  --connections N    50 without it\n"
     "  --pipeline N       requests that are sent together: 1 without it\n"
     "  --rate N           so many requests a second; without it as many as the server answers\n"
+    "  --even             spread over time, not all connections at once\n"
     "  --seconds N        1.2 without it\n"
     "  --core N           stay on that processor\n"
     "  --cpu-of PID,...   whose time on processors is told\n"
@@ -50,7 +52,7 @@ static const char usage[] =
 
 static struct {
     uint16_t port;
-    bool http, rising, may_end;
+    bool http, even, rising, may_end;
     int connections, pipeline, core;
     double rate, seconds;
     pid_t pids[PIDS_MAX];
@@ -199,18 +201,22 @@ static void rest_connection(connection *it) {
     idle[(idle_first + idle_count++) % (size_t)told.connections] = it;
 }
 
-/* Sends what is due since `start`, as far as connections are free, and sleeps until the next tick.
- * A server that does not keep up is not asked for what is missing in one go later. */
+/* Sends what is due since `start`, as far as connections are free, and sleeps until more is. A
+ * server that does not keep up is not asked for what is missing in one go later. Without --even
+ * all connections ask at the same time, as often as makes the rate: then a server is woken once
+ * for many requests, which else costs more than to answer them. */
 static void pace(int64_t start, uint64_t *sent) {
-    double due = (double)(now_ns() - start) * told.rate / SECOND_NS;
-    while (idle_count > 0 && (double)*sent < due) {
+    double burst =
+        told.even ? told.rate * TICK_NS / SECOND_NS : (double)told.connections * told.pipeline;
+    double bursts = floor((double)(now_ns() - start) * told.rate / SECOND_NS / burst) + 1;
+    while (idle_count > 0 && (double)*sent < bursts * burst) {
         connection *it = idle[idle_first];
         idle_first = (idle_first + 1) % (size_t)told.connections;
         idle_count--;
         *sent += (uint64_t)told.pipeline;
         ask(it);
     }
-    int64_t wake = (now_ns() / TICK_NS + 1) * TICK_NS;
+    int64_t wake = start + (int64_t)(bursts * burst / told.rate * SECOND_NS);
     struct timespec until = {.tv_sec = wake / SECOND_NS, .tv_nsec = wake % SECOND_NS};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
@@ -366,6 +372,7 @@ static void read_option(const char *name, char *value) {
         }
     } else {
         told.http |= strcmp(name, "http") == 0;
+        told.even |= strcmp(name, "even") == 0;
         told.rising |= strcmp(name, "rising") == 0;
         told.may_end |= strcmp(name, "may-end") == 0;
     }
@@ -376,7 +383,8 @@ static void read_options(int count, char **words) {
         {"port", 1, NULL, 0},   {"connections", 1, NULL, 0}, {"pipeline", 1, NULL, 0},
         {"rate", 1, NULL, 0},   {"seconds", 1, NULL, 0},     {"core", 1, NULL, 0},
         {"cpu-of", 1, NULL, 0}, {"keep", 1, NULL, 0},        {"http", 0, NULL, 0},
-        {"rising", 0, NULL, 0}, {"may-end", 0, NULL, 0},     {NULL, 0, NULL, 0},
+        {"rising", 0, NULL, 0}, {"may-end", 0, NULL, 0},     {"even", 0, NULL, 0},
+        {NULL, 0, NULL, 0},
     };
     for (int which = 0, code; (code = getopt_long(count, words, "+", all, &which)) != -1;) {
         if (code != 0) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What systemd does for a socket unit: handed.py NAME=ADDRESS... -- COMMAND... listens on each address (HOST:PORT or a
-path), and becomes the command with the sockets as descriptors 3, 4, ... and their names in the environment."""
+"""What systemd does for a socket unit: handed.py NAME=ADDRESS... -- COMMAND... listens on each address (HOST:PORT,
+[HOST]:PORT or a path), and becomes the command with the sockets as descriptors 3, 4, ... and their names in the environment."""
 import os
 import socket
 import sys
@@ -14,8 +14,10 @@ for word in sys.argv[1:at]:
         made.bind(address)
     else:
         host, port = address.rsplit(":", 1)
-        made = socket.socket()
-        made.bind((host, int(port)))
+        made = socket.socket(socket.AF_INET6 if host[0] == "[" else socket.AF_INET)
+        if host[0] == "[":
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # for both, as systemd has it
+        made.bind((host.strip("[]"), int(port)))
     made.listen(16)
     names.append(name)
     sockets.append(made)

@@ -242,6 +242,13 @@ def more_than_address_most():
     far.sendall(command("PING"))
     tap.same("who comes from elsewhere is served", b"+PONG\r\n", far.recv(100))
     far.close()
+    turned_away = [server.client() for _ in range(300)]
+    for one in turned_away:
+        one.is_closed()
+    descriptors = len(os.listdir(f"/proc/{server.pid}/fd"))
+    tap.check("who is turned away keeps no descriptor of the server's while he stays", descriptors < 200, descriptors)
+    for one in turned_away:
+        one.close()
     inside.pop().close()
     serving.wait_for("room", lambda: enters(server)).close()
     for one in inside:

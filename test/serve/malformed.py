@@ -242,6 +242,31 @@ def bounds_of_connections():
     tap.same("it ends well", 0, to.end())
 
 
+def requests_that_wait_at_the_end():
+    """Who asks while the door closes by force is answered too: nothing may be left suspended."""
+    sections = "[generator full]\nscheme = time:41/s@@2020-01-01 node:10 sequence:1\nnode = 1\nmax_lead_ms = 1000\nfull = wait\n"
+    ends, found = [], set()
+    for i in range(4):
+        to = server(f"waiting{i}", sections=sections, wait_ms=60000, stop_s=0)
+        lines = [connect(to) for _ in range(300)]
+        whole = header(path=b"/v1/new/full")
+        for at, line in enumerate(lines):
+            line.sendall(whole if at < 50 else whole[:-1])
+        serving.wait_for("requests that wait", lambda: float(to.metrics()['firn_requests_parked_total{door="http"}']) > 20)
+        to.process.terminate()
+        for line in lines[50:]:
+            try:
+                line.sendall(whole[-1:])
+            except OSError:
+                pass  # closed already
+        ends.append(to.process.wait(serving.PATIENCE_S))
+        for line in lines:
+            found.update(statuses(read_all(line)[0]))
+            line.close()
+    tap.same("requests that come while the server ends at once do not keep it from ending well", [0] * 4, ends)
+    tap.check("they are refused, or closed", found <= {200, 429, 503}, found)
+
+
 def mutated_requests():
     """From one seed: valid requests with bytes changed, dropped and doubled."""
     to = server("mutated")
@@ -260,4 +285,14 @@ def mutated_requests():
     tap.same("it ends well", 0, to.end())
 
 
-tap.run([malformed_requests, oversized_requests, slow_clients, connections_that_stay, bounds_of_connections, mutated_requests])
+tap.run(
+    [
+        malformed_requests,
+        oversized_requests,
+        slow_clients,
+        connections_that_stay,
+        bounds_of_connections,
+        requests_that_wait_at_the_end,
+        mutated_requests,
+    ]
+)

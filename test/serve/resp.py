@@ -110,11 +110,15 @@ def refusal(client, *words):
         return str(error).split()[0]
 
 
-def who_may_ask_what():
+def tokens():
     path = f"{TMPDIR}/tokens"
-    with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as tokens:
-        tokens.write(f"issue {ISSUE}\nadmin {ADMIN}\n")
-    it = server("roles", tokens=path)
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+        file.write(f"issue {ISSUE}\nadmin {ADMIN}\n")
+    return path
+
+
+def who_may_ask_what():
+    it = server("roles", tokens=tokens())
     it.start()
     with Client(it.port) as client:
         for words in (["PING"], ["INCR", "k"], ["FIRN.NEW", "uuid7"], ["NOTHING"], ["HELLO", "3"], ["CONFIG", "GET", "*"]):
@@ -145,6 +149,49 @@ def who_may_ask_what():
         client.send(command("AUTH", "wrong-token-of-test-0003") + command("AUTH", ISSUE) + command("INCR", "k"))
         found = [str(client.read()) for _ in range(3)]
         tap.same("what comes behind a wrong token waits for its answer", ["WRONGPASS", "OK", "2"], [one.split()[0] for one in found])
+    ended(it)
+
+
+def who_guesses_tokens():
+    it = server("guesses", tokens=tokens()).start()
+    with Client(it.port) as client:
+        found = [refusal(client, "AUTH", "x" * 20)]
+        for _ in range(2):
+            client.ask("RESET")
+            found.append(refusal(client, "AUTH", "x" * 20))
+        tap.same("three tokens are refused", ["WRONGPASS"] * 3, found)
+        tap.check("and RESET gives no more tries", client.is_closed())
+    ended(it)
+
+
+def others_come_in_between():
+    """Commands that cost a thousand times as much as others, sent at once: the one thread serves others in between."""
+    count = 2000
+    it = server("turns", loops=1).start()
+    with Client(it.port) as client, Client(it.port) as other:
+        other.ask("PING")
+        row = "time:40/ms node:10 sequence:13"
+        client.send(command("FIRN.CONVERT", "1234567890123456789", row, "scheme", row) * count)
+        client.read()
+        words = dict(line.split(":", 1) for line in other.ask("INFO", "stats").split("\r\n") if ":" in line)
+        done = int(words["total_commands_processed"])
+        tap.check("who sends costly commands does not hold up others until all are answered", done < count, done)
+        tap.same("and is answered all of them", {"1234567890123456789"}, {client.read() for _ in range(count - 1)})
+    ended(it)
+
+
+def what_a_range_has_not():
+    it = server("ends", "[segment short]\nend = 1000\nstep = 10\n", wait_ms=50).start()
+    with Client(it.port) as client:
+        tap.same("a short segment begins with 1", 1, client.ask("INCR", "short"))
+        client.send(command("INCRBY", "short", 5000) * 500)
+        found = {str(client.read()).split(":")[0] for _ in range(500)}
+        tap.same("each of many that ask for too much is told so", {"TRYAGAIN integer short has reached its end=1000"}, found)
+        tap.same("and takes nothing", 2, client.ask("INCR", "short"))
+    other = server("ends2", "[segment short]\nend = 1000\nstep = 10\n", store=f"sqlite:{TMPDIR}/ends/firn.db").start()
+    with Client(other.port) as client:
+        tap.check("so that another server has what is left", client.ask("INCR", "short") <= 31)
+    ended(other)
     ended(it)
 
 
@@ -243,4 +290,16 @@ def python3_redis():
     ended(it)
 
 
-tap.run([bytes_in_pieces, what_is_broken, who_may_ask_what, requests_that_wait, two_servers_on_one_store, python3_redis])
+tap.run(
+    [
+        bytes_in_pieces,
+        what_is_broken,
+        who_may_ask_what,
+        who_guesses_tokens,
+        others_come_in_between,
+        what_a_range_has_not,
+        requests_that_wait,
+        two_servers_on_one_store,
+        python3_redis,
+    ]
+)
