@@ -224,6 +224,9 @@ static void *work(void *self) {
     for (size_t at = 0, turn = 0; at < it->n && it->code == FIRN_OK; turn++) {
         if (it->verb == VERB_NEXT && turn % 50 == 49) {
             it->code = ask(&block);
+            if (it->code == FIRN_ESTORE) { /* an errand tells an outage at once */
+                it->code = FIRN_OK;
+            }
             keep(it, &at, &block.reply);
             sent_free(block.sent);
             block.sent = NULL;
