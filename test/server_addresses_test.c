@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Which clients count as one address: what the kernel tells of IPv4, IPv6 and of IPv4 at a socket for
+ * both. Needs no network. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "addresses.h"
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <string.h>
+
+static address_key of_text(int family, const char *text) {
+    struct sockaddr_storage at = {.ss_family = (sa_family_t)family};
+    void *place = family == AF_INET ? (void *)&((struct sockaddr_in *)&at)->sin_addr
+                                    : (void *)&((struct sockaddr_in6 *)&at)->sin6_addr;
+    assert_int_equal(inet_pton(family, text, place), 1);
+    return address_of(&at);
+}
+
+static bool alike(address_key a, address_key b) {
+    return a.high == b.high && a.low == b.low;
+}
+
+static void each_of_ipv4_is_one(void **state) {
+    (void)state;
+    assert_true(alike(of_text(AF_INET, "192.0.2.1"), of_text(AF_INET, "192.0.2.1")));
+    assert_false(alike(of_text(AF_INET, "192.0.2.1"), of_text(AF_INET, "192.0.2.2")));
+}
+
+static void a_socket_for_both_tells_the_same_of_ipv4(void **state) {
+    (void)state;
+    assert_true(alike(of_text(AF_INET6, "::ffff:192.0.2.1"), of_text(AF_INET, "192.0.2.1")));
+    assert_false(
+        alike(of_text(AF_INET6, "::ffff:192.0.2.1"), of_text(AF_INET6, "::ffff:192.0.2.2")));
+}
+
+static void a_network_of_ipv6_is_one(void **state) {
+    (void)state;
+    assert_true(alike(of_text(AF_INET6, "2001:db8::1"), of_text(AF_INET6, "2001:db8::2:3")));
+    assert_false(alike(of_text(AF_INET6, "2001:db8::1"), of_text(AF_INET6, "2001:db8:0:1::1")));
+}
+
+static void they_are_counted(void **state) {
+    address_key one = of_text(AF_INET, "192.0.2.7"), other = of_text(AF_INET, "192.0.2.8");
+    (void)state;
+    assert_int_equal(address_enter(one), 1);
+    assert_int_equal(address_enter(other), 1);
+    assert_int_equal(address_enter(one), 2);
+    address_leave(one);
+    address_leave(other);
+    assert_int_equal(address_enter(one), 2);
+    address_leave(one);
+    address_leave(one);
+    assert_int_equal(address_enter(one), 1);
+    address_leave(one);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        {"each address of IPv4 is one", each_of_ipv4_is_one, NULL, NULL, NULL},
+        {"a socket for both tells the same of IPv4", a_socket_for_both_tells_the_same_of_ipv4, NULL,
+         NULL, NULL},
+        {"a network of IPv6 is one", a_network_of_ipv6_is_one, NULL, NULL, NULL},
+        {"they are counted", they_are_counted, NULL, NULL, NULL},
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
