@@ -8,6 +8,7 @@
 #include "reading.h"
 #include "scheme_object.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,13 @@ static int make_row(firn_scheme *row, const request *it, word name, firn_error *
     if (!word_copy(name, text, sizeof text)) {
         return set_error(error, FIRN_EUSAGE, "a scheme has at most %d characters", VALUE_SIZE - 1);
     }
-    return firn_scheme_make(row, text, epoch, bits, digits, error);
+    code = firn_scheme_make(row, text, epoch, bits, digits, error);
+    char *advice = code == FIRN_EUSAGE ? strstr(error->text, "see firn schemes") : NULL;
+    if (advice != NULL) { /* clients have no command */
+        snprintf(advice, sizeof error->text - (size_t)(advice - error->text), "%s",
+                 "FIRN.SCHEMES and GET /v1/schemes list them");
+    }
+    return code;
 }
 
 static bool is_row_key(word key) {

@@ -37,7 +37,8 @@ static table generators, segments;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of additions, errors and what follows */
 static char *default_store;
 static _Atomic size_t create_most, created;
-static segment *_Atomic due_segments[KEEPERS_MAX]; /* the last that was wanted first */
+static _Atomic int64_t block_most = INT64_C(1) << 61; /* of a range: so many can be counted */
+static segment *_Atomic due_segments[KEEPERS_MAX];    /* the last that was wanted first */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -158,8 +159,17 @@ static firn_store *no_store;
 
 /* ---- the beginning and the end --------------------------------------------------------------- */
 
+/* "" is as none. */
+static int check_store(const char *store, firn_error *error) {
+    return keeper_check(store != NULL && store[0] != '\0' ? store : NULL, error);
+}
+
 int catalog_begin(const char *store, size_t generators_most, size_t segments_most,
                   size_t auto_create, firn_error *error) {
+    int code = check_store(store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     default_store = store != NULL && store[0] != '\0' ? strdup(store) : NULL;
     bool made = make_table(&generators, generators_most) && make_table(&segments, segments_most);
     if (!made || (store != NULL && store[0] != '\0' && default_store == NULL)) {
@@ -175,6 +185,14 @@ int catalog_begin(const char *store, size_t generators_most, size_t segments_mos
 
 void catalog_allow(size_t auto_create) {
     atomic_store(&create_most, auto_create);
+}
+
+void catalog_allow_block(int64_t most) {
+    atomic_store(&block_most, most);
+}
+
+int64_t catalog_block_most(void) {
+    return atomic_load_explicit(&block_most, memory_order_relaxed);
 }
 
 static void free_generator(generator *it) {
@@ -386,7 +404,10 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
                           const char *form, const char *prefix, firn_error *error) {
     generator *it = NULL, *found = NULL;
     bool reserved = false;
-    int code = make_generator(&it, name, scheme, keys, form, prefix, error);
+    int code = check_store(store, error);
+    if (code == FIRN_OK) {
+        code = make_generator(&it, name, scheme, keys, form, prefix, error);
+    }
     if (code != FIRN_OK) {
         return code;
     }
@@ -407,6 +428,22 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
         free_generator(it);
     } else if (it->keeper != NULL) {
         keeper_wake(it->keeper);
+    }
+    return code;
+}
+
+int catalog_check_generator(const char *name, const char *scheme, const char *keys,
+                            const char *store, const char *form, const char *prefix,
+                            firn_error *error) {
+    generator *it = NULL;
+    bool reserved = false;
+    int code = check_store(store, error);
+    if (code == FIRN_OK) {
+        code = make_generator(&it, name, scheme, keys, form, prefix, error);
+    }
+    if (code == FIRN_OK) {
+        code = try_without_store(it, &reserved, error);
+        free_generator(it);
     }
     return code;
 }
@@ -558,6 +595,17 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
         free(it);
     } else {
         segment_want(it);
+    }
+    return code;
+}
+
+int catalog_check_segment(const char *name, const char *keys, const char *store,
+                          firn_error *error) {
+    segment *it = NULL;
+    int code = check_store(store, error);
+    if (code == FIRN_OK) {
+        code = make_segment(&it, name, keys, error);
+        free(it);
     }
     return code;
 }

@@ -80,7 +80,7 @@ struct segment {
 
 /* Before the threads start: the most of each, and whether segments nobody configured are made when
  * they are first asked for (auto_create, at most so many; 0: not). `store` is the URL for what has
- * none of its own. */
+ * none of its own. FIRN_EUSAGE: a URL that no store has. */
 int catalog_begin(const char *store, size_t generators_most, size_t segments_most,
                   size_t auto_create, firn_error *error);
 /* Adds one of the configuration; the keeper opens it in the background. FIRN_EUSAGE, FIRN_ERANGE.
@@ -89,6 +89,17 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
                           const char *form, const char *prefix, firn_error *error);
 int catalog_add_segment(const char *name, const char *keys, const char *store, firn_error *error);
 
+/* The same without adding it: is it right, as far as it can be known without its store? After
+ * catalog_begin. */
+int catalog_check_generator(const char *name, const char *scheme, const char *keys,
+                            const char *store, const char *form, const char *prefix,
+                            firn_error *error);
+int catalog_check_segment(const char *name, const char *keys, const char *store, firn_error *error);
+
+/* How many integers one request may ask for, from now on; before, as many as there can be. Any
+ * thread. */
+void catalog_allow_block(int64_t most);
+int64_t catalog_block_most(void);
 /* How many segments may be made when first asked for, from now on; at most what segments_most left
  * room for. Any thread. */
 void catalog_allow(size_t auto_create);

@@ -227,12 +227,6 @@ static int check_door(const config *it, const char *name, const char *addresses,
 }
 
 static int check(const config *it, firn_error *error) {
-    const char *mode = it->set.socket_mode;
-    if (strlen(mode) < 3 || strlen(mode) > 4 || mode[strspn(mode, "01234567")] != '\0' ||
-        strtol(mode, NULL, 8) > 0777) {
-        return set_error(error, FIRN_EUSAGE,
-                         "socket_mode = %.40s is no mode: write three octal digits, as 660", mode);
-    }
     if ((it->set.tls_cert[0] == '\0') != (it->set.tls_key[0] == '\0')) {
         return set_error(error, FIRN_EUSAGE,
                          "%s is set alone: set tls_cert and tls_key, or neither",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Writes OUT, a C file that holds the files of FOLDER byte for byte: cmake -DFOLDER=... -DOUT=... -P console.cmake
+# Writes OUT, a C file that holds the files of FOLDER byte for byte but for %VERSION%: cmake -DFOLDER=... -DVERSION=... -DOUT=... -P console.cmake
 set(type_html "text/html; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")
@@ -8,6 +8,8 @@ set(type_json "application/json")
 
 file(GLOB files RELATIVE ${FOLDER} ${FOLDER}/*)
 list(SORT files)
+string(HEX "%VERSION%" mark)
+string(HEX "${VERSION}" version)
 set(arrays "")
 set(rows "")
 set(number 0)
@@ -17,6 +19,7 @@ foreach(file ${files})
         message(FATAL_ERROR "${file}: no media type is known for .${ending}")
     endif()
     file(READ ${FOLDER}/${file} hex HEX)
+    string(REPLACE ${mark} ${version} hex ${hex})
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
     string(APPEND arrays "static const unsigned char bytes${number}[] = {${bytes}};\n")
     string(APPEND rows "    {\"${file}\", \"${type_${ending}}\", bytes${number}, sizeof bytes${number}},\n")

@@ -420,9 +420,10 @@ static enum MHD_Result begin_asking(exchange *it) {
         code = request_read(&it->request, &it->error);
     }
     if (code == FIRN_OK && it->route->write == write_integers && it->request.count > BATCH_MAX) {
-        code = set_error(&it->error, FIRN_ERANGE,
-                         "n=%lld: 1 to %d, or take a run of so many from /v1/block",
-                         (long long)it->request.count, BATCH_MAX);
+        code = set_error(
+            &it->error, FIRN_ERANGE,
+            "n=%lld is out of bounds: ask for 1 to %d, or take a run of so many from /v1/block",
+            (long long)it->request.count, BATCH_MAX);
     }
     return code == FIRN_OK ? ask(it) : fail(it, code);
 }

@@ -33,9 +33,6 @@ static void add_rare_headers(const exchange *it, struct MHD_Response *to, unsign
     if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE) {
         add_header(to, "Retry-After", "1");
     }
-    if (!it->as_text) {
-        add_header(to, "X-Content-Type-Options", "nosniff");
-    }
 }
 
 static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *type,
@@ -45,6 +42,7 @@ static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *typ
     }
     add_header(made, "Content-Type", type);
     add_header(made, "Cache-Control", "no-store");
+    add_header(made, "X-Content-Type-Options", "nosniff");
     add_rare_headers(it, made, status);
     if (server_is_ending()) {
         add_header(made, "Connection", "close");

@@ -414,14 +414,22 @@ static keeper *make_keeper(const char *url, size_t index, firn_error *error) {
     return it;
 }
 
+int keeper_check(const char *url, firn_error *error) {
+    if (engine_name(url) != NULL) {
+        return FIRN_OK;
+    }
+    size_t length = strcspn(url, ":"); /* what follows may hold a password */
+    return set_error(error, FIRN_EUSAGE,
+                     "'%.*s' is no kind of store: write memory:, sqlite:PATH, postgres://,"
+                     " mysql://, redis://, rediss://, etcd:// or zookeeper://",
+                     length < 31 ? (int)length : 31, url);
+}
+
 int keeper_of(keeper **out, const char *url, firn_error *error) {
-    int code = FIRN_OK;
     size_t i = 0;
-    if (engine_name(url) == NULL) {
-        return set_error(error, FIRN_EUSAGE,
-                         "'%.*s' is no kind of store: write memory:, sqlite:PATH, postgres://,"
-                         " mysql://, redis://, etcd:// or zookeeper://",
-                         (int)strcspn(url, ":") < 31 ? (int)strcspn(url, ":") : 31, url);
+    int code = keeper_check(url, error);
+    if (code != FIRN_OK) {
+        return code;
     }
     pthread_mutex_lock(&lock);
     while (i < KEEPERS_MAX && atomic_load(&keepers[i]) != NULL &&

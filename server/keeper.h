@@ -23,6 +23,8 @@ struct errand {
 
 /* Before the first keeper: stores and places that may lose what they acknowledged are taken too. */
 void keepers_allow_unsafe(void);
+/* Is this the URL of a store of a kind that there is? NULL: the default store. FIRN_EUSAGE. */
+int keeper_check(const char *url, firn_error *error);
 /* The keeper of a store, made at first use; the same URL, the same keeper. `url` NULL: the default
  * store. FIRN_EUSAGE: a URL that no store has (checked at once); FIRN_ERANGE: KEEPERS_MAX. Whether
  * the store can be used shows later, in its state: a keeper tries for ever. */

@@ -67,10 +67,15 @@ static int read_host(address *out, firn_error *error) {
     char host[ADDRESS_SIZE];
     const char *text = out->text, *colon = strrchr(text, ':');
     bool bracketed = text[0] == '[';
-    if (colon == NULL || colon == text || colon[1 + strspn(colon + 1, "0123456789")] != '\0' ||
-        strlen(colon + 1) < 1 || strlen(colon + 1) > 5 || atoi(colon + 1) > 65535 ||
-        (bracketed && colon[-1] != ']')) {
+    if (colon == NULL || colon == text || colon[1] == '\0' ||
+        colon[1 + strspn(colon + 1, "0123456789")] != '\0' || (bracketed && colon[-1] != ']')) {
         return bad_address(text, error);
+    }
+    if (strlen(colon + 1) > 5 || atoi(colon + 1) > 65535) {
+        return set_error(error, FIRN_ERANGE,
+                         "%.60s has a port out of bounds: write one of 1..65535, or 0 for a free"
+                         " one",
+                         text);
     }
     size_t length = (size_t)(colon - text) - (bracketed ? 2 : 0);
     snprintf(host, sizeof host, "%.*s", (int)length, text + bracketed);

@@ -126,14 +126,27 @@ static int cores(void) {
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-static int add_names(const config *it, firn_error *error) {
+static int add_name(const named *it, firn_error *error) {
+    return it->is_segment
+               ? catalog_add_segment(it->name, it->keys, or_null(it->store), error)
+               : catalog_add_generator(it->name, it->scheme, it->keys, or_null(it->store),
+                                       or_null(it->form), or_null(it->prefix), error);
+}
+
+static int check_name(const named *it, firn_error *error) {
+    return it->is_segment
+               ? catalog_check_segment(it->name, it->keys, or_null(it->store), error)
+               : catalog_check_generator(it->name, it->scheme, it->keys, or_null(it->store),
+                                         or_null(it->form), or_null(it->prefix), error);
+}
+
+/* The first that cannot be taken is told with its place. */
+static int take_names(const config *it, int (*take)(const named *, firn_error *),
+                      firn_error *error) {
     int code = FIRN_OK;
     for (size_t i = 0; i < it->name_count && code == FIRN_OK; i++) {
         const named *one = &it->names[i];
-        code = one->is_segment
-                   ? catalog_add_segment(one->name, one->keys, or_null(one->store), error)
-                   : catalog_add_generator(one->name, one->scheme, one->keys, or_null(one->store),
-                                           or_null(one->form), or_null(one->prefix), error);
+        code = take(one, error);
         if (code != FIRN_OK) {
             set_error(error, code, "%.80s: %s", one->where, error->text);
         }
@@ -158,12 +171,22 @@ static int begin_catalog(const config *it, firn_error *error) {
     }
     int code = catalog_begin(or_null(set->store), (size_t)set->generators_most, segments,
                              segments_allowed(set), error);
-    return code == FIRN_OK ? add_names(it, error) : code;
+    catalog_allow_block(set->block_most);
+    return code == FIRN_OK ? take_names(it, add_name, error) : code;
 }
 
 static int check_files(const settings *set, firn_error *error) {
     int code = access_check(or_null(set->tokens), error);
     return code == FIRN_OK ? credentials_check(set->tls_cert, set->tls_key, error) : code;
+}
+
+/* A server without any address, and without a socket that was handed over, would only sit there. */
+static int check_served(firn_error *error) {
+    return all.doors[DOOR_RESP].count + all.doors[DOOR_HTTP].count > 0
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "resp and http are both none, so that nobody could be served: give one"
+                           " of them an address");
 }
 
 /* Sockets that were handed over may reach out whatever the settings say. */
@@ -226,6 +249,7 @@ static int open_all(firn_error *error) {
     code = code == FIRN_OK ? credentials_load(set->tls_cert, set->tls_key, error) : code;
     code = code == FIRN_OK ? open_listeners(resp, set->resp, error) : code;
     code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
+    code = code == FIRN_OK ? check_served(error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
     code = code == FIRN_OK ? begin_catalog(&all.config, error) : code;
     for (int i = 0; i < DOOR_COUNT && code == FIRN_OK; i++) {
@@ -349,6 +373,7 @@ static int take_settings(const settings *fresh, firn_error *error) {
     if (code == FIRN_OK) {
         all.config.set = next;
         catalog_allow(segments_allowed(&next));
+        catalog_allow_block(next.block_most);
     }
     return code;
 }
@@ -356,6 +381,8 @@ static int take_settings(const settings *fresh, firn_error *error) {
 static int take_config(const config *fresh, firn_error *error) {
     const settings *set = &fresh->set;
     int code = check_files(set, error); /* before anything changes */
+    code = code == FIRN_OK ? keeper_check(or_null(set->store), error) : code;
+    code = code == FIRN_OK ? take_names(fresh, check_name, error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
     code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
     if (code == FIRN_OK && credentials_are_there()) {

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define INTEGERS_MOST   (INT64_C(1) << 61) /* of one block */
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -26,23 +25,32 @@ int refuse_key(word key, const char *verb, const char *const *known, firn_error 
                      near != NULL ? ": did you mean " : "", near != NULL ? near : "");
 }
 
-int read_count(int64_t *out, word key, word value, int64_t most, firn_error *error) {
-    int64_t number = 0;
-    bool fits = value.length > 0 && value.length <= 19;
-    for (size_t i = 0; i < value.length; i++) {
-        if (value.text[i] < '0' || value.text[i] > '9') {
-            return set_error(error, FIRN_EUSAGE, "%.*s=%.*s is no number: 1 to %" PRId64,
-                             word_shown(key), key.text, word_shown(value), value.text, most);
+static bool is_integer(word text) {
+    size_t first = text.length > 0 && text.text[0] == '-'; /* a number, though none of ours */
+    for (size_t i = first; i < text.length; i++) {
+        if (text.text[i] < '0' || text.text[i] > '9') {
+            return false;
         }
-        number =
-            fits ? number * 10 + (value.text[i] - '0') : 0; /* 19 digits fit, but may be above */
-        fits = fits && number >= 0;
     }
-    if (!fits || number < 1 || number > most) {
-        return set_error(error, FIRN_ERANGE, "%.*s=%.*s: 1 to %" PRId64, word_shown(key), key.text,
-                         word_shown(value), value.text, most);
+    return text.length > first;
+}
+
+int read_count(int64_t *out, word key, word value, int64_t most, firn_error *error) {
+    uint64_t number = 0;
+    if (!is_integer(value)) {
+        return set_error(error, FIRN_EUSAGE, "%.*s=%.*s is no number: ask for 1 to %" PRId64,
+                         word_shown(key), key.text, word_shown(value), value.text, most);
     }
-    *out = number;
+    if (value.text[0] != '-' && value.length <= 19) { /* so many digits fit; else 0 is as wrong */
+        for (size_t i = 0; i < value.length; i++) {
+            number = number * 10 + (uint64_t)(value.text[i] - '0');
+        }
+    }
+    if (number < 1 || number > (uint64_t)most) {
+        return set_error(error, FIRN_ERANGE, "%.*s=%.*s is out of bounds: ask for 1 to %" PRId64,
+                         word_shown(key), key.text, word_shown(value), value.text, most);
+    }
+    *out = (int64_t)number;
     return FIRN_OK;
 }
 
@@ -91,12 +99,20 @@ static const char *nearest_name(word name, char room[NAME_SIZE]) {
     return word_copy(name, room, NAME_SIZE) ? nearest(room, names) : NULL;
 }
 
-static int refuse_name(word name, firn_error *error) {
+static int refuse_name(const request *it, firn_error *error) {
+    word name = it->name;
     char room[NAME_SIZE];
     const char *near = nearest_name(name, room);
-    return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s'%s%s",
-                     word_shown(name), name.text,
-                     near != NULL ? ": did you mean " : ": the list of schemes names them",
+    if (catalog_segment(name) != NULL) {
+        return set_error(
+            error, FIRN_EUSAGE,
+            "'%.*s' is a segment and no generator: INCR %.*s, or GET /v1/segments/NAME",
+            word_shown(name), name.text, word_shown(name), name.text);
+    }
+    return set_error(error, FIRN_EUSAGE, "there is no %sgenerator or scheme '%.*s': %s%s",
+                     it->verb == VERB_BLOCK ? "segment, " : "", word_shown(name), name.text,
+                     near != NULL ? "did you mean "
+                                  : "FIRN.SCHEMES and GET /v1/schemes list the schemes",
                      near != NULL ? near : "");
 }
 
@@ -149,7 +165,7 @@ static int read_generator(request *it, firn_error *error) {
     }
     const firn_scheme *scheme =
         word_copy(it->name, name, sizeof name) ? firn_scheme_find(name) : NULL;
-    return scheme != NULL ? read_scheme(it, scheme, error) : refuse_name(it->name, error);
+    return scheme != NULL ? read_scheme(it, scheme, error) : refuse_name(it, error);
 }
 
 /* The row of what is asked for, open or not. */
@@ -189,6 +205,10 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
         firn_scheme_time(scheme, fields.value[index].low, &it->time);
     }
     it->dated = code == FIRN_OK;
+    char *advice = code == FIRN_ELAYOUT ? strstr(error->text, ", epoch= or bits=") : NULL;
+    if (advice != NULL) {
+        *advice = '\0'; /* clients choose neither: another scheme is what is left */
+    }
     return code == FIRN_ETEXT ? set_error(error, code, "%s=%.60s: %.120s", tick ? "tick" : "time",
                                           text, error->text)
                               : code;
@@ -305,15 +325,32 @@ static int read_new(request *it, firn_error *error) {
 
 /* ---- reading what NEXT, BLOCK and LAST of a segment ask -------------------------------------- */
 
+static int read_integers(request *it, word key, word value, firn_error *error) {
+    int code = read_count(&it->count, key, value, catalog_block_most(), error);
+    return code == FIRN_ERANGE ? set_error(error, code, "%.170s (block_most)", error->text) : code;
+}
+
 static int read_counts_only(request *it, const char *verb, firn_error *error) {
     static const char *const known[] = {"count", "n", NULL};
     int code = FIRN_OK;
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        code = is_count(it->pairs[i].key) ? read_count(&it->count, it->pairs[i].key,
-                                                       it->pairs[i].value, INTEGERS_MOST, error)
-                                          : refuse_key(it->pairs[i].key, verb, known, error);
+        word key = it->pairs[i].key;
+        code = is_count(key) ? read_integers(it, key, it->pairs[i].value, error)
+                             : refuse_key(key, verb, known, error);
     }
     return code;
+}
+
+/* No integers of it: is IDs what was meant? */
+static int refuse_segment(word name, int code, firn_error *error) {
+    char text[FIRN_NAME_SIZE];
+    bool scheme = word_copy(name, text, sizeof text) && firn_scheme_find(text) != NULL;
+    const char *kind = catalog_generator(name) != NULL ? "generator" : scheme ? "scheme" : NULL;
+    return kind == NULL
+               ? code
+               : set_error(error, FIRN_EUSAGE,
+                           "'%.*s' is a %s and no segment: FIRN.NEW %.*s, or GET /v1/new/NAME",
+                           word_shown(name), name.text, kind, word_shown(name), name.text);
 }
 
 static int read_next(request *it, firn_error *error) {
@@ -321,7 +358,7 @@ static int read_next(request *it, firn_error *error) {
     if (it->segment == NULL) {
         int code = catalog_may_create(it->name, error);
         if (code != FIRN_OK) {
-            return code;
+            return refuse_segment(it->name, code, error);
         }
         it->must_open = it->wants_segment = true;
     }

@@ -57,7 +57,7 @@ typedef struct request {
     generator *generator;
     const firn_scheme *digest; /* uuid3 and uuid5, which need no generator */
     segment *segment;
-    int64_t count;   /* 1 .. BATCH_MAX; of NEXT and BLOCK of a segment 1 .. 2^61 */
+    int64_t count;   /* 1 .. BATCH_MAX; of a segment's 1 .. catalog_block_most */
     int form;        /* enum firn_form */
     char prefix[66]; /* before each ID, of typeid */
     bool dated;

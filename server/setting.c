@@ -71,6 +71,16 @@ static bool *switch_at(const settings *all, const setting *it) {
     return (bool *)((char *)all + it->place);
 }
 
+/* Told where it stands, as numbers are. */
+static int check_mode(const char *text, const char *where, firn_error *error) {
+    bool right = strlen(text) >= 3 && strlen(text) <= 4 && text[strspn(text, "01234567")] == '\0' &&
+                 strtol(text, NULL, 8) <= 0777;
+    return right ? FIRN_OK
+                 : set_error(error, FIRN_EUSAGE,
+                             "%s: socket_mode = %.40s is no mode: write three octal digits, as 660",
+                             where, text);
+}
+
 static int read_text(settings *all, const setting *it, const char *text, const char *where,
                      firn_error *error) {
     if (strlen(text) >= SETTING_SIZE) {
@@ -83,6 +93,9 @@ static int read_text(settings *all, const setting *it, const char *text, const c
                              "%s: %s has a control character: write it on one line", where,
                              it->name);
         }
+    }
+    if (it == &setting_table[SETTING_socket_mode] && check_mode(text, where, error) != FIRN_OK) {
+        return error->code;
     }
     memset(text_at(all, it), 0, SETTING_SIZE); /* so that equal values are equal bytes */
     memcpy(text_at(all, it), text, strlen(text));

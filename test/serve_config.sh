@@ -160,15 +160,24 @@ wrong "a scheme that is none is refused with its place" 2 "firn.ini:1: .*snowfla
 wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window_ms" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
 wrong "so is a store that is none" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
+wrong "so is one of a generator that needs none" 2 "firn.ini:1: 'nosuch' is no kind" '[generator a]' 'scheme = uuid7' 'store = nosuch://x'
+for url in nosuch://user:hidden@x sqlite postgresql://x /var/lib/firn.db; do
+    wrong "so is the default store $url" 2 "'${url%%:*}' is no kind of store: write memory:, sqlite:PATH, postgres://, mysql://, redis://" '[server]' "store = $url"
+    refuses "nor does the server start with it" 2 "is no kind of store" serve --config '' --resp "unix:$TMPDIR/nobody" --http none --store "$url"
+done
+wrong "a block has at least one integer" 1 "block_most = 0 is out of bounds: .* 1\.\.1000000000000" '[server]' 'block_most = 0'
+refuses "without any address nobody could be served" 2 "resp and http are both none" serve --config '' --store memory: --resp none --http none
 wrong "a key is one word as well" 2 "firn.ini:2: 'step 1 start' is no key" '[segment a]' 'step 1 start = 2'
 wrong "a name with a blank is none" 2 "is no name" '[segment a b]'
 wrong "a long name is none" 2 "is no name" "[segment $(printf '%064d' 0)]"
 wrong "a value of a key is one word" 2 "not one word" '[segment a]' 'start = 1 2'
 wrong "a line that is too long is refused" 1 "firn.ini:2: is longer" '[server]' "hosts = $(printf '%03000d' 0)"
-wrong "a socket's mode is octal" 2 "octal" '[server]' 'socket_mode = 999'
+wrong "a socket's mode is octal" 2 "firn.ini:2: socket_mode = 999 .*octal" '[server]' 'socket_mode = 999'
 wrong "a certificate without its key is refused" 2 "tls_cert and tls_key" '[server]' 'tls_cert = a'
 wrong "an address without a port is none" 2 "resp: 'localhost' is no address" '[server]' 'resp = localhost'
-wrong "nor is one with a port that is none" 2 "is no address" '[server]' 'resp = 127.0.0.1:65536'
+wrong "a port out of bounds is refused with them" 1 "resp: 127.0.0.1:65536 .* 1\.\.65535" '[server]' 'resp = 127.0.0.1:65536'
+wrong "so is one of many digits" 1 "1\.\.65535" '[server]' 'resp = [::1]:99999999999999999999'
+wrong "a port that is no number makes no address" 2 "is no address" '[server]' 'resp = 127.0.0.1:-1'
 wrong "nor is one with a name" 2 "is no address" '[server]' 'resp = example.org:1'
 wrong "nor is a shortened one" 2 "is no address" '[server]' 'resp = 127.1:1'
 wrong "a socket's path is absolute" 2 "absolute path" '[server]' 'resp = unix:here'

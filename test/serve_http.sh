@@ -190,6 +190,9 @@ refuses "nor ask as Leaf's client" 403 site /api/segment/get/tickets -H 'Sec-Fet
 json "our own may" '.ids' /v1/new/snowflake -H 'Sec-Fetch-Site: same-origin'
 same "no other site is allowed in" "" "$(header Access-Control-Allow-Origin /v1/new/snowflake -H 'Origin: http://evil.example')"
 refuses "nor asked beforehand" 405 GET /v1/new/snowflake -X OPTIONS -H 'Origin: http://evil.example'
+for path in '/v1/new/uuid7?format=text' /v1/new/uuid7 /v1/new/nothing /api/segment/get/plain /metrics; do
+    same "the type of $path is not guessed" nosniff "$(header X-Content-Type-Options "$path")"
+done
 ask /
 same "the console is there" "200 text/html; charset=utf-8" "$status $type"
 check "its page may load from this server alone" sh -c "echo \"$(header Content-Security-Policy /)\" | grep -q \"default-src 'self'.*frame-ancestors 'none'\""
@@ -237,6 +240,8 @@ same "integers are counted" $((before + 7)) "$(curl -s "http://$at/metrics" | se
 ask /openapi.json
 same "the description is served" "200 application/json" "$status $type"
 printf '%s' "$out" >"$TMPDIR/openapi.json"
+same "its version is the program's" "$("$FIRN" version)" "firn $(jq -r .info.version "$TMPDIR/openapi.json")"
+same "it has both bounds of n" "" "$(jq -r '.. | objects | select(.name == "n") | .schema | select(.minimum != 1 or .maximum == null)' "$TMPDIR/openapi.json")"
 sed -n 's/^\(ASK\|PAGE\)("\([^"]*\)".*/\2/p' server/routes.def | sort >"$TMPDIR/routes"
 same "it has every route, and no other" "$(cat "$TMPDIR/routes")" "$(jq -r '.paths | keys[]' "$TMPDIR/openapi.json" | sort)"
 sed -n 's/^ASK("\([^"]*\)", [A-Z]*, ISSUES.*/\1/p' server/routes.def | sort >"$TMPDIR/routes"

@@ -144,13 +144,15 @@ same "integers nobody made are refused" "" "$(redis-cli -p "${resp##*:}" --tls -
 
 cp "$TMPDIR/two.pem" "$TMPDIR/cert.pem" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
 echo 'admin newsecretnewsecret' >"$TMPDIR/tokens"
-configure 'auto_create = yes' 'loops = 2' 'log_level = debug' '[segment late]'
+configure 'auto_create = yes' 'loops = 2' 'log_level = debug' 'block_most = 7' '[segment late]'
 reload
 check "SIGHUP reloads" has_told 'event=reloaded'
 same "the new token opens the server" PONG "$(role_of newsecretnewsecret)"
 same "the old one does not any more" "" "$(role_of secretsecretsecret | grep -x PONG)"
 same "both doors show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"
 same "integers nobody made are made now" 1 "$(redis-cli -p "${resp##*:}" --tls --insecure -a newsecretnewsecret --no-auth-warning incr n 2>&1)"
+check "a block has the new bound" sh -c "redis-cli -p '${resp##*:}' --tls --insecure -a newsecretnewsecret --no-auth-warning incrby n 8 2>&1 |
+    grep -q 'count=8 is out of bounds: ask for 1 to 7 (block_most)'"
 check "what changed is told" has_told 'event="setting changed" setting=auto_create'
 check "what needs a restart is told" has_told 'event="needs a restart" setting=loops'
 check "so are sections" has_told 'event="needs a restart" setting="generators and segments"'
@@ -163,6 +165,14 @@ spoilt() {
 }
 configure 'auto_create = no' 'lops = 2'
 spoilt "a wrong file is told, with its line" 'firn.ini:9: .*lops'
+configure 'auto_create = no' '[segment late]' 'foo = 1'
+spoilt "so is a wrong key of a segment" 'firn.ini:9: .*foo'
+configure 'auto_create = no' '[generator late]' 'scheme = snowflake' 'foo = 1'
+spoilt "and of a generator" 'firn.ini:9: .*foo'
+configure 'auto_create = no' '[generator late]' 'scheme = snowflke'
+spoilt "so is a scheme that is none" 'firn.ini:9: .*snowflake'
+configure 'auto_create = no' '[segment late]' 'store = nosuch://x'
+spoilt "so is a store that is none" "firn.ini:9: 'nosuch' is no kind of store"
 configure 'auto_create = no'
 echo 'admin short' >"$TMPDIR/tokens"
 spoilt "so is a wrong token" 'tokens:1: '

@@ -44,6 +44,17 @@ refuses_resp "INCRBY -1 is refused" "ERR .*1 to" INCRBY counter -1
 refuses_resp "INCRBY x is refused" "ERR " INCRBY counter x
 refuses_resp "SET is refused and says what to use" "ERR unknown command 'SET': .*INCR" SET counter 1
 refuses_resp "DEL too" "ERR unknown command 'DEL'" DEL counter
+refuses_resp "MULTI says what to do in redis-py" "ERR unknown command 'MULTI': .*pipeline\(transaction=False\)" MULTI
+for asked in 'FIRN.NEW' 'FIRN.PACK' 'FIRN.SCHEMES' 'FIRN.SHOW 123 SCHEME'; do
+    # shellcheck disable=SC2086
+    refuses_resp "$asked of nothing says where the list is" "ERR there is no .*'qqqqqqqqqqqq': FIRN.SCHEMES and GET /v1/schemes list" $asked qqqqqqqqqqqq
+done
+for word in EXEC DISCARD WATCH; do
+    refuses_resp "$word says that there are no transactions" "ERR unknown command '$word': there are no transactions" $word
+done
+refuses_resp "INCRBY takes no more than block_most" "ERR count=1000001 is out of bounds: ask for 1 to 1000000 \(block_most\)" INCRBY counter 1000001
+refuses_resp "so does FIRN.BLOCK" "ERR .*block_most" FIRN.BLOCK counter COUNT 1000001
+refuses_resp "FIRN.NEW of a segment says what it is" "ERR 'counter' is a segment and no generator: INCR counter" FIRN.NEW counter
 refuses_resp "DECR too" "ERR unknown command 'DECR': .*INCR" DECR counter
 refuses_resp "an unknown command is named" "ERR unknown command 'NOTHING'" NOTHING
 refuses_resp "a command with too few words tells its form" "ERR wrong number of arguments for 'incr' command: key" INCR

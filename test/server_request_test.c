@@ -555,10 +555,14 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "cuont", "3", NULL), FIRN_EUSAGE,
                    "did you mean count");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "count", "0", NULL), FIRN_ERANGE,
-                   "1 to 65536");
+                   "count=0 is out of bounds: ask for 1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "65537", NULL), FIRN_ERANGE,
                    "1 to 65536");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-1", NULL), FIRN_EUSAGE, "no number");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-1", NULL), FIRN_ERANGE,
+                   "count=-1 is out of bounds: ask for 1 to 65536");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-", NULL), FIRN_EUSAGE, "no number");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "2x", NULL), FIRN_EUSAGE,
+                   "count=2x is no number: ask for 1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "99999999999999999999", NULL),
                    FIRN_ERANGE, "1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "1", "count", "2", NULL), FIRN_EUSAGE,
@@ -569,6 +573,11 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
                    "time=yesterday");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL),
                    FIRN_ELAYOUT, "");
+    asking early = ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL);
+    assert_int_equal(ask(&early), FIRN_ELAYOUT); /* the advice is for clients */
+    assert_null(strstr(early.error.text, "epoch="));
+    assert_null(strstr(early.error.text, "bits="));
+    assert_refused(ask_for(by, VERB_NEW, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE, "/v1/schemes");
     assert_refused(ask_for(by, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
                    FIRN_ERANGE, "at most 4096 at once");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "as", "uuid", NULL), FIRN_EUSAGE,
@@ -581,6 +590,59 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
     assert_refused(ask_for(by, VERB_NEXT, "a b", NULL), FIRN_EUSAGE, "blanks");
     assert_refused(ask_for(by, VERB_NEXT, "", NULL), FIRN_ERANGE, "1..63");
     assert_refused(ask_for(by, VERB_BLOCK, "uuid7", NULL), FIRN_EUSAGE, "128");
+    assert_null(catalog_segment_at(0));
+}
+
+static void a_request_takes_no_more_integers_than_it_may(void **state) {
+    (void)state;
+    catalog_allow_block(1000);
+    assert_refused(ask_for(mine(), VERB_NEXT, "k", "count", "1001", NULL), FIRN_ERANGE,
+                   "count=1001 is out of bounds: ask for 1 to 1000 (block_most)");
+    assert_refused(ask_for(mine(), VERB_BLOCK, "k", "n", "1001", NULL), FIRN_ERANGE, "block_most");
+    assert_null(catalog_segment(w("k")));
+    asking it = ask_for(mine(), VERB_NEXT, "k", "count", "1000", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+    catalog_allow_block(INT64_C(1) << 61);
+    it = ask_for(mine(), VERB_NEXT, "k", "count", "1001", NULL);
+    assert_answered(&it, ask(&it));
+    leave(&it);
+}
+
+static void names_of_the_other_kind_say_what_to_ask(void **state) {
+    (void)state;
+    firn_error error;
+    catalog_allow(0);
+    assert_int_equal(catalog_add_generator("ids", "tsid", "", NULL, NULL, NULL, &error), FIRN_OK);
+    assert_int_equal(catalog_add_segment("orders", "", NULL, &error), FIRN_OK);
+    assert_refused(ask_for(mine(), VERB_NEXT, "ids", NULL), FIRN_EUSAGE,
+                   "'ids' is a generator and no segment: FIRN.NEW ids");
+    assert_refused(ask_for(mine(), VERB_NEXT, "uuid7", NULL), FIRN_EUSAGE,
+                   "'uuid7' is a scheme and no segment: FIRN.NEW uuid7");
+    assert_refused(ask_for(mine(), VERB_BLOCK, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
+                   "there is no segment, generator or scheme 'qqqqqqqqqqqq': FIRN.SCHEMES");
+    assert_refused(ask_for(mine(), VERB_NEW, "orders", NULL), FIRN_EUSAGE,
+                   "'orders' is a segment and no generator: INCR orders");
+    catalog_allow(50);
+    asking it = ask_for(mine(), VERB_NEXT, "ids", NULL); /* a name may be both */
+    assert_answered(&it, ask(&it));
+    leave(&it);
+}
+
+static void what_is_checked_only_is_not_added(void **state) {
+    (void)state;
+    firn_error error;
+    assert_int_equal(catalog_check_generator("g", "snowflake", "", NULL, NULL, NULL, &error),
+                     FIRN_OK);
+    assert_int_equal(catalog_check_generator("g", "uuid7", "", NULL, NULL, NULL, &error), FIRN_OK);
+    assert_int_equal(catalog_check_segment("s", "start=5", NULL, &error), FIRN_OK);
+    assert_int_equal(catalog_check_generator("g", "snowflake", "foo=1", NULL, NULL, NULL, &error),
+                     FIRN_EUSAGE);
+    assert_int_equal(catalog_check_generator("g", "uuid7", "", "nosuch://x", NULL, NULL, &error),
+                     FIRN_EUSAGE);
+    assert_int_equal(catalog_check_segment("s", "foo=1", NULL, &error), FIRN_EUSAGE);
+    assert_int_equal(catalog_check_segment("s", "", "sqlite", &error), FIRN_EUSAGE);
+    assert_null(catalog_generator_at(0));
     assert_null(catalog_segment_at(0));
 }
 
@@ -1103,6 +1165,9 @@ int main(void) {
         TEST(back_dated_ids_carry_their_instant),
         TEST(a_name_always_has_the_same_uuid5),
         TEST(what_cannot_be_meant_is_refused_with_its_cure),
+        TEST(a_request_takes_no_more_integers_than_it_may),
+        TEST(names_of_the_other_kind_say_what_to_ask),
+        TEST(what_is_checked_only_is_not_added),
         TEST(segments_are_made_for_whoever_asks_up_to_a_bound),
         TEST(generators_are_opened_up_to_a_bound),
         TEST(what_is_exhausted_waits_unless_it_was_told_to_fail),
