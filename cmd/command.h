@@ -4,9 +4,9 @@
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
 
+#include "exit_status.h"
 #include "fault.h"
 #include "output.h"
-#include "status.h"
 
 #include <firn/firn.h>
 

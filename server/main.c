@@ -5,6 +5,7 @@
 #include "catalog.h"
 #include "config.h"
 #include "credentials.h"
+#include "exit_status.h"
 #include "fault.h"
 #include "hints.h"
 #include "http_door.h"
@@ -15,7 +16,6 @@
 #include "resp_door.h"
 #include "server.h"
 #include "setting.h"
-#include "status.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

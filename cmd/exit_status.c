@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table from the library's codes to exit statuses: see status.h. */
-#include "status.h"
+#include "exit_status.h"
 
 #include <firn/firn.h>
 

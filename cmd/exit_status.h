@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program of firn says when it ends. Stands on firn.h alone: the server is built from it
  * too. */
-#ifndef FIRN_STATUS_H
-#define FIRN_STATUS_H
+#ifndef FIRN_EXIT_STATUS_H
+#define FIRN_EXIT_STATUS_H
 
 enum {
     STATUS_DONE = 0,
