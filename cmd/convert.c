@@ -32,17 +32,13 @@ static int put_form(session *s, const firn_id *id, int form, firn_error *error) 
 /* Texts that are two IDs in two forms are refused: a guess would be silent here. */
 static int check_certain(const firn_reading *readings, size_t count, const char *text,
                          firn_error *error) {
-    for (size_t i = 1; i < count; i++) {
-        if (readings[i].id.bits != readings[0].id.bits ||
-            firn_id_cmp(&readings[i].id, &readings[0].id) != 0) {
-            return set_error(error, FIRN_ETEXT,
-                             "'%.50s' is %s as %s and %s as %s: name --from or"
-                             " --scheme",
-                             text, firn_form_name(readings[0].form), readings[0].scheme->name,
-                             firn_form_name(readings[i].form), readings[i].scheme->name);
-        }
-    }
-    return FIRN_OK;
+    const firn_reading *other = readings_differ(readings, count);
+    return other == NULL
+               ? FIRN_OK
+               : set_error(error, FIRN_ETEXT,
+                           "'%.50s' is %s as %s and %s as %s: name --from or --scheme", text,
+                           firn_form_name(readings[0].form), readings[0].scheme->name,
+                           firn_form_name(other->form), other->scheme->name);
 }
 
 static int convert_line(session *s, void *context, const char *text, size_t length,
@@ -59,14 +55,8 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
     if (code != FIRN_OK) {
         return code;
     }
-    /* the best reading whose content the other scheme can hold; when there is none, what the
-     * best one says */
-    firn_error none;
-    code = firn_convert(&out, &work->scheme, &readings[0].id, readings[0].scheme, error);
-    for (size_t i = 1; i < count && code != FIRN_OK; i++) {
-        code = firn_convert(&out, &work->scheme, &readings[i].id, readings[i].scheme, &none);
-    }
-    return code == FIRN_OK ? put_form(s, &out, work->scheme.form, error) : error->code;
+    code = readings_convert(&out, &work->scheme, readings, count, error);
+    return code == FIRN_OK ? put_form(s, &out, work->scheme.form, error) : code;
 }
 
 int run_convert(session *s) {

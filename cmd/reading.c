@@ -97,3 +97,22 @@ int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX
                      " or the form with --from",
                      text, length > 60 ? "..." : "");
 }
+
+const firn_reading *readings_differ(const firn_reading *readings, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        if (readings[i].id.bits != readings[0].id.bits ||
+            firn_id_cmp(&readings[i].id, &readings[0].id) != 0) {
+            return &readings[i];
+        }
+    }
+    return NULL;
+}
+
+int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *readings,
+                     size_t count, firn_error *error) {
+    int code = firn_convert(out, to, &readings[0].id, readings[0].scheme, error), first = code;
+    for (size_t i = 1; i < count && code != FIRN_OK; i++) {
+        code = firn_convert(out, to, &readings[i].id, readings[i].scheme, NULL);
+    }
+    return code == FIRN_OK ? code : first;
+}

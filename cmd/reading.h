@@ -17,6 +17,13 @@ typedef struct id_reader {
 int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
                 const char *text, size_t length, firn_error *error);
 
+/* The first reading that is another ID than the best one, so that to guess would be silent; NULL: they
+ * are all one ID. */
+const firn_reading *readings_differ(const firn_reading *readings, size_t count);
+/* In another scheme: the best reading whose content it can hold; if none, what the best one says. */
+int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *readings,
+                     size_t count, firn_error *error);
+
 /* The index of the slice that is the time, or -1. */
 int scheme_time_index(const firn_scheme *scheme);
 

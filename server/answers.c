@@ -307,27 +307,12 @@ static int answer_show(const request *it, reply *out, firn_error *error) {
 /* A text that is two IDs in two forms is refused: a guess would be silent here. */
 static int check_certain(const firn_reading *readings, size_t count, const char *text,
                          firn_error *error) {
-    for (size_t i = 1; i < count; i++) {
-        if (readings[i].id.bits != readings[0].id.bits ||
-            firn_id_cmp(&readings[i].id, &readings[0].id) != 0) {
-            return set_error(error, FIRN_ETEXT,
-                             "'%.50s' is %s as %s and %s as %s: name scheme or from", text,
-                             firn_form_name(readings[0].form), readings[0].scheme->name,
-                             firn_form_name(readings[i].form), readings[i].scheme->name);
-        }
-    }
-    return FIRN_OK;
-}
-
-/* Into another scheme: the best reading whose content it can hold; if none, what the best says. */
-static int into_scheme(firn_id *id, const firn_scheme *to, const firn_reading *readings,
-                       size_t count, firn_error *error) {
-    firn_error none;
-    int code = firn_convert(id, to, &readings[0].id, readings[0].scheme, error), first = code;
-    for (size_t i = 1; i < count && code != FIRN_OK; i++) {
-        code = firn_convert(id, to, &readings[i].id, readings[i].scheme, &none);
-    }
-    return code == FIRN_OK ? code : first;
+    const firn_reading *other = readings_differ(readings, count);
+    return other == NULL ? FIRN_OK
+                         : set_error(error, FIRN_ETEXT,
+                                     "'%.50s' is %s as %s and %s as %s: name scheme or from", text,
+                                     firn_form_name(readings[0].form), readings[0].scheme->name,
+                                     firn_form_name(other->form), other->scheme->name);
 }
 
 static int answer_convert(request *it, reply *out, firn_error *error) {
@@ -367,7 +352,7 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
                       to);
     } else {
         it->form = row.form;
-        code = into_scheme(&id, &row, readings, count, error);
+        code = readings_convert(&id, &row, readings, count, error);
     }
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }

@@ -4,6 +4,7 @@
 #ifndef FIRN_DECIMAL_H
 #define FIRN_DECIMAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -58,6 +59,13 @@ static inline size_t decimal_write(char *out, uint64_t n) {
     }
     decimal_eight(out + length, (uint32_t)(n % 100000000));
     return length + 8;
+}
+
+/* The same, with a - where it is signed and negative; room for 25 bytes. */
+static inline size_t decimal_write_signed(char *out, uint64_t n, bool is_signed) {
+    size_t minus = is_signed && n > INT64_MAX;
+    out[0] = '-';
+    return minus + decimal_write(out + minus, minus != 0 ? 0 - n : n);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "log.h"
 #include "server.h"
+#include "steady.h"
 
 #include <linux/tcp.h> /* its tcp_info tells more than glibc's */
 #include <netinet/in.h>
@@ -52,10 +53,6 @@ int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int64_t now_ms(void) {
-    return now_ns() / 1000000;
 }
 
 /* ---- requests that wait ---------------------------------------------------------------------- */
@@ -239,7 +236,7 @@ static client *welcome(http_loop *loop, struct MHD_Connection *connection) {
     it->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     it->is_unix = loop->listener->is_unix;
     it->fresh = true;
-    it->since_ms = now_ms();
+    it->since_ms = steady_ms();
     it->next = loop->clients;
     if (it->next != NULL) {
         it->next->previous = it;
@@ -413,7 +410,7 @@ static void *run_loop(void *self) {
     while (!atomic_load_explicit(&loop->closing, memory_order_relaxed)) {
         come_round(loop);
     }
-    while (loop->clients != NULL && now_ms() < atomic_load(&loop->end_ms)) {
+    while (loop->clients != NULL && steady_ms() < atomic_load(&loop->end_ms)) {
         send_home(loop, false);
         come_round(loop);
     }
@@ -448,7 +445,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     if (loop->worker == NULL) {
         return set_error(error, FIRN_EMEMORY, "no room for a thread of HTTP: set http_threads");
     }
-    loop->beat_ms = now_ms();
+    loop->beat_ms = steady_ms();
     pthread_mutex_init(&loop->lock, NULL);
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
@@ -484,7 +481,7 @@ int http_door_open(listener all[], int count, int threads, firn_error *error) {
 }
 
 void http_door_close(int64_t ms) {
-    int64_t end = now_ms() + ms;
+    int64_t end = steady_ms() + ms;
     for (int i = 0; i < loop_count; i++) {
         atomic_store(&loops[i].end_ms, end);
         atomic_store(&loops[i].closing, true);
@@ -498,14 +495,10 @@ void http_door_close(int64_t ms) {
 }
 
 int64_t http_door_beat_ms(void) {
-    int64_t now = now_ms(), worst = 0;
+    int64_t now = steady_ms(), worst = 0;
     for (int i = 0; i < loop_count; i++) {
         int64_t ago = now - atomic_load_explicit(&loops[i].beat_ms, memory_order_relaxed);
         worst = ago > worst ? ago : worst;
     }
     return worst;
-}
-
-/* Requests that wait are tried every millisecond anyway. */
-void http_door_news(void) {
 }

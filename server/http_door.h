@@ -9,6 +9,5 @@
 int http_door_open(listener all[], int count, int threads, firn_error *error);
 void http_door_close(int64_t ms);
 int64_t http_door_beat_ms(void);
-void http_door_news(void);
 
 #endif

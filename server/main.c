@@ -16,6 +16,7 @@
 #include "resp_door.h"
 #include "server.h"
 #include "setting.h"
+#include "steady.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -45,7 +46,7 @@ typedef struct door {
     int count, copies;
     int (*open)(listener all[], int count, int threads, firn_error *error);
     void (*close)(int64_t ms);
-    void (*news)(void);
+    void (*news)(void); /* NULL: what waits there looks again by itself */
     int threads;
     bool is_open;
 } door;
@@ -66,17 +67,8 @@ static struct {
                             .open = resp_door_open,
                             .close = resp_door_close,
                             .news = resp_door_news},
-             [DOOR_HTTP] = {.name = "http",
-                            .open = http_door_open,
-                            .close = http_door_close,
-                            .news = http_door_news},
+             [DOOR_HTTP] = {.name = "http", .open = http_door_open, .close = http_door_close},
          }};
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* What ends the process before it serves is told as the command does it. */
 static int fail(const firn_error *error) {
@@ -263,7 +255,7 @@ static int open_all(firn_error *error) {
 static void tell_doors(void *self) {
     (void)self;
     for (int i = 0; i < DOOR_COUNT; i++) {
-        if (all.doors[i].is_open) {
+        if (all.doors[i].is_open && all.doors[i].news != NULL) {
             all.doors[i].news();
         }
     }
@@ -271,10 +263,10 @@ static void tell_doors(void *self) {
 
 /* Clients first, then what they were served from. */
 static void close_all(void) {
-    int64_t end = now_ms() + all.config.set.stop_s * 1000;
+    int64_t end = steady_ms() + all.config.set.stop_s * 1000;
     for (int i = 0; i < DOOR_COUNT; i++) {
         if (all.doors[i].is_open) {
-            int64_t left = end - now_ms();
+            int64_t left = end - steady_ms();
             all.doors[i].close(left > 0 ? left : 0);
         }
         listeners_close(all.doors[i].all, all.doors[i].count);
@@ -302,11 +294,11 @@ static bool is_alive(void) {
 
 /* Who watches us ends us when this stays out. */
 static void tell_alive(void) {
-    if (all.watchdog_ms == 0 || now_ms() - all.alive_at_ms < all.watchdog_ms / 3) {
+    if (all.watchdog_ms == 0 || steady_ms() - all.alive_at_ms < all.watchdog_ms / 3) {
         return;
     }
     if (is_alive()) {
-        all.alive_at_ms = now_ms();
+        all.alive_at_ms = steady_ms();
         notify_alive();
     } else {
         log_event(LOG_LEVEL_ERROR, "stuck", "why", "a thread does not come round", NULL);
@@ -423,7 +415,7 @@ static volatile int64_t ending_since_ms; /* written before its handler is there 
 
 /* While we end: who asks again does not want to wait. Windows are lost then, and nothing else. */
 static void end_at_once(int number) {
-    if (now_ms() - ending_since_ms >= AGAIN_MS) {
+    if (steady_ms() - ending_since_ms >= AGAIN_MS) {
         signal(number, SIG_DFL);
         raise(number); /* comes as soon as the handler ends */
     }
@@ -440,7 +432,7 @@ static void take_signals(sigset_t *set) {
 
 static void let_signals_end(const sigset_t *set) {
     struct sigaction action = {.sa_handler = end_at_once};
-    ending_since_ms = now_ms();
+    ending_since_ms = steady_ms();
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGHUP, SIG_IGN);
@@ -505,7 +497,7 @@ static int serve(void) {
     all.ready = true;
     all.on_terminal = isatty(STDIN_FILENO) == 1;
     all.watchdog_ms = notify_watchdog_ms();
-    all.alive_at_ms = now_ms();
+    all.alive_at_ms = steady_ms();
     notify_ready("serving");
     int number = run(&set);
 

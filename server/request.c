@@ -893,11 +893,9 @@ void sent_free(sent_errand *sent) {
 
 size_t write_number(char *out, uint64_t number, bool is_signed) {
     char digits[DECIMAL_MAX + 8]; /* a step writes eight bytes at once */
-    bool minus = is_signed && (int64_t)number < 0;
-    size_t length = decimal_write(digits, minus ? 0 - number : number);
-    out[0] = '-';
-    memcpy(out + minus, digits, length);
-    return length + minus;
+    size_t length = decimal_write_signed(digits, number, is_signed);
+    memcpy(out, digits, length);
+    return length;
 }
 
 size_t reply_write_id(char *out, const request *it, const reply *of, size_t i) {

@@ -425,9 +425,7 @@ static size_t write_long(char *at, const uint64_t *numbers, size_t count, bool i
 
 static char *write_number_bulk(char *at, uint64_t number, bool is_signed) {
     char digits[HEAD_SIZE + 1];
-    size_t sign = is_signed && number > INT64_MAX;
-    digits[0] = '-';
-    size_t length = sign + decimal_write(digits + sign, sign != 0 ? 0 - number : number);
+    size_t length = decimal_write_signed(digits, number, is_signed);
     at = write_head(at, '$', (int64_t)length);
     memcpy(at, digits, length);
     return write_end(at + length);

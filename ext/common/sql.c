@@ -295,16 +295,13 @@ int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
 }
 
 int sql_certain(const firn_reading *readings, size_t count, firn_error *error) {
-    for (size_t i = 1; i < count; i++) {
-        if (readings[i].id.bits != readings[0].id.bits ||
-            firn_id_cmp(&readings[i].id, &readings[0].id) != 0) {
-            return set_error(error, FIRN_ETEXT,
-                             "it is %s as %s and %s as %s, which are two IDs: name its scheme",
-                             firn_form_name(readings[0].form), readings[0].scheme->name,
-                             firn_form_name(readings[i].form), readings[i].scheme->name);
-        }
-    }
-    return FIRN_OK;
+    const firn_reading *other = readings_differ(readings, count);
+    return other == NULL
+               ? FIRN_OK
+               : set_error(error, FIRN_ETEXT,
+                           "it is %s as %s and %s as %s, which are two IDs: name its scheme",
+                           firn_form_name(readings[0].form), readings[0].scheme->name,
+                           firn_form_name(other->form), other->scheme->name);
 }
 
 static int convert_form(char text[FIRN_TEXT_SIZE], const firn_reading *readings, size_t count,
@@ -330,14 +327,7 @@ int sql_convert(char text[FIRN_TEXT_SIZE], const firn_reading *readings, size_t 
         return convert_form(text, readings, count, firn_form_find(name), error);
     }
     code = code == FIRN_OK ? sql_scheme(&scheme, to, length, error) : code;
-    if (code != FIRN_OK) {
-        return code;
-    }
-    /* The best reading whose content the other scheme holds; else what the best one says. */
-    code = firn_convert(&out, &scheme, &readings[0].id, readings[0].scheme, error);
-    for (size_t i = 1; i < count && code != FIRN_OK; i++) {
-        code = firn_convert(&out, &scheme, &readings[i].id, readings[i].scheme, NULL);
-    }
+    code = code == FIRN_OK ? readings_convert(&out, &scheme, readings, count, error) : code;
     if (code == FIRN_OK) {
         firn_format(text, &out, scheme.form);
     }

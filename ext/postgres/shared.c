@@ -415,6 +415,16 @@ static void refuse_late(void) {
                 firn_setting_max_wait_ms);
 }
 
+/* Until somebody is answered. A keeper that was not there to be woken looks by itself when it comes. */
+static void sleep_awhile(patience *waited) {
+    int64 left = patience_left(waited);
+    if (left <= 0) {
+        ConditionVariableCancelSleep();
+        refuse_late();
+    }
+    ConditionVariableTimedSleep(&firn_slots->answered, left < 500 ? left : 500, PG_WAIT_EXTENSION);
+}
+
 /* Asks and waits for the answer: an error of it, when the window was not raised. */
 static void ask(firn_cell *cell, patience *waited) {
     uint32 mine = pg_atomic_read_u32(&cell->asked);
@@ -426,14 +436,7 @@ static void ask(firn_cell *cell, patience *waited) {
     wake_keeper();
     ConditionVariablePrepareToSleep(&firn_slots->answered);
     while ((int32)(pg_atomic_read_u32(&cell->answered) - mine) < 0) {
-        int64 left = patience_left(waited);
-        if (left <= 0) {
-            ConditionVariableCancelSleep();
-            refuse_late();
-        }
-        /* a keeper that was not there to be woken looks by itself when it comes */
-        ConditionVariableTimedSleep(&firn_slots->answered, left < 500 ? left : 500,
-                                    PG_WAIT_EXTENSION);
+        sleep_awhile(waited);
     }
     ConditionVariableCancelSleep();
     LWLockAcquire(firn_slots->lock, LW_SHARED);
@@ -720,13 +723,7 @@ static firn_take *post(const firn_take *wanted, patience *waited) {
 static void await(firn_take *take, patience *waited) {
     ConditionVariablePrepareToSleep(&firn_slots->answered);
     while (!is_answered(take)) {
-        int64 left = patience_left(waited);
-        if (left <= 0) {
-            ConditionVariableCancelSleep();
-            refuse_late();
-        }
-        ConditionVariableTimedSleep(&firn_slots->answered, left < 500 ? left : 500,
-                                    PG_WAIT_EXTENSION);
+        sleep_awhile(waited);
     }
     ConditionVariableCancelSleep();
 }
