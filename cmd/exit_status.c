@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table from the library's codes to exit statuses: see status.h. */
+/* The table from the library's codes to exit statuses: see exit_status.h. */
 #include "exit_status.h"
 
 #include <firn/firn.h>

@@ -383,15 +383,19 @@ static int try_without_store(generator *it, bool *reserved, firn_error *error) {
     return FIRN_OK;
 }
 
+static int refuse_full(firn_error *error) {
+    return set_error(error, FIRN_ERANGE,
+                     "%zu generators are open, which is the most: raise generators_most",
+                     generators.most);
+}
+
 /* Puts it into the table, or finds the one of its name. */
 static int add_generator(generator *it, generator **out, firn_error *error) {
     int code = FIRN_OK;
     pthread_mutex_lock(&lock);
     *out = find(&generators, (word){it->name, strlen(it->name)});
     if (*out == NULL && is_full(&generators)) {
-        code = set_error(error, FIRN_ERANGE,
-                         "%zu generators are open, which is the most: raise generators_most",
-                         generators.most);
+        code = refuse_full(error);
     } else if (*out == NULL) {
         add(&generators, it);
         *out = it;
@@ -471,9 +475,7 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
         return FIRN_OK;
     }
     if (is_full(&generators)) { /* asked again below: here so that nothing is claimed for nothing */
-        return set_error(error, FIRN_ERANGE,
-                         "%zu generators are open, which is the most: raise generators_most",
-                         generators.most);
+        return refuse_full(error);
     }
     int code = make_generator(&it, name, name, "", NULL, NULL, error);
     if (code != FIRN_OK) {

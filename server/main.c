@@ -43,11 +43,11 @@ enum {
 typedef struct door {
     const char *name;
     listener *all;
-    int count, copies;
+    int count;
     int (*open)(listener all[], int count, int threads, firn_error *error);
     void (*close)(int64_t ms);
     void (*news)(void); /* NULL: what waits there looks again by itself */
-    int threads;
+    int threads;        /* each has a copy of every socket */
     bool is_open;
 } door;
 
@@ -200,19 +200,19 @@ static int check_reach(const settings *set, firn_error *error) {
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static int open_listeners(door *it, const char *addresses, firn_error *error) {
-    int room = LISTENERS_MAX * it->copies;
+    int room = LISTENERS_MAX * it->threads;
     it->all = calloc((size_t)room, sizeof *it->all);
     if (it->all == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
     }
     int mode = (int)strtol(all.config.set.socket_mode, NULL, 8);
-    int count = listeners_open(it->all, room, it->name, addresses, it->copies, mode, error);
+    int count = listeners_open(it->all, room, it->name, addresses, it->threads, mode, error);
     it->count = count < 0 ? 0 : count;
     return count < 0 ? count : FIRN_OK;
 }
 
 static void tell_listeners(const door *it) {
-    for (int i = 0; i < it->count; i += it->copies) {
+    for (int i = 0; i < it->count; i += it->threads) {
         const listener *one = &it->all[i];
         bool tls = credentials_are_there() && !one->is_unix;
         log_event(LOG_LEVEL_INFO, "listening", "door", it->name, "address", one->address, "tls",
@@ -234,9 +234,8 @@ static void tell_hints(void) {
 static int open_all(firn_error *error) {
     const settings *set = &all.config.set;
     door *resp = &all.doors[DOOR_RESP], *http = &all.doors[DOOR_HTTP];
-    resp->threads = resp->copies = set->loops > 0 ? (int)set->loops : cores();
-    http->threads = http->copies =
-        set->http_threads > 0 ? (int)set->http_threads : (cores() < 4 ? cores() : 4);
+    resp->threads = set->loops > 0 ? (int)set->loops : cores();
+    http->threads = set->http_threads > 0 ? (int)set->http_threads : (cores() < 4 ? cores() : 4);
     int code = access_load(or_null(set->tokens), error);
     code = code == FIRN_OK ? credentials_load(set->tls_cert, set->tls_key, error) : code;
     code = code == FIRN_OK ? open_listeners(resp, set->resp, error) : code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See metrics.h. Each metric is a row: its name, kind and help, and what reads it. */
-#include "metrics.h"
+/* /metrics: the server's counters as Prometheus reads them (text format 0.0.4). Each metric is a row:
+ * its name, kind and help, and what reads it. Reads what others count. */
+#include "text.h"
 
 #include "catalog.h"
 #include "exchange.h"
@@ -309,7 +310,7 @@ static void write_stores(text_out *to) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-void metrics_write(text_out *to) {
+static void write_metrics(text_out *to) {
     char why[256];
     begin(to, "build_info", "gauge", "The version, as a label; always 1.");
     text_print(to, "firn_build_info{version=\"%s\"} 1\n", firn_version());
@@ -329,7 +330,7 @@ void metrics_write(text_out *to) {
 
 enum MHD_Result page_metrics(exchange *it) {
     text_out made = {0};
-    metrics_write(&made);
+    write_metrics(&made);
     if (made.failed) {
         free(made.bytes);
         return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY", "out of memory");
