@@ -30,9 +30,9 @@ block c >first.c
 check "the program of the README compiles without a warning" sh -c \
     'cc -std=c99 -pedantic -Wall -Wextra -Werror -o strict first.c $(pkg-config --cflags --libs firn)'
 # The server of the README, on other ports, since somebody may be trying the real one.
-FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 firn serve --hints --auto-create >"$TMPDIR/hints" 2>"$TMPDIR/served" &
+FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 FIRN_WAIT_MS=60000 firn serve --hints --auto-create >"$TMPDIR/hints" 2>"$TMPDIR/served" &
 server=$!
-for _ in $(seq 300); do
+for _ in $(seq 600); do
     grep -q Ctrl-C "$TMPDIR/hints" && break
     sleep 0.1
 done

@@ -62,7 +62,7 @@ class Server:
         self.base = self.address()
 
     def address(self):
-        for _ in range(200):
+        for _ in range(1200):
             found = re.search(r"127\.0\.0\.1:([1-9]\d*)", self.said())
             if found:
                 return "http://" + found.group(0)
@@ -82,7 +82,7 @@ class Server:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(15)
+            return self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait(5)

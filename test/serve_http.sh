@@ -5,6 +5,7 @@
 program=$BUILD/bin/firn-serve
 [ -x "$program" ] || { fail "the server is built"; finish; }
 server=
+export FIRN_WAIT_MS=60000 # the store's disk may be slow
 trap '[ -z "$server" ] || kill "$server"' EXIT
 
 # begin FLAGS...: a server with an empty store of its own; $at is its address.

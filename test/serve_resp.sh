@@ -165,7 +165,7 @@ export PYTHONDONTWRITEBYTECODE
 node_speaks() {
     spoken=yes
     same "the client redis $2 for Node.js speaks RESP$3" fine \
-        "$(NODE_PATH=$1 timeout 60 node test/serve/clients.js "${resp##*:}" "$3" 2>&1)"
+        "$(NODE_PATH=$1 timeout 120 node test/serve/clients.js "${resp##*:}" "$3" 2>&1)"
 }
 serve --auto-create
 if command -v node >/dev/null; then

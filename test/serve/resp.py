@@ -181,7 +181,7 @@ def others_come_in_between():
 
 
 def what_a_range_has_not():
-    it = server("ends", "[segment short]\nend = 1000\nstep = 10\n", wait_ms=50).start()
+    it = server("ends", "[segment short]\nend = 1000\nstep = 10\n").start()
     with Client(it.port) as client:
         tap.same("a short segment begins with 1", 1, client.ask("INCR", "short"))
         client.send(command("INCRBY", "short", 5000) * 500)
