@@ -6,6 +6,7 @@
 #include "catalog.h"
 #include "console.h"
 #include "object.h"
+#include "plain.h"
 #include "server.h"
 #include "text.h"
 
@@ -268,32 +269,14 @@ static enum MHD_Result write_run(exchange *it, const reply *of) {
     return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
 }
 
-/* The strings of an array or an object, a line each; false: it has something else in it. */
-static bool write_lines(text_out *to, const json_t *from) {
-    size_t i;
-    const char *key;
-    json_t *value;
-    bool all = json_is_array(from) || json_is_object(from);
-    json_array_foreach((json_t *)(uintptr_t)from, i, value) {
-        all = all && json_is_string(value);
-        text_print(to, "%.900s\n", all ? json_string_value(value) : "");
-    }
-    json_object_foreach((json_t *)(uintptr_t)from, key, value) {
-        all = all && json_is_string(value);
-        text_print(to, "%.900s\n", all ? json_string_value(value) : "");
-    }
-    return all && to->length > 0;
-}
-
-/* What is more than strings has no plain text: JSON is sent all the same. */
 static enum MHD_Result write_json(exchange *it, json_t *made) {
     text_out lines = {0};
-    if (it->as_text && write_lines(&lines, made)) {
-        json_decref(made);
-        return answer_made(it, MHD_HTTP_OK, plain_type, &lines);
+    if (!it->as_text) {
+        return answer_json(it, MHD_HTTP_OK, data_type, made);
     }
-    free(lines.bytes);
-    return answer_json(it, MHD_HTTP_OK, data_type, made);
+    plain_write(&lines, made);
+    json_decref(made);
+    return answer_made(it, MHD_HTTP_OK, plain_type, &lines);
 }
 
 enum MHD_Result write_answer(exchange *it, const reply *of) {

@@ -124,6 +124,14 @@ json "POST issues too" '.ids | length == 2' '/v1/new/snowflake?n=2' -X POST
 json "65536 are given at once" '.ids | unique | length == 65536' '/v1/new/uuid7?n=65536'
 same "HEAD tells the length alone" "200 32 0" "$(curl -sI --max-time 30 "http://$at/v1/new/snowflake" -w '%{http_code} %header{content-length} %{size_download}' -o /dev/null)"
 same "replies are not kept by anybody" no-store "$(header Cache-Control /v1/new/snowflake)"
+ask '/v1/show/1541815603606036480?format=text'
+same "what is in an ID is a name and its value a line" "200 text/plain; charset=utf-8 scheme snowflake|bits 64|time 2022-06-28T16:07:40.105Z|fields.worker 26" \
+    "$status $type $(printf '%s\n' "$out" | grep -E '^(scheme|bits|time|fields.worker) ' | paste -sd '|')"
+lines "a range is its two ends" '17[0-9]{17}' 2 '/v1/range/snowflake?from=2024-01-01&to=2024-01-02&format=text'
+ask '/v1/schemes?format=text'
+same "each scheme stands for itself" "$("$FIRN" schemes --json | wc -l)" "$(printf '%s\n' "$out" | awk -v RS= '/^name [^\n]+\nbits [0-9]+\n/ { n++ } END { print n }')"
+ask '/v1/show/nothing-known?format=text'
+same "a failure is a problem all the same" "422 application/problem+json" "$status $type"
 check "IDs of many requests are all different" [ "$(for _ in 1 2 3 4 5 6 7 8; do
     curl -s --max-time 30 "http://$at/v1/new/snowflake?n=1000&format=text"
 done | sort -u | wc -l)" = 8000 ]

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON as lines: see plain.h. */
+#include "plain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MOST = 200 }; /* of nested names, joined by dots; those of answers are far shorter */
+
+static void add_text(text_out *to, const char *text) {
+    text_add(to, text, strlen(text));
+}
+
+static bool is_plain(const char *text) {
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < ' ' || *text == '\177') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_nested(json_t *value) {
+    return json_is_array(value) || json_is_object(value);
+}
+
+static bool is_empty(json_t *value) {
+    return json_is_null(value) ||
+           (is_nested(value) && json_array_size(value) == 0 && json_object_size(value) == 0);
+}
+
+/* One that is not nested. */
+static void add_value(text_out *to, json_t *value) {
+    if (is_empty(value)) {
+        add_text(to, "none");
+    } else if (json_is_string(value) && is_plain(json_string_value(value))) {
+        add_text(to, json_string_value(value));
+    } else {
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        add_text(to, text != NULL ? text : "");
+        to->failed = to->failed || text == NULL;
+        free(text);
+    }
+}
+
+/* Those of an array with blanks between; false: some are nested, and nothing is written. */
+static bool add_row(text_out *to, json_t *array) {
+    size_t count = json_array_size(array);
+    for (size_t i = 0; i < count; i++) {
+        if (is_nested(json_array_get(array, i))) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_text(to, i > 0 ? " " : "");
+        add_value(to, json_array_get(array, i));
+    }
+    return count > 0;
+}
+
+static void add_members(text_out *to, const char *above, json_t *object);
+
+static void add_member(text_out *to, const char *name, json_t *value) {
+    char below[NAME_MOST];
+    size_t start = to->length;
+    if (json_is_object(value) && !is_empty(value)) {
+        snprintf(below, sizeof below, "%s.", name);
+        add_members(to, below, value);
+        return;
+    }
+    add_text(to, name);
+    add_text(to, " ");
+    if (is_empty(value) || !json_is_array(value)) {
+        add_value(to, value);
+    } else if (!add_row(to, value)) {
+        to->length = start;
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            snprintf(below, sizeof below, "%s.%zu", name, i);
+            add_member(to, below, json_array_get(value, i));
+        }
+        return;
+    }
+    add_text(to, "\n");
+}
+
+static void add_members(text_out *to, const char *above, json_t *object) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        char name[NAME_MOST];
+        snprintf(name, sizeof name, "%s%s", above, key);
+        add_member(to, name, value);
+    }
+}
+
+static bool has_only_strings(json_t *object) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        if (!json_is_string(value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_strings(text_out *to, json_t *object) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        add_value(to, value);
+        add_text(to, "\n");
+    }
+}
+
+/* One of an array that is the whole answer. */
+static void add_item(text_out *to, json_t *item, bool first) {
+    if (json_is_object(item) && !is_empty(item)) {
+        add_text(to, first ? "" : "\n");
+        add_members(to, "", item);
+        return;
+    }
+    if (!json_is_array(item) || !add_row(to, item)) {
+        add_value(to, item);
+    }
+    add_text(to, "\n");
+}
+
+void plain_write(text_out *to, json_t *from) {
+    if (json_is_object(from)) {
+        if (has_only_strings(from)) {
+            add_strings(to, from);
+        } else {
+            add_members(to, "", from);
+        }
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(from); i++) {
+        add_item(to, json_array_get(from, i), i == 0);
+    }
+    if (!json_is_array(from)) {
+        add_item(to, from, true);
+    }
+}
