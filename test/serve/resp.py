@@ -164,19 +164,30 @@ def who_guesses_tokens():
     ended(it)
 
 
+def commands_done(client):
+    words = dict(line.split(":", 1) for line in client.ask("INFO", "stats").split("\r\n") if ":" in line)
+    return int(words["total_commands_processed"])
+
+
 def others_come_in_between():
-    """Commands that cost a thousand times as much as others, sent at once: the one thread serves others in between."""
+    """Commands that cost a thousand times as much as others, sent at once: the one thread serves others in between.
+    Of several tries one is enough, since this client may be too late to see it."""
     count = 2000
+    row = "time:40/ms node:10 sequence:13"
+    costly = command("FIRN.CONVERT", "1234567890123456789", row, "scheme", row) * count
     it = server("turns", loops=1).start()
+    answers, in_between = set(), 0
     with Client(it.port) as client, Client(it.port) as other:
-        other.ask("PING")
-        row = "time:40/ms node:10 sequence:13"
-        client.send(command("FIRN.CONVERT", "1234567890123456789", row, "scheme", row) * count)
-        client.read()
-        words = dict(line.split(":", 1) for line in other.ask("INFO", "stats").split("\r\n") if ":" in line)
-        done = int(words["total_commands_processed"])
-        tap.check("who sends costly commands does not hold up others until all are answered", done < count, done)
-        tap.same("and is answered all of them", {"1234567890123456789"}, {client.read() for _ in range(count - 1)})
+        for _ in range(20):
+            before = commands_done(other)
+            client.send(costly)
+            client.read()
+            in_between += commands_done(other) - before < count
+            answers |= {client.read() for _ in range(count - 1)}
+            if in_between:
+                break
+    tap.check("who sends costly commands does not hold up others until all are answered", in_between > 0)
+    tap.same("and is answered all of them", {"1234567890123456789"}, answers)
     ended(it)
 
 
