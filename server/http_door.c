@@ -21,7 +21,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#define ROUND_MS    1000  /* a loop comes round at least that often */
+#define ROUND_MS    100   /* a loop comes round at least that often: nothing wakes it when we end */
 #define SWEEP_MS    2500  /* who is idle or has left is looked for at least that often */
 #define ERRAND_MS   20    /* and that often while an errand is out, or the door is closed */
 #define IDLE_MS     60000 /* a client that asks nothing for so long is closed */
@@ -485,7 +485,7 @@ void http_door_close(int64_t ms) {
     for (int i = 0; i < loop_count; i++) {
         atomic_store(&loops[i].end_ms, end);
         atomic_store(&loops[i].closing, true);
-        MHD_quiesce_daemon(loops[i].daemon); /* wakes the loop; the socket stays the caller's */
+        MHD_quiesce_daemon(loops[i].daemon); /* no more clients; the socket stays the caller's */
     }
     for (int i = 0; i < loop_count; i++) {
         pthread_join(loops[i].thread, NULL);
