@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The catalog: see catalog.h. Two tables by name that only grow, read without a lock; everything
- * else here is done by keepers, or before the threads start. Issues nothing by itself. */
+ * else here is done by keepers, or by the main thread. Issues nothing by itself. */
 #include "catalog.h"
 
 #include "fault.h"
@@ -425,8 +425,8 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
         code = add_generator(it, &found, error);
     }
     if (code == FIRN_OK && found != it) {
-        code = set_error(error, FIRN_EUSAGE, "the generator %s is configured twice: rename one",
-                         it->name);
+        code = set_error(error, FIRN_EUSAGE,
+                         "the generator %s is there already: restart the server", it->name);
     }
     if (code != FIRN_OK) {
         free_generator(it);
@@ -590,7 +590,7 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
         code = add_segment(it, &found, error);
     }
     if (code == FIRN_OK && found != it) {
-        code = set_error(error, FIRN_EUSAGE, "the segment %s is configured twice: rename one",
+        code = set_error(error, FIRN_EUSAGE, "the segment %s is there already: restart the server",
                          it->name);
     }
     if (code != FIRN_OK) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What this server issues from: generators and segments by name. Looking one up takes no lock; they
- * are added by keepers only, never removed, and never more than the configured most. */
+ * are added by keepers and by the main thread, never removed, and never more than the configured
+ * most. */
 #ifndef FIRN_CATALOG_H
 #define FIRN_CATALOG_H
 
@@ -83,8 +84,9 @@ struct segment {
  * none of its own. FIRN_EUSAGE: a URL that no store has. */
 int catalog_begin(const char *store, size_t generators_most, size_t segments_most,
                   size_t auto_create, firn_error *error);
-/* Adds one of the configuration; the keeper opens it in the background. FIRN_EUSAGE, FIRN_ERANGE.
- * `store` NULL: the default one. */
+/* Adds one of the configuration, before the threads start or while they serve; the keeper opens it in
+ * the background. FIRN_EUSAGE, FIRN_ERANGE: there are as many as may be, or one of that name is there
+ * already. `store` NULL: the default one. */
 int catalog_add_generator(const char *name, const char *scheme, const char *keys, const char *store,
                           const char *form, const char *prefix, firn_error *error);
 int catalog_add_segment(const char *name, const char *keys, const char *store, firn_error *error);

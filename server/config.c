@@ -274,6 +274,28 @@ void config_free(config *it) {
     it->name_count = 0;
 }
 
+const named *config_find(const config *it, bool is_segment, const char *name) {
+    for (size_t i = 0; i < it->name_count; i++) {
+        if (it->names[i].is_segment == is_segment && strcmp(it->names[i].name, name) == 0) {
+            return &it->names[i];
+        }
+    }
+    return NULL;
+}
+
+int config_keep(config *it, const named *section, firn_error *error) {
+    if ((it->name_count & (it->name_count - 1)) == 0) { /* room for a power of two is full */
+        size_t room = it->name_count == 0 ? 1 : it->name_count * 2;
+        named *more = realloc(it->names, room * sizeof *more);
+        if (more == NULL) {
+            return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        }
+        it->names = more;
+    }
+    it->names[it->name_count++] = *section;
+    return FIRN_OK;
+}
+
 /* ---- for people ----------------------------------------------------------------------------- */
 
 /* A URL without the password that may stand in USER:PASSWORD@. What looks like one and is not

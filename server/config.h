@@ -46,6 +46,10 @@ int config_read(config *it, int count, char **words, firn_error *error);
 void config_print(const config *it);
 void config_help(void);
 void config_free(config *it);
+/* A section of it by its name; NULL: there is none. */
+const named *config_find(const config *it, bool is_segment, const char *name);
+/* Takes a copy as its last section. FIRN_EMEMORY. */
+int config_keep(config *it, const named *section, firn_error *error);
 
 /* The settings in force; those that reload change at once when a new table is put up. Any thread. */
 const settings *settings_now(void);

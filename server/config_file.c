@@ -31,15 +31,6 @@ typedef struct reading {
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-static named *find_named(const config *it, bool is_segment, const char *name) {
-    for (size_t i = 0; i < it->name_count; i++) {
-        if (it->names[i].is_segment == is_segment && strcmp(it->names[i].name, name) == 0) {
-            return &it->names[i];
-        }
-    }
-    return NULL;
-}
-
 /* A name is asked for in commands and paths, so it is one word of plain characters. */
 static bool is_plain(const char *name) {
     for (; *name != '\0'; name++) {
@@ -58,7 +49,7 @@ static int add_named(reading *from, bool is_segment, const char *name) {
                          "%s: [%s %.40s] is no name: write 1 to %d letters, digits and signs",
                          from->where, kind, name, NAME_SIZE - 1);
     }
-    const named *first = find_named(it, is_segment, name);
+    const named *first = config_find(it, is_segment, name);
     if (first != NULL) {
         return set_error(from->error, FIRN_EUSAGE,
                          "%s: [%s %s] is given twice: it is at %.100s already", from->where, kind,
@@ -69,20 +60,11 @@ static int add_named(reading *from, bool is_segment, const char *name) {
                          "%s: more than %d generators and segments: let auto_create make some",
                          from->where, NAMES_MAX);
     }
-    if ((it->name_count & (it->name_count - 1)) == 0) { /* room for a power of two is full */
-        size_t room = it->name_count == 0 ? 1 : it->name_count * 2;
-        named *more = realloc(it->names, room * sizeof *more);
-        if (more == NULL) {
-            return set_error(from->error, FIRN_EMEMORY, "out of memory: give the process more");
-        }
-        it->names = more;
-    }
-    named *added = &it->names[it->name_count++];
-    *added = (named){.is_segment = is_segment};
-    snprintf(added->name, sizeof added->name, "%s", name);
-    snprintf(added->where, sizeof added->where, "%s", from->where);
+    named added = {.is_segment = is_segment};
+    snprintf(added.name, sizeof added.name, "%s", name);
+    snprintf(added.where, sizeof added.where, "%s", from->where);
     from->section = SECTION_NAMED;
-    return FIRN_OK;
+    return config_keep(it, &added, from->error);
 }
 
 /* `text` is what stands between the brackets, without blanks round it. */

@@ -322,20 +322,55 @@ static void tell_ready(void) {
 
 /* ---- reload --------------------------------------------------------------------------------- */
 
-static bool same_names(const config *a, const config *b) {
-    if (a->name_count != b->name_count) {
-        return false;
+static bool is_same(const named *a, const named *b) {
+    return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->keys, b->keys) == 0 &&
+           strcmp(a->store, b->store) == 0 && strcmp(a->form, b->form) == 0 &&
+           strcmp(a->prefix, b->prefix) == 0;
+}
+
+static bool is_served(const named *it) {
+    word name = {it->name, strlen(it->name)};
+    return it->is_segment ? catalog_segment(name) != NULL : catalog_generator(name) != NULL;
+}
+
+static void tell_name(enum log_level level, const char *event, const named *it, const char *why) {
+    log_event(level, event, it->is_segment ? "segment" : "generator", it->name,
+              why != NULL ? "why" : NULL, why, NULL);
+}
+
+static void add_while_serving(const named *it) {
+    firn_error error;
+    int code = config_keep(&all.config, it, &error);
+    if (code == FIRN_OK) {
+        code = add_name(it, &error);
+        all.config.name_count -= code != FIRN_OK;
     }
-    for (size_t i = 0; i < a->name_count; i++) {
-        const named *x = &a->names[i], *y = &b->names[i];
-        if (x->is_segment != y->is_segment || strcmp(x->name, y->name) != 0 ||
-            strcmp(x->scheme, y->scheme) != 0 || strcmp(x->keys, y->keys) != 0 ||
-            strcmp(x->store, y->store) != 0 || strcmp(x->form, y->form) != 0 ||
-            strcmp(x->prefix, y->prefix) != 0) {
-            return false;
+    if (code == FIRN_OK) {
+        tell_name(LOG_LEVEL_INFO, "added", it, NULL);
+    } else {
+        tell_name(LOG_LEVEL_ERROR, "cannot be added", it, error.text);
+    }
+}
+
+/* New sections are served from now on. Nothing that issues is ever changed or taken away. */
+static void take_new_names(const config *fresh) {
+    for (size_t i = 0; i < all.config.name_count; i++) {
+        const named *was = &all.config.names[i];
+        if (config_find(fresh, was->is_segment, was->name) == NULL) {
+            tell_name(LOG_LEVEL_WARNING, "needs a restart", was, "its section is gone");
         }
     }
-    return true;
+    for (size_t i = 0; i < fresh->name_count; i++) {
+        const named *it = &fresh->names[i];
+        const named *was = config_find(&all.config, it->is_segment, it->name);
+        if (was == NULL && !is_served(it)) {
+            add_while_serving(it);
+        } else if (was == NULL || !is_same(was, it)) {
+            tell_name(LOG_LEVEL_WARNING, "needs a restart", it,
+                      was == NULL ? "it was opened before it was configured"
+                                  : "its section is another one");
+        }
+    }
 }
 
 static void tell_restart(const char *what) {
@@ -384,10 +419,11 @@ static int take_config(const config *fresh, firn_error *error) {
     }
     log_set((enum log_level)set->log_level, set->log == 1);
     keep_secrets(set);
-    if (!same_names(&all.config, fresh)) {
-        tell_restart("generators and segments");
+    code = take_settings(set, error);
+    if (code == FIRN_OK) {
+        take_new_names(fresh);
     }
-    return take_settings(set, error);
+    return code;
 }
 
 static void reload(void) {

@@ -127,6 +127,10 @@ reloaded() {
 role_of() {
     redis-cli -p "${resp##*:}" --tls --insecure -a "$1" --no-auth-warning ping 2>&1
 }
+# ask_inside WORD...: of the server with TLS, as its admin
+ask_inside() {
+    redis-cli -p "${resp##*:}" --tls --insecure -a newsecretnewsecret --no-auth-warning "$@" 2>&1
+}
 subject() {
     openssl s_client -connect "$1" </dev/null 2>/dev/null | openssl x509 -noout -subject 2>&1 | sed 's/.*= *//'
 }
@@ -144,18 +148,32 @@ same "integers nobody made are refused" "" "$(redis-cli -p "${resp##*:}" --tls -
 
 cp "$TMPDIR/two.pem" "$TMPDIR/cert.pem" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
 echo 'admin newsecretnewsecret' >"$TMPDIR/tokens"
-configure 'auto_create = yes' 'loops = 2' 'log_level = debug' 'block_most = 7' '[segment late]'
+configure 'auto_create = yes' 'loops = 2' 'log_level = debug' 'block_most = 7' '[segment late]' 'start = 500' \
+    '[generator later]' 'scheme = snowflake' 'node = 77'
 reload
 check "SIGHUP reloads" has_told 'event=reloaded'
 same "the new token opens the server" PONG "$(role_of newsecretnewsecret)"
 same "the old one does not any more" "" "$(role_of secretsecretsecret | grep -x PONG)"
 same "both doors show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"
-same "integers nobody made are made now" 1 "$(redis-cli -p "${resp##*:}" --tls --insecure -a newsecretnewsecret --no-auth-warning incr n 2>&1)"
-check "a block has the new bound" sh -c "redis-cli -p '${resp##*:}' --tls --insecure -a newsecretnewsecret --no-auth-warning incrby n 8 2>&1 |
-    grep -q 'count=8 is out of bounds: ask for 1 to 7 (block_most)'"
+same "integers nobody made are made now" 1 "$(ask_inside incr n)"
+same "a block has the new bound" "count=8 is out of bounds: ask for 1 to 7 (block_most)" \
+    "$(ask_inside incrby n 8 | grep -o 'count=8 is out of bounds: ask for 1 to 7 (block_most)')"
 check "what changed is told" has_told 'event="setting changed" setting=auto_create'
 check "what needs a restart is told" has_told 'event="needs a restart" setting=loops'
-check "so are sections" has_told 'event="needs a restart" setting="generators and segments"'
+check "a new segment is told" has_told 'event=added segment=late$'
+same "and served" 500 "$(ask_inside incr late)"
+same "so is a new generator, as its section says" 77 \
+    "$("$FIRN" show --scheme snowflake --json "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
+reload
+same "the same file once more adds nothing" 2 "$(grep -c event=added "$log")"
+configure 'auto_create = yes' 'block_most = 7' '[generator later]' 'scheme = snowflake' 'node = 78' '[segment n]' '[segment latest]'
+reload
+check "a section that changed waits for a restart" has_told 'event="needs a restart" generator=later why="its section is another one"'
+check "so does one that is gone" has_told 'event="needs a restart" segment=late why="its section is gone"'
+check "and one whose segment somebody has made" has_told 'event="needs a restart" segment=n why="it was opened before it was configured"'
+same "all of them are served as before" "501 2 77" "$(ask_inside incr late) $(ask_inside incr n) $("$FIRN" show --scheme snowflake --json \
+    "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
+same "beside the new one" 1 "$(ask_inside incr latest)"
 
 # spoilt SENTENCE PATTERN: a reload that is told so, and changes nothing
 spoilt() {
@@ -181,7 +199,7 @@ cp "$TMPDIR/one.key" "$TMPDIR/key.pem"
 spoilt "so is a key of another certificate" 'not the key of'
 rm "$TMPDIR/tokens" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
 spoilt "so are tokens that are gone" 'cannot be read'
-same "the server still makes integers" 2 "$(redis-cli -p "${resp##*:}" --tls --insecure -a newsecretnewsecret --no-auth-warning incr n 2>&1)"
+same "the server still makes integers" 3 "$(ask_inside incr n)"
 stop_server
 same "and ends well" 0 "$status"
 rm -f "$TMPDIR/tokens"
