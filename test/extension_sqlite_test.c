@@ -105,6 +105,9 @@ static size_t take(sqlite3 *db, int64_t *ids, size_t count) {
     while (taken < count && sqlite3_step(statement) == SQLITE_ROW) {
         ids[taken++] = sqlite3_column_int64(statement, 0);
     }
+    if (taken < count) {
+        fprintf(stderr, "# only %zu IDs: %s\n", taken, sqlite3_errmsg(db));
+    }
     sqlite3_finalize(statement);
     return taken;
 }
@@ -363,7 +366,7 @@ static int set_up_store(void **state) {
     if (set_up(state) != 0) {
         return 1;
     }
-    strcat(url, "?unsafe=1"); /* wherever the folder lies */
+    strcat(url, "?unsafe=1&busy_ms=100000"); /* wherever the folder lies, on a slow disk */
     return setenv("FIRN_STORE", url, 1);
 }
 
