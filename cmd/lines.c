@@ -108,7 +108,7 @@ int lines_do(session *s, char **words, size_t count, line_work *work, void *cont
     static input in; /* static for its size */
     progress shown = {0};
     int status = STATUS_DONE;
-    if (words != NULL) {
+    if (words != NULL && !(count == 1 && strcmp(words[0], "-") == 0)) {
         return do_words(s, words, count, work, context);
     }
     for (uint64_t number = 1; !output_dead(&s->out); number++) {

@@ -24,8 +24,9 @@ static const char *const forms[] = {
     "w, d b Y h:m:s", /* mail and HTTP, RFC 5322 */
     "Y/M/D h:m:s",    /* nginx's error log */
     "IYMDThms",       /* the basic form of ISO 8601 */
+    "Y-M-D",          /* a date is its midnight; only where nothing else follows */
 };
-enum { FORMS = sizeof forms / sizeof forms[0] };
+enum { FORMS = sizeof forms / sizeof forms[0], FORM_DATE = FORMS - 1 };
 
 /* Names of zones that mean several; they only repeat what --zone says. */
 static const char *const vague[] = {
@@ -341,7 +342,9 @@ static bool read_parts(moments *m, parts *p, bool open, firn_time *time, bool *t
         *p = fresh;
         *twice = false;
         bool numeric = form == FORMS;
-        bool fine = numeric ? take_number_time(p, time) : take_form(p, forms[form]);
+        bool fine = numeric                     ? take_number_time(p, time)
+                    : form == FORM_DATE && open ? false
+                                                : take_form(p, forms[form]);
         if (fine && !numeric) {
             take_zone(p, m->zone_told);
             fine = p->why == NULL && resolve(m, p, time, twice);
@@ -370,7 +373,7 @@ static int no_time(const char *text, size_t length, const char *why, firn_error 
     return set_error(error, FIRN_ETEXT, "'%s' is no time: %s", shown,
                      why != NULL && why[0] != '\0'
                          ? why
-                         : "write RFC 3339, YYYY-MM-DD hh:mm:ss, 10/Oct/2000:13:55:36 -0700, "
+                         : "write RFC 3339, YYYY-MM-DD [hh:mm:ss], 10/Oct/2000:13:55:36 -0700, "
                            "syslog with a year, or 10, 13 or 16 digits");
 }
 

@@ -2,6 +2,7 @@
 /* `firn range`: the least and the greatest ID of an interval of time, for a query. Pure; rows
  * that lie scattered are refused by the library with what to use instead. */
 #include "ids.h"
+#include "json.h"
 #include "operands.h"
 
 #include <string.h>
@@ -13,6 +14,14 @@ static int read_time(session *s, const char *text, firn_time *time) {
         set_error(&error, code, "%.60s is no instant: %s", text, error.text);
     }
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+static void put_object(session *s, const id_writer *writer, const firn_id *least,
+                       const firn_id *greatest) {
+    char ends[2][OUTPUT_ROOM];
+    writer_format(writer, ends[0], least);
+    writer_format(writer, ends[1], greatest);
+    json_line(&s->out, json_pack("{s:s, s:s}", "least", ends[0], "greatest", ends[1]));
 }
 
 int run_range(session *s) {
@@ -51,6 +60,10 @@ int run_range(session *s) {
     }
     if (firn_bounds(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(s, &error);
+    }
+    if (s->option[OPTION_JSON] != NULL) {
+        put_object(s, &writer, &least, &greatest);
+        return STATUS_DONE;
     }
     writer_put(&writer, &s->out, &least);
     writer_put(&writer, &s->out, &greatest);

@@ -16,6 +16,7 @@
 static const char *const places[] = {"/" SERVER, "/../libexec/firn/" SERVER};
 
 int run_serve(session *s) {
+    static char server[] = SERVER;
     char folder[PATH_MAX], path[PATH_MAX + 64];
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     firn_error error;
@@ -26,6 +27,7 @@ int run_serve(session *s) {
     }
     folder[length] = '\0';
     *strrchr(folder, '/') = '\0';
+    s->words[0] = server; /* as lists of processes show it */
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s%s", folder, places[i]);
         execv(path, s->words);

@@ -15,8 +15,8 @@
 #include <time.h>
 
 enum {
-    STEP_MS = 1000, /* a keeper looks at what it has so often at least */
-    ROUND_MS = 20,  /* no segment is begun after so long: windows and errands must not starve */
+    STEP_MS = 1000,       /* a keeper looks at what it has so often at least */
+    ROUND_MS = 20,        /* nothing is opened after so long: windows and errands must not starve */
     PAUSE_LEAST_MS = 100, /* after a failure, doubled up to the most */
     PAUSE_MOST_MS = 2000,
     DATED_INSTANTS =
@@ -38,6 +38,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of additions, errors
 static char *default_store;
 static _Atomic size_t create_most, created;
 static _Atomic int64_t block_most = INT64_C(1) << 61; /* of a range: so many can be counted */
+static bool begun;                                    /* the main thread's: what is added is late */
 static segment *_Atomic due_segments[KEEPERS_MAX];    /* the last that was wanted first */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -179,8 +180,13 @@ int catalog_begin(const char *store, size_t generators_most, size_t segments_mos
                          generators_most, segments_most);
     }
     atomic_store(&created, 0);
+    begun = false;
     catalog_allow(auto_create);
     return firn_store_wrap(&no_store, &no_ops, NULL, error);
+}
+
+void catalog_begun(void) {
+    begun = true;
 }
 
 void catalog_allow(size_t auto_create) {
@@ -383,10 +389,23 @@ static int try_without_store(generator *it, bool *reserved, firn_error *error) {
     return FIRN_OK;
 }
 
-static int refuse_full(firn_error *error) {
-    return set_error(error, FIRN_ERANGE,
-                     "%zu generators are open, which is the most: raise generators_most",
-                     generators.most);
+static int refuse_full(const table *it, firn_error *error) {
+    return it == &generators
+               ? set_error(error, FIRN_ERANGE,
+                           "%zu generators are open, which is the most: raise generators_most",
+                           it->most)
+               : set_error(error, FIRN_ERANGE,
+                           "%zu segments are open, which is the most: use one of them, or raise"
+                           " auto_create_most",
+                           it->most);
+}
+
+/* May one of the configuration come into the table? Asked before its store gets a keeper. */
+static int check_room(const table *to, const char *name, firn_error *error) {
+    if (find(to, (word){name, strlen(name)}) != NULL) {
+        return set_error(error, FIRN_EUSAGE, "%s is there already: restart the server", name);
+    }
+    return is_full(to) ? refuse_full(to, error) : FIRN_OK;
 }
 
 /* Puts it into the table, or finds the one of its name. */
@@ -395,7 +414,7 @@ static int add_generator(generator *it, generator **out, firn_error *error) {
     pthread_mutex_lock(&lock);
     *out = find(&generators, (word){it->name, strlen(it->name)});
     if (*out == NULL && is_full(&generators)) {
-        code = refuse_full(error);
+        code = refuse_full(&generators, error);
     } else if (*out == NULL) {
         add(&generators, it);
         *out = it;
@@ -416,7 +435,9 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
         return code;
     }
     it->configured = true;
-    code = try_without_store(it, &reserved, error);
+    it->late = begun;
+    code = check_room(&generators, name, error);
+    code = code == FIRN_OK ? try_without_store(it, &reserved, error) : code;
     if (code == FIRN_OK && reserved) {
         code = keeper_of(&it->keeper, store != NULL && store[0] != '\0' ? store : default_store,
                          error);
@@ -425,8 +446,7 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
         code = add_generator(it, &found, error);
     }
     if (code == FIRN_OK && found != it) {
-        code = set_error(error, FIRN_EUSAGE,
-                         "the generator %s is there already: restart the server", it->name);
+        code = check_room(&generators, name, error);
     }
     if (code != FIRN_OK) {
         free_generator(it);
@@ -475,7 +495,7 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
         return FIRN_OK;
     }
     if (is_full(&generators)) { /* asked again below: here so that nothing is claimed for nothing */
-        return refuse_full(error);
+        return refuse_full(&generators, error);
     }
     int code = make_generator(&it, name, name, "", NULL, NULL, error);
     if (code != FIRN_OK) {
@@ -565,10 +585,7 @@ static int add_segment(segment *it, segment **out, firn_error *error) {
     pthread_mutex_lock(&lock);
     *out = find(&segments, (word){it->name, strlen(it->name)});
     if (*out == NULL && is_full(&segments)) {
-        code = set_error(error, FIRN_ERANGE,
-                         "%zu segments are open, which is the most: use one of"
-                         " them, or raise auto_create_most",
-                         segments.most);
+        code = refuse_full(&segments, error);
     } else if (*out == NULL) {
         add(&segments, it);
         *out = it;
@@ -585,13 +602,17 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
         return code;
     }
     it->configured = true;
-    code = keeper_of(&it->keeper, store != NULL && store[0] != '\0' ? store : default_store, error);
+    it->late = begun;
+    code = check_room(&segments, name, error);
+    if (code == FIRN_OK) {
+        code = keeper_of(&it->keeper, store != NULL && store[0] != '\0' ? store : default_store,
+                         error);
+    }
     if (code == FIRN_OK) {
         code = add_segment(it, &found, error);
     }
     if (code == FIRN_OK && found != it) {
-        code = set_error(error, FIRN_EUSAGE, "the segment %s is there already: restart the server",
-                         it->name);
+        code = check_room(&segments, name, error);
     }
     if (code != FIRN_OK) {
         free(it);
@@ -831,21 +852,40 @@ static bool is_idle(generator *it) {
     return idle;
 }
 
+/* Where it is due; tells after how many ms it will be. */
+static int64_t attend(generator *it, bool *news) {
+    /* One that fails is not asked again just because somebody wants it. */
+    bool idle = is_idle(it), wanted = atomic_load(&it->wanted) && atomic_load(&it->code) == FIRN_OK;
+    if (wanted || (!idle && steady_ms() >= it->next_ms)) {
+        step_generator(it, news);
+    }
+    return idle ? STEP_MS : it->next_ms - steady_ms();
+}
+
+/* Those that issue come first; opening the others must not hold up renewals and errands either, so
+ * after a while the next round goes on with it. */
 static int64_t step_generators(const keeper *of, bool *news) {
-    int64_t wait_ms = STEP_MS;
+    static size_t opened[KEEPERS_MAX]; /* each keeper's own: where the next round goes on */
+    int64_t wait_ms = STEP_MS, left, since;
+    size_t *next = &opened[keeper_index(of)], count = atomic_load(&generators.count);
     generator *it;
     for (size_t i = 0; (it = at(&generators, i)) != NULL; i++) {
-        if (it->keeper != of) {
-            continue;
+        if (it->keeper == of && atomic_load(&it->gen) != NULL) {
+            left = attend(it, news);
+            wait_ms = left < wait_ms ? left : wait_ms;
         }
-        /* One that fails is not asked again just because somebody wants it. */
-        bool idle = is_idle(it),
-             wanted = atomic_load(&it->wanted) && atomic_load(&it->code) == FIRN_OK;
-        if (wanted || (!idle && steady_ms() >= it->next_ms)) {
-            step_generator(it, news);
+    }
+    since = steady_ms();
+    for (size_t i = 0; i < count; i++) {
+        it = at(&generators, (*next + i) % count);
+        if (it->keeper == of && atomic_load(&it->gen) == NULL) {
+            left = attend(it, news);
+            wait_ms = left < wait_ms ? left : wait_ms;
         }
-        int64_t left = idle ? STEP_MS : it->next_ms - steady_ms();
-        wait_ms = left < wait_ms ? left : wait_ms;
+        if (steady_ms() - since > ROUND_MS) {
+            *next = (*next + i + 1) % count;
+            return 0;
+        }
     }
     return wait_ms;
 }
@@ -943,12 +983,13 @@ int64_t generator_window_ms(const generator *it) {
     return left > 0 ? left : -1;
 }
 
-/* Can it issue now? */
+/* Can it issue now? What came late does not count until it could: a mistake in one new section must
+ * not take a server that serves others out of rotation. */
 static bool generator_is_ready(const generator *it) {
     firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
     if (gen == NULL) {
-        return false;
+        return it->late;
     }
     if (it->keeper == NULL) {
         return true;
@@ -959,7 +1000,8 @@ static bool generator_is_ready(const generator *it) {
 
 static bool segment_is_ready(const segment *it) {
     firn_range *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    return range != NULL && (atomic_load(&it->code) == FIRN_OK || firn_range_left(range) > 0);
+    return range == NULL ? it->late
+                         : atomic_load(&it->code) == FIRN_OK || firn_range_left(range) > 0;
 }
 
 static void say(char why[256], const char *what, const char *name, int code, const char *text) {
@@ -991,11 +1033,32 @@ static int64_t least_window_ms(void) {
     int64_t least = WINDOW_MOST_MS;
     const generator *g;
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        bool counts = g->keeper != NULL && !atomic_load(&g->idle);
+        bool late = g->late && atomic_load(&g->gen) == NULL;
+        bool counts = g->keeper != NULL && !atomic_load(&g->idle) && !late;
         int64_t left = counts ? generator_window_ms(g) : WINDOW_MOST_MS;
         least = left < least ? left : least;
     }
     return least;
+}
+
+/* Of something that did not come late, or of everybody who asks. */
+static bool keeper_counts(size_t index) {
+    const generator *g;
+    const segment *s;
+    if (keeper_is_of(index, default_store)) {
+        return true;
+    }
+    for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
+        if (g->keeper != NULL && keeper_index(g->keeper) == index && !g->late) {
+            return true;
+        }
+    }
+    for (size_t i = 0; (s = at(&segments, i)) != NULL; i++) {
+        if (keeper_index(s->keeper) == index && !s->late) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool catalog_ready(char why[256]) {
@@ -1005,7 +1068,7 @@ bool catalog_ready(char why[256]) {
         return false;
     }
     for (size_t i = 0; keeper_look(i, &state); i++) {
-        if (!state.usable && state.calls == 0) { /* never yet */
+        if (!state.usable && state.calls == 0 && keeper_counts(i)) { /* never yet */
             snprintf(why, 256, "store %.60s: %.120s", state.url,
                      state.trouble[0] != '\0' ? state.trouble : "is being opened");
             return false;

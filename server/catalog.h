@@ -41,6 +41,7 @@ typedef struct generator {
     bool waits;            /* false: full=fail, so an exhausted generator is an error at once */
     bool back_fails;       /* back=fail: a clock that stepped back is an error at once */
     bool configured;       /* else it was opened by its scheme's name */
+    bool late;             /* added while others were served: catalog_ready does not wait for it */
     keeper *keeper;        /* NULL: it needs no store */
     firn_gen *_Atomic gen; /* NULL until it is open */
     _Atomic int code;    /* what its keeper last failed with; 0: it did not, or was not there yet */
@@ -65,7 +66,7 @@ struct segment {
     char name[NAME_SIZE];
     char keys[KEYS_SIZE];
     int64_t increment;
-    bool configured;
+    bool configured, late; /* as above */
     keeper *keeper;
     firn_range *_Atomic range; /* NULL until it is open */
     _Atomic bool due;          /* firn_range_step has something to do, and the keeper knows */
@@ -90,6 +91,10 @@ int catalog_begin(const char *store, size_t generators_most, size_t segments_mos
 int catalog_add_generator(const char *name, const char *scheme, const char *keys, const char *store,
                           const char *form, const char *prefix, firn_error *error);
 int catalog_add_segment(const char *name, const char *keys, const char *store, firn_error *error);
+
+/* The configuration is complete: what is added from here on is late, so that catalog_ready does not
+ * wait for it. The main thread. */
+void catalog_begun(void);
 
 /* The same without adding it: is it right, as far as it can be known without its store? After
  * catalog_begin. */
@@ -153,7 +158,8 @@ void catalog_close(keeper *of);
 /* After keepers_stop: frees all. */
 void catalog_end(void);
 
-/* Everything is open and holds its window? Else why not, one line, for /readyz. */
+/* Everything but what came late is open and holds its window? Else why not, one line, for
+ * /readyz. */
 bool catalog_ready(char why[256]);
 
 #endif

@@ -12,29 +12,31 @@ static bool is_unix(const char *address) {
 }
 
 /* How redis-cli is told where to go. */
-static void redis_cli(char text[COMMAND_SIZE], const char *address, bool tls) {
+static void redis_cli(char text[COMMAND_SIZE], const char *address, bool tls, bool tokens) {
     const char *colon = strrchr(address, ':');
     if (is_unix(address)) {
-        snprintf(text, COMMAND_SIZE, "redis-cli -s %s", address + 5);
+        snprintf(text, COMMAND_SIZE, "redis-cli -s %s%s", address + 5, tokens ? " --askpass" : "");
         return;
     }
     int host = colon == NULL ? 0 : (int)(colon - address);
     bool bare = address[0] == '['; /* redis-cli wants ::1 and not [::1] */
-    snprintf(text, COMMAND_SIZE, "redis-cli -h %.*s -p %s%s", bare ? host - 2 : host,
+    snprintf(text, COMMAND_SIZE, "redis-cli -h %.*s -p %s%s%s", bare ? host - 2 : host,
              bare ? address + 1 : address, colon == NULL ? "" : colon + 1,
-             tls ? " --tls --insecure" : "");
+             tls ? " --tls --insecure" : "", tokens ? " --askpass" : "");
 }
 
-static void tell_http(const char *address, bool tls) {
+static void tell_http(const char *address, bool tls, bool tokens) {
+    const char *token = tokens ? " -H 'Authorization: Bearer TOKEN'" : "";
     if (is_unix(address)) {
-        printf("  curl --unix-socket %s 'http://localhost/v1/new/snowflake?n=3'\n", address + 5);
+        printf("  curl --unix-socket %s%s 'http://localhost/v1/new/snowflake?n=3'\n", address + 5,
+               token);
         return;
     }
-    printf("  curl%s 'http%s://%s/v1/new/snowflake?n=3'\n", tls ? " -k" : "", tls ? "s" : "",
-           address);
+    printf("  curl%s%s 'http%s://%s/v1/new/snowflake?n=3'\n", tls ? " -k" : "", token,
+           tls ? "s" : "", address);
 }
 
-void hints_tell(const char *resp, const char *http, bool tls) {
+void hints_tell(const char *resp, const char *http, bool tls, bool tokens) {
     char cli[COMMAND_SIZE];
     printf("\nfirn serves");
     if (resp != NULL) {
@@ -46,11 +48,11 @@ void hints_tell(const char *resp, const char *http, bool tls) {
     }
     printf(", until Ctrl-C. Try in another terminal:\n\n");
     if (resp != NULL) {
-        redis_cli(cli, resp, tls);
+        redis_cli(cli, resp, tls, tokens);
         printf("  %s INCR orders\n  %s FIRN.NEW uuid7 COUNT 3\n", cli, cli);
     }
     if (http != NULL) {
-        tell_http(http, tls);
+        tell_http(http, tls, tokens);
     }
     if (http != NULL && !is_unix(http)) {
         printf("\nand in a browser http%s://%s/: paste an ID, make some, watch.\n", tls ? "s" : "",

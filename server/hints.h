@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* Where it serves, and three commands to try. Addresses as a listener has them, NULL: none. */
-void hints_tell(const char *resp, const char *http, bool tls);
+/* Where it serves, and three commands to try. Addresses as a listener has them, NULL: none. `tokens`:
+ * clients have to say one. */
+void hints_tell(const char *resp, const char *http, bool tls, bool tokens);
 
 #endif

@@ -84,12 +84,19 @@ enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, con
 
 /* Lets go of `made`. */
 enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made) {
+    text_out line = {0};
     char *bytes = made != NULL ? json_dumps(made, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
     json_decref(made);
-    if (bytes == NULL) {
+    if (bytes != NULL) {
+        text_add(&line, bytes, strlen(bytes));
+        text_add(&line, "\n", 1);
+        free(bytes);
+    }
+    if (bytes == NULL || line.failed) {
+        free(line.bytes);
         return answer_text(it, MHD_HTTP_SERVICE_UNAVAILABLE, plain_type, "out of memory\n");
     }
-    return answer_bytes(it, status, type, bytes, strlen(bytes));
+    return answer_bytes(it, status, type, line.bytes, line.length);
 }
 
 /* ---- problems -------------------------------------------------------------------------------- */

@@ -454,6 +454,11 @@ int keeper_of(keeper **out, const char *url, firn_error *error) {
     return code;
 }
 
+bool keeper_is_of(size_t i, const char *url) {
+    const keeper *it = i < KEEPERS_MAX ? atomic_load(&keepers[i]) : NULL;
+    return it != NULL && is_same(it->url, url);
+}
+
 size_t keeper_index(const keeper *it) {
     return it->index;
 }

@@ -37,6 +37,8 @@ bool keeper_send(keeper *it, errand *one);
 void keeper_wake(keeper *it);
 /* 0 .. KEEPERS_MAX - 1, another one for each. */
 size_t keeper_index(const keeper *it);
+/* Is there a keeper of that index, and is it the one of this URL (NULL: the default store)? */
+bool keeper_is_of(size_t i, const char *url);
 /* For errands and steps, in the keeper's thread only: its store, opened; NULL with the reason. */
 firn_store *keeper_store(keeper *it, firn_error *error);
 

@@ -164,7 +164,9 @@ static int begin_catalog(const config *it, firn_error *error) {
     int code = catalog_begin(or_null(set->store), (size_t)set->generators_most, segments,
                              segments_allowed(set), error);
     catalog_allow_block(set->block_most);
-    return code == FIRN_OK ? take_names(it, add_name, error) : code;
+    code = code == FIRN_OK ? take_names(it, add_name, error) : code;
+    catalog_begun();
+    return code;
 }
 
 static int check_files(const settings *set, firn_error *error) {
@@ -227,7 +229,8 @@ static void tell_listeners(const door *it) {
 static void tell_hints(void) {
     const door *resp = &all.doors[DOOR_RESP], *http = &all.doors[DOOR_HTTP];
     hints_tell(resp->count > 0 ? resp->all[0].address : NULL,
-               http->count > 0 ? http->all[0].address : NULL, credentials_are_there());
+               http->count > 0 ? http->all[0].address : NULL, credentials_are_there(),
+               all.config.set.tokens[0] != '\0');
 }
 
 /* The sockets first: a server whose address is taken claims no nodes. */
@@ -352,6 +355,39 @@ static void add_while_serving(const named *it) {
     }
 }
 
+/* Why a new section has to wait; NULL: it need not. What it issues now must be what it would issue
+ * after a restart, from the same store. */
+static const char *why_later(const settings *fresh, const named *it) {
+    const settings *now = &all.config.set;
+    if (it->store[0] == '\0' && strcmp(fresh->store, now->store) != 0) {
+        return "store changed, which needs a restart too";
+    }
+    if (fresh->unsafe != now->unsafe) {
+        return "unsafe changed, which needs a restart too";
+    }
+    if (!it->is_segment && firn_scheme_find(it->name) != NULL) {
+        return "clients may have been served the scheme of that name";
+    }
+    return is_served(it) ? "it was made before it was configured" : NULL;
+}
+
+static void take_new_name(const settings *fresh, const named *it) {
+    const char *why = why_later(fresh, it);
+    if (why == NULL) {
+        add_while_serving(it);
+    } else {
+        tell_name(LOG_LEVEL_WARNING, "needs a restart", it, why);
+    }
+}
+
+static void tell_changed(const named *was) {
+    char why[300];
+    snprintf(why, sizeof why, "until then it is served with scheme=%.100s %.150s", was->scheme,
+             was->keys);
+    tell_name(LOG_LEVEL_WARNING, "needs a restart", was,
+              was->is_segment ? "until then it is served as it was" : why);
+}
+
 /* New sections are served from now on. Nothing that issues is ever changed or taken away. */
 static void take_new_names(const config *fresh) {
     for (size_t i = 0; i < all.config.name_count; i++) {
@@ -363,12 +399,10 @@ static void take_new_names(const config *fresh) {
     for (size_t i = 0; i < fresh->name_count; i++) {
         const named *it = &fresh->names[i];
         const named *was = config_find(&all.config, it->is_segment, it->name);
-        if (was == NULL && !is_served(it)) {
-            add_while_serving(it);
-        } else if (was == NULL || !is_same(was, it)) {
-            tell_name(LOG_LEVEL_WARNING, "needs a restart", it,
-                      was == NULL ? "it was opened before it was configured"
-                                  : "its section is another one");
+        if (was == NULL) {
+            take_new_name(&fresh->set, it);
+        } else if (!is_same(was, it)) {
+            tell_changed(was);
         }
     }
 }

@@ -14,7 +14,7 @@ static void add_text(text_out *to, const char *text) {
 
 static bool is_plain(const char *text) {
     for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < ' ' || *text == '\177') {
+        if ((unsigned char)*text < ' ') {
             return false;
         }
     }
@@ -26,7 +26,7 @@ static bool is_nested(json_t *value) {
 }
 
 static bool is_empty(json_t *value) {
-    return json_is_null(value) ||
+    return json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0) ||
            (is_nested(value) && json_array_size(value) == 0 && json_object_size(value) == 0);
 }
 

@@ -109,6 +109,12 @@ static int refuse_name(const request *it, firn_error *error) {
             "'%.*s' is a segment and no generator: INCR %.*s, or GET /v1/segments/NAME",
             word_shown(name), name.text, word_shown(name), name.text);
     }
+    if (memchr(name.text, ':', name.length) != NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "clients name no layouts: add [generator NAME] with scheme = %.*s to"
+                         " firn.ini",
+                         word_shown(name), name.text);
+    }
     return set_error(error, FIRN_EUSAGE, "there is no %sgenerator or scheme '%.*s': %s%s",
                      it->verb == VERB_BLOCK ? "segment, " : "", word_shown(name), name.text,
                      near != NULL ? "did you mean "
@@ -592,6 +598,10 @@ static int reply_runs(const request *it, reply *out, firn_error *error) {
 static int answer_runs(request *it, reply *out, firn_error *error) {
     it->form = is_narrow(it->generator->scheme, it->form) ? it->form : FIRN_FORM_UNSIGNED;
     int code = answer_new(it, 1, out, error);
+    if (code == FIRN_OK && out->kind != REPLY_NUMBERS) {
+        return set_error(error, FIRN_EUSAGE, "%s has no IDs of 64 bits to count: ask for IDs",
+                         it->generator->name);
+    }
     return code == FIRN_OK ? reply_runs(it, out, error) : code;
 }
 

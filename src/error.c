@@ -3,6 +3,7 @@
  * Decides nothing. */
 #include "error.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,8 +58,7 @@ int firn__fail(firn_error *error, int code, const char *format, ...) {
     return code;
 }
 
-/* Edits (insert, delete, change) between two short words; 99 when one is longer than 31. */
-static unsigned edits(const char *a, const char *b) {
+unsigned firn__edits(const char *a, const char *b) {
     unsigned row[32];
     size_t length = strlen(b);
     if (length > 31 || strlen(a) > 31) {
@@ -71,7 +71,7 @@ static unsigned edits(const char *a, const char *b) {
         unsigned diagonal = row[0];
         row[0] = i;
         for (unsigned j = 1; j <= length; j++) {
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            unsigned best = diagonal + (tolower((unsigned char)a[i - 1]) != b[j - 1]);
             if (row[j] + 1 < best) {
                 best = row[j] + 1;
             }
@@ -89,7 +89,7 @@ const char *firn__nearest(const char *name, const char *const *names) {
     const char *nearest = NULL;
     unsigned least = 99;
     for (; *names != NULL; names++) {
-        unsigned distance = edits(name, *names);
+        unsigned distance = firn__edits(name, *names);
         if (distance < least) {
             least = distance;
             nearest = *names;

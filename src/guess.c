@@ -9,8 +9,8 @@
  *   hex       when it begins with 0x (zeros after that may be missing), or has a letter and the
  *             full width
  *   uuid, urn, braced   for rows of 128 bits
- *   flake     for flake itself, from 17 characters on: shorter ones lie before 1970-01-31 and are
- *             mostly words
+ *   flake     for flake itself when its time is in [2005, 2045): its 64 bits of milliseconds make an
+ *             ID of nearly every word, and of texts of other forms with a wrong digit
  *   typeid    for rows of 128 bits when there is a prefix; without one for typeid itself
  *   dated     when it is digits only and the calendar is valid: time-member, and time-random with
  *             as many digits as the length leaves, from three on: shorter ones are mostly numbers
@@ -29,13 +29,7 @@
 
 #include <string.h>
 
-enum {
-    POINTS_FORM = 12,
-    POINTS_TIME = 10,
-    FLAKE_MIN = 17,
-    DATED_MIN = FIRN__DATED_CALENDAR + 3,
-    HEX_MAX = 40
-};
+enum { POINTS_FORM = 12, POINTS_TIME = 10, DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40 };
 
 static const firn_time likely_from = {1104537600, 0}, likely_end = {2366841600, 0}; /* 2005, 2045 */
 
@@ -109,8 +103,7 @@ static bool may_be(const sight *seen, const firn_scheme *scheme, int form) {
     case FIRN_FORM_BRACED:
         return true;
     case FIRN_FORM_FLAKE:
-        return scheme->form == form &&
-               (seen->asked || (seen->length >= FLAKE_MIN && !seen->only_digits));
+        return scheme->form == form && (seen->asked || !seen->only_digits);
     case FIRN_FORM_DATED:
         return false;
     case FIRN_FORM_TYPEID:
@@ -155,19 +148,25 @@ static bool is_narrowest(const sight *seen, int form, uint32_t bits) {
     return true;
 }
 
+/* Is its time one that IDs of today have? */
+static bool is_likely(const firn_scheme *scheme, const firn_fields *fields) {
+    int field = firn__scheme_role(scheme, FIRN_ROLE_TIME);
+    firn_time time;
+    if (field < 0) {
+        return false;
+    }
+    firn_scheme_time(scheme, fields->value[field].low, &time);
+    return firn_time_cmp(&time, &likely_from) >= 0 && firn_time_cmp(&time, &likely_end) < 0;
+}
+
 /* The points of a row that fits. */
 static int points_of(const firn_scheme *scheme, int form, const firn_fields *fields) {
     int points = scheme->form == form ? POINTS_FORM : 0;
-    int field = firn__scheme_role(scheme, FIRN_ROLE_TIME);
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         points += scheme->slices[i].role == FIRN_ROLE_CONST ? scheme->slices[i].bits : 0;
     }
-    if (field >= 0) {
-        firn_time time;
-        firn_scheme_time(scheme, fields->value[field].low, &time);
-        bool likely =
-            firn_time_cmp(&time, &likely_from) >= 0 && firn_time_cmp(&time, &likely_end) < 0;
-        points += likely ? POINTS_TIME : -POINTS_TIME;
+    if (firn__scheme_role(scheme, FIRN_ROLE_TIME) >= 0) {
+        points += is_likely(scheme, fields) ? POINTS_TIME : -POINTS_TIME;
     }
     return points;
 }
@@ -207,6 +206,7 @@ size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text, si
             firn_fields fields;
             if (may_be(&seen, scheme, f) && read_as(&reading.id, &seen, f, scheme->bits) &&
                 firn_unpack(&fields, scheme, &reading.id, NULL) == FIRN_OK &&
+                (f != FIRN_FORM_FLAKE || seen.asked || is_likely(scheme, &fields)) &&
                 is_narrowest(&seen, f, scheme->bits)) {
                 rank(&list, &reading, points_of(scheme, f, &fields));
             }

@@ -213,6 +213,20 @@ static int64_t last_slot(const firn_range *range) {
     return (range->end - origin(range)) / range->increment;
 }
 
+/* A store tells what it holds and what was asked for, and says ns= behind it, which integers have
+ * none of. */
+static int other_kind(firn_error *error) {
+    char text[sizeof error->text];
+    if (error == NULL) {
+        return FIRN_EROW;
+    }
+    memcpy(text, error->text, sizeof text);
+    char *cure = strrchr(text, ':');
+    return firn__fail(error, FIRN_EROW,
+                      "%.*s: say the same kind and increment, or take another name",
+                      cure != NULL ? (int)(cure - text) : 120, text);
+}
+
 /* Reserves `count` slots at or behind `from`, at the end of the range fewer, but `least`. Where the
  * engine has gone back, nobody knows what it forgot: only who says from where on is served
  * (from > 0, by firn_range_advance). */
@@ -253,6 +267,9 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t l
                 first = held.high - request.count;
                 code = FIRN_OK;
             }
+        }
+        if (code == FIRN_EROW) {
+            return other_kind(error);
         }
         if (code == FIRN_EBUSY && request.count > stop - held.high) {
             request.count = stop - held.high; /* what is left before the end */

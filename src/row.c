@@ -205,6 +205,26 @@ static int check_widths(const firn_scheme *scheme, firn_error *error) {
     return FIRN_OK;
 }
 
+/* Every other name is a part of the node: one that was meant for something else would leave a row
+ * without a sequence, or make a node of what is counted. */
+static int check_spelling(const firn_scheme *scheme, firn_error *error) {
+    static const struct {
+        const char *word;
+        unsigned most;
+    } roles[] = {{"sequence", 2}, {"seq", 0}, {"counter", 1}, {"random", 1}};
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        for (size_t j = 0; slice->role == FIRN_ROLE_NODE && j < sizeof roles / sizeof *roles; j++) {
+            if (firn__edits(slice->name, roles[j].word) <= roles[j].most) {
+                return firn__fail(error, FIRN_EUSAGE,
+                                  "%.20s would be a part of the node: write %s:BITS", slice->name,
+                                  roles[j].most > 0 ? roles[j].word : "sequence");
+            }
+        }
+    }
+    return FIRN_OK;
+}
+
 /* What follows from the slices of a user's row: order, node, text form. */
 static int derive(firn_scheme *scheme, firn_error *error) {
     bool random = firn__scheme_role(scheme, FIRN_ROLE_RANDOM) >= 0;
@@ -215,10 +235,6 @@ static int derive(firn_scheme *scheme, firn_error *error) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         int role = scheme->slices[i].role;
         node = node || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
-    }
-    if (firn_scheme_field(scheme, "seq") >= 0) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "seq would be a part of the node: write sequence:BITS");
     }
     if (sequence && counter) {
         return firn__fail(error, FIRN_EUSAGE, "a row has a sequence or a counter, not both");
@@ -291,6 +307,7 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
     int code = check_fields(scheme, error);
     if (code == FIRN_OK) {
         code = check_widths(scheme, error);
+        code = code == FIRN_OK ? check_spelling(scheme, error) : code;
     }
     return code == FIRN_OK ? derive(scheme, error) : code;
 }

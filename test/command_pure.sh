@@ -209,4 +209,14 @@ check "no drawing is wider than 80 columns, but for what is quoted" sh -c "
         grep -vE '^  (row|note|source|time|node|ends) ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
 refuses "a scheme that is none has a neighbour" 2 "did you mean uuid7" schemes uuid77
 refuses "--json and --markdown exclude each other" 2 "exclude" schemes --json --markdown
+
+# ---- slips ---------------------------------------------------------------------------------------
+refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
+refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
+refuses "capitals find their scheme" 2 "did you mean ulid" new ULID
+refuses "a typo in a number is no ID of another scheme" 1 "is no ID of a known scheme" show 1541815603606036480x
+refuses "a form that cannot be guessed is not converted as another" 1 "is no ID of a known scheme" convert 1CCCu4CMyfubCHvwkoi26c --to uuid
+says "but read when it is named" 0190163d-8694-739b-aea5-966c26f8ad91 convert "$("$FIRN" convert 0190163d-8694-739b-aea5-966c26f8ad91 --to base58)" --from base58 --to uuid
+same "- is standard input" hex "$(echo 1541815603606036480 | "$FIRN" convert - --to hex | grep -qxE '[0-9a-f]{16}' && echo hex)"
+says "a range as an object" '{"least":"1741610183685046272","greatest":"1741972571550646271"}' range snowflake 2024-01-01 2024-01-02 --json
 finish

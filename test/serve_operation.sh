@@ -168,12 +168,23 @@ reload
 same "the same file once more adds nothing" 2 "$(grep -c event=added "$log")"
 configure 'auto_create = yes' 'block_most = 7' '[generator later]' 'scheme = snowflake' 'node = 78' '[segment n]' '[segment latest]'
 reload
-check "a section that changed waits for a restart" has_told 'event="needs a restart" generator=later why="its section is another one"'
+check "a section that changed waits for a restart" has_told 'event="needs a restart" generator=later why="until then it is served with scheme=snowflake node=77"'
 check "so does one that is gone" has_told 'event="needs a restart" segment=late why="its section is gone"'
-check "and one whose segment somebody has made" has_told 'event="needs a restart" segment=n why="it was opened before it was configured"'
+check "and one whose segment somebody has made" has_told 'event="needs a restart" segment=n why="it was made before it was configured"'
 same "all of them are served as before" "501 2 77" "$(ask_inside incr late) $(ask_inside incr n) $("$FIRN" show --scheme snowflake --json \
     "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
 same "beside the new one" 1 "$(ask_inside incr latest)"
+configure 'auto_create = yes' '[generator uuid7]' 'scheme = ulid' '[segment away]' 'store = redis://127.0.0.1:1'
+reload
+check "a scheme's own name waits for a restart, since clients may have it" has_told 'event="needs a restart" generator=uuid7 why="clients may have'
+await has_told 'event="store lost" store=redis:'
+same "a new section whose store is away leaves the server ready" ready \
+    "$(curl -sk --max-time 30 "https://$http/readyz")"
+(store=sqlite:$TMPDIR/another.db && configure '[segment astray]' '[segment own]' "store = sqlite:$TMPDIR/third.db?unsafe=1")
+reload
+check "what would come from another store after a restart is not served before" \
+    has_told 'event="needs a restart" segment=astray why="store changed'
+check "what has a store of its own is" has_told 'event=added segment=own$'
 
 # spoilt SENTENCE PATTERN: a reload that is told so, and changes nothing
 spoilt() {

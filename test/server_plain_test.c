@@ -27,7 +27,7 @@ static void lists_are_a_line_each(void **state) {
     (void)state;
     becomes("[\"a\",\"b c\",3]", "a\nb c\n3\n");
     becomes("[[\"1\",\"5\"],[\"7\",\"9\"]]", "1 5\n7 9\n");
-    becomes("[[],null,[[1,2]]]", "none\nnone\n[[1,2]]\n");
+    becomes("[[],null,\"\",[[1,2]]]", "none\nnone\nnone\n[[1,2]]\n");
     becomes("[]", "");
 }
 
@@ -53,7 +53,8 @@ static void objects_of_a_list_are_apart(void **state) {
 
 static void no_value_ends_a_line(void **state) {
     (void)state;
-    becomes("[\"a\\nb\",\"tab\\there\",\"\\u007f\"]", "\"a\\nb\"\n\"tab\\there\"\n\"\x7f\"\n");
+    becomes("[\"a\\nb\",\"tab\\there\",\"\\u001b[1m\"]",
+            "\"a\\nb\"\n\"tab\\there\"\n\"\\u001B[1m\"\n");
     becomes("{\"n\":1,\"note\":\"x\\r\\ny 2\"}", "n 1\nnote \"x\\r\\ny 2\"\n");
 }
 

@@ -656,7 +656,7 @@ static void forked_inside_the_store(void **state) {
 
 int main(void) {
 #define CHECK(sentence, run)                                                                       \
-    { sentence, run, set_up, tear_down, NULL }
+    { sentence, run, set_up_in_memory, tear_down, NULL }
     const struct CMUnitTest tests[] = {
         CHECK("control: a planted duplicate is found", duplicates_are_found),
         CHECK("processes that share a store issue each ID once", processes_share_a_store),

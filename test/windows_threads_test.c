@@ -217,7 +217,7 @@ static void forks_beside_threads(void **state) {
 
 int main(void) {
 #define CHECK(sentence, run)                                                                       \
-    { sentence, run, set_up, tear_down, NULL }
+    { sentence, run, set_up_in_memory, tear_down, NULL }
     const struct CMUnitTest tests[] = {
         CHECK("8 threads issue each ID once, a later call the greater one", in_strict_order),
         CHECK("order=thread: each ID once, in order within a thread", in_order_of_threads),
