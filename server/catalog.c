@@ -834,6 +834,9 @@ static void step_generator(generator *it, bool *news) {
         it->next_ms = steady_ms() + pause_after(&it->pause_ms);
     } else {
         firn_gen_status(gen, &status);
+        if (status.held) {
+            atomic_store(&it->late, false);
+        }
         *news = *news || status.claims + status.renewals != it->news;
         it->news = status.claims + status.renewals;
     }
@@ -862,32 +865,33 @@ static int64_t attend(generator *it, bool *news) {
     return idle ? STEP_MS : it->next_ms - steady_ms();
 }
 
-/* Those that issue come first; opening the others must not hold up renewals and errands either, so
- * after a while the next round goes on with it. */
-static int64_t step_generators(const keeper *of, bool *news) {
-    static size_t opened[KEEPERS_MAX]; /* each keeper's own: where the next round goes on */
-    int64_t wait_ms = STEP_MS, left, since;
-    size_t *next = &opened[keeper_index(of)], count = atomic_load(&generators.count);
-    generator *it;
-    for (size_t i = 0; (it = at(&generators, i)) != NULL; i++) {
-        if (it->keeper == of && atomic_load(&it->gen) != NULL) {
-            left = attend(it, news);
-            wait_ms = left < wait_ms ? left : wait_ms;
-        }
-    }
-    since = steady_ms();
+/* Of those that are open, or of those that are not, as many as there is time for; the next round
+ * goes on behind the last one. */
+static int64_t attend_some(const keeper *of, bool open, size_t *next, bool *news) {
+    int64_t wait_ms = STEP_MS, since = steady_ms();
+    size_t count = atomic_load(&generators.count);
     for (size_t i = 0; i < count; i++) {
-        it = at(&generators, (*next + i) % count);
-        if (it->keeper == of && atomic_load(&it->gen) == NULL) {
-            left = attend(it, news);
-            wait_ms = left < wait_ms ? left : wait_ms;
+        generator *it = at(&generators, (*next + i) % count);
+        if (it->keeper != of || (atomic_load(&it->gen) != NULL) != open) {
+            continue;
         }
+        int64_t left = attend(it, news);
+        wait_ms = left < wait_ms ? left : wait_ms;
         if (steady_ms() - since > ROUND_MS) {
             *next = (*next + i + 1) % count;
             return 0;
         }
     }
     return wait_ms;
+}
+
+/* Opening many holds up neither renewals nor errands. */
+static int64_t step_generators(const keeper *of, bool *news) {
+    static size_t renewed[KEEPERS_MAX], opened[KEEPERS_MAX]; /* each keeper's own */
+    size_t index = keeper_index(of);
+    int64_t renew_ms = attend_some(of, true, &renewed[index], news);
+    int64_t open_ms = attend_some(of, false, &opened[index], news);
+    return renew_ms < open_ms ? renew_ms : open_ms;
 }
 
 static void step_segment(segment *it, bool *news) {
@@ -900,6 +904,7 @@ static void step_segment(segment *it, bool *news) {
     if (code == FIRN_OK) {
         it->pause_ms = 0;
         it->next_ms = 0;
+        atomic_store(&it->late, false);
         *news = true;
     } else {
         it->next_ms = steady_ms() + pause_after(&it->pause_ms);
@@ -983,16 +988,16 @@ int64_t generator_window_ms(const generator *it) {
     return left > 0 ? left : -1;
 }
 
-/* Can it issue now? What came late does not count until it could: a mistake in one new section must
+/* Can it issue now? What came late does not count before it could: a mistake in one new section must
  * not take a server that serves others out of rotation. */
 static bool generator_is_ready(const generator *it) {
     firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
-    if (gen == NULL) {
-        return it->late;
-    }
-    if (it->keeper == NULL) {
+    if (it->keeper == NULL || atomic_load(&it->late)) {
         return true;
+    }
+    if (gen == NULL) {
+        return false;
     }
     firn_gen_status(gen, &status);
     return status.held && (atomic_load(&it->code) == FIRN_OK || generator_window_ms(it) >= 0);
@@ -1000,8 +1005,8 @@ static bool generator_is_ready(const generator *it) {
 
 static bool segment_is_ready(const segment *it) {
     firn_range *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    return range == NULL ? it->late
-                         : atomic_load(&it->code) == FIRN_OK || firn_range_left(range) > 0;
+    return atomic_load(&it->late) ||
+           (range != NULL && (atomic_load(&it->code) == FIRN_OK || firn_range_left(range) > 0));
 }
 
 static void say(char why[256], const char *what, const char *name, int code, const char *text) {
@@ -1033,8 +1038,7 @@ static int64_t least_window_ms(void) {
     int64_t least = WINDOW_MOST_MS;
     const generator *g;
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        bool late = g->late && atomic_load(&g->gen) == NULL;
-        bool counts = g->keeper != NULL && !atomic_load(&g->idle) && !late;
+        bool counts = g->keeper != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late);
         int64_t left = counts ? generator_window_ms(g) : WINDOW_MOST_MS;
         least = left < least ? left : least;
     }
@@ -1049,12 +1053,12 @@ static bool keeper_counts(size_t index) {
         return true;
     }
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        if (g->keeper != NULL && keeper_index(g->keeper) == index && !g->late) {
+        if (g->keeper != NULL && keeper_index(g->keeper) == index && !atomic_load(&g->late)) {
             return true;
         }
     }
     for (size_t i = 0; (s = at(&segments, i)) != NULL; i++) {
-        if (keeper_index(s->keeper) == index && !s->late) {
+        if (keeper_index(s->keeper) == index && !atomic_load(&s->late)) {
             return true;
         }
     }

@@ -41,7 +41,8 @@ typedef struct generator {
     bool waits;            /* false: full=fail, so an exhausted generator is an error at once */
     bool back_fails;       /* back=fail: a clock that stepped back is an error at once */
     bool configured;       /* else it was opened by its scheme's name */
-    bool late;             /* added while others were served: catalog_ready does not wait for it */
+    _Atomic bool late;     /* added while others were served, and could never issue yet:
+                            * catalog_ready does not wait for it */
     keeper *keeper;        /* NULL: it needs no store */
     firn_gen *_Atomic gen; /* NULL until it is open */
     _Atomic int code;    /* what its keeper last failed with; 0: it did not, or was not there yet */
@@ -66,7 +67,8 @@ struct segment {
     char name[NAME_SIZE];
     char keys[KEYS_SIZE];
     int64_t increment;
-    bool configured, late; /* as above */
+    bool configured;
+    _Atomic bool late; /* as above */
     keeper *keeper;
     firn_range *_Atomic range; /* NULL until it is open */
     _Atomic bool due;          /* firn_range_step has something to do, and the keeper knows */

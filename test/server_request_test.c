@@ -27,7 +27,8 @@
 #define EACH 300000
 #endif
 #define THREADS     4
-#define PATIENCE_MS 20000 /* what takes longer hangs */
+#define PATIENCE_MS 60000  /* what takes longer hangs */
+#define STOP_MS     200000 /* a thousand blocks may have to be given back to a slow disk */
 
 static worker *workers[THREADS + 1]; /* the last one is the test's own */
 
@@ -172,7 +173,7 @@ static int begin(void **state) {
 }
 
 static int finish(void **state) {
-    keepers_stop(10000);
+    keepers_stop(STOP_MS);
     catalog_end();
     return tear_down(state);
 }
@@ -668,7 +669,7 @@ static void segments_are_made_for_whoever_asks_up_to_a_bound(void **state) {
 
 static void generators_are_opened_up_to_a_bound(void **state) {
     (void)state;
-    keepers_stop(10000);
+    keepers_stop(STOP_MS);
     catalog_end();
     assert_int_equal(begin_with(url, 1, 1, 0), FIRN_OK);
     asking it = ask_for(mine(), VERB_NEW, "tsid", NULL);
@@ -959,7 +960,7 @@ static void what_was_not_issued_is_given_back_at_the_end(void **state) {
     assert_int_equal(node.found, 1);
     assert_int_not_equal(node.grant, 0);
     assert_true(integer.high >= 1001);
-    keepers_stop(10000);
+    keepers_stop(STOP_MS);
     look after = look_at("snowflake"), integer_after = look_at("integer k");
     assert_int_equal(after.grant, 0);
     assert_true(after.high < node.high);
