@@ -48,6 +48,8 @@ test: test-build sanitize fuzz
 # Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
 test-bare:
 	test/bare
+test-systemd:
+	test/systemd
 test-arch:
 	test/arch
 
@@ -88,4 +90,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(FUZZ)
 
-.PHONY: all everything install uninstall test-build sanitize fuzz test test-bare test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean
+.PHONY: all everything install uninstall test-build sanitize fuzz test test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean

@@ -24,7 +24,7 @@ static const char *const forms[] = {
     "w, d b Y h:m:s", /* mail and HTTP, RFC 5322 */
     "Y/M/D h:m:s",    /* nginx's error log */
     "IYMDThms",       /* the basic form of ISO 8601 */
-    "Y-M-D",          /* a date is its midnight; only where nothing else follows */
+    "Y-M-D",          /* a date alone is the first instant of its day */
 };
 enum { FORMS = sizeof forms / sizeof forms[0], FORM_DATE = FORMS - 1 };
 
@@ -44,6 +44,7 @@ typedef struct parts {
     const char *why; /* what is wrong with a part that is otherwise of its form, or NULL */
     int32_t year, month, day, hour, minute, second, ns;
     enum zone_kind kind;
+    bool is_date;   /* without a time of day */
     int32_t offset; /* of ZONE_TOLD */
 } parts;
 
@@ -272,9 +273,16 @@ static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
     local += p->hour * 3600 + p->minute * 60 + (leap ? 59 : p->second);
     if (p->kind == ZONE_TOLD) {
         time->sec = local - p->offset;
-    } else if (!zone_utc(&m->zone, local, &time->sec, twice)) {
-        p->why = "this local time never occurred: clocks were put forward over it";
-        return false;
+    } else {
+        bool found = zone_utc(&m->zone, local, &time->sec, twice);
+        for (int i = 0; i < 8 && !found && p->is_date; i++) { /* a day may begin at one o'clock */
+            local += 1800;
+            found = zone_utc(&m->zone, local, &time->sec, twice);
+        }
+        if (!found) {
+            p->why = "this local time never occurred: clocks were put forward over it";
+            return false;
+        }
     }
     time->ns = leap ? 999999999 : p->ns;
     return true;
@@ -345,8 +353,11 @@ static bool read_parts(moments *m, parts *p, bool open, firn_time *time, bool *t
         bool fine = numeric                     ? take_number_time(p, time)
                     : form == FORM_DATE && open ? false
                                                 : take_form(p, forms[form]);
+        p->is_date = fine && form == FORM_DATE;
         if (fine && !numeric) {
-            take_zone(p, m->zone_told);
+            if (!p->is_date) { /* what looks like an offset behind a date is an hour */
+                take_zone(p, m->zone_told);
+            }
             fine = p->why == NULL && resolve(m, p, time, twice);
         }
         if (fine && (open ? ends(p->at, p->end) : p->at == p->end)) {

@@ -16,6 +16,7 @@
 
 enum {
     STEP_MS = 1000,       /* a keeper looks at what it has so often at least */
+    RENEW_MS = 200,       /* all windows that are due are renewed at once, up to so long */
     ROUND_MS = 20,        /* nothing is opened after so long: windows and errands must not starve */
     PAUSE_LEAST_MS = 100, /* after a failure, doubled up to the most */
     PAUSE_MOST_MS = 2000,
@@ -39,6 +40,7 @@ static char *default_store;
 static _Atomic size_t create_most, created;
 static _Atomic int64_t block_most = INT64_C(1) << 61; /* of a range: so many can be counted */
 static bool begun;                                    /* the main thread's: what is added is late */
+static _Atomic bool default_begun;                    /* the default store was there by then */
 static segment *_Atomic due_segments[KEEPERS_MAX];    /* the last that was wanted first */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -181,12 +183,18 @@ int catalog_begin(const char *store, size_t generators_most, size_t segments_mos
     }
     atomic_store(&created, 0);
     begun = false;
+    atomic_store(&default_begun, false);
     catalog_allow(auto_create);
     return firn_store_wrap(&no_store, &no_ops, NULL, error);
 }
 
 void catalog_begun(void) {
     begun = true;
+    for (size_t i = 0; i < KEEPERS_MAX; i++) {
+        if (keeper_is_of(i, default_store)) {
+            atomic_store(&default_begun, true);
+        }
+    }
 }
 
 void catalog_allow(size_t auto_create) {
@@ -868,7 +876,7 @@ static int64_t attend(generator *it, bool *news) {
 /* Of those that are open, or of those that are not, as many as there is time for; the next round
  * goes on behind the last one. */
 static int64_t attend_some(const keeper *of, bool open, size_t *next, bool *news) {
-    int64_t wait_ms = STEP_MS, since = steady_ms();
+    int64_t wait_ms = STEP_MS, since = steady_ms(), most_ms = open ? RENEW_MS : ROUND_MS;
     size_t count = atomic_load(&generators.count);
     for (size_t i = 0; i < count; i++) {
         generator *it = at(&generators, (*next + i) % count);
@@ -877,7 +885,7 @@ static int64_t attend_some(const keeper *of, bool open, size_t *next, bool *news
         }
         int64_t left = attend(it, news);
         wait_ms = left < wait_ms ? left : wait_ms;
-        if (steady_ms() - since > ROUND_MS) {
+        if (steady_ms() - since > most_ms) {
             *next = (*next + i + 1) % count;
             return 0;
         }
@@ -1045,11 +1053,11 @@ static int64_t least_window_ms(void) {
     return least;
 }
 
-/* Of something that did not come late, or of everybody who asks. */
+/* Of something that did not come late, or the default one of a server that began with it. */
 static bool keeper_counts(size_t index) {
     const generator *g;
     const segment *s;
-    if (keeper_is_of(index, default_store)) {
+    if (atomic_load(&default_begun) && keeper_is_of(index, default_store)) {
         return true;
     }
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {

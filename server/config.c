@@ -226,20 +226,32 @@ static int check_door(const config *it, const char *name, const char *addresses,
     return FIRN_OK;
 }
 
+static int check_named(const config *it, const named *one, firn_error *error) {
+    if (!one->is_segment && one->scheme[0] == '\0') {
+        return set_error(error, FIRN_EUSAGE,
+                         "%.100s: [generator %s] has no scheme: write scheme = NAME", one->where,
+                         one->name);
+    }
+    const named *other = config_node_of(it, one);
+    return other == NULL
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "%.80s: [generator %.30s] has the node of [generator %.30s]: give it"
+                           " another, an ns of its own, or none",
+                           one->where, one->name, other->name);
+}
+
 static int check(const config *it, firn_error *error) {
     if ((it->set.tls_cert[0] == '\0') != (it->set.tls_key[0] == '\0')) {
         return set_error(error, FIRN_EUSAGE,
                          "%s is set alone: set tls_cert and tls_key, or neither",
                          it->set.tls_cert[0] != '\0' ? "tls_cert" : "tls_key");
     }
-    for (size_t i = 0; i < it->name_count; i++) {
-        if (!it->names[i].is_segment && it->names[i].scheme[0] == '\0') {
-            return set_error(error, FIRN_EUSAGE,
-                             "%.100s: [generator %s] has no scheme: write scheme = NAME",
-                             it->names[i].where, it->names[i].name);
-        }
+    int code = FIRN_OK;
+    for (size_t i = 0; i < it->name_count && code == FIRN_OK; i++) {
+        code = check_named(it, &it->names[i], error);
     }
-    int code = check_door(it, "resp", it->set.resp, error);
+    code = code == FIRN_OK ? check_door(it, "resp", it->set.resp, error) : code;
     return code == FIRN_OK ? check_door(it, "http", it->set.http, error) : code;
 }
 
@@ -278,6 +290,47 @@ const named *config_find(const config *it, bool is_segment, const char *name) {
     for (size_t i = 0; i < it->name_count; i++) {
         if (it->names[i].is_segment == is_segment && strcmp(it->names[i].name, name) == 0) {
             return &it->names[i];
+        }
+    }
+    return NULL;
+}
+
+/* The value of a key of the line, as long as *length; NULL: it has none. */
+static const char *key_of(const named *it, const char *name, size_t *length) {
+    size_t size = strlen(name);
+    for (const char *at = it->keys; *at != '\0'; at += strspn(at, " ")) {
+        size_t span = strcspn(at, " ");
+        if (span > size && memcmp(at, name, size) == 0 && at[size] == '=') {
+            *length = span - size - 1;
+            return at + size + 1;
+        }
+        at += span;
+    }
+    return NULL;
+}
+
+static bool has_same(const named *a, const named *b, const char *key) {
+    size_t m = 0, n = 0;
+    const char *x = key_of(a, key, &m), *y = key_of(b, key, &n);
+    return x == NULL || y == NULL ? x == y : m == n && memcmp(x, y, m) == 0;
+}
+
+const named *config_node_of(const config *it, const named *section) {
+    static const char *const place[] = {"node", "ns", "epoch", "bits"};
+    size_t length;
+    if (section->is_segment || key_of(section, "node", &length) == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < it->name_count; i++) {
+        const named *other = &it->names[i];
+        bool same = !other->is_segment && strcmp(other->name, section->name) != 0 &&
+                    strcmp(other->scheme, section->scheme) == 0 &&
+                    strcmp(other->store, section->store) == 0;
+        for (size_t j = 0; same && j < sizeof place / sizeof *place; j++) {
+            same = has_same(other, section, place[j]);
+        }
+        if (same) {
+            return other;
         }
     }
     return NULL;

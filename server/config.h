@@ -48,6 +48,9 @@ void config_help(void);
 void config_free(config *it);
 /* A section of it by its name; NULL: there is none. */
 const named *config_find(const config *it, bool is_segment, const char *name);
+/* A generator of it that holds the node which this one has by its keys, node= of the same scheme, store
+ * and ns; NULL: there is none. */
+const named *config_node_of(const config *it, const named *section);
 /* Takes a copy as its last section. FIRN_EMEMORY. */
 int config_keep(config *it, const named *section, firn_error *error);
 

@@ -368,6 +368,9 @@ static const char *why_later(const settings *fresh, const named *it) {
     if (!it->is_segment && firn_scheme_find(it->name) != NULL) {
         return "clients may have been served the scheme of that name";
     }
+    if (config_node_of(&all.config, it) != NULL) {
+        return "a generator that is served has its node";
+    }
     return is_served(it) ? "it was made before it was configured" : NULL;
 }
 

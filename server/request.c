@@ -109,7 +109,7 @@ static int refuse_name(const request *it, firn_error *error) {
             "'%.*s' is a segment and no generator: INCR %.*s, or GET /v1/segments/NAME",
             word_shown(name), name.text, word_shown(name), name.text);
     }
-    if (memchr(name.text, ':', name.length) != NULL) {
+    if (memmem(name.text, name.length, "time:", 5) != NULL) {
         return set_error(error, FIRN_EUSAGE,
                          "clients name no layouts: add [generator NAME] with scheme = %.*s to"
                          " firn.ini",

@@ -209,16 +209,21 @@ static int check_widths(const firn_scheme *scheme, firn_error *error) {
  * without a sequence, or make a node of what is counted. */
 static int check_spelling(const firn_scheme *scheme, firn_error *error) {
     static const struct {
-        const char *word;
-        unsigned most;
-    } roles[] = {{"sequence", 2}, {"seq", 0}, {"counter", 1}, {"random", 1}};
+        const char *word, *role;
+        unsigned most; /* edits */
+    } roles[] = {{"sequence", "sequence", 2},
+                 {"seq", "sequence", 0},
+                 {"counter", "counter", 1},
+                 {"random", "random", 1}};
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
         for (size_t j = 0; slice->role == FIRN_ROLE_NODE && j < sizeof roles / sizeof *roles; j++) {
-            if (firn__edits(slice->name, roles[j].word) <= roles[j].most) {
+            if (firn_scheme_field(scheme, roles[j].role) < 0 &&
+                firn__edits(slice->name, roles[j].word) <= roles[j].most) {
                 return firn__fail(error, FIRN_EUSAGE,
-                                  "%.20s would be a part of the node: write %s:BITS", slice->name,
-                                  roles[j].most > 0 ? roles[j].word : "sequence");
+                                  "%.20s would be a part of the node: write %s:BITS, or take"
+                                  " another name",
+                                  slice->name, roles[j].role);
             }
         }
     }

@@ -211,8 +211,9 @@ refuses "a scheme that is none has a neighbour" 2 "did you mean uuid7" schemes u
 refuses "--json and --markdown exclude each other" 2 "exclude" schemes --json --markdown
 
 # ---- slips ---------------------------------------------------------------------------------------
-refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
-refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
+refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS, or take another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
+refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS, or take another name" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
+says "beside a sequence it is one" 4194304 pack 'time:41/ms@@2024-01-01 sequencer:10 sequence:12' time=2024-01-01T00:00:00.001Z sequencer=0 sequence=0
 refuses "capitals find their scheme" 2 "did you mean ulid" new ULID
 refuses "a typo in a number is no ID of another scheme" 1 "is no ID of a known scheme" show 1541815603606036480x
 refuses "a form that cannot be guessed is not converted as another" 1 "is no ID of a known scheme" convert 1CCCu4CMyfubCHvwkoi26c --to uuid

@@ -84,6 +84,7 @@ printf 't,a\r\n2024-01-01 00:00:00,1\r\n\r\n\n\r\n' >"$in"
 same "even when they come a byte at a time" "$("$FIRN" stamp "$in" --format csv --time t --scheme "$scheme" node=0 2>/dev/null | cksum)" \
     "$(dd bs=1 <"$in" 2>/dev/null | "$FIRN" stamp - --format csv --time t --scheme "$scheme" node=0 2>/dev/null | cksum)"
 gives "a date is its midnight" 't\n2024-01-01\n' "id,t\n$first,2024-01-01\n" --format csv --time t
+gives "behind which an hour is no offset" 't\n2024-01-01-13\n2024-01-01\n' "id,t\n,2024-01-01-13\n$first,2024-01-01\n" --format csv --time t --on-error null
 bad "but not in front of something else" 't\n2024-01-01 noon\n' "line 2: '2024-01-01 noon' is no time" --format csv --time t
 bad "nor at the head of a log's line" '2024-01-01 the first\n' "line 1: '2024-01-01 the first' is no time" --format log
 gives "blanks around a time are passed over" 't\n 2024-01-01 00:00:00 \n' "id,t\n$first, 2024-01-01 00:00:00 \n" --format csv --time t

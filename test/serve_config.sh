@@ -166,6 +166,11 @@ for url in nosuch://user:hidden@x sqlite postgresql://x /var/lib/firn.db; do
     refuses "nor does the server start with it" 2 "is no kind of store" serve --config '' --resp "unix:$TMPDIR/nobody" --http none --store "$url"
 done
 wrong "a block has at least one integer" 1 "block_most = 0 is out of bounds: .* 1\.\.1000000000000" '[server]' 'block_most = 0'
+write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'window_ms = 500'
+refuses "two generators with one node are refused" 2 "firn.ini:4: .generator a. has the node of .generator b.|firn.ini:1: .generator a. has the node of .generator b." serve --config "$ini" --check-config
+write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'ns = other' '[generator c]' 'scheme = tsid' 'node = 5'
+ask serve --config "$ini" --check-config
+same "but not with an ns of its own, or of another scheme" 0 "$status"
 refuses "without any address nobody could be served" 2 "resp and http are both none" serve --config '' --store memory: --resp none --http none
 wrong "a key is one word as well" 2 "firn.ini:2: 'step 1 start' is no key" '[segment a]' 'step 1 start = 2'
 wrong "a name with a blank is none" 2 "is no name" '[segment a b]'

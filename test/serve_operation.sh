@@ -174,6 +174,9 @@ check "and one whose segment somebody has made" has_told 'event="needs a restart
 same "all of them are served as before" "501 2 77" "$(ask_inside incr late) $(ask_inside incr n) $("$FIRN" show --scheme snowflake --json \
     "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
 same "beside the new one" 1 "$(ask_inside incr latest)"
+configure 'auto_create = yes' '[generator renamed]' 'scheme = snowflake' 'node = 77'
+reload
+check "so does a new name for a node that is served" has_told 'event="needs a restart" generator=renamed why="a generator that is served has its node"'
 configure 'auto_create = yes' '[generator uuid7]' 'scheme = ulid' '[segment away]' 'store = redis://127.0.0.1:1'
 reload
 check "a scheme's own name waits for a restart, since clients may have it" has_told 'event="needs a restart" generator=uuid7 why="clients may have'
