@@ -592,11 +592,13 @@ static int replaced(const store *s, firn_error *error) {
                        where(s), s->table);
 }
 
-/* Takes in what the session is. *made: the tables are there. */
+/* Takes in what the session is. *made: the tables are there. While another session makes them their
+ * names are found before the statement's snapshot has their rows: then they are not there yet. */
 static int judge(store *s, const PGresult *result, bool *made, firn_error *error) {
     const char *marks = cell(result, 0, GREET_MARKS);
     const char *risk = NULL;
-    *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES);
+    *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES) &&
+            !PQgetisnull(result, 0, GREET_LOGGED);
     if (says(result, GREET_READ_ONLY)) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s is a standby or read-only: name the primary server",
