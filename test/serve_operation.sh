@@ -65,12 +65,22 @@ kill "$bare"
 wait "$bare"
 same "and it ends as ever" 0 $?
 
+answered() {
+    curl -s --max-time 30 "http://$http/metrics" | sed -n 's/^firn_requests_total{door="resp",kind="new"} //p'
+}
+# Has it answered some of what it was asked, and does it answer no more of it?
+stuck() {
+    before=$(answered)
+    sleep 0.5
+    [ "${before:-0}" -gt 0 ] && [ "$(answered)" = "$before" ]
+}
 serve --stop-s 300 --slow-s 3600
 mkfifo "$work/hold"
 $python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
 client=$!
 exec 4>"$work/hold"
 await told_in "$TMPDIR/unread" full
+await stuck
 kill -TERM "$server"
 await has_told event=ending
 sleep 0.5 # two signals nearer than 0.3 s are one wish
@@ -84,6 +94,7 @@ $python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
 client=$!
 exec 4>"$work/hold"
 await told_in "$TMPDIR/unread" full
+await stuck
 stop_server TERM
 same "past stop_s such a client is left" "0" "$status"
 exec 4>&-
