@@ -347,8 +347,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.8, help="of each measurement")
     parser.add_argument("build", nargs="?", default=f"{HERE}/../../build")
     said = parser.parse_args()
+    said.build = os.path.abspath(said.build)  # nginx reads paths from its own folder on
     folder = tempfile.mkdtemp(prefix="bench-server.", dir=said.build)  # on a disk, as the build is
-    bench = Bench(os.path.abspath(said.build), folder, said.seconds)
+    bench = Bench(said.build, folder, said.seconds)
     try:
         bench.start_all()
         rows, rates = throughput(bench, said.rounds)
