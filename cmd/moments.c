@@ -350,9 +350,10 @@ static bool read_parts(moments *m, parts *p, bool open, firn_time *time, bool *t
         *p = fresh;
         *twice = false;
         bool numeric = form == FORMS;
-        bool fine = numeric                     ? take_number_time(p, time)
-                    : form == FORM_DATE && open ? false
-                                                : take_form(p, forms[form]);
+        if (form == FORM_DATE && open) {
+            continue;
+        }
+        bool fine = numeric ? take_number_time(p, time) : take_form(p, forms[form]);
         p->is_date = fine && form == FORM_DATE;
         if (fine && !numeric) {
             if (!p->is_date) { /* what looks like an offset behind a date is an hour */

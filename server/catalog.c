@@ -303,8 +303,7 @@ static int open_gen(firn_gen **out, generator *it, firn_store *store, firn_error
     return firn_open_with(out, &config, error);
 }
 
-/* The value of a key, or "" . */
-static char *key_value(char value[FIRN_NS_SIZE], const char *keys, const char *name) {
+char *catalog_key(char value[FIRN_NS_SIZE], const char *keys, const char *name) {
     size_t length = strlen(name);
     value[0] = '\0';
     for (const char *at_key = keys; *at_key != '\0'; at_key += strspn(at_key, " ")) {
@@ -330,9 +329,9 @@ static int copy_text(char *to, size_t size, const char *from, const char *what, 
 /* Row and text form. */
 static int read_row(generator *it, const char *form, const char *prefix, firn_error *error) {
     char epoch[FIRN_NS_SIZE], bits[FIRN_NS_SIZE], digits[FIRN_NS_SIZE], full[FIRN_NS_SIZE];
-    key_value(epoch, it->keys, "epoch");
-    key_value(bits, it->keys, "bits");
-    key_value(digits, it->keys, "digits");
+    catalog_key(epoch, it->keys, "epoch");
+    catalog_key(bits, it->keys, "bits");
+    catalog_key(digits, it->keys, "digits");
     int code =
         firn_scheme_make(&it->own, it->text, epoch[0] != '\0' ? epoch : NULL,
                          bits[0] != '\0' ? bits : NULL, digits[0] != '\0' ? digits : NULL, error);
@@ -348,8 +347,8 @@ static int read_row(generator *it, const char *form, const char *prefix, firn_er
         code = prefix_of(it->prefix, it->form, (word){prefix, strlen(prefix)}, error);
     }
     it->narrow = is_narrow(&it->own, it->form);
-    it->waits = strcmp(key_value(full, it->keys, "full"), "fail") != 0;
-    it->back_fails = strcmp(key_value(full, it->keys, "back"), "fail") == 0;
+    it->waits = strcmp(catalog_key(full, it->keys, "full"), "fail") != 0;
+    it->back_fails = strcmp(catalog_key(full, it->keys, "back"), "fail") == 0;
     return code;
 }
 

@@ -105,6 +105,9 @@ int catalog_check_generator(const char *name, const char *scheme, const char *ke
                             firn_error *error);
 int catalog_check_segment(const char *name, const char *keys, const char *store, firn_error *error);
 
+/* The value of a key in such a line of keys, "" where it has none; returns `value`. Any thread. */
+char *catalog_key(char value[FIRN_NS_SIZE], const char *keys, const char *name);
+
 /* How many integers one request may ask for, from now on; before, as many as there can be. Any
  * thread. */
 void catalog_allow_block(int64_t most);

@@ -295,30 +295,15 @@ const named *config_find(const config *it, bool is_segment, const char *name) {
     return NULL;
 }
 
-/* The value of a key of the line, as long as *length; NULL: it has none. */
-static const char *key_of(const named *it, const char *name, size_t *length) {
-    size_t size = strlen(name);
-    for (const char *at = it->keys; *at != '\0'; at += strspn(at, " ")) {
-        size_t span = strcspn(at, " ");
-        if (span > size && memcmp(at, name, size) == 0 && at[size] == '=') {
-            *length = span - size - 1;
-            return at + size + 1;
-        }
-        at += span;
-    }
-    return NULL;
-}
-
 static bool has_same(const named *a, const named *b, const char *key) {
-    size_t m = 0, n = 0;
-    const char *x = key_of(a, key, &m), *y = key_of(b, key, &n);
-    return x == NULL || y == NULL ? x == y : m == n && memcmp(x, y, m) == 0;
+    char x[FIRN_NS_SIZE], y[FIRN_NS_SIZE];
+    return strcmp(catalog_key(x, a->keys, key), catalog_key(y, b->keys, key)) == 0;
 }
 
 const named *config_node_of(const config *it, const named *section) {
     static const char *const place[] = {"node", "ns", "epoch", "bits"};
-    size_t length;
-    if (section->is_segment || key_of(section, "node", &length) == NULL) {
+    char node[FIRN_NS_SIZE];
+    if (section->is_segment || catalog_key(node, section->keys, "node")[0] == '\0') {
         return NULL;
     }
     for (size_t i = 0; i < it->name_count; i++) {
