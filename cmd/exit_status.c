@@ -24,7 +24,8 @@
     X(MEMORY, STATUS_IO)                                                                           \
     X(IO, STATUS_IO)                                                                               \
     X(UNSORTED, STATUS_USAGE)                                                                      \
-    X(SYSTEM, STATUS_IO)
+    X(SYSTEM, STATUS_IO)                                                                           \
+    X(BACK, STATUS_STORE)
 
 #define ONE(...) +1
 _Static_assert((0 STATUSES(ONE)) == (0 FIRN_ERRORS(ONE)), "each code of the library has a status");

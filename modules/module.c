@@ -493,7 +493,7 @@ bool module_forked(pid_t *pid) {
 
 int module_refuse_changed(firn_error *error, const char *where, const char *ns) {
     bool integer = strncmp(ns, "integer ", 8) == 0;
-    return module_fail(error, FIRN_ESTORE,
+    return module_fail(error, FIRN_EBACK,
                        "%.50s has changed or gone back since %.50s was reserved from: %s", where,
                        ns,
                        integer ? "see what was handed out, then firn segment advance KEY --min N"

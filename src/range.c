@@ -297,9 +297,10 @@ static int fetch_segment(const firn_range *range, int64_t least, slot_block *out
     }
     code = fetch(range, step > least ? step : least, 0, least, out, error);
     if (code == FIRN_OK && out->first < shelf->now.end && atomic_load(&shelf->limit) != 0) {
-        code = firn__fail(error, FIRN_ESTORE,
+        code = firn__fail(error, FIRN_EBACK,
                           "the store of %.60s has gone back: it grants %" PRId64
-                          ", which lies before %" PRId64 ": restore it, or advance the segment",
+                          ", which lies before %" PRId64
+                          ": see what was handed out, then firn segment advance KEY --min N",
                           range->ns, out->first, shelf->now.end);
         *out = (slot_block){0}; /* handed out before, perhaps */
     }

@@ -164,8 +164,8 @@ static void another_cluster_is_guarded(void **state) {
         drawn(old, "snow", 1, 0, 0);
         plant(key, plants[i].number, plants[i].with);
         firn_store *store = open_store("%s", url_of(prefix, ""));
-        not_drawn(store, "snow", 2, FIRN_ESTORE, "has changed or gone back");
-        not_drawn(old, "snow", 3, FIRN_ESTORE, "has changed or gone back");
+        not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or gone back");
+        not_drawn(old, "snow", 3, FIRN_EBACK, "has changed or gone back");
         drawn(store, "snow", 4, guard, guard);
         drawn(old, "snow", 5, guard + 1000, guard + 10); /* once is enough */
         drawn(store, "snow", 6, 0, guard + 20);
@@ -215,7 +215,7 @@ static void old_data_are_guarded(void **state) {
     assert_true(run("cd '%s/data/' && rm -r e1 && mv old e1", server->folder));
     assert_true(engine_do(server, "restart", 0));
     assert_int_equal(mark_of(store, "snow").high, 10); /* it did go back */
-    not_drawn(store, "snow", 21, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "snow", 21, FIRN_EBACK, "has changed or gone back");
     drawn(store, "snow", 22, 1000, 1000);
     drawn(store, "snow", 23, 0, 1010);
     firn_store *other = open_store("%s", url_of("old", ""));
@@ -233,7 +233,7 @@ static void a_lost_namespace_is_guarded(void **state) {
     encode(end, "lost0");
     post(url_port(server->url), "/v3/kv/deleterange", "{\"key\":\"%s\",\"range_end\":\"%s\"}", from,
          end);
-    not_drawn(store, "snow", 2, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or gone back");
     drawn(store, "other", 3, 0, 0); /* one that was never used is new */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);

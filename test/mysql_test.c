@@ -105,7 +105,7 @@ static void another_engine(void **state) {
     sql(server,
         "UPDATE moved_namespace SET identity = 'id/99';"
         " UPDATE moved_mark SET seal = CONCAT('id/99 ', (SELECT `row` FROM moved_namespace));");
-    not_drawn(store, "m", 2, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "m", 2, FIRN_EBACK, "has changed or gone back");
     drawn(store, "m", 3, 5000, 5000);
     drawn(store, "m", 4, 0, 5010);
     const firn_mark mine = {5020, 4};
@@ -155,7 +155,7 @@ static void marks_that_were_lost(void **state) {
     drawn(store, "l", 2, 0, 10);
     sql(server, "UPDATE lost_mark SET high = 10, `grant` = 1;");
     end_sessions();
-    not_drawn(store, "l", 3, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or gone back");
     drawn(store, "l", 4, 5000, 5000);
     firn_store_close(store);
 }
@@ -171,7 +171,7 @@ static void marks_lost_behind_the_back(void **state) {
         drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
         drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
         sql(server, "%s", losses[i]);
-        not_drawn(store, "b", grant + 3, FIRN_ESTORE, "has changed or gone back");
+        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or gone back");
         drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
         drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
     }
@@ -189,7 +189,7 @@ static void sessions_that_are_careful(void **state) {
     firn_store *store = open_store("%s", other);
     drawn(store, "c", 1, 0, 0);
     sql(server, "UPDATE careful_mark SET high = 5;");
-    not_drawn(store, "c", 2, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or gone back");
     assert_string_equal(sql(server, "SELECT identity FROM careful_namespace;"), "gone back");
     sql(server, "SET GLOBAL init_connect = '';");
     firn_store_close(store);
@@ -265,7 +265,7 @@ static void never_connected_behind_our_back(void **state) {
     int code = draw(store, "v", 0, 2, 0, &first, &held, &error);
     move.name = NULL;
     assert_int_equal(code, FIRN_EUNKNOWN);
-    not_drawn(store, "v", 2, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "v", 2, FIRN_EBACK, "has changed or gone back");
     sql(server, "SET GLOBAL server_id = 1;");
     firn_store_close(store);
 }

@@ -135,7 +135,7 @@ static void another_engine(void **state) {
     (void)state;
     drawn(store, "m", 1, 0, 0);
     sql(server, "UPDATE moved_namespace SET identity = '1/00000001/1';");
-    not_drawn(store, "m", 2, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "m", 2, FIRN_EBACK, "has changed or gone back");
     drawn(store, "m", 3, 5000, 5000);
     drawn(store, "m", 4, 0, 5010);
     firn_store_close(store);
@@ -151,7 +151,7 @@ static void tables_from_a_copy(void **state) {
                 " CREATE TABLE copied_mark (LIKE was INCLUDING ALL);"
                 " INSERT INTO copied_mark SELECT * FROM was;");
     store = open_store("%s", url_of("copied", ""));
-    not_drawn(store, "c", 2, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or gone back");
     drawn(store, "c", 3, 5000, 5000);
     firn_store_close(store);
 }
@@ -191,7 +191,7 @@ static void marks_lost_behind_the_back(void **state) {
         drawn(store, "b", grant + 1, 5000 * i, 5020 * i);
         drawn(store, "b", grant + 2, 5000 * i, 5020 * i + 10);
         sql(server, "%s", losses[i]);
-        not_drawn(store, "b", grant + 3, FIRN_ESTORE, "has changed or gone back");
+        not_drawn(store, "b", grant + 3, FIRN_EBACK, "has changed or gone back");
         drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
         drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
     }
@@ -207,7 +207,7 @@ static void marks_that_were_lost(void **state) {
     sql(server, "UPDATE lost_mark SET high = 10, \"grant\" = 1;"
                 " SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity"
                 " WHERE application_name = 'firn';");
-    not_drawn(store, "l", 3, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "l", 3, FIRN_EBACK, "has changed or gone back");
     drawn(store, "l", 4, 5000, 5000);
     firn_store_close(store);
 }

@@ -164,11 +164,11 @@ static void another_run_is_guarded(void **state) {
     drawn(store, "snow", 1, 0, 0);
     drawn(store, "orders", 2, 0, 0);
     assert_true(engine_do(server, "restart", 0));
-    not_drawn(store, "snow", 3, FIRN_ESTORE, "has changed or gone back");
-    not_drawn(store, "orders", 4, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "snow", 3, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "orders", 4, FIRN_EBACK, "has changed or gone back");
     drawn(store, "snow", 5, guard, guard);
     drawn(store, "snow", 6, guard + 1000, guard + 10); /* once is enough */
-    not_drawn(store, "orders", 7, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "orders", 7, FIRN_EBACK, "has changed or gone back");
     drawn(store, "orders", 8, 500, 500);
     drawn(store, "orders", 9, 0, 510);
     firn_store_close(store);
@@ -208,7 +208,7 @@ static void an_old_snapshot_is_guarded(void **state) {
     assert_true(run("rm -r '%s/data/appendonlydir' && mv '%s/old' '%s/data/appendonlydir'",
                     server->folder, server->folder, server->folder));
     assert_true(engine_do(server, "restart", 0));
-    not_drawn(store, "snow", 3, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "snow", 3, FIRN_EBACK, "has changed or gone back");
     assert_int_equal(mark_of(store, "snow").high, 10); /* it did go back */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);
@@ -220,7 +220,7 @@ static void a_lost_namespace_is_guarded(void **state) {
     firn_store *store = open_store("%s", url_of("lost", ""));
     drawn(store, "snow", 1, 0, 0);
     cli(answer, "DEL '{lost}' '{lost}:snow'");
-    not_drawn(store, "snow", 2, FIRN_ESTORE, "has changed or gone back");
+    not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or gone back");
     drawn(store, "other", 3, 0, 0); /* one that was never used is new */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);

@@ -695,8 +695,7 @@ static void goes_back(void **state) {
     assert_int_equal(first, 110);
     assert_true(engine_do(server, "restore", 0)); /* knows nothing of that one */
 
-    assert_int_equal(reserve_soon(store, guarded("1", 1000, 0), &first, &held, &error),
-                     FIRN_ESTORE);
+    assert_int_equal(reserve_soon(store, guarded("1", 1000, 0), &first, &held, &error), FIRN_EBACK);
     assert_non_null(strstr(error.text, "has changed or gone back"));
     assert_int_equal(reserve_soon(store, guarded("1", 4999, 5000), &first, &held, &error),
                      FIRN_EBUSY);

@@ -219,8 +219,8 @@ static void a_lost_key_is_noticed(void **state) {
     assert_true(engine_do(it, "save", 0));
     drawn(store, "2", 10, 2, 0);
     assert_true(engine_do(it, "restore", 0));
-    assert_int_equal(draw(store, "2", 10, 3, &first), FIRN_ESTORE); /* once it is told, for all: */
-    assert_int_equal(draw(store, "1", 10, 4, &first), FIRN_ESTORE);
+    assert_int_equal(draw(store, "2", 10, 3, &first), FIRN_EBACK); /* once it is told, for all: */
+    assert_int_equal(draw(store, "1", 10, 4, &first), FIRN_EBACK);
     firn_store_close(store);
 }
 

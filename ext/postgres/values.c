@@ -27,6 +27,7 @@ static const struct {
               {FIRN_EIO, ERRCODE_IO_ERROR},
               {FIRN_ESTORE, ERRCODE_CONNECTION_FAILURE},
               {FIRN_EUNKNOWN, ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN},
+              {FIRN_EBACK, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE},
               {FIRN_EUNSORTED, ERRCODE_FEATURE_NOT_SUPPORTED}};
 
 static int state_of(int code) {

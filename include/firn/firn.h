@@ -71,7 +71,8 @@ FIRN_API const char *firn_version(void);
     X(MEMORY, -16, "out of memory")                                                                \
     X(IO, -17, "input or output failed")                                                           \
     X(UNSORTED, -18, "IDs of this scheme do not lie together by time")                             \
-    X(SYSTEM, -19, "the system lacks something that is needed")
+    X(SYSTEM, -19, "the system lacks something that is needed")                                    \
+    X(BACK, -20, "the store has gone back, so what it granted before is not known")
 
 enum {
     FIRN_OK = 0,
@@ -416,7 +417,7 @@ typedef struct firn_store_ops {
     /* required */
     int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
     /* required; 0 fills first; FIRN_EBUSY fills held; FIRN_EUNKNOWN: perhaps carried out;
-     * FIRN_EROW; FIRN_ESTORE */
+     * FIRN_EROW; FIRN_ESTORE; FIRN_EBACK: without a guard only */
     int (*reserve)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error);
     /* required; lowers high from `mine->high` to `high` if mark and grant are still `mine`, and
@@ -571,7 +572,8 @@ typedef struct firn_range firn_range;
  * end=N adapt=0|1. The store outlives the range. */
 FIRN_API int firn_range_open(firn_range **range, const char *key, const char *keys,
                              firn_store *store, const firn_clock *clock, firn_error *error);
-/* The next integer. FIRN_EEXHAUSTED: past `end`; FIRN_ESTORE. Any thread. */
+/* The next integer. FIRN_EEXHAUSTED: past `end`; FIRN_ESTORE; FIRN_EBACK: the store has gone back,
+ * so somebody has to say from where on (firn_range_advance). Any thread. */
 FIRN_API int firn_range_next(firn_range *range, int64_t *value, firn_error *error);
 /* A block of `count` integers for the caller alone: *first, *first + increment, ... */
 FIRN_API int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error);
@@ -583,7 +585,8 @@ FIRN_API int firn_range_take(firn_range *range, int64_t most, int64_t *first, in
                              bool *due, firn_error *error);
 /* Exactly `count` integers in one block, greater than all that this range has handed out: a rest of a
  * block that is too short is dropped. `fetch_more`: asks the store when they are not fetched, for
- * keepers; else FIRN_EWINDOW. FIRN_EEXHAUSTED, FIRN_ERANGE, FIRN_ESTORE. */
+ * keepers; else FIRN_EWINDOW. FIRN_EEXHAUSTED, FIRN_ERANGE, FIRN_ESTORE,
+ * FIRN_EBACK. */
 FIRN_API int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t *first,
                               bool *due, firn_error *error);
 /* How many integers are fetched and not handed out, about. Any thread, no lock. */
