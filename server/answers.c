@@ -16,21 +16,29 @@
 
 enum { VALUE_SIZE = FIRN_ROW_SIZE };
 
+/* A client's word as text with an end. `code`, and untouched room: it is too long, or binary. */
+static int take_text(char *room, size_t size, word from, const char *what, int code,
+                     firn_error *error) {
+    if (word_copy(from, room, size)) {
+        return FIRN_OK;
+    }
+    return from.length >= size ? set_error(error, code, "%s has at most %zu characters, not %zu",
+                                           what, size - 1, from.length)
+                               : set_error(error, code, "%s holds a zero byte: remove it", what);
+}
+
 /* The value of a key as text, or NULL where it is not given. FIRN_EUSAGE: too long, or binary. */
 static int text_of(char room[VALUE_SIZE], const char **out, const request *it, const char *key,
                    firn_error *error) {
+    int code = FIRN_OK;
     *out = NULL;
-    for (size_t i = 0; i < it->pair_count; i++) {
-        if (!word_is(it->pairs[i].key, key)) {
-            continue;
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
+        if (word_is(it->pairs[i].key, key)) {
+            code = take_text(room, VALUE_SIZE, it->pairs[i].value, key, FIRN_EUSAGE, error);
+            *out = code == FIRN_OK ? room : NULL;
         }
-        if (!word_copy(it->pairs[i].value, room, VALUE_SIZE)) {
-            return set_error(error, FIRN_EUSAGE, "%s has more than %d characters: shorten it", key,
-                             VALUE_SIZE - 1);
-        }
-        *out = room;
     }
-    return FIRN_OK;
+    return code;
 }
 
 /* FIRN_EUSAGE for a key that is none of `known`. */
@@ -70,10 +78,10 @@ static int make_row(firn_scheme *row, const request *it, word name, firn_error *
         *row = *known->scheme;
         return FIRN_OK;
     }
-    if (!word_copy(name, text, sizeof text)) {
-        return set_error(error, FIRN_EUSAGE, "a scheme has at most %d characters", VALUE_SIZE - 1);
+    code = take_text(text, sizeof text, name, "a scheme", FIRN_EUSAGE, error);
+    if (code == FIRN_OK) {
+        code = firn_scheme_make(row, text, epoch, bits, digits, error);
     }
-    code = firn_scheme_make(row, text, epoch, bits, digits, error);
     char *advice = code == FIRN_EUSAGE ? strstr(error->text, "see firn schemes") : NULL;
     if (advice != NULL) { /* clients have no command */
         snprintf(advice, sizeof error->text - (size_t)(advice - error->text), "%s",
@@ -100,10 +108,13 @@ static int read_fields(firn_fields *fields, const firn_scheme *row, const reques
         if (*at != NULL || is_row_key(key)) {
             continue;
         }
-        if (!word_copy(key, name, sizeof name) ||
-            !word_copy(it->pairs[i].value, value, sizeof value)) {
+        if (!word_copy(key, name, sizeof name)) {
             return set_error(error, FIRN_EUSAGE, "%.*s is no field of %s", word_shown(key),
                              key.text, row->name);
+        }
+        code = take_text(value, sizeof value, it->pairs[i].value, name, FIRN_EUSAGE, error);
+        if (code != FIRN_OK) {
+            return code;
         }
         code = firn_fields_set(fields, row, name, value, error);
         if (code == FIRN_ETEXT) {
@@ -279,11 +290,13 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
 static int read_id(const request *it, char text[FIRN_TEXT_SIZE + PREFIX_SIZE], id_reader *reader,
                    firn_reading readings[FIRN_READINGS_MAX], size_t *count, firn_error *error) {
     int code = make_reader(reader, it, error);
-    if (code == FIRN_OK && !word_copy(it->name, text, FIRN_TEXT_SIZE + PREFIX_SIZE)) {
-        code = set_error(error, FIRN_ETEXT, "an ID has at most %d characters",
-                         FIRN_TEXT_SIZE + PREFIX_SIZE - 1);
+    if (code == FIRN_OK) {
+        code = take_text(text, FIRN_TEXT_SIZE + PREFIX_SIZE, it->name, "an ID", FIRN_ETEXT, error);
     }
-    code = code == FIRN_OK ? reader_read(reader, readings, count, text, strlen(text), error) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = reader_read(reader, readings, count, text, strlen(text), error);
     if (code == FIRN_ETEXT && !reader->named && reader->form < 0) { /* in this door's words */
         code =
             set_error(error, code, "'%.60s' is no ID of a known scheme: name it with scheme", text);

@@ -2,7 +2,7 @@
 # The server over HTTP, asked by curl: each route, both formats, failures, tokens, names of hosts, TLS, a unix socket,
 # Leaf's paths, metrics and the description of it all. What is malformed is in serve_malformed.sh.
 . test/tap
-program=$BUILD/bin/firn-serve
+program=${FIRN%/*}/firn-serve
 [ -x "$program" ] || { fail "the server is built"; finish; }
 server=
 export FIRN_WAIT_MS=60000 # the store's disk may be slow

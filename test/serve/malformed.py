@@ -12,7 +12,7 @@ import time
 import serving
 import tap
 
-BUILD, FOLDER = os.environ["BUILD"], os.environ["TMPDIR"]
+FOLDER = os.environ["TMPDIR"]
 SLOW_S = 1
 MUTATIONS = 300
 ASK = b"GET /v1/new/uuid7 HTTP/1.1\r\nHost: localhost\r\n"
@@ -20,7 +20,7 @@ REPLY_S = 20  # for a reply that comes at once, on a machine that is busy
 
 
 def server(name, **settings):
-    program = f"{BUILD}/bin/firn-serve"
+    program = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
     return serving.Server(f"{FOLDER}/{name}", program, store="memory:", slow_s=SLOW_S, http_threads=1, **settings).start()
 
 

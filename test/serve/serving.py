@@ -118,7 +118,7 @@ class Client:
         if kind == b"+":
             return text.decode()
         if kind == b"-":
-            return Refused(text.decode())
+            return Refused(text.decode(errors="replace"))
         if kind == b":":
             return int(text)
         if kind == b"$":
@@ -127,7 +127,7 @@ class Client:
             body = self.file.read(int(text) + 2)
             if len(body) != int(text) + 2:
                 raise EOFError("the server closed the connection within a reply")
-            return body[:-2].decode()
+            return body[:-2].decode(errors="replace")
         if kind == b"*":
             return [self.read() for _ in range(int(text))]
         raise ValueError(f"no reply of RESP2: {line!r}")
