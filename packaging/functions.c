@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of firn(3) that firn.h itself holds: its program, and its functions by group, each with the
- * first sentence of its comment. Reads the header as it is laid out, line by line; it is no parser
- * of C, and test/manual.sh counts whether each function came through. */
+/* What firn.h says of itself, as manual pages: its program, types and functions for firn(3), and a
+ * page for each function. Reads the header line by line, as it is laid out; this is not a parser of
+ * C, and test/manual.sh counts whether each function came through. */
 #include "pages.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { TEXT_SIZE = 2000 }; /* of a comment or a prototype; the rest of a longer one is cut */
@@ -77,36 +78,61 @@ static size_t read_prototype(char text[TEXT_SIZE], size_t i) {
     return i;
 }
 
-/* The first sentence that says something: "Pure." alone does not. */
-static void put_first_sentence(FILE *page, const char *text) {
-    size_t length;
-    for (;; text += length + 1) {
-        const char *stop = strstr(text, ". ");
-        length = stop != NULL ? (size_t)(stop - text) + 1 : strlen(text);
-        if (stop == NULL || memchr(text, ' ', length) != NULL) {
-            break;
-        }
+/* Writes a comment as sentences; "Pure." first says that a function is pure, which a page spells out. */
+static void put_comment(FILE *page, const char *text) {
+    if (strncmp(text, "Pure. ", 6) == 0) {
+        fputs(
+            "This function is pure: it draws no randomness, reads no clock and touches no state.\n",
+            page);
+        text += 6;
     }
-    char sentence[TEXT_SIZE];
-    snprintf(sentence, sizeof sentence, "%.*s", (int)length, text);
-    put_text(page, sentence);
-    fputs(length > 0 && sentence[length - 1] != '.' ? ".\n" : "\n", page);
+    for (const char *stop; (stop = strstr(text, ". ")) != NULL; text = stop + 2) {
+        char sentence[TEXT_SIZE]; /* a line each, as roff would have it */
+        snprintf(sentence, sizeof sentence, "%.*s.", (int)(stop - text), text);
+        put_text(page, sentence);
+        fputs("\n", page);
+    }
+    size_t length = strlen(text);
+    put_text(page, text);
+    fputs(length > 0 && text[length - 1] != '.' && text[length - 1] != '?' ? ".\n" : "\n", page);
 }
 
-/* ".It Ft TYPE Fn NAME ARGUMENT..." of "TYPE NAME(ARGUMENT, ...);". */
-static void put_prototype(FILE *page, char *text) {
-    char *open = strchr(text, '('), *close = strchr(text, ';');
-    if (open == NULL || close == NULL || close[-1] != ')') {
-        return;
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* One function of the header, in pieces that point into `prototype`. */
+typedef struct function {
+    char prototype[TEXT_SIZE], comment[TEXT_SIZE];
+    char type[64], name[64];
+    const char *arguments; /* between the parentheses */
+} function;
+
+/* Takes "TYPE NAME(ARGUMENT, ...); / * a comment behind * /" apart. */
+static bool split_prototype(function *f) {
+    const char *behind = strstr(f->prototype, "/*");
+    char *open = strchr(f->prototype, '('), *close = strchr(f->prototype, ';'), *name = open;
+    if (behind != NULL) {
+        f->comment[0] = '\0';
+        add(f->comment, behind + 2);
+        cut_end(f->comment, "*/");
     }
-    close[-1] = '\0';
-    *open = '\0';
-    char *name = open;
-    while (name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) {
+    if (open == NULL || close == NULL || close[-1] != ')') {
+        return false;
+    }
+    while (name > f->prototype && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) {
         name--;
     }
-    fprintf(page, ".It Xo\n.Ft \"%.*s\"\n.Fn %s", (int)(name - text), text, name);
-    for (char *at = open + 1; at != NULL;) {
+    snprintf(f->name, sizeof f->name, "%.*s", (int)(open - name), name);
+    snprintf(f->type, sizeof f->type, "%.*s", (int)(name - f->prototype), f->prototype);
+    close[-1] = '\0';
+    f->arguments = open + 1;
+    return true;
+}
+
+static void put_prototype(FILE *page, const function *f) {
+    char arguments[TEXT_SIZE];
+    snprintf(arguments, sizeof arguments, "%s", f->arguments);
+    fprintf(page, ".Ft \"%s\"\n.Fn %s", f->type, f->name);
+    for (char *at = arguments; at != NULL;) {
         char *comma = strchr(at, ',');
         if (comma != NULL) {
             *comma = '\0';
@@ -115,62 +141,151 @@ static void put_prototype(FILE *page, char *text) {
         put_argument(page, at + strspn(at, " "));
         at = comma != NULL ? comma + 1 : NULL;
     }
-    fputs("\n.Xc\n", page);
+    fputs("\n", page);
 }
 
-/* A function, its own comment before it, or behind its semicolon. */
-static void put_function(FILE *page, char *prototype, const char *comment) {
-    char behind[TEXT_SIZE] = "";
-    const char *star = strstr(prototype, "/*");
-    if (star != NULL) {
-        add(behind, star + 2);
-        cut_end(behind, "*/");
-    }
-    put_prototype(page, prototype);
-    if (comment[0] != '\0') {
-        put_first_sentence(page, comment);
-    } else if (behind[0] != '\0') {
-        put_first_sentence(page, behind);
-    }
-}
-
-/* ---- the list -------------------------------------------------------------------------------- */
+/* ---- the header, from top to bottom ---------------------------------------------------------- */
 
 static bool begins(const char *line, const char *word) {
     return strncmp(line, word, strlen(word)) == 0;
 }
 
-static void put_functions(FILE *page) {
-    static char comment[TEXT_SIZE], prototype[TEXT_SIZE], group[64];
-    bool open = false;
-    comment[0] = '\0';
+/* Calls `visit` for each function, with the title of its group. */
+static void each_function(void (*visit)(void *self, const char *group, const function *f),
+                          void *self) {
+    static function f;
+    static char group[64];
+    f.comment[0] = '\0';
     snprintf(group, sizeof group, "library");
     for (size_t i = 0; header_lines[i] != NULL; i++) {
         const char *line = header_lines[i];
         if (begins(line, "/* ---- ")) {
             snprintf(group, sizeof group, "%.*s", (int)strcspn(line + 8, "-"), line + 8);
             cut_end(group, " -");
-            fputs(open ? ".El\n" : "", page);
-            open = false;
         } else if (begins(line, "/*")) {
-            i = read_comment(comment, i);
+            i = read_comment(f.comment, i);
         } else if (begins(line, "FIRN_API ")) {
-            if (!open) {
-                fprintf(page, ".Ss %s\n.Bl -tag -width Ds\n", group);
+            i = read_prototype(f.prototype, i);
+            if (split_prototype(&f)) {
+                visit(self, group, &f);
             }
-            open = true;
-            i = read_prototype(prototype, i);
-            put_function(page, prototype, comment);
-            comment[0] = '\0';
+            f.comment[0] = '\0';
         } else if (begins(line, "typedef") || begins(line, "enum")) {
-            comment[0] = '\0'; /* it was that type's */
+            f.comment[0] = '\0'; /* it was that type's */
         }
     }
-    fputs(open ? ".El\n" : "", page);
+}
+
+typedef struct listing {
+    FILE *page;
+    char group[64]; /* whose list is open, or "" */
+} listing;
+
+static void list_function(void *self, const char *group, const function *f) {
+    listing *list = self;
+    if (strcmp(list->group, group) != 0) {
+        fputs(list->group[0] != '\0' ? ".El\n" : "", list->page);
+        fprintf(list->page, ".Ss %s\n.Bl -tag -width Ds\n", group);
+        snprintf(list->group, sizeof list->group, "%s", group);
+    }
+    fputs(".It Xo\n", list->page);
+    put_prototype(list->page, f);
+    fputs(".Xc\n", list->page);
+    put_comment(list->page, f->comment);
+}
+
+static void put_functions(FILE *page) {
+    listing list = {page, ""};
+    each_function(list_function, &list);
+    fputs(list.group[0] != '\0' ? ".El\n" : "", page);
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* From "typedef struct" or "enum" in line i to its closing brace, with the comment above. Returns
+ * its last line; i where nothing is to be shown. */
+static size_t put_type(FILE *page, size_t comment, size_t i) {
+    size_t last = i;
+    if (strchr(header_lines[i], '{') == NULL) {
+        return i; /* an opaque type */
+    }
+    while (strchr(header_lines[last], '}') == NULL && header_lines[last + 1] != NULL) {
+        last++;
+    }
+    for (size_t at = comment; at <= last; at++) {
+        put_text(page, header_lines[at]);
+        fputs("\n", page);
+    }
+    fputs("\n", page);
+    return last;
+}
+
+/* Every structure and enumeration as the header has it: members, units and ranges stand in its
+ * comments. */
+static void put_types(FILE *page) {
+    size_t comment = 0;
+    fputs(".Bd -literal -offset indent\n", page);
+    for (size_t i = 0; header_lines[i] != NULL; i++) {
+        const char *line = header_lines[i];
+        static char ignored[TEXT_SIZE];
+        if (begins(line, "/*")) {
+            comment = i;
+            i = read_comment(ignored, i);
+            if (header_lines[i + 1] == NULL || begins(line, "/* ---- ") ||
+                (!begins(header_lines[i + 1], "typedef") && !begins(header_lines[i + 1], "enum"))) {
+                comment = 0;
+            }
+        } else if (begins(line, "typedef") || begins(line, "enum firn_")) {
+            i = put_type(page, comment != 0 ? comment : i, i);
+            comment = 0;
+        }
+    }
+    fputs(".Ed\n", page);
+}
+
+/* ---- a page for each function ---------------------------------------------------------------- */
+
+/* What a function does, in one line: its comment up to the first colon, semicolon or full stop. */
+static void put_summary(FILE *page, const char *text) {
+    char line[TEXT_SIZE];
+    text += strncmp(text, "Pure. ", 6) == 0 ? 6 : 0;
+    size_t length = strcspn(text, ":;");
+    const char *stop = strstr(text, ". ");
+    length = stop != NULL && (size_t)(stop - text) < length ? (size_t)(stop - text) : length;
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+    cut_end(line, "."); /* of the last sentence */
+    put_text(page, line);
+    fputs("\n", page);
+}
+
+static void write_function(void *folder, const char *group, const function *f) {
+    char path[4096];
+    (void)group;
+    snprintf(path, sizeof path, "%s/%s.3", (const char *)folder, f->name);
+    FILE *page = open_page(path);
+    fprintf(page, ".\\\" SPDX-License-Identifier: MIT\n.Dd November 22, 2026\n.Dt ");
+    for (const char *c = f->name; *c != '\0'; c++) {
+        fputc(toupper((unsigned char)*c), page);
+    }
+    fprintf(page, " 3\n.Os firn %s\n.Sh NAME\n.Nm %s\n.Nd ", firn_version(), f->name);
+    put_summary(page, f->comment);
+    fputs(".Sh SYNOPSIS\n.In firn/firn.h\n", page);
+    put_prototype(page, f);
+    fputs(".Sh DESCRIPTION\n", page);
+    put_comment(page, f->comment);
+    fputs(".Pp\nThe types, the rules for threads and forks, and the errors are in\n.Xr firn 3 .\n"
+          ".Sh SEE ALSO\n.Xr firn 1 ,\n.Xr firn 3\n",
+          page);
+    close_page(page, path);
+}
+
+void write_functions(const char *folder) {
+    each_function(write_function, (void *)(uintptr_t)folder);
 }
 
 const part function_parts[] = {
     {"program", put_program},
     {"functions", put_functions},
+    {"types", put_types},
     {NULL, NULL},
 };

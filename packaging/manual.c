@@ -331,6 +331,40 @@ static void put_stores(FILE *page) {
     fputs(".El\n", page);
 }
 
+/* The parameters of each store's URL. A store is told from another by its whole word. */
+static bool takes(const parameter_line *parameter, const char *scheme) {
+    size_t length = strlen(scheme);
+    for (const char *at = parameter->schemes; *at != '\0';) {
+        size_t word = strcspn(at, " ");
+        if (word == length && strncmp(at, scheme, length) == 0) {
+            return true;
+        }
+        at += word + (at[word] == ' ');
+    }
+    return false;
+}
+
+static void put_parameters(FILE *page) {
+    for (const store_line *store = store_lines; store->scheme != NULL; store++) {
+        bool any = false;
+        for (const parameter_line *at = parameter_lines; at->schemes != NULL; at++) {
+            if (!takes(at, store->scheme)) {
+                continue;
+            }
+            if (!any) {
+                fprintf(page, ".Ss %s\n.Bl -tag -width Ds -compact\n", store->scheme);
+            }
+            any = true;
+            put_key_line(page, at->name, at->values);
+            put_sentence(page, at->text);
+            if (at->initial[0] != '\0') {
+                fprintf(page, "Default: %s.\n", at->initial);
+            }
+        }
+        fputs(any ? ".El\n" : "", page);
+    }
+}
+
 const part manual_parts[] = {
     {"os", put_os},
     {"commands", put_commands},
@@ -341,5 +375,6 @@ const part manual_parts[] = {
     {"scheme-table", put_scheme_table},
     {"schemes", put_schemes},
     {"stores", put_stores},
+    {"parameters", put_parameters},
     {NULL, NULL},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes one page: firn_pages TEMPLATE HEADER PAGE copies the template and puts parts in place of
- * its lines "@word". A program of the build, run on the machine that builds; nothing of it is
- * installed. The same inputs give the same bytes: no date, no path, no environment. */
+/* Writes pages. firn_pages TEMPLATE HEADER PAGE copies the template and puts parts in place of its
+ * lines "@word"; firn_pages HEADER FOLDER writes one page for each function of the header. A program
+ * of the build, run on the machine that builds, and never installed. The same inputs give the same bytes: no date, no path, no environment. */
 #include "pages.h"
 
 #include <errno.h>
@@ -16,6 +16,12 @@ const store_line store_lines[] = {
 #define STORE(scheme, rest, place, reach) {scheme, rest, place, reach},
 #include "stores.def"
     {NULL, NULL, NULL, NULL},
+};
+
+const parameter_line parameter_lines[] = {
+#define PARAMETER(schemes, name, values, initial, text) {schemes, name, values, initial, text},
+#include "stores.def"
+    {NULL, NULL, NULL, NULL, NULL},
 };
 
 static void die(const char *what, const char *why) {
@@ -65,12 +71,25 @@ static const part *find_part(const char *word) {
     return NULL;
 }
 
-/* Whole or not at all, so that a build that failed here does not go on with half a page. */
-static void write_page(const char *path, char **lines) {
+FILE *open_page(const char *path) {
     FILE *page = fopen(path, "w");
     if (page == NULL) {
         die(path, strerror(errno));
     }
+    return page;
+}
+
+/* Whole or not at all, so that a build that failed here does not go on with half a page. */
+void close_page(FILE *page, const char *path) {
+    bool failed = ferror(page) != 0;
+    if (fclose(page) != 0 || failed) {
+        remove(path);
+        die(path, "cannot be written");
+    }
+}
+
+static void write_page(const char *path, char **lines) {
+    FILE *page = open_page(path);
     for (size_t i = 0; lines[i] != NULL; i++) {
         const part *at = lines[i][0] == '@' ? find_part(lines[i] + 1) : NULL;
         if (at != NULL) {
@@ -82,21 +101,21 @@ static void write_page(const char *path, char **lines) {
             fprintf(page, "%s\n", lines[i]);
         }
     }
-    bool failed = ferror(page) != 0;
-    if (fclose(page) != 0 || failed) {
-        remove(path);
-        die(path, "cannot be written");
-    }
+    close_page(page, path);
 }
 
 int main(int count, char **words) {
-    if (count != 4) {
-        die("usage", "firn_pages TEMPLATE HEADER PAGE");
+    if (count != 3 && count != 4) {
+        die("usage", "firn_pages TEMPLATE HEADER PAGE, or firn_pages HEADER FOLDER");
     }
-    char **template = read_lines(words[1]);
-    header_lines = read_lines(words[2]);
-    write_page(words[3], template);
+    header_lines = read_lines(words[count - 2]);
+    if (count == 3) {
+        write_functions(words[2]);
+    } else {
+        char **template = read_lines(words[1]);
+        write_page(words[3], template);
+        free_lines(template);
+    }
     free_lines(header_lines);
-    free_lines(template);
     return EXIT_SUCCESS;
 }

@@ -28,8 +28,22 @@ typedef struct store_line {
 } store_line;
 extern const store_line store_lines[];
 
+/* A parameter of store URLs, of stores.def. */
+typedef struct parameter_line {
+    const char *schemes; /* of the URLs that take it, a blank between; NULL ends the list */
+    const char *name, *values, *initial, *text;
+} parameter_line;
+extern const parameter_line parameter_lines[];
+
 /* The lines of firn.h, each without its end, NULL behind the last. */
 extern char **header_lines;
+
+/* A page under way. Both end the program with a message when the file cannot be written. */
+FILE *open_page(const char *path);
+void close_page(FILE *page, const char *path);
+
+/* Writes FOLDER/NAME.3 for each function of the header. */
+void write_functions(const char *folder);
 
 /* mdoc: text of a line, and an argument of a macro that is to be typed as it stands. */
 void put_text(FILE *page, const char *text);

@@ -72,6 +72,17 @@ if [ -s "$firn_3" ]; then
         sed -nE 's/.*[ *](firn_[a-z0-9_]+)\($/\1/p')
     same "firn(3) has each function of firn.h, in its order" "$functions" \
         "$(sed -n '/^FUNCTIONS/,/^RETURN/p' "$firn_3" | sed -nE 's/^ {5}[a-z][a-z0-9_ *]*[ *](firn_[a-z0-9_]+)\(.*/\1/p')"
+    same "each function of firn.h has a page of its own" "$(printf '%s\n' "$functions" | sort)" \
+        "$(find "$man/man3" -name 'firn_*.3' | sed 's,.*/,,; s,\.3$,,' | sort)"
+    same "each page of a function says what the function does" "" \
+        "$(for name in $functions; do grep -qE '^\.Nd [A-Z"\\]?[^ ]+ [^ ]+' "$man/man3/$name.3" || echo "$name"; done)"
+    if has mandoc "no page of a function has a warning of mandoc"; then
+        same "no page of a function has a warning of mandoc" "" "$(mandoc -T lint -W warning "$man"/man3/firn_*.3 2>&1)"
+    fi
+    types=$(sed -nE 's/^(typedef struct|enum) (firn_[a-z_]+) \{.*/\2/p' include/firn/firn.h)
+    same "firn(3) has each structure and enumeration" "" "$(absent "$types" "$firn_3")"
+    members=$(sed -nE 's/^ {4}(FIRN_[A-Z0-9_]+)[,; ].*/\1/p' include/firn/firn.h)
+    same "firn(3) has each member of an enumeration" "" "$(absent "$members" "$firn_3")"
     same "firn(3) has each error" "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 (\2)/p' include/firn/firn.h)" \
         "$(sed -n '/^ERRORS/,/^SEE/p' "$firn_3" | sed -nE 's/^ {5}(FIRN_E[A-Z]+ \(-[0-9]+\)).*/\1/p')"
     # the indented block, without the blank lines round it
@@ -92,6 +103,17 @@ stores=$(for module in modules/*.c; do
 done | grep -vx module)
 same "packaging/stores.def has each module that is a store" "" \
     "$(absent "$stores" packaging/stores.def)"
+# What a module itself says that it takes, when a URL has something else.
+for module in etcd redis zookeeper postgres mysql; do
+    grep -q "^STORE(\"$module\"" packaging/stores.def || continue
+    path=
+    [ "$module" != mysql ] || path=ids
+    said=$("$FIRN" nodes --store "$module://127.0.0.1:1/$path?no-such-parameter=1" 2>&1)
+    wanted=$(echo "$said" | sed -E 's/.*is not known: //; s/,? and .*//' | tr ' ' '\n' | sort)
+    has_lines=$(sed -nE "s/^PARAMETER\\(\"[a-z ]*\\b$module\\b[a-z ]*\", \"([a-z_-]+)\".*/\\1/p" packaging/stores.def |
+        grep -vx sslmode | sort)
+    same "packaging/stores.def has each parameter of $module" "$wanted" "$has_lines"
+done
 variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
 cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
 same "each variable of the environment that is read stands in firn(1) or firn-stores(7)" "" \

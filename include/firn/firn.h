@@ -89,7 +89,7 @@ typedef struct firn_error {
 
 /* The short sentence of a code; never NULL. */
 FIRN_API const char *firn_strerror(int code);
-/* "BUSY"; "OK" for 0, "?" for what is not in the list. */
+/* The name of a code: "BUSY" for FIRN_EBUSY, "OK" for 0, "?" for a code that is not in the list. */
 FIRN_API const char *firn_errname(int code);
 
 /* ---- id -------------------------------------------------------------------------------------- */
@@ -130,6 +130,7 @@ FIRN_API int firn_time_parse(firn_time *time, const char *text, size_t length, f
 FIRN_API char *firn_time_format(char text[FIRN_TIME_SIZE], const firn_time *time, int digits);
 /* Whole nanoseconds since 1970 as decimal text, exact for every instant; returns `text`. */
 FIRN_API char *firn_time_unix_ns(char text[FIRN_TIME_SIZE], const firn_time *time);
+/* Less than, equal or greater than 0 as `a` is before, at or after `b`. */
 FIRN_API int firn_time_cmp(const firn_time *a, const firn_time *b);
 
 /* ---- scheme ---------------------------------------------------------------------------------- */
@@ -163,7 +164,7 @@ enum firn_form {
     FIRN_FORM_BASE58,
     FIRN_FORM_BASE62,
     FIRN_FORM_BIN,
-    FIRN_FORM_UNSIGNED, /* dec that is never read or written with a sign */
+    FIRN_FORM_UNSIGNED, /* dec that is never written with a sign; reading takes one */
     FIRN_FORM_FLAKE,    /* base62 without padding */
     FIRN_FORM_TYPEID,   /* prefix_ and 26 lower-case Crockford digits */
     FIRN_FORM_DATED,    /* yyyyMMddHHmmssSSS and digits: of time-random and time-member */
@@ -276,11 +277,11 @@ FIRN_API int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, con
 FIRN_API char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields,
                                const firn_scheme *scheme, uint32_t i);
 
-/* Pure. Every field that is not constant must be given. FIRN_EUSAGE names the missing one,
- * FIRN_ERANGE the too great. */
+/* Pure. Packs fields into an ID; each field that is not constant must be given. FIRN_EUSAGE: one is
+ * missing; FIRN_ERANGE: one is too great. */
 FIRN_API int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
                        firn_error *error);
-/* Pure. FIRN_EMISMATCH: another width, a constant differs, or a field is above its most. */
+/* Pure. Takes an ID apart into its fields. FIRN_EMISMATCH: another width, a constant differs, or a field is above its most. */
 FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id,
                          firn_error *error);
 /* Pure. The least and the greatest ID of [from, to): ticks floor(from) to ceil(to) - 1; `pinned`
@@ -306,10 +307,11 @@ FIRN_API uint32_t firn_locality_start(const firn_time *time);
 
 #define FIRN_TEXT_SIZE 168 /* room for any ID in any form (160 binary digits) and its zero */
 
-/* Names of forms: dec hex uuid urn braced base32 base32hex base36 base58 base62 bin, unsigned
- * flake typeid dated. */
-FIRN_API const char *firn_form_name(int form); /* NULL when there is none */
-FIRN_API int firn_form_find(const char *name); /* -1 when there is none */
+/* The name of a form, or NULL: dec hex uuid urn braced base32 base32hex base36 base58 base62 bin,
+ * unsigned flake typeid dated. */
+FIRN_API const char *firn_form_name(int form);
+/* The form of that name, or -1. */
+FIRN_API int firn_form_find(const char *name);
 /* Characters an ID of this width takes in this form; 0: the form does not take it (uuid is for
  * 128 bits, dated for those of time-random and time-member). For dec, unsigned, flake and
  * time-member's, which are not padded, the most; for typeid without its prefix. */
@@ -318,8 +320,9 @@ FIRN_API size_t firn_form_width(int form, uint32_t bits);
  * does not take the width gives "" (ask firn_form_width first), and so does dated for an ID that
  * firn_unpack of such a row would refuse. */
 FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form);
-/* Strict: exactly one text of a form means an ID, letter case aside. FIRN_ETEXT tells at which
- * character it stopped, counted from 1, and why. For typeid any valid prefix is taken. */
+/* Reads an ID from its text in one form. Strict: letter case aside, each ID has exactly one text.
+ * FIRN_ETEXT tells at which character it stopped, counted from 1, and why. typeid takes any valid
+ * prefix. */
 FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                         firn_error *error);
 
@@ -444,18 +447,22 @@ FIRN_API int firn_store_open(firn_store **store, const char *url, const firn_sto
 /* A store of the caller's own making; `self` is closed with it. */
 FIRN_API int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void *self,
                              firn_error *error);
-/* The verbs, checked: FIRN_ERANGE for earliest < 0, latest < earliest, count < 1, latest >
- * FIRN_SLOT_MAX - count. */
+/* Reserves slots: *first is the first of them. FIRN_ERANGE: earliest < 0, latest < earliest, count < 1
+ * or latest > FIRN_SLOT_MAX - count; FIRN_EBUSY: fills in `held`, the mark that stands there;
+ * FIRN_EROW; FIRN_ESTORE; FIRN_EUNKNOWN: send the same request again. */
 FIRN_API int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *first,
                                 firn_mark *held, firn_error *error);
+/* Lowers the mark to `high`, if it is still `mine`. FIRN_EBUSY: it is not. Not to be sent again. */
 FIRN_API int firn_store_give_back(firn_store *store, const char *ns, const char *key,
                                   const firn_mark *mine, int64_t high, firn_error *error);
+/* Calls `visit` for each mark of a namespace, or of all (NULL), in the order of namespace and key. */
 FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
                              firn_error *error);
-/* FIRN_ESYSTEM: the engine has no clock of its own. */
+/* The time of the engine's clock. FIRN_ESYSTEM: the engine has none. */
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Why what the engine acknowledged may be lost, one sentence, or NULL; as long as the store. */
 FIRN_API const char *firn_store_caution(const firn_store *store);
+/* Closes and frees; no generator or range may be using the store. NULL is allowed. */
 FIRN_API void firn_store_close(firn_store *store);
 
 /* ---- generator ------------------------------------------------------------------------------- */
@@ -482,6 +489,7 @@ typedef struct firn_config {
  * if it needs one. Close it with firn_close, which gives the rest of its window back. Errors:
  * any of the list. */
 FIRN_API int firn_open(firn_gen **gen, const char *scheme, const char *keys, firn_error *error);
+/* The same with all settings, stores, clocks and callbacks of the caller's. */
 FIRN_API int firn_open_with(firn_gen **gen, const firn_config *config, firn_error *error);
 /* Issues one ID. Any thread; no lock, allocation or system call but on the way to a renewal.
  * FIRN_EEXHAUSTED: ahead of the clock by max_lead_ms; FIRN_EWINDOW, FIRN_ESTORE, FIRN_EBUSY: no
@@ -499,6 +507,7 @@ FIRN_API int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t 
                      firn_error *error);
 /* Does what is due (claim, renew) and tells after how many ms to call again. Any thread. */
 FIRN_API int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error);
+/* The generator's scheme, with its keys applied; lives as long as the generator. */
 FIRN_API const firn_scheme *firn_gen_scheme(const firn_gen *gen);
 
 /* What a generator does at the moment; a snapshot. */
@@ -514,6 +523,7 @@ typedef struct firn_status {
     uint64_t jumps_ahead;                          /* more than 5 s against the steady clock */
     bool unsafe;
 } firn_status;
+/* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
 /* Ends issue, gives windows back, frees. No other thread may be using `gen`. The result is that
  * of the give back; the generator is gone in any case. In a forked child nothing of the parent's
@@ -549,7 +559,7 @@ typedef struct firn_job_config {
     void *notice_self;
 } firn_job_config;
 
-/* FIRN_EUSAGE: a row without time, a key that is none of a job's, no node, name or seed;
+/* Opens a job. FIRN_EUSAGE: a row without time, a key that is none of a job's, no node, name or seed;
  * FIRN_ERANGE; FIRN_EBUSY: the name was used with another digest or config, or the node is used,
  * or none is left; FIRN_ESTORE and the other errors of a store. */
 FIRN_API int firn_job_open(firn_job **job, const firn_job_config *config, firn_error *error);
@@ -558,9 +568,11 @@ FIRN_API int firn_job_open(firn_job **job, const firn_job_config *config, firn_e
  * shift_ms; FIRN_ERANGE: earlier than disorder_ms allows; FIRN_EFORKED; FIRN_EMEMORY. */
 FIRN_API int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *shift_ns,
                            firn_error *error);
+/* The job's scheme, with its keys applied; lives as long as the job. */
 FIRN_API const firn_scheme *firn_job_scheme(const firn_job *job);
 /* Was the job begun before, with the same digest? False without a store. */
 FIRN_API bool firn_job_again(const firn_job *job);
+/* Frees the job and wipes what follows from its seed. NULL is allowed. */
 FIRN_API void firn_job_close(firn_job *job);
 
 /* ---- range ----------------------------------------------------------------------------------- */
@@ -591,6 +603,7 @@ FIRN_API int firn_range_exact(firn_range *range, int64_t count, bool fetch_more,
                               bool *due, firn_error *error);
 /* How many integers are fetched and not handed out, about. Any thread, no lock. */
 FIRN_API int64_t firn_range_left(const firn_range *range);
+/* What lies between two integers of the range: 1, or the increment of a ticket. */
 FIRN_API int64_t firn_range_increment(const firn_range *range);
 /* The next integer that the store would grant; takes nothing, so somebody may be faster. What this
  * range has fetched already lies before it. FIRN_EEXHAUSTED. */
@@ -634,11 +647,11 @@ typedef struct firn_order firn_order;
  * for first, or NULL. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no module ff1, or no libcrypto. */
 FIRN_API int firn_order_open(firn_order **order, const char *keys, const uint8_t key[16],
                              const char *module_dir, firn_error *error);
-/* FIRN_ERANGE: the integer has more digits. */
+/* Writes the order number of an integer and a zero. FIRN_ERANGE: the integer has more digits. */
 FIRN_API int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uint64_t integer,
                               firn_error *error);
-/* FIRN_ETEXT: another length, no digit, or the check digit does not fit; FIRN_EMISMATCH: of another
- * key id. Without a check digit every number of that length is one. */
+/* Reads an order number. FIRN_ETEXT: another length, no digit, or the check digit does not fit;
+ * FIRN_EMISMATCH: of another key id. Without a check digit every number of that length is one. */
 FIRN_API int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size_t length,
                              firn_error *error);
 /* The integers of a series, from `start` up to what the digits hold, never one twice: a range,
@@ -646,6 +659,7 @@ FIRN_API int firn_order_read(firn_order *order, uint64_t *integer, const char *t
  * id, or numbers of another shape, so that two numbers of it could be alike. */
 FIRN_API int firn_order_series(const firn_order *order, firn_range **range, const char *series,
                                int64_t start, firn_store *store, firn_error *error);
+/* Frees, and wipes the key. NULL is allowed. */
 FIRN_API void firn_order_close(firn_order *order);
 
 #ifdef __cplusplus
