@@ -132,15 +132,17 @@ def count_of(server, word):
 
 def a_reader_with_pauses():
     """One that reads now and then, which is not the same as never."""
-    server = serve("pauses", slow_s=1)
+    slow_s = 4  # far longer than a busy machine holds this client up, yet shorter than all its pauses together
+    server = serve("pauses", slow_s=slow_s)
     with server.client() as client:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
         batches = 60  # of 100 KB
+        pause_s = 1.2 * slow_s / batches
         sender = threading.Thread(target=lambda: client.send(command("FIRN.NEW", "wide", "COUNT", "4000") * batches))
         sender.start()
         got = 0
         for _ in range(batches):
-            time.sleep(0.07)
+            time.sleep(pause_s)
             got += len(client.read())
         sender.join()
         tap.same("a client that reads with pauses gets all", batches * 4000, got)
