@@ -188,13 +188,29 @@ int catalog_begin(const char *store, size_t generators_most, size_t segments_mos
     return firn_store_wrap(&no_store, &no_ops, NULL, error);
 }
 
-void catalog_begun(void) {
+/* Is anything of the configuration reserved in a store? */
+static bool has_reserved(void) {
+    const generator *g;
+    for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
+        if (g->keeper != NULL) {
+            return true;
+        }
+    }
+    return at(&segments, 0) != NULL;
+}
+
+int catalog_begun(firn_error *error) {
+    keeper *it = NULL;
     begun = true;
+    /* Where all that is configured has other stores and nobody chose this one, it is not made. */
+    bool used = default_store != NULL || atomic_load(&create_most) > 0 || !has_reserved();
+    int code = used ? keeper_of(&it, default_store, error) : FIRN_OK;
     for (size_t i = 0; i < KEEPERS_MAX; i++) {
         if (keeper_is_of(i, default_store)) {
             atomic_store(&default_begun, true);
         }
     }
+    return code;
 }
 
 void catalog_allow(size_t auto_create) {
@@ -237,15 +253,21 @@ void catalog_end(void) {
     }
 }
 
-keeper *catalog_keeper(void) {
+keeper *catalog_keeper(firn_error *error) {
     keeper *it = NULL;
-    firn_error error;
-    return keeper_of(&it, default_store, &error) == FIRN_OK ? it : NULL;
+    return keeper_of(&it, default_store, error) == FIRN_OK ? it : NULL;
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Keeps what a keeper failed with; one event a change. */
+/* Does this code say that the store is away? One outage may show in several of them. */
+static bool is_outage(int code) {
+    return code == FIRN_ESTORE || code == FIRN_EUNKNOWN || code == FIRN_EIO ||
+           code == FIRN_ESYSTEM || code == FIRN_EWINDOW;
+}
+
+/* Keeps what a keeper failed with; one event a change. Only what was asked of the store shows that a
+ * failure is over: a step that had nothing to do proves nothing. */
 static void keep_trouble(const char *what, const char *name, _Atomic int *kept, firn_error *text,
                          int code, const firn_error *error) {
     int was = atomic_load(kept);
@@ -256,7 +278,7 @@ static void keep_trouble(const char *what, const char *name, _Atomic int *kept, 
     *text = code == FIRN_OK ? (firn_error){0, ""} : *error;
     atomic_store(kept, code);
     pthread_mutex_unlock(&lock);
-    if (code != was) {
+    if (code != was && !(is_outage(code) && is_outage(was))) {
         log_event(code == FIRN_OK ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
                   code == FIRN_OK ? "issuing again" : "cannot be renewed", what, name, "why",
                   code == FIRN_OK ? "" : error->text, NULL);
@@ -513,9 +535,8 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
         code = set_error(error, FIRN_ESTORE, "%s needs a store", name);
     }
     if (code == FIRN_OK && reserved) {
-        it->keeper = catalog_keeper();
-        code = it->keeper == NULL ? set_error(error, FIRN_ESTORE, "the default store has no keeper")
-                                  : open_reserved(it, error);
+        it->keeper = catalog_keeper(error);
+        code = it->keeper == NULL ? error->code : open_reserved(it, error);
     }
     if (code == FIRN_OK) {
         code = add_generator(it, out, error);
@@ -702,9 +723,8 @@ int catalog_open_segment(segment **out, const char *name, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    it->keeper = catalog_keeper();
-    code = it->keeper == NULL ? set_error(error, FIRN_ESTORE, "the default store has no keeper")
-                              : open_range(it, error);
+    it->keeper = catalog_keeper(error);
+    code = it->keeper == NULL ? error->code : open_range(it, error);
     if (code == FIRN_OK) {
         code = add_segment(it, out, error);
     }
@@ -713,6 +733,21 @@ int catalog_open_segment(segment **out, const char *name, firn_error *error) {
         free(it);
     } else {
         log_event(LOG_LEVEL_INFO, "segment opened", "segment", name, NULL);
+    }
+    return code;
+}
+
+int segment_fetch(segment *it, int64_t count, int64_t *first, firn_error *error) {
+    bool due = false;
+    uint64_t calls = keeper_calls(it->keeper);
+    firn_range *range = atomic_load(&it->range);
+    int code = range == NULL ? set_error(error, FIRN_EWINDOW, "%s is not open", it->name)
+                             : firn_range_exact(range, count, true, first, &due, error);
+    if (code == FIRN_OK && keeper_calls(it->keeper) != calls) {
+        keep_trouble("segment", it->name, &it->code, &it->error, code, error);
+    }
+    if (due) {
+        segment_want(it);
     }
     return code;
 }
@@ -828,7 +863,8 @@ static void step_generator(generator *it, bool *news) {
     firn_gen *gen = atomic_load(&it->gen);
     firn_status status = {.size = sizeof status};
     int64_t wait_ms = 0;
-    int code;
+    int code, was = atomic_load(&it->code);
+    uint64_t calls = keeper_calls(it->keeper);
     atomic_store(&it->wanted, false);
     if (gen == NULL) {
         code = open_reserved(it, &error);
@@ -847,7 +883,10 @@ static void step_generator(generator *it, bool *news) {
         *news = *news || status.claims + status.renewals != it->news;
         it->news = status.claims + status.renewals;
     }
-    keep_trouble("generator", it->name, &it->code, &it->error, code, &error);
+    /* The clock is in order when a step says so; for all else the store has to be asked. */
+    if (code != FIRN_OK || was == FIRN_ECLOCK || keeper_calls(it->keeper) != calls) {
+        keep_trouble("generator", it->name, &it->code, &it->error, code, &error);
+    }
 }
 
 /* Generators of the configuration are always kept ready; others while somebody asks for them. */
@@ -905,15 +944,19 @@ static void step_segment(segment *it, bool *news) {
     firn_error error;
     firn_range *range = atomic_load(&it->range);
     int64_t wait_ms;
+    uint64_t calls = keeper_calls(it->keeper);
     atomic_store(&it->due, false); /* first: who finds it due from here on says so again */
     int code = range == NULL ? open_range(it, &error) : firn_range_step(range, &wait_ms, &error);
-    keep_trouble("segment", it->name, &it->code, &it->error, code, &error);
-    if (code == FIRN_OK) {
+    bool asked = code != FIRN_OK || keeper_calls(it->keeper) != calls;
+    if (asked) {
+        keep_trouble("segment", it->name, &it->code, &it->error, code, &error);
+    }
+    if (atomic_load(&it->code) == FIRN_OK) {
         it->pause_ms = 0;
         it->next_ms = 0;
         atomic_store(&it->late, false);
         *news = true;
-    } else {
+    } else { /* also one that may not ask again yet */
         it->next_ms = steady_ms() + pause_after(&it->pause_ms);
         if (!atomic_exchange(&it->due, true)) {
             list_due(it);
@@ -1007,17 +1050,22 @@ static bool generator_is_ready(const generator *it) {
         return false;
     }
     firn_gen_status(gen, &status);
-    return status.held && (atomic_load(&it->code) == FIRN_OK || generator_window_ms(it) >= 0);
+    bool renewed = atomic_load(&it->code) == FIRN_OK && keeper_answers(it->keeper);
+    return status.held && (renewed || generator_window_ms(it) >= 0);
 }
 
 static bool segment_is_ready(const segment *it) {
     firn_range *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    return atomic_load(&it->late) ||
-           (range != NULL && (atomic_load(&it->code) == FIRN_OK || firn_range_left(range) > 0));
+    bool fetched = atomic_load(&it->code) == FIRN_OK && keeper_answers(it->keeper);
+    return atomic_load(&it->late) || (range != NULL && (fetched || firn_range_left(range) > 0));
 }
 
-static void say(char why[256], const char *what, const char *name, int code, const char *text) {
-    snprintf(why, 256, "%s %s: %.160s", what, name, code == FIRN_OK ? "not open yet" : text);
+static void say(char why[256], const char *what, const char *name, bool open, int code,
+                const char *text) {
+    snprintf(why, 256, "%s %s: %.160s", what, name,
+             code != FIRN_OK ? text
+             : open          ? "nothing is left, and the store does not answer"
+                             : "not open yet");
 }
 
 /* The first that cannot issue, in words. */
@@ -1027,13 +1075,15 @@ static bool find_unready(char why[256]) {
     firn_error error;
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
         if (!atomic_load(&g->idle) && !generator_is_ready(g)) {
-            say(why, "generator", g->name, generator_trouble(g, &error), error.text);
+            say(why, "generator", g->name, atomic_load(&g->gen) != NULL,
+                generator_trouble(g, &error), error.text);
             return true;
         }
     }
     for (size_t i = 0; (s = at(&segments, i)) != NULL; i++) {
         if (!segment_is_ready(s)) {
-            say(why, "segment", s->name, segment_trouble(s, &error), error.text);
+            say(why, "segment", s->name, atomic_load(&s->range) != NULL, segment_trouble(s, &error),
+                error.text);
             return true;
         }
     }
@@ -1072,6 +1122,24 @@ static bool keeper_counts(size_t index) {
     return false;
 }
 
+/* Is there something of that store left to issue? Called when all that counts can issue. */
+static bool keeper_has_some(size_t index) {
+    const generator *g;
+    const segment *s;
+    for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
+        if (g->keeper != NULL && keeper_index(g->keeper) == index && atomic_load(&g->gen) != NULL &&
+            !atomic_load(&g->idle) && !atomic_load(&g->late)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; (s = at(&segments, i)) != NULL; i++) {
+        if (keeper_index(s->keeper) == index && !atomic_load(&s->late)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool catalog_ready(char why[256]) {
     keeper_state state;
     why[0] = '\0';
@@ -1079,9 +1147,8 @@ bool catalog_ready(char why[256]) {
         return false;
     }
     for (size_t i = 0; keeper_look(i, &state); i++) {
-        if (!state.usable && state.calls == 0 && keeper_counts(i)) { /* never yet */
-            snprintf(why, 256, "store %.60s: %.120s", state.url,
-                     state.trouble[0] != '\0' ? state.trouble : "is being opened");
+        if (!state.usable && keeper_counts(i) && !keeper_has_some(i)) {
+            snprintf(why, 256, "store %.60s: %.120s", state.url, state.trouble);
             return false;
         }
         if (!state.usable) {

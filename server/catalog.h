@@ -95,8 +95,9 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
 int catalog_add_segment(const char *name, const char *keys, const char *store, firn_error *error);
 
 /* The configuration is complete: what is added from here on is late, so that catalog_ready does not
- * wait for it. The main thread. */
-void catalog_begun(void);
+ * wait for it. The default store gets its keeper now, unless all that is configured lies elsewhere and
+ * nobody named it. The main thread. Errors as of keeper_of. */
+int catalog_begun(firn_error *error);
 
 /* The same without adding it: is it right, as far as it can be known without its store? After
  * catalog_begin. */
@@ -153,8 +154,10 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
  * store). A segment: in the default keeper's thread. */
 int catalog_open_scheme(generator **out, const char *name, bool free, firn_error *error);
 int catalog_open_segment(segment **out, const char *name, firn_error *error);
-/* The keeper of the default store. */
-keeper *catalog_keeper(void);
+/* Exactly `count` integers in one block, fetched where too few are there. In the keeper's thread. */
+int segment_fetch(segment *it, int64_t count, int64_t *first, firn_error *error);
+/* The keeper of the default store; NULL with the reason. */
+keeper *catalog_keeper(firn_error *error);
 
 /* For keepers: opens and steps all that is theirs; tells after how many ms something is due, and
  * whether anything changed. Closes all that is theirs. */

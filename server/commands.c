@@ -65,23 +65,16 @@ static const command *command_find(word name) {
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
-/* The first word of an error, which clients of Redis decide by; the others are ERR. */
-static const struct {
-    int code;
-    const char *word;
-} error_words[] = {
-    {FIRN_EEXHAUSTED, "TRYAGAIN"}, {FIRN_EWINDOW, "TRYAGAIN"},  {FIRN_EBUSY, "TRYAGAIN"},
-    {FIRN_ESTORE, "TRYAGAIN"},     {FIRN_EUNKNOWN, "TRYAGAIN"}, {FIRN_EMEMORY, "OOM"},
-};
-
-void command_refuse(const firn_error *error, resp_out *out) {
-    const char *code = "ERR";
-    for (size_t i = 0; i < COUNT_OF(error_words); i++) {
-        if (error_words[i].code == error->code) {
-            code = error_words[i].word;
-        }
-    }
-    resp_error(out, code, error->text);
+/* The first word of an error, which clients of Redis decide by: TRYAGAIN where the same may succeed a
+ * little later, and no promise of that where a person has to act first. */
+void command_refuse(const request *asked, const firn_error *error, resp_out *out) {
+    int code = error->code;
+    resp_error(out,
+               request_may_pass(asked, code)                   ? "TRYAGAIN"
+               : code == FIRN_EBACK || code == FIRN_EEXHAUSTED ? firn_errname(code)
+               : code == FIRN_EMEMORY                          ? "OOM"
+                                                               : "ERR",
+               error->text);
 }
 
 /* An error that quotes a client: at most 64 bytes of what it said, and nothing that a terminal
@@ -245,7 +238,7 @@ static enum outcome read_question(client *it, const command *row, const resp_com
     ask->is_many = false;
     enum outcome outcome = read_pairs(said, read_positions(row, said, &ask->request), ask, out);
     if (outcome == COMMAND_ASK && request_read(&ask->request, &error) != FIRN_OK) {
-        command_refuse(&error, out);
+        command_refuse(&ask->request, &error, out);
         outcome = COMMAND_DONE;
     }
     return outcome;

@@ -46,6 +46,6 @@ enum outcome command_penalty(client *it, resp_out *out);
 /* Writes the answer of a question, or of as many alike as it has IDs; lets go of its JSON. */
 void command_reply(const question *ask, reply *answer, resp_out *out);
 /* Writes an error of the list with the first word that Redis's clients know. */
-void command_refuse(const firn_error *error, resp_out *out);
+void command_refuse(const request *asked, const firn_error *error, resp_out *out);
 
 #endif

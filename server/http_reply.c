@@ -22,7 +22,7 @@ static void add_header(struct MHD_Response *to, const char *name, const char *va
     MHD_add_response_header(to, name, value);
 }
 
-/* What only some answers carry. */
+/* What only some answers carry. Retry-After: with whatever may pass, and with nothing else. */
 static void add_rare_headers(const exchange *it, struct MHD_Response *to, unsigned status) {
     if (status == MHD_HTTP_UNAUTHORIZED) {
         add_header(to, "WWW-Authenticate", "Bearer realm=\"firn\"");
@@ -119,7 +119,8 @@ static const struct {
     {FIRN_EMISMATCH, MHD_HTTP_UNPROCESSABLE_CONTENT},
     {FIRN_EUNSORTED, MHD_HTTP_UNPROCESSABLE_CONTENT},
     {FIRN_EROW, MHD_HTTP_CONFLICT},
-    {FIRN_EBUSY, MHD_HTTP_CONFLICT},
+    {FIRN_EBACK, MHD_HTTP_CONFLICT},
+    {FIRN_EBUSY, MHD_HTTP_SERVICE_UNAVAILABLE},
     {FIRN_EEXHAUSTED, MHD_HTTP_TOO_MANY_REQUESTS},
     {FIRN_EWINDOW, MHD_HTTP_SERVICE_UNAVAILABLE},
     {FIRN_ECLOCK, MHD_HTTP_SERVICE_UNAVAILABLE},
@@ -169,6 +170,8 @@ enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
     }
     if (it->route != NULL && it->route->verb != VERB_COUNT && name_is_unknown(it, code)) {
         status = MHD_HTTP_NOT_FOUND;
+    } else if (code == FIRN_EEXHAUSTED && !request_may_pass(&it->request, code)) {
+        status = MHD_HTTP_CONFLICT; /* the end of a segment */
     }
     return answer_problem(it, status, firn_errname(code),
                           error->text[0] != '\0' ? error->text : firn_strerror(code));

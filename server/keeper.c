@@ -22,7 +22,9 @@
 enum {
     ROUND_ERRANDS = 64, /* of one round, and no more after so many ms: renewals must not starve */
     ROUND_MS = 20,
-    SLEEP_MS = 500, /* a round begins so often at least, and shows that the keeper is alive */
+    SLEEP_MS = 500,  /* a round begins so often at least, and shows that the keeper is alive */
+    PROBE_MS = 1000, /* a store that nothing was asked of for so long is asked a trifle */
+    SLOW_MS = 1000,  /* a call that takes longer shows that the store does not answer */
     RETRY_LEAST_MS = 100,
     RETRY_MOST_MS = 2000, /* between tries to open a store that cannot be opened */
     TELLS_MAX = 4         /* who wants news */
@@ -51,7 +53,8 @@ struct keeper {
     firn_store *store;  /* the same behind the meter */
     firn_store_ops ops;
     int64_t retry_ms, pause_ms;
-    firn_error why; /* it could not be opened */
+    int64_t asked_ms; /* when a call last ended */
+    firn_error why;   /* it could not be opened */
 };
 
 static keeper *_Atomic keepers[KEEPERS_MAX];
@@ -97,6 +100,7 @@ static void begin_call(keeper *it) {
 
 static int end_call(keeper *it, int code, const firn_error *why, firn_error *error) {
     atomic_store(&it->busy_ms, 0);
+    it->asked_ms = steady_ms();
     atomic_fetch_add(&it->failures, is_failure(code));
     note(it, code, why);
     if (code != FIRN_OK && error != NULL) {
@@ -219,10 +223,11 @@ static void tell_caution(keeper *it) {
 firn_store *keeper_store(keeper *it, firn_error *error) {
     if (it->store == NULL && steady_ms() >= it->retry_ms) {
         int code = open_store(it);
-        note(it, code == FIRN_OK ? FIRN_OK : FIRN_ESTORE, &it->why);
-        if (code == FIRN_OK) {
+        if (code == FIRN_OK) { /* whether it answers shows at its first call */
+            it->asked_ms = 0;
             tell_caution(it);
         } else {
+            note(it, FIRN_ESTORE, &it->why);
             it->pause_ms = it->pause_ms == 0 ? RETRY_LEAST_MS : it->pause_ms * 2;
             it->pause_ms = it->pause_ms > RETRY_MOST_MS ? RETRY_MOST_MS : it->pause_ms;
             it->retry_ms = steady_ms() + it->pause_ms;
@@ -232,6 +237,23 @@ firn_store *keeper_store(keeper *it, firn_error *error) {
         *error = it->why;
     }
     return it->store;
+}
+
+/* The name of an integer, since some stores hold nothing else; nobody has one of that name. */
+static const char probed_ns[] = "integer firn-probe";
+
+static int see_nothing(void *context, const firn_holding *holding) {
+    (void)context, (void)holding;
+    return FIRN_OK;
+}
+
+/* Asks a store that nothing else was asked of, so that what is told of it is true while nobody needs
+ * it. */
+static void probe(keeper *it) {
+    firn_store *store = atomic_load(&stopping) ? NULL : keeper_store(it, NULL);
+    if (store != NULL && (it->asked_ms == 0 || steady_ms() - it->asked_ms >= PROBE_MS)) {
+        firn_store_list(store, probed_ns, see_nothing, NULL, NULL);
+    }
 }
 
 /* ---- errands --------------------------------------------------------------------------------- */
@@ -325,6 +347,7 @@ static void *run(void *self) {
         if (news) {
             tell_news();
         }
+        probe(it);
         sleep_until(it, wait_ms);
     }
     close_queue(it);
@@ -463,6 +486,15 @@ size_t keeper_index(const keeper *it) {
     return it->index;
 }
 
+bool keeper_answers(const keeper *it) {
+    int64_t busy = atomic_load(&it->busy_ms);
+    return atomic_load(&it->usable) && (busy == 0 || steady_ms() - busy <= SLOW_MS);
+}
+
+uint64_t keeper_calls(const keeper *it) {
+    return atomic_load(&it->calls);
+}
+
 bool keeper_look(size_t i, keeper_state *state) {
     keeper *it = i < KEEPERS_MAX ? atomic_load(&keepers[i]) : NULL;
     int64_t now = steady_ms();
@@ -470,7 +502,7 @@ bool keeper_look(size_t i, keeper_state *state) {
         return false;
     }
     int64_t busy = atomic_load(&it->busy_ms);
-    *state = (keeper_state){.usable = atomic_load(&it->usable),
+    *state = (keeper_state){.usable = keeper_answers(it),
                             .calls = atomic_load(&it->calls),
                             .failures = atomic_load(&it->failures),
                             .beat_ms = now - atomic_load(&it->beat_ms),
@@ -481,8 +513,11 @@ bool keeper_look(size_t i, keeper_state *state) {
     memcpy(state->caution, it->caution, sizeof state->caution);
     pthread_mutex_unlock(&it->lock);
     memcpy(state->url, it->shown, sizeof state->url);
-    if (!state->usable && state->trouble[0] == '\0') {
-        snprintf(state->trouble, sizeof state->trouble, "not asked for anything yet");
+    if (!state->usable && state->busy_ms > SLOW_MS) {
+        snprintf(state->trouble, sizeof state->trouble, "has not answered for %lld ms",
+                 (long long)state->busy_ms);
+    } else if (!state->usable && state->trouble[0] == '\0') {
+        snprintf(state->trouble, sizeof state->trouble, "is being opened");
     }
     return true;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keepers: a thread for each store that does all work with it, so that no client's thread ever
  * waits for a store, and none waits for another store than its own. A keeper renews the windows of
- * generators and fetches segments when they are due, and runs the errands that clients need. */
+ * generators and fetches segments when they are due, and runs the errands that clients need. A store
+ * of which nothing is due is asked once a second, so that its state is known before somebody needs
+ * it. */
 #ifndef FIRN_KEEPER_H
 #define FIRN_KEEPER_H
 
@@ -37,6 +39,10 @@ bool keeper_send(keeper *it, errand *one);
 void keeper_wake(keeper *it);
 /* 0 .. KEEPERS_MAX - 1, another one for each. */
 size_t keeper_index(const keeper *it);
+/* Did the last call of its store succeed, and is none under way for longer than a second? Any thread. */
+bool keeper_answers(const keeper *it);
+/* How many calls of its store were made so far. Any thread. */
+uint64_t keeper_calls(const keeper *it);
 /* Is there a keeper of that index, and is it the one of this URL (NULL: the default store)? */
 bool keeper_is_of(size_t i, const char *url);
 /* For errands and steps, in the keeper's thread only: its store, opened; NULL with the reason. */
@@ -45,7 +51,7 @@ firn_store *keeper_store(keeper *it, firn_error *error);
 /* How a keeper and its store are, for /readyz, /metrics and people. */
 typedef struct keeper_state {
     char url[256]; /* without its password */
-    bool usable;   /* the last call of the store succeeded */
+    bool usable;   /* as keeper_answers */
     char trouble[204];
     char caution[204]; /* why the store may lose what it acknowledged; "" : it keeps it */
     uint64_t calls, failures;

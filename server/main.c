@@ -165,8 +165,7 @@ static int begin_catalog(const config *it, firn_error *error) {
                              segments_allowed(set), error);
     catalog_allow_block(set->block_most);
     code = code == FIRN_OK ? take_names(it, add_name, error) : code;
-    catalog_begun();
-    return code;
+    return code == FIRN_OK ? catalog_begun(error) : code;
 }
 
 static int check_files(const settings *set, firn_error *error) {

@@ -293,7 +293,8 @@ static void write_stores(text_out *to) {
     } rows[STORE_METRICS] = {
         {"store_calls_total", "counter", "Calls of the store: reservations and the like."},
         {"store_failures_total", "counter", "Calls of the store that failed."},
-        {"store_usable", "gauge", "1: the last call succeeded."},
+        {"store_usable", "gauge",
+         "1: the last call succeeded, and none is under way for longer than a second."},
         {"store_errands", "gauge", "Requests that wait for the store."},
         {"store_beat_seconds", "gauge", "Since the keeper's last round began."},
         {"store_busy_seconds", "gauge", "How long a call has been under way."},

@@ -452,6 +452,12 @@ static bool is_passing(int code) {
            code == FIRN_EBUSY || code == FIRN_ECLOCK || code == FIRN_EIO;
 }
 
+/* The end of a segment is for good; a lead that is used up, for milliseconds. */
+bool request_may_pass(const request *it, int code) {
+    return is_passing(code) ||
+           (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
+}
+
 /* No ID came: is it worth waiting? Says why as the keeper knows it, where it knows more. */
 static int wait_for_gen(generator *it, int code, firn_error *error) {
     firn_error why;
@@ -763,16 +769,8 @@ static int run_dated(sent_errand *sent) {
 }
 
 static int run_block(sent_errand *sent) {
-    request *it = &sent->request;
-    bool due = false;
-    firn_range *range = atomic_load(&it->segment->range);
-    int code = range == NULL
-                   ? set_error(&sent->error, FIRN_EWINDOW, "%s is not open", it->segment->name)
-                   : firn_range_exact(range, it->count, true, &sent->first, &due, &sent->error);
-    if (due) {
-        segment_want(it->segment);
-    }
-    return code;
+    const request *it = &sent->request;
+    return segment_fetch(it->segment, it->count, &sent->first, &sent->error);
 }
 
 static int run_nodes(sent_errand *sent) {
@@ -804,8 +802,8 @@ static void done_sent(errand *self) {
 }
 
 /* The keeper that can do it. */
-static keeper *keeper_for(const request *it) {
-    return it->must_open || it->verb == VERB_NODES ? catalog_keeper()
+static keeper *keeper_for(const request *it, firn_error *error) {
+    return it->must_open || it->verb == VERB_NODES ? catalog_keeper(error)
            : it->generator != NULL                 ? it->generator->keeper
                                                    : it->segment->keeper;
 }
@@ -839,11 +837,11 @@ static bool copy_words(sent_errand *sent) {
 
 int request_send(const request *it, void (*finished)(void *self), void *self, sent_errand **out,
                  firn_error *error) {
-    keeper *to = keeper_for(it);
+    keeper *to = keeper_for(it, error);
     sent_errand *sent = calloc(1, sizeof *sent);
     if (sent == NULL || to == NULL) {
         free(sent);
-        return to == NULL ? set_error(error, FIRN_ESTORE, "the default store has no keeper")
+        return to == NULL ? error->code
                           : set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
     sent->errand = (errand){run_sent, done_sent, NULL};
@@ -859,7 +857,7 @@ int request_send(const request *it, void (*finished)(void *self), void *self, se
     if (!keeper_send(to, &sent->errand)) {
         sent_free(sent);
         *out = NULL;
-        return set_error(error, FIRN_EEXHAUSTED,
+        return set_error(error, FIRN_ESTORE,
                          "%d requests wait for the store already: ask again later", ERRANDS_MAX);
     }
     return FIRN_OK;

@@ -95,6 +95,9 @@ int request_read(request *it, firn_error *error);
  * REQUEST_ERRAND: call request_send. */
 int request_answer(request *it, size_t times, reply *out, firn_error *error);
 
+/* Is that failure worth another try a little later, as it is, without anybody doing anything? */
+bool request_may_pass(const request *it, int code);
+
 /* What was sent to a keeper. `finished` is called once, by the keeper's thread, and must not wait:
  * it makes the door's thread call request_finish. The request's words are copied. */
 typedef struct sent_errand sent_errand;

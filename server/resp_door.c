@@ -321,7 +321,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
     count_asked(on, ask, done, code != FIRN_OK);
     if (code != FIRN_OK) {
-        command_refuse(&error, &on->lane.out);
+        command_refuse(&ask->request, &error, &on->lane.out);
         if (!is_too_late(it)) { /* else what came with it has waited for as long */
             it->late_ms = 0;
         }
@@ -601,7 +601,7 @@ static void give_up(connection *it, const waiter *of, const firn_error *error) {
     loop *on = loop_of(it);
     count_asked(on, &of->asked, 1, true);
     on->lane.out.version = it->client.version;
-    command_refuse(error, &on->lane.out);
+    command_refuse(&of->asked.request, error, &on->lane.out);
     connection_drop(it, of->size);
     wait_for(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);

@@ -241,6 +241,129 @@ def while_paused(folder, url):
     ends_well(server, "after its store was gone")
 
 
+# ---- what is told of a store -----------------------------------------------------------------------------------------------
+
+
+def readiness(server, wanted, words=""):
+    """Waits until /readyz has that status and says those words; then the metrics say the same."""
+    status, why = serving.wait_for(
+        f"/readyz to say {wanted} {words}", lambda: (lambda it: it if it[0] == wanted and words in it[1] else None)(server.get("/readyz"))
+    )
+    agrees = lambda: server.metrics()["firn_ready"] == str(int(wanted == 200)) and server.get("/readyz")[0] == wanted
+    return status, why, serving.wait_for("metrics that agree", agrees)
+
+
+def usable(server):
+    return {value for name, value in server.metrics().items() if name.startswith("firn_store_usable")}
+
+
+def count_told(server, event):
+    with open(server.log, errors="replace") as log:
+        return sum(f'event="{event}"' in line for line in log)
+
+
+def what_is_told_of_a_store():
+    for kind in ("redis", "postgres", "mysql", "etcd", "zookeeper") if LONG else ("redis",):
+        folder = f"{TMPDIR}/told.{kind}"
+        url = engine("start", kind, folder)
+        if url is None:
+            tap.skip(f"{kind}: what is told of a store is true", f"{kind} is not installed")
+            continue
+        try:
+            nobody_asks(kind, folder, url)
+            an_outage_is_told_once(kind, folder, url)
+            goes_back(kind, folder, url)
+        finally:
+            engine("stop", folder)
+
+
+def nobody_asks(kind, folder, url):
+    """Nothing is configured and nothing was ever asked for: what is told is true all the same."""
+    engine("halt", folder)
+    server = serve(f"unasked.{kind}", "", store=url, auto_create="on").start()
+    tap.same(f"{kind}: a server whose store is away from the start is not ready", 503, readiness(server, 503, "cannot be")[0])
+    tap.same("and its metrics say so", {"0"}, usable(server))
+    engine("restart", folder)
+    tap.same("when the store comes it is ready, though nobody asked", 200, readiness(server, 200)[0])
+    tap.same("and the metrics say so", {"1"}, usable(server))
+    engine("kill", folder)
+    tap.same("when the store dies it is not", 503, readiness(server, 503)[0])
+    engine("restart", folder)
+    tap.same("and again it is", 200, readiness(server, 200)[0])
+    engine("pause", folder)
+    tap.same("when the store hangs it is not", 503, readiness(server, 503)[0])
+    tap.same("which the metrics say", {"0"}, usable(server))
+    engine("continue", folder)
+    tap.same("until it goes on", 200, readiness(server, 200)[0])
+    with server.client() as client:
+        tap.check("and serves", client.ask("INCR", "counted") == 1 and client.ask("FIRN.NEW", "snowflake"))
+    tap.same("it ends with 0", 0, server.end())
+
+
+def an_outage_is_told_once(kind, folder, url):
+    sections = "[generator ids]\nscheme = snowflake\nns = told\nwindow_ms = 10000\n[segment told]\nstep = 10\nadapt = 0\n"
+    server = started(serve(f"once.{kind}", sections, store=url))
+    with server.client() as client:
+        for _ in range(8):
+            client.ask("INCR", "told")
+        engine("pause", folder)
+        end = time.monotonic() + 20
+        while time.monotonic() < end:  # the window ends meanwhile, and integers are asked for again and again
+            client.send(command("INCR", "told"))
+            client.read()
+        client.send(command("FIRN.NEW", "ids"))
+        tap.check(f"{kind}: after 20 s without a store IDs are refused", "TRYAGAIN" in str(client.read()))
+        tap.same("the outage is told once for each", 2, count_told(server, "cannot be renewed"))
+        tap.same("and nothing is told to issue again", 0, count_told(server, "issuing again"))
+        tap.same("it is not ready", 503, readiness(server, 503)[0])
+        engine("continue", folder)
+        tap.same("when the store is back it is ready", 200, readiness(server, 200)[0])
+        serving.wait_for("an ID", lambda: client.send(command("FIRN.NEW", "ids")) or not isinstance(client.read(), Refused))
+        serving.wait_for("an integer", lambda: client.send(command("INCR", "told")) or not isinstance(client.read(), Refused))
+    serving.wait_for("both to be told", lambda: count_told(server, "issuing again") == 2)
+    tap.same("and each is told once to issue again", 2, count_told(server, "cannot be renewed"))
+    tap.same("it ends with 0", 0, server.end())
+
+
+def goes_back(kind, folder, url):
+    """A store that was restored from an older copy: waiting does not help, and nobody is told that it would."""
+    server = started(serve(f"back.{kind}", "[segment back]\nstep = 10\nadapt = 0\n", store=url))
+
+    def ask_until(test, *words):
+        def once():
+            client.send(command(*words))
+            reply = client.read()
+            return reply if test(reply) else None
+
+        return serving.wait_for(f"another answer to {words}", once)
+
+    def advance(least):
+        words = [os.environ["FIRN"], "segment", "advance", "back", "--min", str(least), "--store", url]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60)
+
+    def is_number(reply):
+        return isinstance(reply, int)
+
+    with server.client() as client:
+        client.ask("INCR", "back")
+        engine("save", folder)  # which to some stores is reason enough for doubt
+        if not is_number(ask_until(lambda reply: is_number(reply) or str(reply).startswith("BACK"), "INCRBY", "back", 30)):
+            advance(100)
+        last = ask_until(is_number, "INCRBY", "back", 30)
+        engine("restore", folder)
+        refused = ask_until(lambda reply: str(reply).startswith("BACK"), "INCR", "back")
+        tap.check(f"{kind}: a store that went back is told with the cure", "firn segment advance" in str(refused), refused)
+        tap.same("over HTTP it is a conflict", 409, server.get("/v1/segments/back")[0])
+        _, why, _ = readiness(server, 503, "firn segment advance")
+        tap.check("/readyz names the cure", "gone back" in why, why)
+        cured = advance(1000)
+        tap.check("which helps", cured.returncode == 0, cured.stderr)
+        got = ask_until(is_number, "INCR", "back")
+        tap.check("and integers go on behind it", got >= 1000 > last, (got, last))
+    tap.same("it is ready", 200, readiness(server, 200)[0])
+    tap.same("it ends with 0", 0, server.end())
+
+
 def two_servers(sentence, url):
     name = sentence.split()[-1]
     pair = [started(serve(f"{name}{number}", store=url)) for number in (1, 2)]
@@ -377,4 +500,4 @@ def connections_come_and_go():
 
 
 # The last one waits for most of its time, so test/serve_faults.sh runs it beside the others.
-tap.run([killed_under_load, two_on_one_file, a_full_disk, a_clock_that_steps, connections_come_and_go, store_gone])
+tap.run([killed_under_load, two_on_one_file, a_full_disk, a_clock_that_steps, connections_come_and_go, store_gone, what_is_told_of_a_store])
