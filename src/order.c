@@ -94,10 +94,15 @@ static int load_cipher(firn_order *order, const char *dir, firn_error *error) {
     char why[FIRN__MODULE_WHY];
     order->library = firn__module_open("ff1", dir, why);
     if (order->library == NULL) {
-        return firn__fail(
-            error, FIRN_ESYSTEM,
-            "order numbers need the module ff1 and libcrypto%s%s: install them (%.60s)",
-            why[0] != '\0' ? ": " : "", why, firn__module_place());
+        return why[0] != '\0'
+                   ? firn__fail(error, FIRN_ESYSTEM,
+                                "order numbers need the module ff1, which cannot be loaded: %.95s: "
+                                "install what it needs",
+                                why)
+                   : firn__fail(error, FIRN_ESYSTEM,
+                                "order numbers need the module ff1, which is not installed in "
+                                "%.60s: in firn's source run ./run all, then make install",
+                                firn__module_place());
     }
     order->ops = dlsym(order->library, "firn_cipher_module");
     if (order->ops == NULL || order->ops->version != 1 || strcmp(order->ops->name, "ff1") != 0) {

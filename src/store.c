@@ -76,16 +76,42 @@ static int default_url(char url[URL_SIZE], firn_error *error) {
                : firn__fail(error, FIRN_ERANGE, "XDG_STATE_HOME is too long: set a shorter one");
 }
 
+/* An engine of another name than these may have a module of its own making. */
+static bool is_ours(const char *engine) {
+    static const char *const ours[] = {"sqlite", "postgres", "mysql", "redis", "etcd", "zookeeper"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        if (strcmp(engine, ours[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int refuse_engine(const char *engine, const char *why, firn_error *error) {
+    if (why[0] != '\0') {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the module for %.20s cannot be loaded: %.95s: install what it needs",
+                          engine, why);
+    }
+    if (is_ours(engine)) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the module for %.20s is not installed in %.60s: in firn's source run "
+                          "./run all, then make install",
+                          engine, firn__module_place());
+    }
+    return firn__fail(
+        error, FIRN_EUSAGE,
+        "firn has no store of kind '%.20s': use sqlite, postgres, mysql, redis, etcd, "
+        "zookeeper or memory, or install its module in %.60s",
+        engine, firn__module_place());
+}
+
 static int load_module(void **library, const firn_store_ops **ops, const char *engine,
                        const firn_store_options *options, firn_error *error) {
     char why[FIRN__MODULE_WHY];
     *library = firn__module_open(engine, options->module_dir, why);
     if (*library == NULL) {
-        return firn__fail(
-            error, FIRN_EUSAGE,
-            "there is no module for stores of kind %.20s%s%.70s: write memory, sqlite, postgres, "
-            "mysql, redis, etcd or zookeeper, or install it in %.60s",
-            engine, why[0] != '\0' ? ": " : "", why, firn__module_place());
+        return refuse_engine(engine, why, error);
     }
     *ops = dlsym(*library, "firn_store_module");
     if (*ops == NULL || (*ops)->version != 1 || strcmp((*ops)->scheme, engine) != 0) {

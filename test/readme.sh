@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The README does what it says: its C program is compiled against a staged install, its commands are run, its table is
-# the one of the library. With --write COMMAND (make readme) the table is made anew.
+# What README.md shows besides its commands (test/clone.sh): the C program has no warnings, the hints of the server work,
+# the table is the one of the library. With --write COMMAND (make readme) the table is made anew.
 . test/tap
 tree=$(pwd)
 readme=$tree/README.md
@@ -50,34 +50,11 @@ while read -r line; do
     try_hint "$line" </dev/null
 done <"$TMPDIR/tries"
 same "and it is three things" 3 "$(wc -l <"$TMPDIR/tries")"
-block sh | sed 's/  *#.*//' | grep -v -e '^\./run' -e '^make install' -e '^ldconfig' -e '^$' >commands # installed by install.sh
-# Engines of the examples: real ones, on loopback, in place of those of example.
-export ENGINE_OWNER=$$
-# with_engine KIND LINE: the line, with the URL of an engine that was started for it.
-with_engine() {
-    url=$("$tree/test/engine" start "$1" "$TMPDIR/$1" 2>"$TMPDIR/log")
-    case $? in
-    0) check "$2" sh -c "$(printf '%s' "$2" | sed "s|$1://[^ ]*|'$url'|")" </dev/null ;;
-    77) skip "$2" "$1 is not installed" ;;
-    *) fail "$2" "$(cat "$TMPDIR/log")" ;;
-    esac
-    "$tree/test/engine" stop "$TMPDIR/$1" 2>/dev/null
-}
-while read -r line; do
-    case $line in
-    'firn serve --auto-create') continue ;; # runs already
-    redis-cli* | curl*) # an error of Redis's is no failure of the client's
-        check "$line" sh -c "$(printf '%s -e' "$line" | sed "s/7379/$resp/; s/7380/$http/; s/^curl\(.*\) -e/curl -fsS\1/") " </dev/null
-        ;;
-    *--store*://*.example*) with_engine "$(printf '%s' "$line" | sed 's|.*--store \([a-z]*\)://.*|\1|')" "$line" ;;
-    *) check "$line" sh -c "$line" </dev/null ;;
-    esac
-done <commands
 kill "$server" && wait "$server"
 same "the server ends with status 0" 0 "$?"
 same "the README shows the two commands that do everything" "./run
 ./run test" "$(block sh | grep '^\./run')"
-check "./first prints one decimal ID" sh -c './first 2>/dev/null | grep -qxE "[0-9]{15,20}"'
+check "the program prints one decimal ID" sh -c './strict 2>/dev/null | grep -qxE "[0-9]{15,20}"'
 same "the header begins with the same program" "$(cat first.c)" \
     "$(sed -n '/^ \*     #include <firn/,/^ \*     }/p' "$OLDPWD/include/firn/firn.h" | sed 's/^ \*//; s/^     //')"
 "$FIRN" schemes --markdown >table

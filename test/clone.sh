@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+# A fresh clone works as its pages say: each word of ./run, the installation, and each command of README.md and docs/*.md
+# as printed (docs/choosing.md and docs/migrating.md: test/guides.sh). What is installed goes into a /usr/local and an /etc
+# that only this test sees, and servers listen at their usual ports of a network of its own. test/excused lists
+# the commands that are not run, with reasons.
+. test/tap
+tree=$(pwd)
+clone=$TMPDIR/clone
+built=${built:-$BUILD} # the build under test
+export built
+unset BUILD FIRN FIRN_STORE CI # a newcomer has none of these set
+
+# ---- the words of ./run ----------------------------------------------------------------------------
+
+# The files that git tracks, as they are now: with git's own clone, changes that are not committed would go untested.
+# Without git, everything but what was built.
+fresh_clone() {
+    mkdir -p "$1"
+    if git ls-files --error-unmatch run >/dev/null 2>&1; then
+        git ls-files -z --cached --others --exclude-standard
+    else
+        find . -name 'build*' -prune -o -name .git -prune -o -type f -print0
+    fi | tar --null --ignore-failed-read -T - -c 2>/dev/null | tar -x -C "$1"
+}
+
+# word SENTENCE WORD...: ./run WORD... as a newcomer starts it, from another folder, other time zone and umask than
+# those of the build under test.
+word() {
+    sentence=$1
+    shift
+    if (umask 027 && cd / && TZ=Asia/Tokyo FIRN_NO_INSTALL=1 "$clone/run" "$@") >"$TMPDIR/said" 2>&1 </dev/null; then
+        pass "$sentence"
+    else
+        fail "$sentence" "$(tail -n 60 "$TMPDIR/said")"
+    fi
+}
+
+# serves SENTENCE [WORD]: ./run serves until Ctrl-C.
+serves() {
+    sentence=$1
+    shift
+    (cd "$clone" && FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 FIRN_NO_INSTALL=1 exec ./run "$@") >"$TMPDIR/said" 2>&1 </dev/null &
+    server=$!
+    limit=$(($(date +%s) + 200))
+    until grep -q Ctrl-C "$TMPDIR/said" || ! kill -0 $server 2>/dev/null || [ "$(date +%s)" -gt $limit ]; do
+        sleep 0.1
+    done
+    url=$(sed -n "s,.*'\(http://127.0.0.1:[0-9]*\)/v1.*,\1,p" "$TMPDIR/said")
+    issued=$(curl -sS "$url/v1/new/snowflake?format=text" 2>&1)
+    kill -TERM $server 2>/dev/null
+    if wait $server && printf '%s' "$issued" | grep -qxE '[0-9]{15,20}'; then
+        pass "$sentence"
+    else
+        fail "$sentence" "$(echo "$issued" && tail -n 60 "$TMPDIR/said")"
+    fi
+}
+
+words() {
+    fresh_clone "$clone"
+    word "./run help works in a fresh clone" help
+    # The order saves time: all builds on what build made.
+    offered=$(sed -n 's|^  ./run \([a-z]*\) .*|\1|p' "$TMPDIR/said")
+    same "./run help lists the words that are tried here" "build all test bench tour serve help" "$(echo $offered)"
+    word "./run build works in a fresh clone" build
+    check "and says how far it is, now and then" grep -q 'building (all)' "$TMPDIR/said"
+    reproducible
+    word "./run all works after it" all
+    for file in firn/redis.so firn/ff1.so libfirn_sqlite.so ext/mariadb/firn_mariadb.so ext/postgres/firn.so; do
+        check "and has built $file" test -s "$clone/build/$file"
+    done
+    word "./run tour works" tour
+    serves "./run serves until Ctrl-C, and ends with status 0"
+    serves "./run serve does the same" serve
+    check "./run refuses a word that it does not know" sh -c "! '$clone/run' nosuch 2>'$TMPDIR/said'"
+    check "and lists those that it knows" grep -q "not one of serve, tour, build, all, test, bench, help" "$TMPDIR/said"
+    # test is what runs this; bench takes ten minutes: test/bare runs both.
+}
+
+# Two builds in folders of different names, at different times of different zones, give the same bytes.
+reproducible() {
+    if grep -qE '^(CMAKE_C_FLAGS:STRING=.|CMAKE_BUILD_TYPE:STRING=(Debug|Release))' "$built/CMakeCache.txt"; then
+        skip "the build can be reproduced" "the build under test has other flags"
+        return
+    fi
+    for file in libfirn.a libfirn.so.0 firn/sqlite.so; do
+        check "$file is the same as that of the build under test" cmp "$built/$file" "$clone/build/$file"
+        check "$file does not tell where it was built" sh -c "! grep -qaF '$clone' '$clone/build/$file'"
+    done
+}
+
+# ---- the pages, on a machine of their own ------------------------------------------------------------
+
+# What "make install" and "ldconfig" write, and the ports that pages name, are this test's own from here on.
+private_machine() {
+    mount --make-rprivate / || return 1
+    mkdir -p /srv
+    for folder in /usr/local /srv /etc $(pg_config --pkglibdir) $(pg_config --sharedir)/extension; do
+        own=$TMPDIR/own$folder
+        mkdir -p "$own"
+        case $folder in
+        /usr/local | /srv) ;; # begin empty
+        *) cp -a "$folder/." "$own" ;;
+        esac
+        mount --bind "$own" "$folder" || return 1
+    done
+    mount -t tmpfs firn /dev/shm || return 1
+    mkdir -p /usr/local/bin /srv/ids
+    hostname web-7 # a name with an ordinal, as of a pod
+    python3 -c 'import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14s", b"lo", 1, b""))' # SIOCSIFFLAGS: up
+}
+
+# blocks PAGE PREFIX: what PAGE shows, as PREFIXnumber.sh and other languages, a file each; a block below a line "`NAME`:" is
+# the file NAME. Indented commands are blocks of sh too.
+blocks() {
+    awk -v prefix="$2" '
+        /^```/ && file != "" { file = ""; next }
+        /^```(sh|)$/ { file = sprintf("%s%03d.sh", prefix, ++n); next }
+        /^```/ { file = name != "" ? name : sprintf("%s%03d.%s", prefix, ++n, substr($1, 4)); next }
+        file != "" { sub(/^\$ /, ""); print >file; next }
+        /^    (\$ )?(firn|openssl|\(umask) / { line = $0; sub(/^ *(\$ )?/, "", line); print line >sprintf("%s%03d.sh", prefix, n + 1); indented = 1; next }
+        indented { n++; indented = 0 }
+        { name = /^`[^`]*`:$/ ? substr($0, 2, length($0) - 3) : name }
+        /^$/ { next }
+        !/^`[^`]*`:$/ { name = "" }' "$1"
+}
+
+# run_page PAGE: its commands in the fresh clone, with a home and a store of its own.
+run_page() {
+    page=$1
+    mine=$TMPDIR/pages/$page
+    mkdir -p "$mine/home" "$mine/state"
+    HOME=$mine/home XDG_STATE_HOME=$mine/state
+    export HOME XDG_STATE_HOME
+    cd "$clone" || exit 1
+    blocks "$tree/$page" "$mine/"
+    for block in "$mine"/[0-9][0-9][0-9].sh; do
+        [ ! -e "$block" ] || run_block "$block"
+    done
+    [ -z "${served:-}" ] || { kill "$served" && wait "$served"; }
+    served=
+    cd "$tree" || exit 1
+}
+
+healthy() {
+    curl -s http://127.0.0.1:7380/healthz
+}
+
+# Lines of other programs than these are what some command prints.
+ours='^(firn|make|ldconfig|cc|\./[a-z]+|redis-cli|curl|printf|\(umask|openssl|ln|mariadb|sh) |^(ldconfig|\./[a-z]+)( |$)'
+run_block() {
+    while IFS= read -r line; do
+        command=$(printf '%s' "$line" | sed 's/  *#.*//')
+        title="$page: $(printf '%s' "$command" | tr -d '\\')"
+        printf '%s' "$line" | grep -qE "$ours" || continue
+        if reason=$(excuse "$page" "$command"); then
+            printf '%s\t%s\n' "$page" "$command" >>"$TMPDIR/excused"
+            continue
+        fi
+        case $command in
+        'firn serve --auto-create')
+            [ -z "${served:-}" ] || continue
+            $command >"$TMPDIR/served" 2>&1 &
+            served=$!
+            check "$title" await healthy
+            ;;
+        *--store*://*.example*) with_engine "$(printf '%s' "$command" | sed 's|.*--store \([a-z]*\)://.*|\1|')" ;;
+        *) check "$title" timeout 300 sh -c "$line" </dev/null ;;
+        esac
+    done <"$1"
+}
+
+# The machines of example are no machines: an engine on loopback stands in for each.
+export ENGINE_OWNER=$$
+with_engine() {
+    url=$("$tree/test/engine" start "$1" "$TMPDIR/$1" 2>"$TMPDIR/log")
+    case $? in
+    0) check "$title" sh -c "$(printf '%s' "$command" | sed "s|$1://[^ ]*|'$url'|")" </dev/null ;;
+    77) skip "$title" "$1 is not installed" ;;
+    *) fail "$title" "$(cat "$TMPDIR/log")" ;;
+    esac
+    "$tree/test/engine" stop "$TMPDIR/$1" 2>/dev/null
+}
+
+# excuse PAGE COMMAND: prints why it is not run; fails when it has to be.
+excuse() {
+    awk -F '\t' -v page="$1" -v command="$2" '
+        $1 == page && $2 == command { print $3; found = 1; exit } END { exit !found }' "$tree/test/excused"
+}
+
+pages() {
+    private_machine >"$TMPDIR/log" 2>&1 || { fail "this test has a machine of its own" "$(cat "$TMPDIR/log")"; finish; }
+    # Errors of servers are no failures of their clients unless these are told so.
+    mkdir "$TMPDIR/bin"
+    for client in "redis-cli -e" "curl -fsS"; do
+        printf '#!/bin/sh\nexec %s/%s "$@"\n' "$(dirname "$(command -v "${client%% *}")")" "$client" >"$TMPDIR/bin/${client%% *}"
+    done
+    chmod +x "$TMPDIR/bin/"*
+    PATH=$TMPDIR/bin:/usr/local/sbin:/usr/local/bin:$PATH
+    : >"$TMPDIR/excused"
+    for page in README.md SECURITY.md CONTRIBUTING.md docs/*.md; do
+        case $page in docs/choosing.md | docs/migrating.md) continue ;; esac
+        run_page "$page"
+    done
+    same "test/excused excuses only what pages say" "$(grep -v '^#' test/excused | cut -f 1,2 | sort)" \
+        "$(sort -u "$TMPDIR/excused")"
+    missing_module
+}
+
+# ./run and "make install" alone leave the modules of shared stores out; the error says how to get them.
+missing_module() {
+    rm -f /usr/local/lib/firn/redis.so /usr/local/lib/firn/ff1.so
+    firn new snowflake --store redis://127.0.0.1 >"$TMPDIR/said" 2>&1
+    same "without its module a store is refused as usage" 2 $?
+    check "and the error names the cure" \
+        grep -q 'redis is not installed in /usr/local/lib/firn: in firn.s source run ./run all, then make install' "$TMPDIR/said"
+}
+
+if [ "${1:-}" = --pages ]; then
+    checks=$2 failures=$3
+    pages
+    finish
+fi
+words
+if unshare -mnu true 2>/dev/null; then
+    exec unshare -mnu sh "$0" --pages "$checks" "$failures"
+elif unshare -rmnu true 2>/dev/null; then
+    exec unshare -rmnu sh "$0" --pages "$checks" "$failures"
+fi
+skip "the pages' commands run as printed" "this test may not have mounts and a network of its own (unshare)"
+finish
