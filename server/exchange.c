@@ -76,6 +76,19 @@ static void see_framing(header_words *all, word name, word value) {
     }
 }
 
+/* Each may come once, since it would not be clear which one counts. */
+static void see_once(header_words *all, word *kept, word value) {
+    all->malformed |= kept->text != NULL;
+    *kept = value;
+}
+
+/* A page can change neither of the two for a request to another site. Node's and Deno's fetch()
+ * send "*" for a language. */
+static bool is_of_browser(word name, word value) {
+    return (word_is(name, "user-agent") && begins_with(value, "mozilla/")) ||
+           (word_is(name, "accept-language") && !word_is(value, "*"));
+}
+
 static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const char *key,
                                   size_t key_length, const char *text, size_t length) {
     header_words *all = self;
@@ -98,14 +111,27 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
         if (word_is(name, "accept")) {
             all->accept = value;
         } else if (word_is(name, "authorization")) {
-            all->malformed |= all->authorization.text != NULL; /* which one would count? */
-            all->authorization = value;
+            see_once(all, &all->authorization, value);
+        }
+        all->of_browser |= is_of_browser(name, value);
+        break;
+    case 'o':
+        if (word_is(name, "origin")) {
+            see_once(all, &all->origin, value);
+        }
+        break;
+    case 'r':
+        if (word_is(name, "referer")) {
+            see_once(all, &all->referer, value);
         }
         break;
     case 's':
         if (word_is(name, "sec-fetch-site")) {
-            all->fetch_site = value;
+            see_once(all, &all->fetch_site, value);
         }
+        break;
+    case 'u':
+        all->of_browser |= is_of_browser(name, value);
         break;
     default:
         see_framing(all, name, value);

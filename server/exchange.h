@@ -49,10 +49,11 @@ enum stage {
 
 /* The headers that matter, found in one pass over all of them. */
 typedef struct header_words {
-    word host, authorization, accept, fetch_site;
+    word host, authorization, accept, fetch_site, origin, referer;
     int count, hosts, lengths, codings;
     size_t bytes, body;
     bool malformed;
+    bool of_browser; /* User-Agent or Accept-Language as every browser sends them and few others */
 } header_words;
 
 struct exchange {

@@ -3,6 +3,7 @@
 #include "guard.h"
 
 #include "config.h"
+#include "credentials.h"
 
 #include <string.h>
 
@@ -44,6 +45,50 @@ static bool host_is_ours(const exchange *it) {
            is_one_of(host, settings_now()->hosts);
 }
 
+/* ---- browsers -------------------------------------------------------------------------------- */
+
+/* Is the page at this address (of Origin or Referer) this server's own: the same host and port as
+ * the browser asked for? "null" and what is no address of HTTP are not. */
+static bool is_own_page(const exchange *it, word url) {
+    static const char *const schemes[] = {"https://", "http://"};
+    bool tls = credentials_are_there() && !it->loop->listener->is_unix;
+    size_t before = 0;
+    for (size_t i = 0; i < (tls ? 1 : 2) && before == 0; i++) {
+        size_t length = strlen(schemes[i]);
+        before = url.length > length && word_is((word){url.text, length}, schemes[i]) ? length : 0;
+    }
+    if (before == 0) {
+        return false;
+    }
+    word host = {url.text + before, 0};
+    while (before + host.length < url.length && strchr("/?#", host.text[host.length]) == NULL) {
+        host.length++;
+    }
+    return host.length == it->header.host.length &&
+           strncasecmp(host.text, it->header.host.text, host.length) == 0;
+}
+
+/* Does a page of another site ask, through somebody's browser? Sec-Fetch-Site says it best, but
+ * browsers send it only by TLS and to this machine; Origin comes with every POST, Referer with GET
+ * unless the page suppresses it. */
+static bool is_of_other_page(const exchange *it) {
+    const header_words *all = &it->header;
+    if (all->fetch_site.text != NULL) {
+        return !word_is(all->fetch_site, "same-origin") && !word_is(all->fetch_site, "none");
+    }
+    return (all->origin.text != NULL && !is_own_page(it, all->origin)) ||
+           (all->referer.length > 0 && !is_own_page(it, all->referer));
+}
+
+/* A GET that issues and may come from a browser: an image or a link on any page can make it send
+ * one that nothing tells from a wanted one. Tokens do not come along with those. */
+static bool is_unsafe_get(const exchange *it) {
+    const header_words *all = &it->header;
+    return !access_is_closed() && it->route->posts && !it->posts &&
+           (all->of_browser || all->fetch_site.text != NULL || all->origin.text != NULL ||
+            all->referer.text != NULL);
+}
+
 /* ---- token ----------------------------------------------------------------------------------- */
 
 /* The role that comes with the header; ROLE_NOBODY and *wrong: it has a token, which is none. */
@@ -80,10 +125,14 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
                                  "this server is not known by that Host: name it in hosts=");
     } else if (needs == ROLE_NOBODY) {
         it->refused = false;
-    } else if (it->header.fetch_site.length > 0 && !word_is(it->header.fetch_site, "same-origin") &&
-               !word_is(it->header.fetch_site, "none")) {
+    } else if (is_of_other_page(it)) {
         *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
-                                 "a page of another site asks: only this server's own pages may");
+                                 "a page of another site sent this request: only this server's own "
+                                 "pages may. A proxy must pass the browser's Host on");
+    } else if (is_unsafe_get(it)) {
+        *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
+                                 "GET from a browser issues nothing, since any page can send it: "
+                                 "use POST, or the console at /");
     } else if (wrong && it->stage != STAGE_DELAYED && !it->loop->over) {
         /* Whoever guesses gets one answer a second and connection; nobody else waits for it. */
         door_park(it, STAGE_DELAYED, it->began_ns + DELAY_NS);

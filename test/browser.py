@@ -19,7 +19,7 @@ TEXTS = {"Enter": "\r"}
 
 
 class Browser:
-    def __init__(self, folder):
+    def __init__(self, folder, *flags):
         ask_read, self.ask = os.pipe()
         self.answer, answer_write = os.pipe()
         # The shell puts the pipes where Chromium looks for them: 3 to read from, 4 to write to.
@@ -29,7 +29,7 @@ class Browser:
         program = shutil.which("chromium") or "chromium"
         with open(os.path.join(folder, "chromium.log"), "wb") as log:
             self.process = subprocess.Popen(
-                ["sh", "-c", line, "sh", program, *FLAGS, "--user-data-dir=" + os.path.join(folder, "profile"), "about:blank"],
+                ["sh", "-c", line, "sh", program, *FLAGS, *flags, "--user-data-dir=" + os.path.join(folder, "profile"), "about:blank"],
                 pass_fds=(ask_read, answer_write), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         os.close(ask_read)
         os.close(answer_write)

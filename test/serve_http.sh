@@ -196,7 +196,23 @@ json "localhost is ours" '.name' /v1/schemes/uuid4 -H 'Host: localhost:1234'
 json "so is [::1]" '.name' /v1/schemes/uuid4 -H 'Host: [::1]:1234'
 refuses "a page of another site may not ask" 403 site /v1/new/snowflake -H 'Sec-Fetch-Site: cross-site'
 refuses "nor ask as Leaf's client" 403 site /api/segment/get/tickets -H 'Sec-Fetch-Site: cross-site'
-json "our own may" '.ids' /v1/new/snowflake -H 'Sec-Fetch-Site: same-origin'
+json "our own may, by POST" '.ids' /v1/new/snowflake -X POST -H 'Sec-Fetch-Site: same-origin'
+refuses "not by GET, which any page can send" 403 POST /v1/new/snowflake -H 'Sec-Fetch-Site: same-origin'
+same "nor HEAD" 403 "$(curl -s -I -o /dev/null -w '%{http_code}' -H 'Sec-Fetch-Site: none' "http://$at/v1/new/snowflake")"
+for sign in 'User-Agent: Mozilla/5.0' 'Accept-Language: en' 'Sec-Fetch-Site: none' "Referer: http://$at/" "Origin: http://$at"; do
+    refuses "a GET with $sign issues nothing" 403 POST /v1/segments/plain -H "$sign"
+done
+json "a fetch of Node.js is a program's" '.ids' /v1/new/snowflake -H 'Sec-Fetch-Mode: cors' -H 'Accept-Language: *'
+json "a browser reads by GET" '.scheme' /v1/show/1541815603606036480 -H 'User-Agent: Mozilla/5.0' -H 'Accept-Language: en'
+json "Origin is this server" '.ids' /v1/new/snowflake -X POST -H "Origin: http://$at"
+json "as the browser asked for it" '.ids' /v1/new/snowflake -X POST -H 'Host: localhost:99' -H "Origin: https://LOCALHOST:99"
+for origin in null http://evil.example "http://evil.example/http://$at" "http://$at:1" "http://$at.evil.example" "http://${at%:*}" \
+    "ftp://$at" "http://" "https" ""; do
+    refuses "Origin: $origin is not" 403 site /v1/new/snowflake -X POST -H "Origin${origin:+: }${origin:-;}"
+done
+refuses "another site's Referer is refused, for reading too" 403 site /v1/show/7 -H 'Referer: http://evil.example/'
+json "our own page's is not" '.scheme' /v1/show/1541815603606036480 -H "Referer: http://$at/?a#b"
+refuses "two Origins are malformed" 400 malformed /v1/new/snowflake -X POST -H "Origin: http://$at" -H "Origin: http://$at"
 same "no other site is allowed in" "" "$(header Access-Control-Allow-Origin /v1/new/snowflake -H 'Origin: http://evil.example')"
 refuses "nor asked beforehand" 405 GET /v1/new/snowflake -X OPTIONS -H 'Origin: http://evil.example'
 for path in '/v1/new/uuid7?format=text' /v1/new/uuid7 /v1/new/nothing /api/segment/get/plain /metrics; do

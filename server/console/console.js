@@ -95,15 +95,15 @@ class Refused extends Error {
   }
 }
 
-// GET, as JSON. A refusal carries the server's own sentence.
-async function ask(path, query = {}) {
+// As JSON; what issues has to be sent by POST. A refusal carries the server's own sentence.
+async function ask(path, query = {}, method = "GET") {
   const headers = { Accept: "application/json" };
   const token = sessionStorage.getItem("firn-token");
   if (token) headers.Authorization = `Bearer ${token}`;
   const search = new URLSearchParams(query).toString();
   let answer;
   try {
-    answer = await fetch(search ? `${path}?${search}` : path, { headers, cache: "no-store" });
+    answer = await fetch(search ? `${path}?${search}` : path, { method, headers, cache: "no-store" });
   } catch {
     throw new Refused(0, "the server does not answer: is it running?");
   }
@@ -571,7 +571,7 @@ async function makeIds(event) {
   const name = byId("make-scheme").value;
   showError(byId("make-error"), "");
   try {
-    const { ids } = await ask(`/v1/new/${encodeURIComponent(name)}`, queryOfMake());
+    const { ids } = await ask(`/v1/new/${encodeURIComponent(name)}`, queryOfMake(), "POST");
     showMade(name, ids);
   } catch (refused) {
     showError(byId("make-error"), refused.message);
