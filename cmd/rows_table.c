@@ -249,7 +249,7 @@ static int read_row(rows_plan *plan, const char *text, size_t length, bool last,
     }
     r->time = cells.time.text;
     r->time_length = cells.time.length;
-    r->cut = !cells.time.quoted && r->time + r->time_length == text + r->size;
+    r->cut = r->time != NULL && !cells.time.quoted && r->time + r->time_length == text + r->size;
     return code;
 }
 

@@ -144,6 +144,12 @@ static void judge_behind(firn__watch *watch, const firn_time *wall, int64_t stea
     }
 }
 
+/* What a clock of the caller's must give; sums with such seconds do not overflow. */
+static bool is_instant(const firn_time *wall) {
+    return wall->ns >= 0 && wall->ns < 1000000000 && wall->sec > INT64_MIN / 2 &&
+           wall->sec < INT64_MAX / 2;
+}
+
 #define SLIP_NS INT64_C(1000000) /* two readings are not taken at one instant */
 
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
@@ -154,6 +160,9 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
     /* Both anew and under the lock: a thread that slept since its reading must not look like a
      * step back. */
     code = clock->wall(clock->self, wall);
+    if (code == FIRN_OK && !is_instant(wall)) {
+        code = FIRN_ECLOCK;
+    }
     if (code == FIRN_OK) {
         code = clock->steady(clock->self, &steady);
     }
@@ -172,7 +181,10 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
     }
     *steps = atomic_load(&watch->stepped);
     pthread_mutex_unlock(&watch->lock);
-    return code == FIRN_OK ? code : firn__fail(error, FIRN_ECLOCK, "the clock cannot be read");
+    return code == FIRN_OK ? code
+                           : firn__fail(error, FIRN_ECLOCK,
+                                        "the clock cannot be read, or gives no instant (ns from 0 "
+                                        "to 999999999)");
 }
 
 void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cycles,

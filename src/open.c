@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SOON_S INT64_C(63072000) /* two years: an end nearer than this is told */
+#define SOON_NS (INT64_C(63072000) * 1000000000) /* two years: an end nearer than this is told */
 
 /* ---- identity -------------------------------------------------------------------------------- */
 
@@ -577,7 +577,8 @@ static void tell_end(const firn_gen *gen) {
     firn_time now, end;
     char when[FIRN_TIME_SIZE];
     if (!firn_scheme_end(&gen->scheme, gen->keys.unsigned_ != 0, &end) ||
-        gen->clock->wall(gen->clock->self, &now) != FIRN_OK || end.sec - now.sec >= SOON_S) {
+        gen->clock->wall(gen->clock->self, &now) != FIRN_OK ||
+        firn__time_since(&end, &now) >= SOON_NS) {
         return;
     }
     firn_time_format(when, &end, firn_scheme_digits(&gen->scheme));

@@ -410,6 +410,14 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
                    ? firn__fail(error, FIRN_EUSAGE, "%s has no time: leave epoch out", made.name)
                    : read_epoch(&made, epoch, error);
     }
+    if (code == FIRN_OK && !firn__scheme_times_fit(&made)) {
+        char from[FIRN_TIME_SIZE];
+        code = firn__fail(error, FIRN_ERANGE,
+                          "%" PRIu32 " bits of seconds from %s pass the year 292277026596, where "
+                          "instants end: take at most 62",
+                          firn__scheme_role_width(&made, FIRN_ROLE_TIME),
+                          firn_time_format(from, &made.epoch, 0));
+    }
     if (code == FIRN_OK) {
         *scheme = made;
     }

@@ -404,12 +404,24 @@ bool firn_scheme_end(const firn_scheme *scheme, bool whole, firn_time *end) {
     return true;
 }
 
+/* How many seconds behind the epoch an instant can be, with one to carry. */
+static uint64_t most_seconds(const firn_scheme *scheme) {
+    return (uint64_t)INT64_MAX - (uint64_t)scheme->epoch.sec - 1;
+}
+
+bool firn__scheme_times_fit(const firn_scheme *scheme) {
+    uint64_t per_s = scheme->tick_ns == 0 ? 1 : 1000000000 / scheme->tick_ns;
+    return firn__scheme_tick_end(scheme, true) / per_s <= most_seconds(scheme);
+}
+
 void firn_scheme_time(const firn_scheme *scheme, uint64_t tick, firn_time *time) {
     uint64_t per_s = scheme->tick_ns == 0 ? 1 : 1000000000 / scheme->tick_ns;
     int64_t ns = scheme->epoch.ns + (int64_t)(tick % per_s * scheme->tick_ns);
     int64_t carry = ns >= 1000000000;
-    /* added as unsigned: a row of the user's may hold 2^64 s, which only wraps the year that is
-     * shown */
+    if (tick / per_s > most_seconds(scheme)) { /* no tick of a layout: firn_scheme_make looks */
+        *time = (firn_time){INT64_MAX, 999999999};
+        return;
+    }
     time->sec = (int64_t)((uint64_t)scheme->epoch.sec + tick / per_s + (uint64_t)carry);
     time->ns = (int32_t)(ns - carry * 1000000000);
 }
@@ -448,6 +460,15 @@ static bool ticks_until(const firn_scheme *scheme, const firn_time *time, bool u
     return true;
 }
 
+static int check_ns(const firn_time *time, firn_error *error) {
+    return time->ns >= 0 && time->ns < 1000000000
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ERANGE,
+                            "%" PRId32 " ns of a second are out of range (0 to 999999999): carry "
+                            "what is beyond into the seconds",
+                            time->ns);
+}
+
 static int outside(const firn_scheme *scheme, const firn_time *time, firn_error *error) {
     char when[FIRN_TIME_SIZE], epoch[FIRN_TIME_SIZE], last[FIRN_TIME_SIZE] = "the end of time";
     int digits = firn_scheme_digits(scheme);
@@ -467,6 +488,10 @@ int firn_scheme_tick(const firn_scheme *scheme, const firn_time *time, uint64_t 
     uint64_t ticks, end = firn__scheme_tick_end(scheme, true);
     if (scheme->tick_ns == 0) {
         return firn__fail(error, FIRN_EUSAGE, "%s has no time: leave time out", scheme->name);
+    }
+    int code = check_ns(time, error);
+    if (code != FIRN_OK) {
+        return code;
     }
     if (!ticks_until(scheme, time, false, &ticks) || (end != UINT64_MAX && ticks >= end)) {
         return outside(scheme, time, error);
@@ -552,6 +577,11 @@ int firn_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
                           uuid1 ? "convert to uuid6 or uuid1-swapped and bound those"
                                 : "compare the time that show gives, or keep a time column");
     }
+    int code = check_ns(from, error);
+    code = code == FIRN_OK ? check_ns(to, error) : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
     if (firn_time_cmp(from, to) >= 0) {
         return firn__fail(error, FIRN_EUSAGE,
                           "the range is empty: FROM must be before TO, which is not included");
@@ -563,7 +593,7 @@ int firn_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
     if (!ticks_until(scheme, to, true, &end) || (layout_end != UINT64_MAX && end > layout_end)) {
         return outside(scheme, to, error);
     }
-    int code = pin_leading(&low, &high, scheme, pinned, time, error);
+    code = pin_leading(&low, &high, scheme, pinned, time, error);
     if (code != FIRN_OK) {
         return code;
     }

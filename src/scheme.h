@@ -31,6 +31,8 @@ bool firn__scheme_is_node(const firn_scheme *scheme, uint32_t i);
 /* The first tick past the layout, UINT64_MAX when the time has 64 bits. `whole` as in
  * firn_scheme_end. */
 uint64_t firn__scheme_tick_end(const firn_scheme *scheme, bool whole);
+/* Are all its ticks, and the end, instants of 64-bit seconds? */
+bool firn__scheme_times_fit(const firn_scheme *scheme);
 /* A namespace of nodes is at most so long: " ticks" and " jobs" stand behind it in the names of
  * those beside it. */
 #define FIRN__NS_MOST (FIRN_NS_SIZE - 1 - 6)

@@ -459,6 +459,46 @@ static void every_row_dates_back(void **state) {
     each_row(row_dates_back, 24);
 }
 
+/* No instant at all is told as such, and takes nothing. */
+static void no_instant_is_refused(void **state) {
+    static const int32_t bad[] = {-1, 1000000000, INT32_MIN, INT32_MAX};
+    (void)state;
+    firn_gen *gen = opened("snowflake", ""), *time_random = opened("time-random", "");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        firn_time time = {past.sec, bad[i]};
+        denied_at(gen, &time, 1, FIRN_ERANGE, "999999999");
+        denied_at(time_random, &time, 3, FIRN_ERANGE, "999999999");
+    }
+    firn_id *id = dated(gen, &past, 1);
+    assert_true(field(gen, id, "sequence") == 0);
+    free(id);
+    closed(time_random);
+    closed(gen);
+}
+
+/* With and without a store, alone and in a job, each tick begins behind the start of its ten minutes. */
+static void locality_sequential_dates_from_its_start(void **state) {
+    static const char *const keys[] = {"", "pid=5 mac=77", "pid=5", "mac=7 history=job",
+                                       "pid=5 mac=78 history=job"};
+    static const firn_time times[] = {
+        {1350327599, 999000000}, {0, 0}, {600, 0}, {946684800, 0}, {1699999999, 999000000}};
+    static const uint64_t starts[] = {28857407, 760642439, 1887057683, 2563257909, 3833647438};
+    (void)state;
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        firn_gen *gen = opened("locality-sequential", with(keys[k], "mode=online"));
+        for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+            firn_id *ids = dated(gen, &times[i], 3), *more = dated(gen, &times[i], 1);
+            for (uint64_t j = 0; j < 3; j++) {
+                assert_true(field(gen, &ids[j], "counter") == starts[i] + 1 + j);
+            }
+            assert_true(field(gen, more, "counter") == starts[i] + 4);
+            free(ids);
+            free(more);
+        }
+        closed(gen);
+    }
+}
+
 static void row_dates_within_its_layout(const firn_scheme *row, const char *keys) {
     firn_scheme mine = *row;
     firn_time end, before;
@@ -727,6 +767,9 @@ int main(void) {
         TEST("a keeper is told of an outage", a_keeper_is_told_of_an_outage),
         TEST("every row with a time dates back, uniquely and exactly", every_row_dates_back),
         TEST("every row dates back within its layout", every_row_dates_within_its_layout),
+        TEST("what is no instant is refused", no_instant_is_refused),
+        TEST("locality-sequential dates from the start of its ten minutes",
+             locality_sequential_dates_from_its_start),
         TEST("a dated full tick runs on", a_dated_full_tick_runs_on),
         TEST("one history node is shared by all of a namespace", one_history_node_is_shared),
         TEST("a job's node is its own", a_jobs_node_is_its_own),

@@ -656,6 +656,31 @@ static void locality_sequential_starts_at_a_hash_of_the_time(void **state) {
     closed(gen);
 }
 
+static int wrong_wall(void *self, firn_time *now) {
+    static const firn_time wrong[] = {{1760000000, -1},        {1760000000, 1000000000},
+                                      {1760000000, INT32_MIN}, {INT64_MAX, 0},
+                                      {INT64_MIN, 0},          {INT64_MIN, -1}};
+    *now = wrong[*(unsigned *)self % (sizeof wrong / sizeof wrong[0])];
+    return FIRN_OK;
+}
+
+static int no_steady(void *self, int64_t *ns) {
+    (void)self;
+    *ns = 5;
+    return FIRN_OK;
+}
+
+/* A clock of the caller's that gives no instant. */
+static void a_clock_must_give_instants(void **state) {
+    unsigned which = 0;
+    (void)state;
+    world.hands = (firn_clock){1, &which, wrong_wall, no_steady, world.hands.pause};
+    for (; which < 6; which++) {
+        refused("snowflake", "", FIRN_ECLOCK, "clock");
+        refused("uuid7", "", FIRN_ECLOCK, "clock");
+    }
+}
+
 static void ulid_adds_one_until_nothing_is_left(void **state) {
     (void)state;
     firn_gen *gen = opened("ulid", "");
@@ -1001,6 +1026,7 @@ int main(void) {
              a_counter_meets_its_start_within_a_tick),
         TEST("a reserved counter uses up the ticks it begins", a_reserved_counter_fills_its_ticks),
         TEST("locality counts by 198491317", locality_counts_in_its_own_step),
+        TEST("a clock must give instants", a_clock_must_give_instants),
         TEST("locality-sequential starts at a hash of the time",
              locality_sequential_starts_at_a_hash_of_the_time),
         TEST("ulid adds one, and carries into the next tick", ulid_adds_one_until_nothing_is_left),

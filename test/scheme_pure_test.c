@@ -1131,6 +1131,76 @@ static void epoch_and_widths_can_be_changed(void **state) {
     }
 }
 
+/* No tick of any layout is an instant past the end of 64-bit seconds. */
+static void seconds_end_where_instants_do(void **state) {
+    static const struct {
+        const char *row, *epoch, *bits;
+        bool fits;
+    } rows[] = {{"time:64/s a:4", NULL, NULL, false},
+                {"time:64/s@@2030-01-01", NULL, NULL, false},
+                {"time:63/s@@2024-01-01 a:4", NULL, NULL, false},
+                {"time:63/s a:4", NULL, NULL, false}, /* its end would be 2^63 */
+                {"time:63/s@@1969-12-31T23:59:58Z a:4", NULL, NULL, true},
+                {"time:63/s@@1969-12-31T23:59:59Z a:4", NULL, NULL, false},
+                {"time:63/s@@1970-01-01 a:4", "1000-01-01", NULL, true},
+                {"time:62/s a:4", "+33000-01-01T00:00:00Z", NULL, true},
+                {"a:1 time:62/s b:1", NULL, "1/62/1", true},
+                {"a:1 time:62/s b:8", NULL, "1/64/6", false},
+                {"a:1 time:62/s b:8", NULL, "1/63/7", false},
+                {"time:64/10ms@@+33000-01-01T00:00:00Z a:4", NULL, NULL, true},
+                {"time:64/ms a:4", NULL, NULL, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn_scheme scheme;
+        firn_error error = {0};
+        firn_time last;
+        char text[FIRN_TIME_SIZE];
+        int code =
+            firn_scheme_make(&scheme, rows[i].row, rows[i].epoch, rows[i].bits, NULL, &error);
+        if (code != (rows[i].fits ? FIRN_OK : FIRN_ERANGE)) {
+            fail_msg("%s: %s", rows[i].row, firn_errname(code));
+        }
+        if (!rows[i].fits) {
+            assert_non_null(strstr(error.text, "at most 62"));
+            continue;
+        }
+        uint32_t time = (uint32_t)time_slice(&scheme);
+        firn_scheme_time(&scheme, most_of(&scheme, time).low, &last);
+        assert_true(firn_time_cmp(&last, &scheme.epoch) > 0);
+        firn_time_format(text, &last, 0);
+        assert_true(text[0] == '+' || text[0] == '2');
+        bool stops = firn_scheme_end(&scheme, true, &last);
+        assert_true(!stops || firn_time_cmp(&last, &scheme.epoch) > 0);
+    }
+    firn_scheme scheme; /* and a tick that is none of a layout does not wrap */
+    firn_time time;
+    assert_int_equal(firn_scheme_make(&scheme, "time:40/s a:4", NULL, NULL, NULL, NULL), FIRN_OK);
+    firn_scheme_time(&scheme, UINT64_MAX, &time);
+    assert_true(time.sec == INT64_MAX && time.ns == 999999999);
+}
+
+/* Instants are 0 to 999999999 ns behind a second: nothing else is carried along or shifts time. */
+static void nanoseconds_out_of_range_are_refused(void **state) {
+    static const int32_t bad[] = {-1, 1000000000, 2000000000, INT32_MIN, INT32_MAX};
+    (void)state;
+    EACH_ROW(scheme) {
+        firn_time end = {1800000000, 5};
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0] && scheme->tick_ns > 0; i++) {
+            firn_time time = {1700000000, bad[i]};
+            firn_error error = {0};
+            uint64_t tick = 77;
+            firn_id low, high;
+            assert_int_equal(firn_scheme_tick(scheme, &time, &tick, &error), FIRN_ERANGE);
+            assert_non_null(strstr(error.text, "999999999"));
+            assert_int_equal(tick, 77);
+            int from = firn_bounds(&low, &high, scheme, NULL, &time, &end, &error);
+            int to = firn_bounds(&low, &high, scheme, NULL, &scheme->epoch, &time, &error);
+            assert_true(from == FIRN_ERANGE || from == FIRN_EUNSORTED);
+            assert_true(to == FIRN_ERANGE || to == FIRN_EUNSORTED);
+        }
+    }
+}
+
 /* ---- conversions ---------------------------------------------------------------------------- */
 
 /* RFC 9562's example of the same content in versions 1 and 6, and MySQL's order of the bytes. */
@@ -1216,6 +1286,8 @@ int main(void) {
         TEST("bad rows are refused in one line", bad_rows_are_refused_in_one_line),
         TEST("the nearest name is told", the_nearest_name_is_told),
         TEST("epoch and widths of a row can be changed", epoch_and_widths_can_be_changed),
+        TEST("seconds end where instants do", seconds_end_where_instants_do),
+        TEST("nanoseconds out of range are refused", nanoseconds_out_of_range_are_refused),
         TEST("uuid1, uuid6 and uuid1-swapped are one content", uuid1_uuid6_and_swapped_are_one),
         TEST("unlike schemes do not convert", unlike_schemes_do_not_convert),
 #undef TEST

@@ -114,7 +114,7 @@ FIRN_API int firn_id_from_bytes(firn_id *id, const uint8_t *bytes, uint32_t bits
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* An exact instant: UTC seconds since 1970-01-01 and 0..999999999 ns, so -0.5 s is {-1,
- * 500000000}. */
+ * 500000000}. Functions that return a code answer any other ns with FIRN_ERANGE. */
 typedef struct firn_time {
     int64_t sec;
     int32_t ns;
