@@ -174,10 +174,12 @@ static int explain(const session *s, int result) {
  * was forked while any thread was inside it must never enter it again, whichever handle it uses,
  * so this guard is the process's too. */
 static _Atomic int verbs_under_way;    /* copied by a fork: how many were at that moment */
-static _Atomic(_Atomic int *) is_mine; /* a page that reads 1 here and 0 in a forked child */
+static _Atomic(_Atomic int *) is_mine; /* a page that holds this process's number, 0 in a child */
 
+/* By the number too: some kernels only say that they wipe the page (qemu-user answers 0 to any
+ * advice). */
 static bool mine(void) {
-    return atomic_load(atomic_load(&is_mine)) != 0;
+    return atomic_load(atomic_load(&is_mine)) == getpid();
 }
 
 /* Made by the first open and kept: this module is never unloaded, since SQLite may stay loaded for
@@ -198,11 +200,8 @@ static int make_guard(firn_error *error) {
     if (page == MAP_FAILED) {
         return fail(error, FIRN_EMEMORY, "out of memory: give this process more");
     }
-    if (madvise(page, size, MADV_WIPEONFORK) != 0) {
-        munmap(page, size);
-        return fail(error, FIRN_ESYSTEM, "MADV_WIPEONFORK is missing: use Linux 4.14 or newer");
-    }
-    atomic_store(page, 1);
+    madvise(page, size, MADV_WIPEONFORK); /* where it is missing the number tells */
+    atomic_store(page, getpid());
     if (!atomic_compare_exchange_strong(&is_mine, &none, page)) {
         munmap(page, size); /* another thread was first */
     }
@@ -222,7 +221,7 @@ static int enter(firn_error *error) {
         if (atomic_load(&verbs_under_way) != 0 && !mine()) {
             return forked(error);
         }
-        atomic_store(atomic_load(&is_mine), 1);
+        atomic_store(atomic_load(&is_mine), getpid());
     }
     atomic_fetch_add(&verbs_under_way, 1);
     return FIRN_OK;

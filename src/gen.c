@@ -6,6 +6,7 @@
 
 #include "entropy.h"
 #include "error.h"
+#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -1034,6 +1035,7 @@ static bool may_wait(const firn_gen *gen, int code, size_t n) {
 
 COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms * 1000000, since = 0, now = 0;
+    firn__wiped_look();
     if (n > FIRN__AT_ONCE) {
         return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n,
                           FIRN__AT_ONCE);
@@ -1139,6 +1141,7 @@ const firn_scheme *firn_gen_scheme(const firn_gen *gen) {
 
 int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     uint64_t tick = 0;
+    firn__wiped_look();
     int code = get_ready(gen, &tick, true, error), result = code;
     *wait_ms = 50;
     if (code != FIRN_OK || !gen->reserved || gen->keys.mode_ == FIRN__MODE_ONLINE) {
@@ -1160,6 +1163,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
 }
 
 void firn_gen_status(firn_gen *gen, firn_status *status) {
+    firn__wiped_look();
     firn__live *live = gen->live;
     firn__permit *permit = permit_of(gen, 0);
     firn_status out = {.size = status->size, .reserved = gen->reserved};

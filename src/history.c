@@ -5,6 +5,7 @@
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
+#include "wiped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -362,6 +363,7 @@ int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tic
 int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_error *error) {
     uint64_t tick;
     firn_id one, *made = &one;
+    firn__wiped_look();
     int code = firn__gen_adopt(gen, error);
     if (code == FIRN_OK) {
         code = firn__history_tick(gen, time, &tick, error);

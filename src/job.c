@@ -5,6 +5,7 @@
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
+#include "wiped.h"
 
 #include <inttypes.h>
 #include <sha2.h>
@@ -261,6 +262,7 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     const firn_gen *gen = job->gen;
     uint64_t tick, at;
     firn__draw drawn;
+    firn__wiped_look();
     if (atomic_load_explicit(&gen->live->serial, memory_order_relaxed) == 0) {
         return firn__fail(error, FIRN_EFORKED,
                           "the job belongs to the parent of this process, which may go on with the "

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 typedef struct entry {
     char ns[FIRN_NS_SIZE];
@@ -208,7 +207,7 @@ static void memory_close(void *self) {
     for (size_t i = 0; i < store->space_count; i++) {
         free(store->spaces[i].row);
     }
-    munmap(store->alive, sizeof *store->alive);
+    firn__wiped_free(store->alive, sizeof *store->alive);
     free(store->spaces);
     free(store->entries);
     free(store);

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define SOON_NS (INT64_C(63072000) * 1000000000) /* two years: an end nearer than this is told */
 
@@ -347,7 +346,10 @@ static void set_way(firn_gen *gen) {
         gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
     bool plain = gen->keys.nodes == 1 && gen->keys.order_ == FIRN__ORDER_STRICT &&
                  gen->start == FIRN_START_ZERO && gen->random_bits == 0 && gen->shuffle.digits == 0;
-    gen->way = !windows ? FIRN__WAY_OTHER : plain ? FIRN__WAY_PLAIN : FIRN__WAY_USUAL;
+    /* The short ways do not look whether this is a child: they find zeros there. */
+    gen->way = !windows || firn__wiped_watch() ? FIRN__WAY_OTHER
+               : plain                         ? FIRN__WAY_PLAIN
+                                               : FIRN__WAY_USUAL;
 }
 
 static void set_window(firn_gen *gen) {
@@ -627,7 +629,7 @@ void firn__gen_dispose(firn_gen *gen) {
     firn__ticks_free(&gen->history);
     if (gen->live != NULL) {
         firn__window_free(gen);
-        munmap(gen->live, sizeof(firn__live));
+        firn__wiped_free(gen->live, sizeof(firn__live));
     }
     free(gen);
 }
@@ -704,6 +706,7 @@ int firn_close(firn_gen *gen, firn_error *error) {
     if (gen == NULL) {
         return FIRN_OK;
     }
+    firn__wiped_look();
     if (atomic_load(&gen->live->serial) != 0) { /* else a forked child: nothing here is its own */
         pthread_mutex_lock(&gen->live->keeper);
         for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {

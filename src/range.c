@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define MINUTE_MS INT64_C(60000)
 #define STEP_MAX  1000000
@@ -180,7 +179,7 @@ int firn_range_open(firn_range **out, const char *key, const char *text, firn_st
     }
     if (code != FIRN_OK) {
         if (range->shelf != NULL) {
-            munmap(range->shelf, sizeof(range_shelf));
+            firn__wiped_free(range->shelf, sizeof(range_shelf));
         }
         free(range);
         return code;
@@ -409,6 +408,7 @@ int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
     range_shelf *shelf = range->shelf;
     int64_t slot = 0;
     int code = FIRN_OK;
+    firn__wiped_look();
     if (take(shelf, limit_of(shelf), 1, 1, &slot) == 0) {
         pthread_mutex_lock(&shelf->lock);
         code = next_locked(range, &slot, error);
@@ -440,6 +440,7 @@ static int64_t take_locked(firn_range *range, int64_t least, int64_t most, int64
 static int64_t take_fetched(firn_range *range, int64_t least, int64_t most, int64_t *slot,
                             bool *due) {
     range_shelf *shelf = range->shelf;
+    firn__wiped_look();
     *due = false;
     for (int turn = 0; turn < 100; turn++) {
         bool patient = turn < 99; /* the limit may stand before the end of the block */
@@ -534,6 +535,7 @@ int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t 
 
 int64_t firn_range_left(const firn_range *range) {
     const range_shelf *shelf = range->shelf;
+    firn__wiped_look();
     int64_t now = atomic_load_explicit(&shelf->end, memory_order_relaxed) -
                   atomic_load_explicit(&shelf->next, memory_order_relaxed);
     return (now > 0 ? now : 0) + atomic_load_explicit(&shelf->ahead, memory_order_relaxed);
@@ -625,6 +627,7 @@ int64_t firn_range_increment(const firn_range *range) {
 int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
     range_shelf *shelf = range->shelf;
     int code = FIRN_OK;
+    firn__wiped_look();
     pthread_mutex_lock(&shelf->lock);
     bool used_up = shelf->wanted && is_empty(&shelf->then) &&
                    atomic_load_explicit(&shelf->next, memory_order_relaxed) >= shelf->now.end;
@@ -646,11 +649,12 @@ int firn_range_close(firn_range *range, firn_error *error) {
     if (range == NULL) {
         return FIRN_OK;
     }
+    firn__wiped_look();
     const range_shelf *shelf = range->shelf;
     int code = is_empty(&shelf->then)
                    ? give_back(range, &shelf->now, atomic_load(&shelf->next), error)
                    : give_back(range, &shelf->then, shelf->then.first, error);
-    munmap(range->shelf, sizeof(range_shelf));
+    firn__wiped_free(range->shelf, sizeof(range_shelf));
     free(range);
     return code;
 }

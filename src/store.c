@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define URL_SIZE 4200 /* a path and some more */
@@ -173,7 +172,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     if (code == FIRN_OK) {
         code = ops->open(&store->self, url, options, error);
         if (code != FIRN_OK) {
-            munmap(store->lock, sizeof *store->lock);
+            firn__wiped_free(store->lock, sizeof *store->lock);
             free(store);
         }
     }
@@ -190,6 +189,11 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
 }
 
 /* ---- the verbs ------------------------------------------------------------------------------- */
+
+static void lock(const firn_store *store) {
+    firn__wiped_look(); /* a child must not wait for a lock that its parent held */
+    pthread_mutex_lock(store->lock);
+}
 
 static int check_names(const char *ns, const char *key, firn_error *error) {
     if (ns == NULL || ns[0] == '\0' || strlen(ns) >= FIRN_NS_SIZE || key == NULL ||
@@ -219,7 +223,7 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
                           ": 0 <= earliest <= latest, count >= 1, latest + count <= 2^62",
                           request->count, request->earliest, request->latest);
     }
-    pthread_mutex_lock(store->lock);
+    lock(store);
     code = store->ops->reserve(store->self, request, &granted, &mark, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK && (granted < request->earliest || granted > request->latest)) {
@@ -250,7 +254,7 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
                           "a give back from %" PRId64 " to %" PRId64 ": it only lowers", mine->high,
                           high);
     }
-    pthread_mutex_lock(store->lock);
+    lock(store);
     code = store->ops->give_back(store->self, ns, key, mine, high, error);
     pthread_mutex_unlock(store->lock);
     return code;
@@ -258,7 +262,7 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
 
 int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
                     firn_error *error) {
-    pthread_mutex_lock(store->lock);
+    lock(store);
     int code = store->ops->list(store->self, ns, visit, context, error);
     pthread_mutex_unlock(store->lock);
     return code;
@@ -268,7 +272,7 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     if (store->ops->now == NULL) {
         return firn__fail(error, FIRN_ESYSTEM, "%s has no clock of its own", store->ops->scheme);
     }
-    pthread_mutex_lock(store->lock);
+    lock(store);
     int code = store->ops->now(store->self, now, error);
     pthread_mutex_unlock(store->lock);
     return code;
@@ -286,7 +290,7 @@ void firn_store_close(firn_store *store) {
     if (store->library != NULL) {
         dlclose(store->library);
     }
-    munmap(store->lock, sizeof *store->lock);
+    firn__wiped_free(store->lock, sizeof *store->lock);
     free(store);
 }
 

@@ -54,7 +54,7 @@ static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
         }
         uint8_t **chunks = realloc(gen->chunks, (gen->chunk_count + 1) * sizeof *chunks);
         if (chunks == NULL) {
-            munmap(chunk, CHUNK);
+            firn__wiped_free(chunk, CHUNK);
             firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
             return NULL;
         }
@@ -73,7 +73,7 @@ static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
 
 void firn__window_free(firn_gen *gen) {
     for (size_t i = 0; i < gen->chunk_count; i++) {
-        munmap(gen->chunks[i], CHUNK);
+        firn__wiped_free(gen->chunks[i], CHUNK);
     }
     free(gen->chunks);
 }

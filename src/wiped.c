@@ -1,25 +1,205 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a fork wipes, from the kernel: pthread_atfork would miss _Fork and raw clone. Knows
+/* Memory that a fork wipes. The kernel does it (MADV_WIPEONFORK), also for _Fork and raw clone. Some
+ * only say so: qemu-user of Debian 12 answers 0 to any advice. So the kernel's word is checked once,
+ * and where it does not hold, forks are watched for: the memory is shared with children, so that
+ * even a child that goes unnoticed repeats no slot, and a child that notices itself (by a
+ * handler of fork(), or by its process number at its first call) puts zeros in its place. Knows
  * nothing of what is kept in it. */
 #include "wiped.h"
 
 #include "error.h"
 #include "plant.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#define NO_ADVICE 0x7f17 /* of no kernel */
+
+/* A piece of wiped memory. The list of all only grows, and a child reads it without the lock. */
+typedef struct region {
+    _Atomic(void *) at; /* NULL: the entry is free */
+    size_t size;
+    struct region *next, *next_free;
+} region;
+
+static _Atomic(region *) regions;
+static region *free_regions;
+static _Atomic pid_t holder; /* the process that changes the lists; 0: none */
+static _Atomic(_Atomic char *)
+    canary; /* wiped memory that reads 1: what a child finds in it is proof */
+static _Atomic bool watch;
+static _Atomic pid_t owner; /* whose the regions are; only while watching */
+static _Atomic pid_t wiper; /* who is putting zeros in their place */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void *map_zeros(void *at, size_t size) {
+    int kind = atomic_load(&watch) ? MAP_SHARED : MAP_PRIVATE;
+    return mmap(at, size, PROT_READ | PROT_WRITE,
+                kind | MAP_ANONYMOUS | (at != NULL ? MAP_FIXED : 0), -1, 0);
+}
+
+/* Zeros in place of everything that was inherited. Safe in a handler of fork. */
+static void wipe_all(void) {
+    for (region *it = atomic_load(&regions); it != NULL; it = it->next) {
+        void *at = atomic_load(&it->at);
+        if (at != NULL && map_zeros(at, it->size) == MAP_FAILED) {
+            abort(); /* it would go on with what is its parent's */
+        }
+    }
+}
+
+static void take_over(pid_t me) {
+    wipe_all();
+    atomic_store(atomic_load(&canary), 1);
+    atomic_store(&owner, me);
+    atomic_store(&wiper, 0);
+}
+
+/* Runs in each child of fork(), but not of _Fork and clone. */
+static void in_child(void) {
+    _Atomic char *alive = atomic_load(&canary);
+    if (FIRN_PLANT == FIRN_PLANT_NOFORK || alive == NULL || atomic_load(alive) == 0) {
+        return;
+    }
+    atomic_store(&watch, true); /* whatever the kernel said, it did not wipe */
+    take_over(getpid());
+}
+
+/* A kernel that knows the advice refuses it for shared memory, and refuses what is no advice. */
+static bool kernel_wipes(void *page, size_t size) {
+    void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool judges = shared != MAP_FAILED && madvise(shared, size, MADV_WIPEONFORK) != 0 &&
+                  errno == EINVAL && madvise(page, size, NO_ADVICE) != 0 && errno == EINVAL;
+    if (shared != MAP_FAILED) {
+        munmap(shared, size);
+    }
+    return judges && madvise(page, size, MADV_WIPEONFORK) == 0;
+}
+
+/* A child may inherit the lock from a thread that it does not have: it is the holder's process that
+ * counts. What such a thread was changing is whole between any two stores. */
+static void lock_lists(void) {
+    pid_t me = getpid(), other = 0;
+    while (!atomic_compare_exchange_weak(&holder, &other, me)) {
+        if (other == me) {
+            sched_yield();
+            other = 0;
+        }
+    }
+}
+
+/* Room behind the region's end for its entry, so that free finds it at once. */
+static size_t whole_size(size_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (size + sizeof(region *) + page - 1) / page * page;
+}
+
+static region **entry_of(void *at, size_t whole) {
+    return (region **)(void *)((char *)at + whole - sizeof(region *));
+}
+
+static bool keep_region(void *at, size_t whole) {
+    lock_lists();
+    region *it = free_regions;
+    bool made = it == NULL && (it = calloc(1, sizeof *it)) != NULL;
+    if (it != NULL) {
+        it->size = whole;
+        atomic_store(&it->at, at);
+        if (made) {
+            it->next = atomic_load(&regions);
+            atomic_store(&regions, it);
+        } else {
+            free_regions = it->next_free;
+        }
+        *entry_of(at, whole) = it;
+    }
+    atomic_store(&holder, 0);
+    return it != NULL;
+}
+
+static void begin(void) {
+    size_t size = whole_size(1);
+    _Atomic char *page =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bool wipes = page != MAP_FAILED && kernel_wipes((void *)page, size);
+    if (page != MAP_FAILED && !wipes) {
+        munmap((void *)page, size);
+    }
+    atomic_store(&watch, !wipes && FIRN_PLANT != FIRN_PLANT_NOFORK);
+    atomic_store(&owner, getpid());
+    if (!wipes) {
+        page = map_zeros(NULL, size);
+    }
+    if (page == MAP_FAILED || !keep_region((void *)page, size) ||
+        pthread_atfork(NULL, NULL, in_child) != 0) {
+        return; /* canary stays NULL: nothing is wiped, and nothing handed out */
+    }
+    atomic_store(page, 1);
+    atomic_store(&canary, page);
+}
+
+bool firn__wiped_watch(void) {
+    pthread_once(&once, begin);
+    return atomic_load_explicit(&watch, memory_order_relaxed);
+}
 
 void *firn__wiped(size_t size, int *code, firn_error *error) {
-    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) {
-        *code = firn__fail(error, FIRN_EMEMORY, "out of memory: %zu bytes could not be had", size);
+    bool watched = firn__wiped_watch();
+    size_t whole = whole_size(size);
+    void *page = atomic_load(&canary) != NULL ? map_zeros(NULL, whole) : MAP_FAILED;
+    if (page == MAP_FAILED || !keep_region(page, whole)) {
+        if (page != MAP_FAILED) {
+            munmap(page, whole);
+        }
+        *code = firn__fail(error, FIRN_EMEMORY, "out of memory: %zu bytes are not available", size);
         return NULL;
     }
-    if (FIRN_PLANT != FIRN_PLANT_NOFORK && madvise(page, size, MADV_WIPEONFORK) != 0) {
-        munmap(page, size);
+    if (!watched && FIRN_PLANT != FIRN_PLANT_NOFORK && madvise(page, whole, MADV_WIPEONFORK) != 0) {
+        firn__wiped_free(page, size);
         *code = firn__fail(error, FIRN_ESYSTEM,
-                           "the kernel cannot wipe memory on fork: Linux 4.14 or later is needed");
+                           "the kernel refuses to wipe %zu bytes on fork: raise vm.max_map_count",
+                           size);
         return NULL;
     }
     *code = FIRN_OK;
     return page;
+}
+
+void firn__wiped_free(void *page, size_t size) {
+    size_t whole = whole_size(size);
+    region *it = *entry_of(page, whole);
+    for (it = it != NULL ? it : atomic_load(&regions);
+         it != NULL && atomic_load(&it->at) != page;) {
+        it = it->next; /* only in a child, where the entry was wiped too */
+    }
+    if (it != NULL) {
+        atomic_store(&it->at, NULL); /* first: a child would map it again */
+    }
+    munmap(page, whole);
+    if (it != NULL) {
+        lock_lists();
+        it->next_free = free_regions;
+        free_regions = it;
+        atomic_store(&holder, 0);
+    }
+}
+
+void firn__wiped_look(void) {
+    if (!atomic_load_explicit(&watch, memory_order_relaxed)) {
+        return;
+    }
+    pid_t me = getpid();
+    while (atomic_load(&owner) != me) {
+        pid_t other = atomic_load(&wiper);
+        if (other != me && atomic_compare_exchange_strong(&wiper, &other, me)) {
+            take_over(me);
+        } else {
+            sched_yield(); /* another thread of this process is at it */
+        }
+    }
 }

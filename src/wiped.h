@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a fork wipes: what lives in it belongs to one process, and a child finds zeros. */
+/* Memory that a fork wipes: what is in it belongs to one process, and a child finds zeros. */
 #ifndef FIRN_WIPED_H
 #define FIRN_WIPED_H
 
 #include <firn/firn.h>
 
-/* `size` zero bytes, page-aligned, that read as zero again in every child, however it was made;
- * munmap frees them. NULL: FIRN_EMEMORY or FIRN_ESYSTEM, which *code tells too. */
+/* `size` zero bytes, page-aligned, that read as zero again in every child. NULL: FIRN_EMEMORY or
+ * FIRN_ESYSTEM, which *code has too. */
 void *firn__wiped(size_t size, int *code, firn_error *error);
+void firn__wiped_free(void *page, size_t size);
+
+/* False: the kernel wipes, and this was checked. True: it does not, or it could not be checked, and
+ * each call that reads wiped memory has to begin with firn__wiped_look. */
+bool firn__wiped_watch(void);
+/* In a child that has not looked yet: wipes what it inherited. Costs a load where the kernel wipes,
+ * else a system call. */
+void firn__wiped_look(void);
 
 #endif
