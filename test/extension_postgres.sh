@@ -11,6 +11,19 @@ if [ ! -f "$BUILD/ext/postgres/firn.so" ] || ! command -v pg_config >/dev/null; 
 fi
 
 . ext/postgres/private.sh
+# A copy of an installation that has firn already.
+installed=$TMPDIR/installed
+mkdir -p "$installed/bin" "$installed/lib/firn" "$installed/share/extension" "$TMPDIR/fake"
+for file in bin/postgres bin/initdb bin/pg_ctl lib/firn.so lib/firn/sqlite.so share/extension/firn.control \
+    share/extension/firn--0.1.0.sql; do
+    echo installed >"$installed/$file"
+done
+printf '%s\n' '#!/bin/sh' 'case $1 in' "--bindir) echo $installed/bin ;;" "--pkglibdir) echo $installed/lib ;;" \
+    "--sharedir) echo $installed/share ;;" "*) exec $(command -v pg_config) \"\$@\" ;;" 'esac' >"$TMPDIR/fake/pg_config"
+chmod 755 "$TMPDIR/fake/pg_config"
+(PATH=$TMPDIR/fake:$PATH && private_start && private_end) >"$TMPDIR/private" 2>&1 || sed 's/^/# /' "$TMPDIR/private"
+same "a copy to try firn in leaves an installed firn as it is" installed \
+    "$(cat "$installed/lib/firn.so" "$installed"/share/extension/firn* "$installed/lib/firn/sqlite.so" | sort -u)"
 private_start
 place=$TMPDIR/server standby=$TMPDIR/plain
 cleanup() {
@@ -59,9 +72,25 @@ set_to() {
     await yes_to "SELECT pg_conf_load_time() >= '$before'"
 }
 
+# upgrade FOLDER: pg_upgrade of FOLDER/pg into FOLDER/new, as the server's user, with the links' programs.
+upgrade() {
+    new=$(readlink "$1")
+    as_user="setpriv --reuid $(id -u nobody) --regid $(id -g nobody) --clear-groups"
+    [ "$(id -u)" = 0 ] || as_user=
+    (
+        cd "$new" && TMPDIR=$new && export TMPDIR && unset PGPORT || exit 1
+        $as_user "$prefix$bin/initdb" -D "$new/new" -U firn -A trust --no-sync --locale=C -E UTF8 &&
+            echo "shared_preload_libraries = 'firn'" >>"$new/new/postgresql.conf" &&
+            $as_user "$prefix$bin/pg_upgrade" -b "$prefix$bin" -B "$prefix$bin" -d "$new/pg" -D "$new/new" -U firn -s "$new" \
+                -p "$port" -P "$port"
+    ) >"$TMPDIR/upgrade.log" 2>&1
+}
+
 check "a server starts with firn preloaded" test/engine start postgres "$place" -c shared_preload_libraries=firn \
     -c max_parallel_workers=4 -c max_worker_processes=8 -c firn.max_wait_ms=60000
 port=$(cat "$place/port")
+# the schema of the marks is not the place for tables of a role that is called firn too
+ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
 refuses "no node is no node: a default would be somebody's" 55000 "firn.node is not set" 'SELECT snowflake()'
 same "rows without a node need none" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
@@ -321,12 +350,12 @@ ask 'SELECT snowflake()' >"$ids/lost"
 ask "SELECT count(firn_stamp('snowflake', 'lost', now()))" >/dev/null
 taken=$(ask "SELECT node FROM firn.mark WHERE job = 'lost'")
 check "a backup is restored, on a timeline of its own" test/engine restore "$place"
-refuses "what was made after it may not be made again: 30 s are skipped" 53400 "ahead of the clock" \
+refuses "what was made after it may not be made again: 30 s are skipped" 55000 "is guarded for" \
     'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
 same "the mark tells so" t "$(ask "SELECT timeline > 1 AND firn_time((high << 10)::bigint, 'snowflake') >
     now() + interval '20 s' FROM firn.mark WHERE ns = 'snowflake' AND node = 8")"
 
-refuses "which nodes old rows took after it is not known, so none is given" 55000 "may be forgotten" \
+refuses "which nodes old rows took after it is not known, so none is given" 55000 "may have old rows" \
     "SELECT firn_stamp('snowflake', 'found', now())"
 refuses "nor one that is named" 55000 "nodes 950-950" \
     "SELECT firn_stamp('snowflake', 'found', now(), 'node=950')"
@@ -335,7 +364,7 @@ set_to "firn.history = '$((taken + 1))-999'"
 ask "SELECT firn_confirm_history()" >/dev/null
 same "once a superuser has confirmed a range old rows get a node of it, not the one that was lost" "$((taken + 1))" \
     "$(ask "SELECT count(firn_stamp('snowflake', 'found', now()))" "SELECT node FROM firn.mark WHERE job = 'found'" | tail -n 1)"
-refuses "but none outside of it" 55000 "may be forgotten" "SELECT firn_stamp('snowflake', 'other', now(), 'node=$taken')"
+refuses "but none outside of it" 55000 "may have old rows" "SELECT firn_stamp('snowflake', 'other', now(), 'node=$taken')"
 
 touch "$place/data/pg/standby.signal"
 chmod 666 "$place/data/pg/standby.signal"
@@ -343,13 +372,86 @@ test/engine restart "$place"
 refuses "a standby reserves nothing" 25006 "a standby cannot reserve" 'SELECT snowflake()'
 same "but makes what needs no node, and reads" t "$(ask "SELECT uuid7() > firn_min_uuid('uuid7', '2020-01-01')")"
 ask 'SELECT pg_promote(true, 60)' >/dev/null
-refuses "promoted it skips 30 s too" 53400 "ahead of the clock" 'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
+refuses "promoted it skips 30 s too" 55000 "is guarded for" 'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
 
-refuses "and knows the nodes of old rows no more" 55000 "may be forgotten since timeline 3" \
+refuses "and knows the nodes of old rows no more" 55000 "(timeline 3)" \
     "SELECT firn_stamp('snowflake', 'again', now())"
 ask "SELECT firn_confirm_history('980-989')" >/dev/null
 same "a range that is named is confirmed" 985 "$(ask "SELECT count(firn_stamp('snowflake', 'again', now(), 'node=985'))" \
     "SELECT node FROM firn.mark WHERE job = 'again'" | tail -n 1)"
+
+# A planned switchover: the standby is this server's own copy, which is exact as long as nothing is issued behind it.
+set_to "firn.node = '12'"
+ask 'SELECT count(snowflake())' 'SELECT firn_hand_over()' >/dev/null
+set_to "firn.node = '13'"
+refuses "a server that handed over issues no more" 55000 "handed its nodes over at" 'SELECT snowflake()'
+refuses "nor takes nodes for old rows" 55000 "handed its nodes over at" \
+    "SELECT firn_stamp('snowflake', 'behind', now(), 'node=986')"
+ask 'SELECT firn_take_back()' >/dev/null
+set_to "firn.node = '12'"
+is_guarded() {
+    ask 'SET firn.max_wait_ms = 100' 'SELECT snowflake()' | grep -q 'is guarded for'
+}
+check "it takes back, and goes on behind the guard when its window is used up" await is_guarded
+set_to "firn.node = '14'"
+same "a node of which nothing was issued needs no guard" t "$(ask 'SELECT snowflake() > 0')"
+ask 'SELECT firn_hand_over()' >/dev/null
+touch "$place/data/pg/standby.signal"
+chmod 666 "$place/data/pg/standby.signal"
+test/engine restart "$place"
+ask 'SELECT pg_promote(true, 60)' >/dev/null
+same "after a planned switchover IDs come without the 30 s" t "$(ask 'SET firn.max_wait_ms = 10000' 'SELECT snowflake() > 0')"
+same "and old rows get nodes of the ranges that were confirmed" 1 \
+    "$(ask "SELECT count(firn_stamp('snowflake', 'behind', now(), 'node=986'))")"
+refuses "there is nothing to take back then" 22023 "did not hand" "SELECT firn_take_back()"
+
+# ---- tables that were lost, restored or emptied -------------------------------------------------------------------
+
+dump() {
+    pg_dump -h 127.0.0.1 -p "$port" -U firn -n firn "$@" postgres
+}
+set_to "firn.node = '15'"
+set_to "firn.history = '980-989'"
+ask "SELECT firn_stamp('snowflake', 'before the dump', '2020-01-01')" >"$TMPDIR/dumped"
+dump >"$TMPDIR/dump.sql"
+dump --data-only >"$TMPDIR/data.sql"
+ask "SELECT firn_stamp('snowflake', 'behind the dump', '2020-01-01')" >>"$TMPDIR/dumped"
+for lost in restored emptied dropped; do
+    case $lost in
+    restored) ask 'DROP SCHEMA firn CASCADE' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null ;;
+    emptied) ask 'TRUNCATE firn.mark, firn.history' >/dev/null && psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/data.sql" >/dev/null ;;
+    dropped) ask 'DROP SCHEMA firn CASCADE' >/dev/null ;;
+    esac
+    refuses "tables that were $lost give no node to old rows" 55000 "may have old rows" \
+        "SELECT firn_stamp('snowflake', 'again $lost', '2020-01-01')"
+done
+test/engine restart "$place"
+refuses "nor does a server that was started anew without them" 55000 "may have old rows" \
+    "DROP SCHEMA firn CASCADE" "SELECT firn_stamp('snowflake', 'again', '2020-01-01')"
+ask "SELECT firn_confirm_history('987-989')" >/dev/null
+ask "SELECT firn_stamp('snowflake', 'confirmed', '2020-01-01', 'node=987')" >>"$TMPDIR/dumped"
+same "until nodes are confirmed, and no ID came twice" 3 "$(sort -u "$TMPDIR/dumped" | grep -cE '^[0-9]{19}$')"
+ask 'SELECT count(snowflake())' >/dev/null
+dump >"$TMPDIR/dump.sql"
+ask 'DROP SCHEMA firn CASCADE' >/dev/null
+psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -f "$TMPDIR/dump.sql" >/dev/null
+test/engine restart "$place"
+refuses "live IDs of restored marks wait for the guard too" 55000 "is guarded for" 'SET firn.max_wait_ms = 100' \
+    'SELECT snowflake()'
+
+# ---- others in firn.database --------------------------------------------------------------------------------------
+
+set_to "firn.node = '16'"
+copies() {
+    [ -z "$(database=template1 ask 'DROP DATABASE IF EXISTS copied' 'CREATE DATABASE copied TEMPLATE postgres' |
+        grep ERROR)" ]
+}
+check "firn.database can be copied, the keeper leaves it for so long" copies
+same "and be renamed" "" "$(database=template1 ask 'ALTER DATABASE postgres RENAME TO renamed' \
+    'ALTER DATABASE renamed RENAME TO postgres')"
+same "or dropped and created again" "" "$(database=template1 ask 'ALTER DATABASE postgres RENAME TO gone' 'DROP DATABASE gone' \
+    'CREATE DATABASE postgres TEMPLATE copied')"
+check "and IDs are made afterwards" await yes_to 'SELECT snowflake() > 0'
 
 # ---- marks that cannot be written ---------------------------------------------------------------------------------
 
@@ -369,6 +471,22 @@ ask 'CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN 
     'CREATE TRIGGER steal BEFORE INSERT ON firn.mark FOR EACH ROW EXECUTE FUNCTION steal()' >/dev/null
 set_to "firn.node = '11'"
 refuses "somebody's trigger on it is not run by the keeper" 08006 "not a plain table" 'SELECT snowflake()'
+ask 'DROP TRIGGER steal ON firn.mark' >/dev/null
+same "once it is gone there are IDs, before any VACUUM" t "$(ask 'SELECT snowflake() > 0')"
+ask "CREATE RULE steal AS ON INSERT TO firn.mark DO ALSO NOTIFY stolen" >/dev/null
+set_to "firn.node = '17'"
+refuses "nor is a rule" 08006 "not a plain table" 'SELECT snowflake()'
+ask 'DROP RULE steal ON firn.mark' >/dev/null
+same "which is over with the rule" t "$(ask 'SELECT snowflake() > 0')"
+
+# ---- pg_upgrade ---------------------------------------------------------------------------------------------------
+
+test/engine halt "$place"
+if [ -x "$(pg_config --bindir)/pg_upgrade" ] && upgrade "$place/data"; then
+    pass "pg_upgrade takes a server over into one that preloads firn"
+else
+    fail "pg_upgrade takes a server over into one that preloads firn" "$(cat "$TMPDIR/upgrade.log")"
+fi
 
 # ---- without preload ----------------------------------------------------------------------------------------------
 

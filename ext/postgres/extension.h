@@ -115,16 +115,18 @@ enum {
     FIRN_WINDOW_MS = 2000,   /* reserved ahead */
     FIRN_MAX_LEAD_MS = 1000, /* the last ID may be ahead of the clock by this */
     FIRN_GUARD_MS = 30000,   /* after a change of timeline */
-    FIRN_JOB_SIZE = 64       /* a job's name and its zero */
+    FIRN_JOB_SIZE = 64,      /* a job's name and its zero */
+    FIRN_COUNTS_SIZE = 48    /* which table counts the rows of a job */
 };
 
 /* One node of one namespace. Slots from `next` to `end` are the server's: each is issued by raising
  * `next` in one atomic step. Both only ever grow; the keeper raises `end` after the table has it
  * for good, and, where it must skip slots, `next` before that. */
 typedef struct firn_cell {
-    pg_atomic_uint64 next; /* the first slot that may be issued */
-    pg_atomic_uint64 end;  /* the first that may not */
-    pg_atomic_uint64 soft; /* from here on the keeper is asked for more; never above end */
+    pg_atomic_uint64 next;  /* the first slot that may be issued */
+    pg_atomic_uint64 end;   /* the first that may not */
+    pg_atomic_uint64 soft;  /* from here on the keeper is asked for more; never above end */
+    pg_atomic_uint64 guard; /* the first slot behind the guard of a promotion or a restore; or 0 */
     pg_atomic_uint32 asked, answered; /* requests to the keeper, counted */
     bool loaded;                      /* the keeper's: the mark was read */
     int code;                         /* of the last answer */
@@ -140,15 +142,19 @@ typedef struct firn_cell {
 
 enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
 
-/* A request for a node that was never used, for good; or to confirm which ones were not. */
+/* NODE: one that was never used, for good, or the job's own. CONFIRM: which ones were not. */
+enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
+
+/* A request to the keeper. */
 typedef struct firn_take {
     enum firn_take_state state;
-    bool confirms;
+    enum firn_ask what;
     uint64 number; /* of the request: who gave up waiting is not answered */
     uint64 low, high, mark;
     uint64 node; /* the answer */
     firn_error why;
     char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], job[FIRN_JOB_SIZE];
+    char counts[FIRN_COUNTS_SIZE];
 } firn_take;
 
 typedef struct firn_shared {
@@ -189,10 +195,14 @@ void firn_issuer_next(firn_issuer *issuer, firn_id *id);
 /* Where do reserved rows come from? Refused: from nowhere, or from two places. `setting` is the one
  * that preloaded servers need. */
 void firn_check_way(const firn_recipe *recipe, const char *setting);
-/* A node for a job's old rows. */
-uint64 firn_shared_take(const firn_recipe *recipe, const char *job);
+/* A node for a job's old rows. `counts` names the table that counts them, by which the job is known
+ * again; "": a job of one statement. */
+uint64 firn_shared_take(const firn_recipe *recipe, const char *job, const char *counts);
 /* "LOW-HIGH": the nodes that firn.mark does not name have no old rows, whatever was forgotten. */
 void firn_shared_confirm(const char *nodes);
+/* Before a planned switchover, and back. */
+void firn_shared_hand_over(void);
+void firn_shared_take_back(void);
 /* Is every part of the node given, so that its slots are reserved? */
 bool firn_is_reserved(const firn_recipe *recipe);
 /* By its number, or by all of its parts? */

@@ -168,6 +168,13 @@ CREATE FUNCTION firn_confirm_history() RETURNS void
 CREATE FUNCTION firn_confirm_history(nodes text) RETURNS void
     AS 'MODULE_PATHNAME', 'firn_sql_confirm_history' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
+-- Around a planned switchover.
+
+CREATE FUNCTION firn_hand_over() RETURNS void
+    AS 'MODULE_PATHNAME', 'firn_sql_hand_over' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+CREATE FUNCTION firn_take_back() RETURNS void
+    AS 'MODULE_PATHNAME', 'firn_sql_take_back' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
 -- Not for everybody: whoever chooses a node or a namespace may repeat another server's IDs and use up what the server
 -- has of both, and old rows take nodes for good. GRANT EXECUTE to the roles that shall.
 
@@ -180,7 +187,7 @@ REVOKE EXECUTE ON FUNCTION
     firn_stamp_uuid(text, text, timestamptz, text),
     firn_stamp_text(text, timestamptz), firn_stamp_text(text, text, timestamptz),
     firn_stamp_text(text, text, timestamptz, text),
-    firn_confirm_history(), firn_confirm_history(text)
+    firn_confirm_history(), firn_confirm_history(text), firn_hand_over(), firn_take_back()
     FROM PUBLIC;
 
 -- ---- reading them: pure ---------------------------------------------------------------------

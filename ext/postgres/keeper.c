@@ -5,6 +5,7 @@
 #include "extension.h"
 
 #include "access/xact.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
@@ -12,7 +13,9 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "storage/fd.h"
 #include "storage/ipc.h"
+#include "storage/lock.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/array.h"
@@ -23,16 +26,22 @@
 #include "utils/wait_event.h"
 #endif
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { JUMP_MS = 5000, HOLD_MS = 2000 };
+enum { JUMP_MS = 5000, HOLD_MS = 2000, LOOK_MS = 1000 };
 
 void firn_keeper_register(void) {
     BackgroundWorker worker = {.bgw_flags =
                                    BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
                                .bgw_start_time = BgWorkerStart_RecoveryFinished,
                                .bgw_restart_time = 1};
+    if (IsBinaryUpgrade) {
+        return; /* pg_upgrade drops and creates the very database that the worker is connected to */
+    }
     snprintf(worker.bgw_name, BGW_MAXLEN, "firn keeper");
     snprintf(worker.bgw_type, BGW_MAXLEN, "firn keeper");
     snprintf(worker.bgw_library_name, BGW_MAXLEN, "firn");
@@ -40,9 +49,10 @@ void firn_keeper_register(void) {
     RegisterBackgroundWorker(&worker);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
-/* Not a part of the extension, so that DROP EXTENSION forgets no mark. */
+/* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
+ * tables a row was written to: a restored copy of a row does not have the identity of its table. */
 static const char create[] =
     "CREATE SCHEMA IF NOT EXISTS firn;"
     "CREATE TABLE IF NOT EXISTS firn.mark ("
@@ -54,12 +64,14 @@ static const char create[] =
     " system bigint NOT NULL,"
     " timeline integer NOT NULL,"
     " changed timestamptz NOT NULL DEFAULT now(),"
+    " marks text NOT NULL DEFAULT '',"
+    " counts text,"
     " PRIMARY KEY (ns, node));"
     "COMMENT ON TABLE firn.mark IS 'firn: slots below high are reserved; never lower one';"
     "REVOKE ALL ON SCHEMA firn FROM PUBLIC; REVOKE ALL ON firn.mark FROM PUBLIC";
 
-/* Which nodes have, for certain, no other old rows than those that firn.mark names, by timeline: a
- * new one may begin without the last that the one before it had taken. */
+/* Which nodes have, for certain, no other old rows than those that firn.mark names, by timeline and
+ * tables: a new timeline may begin without the last nodes that were taken on the one before it. */
 static const char create_history[] =
     "CREATE TABLE IF NOT EXISTS firn.history ("
     " system bigint NOT NULL,"
@@ -67,60 +79,116 @@ static const char create_history[] =
     " low bigint NOT NULL,"
     " high bigint NOT NULL CHECK (high >= low),"
     " confirmed timestamptz NOT NULL DEFAULT now(),"
-    " PRIMARY KEY (system, timeline, low, high));"
+    " marks text NOT NULL DEFAULT '',"
+    " PRIMARY KEY (system, timeline, marks, low, high));"
     "COMMENT ON TABLE firn.history IS 'firn: nodes that old rows may take: firn_confirm_history()';"
     "REVOKE ALL ON firn.history FROM PUBLIC";
 
-/* Where marks begin, nothing is forgotten. */
+/* A server that handed over issues nothing more on its timeline. */
+static const char create_handover[] =
+    "CREATE TABLE IF NOT EXISTS firn.handover ("
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " marks text NOT NULL,"
+    " at timestamptz NOT NULL DEFAULT now(),"
+    " PRIMARY KEY (system, timeline, marks));"
+    "COMMENT ON TABLE firn.handover IS 'firn: firn_hand_over() before a planned switchover';"
+    "REVOKE ALL ON firn.handover FROM PUBLIC";
+
 static const char begin_history[] =
-    "INSERT INTO firn.history (system, timeline, low, high) SELECT $1, $2, 0, 9223372036854775807"
-    " WHERE NOT EXISTS (SELECT FROM firn.mark m WHERE m.system <> $1 OR m.timeline <> $2)";
+    "INSERT INTO firn.history (system, timeline, marks, low, high)"
+    " SELECT $1, $2, $3, 0, 9223372036854775807 WHERE NOT EXISTS (SELECT FROM firn.mark)";
 
 static const char is_confirmed[] =
-    "SELECT 1 FROM firn.history WHERE system = $1 AND timeline = $2 AND low <= $3 AND high >= $4"
-    " LIMIT 1";
+    "SELECT 1 FROM firn.history WHERE system = $1 AND timeline = $2 AND marks = $3"
+    " AND low <= $4 AND high >= $5 LIMIT 1";
 
 static const char confirm_nodes[] =
-    "INSERT INTO firn.history (system, timeline, low, high) VALUES ($1, $2, $3, $4)"
-    " ON CONFLICT (system, timeline, low, high) DO UPDATE SET confirmed = now()";
+    "INSERT INTO firn.history (system, timeline, marks, low, high) VALUES ($1, $2, $3, $4, $5)"
+    " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
 
-/* Whoever may put a trigger on one would act as the keeper, so only a superuser's plain tables are
- * taken; and the owner of the schema may drop them with all marks, so that is a superuser too. */
+/* Anybody who may put a trigger on one of the tables would act as the keeper, so only a superuser's
+ * plain tables are used. The owner of the schema may drop them with all marks, so that must be a
+ * superuser too. pg_class.relhastriggers and relhasrules stay true until VACUUM: not asked. */
 static const char inspect[] =
-    "SELECT count(*) = 2 AND bool_and(r.rolsuper AND o.rolsuper AND c.relkind = 'r'"
-    " AND c.relpersistence = 'p' AND NOT c.relhastriggers AND NOT c.relhasrules"
-    " AND NOT c.relrowsecurity) FROM pg_class c JOIN pg_roles r"
+    "SELECT count(*) = 3 AND bool_and(r.rolsuper AND o.rolsuper AND c.relkind = 'r'"
+    " AND c.relpersistence = 'p' AND NOT c.relrowsecurity"
+    " AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid)"
+    " AND NOT EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = c.oid))"
+    " FROM pg_class c JOIN pg_roles r"
     " ON r.oid = c.relowner JOIN pg_namespace s ON s.oid = c.relnamespace"
     " JOIN pg_roles o ON o.oid = s.nspowner"
-    " WHERE c.oid IN (to_regclass('firn.mark'), to_regclass('firn.history'))";
+    " WHERE c.oid IN (to_regclass('firn.mark'), to_regclass('firn.history'),"
+    " to_regclass('firn.handover'))";
 
+/* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. */
 static const char identify[] =
     "SELECT (SELECT system_identifier FROM pg_control_system()),"
-    " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer";
+    " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"
+    " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
+    " 'firn.mark'::regclass::oid, pg_relation_filenode('firn.mark'),"
+    " 'firn.history'::regclass::oid, pg_relation_filenode('firn.history'))";
 
-static const char look[] = "SELECT high, (system = $3 AND timeline = $4), job FROM firn.mark"
-                           " WHERE ns = $1 AND node = $2 FOR UPDATE";
+/* ---- planned switchover ---- */
+
+enum { HAND_OVER_MINUTES = 10 };
+
+static const char hand_over_here[] =
+    "INSERT INTO firn.handover (system, timeline, marks) VALUES ($1, $2, $3)"
+    " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = now()";
+
+static const char handed_over[] =
+    "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"
+    " FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
+
+/* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes
+ * of that timeline. Bounded in time, since a backup taken then must not count as the successor. */
+static const char adopt[] =
+    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 - 1 AND marks = $3"
+    " RETURNING at > now() - make_interval(mins => $4::integer) AS recent),"
+    " m AS (UPDATE firn.mark SET timeline = $2 FROM h WHERE h.recent"
+    " AND system = $1 AND timeline = $2 - 1 AND marks = $3)"
+    " INSERT INTO firn.history (system, timeline, marks, low, high)"
+    " SELECT t.system, $2, t.marks, t.low, t.high FROM firn.history t, h WHERE h.recent"
+    " AND t.system = $1 AND t.timeline = $2 - 1 AND t.marks = $3"
+    " ON CONFLICT DO NOTHING";
+
+/* The next window of each node is behind the guard, as after an unplanned promotion. */
+static const char take_back_here[] =
+    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
+    " RETURNING 1)"
+    " UPDATE firn.mark SET timeline = 0 FROM h"
+    " WHERE job IS NULL AND system = $1 AND timeline = $2 AND marks = $3";
+
+/* ---- marks ---- */
+
+static const char look[] =
+    "SELECT high, (system = $3 AND timeline = $4 AND marks = $5), job FROM firn.mark"
+    " WHERE ns = $1 AND node = $2 FOR UPDATE";
 
 static const char other_row[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND \"row\" <> $2 LIMIT 1";
 
 static const char set_mark[] =
-    "INSERT INTO firn.mark (ns, node, \"row\", high, system, timeline)"
-    " VALUES ($1, $2, $3, $4, $5, $6)"
+    "INSERT INTO firn.mark (ns, node, \"row\", high, system, timeline, marks)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7)"
     " ON CONFLICT (ns, node) DO UPDATE SET high = excluded.high, system = excluded.system,"
-    " timeline = excluded.timeline, changed = now()";
+    " timeline = excluded.timeline, marks = excluded.marks, changed = now()";
 
-static const char find_job[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
+static const char find_job[] =
+    "SELECT node, counts = $3, system = $4 AND timeline = $5 AND marks = $6"
+    " FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
 
-/* $9: nodes that live IDs are issued on, whatever became of their marks. */
+/* $11: nodes that live IDs are issued on, whatever became of their marks. */
 static const char take_node[] =
-    "INSERT INTO firn.mark (ns, node, \"row\", high, job, system, timeline)"
-    " SELECT $1, n, $2, $3, $4, $5, $6 FROM generate_series($7, $8) n WHERE n <> ALL ($9)"
+    "INSERT INTO firn.mark (ns, node, \"row\", high, job, counts, system, timeline, marks)"
+    " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8 FROM generate_series($9, $10) n"
+    " WHERE n <> ALL ($11)"
     " AND NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
     " RETURNING node";
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-enum { ARGUMENTS = 9 };
+enum { ARGUMENTS = 11 };
 
 typedef struct arguments {
     int count;
@@ -184,47 +252,125 @@ static void hold(void) {
 
 /* ---- who the server is ----------------------------------------------------------------------- */
 
-/* A promoted standby or a restored backup has another timeline; a dump that was loaded elsewhere
- * another system. */
+/* A promoted standby or a restored backup has another timeline, a dump that was loaded elsewhere
+ * another system, and tables that were dropped, truncated or restored have other numbers. */
 typedef struct identity {
     int64 system, timeline;
+    char marks[80];
 } identity;
 
 static identity me;
 
-static void prepare_tables(void) {
+static void add_me(arguments *list) {
+    add_int(list, me.system);
+    add_int(list, me.timeline);
+    add_text(list, me.marks);
+}
+
+/* A file of the data directory outlives the tables. While it exists, tables that are missing were
+ * lost, and nobody knows which nodes old rows have. */
+static const char begun_file[] = "firn.begun";
+
+static bool has_begun(void) {
+    struct stat unused;
+    if (stat(begun_file, &unused) == 0) {
+        return true;
+    }
+    if (errno != ENOENT) {
+        ereport(ERROR,
+                (errcode_for_file_access(),
+                 errmsg("firn: the file %s in the data directory cannot be read: %m", begun_file)));
+    }
+    return false;
+}
+
+/* Before anything is handed out. Once a process: the directory's other files are not ours. */
+static void note_begun(void) {
+    static const char text[] = "firn issues IDs in this cluster. Keep this file: without it, lost "
+                               "marks may not be noticed.\n";
+    static bool noted;
+    if (noted || has_begun()) {
+        noted = true;
+        return;
+    }
+    int file = OpenTransientFile(begun_file, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
+    if (file < 0 || write(file, text, sizeof text - 1) != sizeof text - 1 || pg_fsync(file) != 0 ||
+        CloseTransientFile(file) != 0) {
+        ereport(ERROR, (errcode_for_file_access(),
+                        errmsg("firn: the file %s in the data directory cannot be written: %m",
+                               begun_file)));
+    }
+    fsync_fname(".", true);
+    noted = true;
+}
+
+/* Tables of the first builds have no `marks`: what they confirmed counts no more. */
+static const char has_marks[] = "SELECT 1 FROM pg_attribute WHERE attrelid = "
+                                "to_regclass('firn.mark') AND attname = 'counts'";
+static const char add_marks[] =
+    "ALTER TABLE firn.mark ADD marks text NOT NULL DEFAULT '', ADD counts text;"
+    "DROP TABLE IF EXISTS firn.history";
+
+static bool is_missing(const char *table) {
+    arguments list = {0};
+    add_text(&list, table);
+    return run("SELECT 1 WHERE to_regclass($1) IS NULL", &list) > 0;
+}
+
+static void make(const char *table, const char *statement) {
+    if (SPI_execute(statement, false, 0) < 0) {
+        elog(ERROR, "firn: the table %s could not be created", table);
+    }
+}
+
+/* Returns true when nothing can have been forgotten, since these are the cluster's first tables. */
+static bool make_tables(void) {
     arguments none = {0};
-    bool is_null, begins = false;
-    if (run("SELECT 1 WHERE to_regclass('firn.mark') IS NULL", &none) > 0) {
-        if (SPI_execute(create, false, 0) < 0) {
-            elog(ERROR, "firn: the table firn.mark could not be made");
-        }
+    bool first = false;
+    if (is_missing("firn.mark")) {
+        first = !has_begun();
+        make("firn.mark", create);
         /* There may have been another one, dropped or in another database: what it let out was at
          * most FIRN_MAX_LEAD_MS and a tick of 1 s ahead of the clock, which goes by first. */
         hold();
     }
-    if (run("SELECT 1 WHERE to_regclass('firn.history') IS NULL", &none) > 0) {
-        begins = true;
-        if (SPI_execute(create_history, false, 0) < 0) {
-            elog(ERROR, "firn: the table firn.history could not be made");
-        }
+    if (run(has_marks, &none) == 0) {
+        make("firn.mark", add_marks);
     }
-    if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("firn: firn.mark or firn.history is not a plain table of a superuser's"),
-                 errhint("Look who made it, and give it and its schema to a superuser, "
-                         "without triggers, rules and policies.")));
+    if (is_missing("firn.history")) {
+        make("firn.history", create_history);
     }
+    if (is_missing("firn.handover")) {
+        make("firn.handover", create_handover);
+    }
+    return first;
+}
+
+static void read_identity(void) {
+    arguments none = {0};
+    bool is_null;
     run(identify, &none);
     me.system = DatumGetInt64(cell_at(1, &is_null));
     me.timeline = DatumGetInt32(cell_at(2, &is_null));
-    if (begins) {
-        arguments list = {0};
-        add_int(&list, me.system);
-        add_int(&list, me.timeline);
+    strlcpy(me.marks, TextDatumGetCString(cell_at(3, &is_null)), sizeof me.marks);
+}
+
+static void prepare_tables(void) {
+    arguments none = {0}, list = {0};
+    bool is_null, first = make_tables();
+    if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("firn: a table of schema firn is not a plain table of a superuser"),
+                        errhint("Look who created it, and give it and its schema to a superuser, "
+                                "without triggers, rules and policies.")));
+    }
+    read_identity();
+    add_me(&list);
+    if (first) {
         run(begin_history, &list);
     }
+    add_int(&list, HAND_OVER_MINUTES);
+    run(adopt, &list);
 }
 
 /* The wall clock against the one that never steps. */
@@ -257,6 +403,7 @@ typedef struct grant {
     firn_cell *cell;
     uint32 asked;
     uint64 next, end; /* next 0: as it is */
+    uint64 guard;     /* the first slot behind the guard, or 0 */
     firn_error why;
 } grant;
 
@@ -304,8 +451,7 @@ static bool read_mark(grant *it, uint64 *high, bool *same) {
         list.count = 1;
     }
     add_int(&list, (int64)cell->node);
-    add_int(&list, me.system);
-    add_int(&list, me.timeline);
+    add_me(&list);
     if (run(look, &list) == 0) {
         return true;
     }
@@ -326,8 +472,7 @@ static void write_mark(const firn_cell *cell, uint64 high) {
     add_int(&list, (int64)cell->node);
     add_text(&list, cell->row);
     add_int(&list, (int64)high);
-    add_int(&list, me.system);
-    add_int(&list, me.timeline);
+    add_me(&list);
     run(set_mark, &list);
 }
 
@@ -347,6 +492,7 @@ static void plan(grant *it) {
     if (high > begin || guard > begin) {
         begin = high > guard ? high : guard;
         it->next = begin;
+        it->guard = guard;
     }
     uint64 from = used > now ? used : now;
     from = from < begin && begin <= now + firn_slots_of_ms(cell, FIRN_MAX_LEAD_MS) ? begin : from;
@@ -378,6 +524,9 @@ static void publish(grant *it) {
         while (next < it->next && !pg_atomic_compare_exchange_u64(&cell->next, &next, it->next)) {
         }
         next = next < it->next ? it->next : next;
+        if (it->guard != 0) {
+            pg_atomic_write_u64(&cell->guard, it->next);
+        }
         pg_write_barrier();
         if (it->end > pg_atomic_read_u64(&cell->end)) {
             pg_atomic_write_u64(&cell->end, it->end);
@@ -394,16 +543,32 @@ static void publish(grant *it) {
 
 static arguments range_of(const firn_take *it) {
     arguments list = {0};
-    add_int(&list, me.system);
-    add_int(&list, me.timeline);
+    add_me(&list);
     add_int(&list, (int64)it->low);
     add_int(&list, (int64)it->high);
     return list;
 }
 
-static void confirm(const firn_take *it) {
+static void confirm(firn_take *it) {
     arguments list = range_of(it);
     run(confirm_nodes, &list);
+}
+
+static void hand_over(firn_take *it) {
+    arguments list = {0};
+    add_me(&list);
+    run(hand_over_here, &list);
+}
+
+static void take_back(firn_take *it) {
+    arguments list = {0};
+    add_me(&list);
+    if (run(handed_over, &list) == 0) {
+        refuse(&it->why, FIRN_EUSAGE,
+               "this server did not hand its nodes over: there is nothing to take back");
+        return;
+    }
+    run(take_back_here, &list);
 }
 
 static void add_live_nodes(arguments *list, const char *ns) {
@@ -418,20 +583,45 @@ static void add_live_nodes(arguments *list, const char *ns) {
     add_ints(list, nodes, count);
 }
 
+/* The node of a job that was begun before, if this is the same one. Returns false when there is
+ * none. */
+static bool find_begun(firn_take *it) {
+    arguments list = {0};
+    bool no_counts, is_null;
+    add_text(&list, it->ns);
+    add_text(&list, it->job);
+    add_text(&list, it->counts);
+    add_me(&list);
+    if (run(find_job, &list) == 0) {
+        return false;
+    }
+    it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+    bool same_counts = DatumGetBool(cell_at(2, &no_counts)) && !no_counts;
+    if (it->counts[0] == '\0') {
+        refuse(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
+               it->job, it->ns);
+    } else if (!DatumGetBool(cell_at(3, &is_null))) {
+        refuse(&it->why, FIRN_EBUSY,
+               "job %s of %.60s was begun before a promotion or a restore, and rows of it may be "
+               "forgotten: give the other rows another job name",
+               it->job, it->ns);
+    } else if (!same_counts) {
+        refuse(&it->why, FIRN_EBUSY,
+               "job %s of %.60s was begun in another database, or its table firn_job was lost: "
+               "give the other rows another job name",
+               it->job, it->ns);
+    } else if (it->low == it->high && it->node != it->low) {
+        refuse(&it->why, FIRN_EBUSY,
+               "job %s of %.60s has node %" PRIu64 ": leave the node out of the options", it->job,
+               it->ns, it->node);
+    }
+    return true;
+}
+
 /* Works on a copy: who asked may give up meanwhile. */
 static void take(firn_take *it) {
-    arguments list = range_of(it);
+    arguments range = range_of(it), list = {0};
     bool is_null;
-    if (run(is_confirmed, &list) == 0) {
-        refuse(&it->why, FIRN_EWINDOW,
-               "old rows of nodes %" PRIu64 "-%" PRIu64
-               " may be forgotten since timeline " INT64_FORMAT
-               " began: name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64
-               "')",
-               it->low, it->high, me.timeline, it->low, it->high);
-        return;
-    }
-    list.count = 0;
     if (!is_text(it->ns) || !is_text(it->job)) {
         refuse(&it->why, FIRN_EUSAGE, "job or ns is no text of database %.60s: write it in ASCII",
                firn_setting_database);
@@ -444,19 +634,21 @@ static void take(firn_take *it) {
                "namespace %.60s belongs to another row: give another ns=", it->ns);
         return;
     }
-    list.count = 1;
-    add_text(&list, it->job);
-    if (run(find_job, &list) > 0) {
-        refuse(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
-               it->job, it->ns);
+    if (find_begun(it)) {
         return;
     }
-    list.count = 1;
-    add_text(&list, it->row);
+    if (run(is_confirmed, &range) == 0) {
+        refuse(&it->why, FIRN_EWINDOW,
+               "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
+               "or a restore (timeline " INT64_FORMAT
+               "): name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64 "')",
+               it->low, it->high, me.timeline, it->low, it->high);
+        return;
+    }
     add_int(&list, (int64)it->mark);
     add_text(&list, it->job);
-    add_int(&list, me.system);
-    add_int(&list, me.timeline);
+    add_text(&list, it->counts);
+    add_me(&list);
     add_int(&list, (int64)it->low);
     add_int(&list, (int64)it->high);
     add_live_nodes(&list, it->ns);
@@ -468,6 +660,21 @@ static void take(firn_take *it) {
         return;
     }
     it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+}
+
+/* Nothing is handed out behind a hand-over, whoever asks. */
+static bool refuse_handed_over(firn_error *why) {
+    arguments list = {0};
+    bool is_null;
+    add_me(&list);
+    if (run(handed_over, &list) == 0) {
+        return false;
+    }
+    refuse(why, FIRN_EWINDOW,
+           "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
+           "promoted, SELECT firn_take_back()",
+           TextDatumGetCString(cell_at(1, &is_null)));
+    return true;
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -530,6 +737,25 @@ static void check_durable(void) {
     }
 }
 
+static void do_all(round_ *it) {
+    static void (*const verbs[])(firn_take *) = {[FIRN_ASK_NODE] = take,
+                                                 [FIRN_ASK_CONFIRM] = confirm,
+                                                 [FIRN_ASK_HAND_OVER] = hand_over,
+                                                 [FIRN_ASK_TAKE_BACK] = take_back};
+    for (int i = 0; i < it->take_count; i++) {
+        firn_take *one = &it->takes[i];
+        bool closes = one->what == FIRN_ASK_HAND_OVER || one->what == FIRN_ASK_TAKE_BACK;
+        if (closes || !refuse_handed_over(&one->why)) {
+            verbs[one->what](one);
+        }
+    }
+    for (int i = 0; i < it->grant_count; i++) {
+        if (!refuse_handed_over(&it->grants[i].why)) {
+            plan(&it->grants[i]);
+        }
+    }
+}
+
 static void write_all(round_ *it) {
     pqsignal(SIGINT, StatementCancelHandler); /* lock_timeout comes as one */
     SetCurrentStatementStartTimestamp();
@@ -539,16 +765,7 @@ static void write_all(round_ *it) {
     pgstat_report_activity(STATE_RUNNING, "firn: writing marks");
     check_durable();
     prepare_tables();
-    for (int i = 0; i < it->grant_count; i++) {
-        plan(&it->grants[i]);
-    }
-    for (int i = 0; i < it->take_count; i++) {
-        if (it->takes[i].confirms) {
-            confirm(&it->takes[i]);
-        } else {
-            take(&it->takes[i]);
-        }
-    }
+    do_all(it);
     SPI_finish();
     PopActiveSnapshot();
     /* A cancelled wait for a synchronous standby would look like a commit that is there too. */
@@ -560,6 +777,7 @@ static void write_all(round_ *it) {
     /* One who is told to end while a synchronous standby is waited for returns from the commit
      * early: then nothing is handed out. */
     CHECK_FOR_INTERRUPTS();
+    note_begun();
 }
 
 /* The transaction is gone: everybody who waits is told why. */
@@ -630,6 +848,27 @@ static void settle(void) {
     }
 }
 
+/* CREATE DATABASE with this one as template, DROP and ALTER DATABASE wait, with a lock on it, for up to
+ * 5 s until all sessions have left. The next keeper waits for that lock before it is a session. */
+static bool is_in_the_way(void) {
+    LOCKTAG tag;
+    SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+    if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL) {
+        return true;
+    }
+    LockRelease(&tag, RowExclusiveLock, true);
+    return false;
+}
+
+static void yield(void) {
+    if (is_in_the_way()) {
+        ereport(LOG, (errmsg("firn: the keeper leaves database %s, which somebody copies, renames "
+                             "or drops, and comes back",
+                             firn_setting_database)));
+        proc_exit(1);
+    }
+}
+
 void firn_keeper_main(Datum argument) {
     static round_ round;
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
@@ -644,10 +883,12 @@ void firn_keeper_main(Datum argument) {
     for (;;) {
         /* The waits of a transaction reset the latch too, so after one it is looked again. */
         if (!serve(&round)) {
-            (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1, PG_WAIT_EXTENSION);
+            (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
+                            PG_WAIT_EXTENSION);
             ResetLatch(MyLatch);
         }
         CHECK_FOR_INTERRUPTS();
+        yield();
         if (ConfigReloadPending) {
             ConfigReloadPending = false;
             ProcessConfigFile(PGC_SIGHUP);

@@ -7,14 +7,16 @@ private_start() {
     prefix=$(mktemp -d /tmp/firn-prefix.XXXXXX) || exit 1 # the server's user cannot reach TMPDIR
     chmod 755 "$prefix"
     bin=$(pg_config --bindir) library=$(pg_config --pkglibdir) share=$(pg_config --sharedir)
-    mkdir -p "$prefix$bin" "$prefix$library/firn" "$prefix$share/extension"
-    cp "$bin/postgres" "$bin/initdb" "$prefix$bin"
+    mkdir -p "$prefix$bin" "$prefix$library/firn" "$prefix$share/extension" # firn/: of stores, never a link
+    cp "$bin/postgres" "$bin/initdb" "$bin/pg_ctl" "$prefix$bin"
     for file in "$bin"/* "$library"/* "$share"/* "$share"/extension/*; do
+        case ${file##*/} in
+        firn.so | firn.control | firn--*) continue ;; # of an installed firn: not to be written through its link
+        esac
         [ -e "$prefix$file" ] || ln -s "$file" "$prefix$file"
     done
-    cp "$BUILD/ext/postgres/firn.so" "$prefix$library"
-    cp "$BUILD"/firn/*.so "$prefix$library/firn" # the modules of stores
-    cp ext/postgres/firn.control ext/postgres/firn--*.sql "$prefix$share/extension"
+    make -s -C "$BUILD/ext/postgres" -f "$PWD/ext/postgres/Makefile" VPATH="$PWD/ext/postgres" with_llvm=no \
+        FIRN_LIB="$BUILD/libfirn.a" DESTDIR="$prefix" install >&2 || exit 1
     export ENGINE_POSTGRES="$prefix$bin" ENGINE_OWNER=$$
 }
 

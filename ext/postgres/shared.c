@@ -319,6 +319,7 @@ static firn_cell *add(const firn_recipe *recipe, uint64 node, uint32 sequence_bi
     pg_atomic_init_u64(&cell->next, 0);
     pg_atomic_init_u64(&cell->end, 0);
     pg_atomic_init_u64(&cell->soft, 0);
+    pg_atomic_init_u64(&cell->guard, 0);
     pg_atomic_init_u32(&cell->asked, 0);
     pg_atomic_init_u32(&cell->answered, 0);
     cell->loaded = false;
@@ -558,11 +559,18 @@ static uint64 start_of(const firn_issuer *issuer) {
 }
 
 /* Sleeps until the clock has come near enough to a slot. */
-static void wait_lead(const firn_issuer *issuer, uint64 over, patience *waited) {
-    const firn_cell *cell = issuer->cell;
+static void wait_lead(const firn_issuer *issuer, uint64 slot, uint64 over, patience *waited) {
+    firn_cell *cell = issuer->cell;
     uint64 ticks = (over >> cell->sequence_bits) + 1;
     double ms = (double)ticks * cell->scheme.tick_ns / 1e6;
     int64 left = patience_left(waited);
+    if (left <= 0 && slot <= pg_atomic_read_u64(&cell->guard)) {
+        firn_refuse(FIRN_EWINDOW,
+                    "node %" PRIu64 " of %.60s is guarded for %.0f s more, since its mark is from "
+                    "before a promotion or a restore: wait, or set firn.node to a node that no "
+                    "server had",
+                    cell->node, cell->ns, ms / 1000);
+    }
     if (left <= 0) {
         firn_refuse(FIRN_EEXHAUSTED,
                     "IDs of %.60s node %" PRIu64 " are %.0f ms ahead of the clock, more than %d: "
@@ -612,7 +620,7 @@ static uint64 take_exact(firn_issuer *issuer) {
                         cell->scheme.name);
         }
         if (slot > now + issuer->lead) {
-            wait_lead(issuer, slot - now - issuer->lead, &waited);
+            wait_lead(issuer, slot, slot - now - issuer->lead, &waited);
         } else if (slot >= end) {
             firn_require_primary();
             ask(cell, &waited);
@@ -748,9 +756,9 @@ static uint64 settle(firn_take *wanted) {
     return answer.node;
 }
 
-uint64 firn_shared_take(const firn_recipe *given, const char *job) {
+uint64 firn_shared_take(const firn_recipe *given, const char *job, const char *counts) {
     firn_recipe recipe = *given;
-    firn_take wanted = {0};
+    firn_take wanted = {.what = FIRN_ASK_NODE};
     uint32 bits = check_slots(&recipe);
     firn_require_primary();
     if (firn_node_is_given(&recipe)) {
@@ -767,16 +775,32 @@ uint64 firn_shared_take(const firn_recipe *given, const char *job) {
     strlcpy(wanted.ns, recipe.name, sizeof wanted.ns);
     row_of(wanted.row, &recipe.scheme);
     strlcpy(wanted.job, job, sizeof wanted.job);
+    strlcpy(wanted.counts, counts, sizeof wanted.counts);
     return settle(&wanted);
 }
 
-void firn_shared_confirm(const char *nodes) {
-    firn_take wanted = {.confirms = true};
+/* What only the keeper of a preloaded server can do. */
+static void tell_keeper(firn_take *wanted) {
     if (firn_slots == NULL) {
-        firn_refuse(FIRN_EWINDOW, "nodes for old rows are kept by a preloaded firn: put it into "
+        firn_refuse(FIRN_EWINDOW, "marks are kept by a preloaded firn: put it into "
                                   "shared_preload_libraries and restart");
     }
     firn_require_primary();
+    settle(wanted);
+}
+
+void firn_shared_confirm(const char *nodes) {
+    firn_take wanted = {.what = FIRN_ASK_CONFIRM};
     read_range(nodes, &wanted.low, &wanted.high);
-    settle(&wanted);
+    tell_keeper(&wanted);
+}
+
+void firn_shared_hand_over(void) {
+    firn_take wanted = {.what = FIRN_ASK_HAND_OVER};
+    tell_keeper(&wanted);
+}
+
+void firn_shared_take_back(void) {
+    firn_take wanted = {.what = FIRN_ASK_TAKE_BACK};
+    tell_keeper(&wanted);
 }

@@ -82,7 +82,7 @@ static firn_job *open_job(const char *scheme, const char *name, const char *opti
         FIRN_CHECK(open_with_store(&job, &config, &error));
     } else {
         if (reserved) {
-            uint64 node = firn_shared_take(recipe, name);
+            uint64 node = firn_shared_take(recipe, name, "");
             if (!firn_node_is_given(recipe)) {
                 size_t length = strlen(keys);
                 snprintf(keys + length, sizeof keys - length, "%snode=" UINT64_FORMAT,
@@ -161,5 +161,17 @@ PG_FUNCTION_INFO_V1(firn_sql_confirm_history);
 Datum firn_sql_confirm_history(PG_FUNCTION_ARGS) {
     firn_shared_confirm(PG_NARGS() > 0 ? text_to_cstring(PG_GETARG_TEXT_PP(0))
                                        : firn_setting_history);
+    PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(firn_sql_hand_over);
+Datum firn_sql_hand_over(PG_FUNCTION_ARGS) {
+    firn_shared_hand_over();
+    PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(firn_sql_take_back);
+Datum firn_sql_take_back(PG_FUNCTION_ARGS) {
+    firn_shared_take_back();
     PG_RETURN_VOID();
 }
