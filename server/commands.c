@@ -4,13 +4,16 @@
 
 #include "config.h"
 #include "server.h"
+#include "text.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Wrong tokens in a row after which a client has to connect anew. */
@@ -244,13 +247,116 @@ static enum outcome read_question(client *it, const command *row, const resp_com
     return outcome;
 }
 
+/* ---- all clients ----------------------------------------------------------------------------- */
+
+static pthread_mutex_t clients_lock = PTHREAD_MUTEX_INITIALIZER;
+static client *clients; /* that are connected, the last one first */
+
+void client_enter(client *it) {
+    pthread_mutex_lock(&clients_lock);
+    it->previous = NULL;
+    it->next = clients;
+    if (clients != NULL) {
+        clients->previous = it;
+    }
+    clients = it;
+    pthread_mutex_unlock(&clients_lock);
+}
+
+void client_leave(client *it) {
+    pthread_mutex_lock(&clients_lock);
+    if (it->previous != NULL) {
+        it->previous->next = it->next;
+    } else if (clients == it) {
+        clients = it->next;
+    }
+    if (it->next != NULL) {
+        it->next->previous = it->previous;
+    }
+    pthread_mutex_unlock(&clients_lock);
+    free(it->batch.bytes);
+    it->batch = (batch){0};
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static void batch_clear(batch *it) {
+    free(it->bytes);
+    *it = (batch){0};
+}
+
+bool batch_keep(batch *it, const char *bytes, size_t length) {
+    if (length > it->room - it->length) {
+        size_t room = it->room < 4096 ? 4096 : it->room;
+        while (room - it->length < length) {
+            room *= 2;
+        }
+        char *more = realloc(it->bytes, room);
+        if (more == NULL) {
+            it->is_spoiled = true;
+            return false;
+        }
+        it->bytes = more;
+        it->room = room;
+    }
+    memcpy(it->bytes + it->length, bytes, length);
+    it->length += length;
+    it->count++;
+    return true;
+}
+
+static enum outcome run_multi(client *it, const resp_command *said, resp_out *out) {
+    (void)said;
+    batch_clear(&it->batch);
+    it->batch.is_open = true;
+    return done(out);
+}
+
+static enum outcome run_exec(client *it, const resp_command *said, resp_out *out) {
+    (void)said;
+    if (!it->batch.is_open) {
+        return refuse(out, "EXEC without MULTI");
+    }
+    if (it->batch.is_spoiled) {
+        batch_clear(&it->batch);
+        resp_error(out, "EXECABORT", "Transaction discarded because of previous errors.");
+        return COMMAND_DONE;
+    }
+    it->batch.is_open = false;
+    it->batch.runs = it->batch.count > 0;
+    resp_array(out, it->batch.count); /* each of its commands adds a reply of its own */
+    return COMMAND_DONE;
+}
+
+static enum outcome run_discard(client *it, const resp_command *said, resp_out *out) {
+    (void)said;
+    if (!it->batch.is_open) {
+        return refuse(out, "DISCARD without MULTI");
+    }
+    batch_clear(&it->batch);
+    return done(out);
+}
+
+/* What is not kept for EXEC but run, or refused, within a batch. */
+static bool runs_at_once(const command *row) {
+    return row->run == run_exec || row->run == run_discard || row->run == run_quit ||
+           row->run == run_reset;
+}
+
+static bool is_refused_in_batch(const command *row) {
+    return row->run == run_multi || row->run == run_auth || row->run == run_hello;
+}
+
 /* ---- the connection -------------------------------------------------------------------------- */
 
 /* Its failures stay: who guesses tokens gets no more tries by RESET. */
 void client_begin(client *it) {
+    batch_clear(&it->batch);
+    pthread_mutex_lock(&clients_lock);
     it->role = access_default();
     it->version = 2;
     it->name[0] = it->library[0] = it->library_version[0] = '\0';
+    pthread_mutex_unlock(&clients_lock);
 }
 
 static enum outcome run_ping(client *it, const resp_command *said, resp_out *out) {
@@ -285,7 +391,9 @@ static enum outcome enter(client *it, word token, resp_out *out) {
     if (role == ROLE_NOBODY) {
         return COMMAND_PENALTY;
     }
+    pthread_mutex_lock(&clients_lock);
     it->role = role;
+    pthread_mutex_unlock(&clients_lock);
     it->failures = 0;
     return COMMAND_ASK;
 }
@@ -305,7 +413,10 @@ static bool set_name(char name[CLIENT_NAME_SIZE], word said) {
             return false;
         }
     }
-    return word_copy(said, name, CLIENT_NAME_SIZE);
+    pthread_mutex_lock(&clients_lock);
+    bool fits = word_copy(said, name, CLIENT_NAME_SIZE);
+    pthread_mutex_unlock(&clients_lock);
+    return fits;
 }
 
 #define BAD_NAME "names of clients are at most 63 printable characters without blanks"
@@ -362,7 +473,9 @@ static enum outcome run_hello(client *it, const resp_command *said, resp_out *ou
     if (name.text != NULL && !set_name(it->name, name)) {
         return refuse(out, BAD_NAME);
     }
+    pthread_mutex_lock(&clients_lock);
     it->version = out->version = version;
+    pthread_mutex_unlock(&clients_lock);
     reply_hello(it, out);
     return COMMAND_DONE;
 }
@@ -388,15 +501,51 @@ static enum outcome run_reset(client *it, const resp_command *said, resp_out *ou
     return COMMAND_DONE;
 }
 
-static void reply_client(const client *it, resp_out *out) {
-    char text[512];
-    int length =
-        snprintf(text, sizeof text,
-                 "id=%" PRIu64 " addr=%s name=%s age=%" PRId64
-                 " db=0 resp=%d user=%s lib-name=%s lib-ver=%s\n",
-                 it->id, it->address, it->name, server_uptime_s() - it->since_s, it->version,
-                 it->role == ROLE_ADMIN ? "admin" : "issue", it->library, it->library_version);
-    resp_page(out, text, (size_t)length);
+/* All the numbers that clients of Redis turn into integers are there; those that firn does not count
+ * are 0. Under clients_lock. */
+static void write_client(text_out *to, const client *it) {
+    int64_t now_s = server_uptime_s(), idle_s = now_s - atomic_load(&it->heard_s);
+    text_print(to,
+               "id=%" PRIu64 " addr=%s laddr= fd=-1 name=%s age=%" PRId64 " idle=%" PRId64
+               " flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0"
+               " multi-mem=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=NULL user=%s redir=-1"
+               " resp=%d lib-name=%s lib-ver=%s\n",
+               it->id, it->address, it->name, now_s - it->since_s, idle_s > 0 ? idle_s : 0,
+               it->role == ROLE_ADMIN   ? "admin"
+               : it->role == ROLE_ISSUE ? "issue"
+                                        : "(none)",
+               it->version, it->library, it->library_version);
+}
+
+static enum outcome reply_clients(const client *first, size_t most, resp_out *out) {
+    text_out text = {0};
+    pthread_mutex_lock(&clients_lock);
+    const client *at = first != NULL ? first : clients;
+    for (size_t i = 0; i < most && at != NULL; i++, at = at->next) {
+        write_client(&text, at);
+    }
+    pthread_mutex_unlock(&clients_lock);
+    if (text.failed) {
+        resp_error(out, "OOM", "out of memory");
+    } else {
+        resp_page(out, text.bytes, text.length);
+    }
+    free(text.bytes);
+    return COMMAND_DONE;
+}
+
+#define CLIENTS_LISTED 65536
+
+static enum outcome client_list(const client *it, const resp_command *said, resp_out *out) {
+    if (it->role != ROLE_ADMIN) {
+        resp_error(out, "NOPERM", "CLIENT LIST needs a token of admin: CLIENT INFO is your own");
+        return COMMAND_DONE;
+    }
+    if (said->count == 4 && word_is(said->words[2], "type") && word_is(said->words[3], "normal")) {
+        return reply_clients(NULL, CLIENTS_LISTED, out);
+    }
+    return said->count == 2 ? reply_clients(NULL, CLIENTS_LISTED, out)
+                            : refuse(out, "syntax error: CLIENT LIST [TYPE normal]");
 }
 
 static enum outcome client_setinfo(client *it, const resp_command *said, resp_out *out) {
@@ -414,7 +563,9 @@ static enum outcome run_client(client *it, const resp_command *said, resp_out *o
     if (said->count == 2 && word_is(what, "id")) {
         resp_integer(out, (int64_t)it->id);
     } else if (said->count == 2 && word_is(what, "info")) {
-        reply_client(it, out);
+        return reply_clients(it, 1, out);
+    } else if (word_is(what, "list")) {
+        return client_list(it, said, out);
     } else if (said->count == 2 && word_is(what, "getname")) {
         if (it->name[0] == '\0') {
             resp_null(out);
@@ -428,8 +579,9 @@ static enum outcome run_client(client *it, const resp_command *said, resp_out *o
     } else if (said->count == 3 && (word_is(what, "no-evict") || word_is(what, "no-touch"))) {
         return done(out); /* nobody is evicted, and no key is touched */
     } else {
-        return refuse_word(out, "unknown subcommand or wrong number of arguments for ", what,
-                           ": CLIENT ID, INFO, GETNAME, SETNAME, SETINFO, NO-EVICT or NO-TOUCH");
+        return refuse_word(
+            out, "unknown subcommand or wrong number of arguments for ", what,
+            ": CLIENT ID, INFO, LIST, GETNAME, SETNAME, SETINFO, NO-EVICT or NO-TOUCH");
     }
     return COMMAND_DONE;
 }
@@ -438,7 +590,8 @@ static enum outcome run_client(client *it, const resp_command *said, resp_out *o
 
 static void reply_flags(const command *row, resp_out *out) {
     resp_set(out, 2);
-    resp_status(out, row->run != NULL ? "loading" : row->verb == VERB_NEXT ? "write" : "readonly");
+    bool writes = row->verb == VERB_NEXT || row->verb == VERB_NEW || row->verb == VERB_BLOCK;
+    resp_status(out, row->run != NULL ? "loading" : writes ? "write" : "readonly");
     resp_status(out, "fast");
 }
 
@@ -579,7 +732,7 @@ static uint64_t load(const _Atomic uint64_t *counter) {
 
 /* Counters of all loops together; HTTP has its own in /metrics. */
 typedef struct totals {
-    int64_t open;
+    int64_t open, waiting;
     uint64_t accepted, turned_away, requests, ids, received, sent, parked;
 } totals;
 
@@ -592,6 +745,7 @@ static totals total_of_loops(void) {
             continue;
         }
         sum.open += atomic_load_explicit(&m->open, memory_order_relaxed);
+        sum.waiting += atomic_load_explicit(&m->waiting, memory_order_relaxed);
         sum.accepted += load(&m->accepted);
         sum.turned_away += load(&m->turned_away);
         sum.ids += load(&m->ids);
@@ -619,14 +773,42 @@ static void write_server(FILE *to, const totals *sum, const client *it) {
 
 static void write_clients(FILE *to, const totals *sum, const client *it) {
     (void)it;
-    fprintf(to, "connected_clients:%" PRId64 "\r\nmaxclients:%" PRId64 "\r\n", sum->open,
-            settings_now()->connections_most);
+    fprintf(to,
+            "connected_clients:%" PRId64 "\r\nmaxclients:%" PRId64 "\r\nblocked_clients:%" PRId64
+            "\r\n",
+            sum->open, settings_now()->connections_most, sum->waiting);
+}
+
+/* What the process has in memory. */
+static uint64_t resident_bytes(void) {
+    unsigned long long size = 0, resident = 0;
+    FILE *from = fopen("/proc/self/statm", "re");
+    if (from != NULL) {
+        if (fscanf(from, "%llu %llu", &size, &resident) != 2) {
+            resident = 0;
+        }
+        fclose(from);
+    }
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void write_memory(FILE *to, const totals *sum, const client *it) {
+    (void)sum;
+    (void)it;
+    struct rusage usage = {0};
+    uint64_t bytes = resident_bytes();
+    getrusage(RUSAGE_SELF, &usage);
+    fprintf(to,
+            "used_memory:%" PRIu64 "\r\nused_memory_human:%.2fM\r\nused_memory_rss:%" PRIu64
+            "\r\nused_memory_peak:%" PRIu64 "\r\nmaxmemory:0\r\n",
+            bytes, (double)bytes / (1 << 20), bytes, (uint64_t)usage.ru_maxrss * 1024);
 }
 
 static void write_persistence(FILE *to, const totals *sum, const client *it) {
     (void)sum;
     (void)it;
-    fputs("loading:0\r\naof_enabled:0\r\n", to);
+    fputs("loading:0\r\nrdb_bgsave_in_progress:0\r\naof_enabled:0\r\naof_rewrite_in_progress:0\r\n",
+          to);
 }
 
 static void write_stats(FILE *to, const totals *sum, const client *it) {
@@ -642,6 +824,29 @@ static void write_replication(FILE *to, const totals *sum, const client *it) {
     (void)sum;
     (void)it;
     fputs("role:master\r\nconnected_slaves:0\r\n", to);
+}
+
+static void write_cpu(FILE *to, const totals *sum, const client *it) {
+    (void)sum;
+    (void)it;
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    fprintf(to, "used_cpu_sys:%lld.%06ld\r\nused_cpu_user:%lld.%06ld\r\n",
+            (long long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec,
+            (long long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
+}
+
+/* Keys are segments. */
+static void write_keyspace(FILE *to, const totals *sum, const client *it) {
+    size_t segments = 0;
+    (void)sum;
+    (void)it;
+    while (catalog_segment_at(segments) != NULL) {
+        segments++;
+    }
+    if (segments > 0) {
+        fprintf(to, "db0:keys=%zu,expires=0,avg_ttl=0\r\n", segments);
+    }
 }
 
 #define NAMES_TOLD 100 /* generators and segments each; /metrics has all */
@@ -669,9 +874,11 @@ static void write_firn(FILE *to, const totals *sum, const client *it) {
 static const struct {
     const char *name;
     section_function *write;
-} sections[] = {{"Server", write_server},           {"Clients", write_clients},
-                {"Persistence", write_persistence}, {"Stats", write_stats},
-                {"Replication", write_replication}, {"Firn", write_firn}};
+} sections[] = {{"Server", write_server}, {"Clients", write_clients},
+                {"Memory", write_memory}, {"Persistence", write_persistence},
+                {"Stats", write_stats},   {"Replication", write_replication},
+                {"CPU", write_cpu},       {"Keyspace", write_keyspace},
+                {"Firn", write_firn}};
 
 static bool section_is_asked(const resp_command *said, const char *name) {
     bool is = said->count == 1;
@@ -730,8 +937,8 @@ static enum outcome refuse_unknown(word name, resp_out *out) {
     return refuse_word(out, "unknown command ", name, ": COMMAND LIST tells which there are");
 }
 
-static enum outcome run_row(client *it, const resp_command *said, question *ask, resp_out *out) {
-    const command *row = command_find(said->words[0]);
+static enum outcome refuse_row(const client *it, const command *row, const resp_command *said,
+                               resp_out *out) {
     if (it->role == ROLE_NOBODY && (row == NULL || row->role != ROLE_NOBODY)) {
         resp_error(out, "NOAUTH", "Authentication required: AUTH TOKEN");
         return COMMAND_DONE;
@@ -749,6 +956,28 @@ static enum outcome run_row(client *it, const resp_command *said, question *ask,
                  row->arguments);
         return refuse(out, text);
     }
+    if (it->batch.is_open && is_refused_in_batch(row)) {
+        return refuse_word(out, "", said->words[0],
+                           " is not for a batch: send EXEC or DISCARD first");
+    }
+    return COMMAND_ASK;
+}
+
+static enum outcome run_row(client *it, const resp_command *said, question *ask, resp_out *out) {
+    const command *row = command_find(said->words[0]);
+    enum outcome outcome = refuse_row(it, row, said, out);
+    if (outcome != COMMAND_ASK) {
+        it->batch.is_spoiled = it->batch.is_open;
+        return outcome;
+    }
+    if (it->batch.is_open && !runs_at_once(row)) {
+        bool fits =
+            it->batch.count < BATCH_COMMANDS && said->size <= BATCH_BYTES - it->batch.length;
+        it->batch.is_spoiled = it->batch.is_spoiled || !fits;
+        return fits
+                   ? COMMAND_QUEUE
+                   : refuse(out, "a batch has at most 65536 commands and 1 MiB: send EXEC earlier");
+    }
     return row->run != NULL ? row->run(it, said, out) : read_question(it, row, said, ask, out);
 }
 
@@ -759,7 +988,7 @@ enum outcome command_run(client *it, const resp_command *said, question *ask, re
     }
     size_t before = out->length;
     enum outcome outcome = run_row(it, said, ask, out);
-    if (outcome != COMMAND_ASK && !out->failed) {
+    if (outcome != COMMAND_ASK && outcome != COMMAND_QUEUE && !out->failed) {
         meter_add(&it->worker->meter.requests[METER_OTHER], 1);
         meter_add(&it->worker->meter.refused[METER_OTHER],
                   out->length > before && out->text[before] == '-');

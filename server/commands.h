@@ -9,7 +9,19 @@
 
 #define CLIENT_NAME_SIZE 64
 
-/* Who is at the other end. */
+#define BATCH_BYTES    (1 << 20) /* of the commands between MULTI and EXEC */
+#define BATCH_COMMANDS 65536
+
+/* Commands that wait for EXEC, as they came. */
+typedef struct batch {
+    bool is_open, is_spoiled; /* spoiled: one of them was refused, so EXEC runs none */
+    bool runs;                /* EXEC was said: its bytes are the next to be read */
+    size_t count, length, room;
+    char *bytes;
+} batch;
+
+/* Who is at the other end. Its own thread changes it; what CLIENT LIST tells to other threads it
+ * changes under clients_lock. */
 typedef struct client {
     uint64_t id; /* never twice while the server runs */
     worker *worker;
@@ -19,9 +31,18 @@ typedef struct client {
     int64_t since_s;   /* of server_uptime_s */
     char address[64];
     char name[CLIENT_NAME_SIZE], library[CLIENT_NAME_SIZE], library_version[CLIENT_NAME_SIZE];
+    _Atomic int64_t heard_s; /* of server_uptime_s: when it last said something */
+    batch batch;
+    struct client *next, *previous; /* in the list of all */
 } client;
 
+/* As it is when it has just come, or said RESET. */
 void client_begin(client *it);
+/* From here to client_leave others may see it; leave frees its batch. */
+void client_enter(client *it);
+void client_leave(client *it);
+/* Keeps the bytes of a command for EXEC. False: there is no room, and EXEC will run nothing. */
+bool batch_keep(batch *it, const char *bytes, size_t length);
 
 enum reply_shape { SHAPE_INTEGER, SHAPE_TEXT, SHAPE_ID, SHAPE_OBJECT };
 
@@ -37,6 +58,7 @@ enum outcome {
     COMMAND_ASK,     /* request_answer is next */
     COMMAND_CLOSE,   /* the reply is written, and is the last one */
     COMMAND_PENALTY, /* a wrong token: command_penalty after a while */
+    COMMAND_QUEUE,   /* batch_keep is next, and then its reply */
 };
 
 /* Runs one command with at least one word. */

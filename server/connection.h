@@ -102,9 +102,11 @@ struct connection {
     int64_t late_ms;     /* since when its request waits, 0: it does not */
     int64_t progress_ms; /* when it was last seen to read */
     int64_t ending_ms;   /* since when it is told that nothing follows */
+    int64_t quiet_ms;    /* when the server ends: since when its socket is empty */
     enum waiting wait;
     bool is_unix, is_reading, is_counted, is_stranger;
     bool has_ended;  /* the client says nothing more */
+    bool is_ahead;   /* when the server ends: it sent more than we had read */
     bool is_leaving; /* its last reply is being written */
     bool is_ending;  /* nothing of it is looked at any more; it is closed when all is sent */
     bool is_closing;

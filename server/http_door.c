@@ -472,7 +472,8 @@ int http_door_open(listener all[], int count, int threads, firn_error *error) {
     for (int i = 0; i < count; i++) {
         int code = start_loop(&loops[i], &all[i], error);
         if (code != FIRN_OK) {
-            http_door_close(0);
+            http_door_end(0);
+            http_door_close();
             return code;
         }
         loop_count++;
@@ -480,13 +481,16 @@ int http_door_open(listener all[], int count, int threads, firn_error *error) {
     return FIRN_OK;
 }
 
-void http_door_close(int64_t ms) {
+void http_door_end(int64_t ms) {
     int64_t end = steady_ms() + ms;
     for (int i = 0; i < loop_count; i++) {
         atomic_store(&loops[i].end_ms, end);
         atomic_store(&loops[i].closing, true);
         MHD_quiesce_daemon(loops[i].daemon); /* no more clients; the socket stays the caller's */
     }
+}
+
+void http_door_close(void) {
     for (int i = 0; i < loop_count; i++) {
         pthread_join(loops[i].thread, NULL);
         MHD_stop_daemon(loops[i].daemon);

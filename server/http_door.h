@@ -7,7 +7,8 @@
 
 /* Starts the threads, each a worker. As resp_door.h has it. */
 int http_door_open(listener all[], int count, int threads, firn_error *error);
-void http_door_close(int64_t ms);
+void http_door_end(int64_t ms);
+void http_door_close(void);
 int64_t http_door_beat_ms(void);
 
 #endif

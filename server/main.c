@@ -45,9 +45,10 @@ typedef struct door {
     listener *all;
     int count;
     int (*open)(listener all[], int count, int threads, firn_error *error);
-    void (*close)(int64_t ms);
-    void (*news)(void); /* NULL: what waits there looks again by itself */
-    int threads;        /* each has a copy of every socket */
+    void (*end)(int64_t ms); /* clients get what they asked for, for so long; returns at once */
+    void (*close)(void);     /* when that is over */
+    void (*news)(void);      /* NULL: what waits there looks again by itself */
+    int threads;             /* each has a copy of every socket */
     bool is_open;
 } door;
 
@@ -65,9 +66,13 @@ static struct {
 } all = {.doors = {
              [DOOR_RESP] = {.name = "resp",
                             .open = resp_door_open,
+                            .end = resp_door_end,
                             .close = resp_door_close,
                             .news = resp_door_news},
-             [DOOR_HTTP] = {.name = "http", .open = http_door_open, .close = http_door_close},
+             [DOOR_HTTP] = {.name = "http",
+                            .open = http_door_open,
+                            .end = http_door_end,
+                            .close = http_door_close},
          }};
 
 /* What ends the process before it serves is told as the command does it. */
@@ -264,11 +269,14 @@ static void tell_doors(void *self) {
 
 /* Clients first, then what they were served from. */
 static void close_all(void) {
-    int64_t end = steady_ms() + all.config.set.stop_s * 1000;
+    for (int i = 0; i < DOOR_COUNT; i++) { /* both at once: none waits for the other's clients */
+        if (all.doors[i].is_open) {
+            all.doors[i].end(all.config.set.stop_s * 1000);
+        }
+    }
     for (int i = 0; i < DOOR_COUNT; i++) {
         if (all.doors[i].is_open) {
-            int64_t left = end - steady_ms();
-            all.doors[i].close(left > 0 ? left : 0);
+            all.doors[i].close();
         }
         listeners_close(all.doors[i].all, all.doors[i].count);
         free(all.doors[i].all);

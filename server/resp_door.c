@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LOOPS_MAX     64
@@ -34,6 +35,8 @@
 #define PENALTY_MS    500         /* until a wrong token is answered */
 #define LINGER_MS     1000        /* for a client to close after our last reply */
 #define LINGER_END_MS 100         /* the same when the server ends */
+#define AHEAD_BYTES   4096 /* unread when the server ends: its client does not wait for replies */
+#define QUIET_MS      50   /* for which such a client says nothing more before it is let go */
 #define SWEEP_MS      1000
 #define SWEEP_END_MS  20 /* when the server ends */
 #define MEMO_SIZE     256
@@ -169,9 +172,17 @@ static void enter_queue(chain *queue, connection *it, bool sorted) {
     chain_add(behind, &it->queue);
 }
 
+static void count_waiting(const connection *it, enum waiting next) {
+    bool was = it->wait == WAIT_LATER || it->wait == WAIT_ERRAND;
+    bool is = next == WAIT_LATER || next == WAIT_ERRAND;
+    atomic_fetch_add_explicit(&it->lane->worker->meter.waiting, (int)is - (int)was,
+                              memory_order_relaxed);
+}
+
 static void wait_for(connection *it, enum waiting what) {
     loop *on = loop_of(it);
     chain_remove(&it->queue);
+    count_waiting(it, what);
     it->wait = what;
     if (what == WAIT_NOTHING) {
         return;
@@ -376,6 +387,13 @@ static size_t take_command(connection *it, const char *bytes, unsigned *work) {
     case COMMAND_CLOSE:
         it->is_leaving = true;
         break;
+    case COMMAND_QUEUE:
+        if (batch_keep(&it->client.batch, bytes, said->size)) {
+            resp_status(&on->lane.out, "QUEUED");
+        } else {
+            resp_error(&on->lane.out, "OOM", "out of memory for a batch");
+        }
+        break;
     case COMMAND_DONE:
         break;
     }
@@ -388,7 +406,7 @@ static size_t take_command(connection *it, const char *bytes, unsigned *work) {
 /* The first command of the bytes. Returns how many it used; 0: it waits, or is not all there. */
 static size_t take(connection *it, const char *bytes, size_t length, unsigned *work) {
     loop *on = loop_of(it);
-    size_t used = take_alike(it, bytes, length, work);
+    size_t used = it->client.batch.is_open ? 0 : take_alike(it, bytes, length, work);
     if (used > 0 || it->wait != WAIT_NOTHING) {
         return used;
     }
@@ -438,8 +456,27 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
             break;
         }
         used += step;
+        if (it->client.batch.runs) { /* its bytes come before what is left of these */
+            wait_for(it, WAIT_TURN);
+            break;
+        }
     }
     return used;
+}
+
+/* Puts the commands of a batch in front of the rest, where they are read as if they had just come. */
+static bool take_batch(connection *it) {
+    batch *from = &it->client.batch;
+    if (it->length > 0 && !batch_keep(from, it->rest + it->start, it->length)) {
+        return false;
+    }
+    free(it->rest);
+    it->rest = from->bytes;
+    it->start = it->needed = 0;
+    it->length = from->length;
+    it->room = from->room;
+    *from = (batch){0};
+    return true;
 }
 
 /* A client that has said its token is no stranger any more; RESET makes it one again. */
@@ -450,6 +487,26 @@ static void count_strangers(connection *it) {
         it->begun_ms = now_ms(loop_of(it)); /* from here on it has slow_s to say its token */
         atomic_fetch_add(&door.strangers, is_stranger ? 1 : -1);
     }
+}
+
+/* When the server ends: has all been read that the client sent before it did? For a client that was
+ * not ahead of us that is so when its socket is empty. One that was may have more on its way, held up
+ * until we read: its socket has to stay empty for a while. */
+static bool is_drained(connection *it) {
+    int fd, unread = 0;
+    int64_t now = now_ms(loop_of(it));
+    if (it->has_ended || uv_fileno(&it->uv.handle, &fd) != 0 || ioctl(fd, FIONREAD, &unread) != 0) {
+        return true;
+    }
+    it->is_ahead = it->is_ahead || unread >= AHEAD_BYTES;
+    if (unread > 0) {
+        it->quiet_ms = 0;
+        return false;
+    }
+    if (it->is_ahead && it->quiet_ms == 0) {
+        it->quiet_ms = now;
+    }
+    return !it->is_ahead || now - it->quiet_ms >= QUIET_MS;
 }
 
 /* Sends the replies of a turn and settles what comes next. */
@@ -464,7 +521,8 @@ static void finish(connection *it, bool has_used) {
     if (it->wait == WAIT_NOTHING) {
         it->late_ms = 0;
     }
-    if (it->is_leaving || ((it->has_ended || on->is_ending) && it->wait == WAIT_NOTHING)) {
+    if (it->is_leaving ||
+        ((it->has_ended || (on->is_ending && is_drained(it))) && it->wait == WAIT_NOTHING)) {
         wait_for(it, WAIT_NOTHING);
         connection_end(it);
         return;
@@ -490,6 +548,9 @@ static void serve(connection *it, const char *bytes, size_t length, bool is_rest
     } else if (used < length && !connection_keep(it, bytes + used, length - used)) {
         connection_close(it);
     }
+    if (it->client.batch.runs && !take_batch(it)) {
+        connection_close(it);
+    }
     finish(it, used > 0);
     if (on->answered > 0) {
         meter_time(&on->lane.worker->meter, on->answered, uv_hrtime() - begun);
@@ -511,6 +572,7 @@ static void on_bytes(connection *it, const char *bytes, size_t length) {
     if (it->is_ending || it->is_closing) {
         return;
     }
+    atomic_store_explicit(&it->client.heard_s, server_uptime_s(), memory_order_relaxed);
     if (it->length == 0 && it->wait == WAIT_NOTHING) {
         serve(it, bytes, length, false);
     } else if (!connection_keep(it, bytes, length)) {
@@ -544,9 +606,10 @@ static void on_ended(connection *it) {
 static void on_gone(connection *it) {
     loop *on = loop_of(it);
     let_waiter_go(it);
-    chain_remove(&it->queue);
+    wait_for(it, WAIT_NOTHING);
     chain_remove(&it->all);
     if (it->is_counted) {
+        client_leave(&it->client);
         it->client.role = ROLE_ISSUE;
         count_strangers(it);
         atomic_fetch_sub(&door.open, 1);
@@ -800,7 +863,9 @@ static void welcome(loop *it, int fd, const listener *at) {
     one->client.id = atomic_fetch_add(&door.next_id, 1) + 1;
     one->client.worker = it->lane.worker;
     one->client.since_s = server_uptime_s();
+    atomic_store(&one->client.heard_s, one->client.since_s);
     client_begin(&one->client);
+    client_enter(&one->client);
     count_strangers(one);
     meter_add(&it->lane.worker->meter.accepted, 1);
     atomic_fetch_add_explicit(&it->lane.worker->meter.open, 1, memory_order_relaxed);
@@ -858,6 +923,9 @@ static void sweep_one(connection *it, int64_t now) {
         connection_close(it);
     } else if (it->is_ending && it->unsent_seen == 0 && is_past(now, it->ending_ms, linger_ms)) {
         connection_close(it);
+    } else if (loop_of(it)->is_ending && it->wait == WAIT_NOTHING && !it->is_ending &&
+               is_drained(it)) {
+        connection_end(it);
     } else if (idle_ms > 0 && it->wait == WAIT_NOTHING && is_past(now, it->heard_ms, idle_ms)) {
         connection_end(it);
     }
@@ -909,35 +977,24 @@ static void end_all(loop *it) {
     }
 }
 
-/* Who has nothing more to be answered is told that nothing follows. */
-static void on_last_round(uv_timer_t *timer) {
-    loop *it = timer->data;
-    chain *next;
-    for (chain *at = it->lane.all.next; at != &it->lane.all; at = next) {
-        next = at->next;
-        connection *one = (connection *)((char *)at - offsetof(connection, all));
-        if (one->wait == WAIT_NOTHING) {
-            connection_end(one);
-        }
-    }
-    uv_timer_start(&it->sweep, on_sweep, 0, SWEEP_END_MS);
-}
-
-/* A timer comes before the sockets in a round of the loop, so between two there is a round in which
- * all that lies in them is heard. */
-static void on_round(uv_timer_t *timer) {
-    uv_timer_start(timer, on_last_round, 1, 0);
-}
-
-/* What clients have sent already is still answered. */
+/* What clients have sent already is still answered; who has nothing more to be answered is told that
+ * nothing follows, by the sweep. */
 static void begin_end(loop *it) {
+    for (int i = 0; i < it->listener_count;
+         i++) { /* who stands in the kernel's queue has sent too */
+        on_connection(&it->polls[i], 0, UV_READABLE);
+    }
     it->is_ending = true;
     it->end_ms = now_ms(it) + door.stop_ms;
     uv_timer_stop(&it->accepting);
     for (int i = 0; i < it->listener_count; i++) {
         uv_close((uv_handle_t *)&it->polls[i], NULL);
     }
-    uv_timer_start(&it->sweep, on_round, 1, 0);
+    for (chain *at = it->lane.all.next; at != &it->lane.all; at = at->next) {
+        connection *one = (connection *)((char *)at - offsetof(connection, all));
+        one->is_ahead = !one->is_reading || one->length >= AHEAD_BYTES;
+    }
+    uv_timer_start(&it->sweep, on_sweep, 1, SWEEP_END_MS);
 }
 
 /* ---- begin ----------------------------------------------------------------------------------- */
@@ -1023,7 +1080,8 @@ int resp_door_open(listener all[], int count, int loops, firn_error *error) {
         error->code = code;
         snprintf(error->text, sizeof error->text,
                  "%d threads for Redis clients cannot be had: fewer by loops=", loops);
-        resp_door_close(0);
+        resp_door_end(0);
+        resp_door_close();
     }
     return code;
 }
@@ -1036,12 +1094,15 @@ static void ring(loop *it) {
     pthread_mutex_unlock(&it->lock);
 }
 
-void resp_door_close(int64_t ms) {
+void resp_door_end(int64_t ms) {
     door.stop_ms = ms;
     atomic_store(&door.is_ending, true);
     for (int i = 0; i < door.count; i++) {
         ring(door.loops[i]);
     }
+}
+
+void resp_door_close(void) {
     for (int i = 0; i < door.count; i++) {
         uv_thread_join(&door.loops[i]->thread);
     }

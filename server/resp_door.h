@@ -8,9 +8,11 @@
 /* Starts so many loops, each a thread and a worker; the i-th serves every listener j with j % loops
  * == i. The listeners stay the caller's. FIRN_EMEMORY, FIRN_ESYSTEM. */
 int resp_door_open(listener all[], int count, int loops, firn_error *error);
-/* Takes no new clients; answers what has arrived; then closes each. Returns when all are gone, after
- * `ms` at the latest, with the threads joined. */
-void resp_door_close(int64_t ms);
+/* From now on there are no new clients; each is answered all that it has sent, for at most `ms`, and then
+ * closed. Returns at once. */
+void resp_door_end(int64_t ms);
+/* After that: when all are gone, with the threads joined. */
+void resp_door_close(void);
 /* How long ago the slowest loop last came round: a loop beats every second. */
 int64_t resp_door_beat_ms(void);
 /* A keeper has news: requests that wait are tried again. Any thread, never blocks. */

@@ -32,6 +32,7 @@ typedef struct meter {
     _Atomic uint64_t accepted, turned_away, closed_slow, closed_broken; /* connections */
     _Atomic uint64_t parked; /* requests that had to wait for a window, a lead or the store */
     _Atomic int64_t open;    /* connections now */
+    _Atomic int64_t waiting; /* of them those whose request waits, of Redis clients */
 } meter;
 
 typedef struct worker {

@@ -75,6 +75,39 @@ int64_t firn__range_next_step(int64_t step, int64_t least, int64_t age_ms) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* The first byte of a name that is no UTF-8 (RFC 3629), counted from 1; 0: all of it is. Such a name
+ * could be neither shown nor kept by every store. */
+static size_t not_utf8(const char *name) {
+    const unsigned char *at = (const unsigned char *)name;
+    while (*at != '\0') {
+        size_t size = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+        bool good = size > 0 && *at < 0xf5 && !(*at == 0xe0 && at[1] < 0xa0) &&
+                    !(*at == 0xed && at[1] >= 0xa0) && !(*at == 0xf0 && at[1] < 0x90) &&
+                    !(*at == 0xf4 && at[1] >= 0x90);
+        for (size_t i = 1; good && i < size; i++) {
+            good = (at[i] & 0xc0) == 0x80; /* which a zero is not */
+        }
+        if (!good) {
+            return (size_t)(at - (const unsigned char *)name) + 1;
+        }
+        at += size;
+    }
+    return 0;
+}
+
+static int check_name(const char *key, firn_error *error) {
+    if (key == NULL || key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE) {
+        return firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters",
+                          FIRN_KEY_SIZE - 1);
+    }
+    size_t wrong = not_utf8(key);
+    return wrong == 0
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EUSAGE,
+                            "the name of an integer is not UTF-8 at byte %zu: write it in UTF-8",
+                            wrong);
+}
+
 static int read_pair(firn_range *range, const firn__pair *pair, firn_error *error) {
     const struct {
         const char *name;
@@ -163,10 +196,8 @@ int firn_range_open(firn_range **out, const char *key, const char *text, firn_st
                           .start = 1,
                           .end = FIRN_SLOT_MAX - 1,
                           .adapt = 1};
-    int code = key == NULL || key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE
-                   ? firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters",
-                                FIRN_KEY_SIZE - 1)
-                   : firn__keys_split(&keys, text, error);
+    int code = check_name(key, error);
+    code = code == FIRN_OK ? firn__keys_split(&keys, text, error) : code;
     for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
         started = started || strcmp(keys.fields[i].name, "start") == 0;
         code = read_pair(range, &keys.fields[i], error);

@@ -39,6 +39,7 @@ refuses "help for what is no command" 2 "help takes one command, not 'nwe'" help
 refuses "a word that nodes does not know" 2 "nodes lists, or frees one" nodes snowflake
 refuses "a key that nodes does not know" 2 "no key of nodes" nodes node=3
 refuses "segment without a key" 2 "segment needs a KEY" segment
+refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
 refuses "segment with a key it does not know" 2 "increments?.*increment" segment orders incremnt=3 "$unsafe"
 refuses "a measurement by no name" 2 "did you mean uuid7" bench uuid77
 refuses "epoch= that is no instant" 2 "epoch=soon" new snowflake epoch=soon

@@ -44,14 +44,11 @@ refuses_resp "INCRBY -1 is refused" "ERR .*1 to" INCRBY counter -1
 refuses_resp "INCRBY x is refused" "ERR " INCRBY counter x
 refuses_resp "SET is refused and says what to use" "ERR unknown command 'SET': .*INCR" SET counter 1
 refuses_resp "DEL too" "ERR unknown command 'DEL'" DEL counter
-refuses_resp "MULTI says what to do in redis-py" "ERR unknown command 'MULTI': .*pipeline\(transaction=False\)" MULTI
 for asked in 'FIRN.NEW' 'FIRN.PACK' 'FIRN.SCHEMES' 'FIRN.SHOW 123 SCHEME'; do
     # shellcheck disable=SC2086
     refuses_resp "$asked of nothing says where the list is" "ERR there is no .*'qqqqqqqqqqqq': FIRN.SCHEMES and GET /v1/schemes list" $asked qqqqqqqqqqqq
 done
-for word in EXEC DISCARD WATCH; do
-    refuses_resp "$word says that there are no transactions" "ERR unknown command '$word': there are no transactions" $word
-done
+refuses_resp "WATCH says that nothing can be undone" "ERR unknown command 'WATCH': a batch is no transaction" WATCH
 refuses_resp "INCRBY takes no more than block_most" "ERR count=1000001 is out of bounds: ask for 1 to 1000000 \(block_most\)" INCRBY counter 1000001
 refuses_resp "so does FIRN.BLOCK" "ERR .*block_most" FIRN.BLOCK counter COUNT 1000001
 refuses_resp "FIRN.NEW of a segment says what it is" "ERR 'counter' is a segment and no generator: INCR counter" FIRN.NEW counter
@@ -63,7 +60,7 @@ says_resp "SELECT 0" OK SELECT 0
 says_resp "CONFIG GET" "$(printf 'save\n\nappendonly\nno')" CONFIG GET 'save' append\*
 says_resp "COMMAND COUNT counts what COMMAND LIST lists" "$(ask_resp COMMAND LIST | wc -l)" COMMAND COUNT
 same "COMMAND DOCS has a line of help for each" "$(ask_resp COMMAND COUNT)" "$(ask_resp COMMAND DOCS | grep -cx summary)"
-same "INFO has the sections that clients read" "Server Clients Persistence Stats Replication Firn" \
+same "INFO has the sections that clients read" "Server Clients Memory Persistence Stats Replication CPU Keyspace Firn" \
     "$(ask_resp INFO | tr -d '\r' | sed -n 's/^# //p' | paste -sd' ')"
 same "INFO of one section is that section" "Firn" "$(ask_resp INFO firn | tr -d '\r' | sed -n 's/^# //p')"
 same "maps of RESP3 are maps" "firn" "$(ask_resp --json -3 HELLO 3 | jq -r .server)"

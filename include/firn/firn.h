@@ -580,7 +580,7 @@ FIRN_API void firn_job_close(firn_job *job);
 typedef struct firn_range firn_range;
 
 /* Integers on a store, unique under their key: serial (step 1), ticket (increment and offset),
- * segment (adaptive step). keys: kind=serial|ticket|segment step=N increment=N offset=N start=N
+ * segment (adaptive step). `key`: its name, 1..63 bytes of UTF-8. keys: kind=serial|ticket|segment step=N increment=N offset=N start=N
  * end=N adapt=0|1. The store outlives the range. */
 FIRN_API int firn_range_open(firn_range **range, const char *key, const char *keys,
                              firn_store *store, const firn_clock *clock, firn_error *error);

@@ -2,6 +2,8 @@
 """The door for Redis clients byte by byte: what comes in pieces or is broken, who may ask what, requests that wait, what
 two servers on one store issue, and Debian's client for Python."""
 import os
+import signal
+import socket
 import threading
 import time
 
@@ -269,6 +271,145 @@ def two_servers_on_one_store():
         ended(one)
 
 
+def what_was_sent_before_the_end():
+    """What the kernel took before SIGTERM is answered, to the last command; who goes on is not waited for."""
+    for sentence, setup in {"": {}, "through a small window, ": {"buffer": 4096}}.items():
+        it = server(f"end{len(setup)}", stop_s=60).start()
+        with Client(it.port) as client, Client(it.port) as going_on:
+            if setup:
+                client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, setup["buffer"])
+            count = 30_000 if setup else 100_000
+            sent = command("INCR", "counted") * count
+            found = []
+            reader = threading.Thread(target=lambda: found.extend(all_replies(client)))
+            if setup:
+                reader.start()
+            client.send(sent)
+            it.process.send_signal(signal.SIGTERM)
+            if not setup:
+                reader.start()
+            reader.join()
+            tap.same(f"{sentence}{count} commands sent before SIGTERM are answered in their order", [str(i) for i in range(1, count + 1)], found)
+        tap.same("and the server ends with 0", 0, it.process.wait(serving.PATIENCE_S))
+    it = server("end_loop", stop_s=60).start()
+    with Client(it.port) as client:
+        client.ask("INCR", "counted")
+        it.process.send_signal(signal.SIGTERM)
+        begun, asked = time.monotonic(), 0
+        try:
+            while client.ask("INCR", "counted"):
+                asked += 1
+        except (EOFError, OSError):
+            pass
+        tap.check("a client that asks again and again is not served until stop_s is over", time.monotonic() - begun < 30, asked)
+    tap.same("and the server ends with 0", 0, it.process.wait(serving.PATIENCE_S))
+
+
+def batches():
+    it = server("batch").start()
+    with Client(it.port) as client, Client(it.port) as other:
+        tap.same("EXEC alone is refused", "ERR", refusal(client, "EXEC"))
+        tap.same("DISCARD too", "ERR", refusal(client, "DISCARD"))
+        tap.same("MULTI begins a batch", "OK", client.ask("MULTI"))
+        tap.same("whose commands are kept", ["QUEUED"] * 3, [client.ask("INCR", "b"), client.ask("INCR", "b"), client.ask("PING")])
+        tap.same("and not run", None, other.ask("GET", "b"))
+        tap.same("until EXEC runs them in their order", [1, 2, "PONG"], client.ask("EXEC"))
+        tap.same("then the batch is over", 3, client.ask("INCR", "b"))
+        tap.check("an empty one is an empty list", client.ask("MULTI") == "OK" and client.ask("EXEC") == [])
+        client.ask("MULTI")
+        client.ask("INCR", "b")
+        tap.same("DISCARD drops it", "OK", client.ask("DISCARD"))
+        tap.same("so that nothing was taken", "3", client.ask("GET", "b"))
+        client.ask("MULTI")
+        tap.same("a command that is none is refused at once", "ERR", refusal(client, "SET", "b", 1))
+        tap.same("others are kept", "QUEUED", client.ask("INCR", "b"))
+        tap.same("but EXEC runs none", "EXECABORT", refusal(client, "EXEC"))
+        tap.same("of them", "3", client.ask("GET", "b"))
+        client.ask("MULTI")
+        tap.same("MULTI within a batch is refused", "ERR", refusal(client, "MULTI"))
+        tap.same("RESET ends it", "RESET", client.ask("RESET"))
+        tap.same("for good", "ERR", refusal(client, "EXEC"))
+        client.ask("MULTI")
+        client.ask("INCRBY", "b", "0")
+        client.ask("INCR", "b")
+        client.send(command("EXEC") + command("INCR", "b"))
+        found = client.read()
+        tap.check("a command that fails stops no other", str(found[0]).startswith("ERR") and found[1] == 4, found)
+        tap.same("and what follows EXEC comes behind it", 5, client.read())
+        many = 5000
+        whole = command("MULTI") + command("INCR", "c") * many + command("EXEC") + command("PING")
+        for pieces in (7919, len(whole)):
+            before = int(client.ask("GET", "c") or 0)
+            for i in range(0, len(whole), pieces):
+                client.send(whole[i : i + pieces])
+            head = [client.read() for _ in range(many + 1)]
+            got = client.read()
+            tap.same(f"a long batch in pieces of {pieces}", (["OK"] + ["QUEUED"] * many, [*range(before + 1, before + many + 1)], "PONG"), (head, got, client.read()))
+        client.send(b"MULTI\r\nINCR c\r\nFIRN.NEW uuid7\r\nEXEC\r\n")
+        found = [client.read() for _ in range(4)]
+        tap.check("typed lines make one too", found[:3] == ["OK", "QUEUED", "QUEUED"] and len(found[3]) == 2, found)
+        client.send(command("MULTI") + command("ECHO", "x" * 60000) * 18)
+        found = [str(client.read()) for _ in range(19)]
+        tap.check("one of more than a MiB is refused", found[17] == "QUEUED" and found[18].startswith("ERR a batch has at most"), found[17:])
+        tap.same("and not run", "EXECABORT", refusal(client, "EXEC"))
+        client.send(command("MULTI") + command("INCR", "d") * 1000 + command("EXEC"))
+    with Client(it.port) as client:
+        tap.check("who leaves with a batch harms nobody", client.ask("PING") == "PONG")
+    ended(it)
+    it = server("batch_waits", NARROW, wait_ms=10000).start()
+    with Client(it.port) as client:
+        client.send(command("MULTI") + command("FIRN.NEW", "narrow") * 60 + command("INCR", "new") + command("EXEC"))
+        replies = [client.read() for _ in range(63)]
+        ids = [int(one) for one in replies[62][:60]]
+        tap.check("a batch whose commands wait is answered in its order", all(a < b for a, b in zip(ids, ids[1:])) and replies[62][60] == 1)
+    ended(it)
+
+
+def pairs_of(line):
+    return dict(pair.split("=", 1) for pair in line.split())
+
+
+def what_monitors_ask():
+    """The fields by which redis-cli --stat, redis-py and others go: each is there, and a number where they want one."""
+    it = server("monitors", tokens=tokens()).start()
+    with Client(it.port) as admin, Client(it.port) as client:
+        admin.ask("AUTH", ADMIN)
+        client.ask("AUTH", ISSUE)
+        client.ask("CLIENT", "SETNAME", "one")
+        client.ask("INCR", "k")
+        info = dict(line.split(":", 1) for line in admin.ask("INFO").split("\r\n") if ":" in line)
+        for name in ("used_memory", "connected_clients", "blocked_clients", "total_commands_processed", "total_connections_received", "uptime_in_seconds"):
+            tap.check(f"INFO has {name}, a number", info.get(name, "").isdigit(), info.get(name))
+        tap.same("INFO counts keys", "keys=1,expires=0,avg_ttl=0", info["db0"])
+        tap.check("memory is what the process has", 1 << 20 < int(info["used_memory"]) < 1 << 32, info["used_memory"])
+        mine = pairs_of(client.ask("CLIENT", "INFO"))
+        numbers = "id age idle db sub psub multi qbuf qbuf-free obl argv-mem oll omem tot-mem resp".split()
+        tap.same("CLIENT INFO has all that redis-py reads as numbers", [], [name for name in numbers if not mine.get(name, "").lstrip("-").isdigit()])
+        tap.same("and its name and user", ("one", "issue"), (mine["name"], mine["user"]))
+        tap.same("CLIENT LIST is an admin's", "NOPERM", refusal(client, "CLIENT", "LIST"))
+        listed = [pairs_of(line) for line in admin.ask("CLIENT", "LIST").splitlines()]
+        tap.same("who sees all", {"admin", "issue"}, {one["user"] for one in listed})
+        tap.same("by their names", {"", "one"}, {one["name"] for one in listed})
+        client.close()
+        serving.wait_for("one to be gone", lambda: len(admin.ask("CLIENT", "LIST", "TYPE", "normal").splitlines()) == 1)
+        flags = {words[0]: set(words[2]) for words in admin.ask("COMMAND", "INFO", "incr", "incrby", "firn.new", "firn.block", "get", "firn.show", "firn.nodes")}
+        tap.same("commands that take something write", {"incr", "incrby", "firn.new", "firn.block"}, {name for name, all_ in flags.items() if "write" in all_})
+        tap.same("the others read", {"get", "firn.show", "firn.nodes"}, {name for name, all_ in flags.items() if "readonly" in all_})
+    ended(it)
+
+
+def names_that_are_no_text():
+    it = server("names").start()
+    with Client(it.port) as client:
+        for name in (b"\xff", b"a\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80"):
+            client.send(command("INCR", name))
+            refused = str(client.read())
+            tap.check(f"a segment {name!r} is refused with a clear line", refused.startswith("ERR") and "UTF-8" in refused, refused)
+        tap.same("one in another script is made", 1, client.ask("INCR", "Bestellung-\u00e4\u6570\U0001f600"))
+    tap.same("over HTTP too", 400, it.get("/v1/segments/%FF")[0])
+    ended(it)
+
+
 def python3_redis():
     try:
         import redis
@@ -290,6 +431,12 @@ def python3_redis():
     for _ in range(1000):
         pipe.incr("python")
     tap.same("a pipeline is answered in its order", [*range(12, 1012)], pipe.execute())
+    pipe = client.pipeline()
+    for _ in range(10):
+        pipe.incr("python")
+    tap.same("so is one as redis-py makes it when nothing is said", [*range(1012, 1022)], pipe.execute())
+    tap.check("CLIENT INFO is read", client.client_info()["name"] == "test")
+    tap.check("CLIENT LIST too", [one["name"] for one in client.client_list()] == ["test"])
     ids = client.execute_command("FIRN.NEW", "snowflake", "COUNT", 1000)
     tap.same("IDs are texts", (1000, {str}), (len(set(ids)), {type(one) for one in ids}))
     try:
@@ -310,6 +457,10 @@ tap.run(
         others_come_in_between,
         what_a_range_has_not,
         requests_that_wait,
+        what_was_sent_before_the_end,
+        batches,
+        what_monitors_ask,
+        names_that_are_no_text,
         two_servers_on_one_store,
         python3_redis,
     ]
