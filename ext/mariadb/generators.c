@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHIFT_MS = 1000, NUMBER_MOST = 2000000000 };
+#define JOBS_NS "firn_stamp of SQL"
+
+enum { SHIFT_MS = 1000, NUMBER_MOST = 2000000000, JOBS_MOST = 16 };
 
 /* Said in the server's error log. */
 static void put_notice(void *self, const char *text) {
@@ -293,6 +295,61 @@ static int draw(uint64_t *digest, char seed[33], firn_error *error) {
     return FIRN_OK;
 }
 
+/* How many nodes this server's SQL may take for good. */
+static int jobs_most(int64_t *most, firn_error *error) {
+    const char *text = getenv("FIRN_JOBS");
+    char word[64];
+    *most = JOBS_MOST;
+    if (text == NULL || text[0] == '\0') {
+        return FIRN_OK;
+    }
+    snprintf(word, sizeof word, "FIRN_JOBS=%s", text);
+    return take_number(most, word, error);
+}
+
+/* MariaDB asks for no right before it calls a loadable function, so whoever may write SQL takes nodes
+ * for good. They are counted in the store: all nodes of a scheme are never used up. */
+static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
+    firn_mark held = {0, 0};
+    int64_t most, first;
+    int code = jobs_most(&most, error);
+    if (code == FIRN_OK && getentropy(&mine->grant, sizeof mine->grant) != 0) {
+        code = set_error(error, FIRN_EENTROPY, "the system gives no randomness: try again");
+    }
+    mine->grant = (mine->grant & INT64_MAX) | 1;
+    firn_request request = {.ns = JOBS_NS,
+                            .row = "count",
+                            .key = "1",
+                            .count = 1,
+                            .latest = most > 0 ? most - 1 : 0,
+                            .grant = mine->grant,
+                            .note = "jobs that SQL has begun"};
+    if (code == FIRN_OK) {
+        code = most > 0 ? firn_store_reserve(store, &request, &first, &held, error) : FIRN_EBUSY;
+    }
+    if (code == FIRN_EBUSY) {
+        return set_error(error, FIRN_EBUSY,
+                         "%" PRId64 " jobs took a node for good through SQL, all that may: set "
+                         "FIRN_JOBS in the server's environment to more",
+                         most);
+    }
+    mine->high = first + 1;
+    return code;
+}
+
+static int open_counted(firn_job **job, const firn_job_config *config, firn_error *error) {
+    firn_mark mine = {0, 0};
+    int code = take_turn(config->store, &mine, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn_job_open(job, config, error);
+    if (code != FIRN_OK) { /* it took no node: the turn is given back, if nobody else came */
+        firn_store_give_back(config->store, JOBS_NS, "1", &mine, mine.high - 1, NULL);
+    }
+    return code;
+}
+
 int job_begin(firn_job **job, const char *scheme, const char *name, const char *options,
               firn_error *error) {
     job_options it;
@@ -318,7 +375,10 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
         const char *url = it.store[0] != '\0' ? it.store : store_url(options);
         code = firn_store_open(&config.store, url, &store_options, error);
     }
-    code = code == FIRN_OK ? firn_job_open(job, &config, error) : code;
+    if (code == FIRN_OK) {
+        code = config.store != NULL ? open_counted(job, &config, error)
+                                    : firn_job_open(job, &config, error);
+    }
     firn_store_close(config.store);
     return code;
 }
