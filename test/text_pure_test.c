@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "chance.h"
+#include "sanitized.h"
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
@@ -450,6 +451,13 @@ static size_t place_of(const model *m, uint32_t bits, const char *text, size_t a
     return at;
 }
 
+/* Every byte; in the build with sanitizers one of 17, others at each place. */
+#define BYTE_STEP (SANITIZED ? 17 : 1)
+
+static int first_byte(size_t place) {
+    return (int)(place % BYTE_STEP);
+}
+
 static void each_wrong_character_is_refused_at_its_place(void **state) {
     (void)state;
     for (size_t i = 0; i < MODELS; i++) {
@@ -461,7 +469,7 @@ static void each_wrong_character_is_refused_at_its_place(void **state) {
                 size_t length = strlen(firn_format(text, &id, m->form));
                 for (size_t at = 0; at < length; at++) {
                     const char kept = text[at];
-                    for (int c = 0; c < 256; c++) {
+                    for (int c = first_byte(at); c < 256; c += BYTE_STEP) {
                         text[at] = (char)c;
                         check_text(m, widths[w], text, length, place_of(m, widths[w], text, at),
                                    at);
@@ -498,7 +506,7 @@ static void each_longer_text_is_refused_or_says_more(void **state) {
                 char text[FIRN_TEXT_SIZE + 1];
                 firn_id id = some(n, widths[w]);
                 size_t length = strlen(firn_format(text, &id, m->form));
-                for (int c = 0; c < 256; c++) {
+                for (int c = first_byte(n); c < 256; c += BYTE_STEP) {
                     text[length] = (char)c;
                     size_t at = place_of(m, widths[w], text, length);
                     check_text(m, widths[w], text, length + 1,
@@ -518,7 +526,7 @@ static void no_two_short_texts_give_one_id(void **state) {
         for (uint32_t bits = 1; bits <= 12; bits++) {
             uint32_t read = 0;
             for (uint32_t n = 0; !m->dashes && m->form != FIRN_FORM_TYPEID && n < 256 + 256 * 256;
-                 n++) {
+                 n += n < 256 ? 1 : BYTE_STEP) {
                 char text[3] = {(char)(n < 256 ? n : n / 256 - 1), (char)(n % 256), '\0'};
                 size_t length = n < 256 ? 1 : 2;
                 char back[FIRN_TEXT_SIZE];
@@ -529,7 +537,8 @@ static void no_two_short_texts_give_one_id(void **state) {
                     read += (uint32_t)alike(&models[0], back, text, length);
                 }
             }
-            if (firn_form_width(m->form, bits) <= 2 && !m->dashes && m->form != FIRN_FORM_TYPEID) {
+            if (!SANITIZED && firn_form_width(m->form, bits) <= 2 && !m->dashes &&
+                m->form != FIRN_FORM_TYPEID) {
                 assert_int_equal(read, UINT32_C(1) << bits);
             }
         }
