@@ -3,12 +3,14 @@
  * transaction that compares the revisions of what it was computed from, so that a late copy of it
  * can do nothing. Takes nothing from libfirn.
  *
- * What it makes: PREFIXnamespace/NS, a text "FLOOR CLUSTER TERM BACK ROW", and PREFIXmark/NS, a zero
- * byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps the order of names.
+ * What it makes: PREFIXstore, a text "LOSSES CLUSTER TERM ORIGIN", PREFIXnamespace/NS, a text "FLOOR
+ * LOSSES ROW", and PREFIXmark/NS, a zero byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps
+ * the order of names.
  *
- * Identity: the cluster's ID and its Raft term, which never falls in one cluster; and what this
- * handle saw: a revision lower than an earlier one. BACK is the highest revision that is known to
- * have been lost when that was last reckoned with. */
+ * The store went back where the cluster's ID is another one than in its record, or the Raft term, which
+ * never falls in one cluster, is lower; or where this handle saw more: another store (ORIGIN is drawn
+ * when it is made), a higher revision, a namespace that is gone, a higher mark. LOSSES counts how often
+ * that was noticed. */
 #include "module.h"
 
 #include <curl/curl.h>
@@ -42,15 +44,17 @@ typedef struct bytes {
     size_t length;
 } bytes;
 
-/* What a namespace and one key of it stand at. */
+/* What the store, a namespace and one key of it stand at. */
 typedef struct state {
-    bool known;  /* read, or written by this handle */
-    bool fresh;  /* read in this verb */
-    bool wasted; /* what this verb wrote turned out to be in another cluster */
+    bool known;   /* read, or written by this handle */
+    bool fresh;   /* read in this verb */
+    bool wasted;  /* what this verb wrote turned out to be in another cluster */
+    bool all_new; /* names without a record are new ones: see MODULE_ALL_NAMES */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
-    int64_t ns_revision, mark_revision; /* 0: there is none */
-    int64_t floor, back;
-    uint64_t cluster, term;
+    int64_t store_revision, ns_revision, mark_revision; /* 0: there is none */
+    int64_t losses, ns_losses;      /* of the store; when the namespace was last reserved from */
+    uint64_t cluster, term, origin; /* of the store's record */
+    int64_t floor;
     char row[FIRN_ROW_SIZE], note[FIRN_NOTE_SIZE];
     firn_mark mark;
 } state;
@@ -75,8 +79,10 @@ typedef struct store {
     state last;             /* of the last reservation */
     uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
     int64_t revision;       /* the highest seen */
-    int64_t lost;           /* the highest revision seen before it fell, 0: it never did */
-    int64_t back;           /* the highest BACK read */
+    int64_t losses;         /* of the store when this handle last reserved, -1: it knows nothing */
+    uint64_t origin;        /* likewise */
+    bool suspect;           /* what was answered contradicts what this handle knows */
+    module_last least;
 } store;
 
 FIRN_API extern const firn_store_ops firn_store_module;
@@ -567,6 +573,8 @@ static int ready(store *self, firn_error *error) {
     if (module_forked(&self->pid)) {
         hang_up(self, true);
         self->greeted = false;
+        self->last.known = false;
+        module_forget(&self->least); /* the parent may give it back */
         module_retry_worked(&self->retry);
     }
     if (module_retry_waits(&self->retry)) {
@@ -580,6 +588,10 @@ static int ready(store *self, firn_error *error) {
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
+
+static void name_store(bytes *out, const store *self) {
+    out->length = (size_t)snprintf(out->at, sizeof out->at, "%sstore", self->prefix);
+}
 
 static void name_namespace(bytes *out, const store *self, const char *ns) {
     out->length = (size_t)snprintf(out->at, sizeof out->at, "%snamespace/%s", self->prefix, ns);
@@ -600,15 +612,24 @@ static bool next_number(uint64_t *out, const char **at) {
     return true;
 }
 
+static bool read_store(state *out, const char *text) {
+    uint64_t losses;
+    if (!next_number(&losses, &text) || losses >= INT64_MAX || !next_number(&out->cluster, &text) ||
+        !next_number(&out->term, &text) || !module_uint64(&out->origin, text, strlen(text))) {
+        return false;
+    }
+    out->losses = (int64_t)losses;
+    return true;
+}
+
 static bool read_namespace(state *out, const char *text) {
-    uint64_t floor, back;
-    if (!next_number(&floor, &text) || floor > FIRN_SLOT_MAX ||
-        !next_number(&out->cluster, &text) || !next_number(&out->term, &text) ||
-        !next_number(&back, &text) || back > INT64_MAX || strlen(text) >= sizeof out->row) {
+    uint64_t floor, losses;
+    if (!next_number(&floor, &text) || floor > FIRN_SLOT_MAX || !next_number(&losses, &text) ||
+        losses > INT64_MAX || strlen(text) >= sizeof out->row) {
         return false;
     }
     out->floor = (int64_t)floor;
-    out->back = (int64_t)back;
+    out->ns_losses = (int64_t)losses;
     strcpy(out->row, text);
     return true;
 }
@@ -624,7 +645,8 @@ static bool read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *te
     return true;
 }
 
-/* Which cluster answered, how far it is; and whether it fell behind what was seen. */
+/* Which cluster answered, how far it is; and whether it is another one or fell behind what was
+ * seen. */
 static bool take_head(store *self, const json_t *answer) {
     const json_t *header = json_object_get(answer, "header");
     uint64_t cluster, term;
@@ -634,8 +656,8 @@ static bool take_head(store *self, const json_t *answer) {
         cluster == 0 || revision < 1) {
         return false;
     }
-    if (cluster == self->cluster && revision < self->revision) {
-        self->lost = self->revision > self->back ? self->revision : self->back + 1;
+    if (self->losses >= 0 && (cluster != self->cluster || revision < self->revision)) {
+        self->suspect = true;
     }
     self->revision = revision;
     self->cluster = cluster;
@@ -654,20 +676,26 @@ static bool take_record(json_t *responses, size_t at, int64_t *revision, char te
                               plain(text, RECORD_SIZE, &length, json_object_get(record, "value"))));
 }
 
-/* What a namespace and a key stand at, from the answers to two ranges. */
-static bool take_state(store *self, state *now, const json_t *answer) {
+/* What store, namespace and key stand at, from the answers to four ranges. */
+static bool take_state(state *now, const json_t *answer) {
     json_t *responses = json_object_get(answer, "responses");
     char text[RECORD_SIZE];
-    now->floor = now->back = 0;
+    int64_t all;
+    state other;
+    now->floor = now->losses = now->ns_losses = 0;
+    now->cluster = now->term = now->origin = 0;
     now->mark = (firn_mark){0, 0};
     now->row[0] = now->note[0] = '\0';
-    if (!take_record(responses, 0, &now->ns_revision, text) ||
+    if (!take_record(responses, 0, &now->store_revision, text) ||
+        (now->store_revision > 0 && !read_store(now, text)) ||
+        !take_record(responses, 1, &now->ns_revision, text) ||
         (now->ns_revision > 0 && !read_namespace(now, text)) ||
-        !take_record(responses, 1, &now->mark_revision, text) ||
-        (now->mark_revision > 0 && !read_mark(&now->mark, now->note, text))) {
+        !take_record(responses, 2, &now->mark_revision, text) ||
+        (now->mark_revision > 0 && !read_mark(&now->mark, now->note, text)) ||
+        !take_record(responses, 3, &all, text) || (all > 0 && !read_namespace(&other, text))) {
         return false;
     }
-    self->back = now->back > self->back ? now->back : self->back;
+    now->all_new = all > 0 && other.ns_losses == now->losses;
     now->known = now->fresh = true;
     return true;
 }
@@ -679,10 +707,13 @@ static json_t *range_of(const bytes *name) {
 }
 
 static json_t *ranges_of(const store *self, const state *now) {
-    bytes ns, mark;
+    bytes own, ns, mark, all;
+    name_store(&own, self);
     name_namespace(&ns, self, now->ns);
     name_mark(&mark, self, now->ns, now->key);
-    return json_pack("[o, o]", range_of(&ns), range_of(&mark));
+    name_namespace(&all, self, MODULE_ALL_NAMES);
+    return json_pack("[o, o, o, o]", range_of(&own), range_of(&ns), range_of(&mark),
+                     range_of(&all));
 }
 
 /* Equal, which need not be said. */
@@ -713,7 +744,7 @@ static int read_state(store *self, state *now, firn_error *error) {
     json_t *answer = NULL;
     int code = ask(self, "/v3/kv/txn", json_pack("{s:o}", "success", ranges_of(self, now)), NULL,
                    &answer, error);
-    if (code == FIRN_OK && (!take_head(self, answer) || !take_state(self, now, answer))) {
+    if (code == FIRN_OK && (!take_head(self, answer) || !take_state(now, answer))) {
         code = damaged(self, FIRN_ESTORE, error);
     }
     json_decref(answer);
@@ -722,35 +753,43 @@ static int read_state(store *self, state *now, firn_error *error) {
 
 /* What must be so still: the revisions, and the mark itself, since in another cluster at the same
  * place the same revision may be that of another mark, which would be lowered. */
-static json_t *compares_of(const bytes *ns, const bytes *mark, const state *now, const char *was) {
-    json_t *ns_same = compare_of(ns, now->ns_revision);
-    json_t *mark_same = compare_of(mark, now->mark_revision);
-    return now->mark_revision == 0
-               ? json_pack("[o, o]", ns_same, mark_same)
-               : json_pack("[o, o, o]", ns_same, mark_same, compare_value_of(mark, was));
+static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark, const state *now,
+                           const char *was) {
+    json_t *all = json_pack("[o, o, o]", compare_of(own, now->store_revision),
+                            compare_of(ns, now->ns_revision), compare_of(mark, now->mark_revision));
+    if (now->mark_revision != 0) {
+        json_array_append_new(all, compare_value_of(mark, was)); /* without memory: no request */
+    }
+    return all;
 }
 
-/* Writes what is not NULL if namespace and mark are what `now` says, and the mark's text `was`,
- * else reads them into it. *written tells which. That the transaction does not bring what it found
+/* The texts that a transaction writes, NULL: that record stays. */
+typedef struct change {
+    const char *own, *ns, *mark;
+} change;
+
+/* Writes the change if all records are what `now` says, and the mark's text `was`, else reads them into it. *written tells which. That the transaction does not bring what it found
  * makes it a tenth faster where nobody came between, which is nearly always. */
-static int write_state(store *self, state *now, const char *was, const char *ns_text,
-                       const char *mark_text, const points *at, bool *written, firn_error *error) {
-    bytes ns, mark;
+static int write_state(store *self, state *now, const char *was, const change *with,
+                       const points *at, bool *written, firn_error *error) {
+    bytes own, ns, mark;
     json_t *answer = NULL, *puts = json_array();
     int code = module_point(&self->options, self->pid, at->before, error);
     if (code != FIRN_OK) {
         json_decref(puts);
         return code;
     }
+    name_store(&own, self);
     name_namespace(&ns, self, now->ns);
     name_mark(&mark, self, now->ns, now->key);
-    if ((ns_text != NULL && json_array_append_new(puts, put_of(&ns, ns_text)) != 0) ||
-        (mark_text != NULL && json_array_append_new(puts, put_of(&mark, mark_text)) != 0)) {
+    if ((with->own != NULL && json_array_append_new(puts, put_of(&own, with->own)) != 0) ||
+        (with->ns != NULL && json_array_append_new(puts, put_of(&ns, with->ns)) != 0) ||
+        (with->mark != NULL && json_array_append_new(puts, put_of(&mark, with->mark)) != 0)) {
         json_decref(puts);
         return module_fail(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    json_t *body =
-        json_pack("{s:o, s:o}", "compare", compares_of(&ns, &mark, now, was), "success", puts);
+    json_t *body = json_pack("{s:o, s:o}", "compare", compares_of(&own, &ns, &mark, now, was),
+                             "success", puts);
     code = ask(self, "/v3/kv/txn", body, at, &answer, error);
     if (code != FIRN_OK) {
         return code;
@@ -759,21 +798,24 @@ static int write_state(store *self, state *now, const char *was, const char *ns_
     if (!take_head(self, answer)) {
         code = damaged(self, FIRN_EUNKNOWN, error);
     } else if (*written) {
-        now->ns_revision = ns_text != NULL ? self->revision : now->ns_revision;
-        now->mark_revision = mark_text != NULL ? self->revision : now->mark_revision;
+        now->store_revision = with->own != NULL ? self->revision : now->store_revision;
+        now->ns_revision = with->ns != NULL ? self->revision : now->ns_revision;
+        now->mark_revision = with->mark != NULL ? self->revision : now->mark_revision;
     }
     json_decref(answer);
     return code == FIRN_OK && !*written ? read_state(self, now, error) : code;
 }
 
+static uint64_t draw_random(void) {
+    uint64_t random = 0;
+    return getrandom(&random, sizeof random, 0) == sizeof random ? random
+                                                                 : (uint64_t)module_now_ms();
+}
+
 /* Lets the other writers of the same key go first: longer with each round, and at random. */
 static void nap(int round) {
-    unsigned random = 0;
     int most_ms = 1 << (round < 5 ? round : 5);
-    if (getrandom(&random, sizeof random, 0) != sizeof random) {
-        random = (unsigned)module_now_ms();
-    }
-    int64_t ns = (int64_t)(random % ((unsigned)most_ms * 1000)) * 1000;
+    int64_t ns = (int64_t)(draw_random() % ((unsigned)most_ms * 1000)) * 1000;
     const struct timespec wait = {0, (long)ns};
     nanosleep(&wait, NULL);
 }
@@ -782,46 +824,71 @@ _Static_assert(1 << 5 == NAP_MOST_MS, "the longest nap");
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
-/* Was the namespace last reserved from another cluster, or from this one in a later state? */
-static bool is_changed(const store *self, const state *now) {
-    return now->ns_revision > 0
-               ? now->cluster != self->cluster || now->term > self->term || self->lost > now->back
-               : self->lost > 0 || module_was_seen(&self->seen, now->ns);
+static void forget(store *self) {
+    self->suspect = false;
+    self->losses = -1;
+    memset(&self->seen, 0, sizeof self->seen);
+    module_forget(&self->least);
 }
 
-/* What follows from a state: FIRN_OK and `first`, or a refusal; `renew`: the namespace's record is
- * another one afterwards, whichever. */
-static int decide(store *self, state *now, const firn_request *request, int64_t *first, bool *renew,
-                  firn_mark *held, firn_error *error) {
-    bool changed = is_changed(self, now);
-    *renew = false;
-    if (now->ns_revision > 0 && strcmp(now->row, request->row) != 0) {
-        return module_other_row(error, request, now->row);
+/* Did the store go back since its record was written? What this handle reserved before others noticed
+ * that is no news. */
+static bool went_back(store *self, const state *now) {
+    if (self->losses >= 0 && now->origin == self->origin && now->losses > self->losses) {
+        forget(self);
     }
-    if (changed && request->guard <= 0) {
-        return module_refuse_changed(error, self->url.shown, request->ns);
+    return (now->store_revision > 0 && (now->cluster != self->cluster || now->term > self->term)) ||
+           (now->store_revision == 0 && now->ns_revision > 0) || self->suspect ||
+           (self->losses >= 0 && (now->origin != self->origin || now->losses < self->losses)) ||
+           (now->ns_revision == 0 && module_was_seen(&self->seen, now->ns)) ||
+           now->mark.high < module_least(&self->least, now->ns, now->key);
+}
+
+/* What follows from a state: FIRN_OK and `first`, or a refusal. `next` is the state afterwards but for
+ * the mark; `own` and `renew`: the records of the store and of the namespace are to be written, which
+ * ever it is. */
+static int decide(store *self, const state *now, state *next, const firn_request *request,
+                  int64_t *first, bool *own, bool *renew, firn_mark *held, firn_error *error) {
+    const bool back = went_back(self, now);
+    module_verdict verdict;
+    *next = *now;
+    if (back) {
+        int64_t most = now->losses > now->ns_losses ? now->losses : now->ns_losses;
+        next->losses = (most > self->losses ? most : self->losses) + 1;
     }
-    if (changed || now->ns_revision == 0 || self->term > now->term) {
-        *renew = true;
-        now->floor = changed && request->guard > now->floor ? request->guard : now->floor;
-        now->back = changed && self->lost > now->back ? self->lost : now->back;
-        now->cluster = self->cluster;
-        now->term = self->term;
-        strcpy(now->row, request->row);
+    *own = back || now->store_revision == 0 || self->term > now->term;
+    next->cluster = self->cluster;
+    next->term = self->term;
+    next->origin = now->store_revision > 0 ? now->origin : draw_random() | 1;
+    const module_kept kept = {
+        .known = now->ns_revision > 0,
+        .doubted = now->ns_revision > 0 ? now->ns_losses != next->losses
+                                        : next->losses > 0 && (back || !now->all_new),
+        .row = now->row,
+        .floor = now->floor,
+        .mark = now->mark,
+    };
+    int code = module_decide(&verdict, &kept, request, self->url.shown, held, error);
+    if (code == FIRN_EBUSY && now->wasted) {
+        held->grant = 0; /* not for the caller to find its own there */
     }
-    *first = now->mark.high > request->earliest ? now->mark.high : request->earliest;
-    *first = *first > now->floor ? *first : now->floor;
-    if (*first <= request->latest) {
-        return FIRN_OK;
+    *first = verdict.first;
+    *renew = verdict.renew;
+    if (verdict.renew) {
+        next->floor = verdict.floor;
+        next->ns_losses = next->losses;
+        strcpy(next->row, request->row);
     }
-    module_busy(held, &now->mark, now->floor);
-    held->grant = now->wasted ? 0 : held->grant; /* not for the caller to find its own there */
-    return module_refuse_busy(error, request, held->high);
+    return code;
+}
+
+static void store_text(char out[RECORD_SIZE], const state *now) {
+    snprintf(out, RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64, now->losses,
+             now->cluster, now->term, now->origin);
 }
 
 static void namespace_text(char out[RECORD_SIZE], const state *now) {
-    snprintf(out, RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %s", now->floor,
-             now->cluster, now->term, now->back, now->row);
+    snprintf(out, RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", now->floor, now->ns_losses, now->row);
 }
 
 static void mark_text(char out[RECORD_SIZE], const firn_mark *mark, const char *note) {
@@ -831,38 +898,52 @@ static void mark_text(char out[RECORD_SIZE], const firn_mark *mark, const char *
 /* One round. *done: its code is the verb's; else `now` was read anew. */
 static int reserve_round(store *self, state *now, const firn_request *request, int64_t *first,
                          firn_mark *held, bool *done, firn_error *error) {
-    char ns_text[RECORD_SIZE], text[RECORD_SIZE], was[RECORD_SIZE];
-    bool renew, written = false;
+    char own_text[RECORD_SIZE], ns_text[RECORD_SIZE], text[RECORD_SIZE], was[RECORD_SIZE];
+    bool own, renew, written = false;
     int64_t slot = 0;
-    state next = *now;
-    int verdict = decide(self, &next, request, &slot, &renew, held, error);
+    state next;
+    int verdict = decide(self, now, &next, request, &slot, &own, &renew, held, error);
     *done = false;
-    if (verdict != FIRN_OK && !now->fresh) {
+    if ((verdict != FIRN_OK || own) && !now->fresh) {
         return read_state(self, now, error); /* what is only remembered refuses nobody */
     }
-    *done = verdict != FIRN_OK && (verdict != FIRN_EBUSY || !renew);
+    const bool told = next.losses > now->losses; /* that the store went back is told in any case */
+    *done = verdict != FIRN_OK && !told && (verdict != FIRN_EBUSY || !renew);
     if (*done) {
         return verdict;
     }
+    store_text(own_text, &next);
     namespace_text(ns_text, &next);
     mark_text(was, &now->mark, now->note);
-    next.mark = (firn_mark){slot + request->count, request->grant};
-    snprintf(next.note, sizeof next.note, "%s", request->note != NULL ? request->note : "");
-    mark_text(text, &next.mark, next.note);
-    int code = write_state(self, &next, was, renew ? ns_text : NULL,
-                           verdict == FIRN_OK ? text : NULL, &reserve_points, &written, error);
+    if (verdict == FIRN_OK) {
+        next.mark = (firn_mark){slot + request->count, request->grant};
+        snprintf(next.note, sizeof next.note, "%s", request->note != NULL ? request->note : "");
+        mark_text(text, &next.mark, next.note);
+    }
+    const change with = {own ? own_text : NULL, renew ? ns_text : NULL,
+                         verdict == FIRN_OK ? text : NULL};
+    firn_error kept = {0};
+    int code = write_state(self, &next, was, &with, &reserve_points, &written,
+                           verdict == FIRN_OK ? error : &kept);
     if (code != FIRN_OK || !written) {
         *now = next;
-        return code;
+        return code == FIRN_OK || verdict == FIRN_OK ? code
+                                                     : module_fail(error, code, "%s", kept.text);
     }
-    if (is_changed(self, &next)) { /* the answer says it was another one: those slots are lost */
+    if (told) { /* the store knows what this handle knew */
+        forget(self);
+    }
+    if (went_back(self, &next)) { /* the answer says it was another one: those slots are lost */
         now->wasted = true;
         return read_state(self, now, error);
     }
     *now = next;
     *done = true;
     if (verdict == FIRN_OK) {
+        self->losses = now->losses;
+        self->origin = now->origin;
         module_see(&self->seen, request->ns);
+        module_remember(&self->least, request, now->mark.high);
         *first = slot;
         return module_point(&self->options, self->pid, reserve_points.committed, error);
     }
@@ -941,7 +1022,8 @@ static int give_back_round(store *self, state *now, const firn_mark *mine, int64
     const firn_mark lowered = {high, 0};
     mark_text(text, &lowered, now->note);
     mark_text(was, &now->mark, now->note);
-    int code = write_state(self, now, was, NULL, text, &give_back_points, &written, error);
+    const change with = {NULL, NULL, text};
+    int code = write_state(self, now, was, &with, &give_back_points, &written, error);
     if (code == FIRN_OK && written) {
         now->mark = lowered;
         *done = true;
@@ -960,6 +1042,7 @@ static int etcd_give_back(void *of, const char *ns, const char *key, const firn_
         code = recall(self, &now, ns, key, error);
     }
     self->last.known = false;
+    module_forget(&self->least);
     int64_t deadline_ms = module_now_ms() + self->call_ms;
     for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
         if (i > 0 && module_now_ms() >= deadline_ms) {
@@ -1232,6 +1315,7 @@ static int etcd_open(void **out, const char *url, const firn_store_options *opti
     }
     self->options = *options;
     self->unsafe = options->unsafe;
+    self->losses = -1;
     int code = read_url(self, url, error);
     if (code == FIRN_OK) {
         pthread_once(&curl_once, begin_curl);

@@ -492,16 +492,51 @@ bool module_forked(pid_t *pid) {
 /* ---- the engine's identity ------------------------------------------------------------------- */
 
 int module_refuse_changed(firn_error *error, const char *where, const char *ns) {
-    bool integer = strncmp(ns, "integer ", 8) == 0;
+    static const struct {
+        const char *prefix, *cure;
+    } cures[] = {
+        {"integer ", "see what was handed out, then firn segment advance KEY --min N"},
+        {"order ", "use another series"},
+        {"", "no back-dated IDs of it; firn stamp takes a node of yours"},
+    };
+    size_t i = 0;
+    while (strncmp(ns, cures[i].prefix, strlen(cures[i].prefix)) != 0) {
+        i++;
+    }
     return module_fail(error, FIRN_EBACK,
                        "%.50s has changed or gone back since %.50s was reserved from: %s", where,
-                       ns,
-                       integer ? "see what was handed out, then firn segment advance KEY --min N"
-                               : "no back-dated IDs of it; firn stamp takes a node of yours");
+                       ns, cures[i].cure);
 }
 
 void module_busy(firn_mark *held, const firn_mark *mark, int64_t floor) {
     *held = mark->high < floor ? (firn_mark){floor, 0} : *mark;
+}
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+int module_decide(module_verdict *out, const module_kept *kept, const firn_request *request,
+                  const char *where, firn_mark *held, firn_error *error) {
+    *out = (module_verdict){.floor = kept->floor, .renew = kept->doubted || !kept->known};
+    if (kept->known && strcmp(kept->row, request->row) != 0) {
+        out->renew = false;
+        return module_other_row(error, request, kept->row);
+    }
+    if (kept->doubted && request->guard <= 0) {
+        out->renew = false;
+        if (kept->mark.high <= request->latest) {
+            return module_refuse_changed(error, where, request->ns);
+        }
+    } else if (kept->doubted) {
+        out->floor = later(kept->floor, request->guard);
+    }
+    out->first = later(later(kept->mark.high, request->earliest), out->floor);
+    if (out->first <= request->latest) {
+        return FIRN_OK;
+    }
+    module_busy(held, &kept->mark, out->floor);
+    return module_refuse_busy(error, request, held->high);
 }
 
 /* FNV-1a; 0 stands for none. */

@@ -108,16 +108,42 @@ bool module_forked(pid_t *pid);
 
 /* ---- the engine's identity ------------------------------------------------------------------- */
 
-/* What is kept beside a namespace's row: which engine it was last reserved from, and the slot
- * before which nothing is granted since that changed. Every module applies this law in the same
- * transaction as the reservation:
+/* A store that went back (restored, emptied, failed over to a copy that lags behind) no longer knows
+ * what it granted. Whoever notices that writes it into the store's own record, so that it is known
+ * for every namespace. The law, which each module applies in the transaction of the reservation:
  *
- *     if identity is not the stored one (and one is stored):
- *         guard 0: refuse (module_refuse_changed)
- *         else floor = max(floor, guard), identity = the present one
+ *     doubted = the store went back after the namespace was last reserved from,
+ *               or the namespace has no record and the store ever went back: it may have been lost
+ *     doubted, guard 0: refuse (FIRN_EBACK), unless the mark is past `latest` anyhow: then busy
+ *     doubted, else: floor = max(floor, guard), and the namespace is no longer doubted
  *     first = max(high, earliest, floor); if first > latest: busy, tells max(high, floor) and the
  *     mark's grant, 0 where the floor is told (else a caller that meets its own grant would take
- *     the slots before the floor for its own); the new floor and identity are kept all the same */
+ *     the slots before the floor for its own); the new floor is kept all the same
+ *
+ * A namespace without a record is new, and not doubted, once MODULE_ALL_NAMES was reserved from with
+ * a guard after the store went back: `firn segment advance '*' --min 1` says that every name that was
+ * in use has been dealt with. */
+#define MODULE_ALL_NAMES "integer *"
+
+/* What a store keeps of a namespace and a key, and what follows from it for a request. */
+typedef struct module_kept {
+    bool known;      /* the namespace has a record */
+    bool doubted;    /* by the law above */
+    const char *row; /* if it is known */
+    int64_t floor;
+    firn_mark mark;
+} module_kept;
+
+typedef struct module_verdict {
+    int64_t first, floor;
+    bool renew; /* the namespace's record is to be written, also where the key is busy */
+} module_verdict;
+
+/* The law for modules that decide here and write only if nothing has changed. FIRN_OK: *out->first is
+ * the caller's once that is written; FIRN_EBUSY fills `held`; FIRN_EROW; FIRN_EBACK. */
+int module_decide(module_verdict *out, const module_kept *kept, const firn_request *request,
+                  const char *where, firn_mark *held, firn_error *error);
+
 int module_refuse_changed(firn_error *error, const char *where, const char *ns);
 
 /* `held` of a busy key, by that law. */
@@ -133,8 +159,8 @@ typedef struct module_seen {
 bool module_was_seen(const module_seen *seen, const char *ns);
 void module_see(module_seen *seen, const char *ns);
 
-/* Stored instead of an identity where the engine has lost something: no engine's own, so the law
- * applies to whoever reserves next. */
+/* Stored instead of an identity where the engine has lost something: no engine's own, so that every
+ * namespace that has it is doubted. */
 #define MODULE_GONE_BACK "gone back"
 
 /* What a handle was granted last, to be looked for when it has connected anew: an engine that still

@@ -130,13 +130,16 @@ static void compose(const store *s, statement *out, const char *pattern, ...) {
     va_end(arguments);
 }
 
-/* Bytes, not characters: every collation but MySQL's newest takes "a" and "a " for the same. */
+/* Bytes, not characters: every collation but MySQL's newest takes "a" and "a " for the same. The
+ * namespace without a name is the store itself: what its identity is not is doubted (module.h). Who
+ * finds both tables finds it too. */
 static const char *const create_sql[] = {
     "CREATE TABLE IF NOT EXISTS `@_namespace`("
     "name VARBINARY(255) NOT NULL PRIMARY KEY,"
     " `row` VARBINARY(511) NOT NULL,"
     " identity VARBINARY(80) NOT NULL,"
     " floor BIGINT NOT NULL) ENGINE=InnoDB",
+    "INSERT IGNORE INTO `@_namespace` VALUES('', '', 'new', 0)",
     "CREATE TABLE IF NOT EXISTS `@_mark`("
     "ns VARBINARY(255) NOT NULL,"
     " `key` VARBINARY(63) NOT NULL,"
@@ -147,6 +150,7 @@ static const char *const create_sql[] = {
     " met INT UNSIGNED NOT NULL DEFAULT 0,"
     " PRIMARY KEY (ns, `key`)) ENGINE=InnoDB",
 };
+#define CREATES (sizeof create_sql / sizeof create_sql[0])
 _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table says it too");
 
 /* A mark's seal is identity, blank and row of its namespace, once it has passed the floor that the
@@ -179,9 +183,27 @@ static const char read_sql[] =
     "SELECT n.`row`, n.identity, n.floor, m.high, m.`grant` FROM `@_namespace` n"
     " LEFT JOIN `@_mark` m ON m.ns = n.name AND m.`key` = $ WHERE n.name = $";
 
+static const char born_sql[] =
+    "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";
+
+/* Its last two numbers are the guard; without one only a name that is new is written. InnoDB keeps
+ * what is read here locked, so that doubt_sql comes before or behind this. */
 static const char first_use_sql[] =
-    "INSERT INTO `@_namespace`(name, `row`, identity, floor) VALUES($, $, $, 0)"
-    " ON DUPLICATE KEY UPDATE name = name";
+    "INSERT INTO `@_namespace`(name, `row`, identity, floor)"
+    " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
+    " WHERE name IN ('', '" MODULE_ALL_NAMES "') AND identity = $) AS own WHERE own.same OR # > 0"
+    " ON DUPLICATE KEY UPDATE name = VALUES(name)";
+
+/* The number of the table of marks, which it keeps as long as it is neither emptied (TRUNCATE), made
+ * anew nor rebuilt. The second is MySQL's name. Not to be seen without the right PROCESS. */
+static const char *const number_sql[] = {
+    "SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES"
+    " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
+    "SELECT TABLE_ID FROM information_schema.INNODB_TABLES"
+    " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
+};
+
+static const char numbered_sql[] = "UPDATE `@_namespace` SET `row` = $ WHERE name = ''";
 
 static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
                                 " SET n.identity = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
@@ -226,6 +248,8 @@ static const points give_back_points = {"give_back.before", "give_back.sent",
 #define NO_TABLE    1146
 #define MAY_NOT     1142
 #define NO_VARIABLE 1193
+#define NO_PROCESS  1227
+#define NO_SUCH     1109
 
 /* Errors after which the statement is rolled back for certain, and what to do about them. After any
  * other nobody knows: some are told after the commit. */
@@ -240,7 +264,8 @@ static const struct {
     {MAY_NOT, "lacks a right", "GRANT SELECT, INSERT, UPDATE on its tables (docs/stores.md)"},
     {1143, "lacks a right", "GRANT SELECT, INSERT, UPDATE on its tables (docs/stores.md)"},
     {1044, "may not use the database", "GRANT SELECT, INSERT, UPDATE, CREATE on it"},
-    {1227, "lacks a right", "look at its grants (docs/stores.md)"},
+    {NO_PROCESS, "lacks a right", "look at its grants (docs/stores.md)"},
+    {NO_SUCH, "misses a table", "update the server (docs/stores.md)"},
     {1054, "has another table under that name", "look at its columns (docs/stores.md)"},
     {1064, "does not know the statement", "update the server (docs/stores.md)"},
     {1290, "takes no writes", "name the primary server"},
@@ -666,7 +691,7 @@ static int create(store *s, firn_error *error) {
     statement what;
     reply done;
     int code = FIRN_OK;
-    for (size_t i = 0; i < 2 && code == FIRN_OK; i++) {
+    for (size_t i = 0; i < CREATES && code == FIRN_OK; i++) {
         compose(s, &what, create_sql[i]);
         code = ask_idly(s, &what, &done, error);
         reply_free(&done);
@@ -756,6 +781,64 @@ static int spread_doubt(store *s, firn_error *error) {
     reply_free(&done);
     if (code == FIRN_OK) {
         module_forget(&s->last);
+        memset(&s->seen, 0, sizeof s->seen);
+    }
+    return code;
+}
+
+/* The first cell of the answer; "" where there is none. */
+static int ask_text(store *s, const statement *what, char *out, size_t size, firn_error *error) {
+    reply found;
+    MYSQL_ROW row;
+    int code = ask_idly(s, what, &found, error);
+    out[0] = '\0';
+    if (code == FIRN_OK && (row = next_row(&found, 1)) != NULL && row[0] != NULL) {
+        snprintf(out, size, "%s", row[0]);
+    }
+    reply_free(&found);
+    return code;
+}
+
+/* The table's number, "" where it is not told. */
+static int read_number(store *s, char number[24], firn_error *error) {
+    statement what;
+    int code = FIRN_ESTORE;
+    number[0] = '\0';
+    for (size_t i = 0; i < 2 && code != FIRN_OK; i++) {
+        compose(s, &what, number_sql[i]);
+        code = ask_text(s, &what, number, 24, error);
+        unsigned why = code != FIRN_OK && s->db != NULL ? mysql_errno(s->db) : 0;
+        if (why != NO_SUCH) {
+            return why == NO_PROCESS ? FIRN_OK : code;
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Is the table of marks the one that it was? The number is kept where other namespaces have their row.
+ * Not asked in a cluster, each of whose servers has numbers of its own. */
+static int check_table(store *s, firn_error *error) {
+    char number[24], kept[24];
+    statement what;
+    reply done;
+    if (s->shape == LEAF || s->shape == TICKETS || strncmp(s->identity, "cluster/", 8) == 0 ||
+        strncmp(s->identity, "group/", 6) == 0) {
+        return FIRN_OK;
+    }
+    int code = read_number(s, number, error);
+    if (code != FIRN_OK || number[0] == '\0') {
+        return code;
+    }
+    compose(s, &what, "SELECT `row` FROM `@_namespace` WHERE name = ''");
+    code = ask_text(s, &what, kept, sizeof kept, error);
+    if (code != FIRN_OK || strcmp(kept, number) == 0) {
+        return code;
+    }
+    code = kept[0] != '\0' ? spread_doubt(s, error) : FIRN_OK;
+    if (code == FIRN_OK) {
+        compose(s, &what, numbered_sql, number);
+        code = ask_idly(s, &what, &done, error);
+        reply_free(&done);
     }
     return code;
 }
@@ -784,6 +867,9 @@ static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error)
     int code = reach(s, host, deadline_ms, error);
     if (code == FIRN_OK) {
         code = greet(s, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_table(s, error);
     }
     if (code == FIRN_OK) {
         code = check_last(s, error);
@@ -889,48 +975,6 @@ static int grant(store *s, const firn_request *request, uint64_t high, int64_t *
     return module_point(&s->link.options, s->link.pid, reserve_points.committed, error);
 }
 
-static int first_use(store *s, const firn_request *request, firn_error *error) {
-    statement what;
-    reply done;
-    bool lost = module_was_seen(&s->seen, request->ns); /* then it is no first one */
-    compose(s, &what, first_use_sql, request->ns, request->row,
-            lost ? MODULE_GONE_BACK : s->identity);
-    int code = ask_idly(s, &what, &done, error);
-    reply_free(&done);
-    return code;
-}
-
-static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
-    statement what;
-    reply done;
-    if (request->guard == 0) {
-        return module_refuse_changed(error, where(s), request->ns);
-    }
-    compose(s, &what, adopt_sql, s->identity, request->guard, request->ns, stored);
-    int code = ask_idly(s, &what, &done, error);
-    reply_free(&done);
-    return code;
-}
-
-/* Who meets its own grant will take the slots for granted, so that mark must be as durable as if it
- * had been acknowledged. */
-static int settle(store *s, const firn_request *request, int64_t high, bool *there,
-                  firn_error *error) {
-    statement what;
-    reply done;
-    compose(s, &what, settle_sql, request->ns, request->key, request->grant, high);
-    int code = ask(s, &what, NULL, &done, error);
-    if (code == FIRN_ESTORE) {
-        code = FIRN_EUNKNOWN;
-        if (error != NULL) {
-            error->code = code;
-        }
-    }
-    *there = code == FIRN_OK && done.affected == 1;
-    reply_free(&done);
-    return code;
-}
-
 /* What READ told. */
 typedef struct look {
     bool known, marked; /* the namespace, the key */
@@ -957,6 +1001,61 @@ static int read_key(store *s, const firn_request *request, look *at, firn_error 
         at->mark.grant = row[4] != NULL ? strtoull(row[4], NULL, 10) : 0;
     }
     reply_free(&found);
+    return code;
+}
+
+/* A namespace without a record. */
+static int first_use(store *s, const firn_request *request, firn_error *error) {
+    statement what;
+    reply done;
+    /* One that this handle has seen is no first one: the server lost it. */
+    int code = module_was_seen(&s->seen, request->ns) ? spread_doubt(s, error) : FIRN_OK;
+    if (code == FIRN_OK) {
+        compose(s, &what, born_sql, s->identity);
+        code = ask_idly(s, &what, &done, error);
+        reply_free(&done);
+    }
+    if (code == FIRN_OK) {
+        compose(s, &what, first_use_sql, request->ns, request->row, s->identity, request->guard,
+                s->identity, request->guard);
+        code = ask_idly(s, &what, &done, error);
+        reply_free(&done);
+    }
+    if (code == FIRN_OK && request->guard == 0 && done.affected == 0) {
+        look at;
+        code = read_key(s, request, &at, error);
+        if (code == FIRN_OK && !at.known) { /* nobody else has written it */
+            code = module_refuse_changed(error, where(s), request->ns);
+        }
+    }
+    return code;
+}
+
+static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
+    statement what;
+    reply done;
+    compose(s, &what, adopt_sql, s->identity, request->guard, request->ns, stored);
+    int code = ask_idly(s, &what, &done, error);
+    reply_free(&done);
+    return code;
+}
+
+/* Who meets its own grant will take the slots for granted, so that mark must be as durable as if it
+ * had been acknowledged. */
+static int settle(store *s, const firn_request *request, int64_t high, bool *there,
+                  firn_error *error) {
+    statement what;
+    reply done;
+    compose(s, &what, settle_sql, request->ns, request->key, request->grant, high);
+    int code = ask(s, &what, NULL, &done, error);
+    if (code == FIRN_ESTORE) {
+        code = FIRN_EUNKNOWN;
+        if (error != NULL) {
+            error->code = code;
+        }
+    }
+    *there = code == FIRN_OK && done.affected == 1;
+    reply_free(&done);
     return code;
 }
 
@@ -995,11 +1094,14 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
     if (strcmp(at.row, request->row) != 0) {
         return module_other_row(error, request, at.row);
     }
-    if (strcmp(at.identity, s->identity) != 0) {
-        return adopt(s, request, at.identity, error);
-    }
     if (at.mark.high < module_least(&s->last, request->ns, request->key)) {
         return spread_doubt(s, error);
+    }
+    if (strcmp(at.identity, s->identity) != 0 && request->guard > 0) {
+        return adopt(s, request, at.identity, error);
+    }
+    if (strcmp(at.identity, s->identity) != 0 && at.mark.high <= request->latest) {
+        return module_refuse_changed(error, where(s), request->ns);
     }
     if (at.mark.high > request->latest || at.floor > request->latest) {
         return tell_busy(s, request, &at, held, error);
@@ -1039,7 +1141,7 @@ static int changes(const store *s, const firn_request *request, firn_error *erro
 static int reserve_own(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                        firn_error *error) {
     enum way way = AGAIN;
-    int code = FIRN_OK;
+    int code = s->last.high == 0 ? check_table(s, error) : FIRN_OK; /* else that is checked */
     for (int i = 0; i < ROUNDS && code == FIRN_OK; i++) {
         statement what;
         reply done;

@@ -16,13 +16,15 @@
 #define ROUNDS        8   /* a verb's statements that found the row just changed by somebody else */
 #define SENDINGS      5   /* of one statement that the server rolled back because of another */
 #define PAGE_ROWS     256 /* of a listing */
-#define RESULTS_MOST  8   /* of one question; ours have one or two */
+#define RESULTS_MOST  16  /* of one question; the longest creates the tables */
 #define NUMBER_SIZE   24
-#define STATEMENT_MAX 1800 /* bytes of a statement with its table's name in it */
+#define STATEMENT_MAX 3000 /* bytes of a statement with its table's name in it */
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* "@" stands for what table= says, "#" for the longest wait for a locked row in ms. */
+/* "@" stands for what table= says, "#" for the longest wait for a locked row in ms. The namespace
+ * without a name is the store itself: what its identity is not is doubted (module.h). A table that was
+ * emptied and filled again from a copy looks as before, so nobody may empty one. */
 static const char create_sql[] =
     "CREATE TABLE IF NOT EXISTS \"@_namespace\"("
     "name text COLLATE \"C\" PRIMARY KEY,"
@@ -35,7 +37,20 @@ static const char create_sql[] =
     " high bigint NOT NULL CHECK (high BETWEEN 0 AND 4611686018427387904),"
     " \"grant\" bigint NOT NULL,"
     " note text NOT NULL,"
-    " PRIMARY KEY (ns, key)) WITH (fillfactor = 50)";
+    " PRIMARY KEY (ns, key)) WITH (fillfactor = 50);"
+    "INSERT INTO \"@_namespace\" VALUES ('', '', 'new', 0) ON CONFLICT (name) DO NOTHING;"
+    "CREATE OR REPLACE FUNCTION \"@_keep\"() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
+    " RAISE EXCEPTION '% holds what firn has reserved, without which IDs repeat', TG_TABLE_NAME"
+    " USING HINT = 'To begin anew, drop the tables. After a restore, see docs/stores.md.';"
+    " END$$;"
+    "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_namespace\";"
+    "CREATE TRIGGER \"@_keep\" BEFORE DELETE OR TRUNCATE ON \"@_namespace\""
+    " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
+    "ALTER TABLE \"@_namespace\" ENABLE ALWAYS TRIGGER \"@_keep\";"
+    "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_mark\";"
+    "CREATE TRIGGER \"@_keep\" BEFORE DELETE OR TRUNCATE ON \"@_mark\""
+    " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
+    "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table says it too");
 
 /* What the session is, and made so that a commit which is acknowledged is on the disk (and, where
@@ -54,7 +69,10 @@ static const char greet_sql[] =
     " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
     " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),"
     " set_config('default_transaction_isolation', 'read committed', false),"
-    " set_config('lock_timeout', '#', false)";
+    " set_config('lock_timeout', '#', false),"
+    " (SELECT oid FROM pg_database WHERE datname = current_database()),"
+    " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
+    " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
 
 enum greeting {
     GREET_READ_ONLY,
@@ -65,12 +83,16 @@ enum greeting {
     GREET_BACKEND,
     GREET_NAMESPACES,
     GREET_MARKS,
-    GREET_LOGGED
+    GREET_LOGGED,
+    GREET_SETTINGS,
+    GREET_DATABASE = GREET_SETTINGS + 3,
+    GREET_KEPT
 };
 
 enum statement {
     RESERVE,
     READ,
+    BORN,
     FIRST_USE,
     ADOPT,
     DOUBT,
@@ -107,17 +129,29 @@ static const struct {
                  " '\"@_mark\"'::regclass::oid = $11::oid FROM n LEFT JOIN w ON true",
                  12},
     [READ] = {"firn_read", "SELECT high, \"grant\" FROM \"@_mark\" WHERE ns = $1 AND key = $2", 2},
-    /* Not in a table that somebody has put in the place of the one that this handle knows. */
-    [FIRST_USE] = {"firn_first_use",
-                   "INSERT INTO \"@_namespace\"(name, row, identity, floor)"
-                   " SELECT $1, $2, $3, 0 WHERE '\"@_mark\"'::regclass::oid = $4::oid"
-                   " ON CONFLICT (name) DO NOTHING",
-                   4},
+    [BORN] = {"firn_born",
+              "UPDATE \"@_namespace\" SET identity = $1 WHERE name = '' AND identity = 'new'", 1},
+    /* Not in a table that somebody has put in the place of the one that this handle knows; $5 guard.
+     * Answers whether the name is a new one. The lock keeps firn_doubt, which comes to the same row
+     * first, before or behind this. */
+    [FIRST_USE] =
+        {"firn_first_use",
+         "WITH s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM \"@_namespace\" WHERE name"
+         " IN ('', '" MODULE_ALL_NAMES "') AND identity = $3 FOR SHARE) AS own),"
+         " w AS (INSERT INTO \"@_namespace\"(name, row, identity, floor)"
+         " SELECT $1, $2, $3, CASE WHEN new THEN 0 ELSE $5::bigint END FROM s"
+         " WHERE (new OR $5::bigint > 0) AND '\"@_mark\"'::regclass::oid = $4::oid"
+         " ON CONFLICT (name) DO NOTHING)"
+         " SELECT new FROM s",
+         5},
     [ADOPT] = {"firn_adopt",
                "UPDATE \"@_namespace\" SET identity = $2, floor = greatest(floor, $3::bigint)"
                " WHERE name = $1 AND identity = $4",
                4},
-    [DOUBT] = {"firn_doubt", "UPDATE \"@_namespace\" SET identity = $1", 1},
+    [DOUBT] = {"firn_doubt",
+               "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'"
+               " WHERE name = '' OR $1::boolean",
+               1},
     /* A write whose commit waits for the disk and the standbys, behind the mark that was met. */
     [SETTLE] = {"firn_settle",
                 "UPDATE \"@_mark\" SET note = note WHERE ns = $1 AND key = $2"
@@ -569,10 +603,11 @@ static int create(store *s, firn_error *error) {
     int code = tell(s, text, &result, &outcome, error);
     const char *state = outcome == REFUSED ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     if (state != NULL && strcmp(state, "42501") == 0) {
-        code = module_fail(error, FIRN_ESTORE,
-                           "store %.48s lacks %.48s_mark and may not create it: run GRANT CREATE "
-                           "ON SCHEMA public TO %.24s, or what docs/stores.md says",
-                           where(s), s->table, PQuser(s->db));
+        code =
+            module_fail(error, FIRN_ESTORE,
+                        "store %.48s lacks %.40s_mark or its trigger and may not create it: GRANT "
+                        "CREATE ON SCHEMA public TO %.24s, or run what docs/stores.md says",
+                        where(s), s->table, PQuser(s->db));
     } else if (state != NULL && (strncmp(state, "23", 2) == 0 || strncmp(state, "40", 2) == 0 ||
                                  strncmp(state, "42", 2) == 0 || strncmp(state, "55", 2) == 0)) {
         code = FIRN_OK;
@@ -598,7 +633,7 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
     const char *marks = cell(result, 0, GREET_MARKS);
     const char *risk = NULL;
     *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES) &&
-            !PQgetisnull(result, 0, GREET_LOGGED);
+            !PQgetisnull(result, 0, GREET_LOGGED) && says(result, GREET_KEPT);
     if (says(result, GREET_READ_ONLY)) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s is a standby or read-only: name the primary server",
@@ -614,7 +649,7 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
                            "that, or take the risk with unsafe=1",
                            where(s), risk);
     }
-    if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) {
+    if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) { /* before it is made again */
         return replaced(s, error);
     }
     s->caution[0] = '\0';
@@ -624,6 +659,15 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
                  risk);
     }
     return FIRN_OK;
+}
+
+/* The store that was just made is that of this engine. */
+static int born(store *s, firn_error *error) {
+    const char *values[] = {s->identity};
+    PGresult *result;
+    int code = ask_idly(s, BORN, values, &result, error);
+    PQclear(result);
+    return code;
 }
 
 static int greet(store *s, firn_error *error) {
@@ -644,13 +688,15 @@ static int greet(store *s, firn_error *error) {
         if (code == FIRN_OK && made) {
             snprintf(s->backend, sizeof s->backend, "%s", cell(result, 0, GREET_BACKEND));
             snprintf(s->marks, sizeof s->marks, "%s", cell(result, 0, GREET_MARKS));
-            /* A table that was restored from a copy has another OID than the one it was read from. */
-            snprintf(s->identity, sizeof s->identity, "%.20s/%.8s/%.10s",
-                     cell(result, 0, GREET_SYSTEM), cell(result, 0, GREET_TIMELINE), s->marks);
+            /* A table that was restored from a copy has another OID than the one it was read from,
+             * and one of a copied database (CREATE DATABASE ... TEMPLATE) is in another database. */
+            snprintf(s->identity, sizeof s->identity, "%.20s/%.8s/%.10s/%.10s",
+                     cell(result, 0, GREET_SYSTEM), cell(result, 0, GREET_TIMELINE),
+                     cell(result, 0, GREET_DATABASE), s->marks);
         }
         PQclear(result);
         if (code != FIRN_OK || made) {
-            return code;
+            return code != FIRN_OK || i == 0 ? code : born(s, error);
         }
         code = create(s, error);
         if (code != FIRN_OK) {
@@ -662,14 +708,19 @@ static int greet(store *s, firn_error *error) {
                        where(s), s->table);
 }
 
-/* The server has lost what it had granted: everybody is to know. */
+/* The server has lost what it had granted: everybody is to know. The store itself first, so that no
+ * namespace which somebody is just making escapes. */
 static int spread_doubt(store *s, firn_error *error) {
-    const char *doubt[] = {MODULE_GONE_BACK};
-    PGresult *result;
-    int code = ask_idly(s, DOUBT, doubt, &result, error);
-    PQclear(result);
+    static const char *const which[] = {"false", "true"};
+    int code = FIRN_OK;
+    for (size_t i = 0; i < 2 && code == FIRN_OK; i++) {
+        PGresult *result;
+        code = ask_idly(s, DOUBT, &which[i], &result, error);
+        PQclear(result);
+    }
     if (code == FIRN_OK) {
         module_forget(&s->last);
+        memset(&s->seen, 0, sizeof s->seen);
     }
     return code;
 }
@@ -805,11 +856,18 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 }
 
 static int first_use(store *s, const firn_request *request, firn_error *error) {
-    bool lost = module_was_seen(&s->seen, request->ns); /* then it is no first one */
-    const char *values[] = {request->ns, request->row, lost ? MODULE_GONE_BACK : s->identity,
-                            s->marks};
-    PGresult *result;
-    int code = ask_idly(s, FIRST_USE, values, &result, error);
+    char guard[NUMBER_SIZE];
+    const char *values[] = {request->ns, request->row, s->identity, s->marks,
+                            number(guard, request->guard)};
+    PGresult *result = NULL;
+    /* One that this handle has seen is no first one: the server lost it. */
+    int code = module_was_seen(&s->seen, request->ns) ? spread_doubt(s, error) : born(s, error);
+    if (code == FIRN_OK) {
+        code = ask_idly(s, FIRST_USE, values, &result, error);
+    }
+    if (code == FIRN_OK && request->guard == 0 && PQntuples(result) == 1 && !says(result, 0)) {
+        code = module_refuse_changed(error, where(s), request->ns);
+    }
     PQclear(result);
     return code;
 }
@@ -818,9 +876,6 @@ static int adopt(store *s, const firn_request *request, const char *stored, firn
     char guard[NUMBER_SIZE];
     const char *values[] = {request->ns, s->identity, number(guard, request->guard), stored};
     PGresult *result;
-    if (request->guard == 0) {
-        return module_refuse_changed(error, where(s), request->ns);
-    }
     int code = ask_idly(s, ADOPT, values, &result, error);
     PQclear(result);
     return code;
@@ -844,10 +899,10 @@ static int settle(store *s, const firn_request *request, bool *there, firn_error
     return code;
 }
 
-/* Nothing was granted because of the mark: tells it, or FIRN_OK when it has just changed, so that
- * asking again may help. */
-static int tell_busy(store *s, const firn_request *request, int64_t floor, firn_mark *held,
-                     firn_error *error) {
+/* Nothing was granted because of the mark, or of a doubt that nobody resolves: tells it, or FIRN_OK
+ * when it has just changed, so that asking again may help. */
+static int tell_busy(store *s, const firn_request *request, bool doubted, int64_t floor,
+                     firn_mark *held, firn_error *error) {
     const char *values[] = {request->ns, request->key};
     firn_mark mark = {0, 0};
     PGresult *result;
@@ -859,6 +914,9 @@ static int tell_busy(store *s, const firn_request *request, int64_t floor, firn_
     PQclear(result);
     if (code == FIRN_OK && mark.high < module_least(&s->last, request->ns, request->key)) {
         return spread_doubt(s, error);
+    }
+    if (code == FIRN_OK && doubted && mark.high <= request->latest) {
+        return module_refuse_changed(error, where(s), request->ns);
     }
     if (code == FIRN_OK && mark.grant == request->grant && mark.grant != 0) {
         code = settle(s, request, &there, error);
@@ -897,10 +955,10 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
         drop(s);
         return replaced(s, error);
     }
-    if (strcmp(cell(answer, 0, 1), s->identity) != 0) {
-        return adopt(s, request, cell(answer, 0, 1), error);
-    }
-    return tell_busy(s, request, number_at(answer, 0, 2), held, error);
+    const bool doubted = strcmp(cell(answer, 0, 1), s->identity) != 0;
+    return doubted && request->guard > 0
+               ? adopt(s, request, cell(answer, 0, 1), error)
+               : tell_busy(s, request, doubted, number_at(answer, 0, 2), held, error);
 }
 
 static int postgres_reserve(void *self, const firn_request *request, int64_t *first,

@@ -3,9 +3,11 @@
  * read through hiredis's formatter and reader; the socket is ours, so that every wait is bounded
  * and GnuTLS can stand between. Nothing is ever sent twice. Takes nothing from libfirn.
  *
- * What it makes: {PREFIX}, the set of namespaces; {PREFIX}:NS, a hash with the fields row, identity
- * (the run ID of the server that it was last reserved from), floor, and for each key "high KEY",
- * "grant KEY" and "note KEY". The braces keep all of them in one slot of a cluster. */
+ * What it makes: {PREFIX}, the set of namespaces; {PREFIX}:, a hash with the fields identity (the run ID
+ * of the server) and losses (how often the store was found gone back: another run ID, or a handle that
+ * saw more); {PREFIX}:NS, a hash with the fields row, losses (when it was last reserved from), floor, and
+ * for each key "high KEY", "grant KEY" and "note KEY". The braces keep all of them in one slot of a
+ * cluster. */
 #include "module.h"
 
 #include <errno.h>
@@ -47,6 +49,8 @@ typedef struct store {
     script reserve, give_back, count;
     gnutls_certificate_credentials_t trust; /* NULL without TLS */
     module_seen seen;
+    module_last last;
+    char losses[24]; /* of the store when this handle last reserved; "": it knows nothing */
     module_retry retry;
     char why[120]; /* the last connection failed */
     const char *caution;
@@ -86,30 +90,50 @@ static const points give_back_points = {"give_back.before", "give_back.sent",
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* The law of module.h. The grant is written before the mark is raised, so that a script that could
- * not go on leaves a gap at most. */
+/* The law of module.h. What the handle knows, that it has `seen` the namespace and granted up to
+ * `least`, is no news where the store has lost more than the handle knew then. The grant is written
+ * before the mark is raised, so that a script that could not go on leaves a gap at most. */
 static const char reserve_lua[] =
-    LUA_LATER "local ns, index = KEYS[1], KEYS[2]\n"
+    LUA_LATER "local ns, index, own, all = unpack(KEYS)\n"
               "local name, row, key, count, earliest, latest, grant, note = unpack(ARGV, 1, 8)\n"
-              "local identity, guard, seen = unpack(ARGV, 9, 11)\n"
-              "local old = redis.call('HMGET', ns, 'row', 'identity', 'floor',\n"
+              "local identity, guard, seen, least, knew = unpack(ARGV, 9, 13)\n"
+              "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
+              "local old = redis.call('HMGET', ns, 'row', 'losses', 'floor',\n"
               "                       'high ' .. key, 'grant ' .. key)\n"
               "if old[1] and old[1] ~= row then return {'row', old[1]} end\n"
-              "local floor, high = old[3] or '0', old[4] or '0'\n"
-              "if (old[2] and old[2] ~= identity) or (not old[1] and seen == '1') then\n"
-              "  if guard == '0' then return {'changed'} end\n"
-              "  floor = later(floor, guard)\n"
+              "local floor, high, losses = old[3] or '0', old[4] or '0', store[2] or '0'\n"
+              "local news = (not old[1] and seen == '1') or less(high, least)\n"
+              "if not store[1] then\n"
+              "  news = news or knew ~= '' or redis.call('EXISTS', index) == 1\n"
               "end\n"
-              "if not old[1] or old[2] ~= identity then\n"
+              "if (store[1] and store[1] ~= identity) or less(losses, knew) or\n"
+              "   (news and not (knew ~= '' and less(knew, losses))) then\n"
+              "  losses = string.format('%.0f', tonumber(later(losses, knew)) + 1)\n"
+              "end\n"
+              "if store[1] ~= identity or store[2] ~= losses then\n"
+              "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
+              "end\n"
+              "local doubted = old[2] ~= losses\n"
+              "if not old[1] then\n"
+              "  doubted = losses ~= '0' and redis.call('HMGET', all, 'losses')[1] ~= losses\n"
+              "end\n"
+              "if doubted and guard == '0' then\n"
+              "  if less(latest, high) then return {'busy', high, old[5] or '0', '0', losses} end\n"
+              "  return {'changed', losses}\n"
+              "end\n"
+              "if doubted then floor = later(floor, guard) end\n"
+              "if doubted or not old[1] then\n"
               "  redis.call('SADD', index, name)\n"
-              "  redis.call('HSET', ns, 'row', row, 'identity', identity, 'floor', floor)\n"
+              "  redis.call('HSET', ns, 'row', row, 'losses', losses, 'floor', floor)\n"
               "end\n"
               "local first = later(later(high, earliest), floor)\n"
-              "if less(latest, first) then return {'busy', high, old[5] or '0', floor} end\n"
+              "if less(latest, first) then\n"
+              "  return {'busy', high, old[5] or '0', floor, losses}\n"
+              "end\n"
               "redis.call('HSET', ns, 'high ' .. key, first, 'grant ' .. key, grant,\n"
               "           'note ' .. key, note)\n"
               "redis.call('HINCRBY', ns, 'high ' .. key, count)\n"
-              "return {'ok', first}\n";
+              "return {'ok', first, losses}\n";
 
 static const char give_back_lua[] =
     "local key, high, grant, stopped = unpack(ARGV)\n"
@@ -625,6 +649,7 @@ static int connect_any(store *self, firn_error *error) {
 static int ready(store *self, firn_error *error) {
     if (module_forked(&self->pid)) {
         drop(self, true);
+        module_forget(&self->last); /* the parent may give it back */
         module_retry_worked(&self->retry);
     }
     if (self->fd >= 0 && is_stale(self)) {
@@ -862,24 +887,41 @@ static int busy(const redisReply *reply, const firn_request *request, firn_mark 
     return module_refuse_busy(error, request, held->high);
 }
 
+/* What the handle knows counts no more once the store has lost more than when it was learnt. */
+static void take_losses(store *self, const redisReply *reply) {
+    const char *losses = reply->element[reply->elements - 1]->str;
+    if (strcmp(losses, self->losses) != 0) {
+        memset(&self->seen, 0, sizeof self->seen);
+        module_forget(&self->last);
+        self->losses[0] = '\0';
+    }
+}
+
 static int granted(store *self, const redisReply *reply, const firn_request *request,
                    int64_t *first, firn_mark *held, firn_error *error) {
-    int64_t slot;
-    if (says(reply, "busy", 4)) {
-        return busy(reply, request, held, error);
-    }
+    int64_t slot, losses;
     if (says(reply, "row", 2)) {
         return module_other_row(error, request, reply->element[1]->str);
     }
-    if (says(reply, "changed", 1)) {
+    const redisReply *last = reply->element[reply->elements - 1];
+    bool counted = module_int64(&losses, last->str, last->len);
+    if (counted && says(reply, "changed", 2)) {
+        take_losses(self, reply);
         return module_refuse_changed(error, self->url.shown, request->ns);
     }
-    if (!says(reply, "ok", 2) || !read_slot(&slot, reply->element[1])) {
+    if (counted && says(reply, "busy", 5)) {
+        take_losses(self, reply);
+        return busy(reply, request, held, error);
+    }
+    if (!counted || !says(reply, "ok", 3) || !read_slot(&slot, reply->element[1])) {
         return module_fail(error, FIRN_EUNKNOWN,
                            "store %.60s answers what nobody understands: look at it",
                            self->url.shown);
     }
+    take_losses(self, reply);
+    snprintf(self->losses, sizeof self->losses, "%" PRId64, losses);
     module_see(&self->seen, request->ns);
+    module_remember(&self->last, request, slot + request->count);
     int code = module_point(&self->options, self->pid, reserve_points.committed, error);
     if (code == FIRN_OK) {
         *first = slot;
@@ -890,13 +932,16 @@ static int granted(store *self, const redisReply *reply, const firn_request *req
 static int redis_reserve(void *of, const firn_request *request, int64_t *first, firn_mark *held,
                          firn_error *error) {
     store *self = of;
-    char ns[FIRN_NS_SIZE + 64], count[NUMBER_SIZE], earliest[NUMBER_SIZE], latest[NUMBER_SIZE];
-    char grant[NUMBER_SIZE], guard[NUMBER_SIZE];
+    char ns[FIRN_NS_SIZE + 64], own[FIRN_NS_SIZE + 64], all[FIRN_NS_SIZE + 64];
+    char count[NUMBER_SIZE], earliest[NUMBER_SIZE], latest[NUMBER_SIZE], grant[NUMBER_SIZE];
+    char guard[NUMBER_SIZE], least[NUMBER_SIZE];
     redisReply *reply;
     if (self->counters) {
         return counter_reserve(self, request, first, held, error);
     }
     namespace_key(ns, self, request->ns);
+    namespace_key(own, self, "");
+    namespace_key(all, self, MODULE_ALL_NAMES);
     snprintf(count, sizeof count, "%" PRId64, request->count);
     snprintf(earliest, sizeof earliest, "%" PRId64, request->earliest);
     snprintf(latest, sizeof latest, "%" PRId64, request->latest);
@@ -906,8 +951,11 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
     if (code != FIRN_OK) {
         return code;
     }
+    snprintf(least, sizeof least, "%" PRId64, module_least(&self->last, request->ns, request->key));
     const char *arguments[] = {ns,
                                self->index,
+                               own,
+                               all,
                                request->ns,
                                request->row,
                                request->key,
@@ -918,8 +966,10 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
                                request->note != NULL ? request->note : "",
                                self->identity,
                                guard,
-                               module_was_seen(&self->seen, request->ns) ? "1" : "0"};
-    code = evaluate(self, &reply, &self->reserve, 2, 13, arguments, &reserve_points, error);
+                               module_was_seen(&self->seen, request->ns) ? "1" : "0",
+                               least,
+                               self->losses};
+    code = evaluate(self, &reply, &self->reserve, 4, 17, arguments, &reserve_points, error);
     if (code == FIRN_OK) {
         code = granted(self, reply, request, first, held, error);
         freeReplyObject(reply);
@@ -940,6 +990,7 @@ static int redis_give_back(void *of, const char *ns, const char *key, const firn
     snprintf(mark, sizeof mark, "%" PRId64, mine->high);
     snprintf(grant, sizeof grant, "%" PRIu64, mine->grant);
     snprintf(stopped, sizeof stopped, "%" PRId64, high);
+    module_forget(&self->last);
     const char *arguments[] = {name, key, mark, grant, stopped};
     int code = ready(self, error);
     if (code == FIRN_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on ZooKeeper: a znode for each namespace, below it one for each key, changed only while
- * the versions of both are those that were looked at. Takes nothing from libfirn; checks no bounds
+/* The store on ZooKeeper: a znode for the store itself, one for each namespace, below it one for each
+ * key, changed only while the versions of all three are those that were looked at. Takes nothing from libfirn; checks no bounds
  * (the wrapper does) and has no clock of its own. */
 #include "module.h"
 
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
@@ -25,18 +26,21 @@
 #define ROUNDS        200 /* of compare-and-set, each lost to somebody who won */
 #define SESSION_MS    4000
 #define QUICK_MS      500 /* a failure that took no longer was no wait for an answer */
-#define OPS_MOST      2
+#define OPS_MOST      3
+#define STORE_NAME    "%store" /* beside the namespaces, none of which has a name like that */
 #define CHILDREN_MOST 1000000
 
-/* What a namespace's znode and a key's hold, as they were looked at. */
+/* What the znodes of the store, of a namespace and of a key hold, as they were looked at. */
 typedef struct state {
     char ns_path[PATH_SIZE], path[PATH_SIZE];
-    bool ns_found, found;
-    bool back;     /* the engine is known to have gone back since it was last reserved from */
+    bool store_found, ns_found, found;
+    bool all_new;  /* names without a record are new ones: see MODULE_ALL_NAMES */
     bool fresh;    /* read after everything that was acknowledged before */
     bool outdated; /* was changed by somebody since */
-    bool suspect;  /* the engine was found gone back, and this namespace was not told yet */
-    int ns_version, version;
+    int store_version, ns_version, version;
+    uint64_t origin;            /* a random number, drawn when the store was made */
+    int64_t losses;             /* how often the store is known to have gone back */
+    int64_t ns_losses;          /* how often it had when the namespace was last reserved from */
     int64_t floor, high, mzxid; /* mzxid 0: not known */
     uint64_t grant;
     char row[FIRN_ROW_SIZE], note[FIRN_NOTE_SIZE];
@@ -70,6 +74,9 @@ typedef struct store {
     call *session;     /* what the handle's watcher tells */
     bool rooted;       /* the root was seen or made */
     int64_t newest;    /* the greatest zxid seen */
+    bool suspect;      /* what was answered contradicts what this handle knows */
+    uint64_t origin;   /* of the store that this handle knows; 0: none yet */
+    int64_t losses;    /* the most that were seen there */
     state known[REMEMBERED];
     size_t oldest; /* of them */
     unsigned seed; /* of jitter */
@@ -280,6 +287,16 @@ static void disconnect(store *self) {
     }
 }
 
+/* Of all that was known of the engine. */
+static void forget(store *self) {
+    self->newest = 0;
+    self->suspect = false;
+    self->origin = 0;
+    self->losses = 0;
+    memset(self->known, 0, sizeof self->known);
+    memset(&self->seen, 0, sizeof self->seen);
+}
+
 /* A child of a fork has none of the library's threads, and their locks may be held for good:
  * everything of the library's is left behind, with the socket, which is closed by exec. What is
  * remembered may have been half written. */
@@ -287,8 +304,7 @@ static void abandon(store *self) {
     self->handle = NULL;
     self->session = NULL;
     self->rooted = false;
-    self->newest = 0;
-    memset(self->known, 0, sizeof self->known);
+    forget(self);
     memset(self->lookups, 0, sizeof self->lookups); /* nobody works on them here */
     module_retry_worked(&self->retry);
 }
@@ -549,12 +565,16 @@ static void name_paths(const store *self, state *it, const char *ns, const char 
 }
 
 /* The records, as people and other programs may read them:
- *     namespace   1 FLOOR kept|back <newline> ROW
+ *     the store   1 LOSSES ORIGIN <newline>
+ *     namespace   1 FLOOR LOSSES <newline> ROW
  *     key         1 HIGH GRANT <newline> NOTE                                                     */
 
-static int write_ns(char record[RECORD_SIZE], int64_t floor, bool back, const char *row) {
-    return snprintf(record, RECORD_SIZE, "1 %" PRId64 " %s\n%s", floor, back ? "back" : "kept",
-                    row);
+static int write_store(char record[RECORD_SIZE], int64_t losses, uint64_t origin) {
+    return snprintf(record, RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n", losses, origin);
+}
+
+static int write_ns(char record[RECORD_SIZE], int64_t floor, int64_t losses, const char *row) {
+    return snprintf(record, RECORD_SIZE, "1 %" PRId64 " %" PRId64 "\n%s", floor, losses, row);
 }
 
 static int write_mark(char record[RECORD_SIZE], int64_t high, uint64_t grant, const char *note) {
@@ -578,18 +598,28 @@ static bool split(const call *it, const char *words[2], size_t lengths[2], const
     return true;
 }
 
+static bool read_store(state *to, const call *it) {
+    const char *words[2], *rest;
+    size_t lengths[2];
+    to->store_version = it->stat.version;
+    to->store_found = split(it, words, lengths, &rest) &&
+                      module_int64(&to->losses, words[0], lengths[0]) && to->losses < INT64_MAX &&
+                      module_uint64(&to->origin, words[1], lengths[1]) && to->origin != 0;
+    return to->store_found;
+}
+
 static bool read_ns(state *to, const call *it) {
     const char *words[2], *rest;
     size_t lengths[2];
     if (!split(it, words, lengths, &rest) || !module_int64(&to->floor, words[0], lengths[0]) ||
-        to->floor > FIRN_SLOT_MAX || lengths[1] != 4 || strlen(rest) >= sizeof to->row) {
+        to->floor > FIRN_SLOT_MAX || !module_int64(&to->ns_losses, words[1], lengths[1]) ||
+        strlen(rest) >= sizeof to->row) {
         return false;
     }
-    to->back = memcmp(words[1], "back", 4) == 0;
     to->ns_version = it->stat.version;
     to->ns_found = true;
     strcpy(to->row, rest);
-    return to->back || memcmp(words[1], "kept", 4) == 0;
+    return true;
 }
 
 static bool read_mark(state *to, const call *it) {
@@ -627,15 +657,6 @@ static void remember(store *self, const state *it) {
     at->fresh = false; /* somebody may come in between */
 }
 
-/* The engine's history has lost what it acknowledged: every namespace that this handle knows is to
- * be told. */
-static void suspect_all(store *self) {
-    for (size_t i = 0; i < REMEMBERED; i++) {
-        self->known[i].suspect = self->known[i].path[0] != '\0';
-    }
-    self->newest = 0;
-}
-
 /* ---- looking ----------------------------------------------------------------------------------- */
 
 static int look_at(store *self, const char *path, state *to, bool (*read)(state *, const call *),
@@ -651,25 +672,38 @@ static int look_at(store *self, const char *path, state *to, bool (*read)(state 
     return result;
 }
 
-/* Reads both znodes; `fresh`: not before everything acknowledged is in sight. */
+/* Were all names dealt with since the store went back? */
+static int look_at_all(store *self, state *to, firn_error *error) {
+    state all;
+    name_paths(self, &all, MODULE_ALL_NAMES, "1");
+    int code = look_at(self, all.ns_path, &all, read_ns, error);
+    to->all_new = code == FIRN_OK && all.ns_found && all.ns_losses == to->losses;
+    return code;
+}
+
+/* Reads the znodes; `fresh`: not before everything acknowledged is in sight. */
 static int look(store *self, state *to, bool fresh, firn_error *error) {
     int code = fresh ? synchronise(self) : ZOK;
     if (code != ZOK && code != ZNONODE) {
         return explain(self, code, false, error);
     }
-    to->ns_found = to->found = to->back = false;
-    to->floor = to->high = to->mzxid = 0;
-    to->grant = 0;
+    char path[PATH_SIZE];
+    to->store_found = to->ns_found = to->found = to->all_new = false;
+    to->floor = to->high = to->mzxid = to->losses = to->ns_losses = 0;
+    to->grant = to->origin = 0;
     to->fresh = fresh;
-    code = look_at(self, to->ns_path, to, read_ns, error);
-    return code != FIRN_OK ? code : look_at(self, to->path, to, read_mark, error);
+    snprintf(path, sizeof path, "%s/%s", self->root, STORE_NAME);
+    code = look_at(self, path, to, read_store, error);
+    code = code != FIRN_OK ? code : look_at(self, to->ns_path, to, read_ns, error);
+    code = code != FIRN_OK ? code : look_at(self, to->path, to, read_mark, error);
+    return code == FIRN_OK && !to->ns_found && to->losses > 0 ? look_at_all(self, to, error) : code;
 }
 
 /* The first look at a key: what is remembered of it, else what the server that we are connected to
  * has. A connection that turns out to be dead is made anew once: nothing was sent yet. */
 static int first_look(store *self, state *to, firn_error *error) {
     const state *at = known(self, to->path);
-    if (at != NULL && !at->outdated && !at->suspect) {
+    if (at != NULL && !at->outdated && !self->suspect) {
         *to = *at;
         return FIRN_OK;
     }
@@ -682,13 +716,18 @@ static int first_look(store *self, state *to, firn_error *error) {
     return code;
 }
 
-/* Does what was read contradict what was known? A znode's zxid never falls in one history, and
- * neither a namespace nor a key ever goes. */
+/* Does what was read contradict what this handle knows? A znode's zxid never falls in one history,
+ * neither a namespace nor a key ever goes, and the store stays the same. What was reserved before the
+ * store was last found gone back is no news: everybody was told. */
 static bool gone_back(store *self, const state *it, const char *ns) {
     const state *at = known(self, it->path);
-    return (!it->ns_found && module_was_seen(&self->seen, ns)) ||
-           (at != NULL &&
-            (at->suspect || (it->fresh && at->found && (!it->found || it->mzxid < at->mzxid))));
+    if (it->origin == self->origin && it->losses > self->losses) {
+        forget(self);
+    }
+    return self->suspect || (it->ns_found && !it->store_found) ||
+           (self->origin != 0 && (it->origin != self->origin || it->losses < self->losses)) ||
+           (!it->ns_found && module_was_seen(&self->seen, ns)) ||
+           (at != NULL && at->found && (!it->found || it->mzxid < at->mzxid));
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */
@@ -720,27 +759,42 @@ static bool was_late(int code) {
     return code == ZBADVERSION || code == ZNODEEXISTS || code == ZNONODE;
 }
 
-/* Tells everybody, in the namespace's record, that its marks were lost: the law of module.h is then
- * applied by whoever reserves next. */
-static int tell_back(store *self, const state *it, const char *row, firn_error *error) {
-    char record[RECORD_SIZE];
-    zoo_op_t op;
-    int64_t mzxid;
-    int code = self->rooted ? ZOK : make_root(self);
-    int length = write_ns(record, it->floor, true, it->ns_found ? it->row : row);
-    if (it->ns_found) {
-        zoo_set_op_init(&op, it->ns_path, record, length, it->ns_version, NULL);
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Adds the operation that writes the store's record. */
+static void put_store(store *self, zoo_op_t *op, const state *it, char path[PATH_SIZE],
+                      const char *record, int length) {
+    snprintf(path, PATH_SIZE, "%s/%s", self->root, STORE_NAME);
+    if (it->store_found) {
+        zoo_set_op_init(op, path, record, length, it->store_version, NULL);
     } else {
-        zoo_create_op_init(&op, it->ns_path, record, length, rights(self), ZOO_PERSISTENT, NULL, 0);
+        zoo_create_op_init(op, path, record, length, rights(self), ZOO_PERSISTENT, NULL, 0);
     }
+}
+
+static uint64_t draw_origin(void) {
+    uint64_t drawn = 0;
+    return getrandom(&drawn, sizeof drawn, 0) == sizeof drawn ? drawn | 1
+                                                              : (uint64_t)module_now_ms() << 16 | 1;
+}
+
+/* Tells everybody, in the store's record, that marks were lost: the law of module.h is then applied
+ * to every namespace. */
+static int tell_back(store *self, const state *it, firn_error *error) {
+    char record[RECORD_SIZE], path[PATH_SIZE];
+    zoo_op_t op;
+    int64_t mzxid, losses = later(later(it->losses, it->ns_losses), self->losses) + 1;
+    int code = self->rooted ? ZOK : make_root(self);
+    put_store(self, &op, it, path, record,
+              write_store(record, losses, it->store_found ? it->origin : draw_origin()));
     code = code == ZOK ? commit(self, &op, 1, &mzxid) : code;
     if (code != ZOK && !was_late(code)) {
         return code == FIRN_EFORKED ? code : explain(self, code, false, error);
     }
-    for (size_t i = 0; i < REMEMBERED && code == ZOK; i++) {
-        if (strcmp(self->known[i].ns_path, it->ns_path) == 0) {
-            memset(&self->known[i], 0, sizeof self->known[i]);
-        }
+    if (code == ZOK) {
+        forget(self);
     }
     return FIRN_OK;
 }
@@ -771,36 +825,78 @@ static int next_version(int version) {
     return (int)((unsigned)version + 1);
 }
 
-/* Writes a grant (`high` is its end), or only the namespace's new floor (`high` is -1). */
-static int write_turn(turn *t, int64_t floor, int64_t high) {
-    char ns_record[RECORD_SIZE], record[RECORD_SIZE];
-    const firn_request *request = t->request;
-    const char *note = request->note != NULL ? request->note : "";
-    state *seen = &t->seen;
+/* The operations of a turn, and the texts that they point to. */
+typedef struct change {
     zoo_op_t ops[OPS_MOST];
-    int64_t mzxid = 0;
-    int ns_length = write_ns(ns_record, floor, false, request->row), code;
-    const bool rewrites = seen->back || (seen->found && seen->version == ANY_VERSION);
-    int length = write_mark(record, high, request->grant, note);
+    char store_path[PATH_SIZE];
+    char store_record[RECORD_SIZE], ns_record[RECORD_SIZE], record[RECORD_SIZE];
+    bool rewrites; /* the namespace's record, where there is one */
+} change;
+
+static void compose(const turn *t, change *out, uint64_t origin, int64_t floor, int64_t high,
+                    bool renew) {
+    const firn_request *request = t->request;
+    const state *seen = &t->seen;
+    out->rewrites = renew || (seen->found && seen->version == ANY_VERSION);
+    int length = write_store(out->store_record, 0, origin);
+    put_store(t->store, &out->ops[0], seen, out->store_path, out->store_record, length);
+    if (seen->store_found) {
+        zoo_check_op_init(&out->ops[0], out->store_path, seen->store_version);
+    }
+    length = write_ns(out->ns_record, floor, seen->losses, request->row);
     if (!seen->ns_found) {
-        zoo_create_op_init(&ops[0], seen->ns_path, ns_record, ns_length, rights(t->store),
+        zoo_create_op_init(&out->ops[1], seen->ns_path, out->ns_record, length, rights(t->store),
                            ZOO_PERSISTENT, NULL, 0);
-    } else if (rewrites) {
-        zoo_set_op_init(&ops[0], seen->ns_path, ns_record, ns_length, seen->ns_version, NULL);
+    } else if (out->rewrites) {
+        zoo_set_op_init(&out->ops[1], seen->ns_path, out->ns_record, length, seen->ns_version,
+                        NULL);
     } else {
-        zoo_check_op_init(&ops[0], seen->ns_path, seen->ns_version);
+        zoo_check_op_init(&out->ops[1], seen->ns_path, seen->ns_version);
     }
+    length =
+        write_mark(out->record, high, request->grant, request->note != NULL ? request->note : "");
     if (seen->found) {
-        zoo_set_op_init(&ops[1], seen->path, record, length, seen->version, NULL);
+        zoo_set_op_init(&out->ops[2], seen->path, out->record, length, seen->version, NULL);
     } else {
-        zoo_create_op_init(&ops[1], seen->path, record, length, rights(t->store), ZOO_PERSISTENT,
-                           NULL, 0);
+        zoo_create_op_init(&out->ops[2], seen->path, out->record, length, rights(t->store),
+                           ZOO_PERSISTENT, NULL, 0);
     }
-    code = point(t->store, "reserve.before", t->error);
+}
+
+/* What is there once the change is written. */
+static void take_over(turn *t, const change *made, uint64_t origin, int64_t floor, int64_t high) {
+    state *seen = &t->seen;
+    seen->store_version = seen->store_found ? seen->store_version : 0;
+    seen->store_found = true;
+    seen->origin = origin;
+    seen->ns_version = !seen->ns_found  ? 0
+                       : made->rewrites ? next_version(seen->ns_version)
+                                        : seen->ns_version;
+    seen->ns_found = true;
+    seen->ns_losses = seen->losses;
+    seen->floor = floor;
+    strcpy(seen->row, t->request->row);
+    if (high >= 0) {
+        seen->version = seen->found ? next_version(seen->version) : 0;
+        seen->found = true;
+        seen->high = high;
+        seen->grant = t->request->grant;
+        snprintf(seen->note, sizeof seen->note, "%s",
+                 t->request->note != NULL ? t->request->note : "");
+    }
+}
+
+/* Writes a grant (`high` is its end), or only the namespace's new floor (`high` is -1). */
+static int write_turn(turn *t, int64_t floor, int64_t high, bool renew) {
+    change it;
+    int64_t mzxid = 0;
+    uint64_t origin = t->seen.store_found ? t->seen.origin : draw_origin();
+    int code = point(t->store, "reserve.before", t->error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = commit(t->store, ops, high < 0 ? 1 : 2, &mzxid);
+    compose(t, &it, origin, floor, high, renew);
+    code = commit(t->store, it.ops, high < 0 ? 2 : 3, &mzxid);
     if (code == FIRN_EFORKED) {
         return module_fail(t->error, code, "this process was forked in a reservation: call exec");
     }
@@ -810,72 +906,50 @@ static int write_turn(turn *t, int64_t floor, int64_t high) {
     if (code != ZOK) {
         return explain(t->store, code, true, t->error);
     }
-    seen->ns_version = !seen->ns_found ? 0
-                       : rewrites      ? next_version(seen->ns_version)
-                                       : seen->ns_version;
-    seen->ns_found = true;
-    seen->back = false;
-    seen->floor = floor;
-    strcpy(seen->row, request->row);
-    if (high >= 0) {
-        seen->version = seen->found ? next_version(seen->version) : 0;
-        seen->found = true;
-        seen->high = high;
-        seen->grant = request->grant;
-        seen->mzxid = mzxid;
-        snprintf(seen->note, sizeof seen->note, "%s", note);
-    }
     if (mzxid > 0 && mzxid <= t->store->newest) {
-        suspect_all(t->store); /* a history in which what we saw never happened */
-        remember(t->store, seen);
-        known(t->store, seen->path)->suspect = true;
-        return AGAIN; /* nothing of this window is issued */
+        t->store->suspect = true; /* a history in which what we saw never happened */
+        return AGAIN;             /* nothing of this window is issued */
     }
-    t->store->newest = mzxid > t->store->newest ? mzxid : t->store->newest;
-    remember(t->store, seen);
-    module_see(&t->store->seen, request->ns);
+    take_over(t, &it, origin, floor, high);
+    t->seen.mzxid = high >= 0 ? mzxid : t->seen.mzxid;
+    t->store->newest = later(mzxid, t->store->newest);
+    t->store->origin = origin;
+    t->store->losses = t->seen.losses;
+    remember(t->store, &t->seen);
+    module_see(&t->store->seen, t->request->ns);
     return FIRN_OK;
-}
-
-static int busy(const turn *t, int64_t floor) {
-    const firn_mark mark = {t->seen.high, t->seen.grant};
-    module_busy(t->held, &mark, floor);
-    return module_refuse_busy(t->error, t->request, t->held->high);
-}
-
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
 }
 
 /* Applies the law of module.h to what was seen. */
 static int decide(turn *t) {
-    const firn_request *request = t->request;
     const state *seen = &t->seen;
-    int64_t floor = seen->back ? later(seen->floor, request->guard) : seen->floor;
-    int64_t first = later(later(seen->high, request->earliest), floor);
-    if (seen->ns_found && strcmp(seen->row, request->row) != 0) {
-        return module_other_row(t->error, request, seen->row);
+    const module_kept kept = {
+        .known = seen->ns_found,
+        .doubted =
+            seen->ns_found ? seen->ns_losses != seen->losses : seen->losses > 0 && !seen->all_new,
+        .row = seen->row,
+        .floor = seen->floor,
+        .mark = {seen->high, seen->grant},
+    };
+    module_verdict verdict;
+    int code = module_decide(&verdict, &kept, t->request, t->store->url.shown, t->held, t->error);
+    if (code != FIRN_OK && !seen->fresh) {
+        return AGAIN; /* no refusal from what may have changed since */
     }
-    if ((seen->back && request->guard == 0) || first > request->latest) {
-        if (!seen->fresh) {
-            return AGAIN; /* no refusal from what may have changed since */
-        }
-        if (seen->back && request->guard == 0) {
-            return module_refuse_changed(t->error, t->store->url.shown, request->ns);
-        }
-        int code = seen->back ? write_turn(t, floor, -1) : FIRN_OK;
-        return code != FIRN_OK ? code : busy(t, floor);
+    if (code != FIRN_OK && (code != FIRN_EBUSY || !verdict.renew)) {
+        return code;
     }
-    int code = t->store->rooted || seen->ns_found ? ZOK : make_root(t->store);
-    if (code != ZOK) {
-        return explain(t->store, code, false, t->error);
+    int made = t->store->rooted || seen->ns_found ? ZOK : make_root(t->store);
+    if (made != ZOK) {
+        return explain(t->store, made, false, t->error);
     }
-    code = write_turn(t, floor, first + request->count);
-    if (code == FIRN_OK) {
-        *t->out = first;
-        code = point(t->store, "reserve.committed", t->error);
+    int64_t high = code == FIRN_OK ? verdict.first + t->request->count : -1;
+    int written = write_turn(t, verdict.floor, high, verdict.renew);
+    if (written != FIRN_OK || code != FIRN_OK) {
+        return written != FIRN_OK ? written : code;
     }
-    return code;
+    *t->out = verdict.first;
+    return point(t->store, "reserve.committed", t->error);
 }
 
 static int outdated(store *self, const state *it, int round, firn_error *error, state *to) {
@@ -902,8 +976,7 @@ static int zookeeper_reserve(void *handle, const firn_request *request, int64_t 
     code = first_look(self, &t.seen, error);
     for (int round = 0; code == FIRN_OK && round < ROUNDS; round++) {
         if (gone_back(self, &t.seen, request->ns)) {
-            suspect_all(self);
-            code = t.seen.fresh ? tell_back(self, &t.seen, request->row, error) : FIRN_OK;
+            code = t.seen.fresh ? tell_back(self, &t.seen, error) : FIRN_OK;
             code = code == FIRN_OK ? AGAIN : code;
         } else {
             code = decide(&t);
@@ -993,7 +1066,7 @@ static int list_names(call **out, store *self, const char *path, size_t size, fi
     }
     for (int i = 0; i < it->children.count; i++) {
         char *name = it->children.data[i]; /* becomes shorter, if anything */
-        if (!unescape(name, size, name)) {
+        if (strcmp(name, STORE_NAME) != 0 && !unescape(name, size, name)) {
             return not_ours(self, name, error);
         }
     }
@@ -1046,6 +1119,9 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
     }
     code = list_names(&all, self, self->root, FIRN_NS_SIZE, error);
     for (int i = 0; code == FIRN_OK && i < all->children.count; i++) {
+        if (strcmp(all->children.data[i], STORE_NAME) == 0) {
+            continue;
+        }
         code = visit_ns(self, all->children.data[i], visit, context, error);
     }
     if (all != NULL && getpid() == self->pid) {

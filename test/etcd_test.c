@@ -81,7 +81,7 @@ static void decode(char *out, const char *text, size_t length) {
     *out = '\0';
 }
 
-/* The record of a namespace: FLOOR CLUSTER TERM BACK ROW. */
+/* A record as text. */
 static void get_record(char record[800], const char *key) {
     char name[300];
     encode(name, key);
@@ -136,7 +136,7 @@ static void a_restart_changes_nothing(void **state) {
     firn_store_close(store);
 }
 
-/* `number`: 2 the cluster's ID, 3 the term. */
+/* `number`: of the store's record 2 the cluster's ID, 3 the term. */
 static void plant(const char *key, int number, const char *with) {
     char record[800], planted[900];
     get_record(record, key);
@@ -159,7 +159,7 @@ static void another_cluster_is_guarded(void **state) {
     for (size_t i = 0; i < sizeof plants / sizeof plants[0]; i++) {
         char prefix[20], key[60];
         snprintf(prefix, sizeof prefix, "other%zu", i);
-        snprintf(key, sizeof key, "%s/namespace/snow", prefix);
+        snprintf(key, sizeof key, "%s/store", prefix);
         firn_store *old = open_store("%s", url_of(prefix, "")); /* remembers what it read */
         drawn(old, "snow", 1, 0, 0);
         plant(key, plants[i].number, plants[i].with);
@@ -169,6 +169,8 @@ static void another_cluster_is_guarded(void **state) {
         drawn(store, "snow", 4, guard, guard);
         drawn(old, "snow", 5, guard + 1000, guard + 10); /* once is enough */
         drawn(store, "snow", 6, 0, guard + 20);
+        drawn(store, "new", 7, guard, guard); /* it may have been lost */
+        drawn(store, "new", 8, 0, guard + 10);
         firn_store_close(store);
         firn_store_close(old);
     }
@@ -193,7 +195,8 @@ static void a_new_cluster_keeps_its_marks(void **state) {
     firn_store *store = open_store("%s", it->url);
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_OK);
     assert_int_equal(first, 0);
-    drawn(old, "snow", 3, 0, 500);
+    not_drawn(old, "snow", 3, FIRN_EBACK, "has changed or gone back"); /* it knows another store */
+    drawn(old, "snow", 4, 100, 500);
     assert_int_equal(mark_of(store, "snow").high, 510);
     firn_store_close(store);
     firn_store_close(old);
@@ -234,7 +237,7 @@ static void a_lost_namespace_is_guarded(void **state) {
     post(url_port(server->url), "/v3/kv/deleterange", "{\"key\":\"%s\",\"range_end\":\"%s\"}", from,
          end);
     not_drawn(store, "snow", 2, FIRN_EBACK, "has changed or gone back");
-    drawn(store, "other", 3, 0, 0); /* one that was never used is new */
+    not_drawn(store, "other", 3, FIRN_EBACK, "has changed or gone back"); /* who knows? */
     drawn(store, "snow", 4, 1000, 1000);
     firn_store_close(store);
 }

@@ -183,7 +183,8 @@ static void a_copy_behind_the_back(void **state) {
 /* Marks that were lowered or deleted under a session that lives on. */
 static void marks_lost_behind_the_back(void **state) {
     static const char *const losses[] = {"UPDATE behind_mark SET high = 10, \"grant\" = 1;",
-                                         "TRUNCATE behind_mark;"};
+                                         "ALTER TABLE behind_mark DISABLE TRIGGER ALL;"
+                                         " TRUNCATE behind_mark;"};
     firn_store *store = open_store("%s", url_of("behind", ""));
     (void)state;
     for (int64_t i = 0; i < 2; i++) {
@@ -195,6 +196,79 @@ static void marks_lost_behind_the_back(void **state) {
         drawn(store, "b", grant + 4, 5000 * (i + 1), 5000 * (i + 1));
         drawn(store, "b", grant + 5, 0, 5000 * (i + 1) + 10);
     }
+    firn_store_close(store);
+}
+
+/* Whatever role or setting: a restore of the data alone sets session_replication_role too. */
+static void never_emptied(void **state) {
+    static const char *const statements[] = {"TRUNCATE full_mark", "TRUNCATE full_namespace",
+                                             "DELETE FROM full_mark",
+                                             "DELETE FROM full_namespace WHERE name = 'f'"};
+    firn_store *store = open_store("%s", url_of("full", ""));
+    (void)state;
+    drawn(store, "f", 1, 0, 0);
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        sql(server,
+            "SET session_replication_role = replica;"
+            " DO $$BEGIN %s; RAISE 'emptied';"
+            " EXCEPTION WHEN raise_exception THEN"
+            " IF SQLERRM NOT LIKE 'full_%% holds what firn has reserved%%' THEN RAISE; END IF;"
+            " END$$;",
+            statements[i]);
+    }
+    drawn(store, "f", 2, 0, 10);
+    sql(server, "ALTER TABLE full_mark DISABLE TRIGGER full_keep;");
+    firn_store_close(store);
+    store = open_store("%s", url_of("full", "")); /* makes it anew */
+    drawn(store, "f", 3, 0, 20);
+    firn_store_close(store);
+    assert_string_equal(sql(server, "SELECT string_agg(tgenabled::text, '') FROM pg_trigger"
+                                    " WHERE tgname = 'full_keep';"),
+                        "AA");
+}
+
+/* A table is the same to VACUUM FULL, and another one after a dump of its schema. */
+static void rewritten_and_reloaded(void **state) {
+    firn_store *store = open_store("%s", url_of("dump", ""));
+    (void)state;
+    drawn(store, "d", 1, 0, 0);
+    sql(server, "VACUUM FULL dump_mark;");
+    sql(server, "CLUSTER dump_mark USING dump_mark_pkey;");
+    drawn(store, "d", 2, 0, 10);
+    firn_store_close(store);
+    store = open_store("%s", url_of("dump", ""));
+    drawn(store, "d", 3, 0, 20);
+    firn_store_close(store);
+    char copy[400];
+    snprintf(copy, sizeof copy, "%s/copy.sql", server->folder);
+    assert_true(run("pg_dump -h 127.0.0.1 -p %d -U firn -t 'dump_*' -f '%s' postgres",
+                    url_port(server->url), copy));
+    store = open_store("%s", url_of("dump", ""));
+    drawn(store, "d", 4, 0, 30);
+    firn_store_close(store);
+    sql(server, "DROP TABLE dump_mark, dump_namespace;");
+    assert_true(run("psql -q -v ON_ERROR_STOP=1 -h 127.0.0.1 -p %d -U firn -f '%s' postgres >&2",
+                    url_port(server->url), copy));
+    store = open_store("%s", url_of("dump", ""));
+    not_drawn(store, "d", 5, FIRN_EBACK, "has changed or gone back");
+    not_drawn(store, "integer late", 6, FIRN_EBACK, "has changed or gone back");
+    drawn(store, "d", 7, 5000, 5000);
+    firn_store_close(store);
+}
+
+/* The copy of a database has the same numbers of tables. */
+static void copied_databases(void **state) {
+    char url[200];
+    (void)state;
+    sql(server, "CREATE DATABASE original;");
+    snprintf(url, sizeof url, "postgres://firn@127.0.0.1:%d/original", url_port(server->url));
+    firn_store *store = open_store("%s", url);
+    drawn(store, "c", 1, 0, 0);
+    firn_store_close(store);
+    sql(server, "CREATE DATABASE twin TEMPLATE original;");
+    snprintf(url, sizeof url, "postgres://firn@127.0.0.1:%d/twin", url_port(server->url));
+    store = open_store("%s", url);
+    not_drawn(store, "c", 2, FIRN_EBACK, "has changed or gone back");
     firn_store_close(store);
 }
 
@@ -470,6 +544,10 @@ int main(void) {
         {"tables from a copy are another engine", tables_from_a_copy, NULL, NULL, NULL},
         {"tables from a copy are noticed while connected", a_copy_behind_the_back, NULL, NULL,
          NULL},
+        {"the tables cannot be emptied", never_emptied, NULL, NULL, NULL},
+        {"a rewritten table is the same, a reloaded one is not", rewritten_and_reloaded, NULL, NULL,
+         NULL},
+        {"a copied database is another engine", copied_databases, NULL, NULL, NULL},
         {"marks that are gone are noticed while connected", marks_lost_behind_the_back, NULL, NULL,
          NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},

@@ -227,6 +227,8 @@ static void a_lost_key_is_noticed(void **state) {
 /* In another history the same version is that of something else, which is not lowered. */
 static void a_new_ensemble_keeps_its_marks(void **state) {
     firn_store *store = NULL, *other = NULL;
+    firn_mark held;
+    int64_t first;
     char line[700];
     (void)state;
     engine *it = server_of(3, &store);
@@ -236,8 +238,12 @@ static void a_new_ensemble_keeps_its_marks(void **state) {
     assert_true(engine_do(it, "restart", 0));
     assert_int_equal(opened(&other, it->url, NULL), FIRN_OK);
     drawn(other, "1", 500, 2, 0);
-    drawn(store, "1", 10, 3, 500);
-    drawn(other, "1", 10, 4, 510);
+    assert_int_equal(draw(store, "1", 10, 3, &first), FIRN_EBACK); /* it knows another store */
+    assert_int_equal(draw(other, "1", 10, 4, &first), FIRN_EBACK);
+    firn_request guarded = {"orders", ROW, "1", 10, 0, 1000, 5, "", 100};
+    assert_int_equal(firn_store_reserve(store, &guarded, &first, &held, NULL), FIRN_OK);
+    assert_int_equal(first, 500);
+    drawn(other, "1", 10, 6, 510);
     firn_store_close(other);
     firn_store_close(store);
 }

@@ -197,7 +197,7 @@ static void note_longest(world *w, int64_t took_ms) {
 static bool explained(int code) {
     return code == FIRN_EBUSY || code == FIRN_EEXHAUSTED || code == FIRN_EWINDOW ||
            code == FIRN_ECLOCK || code == FIRN_ESTORE || code == FIRN_EUNKNOWN ||
-           code == FIRN_EFORKED;
+           code == FIRN_EFORKED || code == FIRN_EBACK;
 }
 
 /* Takes down what a call came to. Exhausted is no failure: the client is too fast for its clock. */
