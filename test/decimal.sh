@@ -163,10 +163,10 @@ if [ -e /usr/lib/firn/ff1.so ] || [ -e /usr/local/lib/firn/ff1.so ]; then
 else
     alone=$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" 2>&1)
     same "a missing module is told with what to do" "6 1" \
-        "$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" >/dev/null 2>&1; echo $?) $(printf '%s\n' "$alone" | grep -c 'module ff1 and libcrypto')"
+        "$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" >/dev/null 2>&1; echo $?) $(printf '%s\n' "$alone" | grep -c 'module ff1, which is not installed in .*: in firn.s source run ./run all, then make install')"
     printf 'no library' >"$TMPDIR/alone/lib/firn/ff1.so"
     alone=$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" 2>&1)
-    check "a module that cannot be loaded is told too" sh -c "printf '%s' \"\$1\" | grep -q 'module ff1 and libcrypto: .*install'" sh "$alone"
+    check "a module that cannot be loaded is told too" sh -c "printf '%s' \"\$1\" | grep -q 'module ff1, which cannot be loaded: .*: install what it needs'" sh "$alone"
 fi
 check "nothing else loads libcrypto" sh -c "! ldd '$FIRN' | grep -q crypto && ! LD_DEBUG=libs '$FIRN' new uuid7 2>&1 | grep -q libcrypto"
 finish
