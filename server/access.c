@@ -29,6 +29,7 @@ typedef struct table {
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static table *in_force; /* under the lock; NULL: no tokens, and everybody is an admin */
 static atomic_bool closed;
+static _Atomic uint64_t loads;
 
 static int digest_of(uint8_t out[DIGEST_SIZE], const char *text, size_t length) {
     return gnutls_hash_fast(GNUTLS_DIG_SHA256, text, length, out) == 0 ? FIRN_OK : FIRN_ESYSTEM;
@@ -151,6 +152,7 @@ int access_load(const char *path, firn_error *error) {
     table *before = in_force;
     in_force = made;
     atomic_store(&closed, made != NULL);
+    atomic_fetch_add(&loads, 1);
     pthread_rwlock_unlock(&lock);
     free_table(before);
     return FIRN_OK;
@@ -160,10 +162,6 @@ int access_load(const char *path, firn_error *error) {
 
 bool access_is_closed(void) {
     return atomic_load(&closed);
-}
-
-enum role access_default(void) {
-    return access_is_closed() ? ROLE_NOBODY : ROLE_ADMIN;
 }
 
 /* Compares with every token, so that the time tells neither which nor how much of one is right. */
@@ -178,14 +176,41 @@ static enum role role_of(const uint8_t digest[DIGEST_SIZE]) {
     return found > ROLE_ADMIN ? ROLE_ADMIN : (enum role)found;
 }
 
-enum role access_role(word given) {
-    uint8_t digest[DIGEST_SIZE];
+uint64_t access_load_count(void) {
+    return atomic_load_explicit(&loads, memory_order_acquire);
+}
+
+/* The count is read before the tokens, so that a load in between is noticed. */
+static enum role role_now(access_pass *it) {
     enum role role = ROLE_NOBODY;
-    if (given.length > TOKEN_MOST || digest_of(digest, given.text, given.length) != FIRN_OK) {
+    it->load = access_load_count();
+    pthread_rwlock_rdlock(&lock);
+    if (in_force == NULL) {
+        role = ROLE_ADMIN;
+    } else if (it->has_token) {
+        role = role_of(it->digest);
+    }
+    pthread_rwlock_unlock(&lock);
+    return role;
+}
+
+enum role access_begin(access_pass *it) {
+    *it = (access_pass){.has_token = false};
+    return role_now(it);
+}
+
+enum role access_again(access_pass *it) {
+    return role_now(it);
+}
+
+enum role access_enter(access_pass *it, word given) {
+    access_pass made = {.has_token = true};
+    if (given.length > TOKEN_MOST || digest_of(made.digest, given.text, given.length) != FIRN_OK) {
         return ROLE_NOBODY;
     }
-    pthread_rwlock_rdlock(&lock);
-    role = in_force != NULL ? role_of(digest) : ROLE_ADMIN;
-    pthread_rwlock_unlock(&lock);
+    enum role role = role_now(&made);
+    if (role != ROLE_NOBODY) {
+        *it = made;
+    }
     return role;
 }

@@ -8,6 +8,8 @@
 
 #include <firn/firn.h>
 
+#include <stdint.h>
+
 /* What a client may do; each role may do what those before it may. */
 enum role {
     ROLE_NOBODY, /* nothing but say who it is */
@@ -23,9 +25,21 @@ int access_load(const char *path, firn_error *error);
 int access_check(const char *path, firn_error *error);
 /* Must clients say a token? */
 bool access_is_closed(void);
-/* The role of a client that has said nothing yet. */
-enum role access_default(void);
-/* The role of a token, compared in constant time with all of them; ROLE_NOBODY: it is none. */
-enum role access_role(word token);
+/* What a client showed, so that its role can be found again when the tokens change. */
+typedef struct access_pass {
+    uint64_t load; /* of the tokens that it was compared with */
+    bool has_token;
+    uint8_t digest[32];
+} access_pass;
+
+/* A client that has shown nothing yet. */
+enum role access_begin(access_pass *it);
+/* The role of a token, compared in constant time with all of them; ROLE_NOBODY: it is none, and the
+ * pass stays as it was. */
+enum role access_enter(access_pass *it, word token);
+/* Changes with each access_load: then a role has to be asked for again. */
+uint64_t access_load_count(void);
+/* The role of the same client by the tokens in force now. */
+enum role access_again(access_pass *it);
 
 #endif

@@ -2,8 +2,10 @@
 /* Connections by address: see addresses.h. */
 #include "addresses.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@ struct entry {
     entry *next;
     address_key key;
     size_t count;
+    int64_t strangers; /* of them */
 };
 
 static struct {
@@ -37,12 +40,31 @@ address_key address_of(const struct sockaddr_storage *peer) {
     return key;
 }
 
+bool address_is_same(address_key a, address_key b) {
+    return a.high == b.high && a.low == b.low;
+}
+
+void address_write(char out[ADDRESS_TEXT_SIZE], address_key key) {
+    char host[INET6_ADDRSTRLEN] = "?";
+    struct in6_addr six = {0};
+    if (key.high == 0 && key.low == 0) {
+        snprintf(out, ADDRESS_TEXT_SIZE, "unix");
+    } else if (key.high == 1) {
+        inet_ntop(AF_INET, &(struct in_addr){(in_addr_t)key.low}, host, sizeof host);
+        snprintf(out, ADDRESS_TEXT_SIZE, "%s", host);
+    } else {
+        memcpy(&six, &key.high, sizeof key.high);
+        inet_ntop(AF_INET6, &six, host, sizeof host);
+        snprintf(out, ADDRESS_TEXT_SIZE, "%s/64", host);
+    }
+}
+
 /* Who has many addresses can make chains long, but no longer than they are open connections. */
 static entry **find(address_key key) {
     uint64_t hash =
         (key.high ^ key.low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
     entry **at = &table.buckets[hash >> 52];
-    while (*at != NULL && ((*at)->key.high != key.high || (*at)->key.low != key.low)) {
+    while (*at != NULL && !address_is_same((*at)->key, key)) {
         at = &(*at)->next;
     }
     return at;
@@ -70,4 +92,12 @@ void address_leave(address_key key) {
         free(one);
     }
     pthread_mutex_unlock(&table.lock);
+}
+
+int64_t address_count_stranger(address_key key, int change) {
+    pthread_mutex_lock(&table.lock);
+    entry *one = *find(key);
+    int64_t count = one == NULL ? 0 : (one->strangers += change);
+    pthread_mutex_unlock(&table.lock);
+    return count;
 }

@@ -3,6 +3,7 @@
 #ifndef FIRN_ADDRESSES_H
 #define FIRN_ADDRESSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -17,5 +18,13 @@ address_key address_of(const struct sockaddr_storage *peer);
 /* One more; returns how many there are with it, 0 when memory is used up. */
 size_t address_enter(address_key key);
 void address_leave(address_key key);
+/* So many more, or fewer, of its connections have no token; returns how many have none. Only while
+ * one of them is open. */
+int64_t address_count_stranger(address_key key, int change);
+bool address_is_same(address_key a, address_key b);
+
+#define ADDRESS_TEXT_SIZE 64
+/* For people: 192.0.2.1, 2001:db8::/64, or unix. */
+void address_write(char out[ADDRESS_TEXT_SIZE], address_key key);
 
 #endif

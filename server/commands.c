@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "config.h"
+#include "guesses.h"
 #include "server.h"
 #include "text.h"
 
@@ -18,6 +19,7 @@
 
 /* Wrong tokens in a row after which a client has to connect anew. */
 #define FAILURES_MAX 3
+#define PENALTY_MS   500 /* until a wrong token is answered */
 
 typedef struct command command;
 typedef enum outcome run_function(client *it, const resp_command *said, resp_out *out);
@@ -353,10 +355,18 @@ static bool is_refused_in_batch(const command *row) {
 void client_begin(client *it) {
     batch_clear(&it->batch);
     pthread_mutex_lock(&clients_lock);
-    it->role = access_default();
+    it->role = access_begin(&it->pass);
     it->version = 2;
     it->name[0] = it->library[0] = it->library_version[0] = '\0';
     pthread_mutex_unlock(&clients_lock);
+}
+
+void client_renew(client *it) {
+    if (it->pass.load != access_load_count()) {
+        pthread_mutex_lock(&clients_lock);
+        it->role = access_again(&it->pass);
+        pthread_mutex_unlock(&clients_lock);
+    }
 }
 
 static enum outcome run_ping(client *it, const resp_command *said, resp_out *out) {
@@ -378,24 +388,43 @@ static enum outcome run_echo(client *it, const resp_command *said, resp_out *out
     return COMMAND_DONE;
 }
 
-enum outcome command_penalty(client *it, resp_out *out) {
+static enum outcome refuse_token(client *it, resp_out *out) {
     resp_error(out, "WRONGPASS", "no such token: ask who runs this server");
     return ++it->failures >= FAILURES_MAX ? COMMAND_CLOSE : COMMAND_DONE;
 }
 
+/* COMMAND_ASK: the token is right. The first wrong ones of an address are looked at when they come
+ * and answered later; after several each token waits before it is looked at, so that many guesses
+ * at once take as long. */
 static enum outcome enter(client *it, word token, resp_out *out) {
+    enum guess guess = it->guess;
+    it->guess = GUESS_NONE;
     if (!access_is_closed()) {
         return refuse(out, "AUTH called without any password configured: leave it out");
     }
-    enum role role = access_role(token);
-    if (role == ROLE_NOBODY) {
+    if (guess == GUESS_WRONG) {
+        return refuse_token(it, out);
+    }
+    it->penalty_ms = guess == GUESS_NONE ? guess_delay_ms(it->key) : 0;
+    if (it->penalty_ms > 0) {
+        it->guess = GUESS_WAITS;
         return COMMAND_PENALTY;
     }
-    pthread_mutex_lock(&clients_lock);
-    it->role = role;
-    pthread_mutex_unlock(&clients_lock);
-    it->failures = 0;
-    return COMMAND_ASK;
+    enum role role = access_enter(&it->pass, token);
+    if (role != ROLE_NOBODY) {
+        pthread_mutex_lock(&clients_lock);
+        it->role = role;
+        pthread_mutex_unlock(&clients_lock);
+        it->failures = 0;
+        return COMMAND_ASK;
+    }
+    guess_note(it->key, it->worker);
+    if (guess == GUESS_WAITS) {
+        return refuse_token(it, out);
+    }
+    it->guess = GUESS_WRONG;
+    it->penalty_ms = PENALTY_MS;
+    return COMMAND_PENALTY;
 }
 
 static enum outcome run_auth(client *it, const resp_command *said, resp_out *out) {

@@ -4,6 +4,7 @@
 #ifndef FIRN_COMMANDS_H
 #define FIRN_COMMANDS_H
 
+#include "addresses.h"
 #include "request.h"
 #include "resp.h"
 
@@ -20,15 +21,26 @@ typedef struct batch {
     char *bytes;
 } batch;
 
+/* A token that is not answered yet. */
+enum guess {
+    GUESS_NONE,
+    GUESS_WAITS, /* nobody has looked whether it is right */
+    GUESS_WRONG  /* it is not, and the client will hear so */
+};
+
 /* Who is at the other end. Its own thread changes it; what CLIENT LIST tells to other threads it
  * changes under clients_lock. */
 typedef struct client {
     uint64_t id; /* never twice while the server runs */
     worker *worker;
     enum role role;
+    access_pass pass;  /* of the role */
     int version;       /* of the protocol, 2 or 3 */
     unsigned failures; /* tokens in a row that were none */
-    int64_t since_s;   /* of server_uptime_s */
+    enum guess guess;
+    int64_t penalty_ms; /* of COMMAND_PENALTY */
+    address_key key;
+    int64_t since_s; /* of server_uptime_s */
     char address[64];
     char name[CLIENT_NAME_SIZE], library[CLIENT_NAME_SIZE], library_version[CLIENT_NAME_SIZE];
     _Atomic int64_t heard_s; /* of server_uptime_s: when it last said something */
@@ -43,6 +55,8 @@ void client_enter(client *it);
 void client_leave(client *it);
 /* Keeps the bytes of a command for EXEC. False: there is no room, and EXEC will run nothing. */
 bool batch_keep(batch *it, const char *bytes, size_t length);
+/* Its role by the tokens in force now: one that is gone counts no more. */
+void client_renew(client *it);
 
 enum reply_shape { SHAPE_INTEGER, SHAPE_TEXT, SHAPE_ID, SHAPE_OBJECT };
 
@@ -57,14 +71,12 @@ enum outcome {
     COMMAND_DONE,    /* the reply is written */
     COMMAND_ASK,     /* request_answer is next */
     COMMAND_CLOSE,   /* the reply is written, and is the last one */
-    COMMAND_PENALTY, /* a wrong token: command_penalty after a while */
+    COMMAND_PENALTY, /* the same command again after penalty_ms */
     COMMAND_QUEUE,   /* batch_keep is next, and then its reply */
 };
 
 /* Runs one command with at least one word. */
 enum outcome command_run(client *it, const resp_command *said, question *ask, resp_out *out);
-/* The reply to a wrong token. COMMAND_CLOSE: it was one too many. */
-enum outcome command_penalty(client *it, resp_out *out);
 /* Writes the answer of a question, or of as many alike as it has IDs; lets go of its JSON. */
 void command_reply(const question *ask, reply *answer, resp_out *out);
 /* Writes an error of the list with the first word that Redis's clients know. */

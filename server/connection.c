@@ -225,7 +225,7 @@ static void name_peer(connection *it, int fd, bool is_unix) {
         strcpy(it->client.address, "unix:");
         return;
     }
-    it->address = address_of(&peer);
+    it->client.key = address_of(&peer);
     bool six = peer.ss_family == AF_INET6;
     in_port_t port =
         six ? ((struct sockaddr_in6 *)&peer)->sin6_port : ((struct sockaddr_in *)&peer)->sin_port;

@@ -9,42 +9,17 @@
 #define FIRN_CONNECTION_H
 
 #include "addresses.h"
+#include "chain.h"
 #include "commands.h"
 #include "resp.h"
 #include "secure.h"
+#include "strangers.h"
 
 #include <uv.h>
 
 #define LANE_INPUT  (256 << 10) /* bytes that are read at once */
 #define UNSENT_MOST (1 << 20)   /* above it a client is not listened to until it has read */
 #define UNSENT_LOW  (256 << 10) /* and from here on it is again */
-
-/* A list without a head of its own kind; one alone is an empty list. */
-typedef struct chain {
-    struct chain *next, *before;
-} chain;
-
-static inline void chain_clear(chain *it) {
-    it->next = it->before = it;
-}
-
-static inline bool chain_is_alone(const chain *it) {
-    return it->next == it;
-}
-
-static inline void chain_remove(chain *it) {
-    it->before->next = it->next;
-    it->next->before = it->before;
-    chain_clear(it);
-}
-
-/* Last in the list. */
-static inline void chain_add(chain *list, chain *it) {
-    it->next = list;
-    it->before = list->before;
-    list->before->next = it;
-    list->before = it;
-}
 
 typedef struct connection connection;
 
@@ -75,7 +50,7 @@ enum waiting {
     WAIT_TURN,    /* others are served first */
     WAIT_LATER,   /* for a window, or for the clock */
     WAIT_ERRAND,  /* for a keeper */
-    WAIT_PENALTY, /* after a wrong token */
+    WAIT_PENALTY, /* after wrong tokens */
     WAIT_DRAIN    /* until the client has read its replies */
 };
 
@@ -93,18 +68,19 @@ struct connection {
     struct waiter *waiter;
     char *rest; /* bytes that are not used yet: length of them from `start` on */
     size_t start, length, room;
-    size_t needed; /* the rest is no whole command before it has so many bytes */
-    address_key address;
+    size_t needed;       /* the rest is no whole command before it has so many bytes */
+    stranger stranger;   /* in the loop's crowd while it has sent no token */
     size_t unsent_seen;  /* at the last sweep */
     int64_t begun_ms;    /* all of uv_now: when it came */
     int64_t heard_ms;    /* when it last said something */
     int64_t half_ms;     /* since when there is half a command, 0: there is none */
     int64_t late_ms;     /* since when its request waits, 0: it does not */
+    int64_t due_ms;      /* when its token is looked at, of WAIT_PENALTY */
     int64_t progress_ms; /* when it was last seen to read */
     int64_t ending_ms;   /* since when it is told that nothing follows */
     int64_t quiet_ms;    /* when the server ends: since when its socket is empty */
     enum waiting wait;
-    bool is_unix, is_reading, is_counted, is_stranger;
+    bool is_unix, is_reading, is_counted;
     bool has_ended;  /* the client says nothing more */
     bool is_ahead;   /* when the server ends: it sent more than we had read */
     bool is_leaving; /* its last reply is being written */

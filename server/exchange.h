@@ -6,6 +6,7 @@
 
 #include "listener.h"
 #include "request.h"
+#include "strangers.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@ typedef struct http_loop {
     const listener *listener;
     worker *worker;
     client *clients;  /* connections that are open */
+    crowd crowd;      /* those without a token */
     exchange *parked; /* that wait, suspended */
     exchange *unused; /* to be used again */
     int unused_count;
@@ -64,6 +66,8 @@ struct exchange {
     const char *path;   /* as it came, the query cut off */
     bool head, posts, as_text, served;
     header_words header;
+    access_pass pass;
+    bool guessed; /* its token was counted as a wrong one */
     request request;
     char *decoded; /* words that had escapes */
     char *decoded_at;
@@ -110,6 +114,10 @@ void exchange_end(exchange *it);
 
 /* Of the door: suspends it until `wake_ns`, or until an errand comes back. */
 void door_park(exchange *it, enum stage stage, int64_t wake_ns);
+/* Likewise: its connection had a right token; had it, by the tokens in force now? */
+void door_trust(exchange *it);
+bool door_trusts(const exchange *it);
+address_key door_address(const exchange *it);
 int64_t now_ns(void);
 
 /* Answers; the bytes are freed by the library. `type` NULL: none. */

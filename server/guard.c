@@ -4,6 +4,7 @@
 
 #include "config.h"
 #include "credentials.h"
+#include "guesses.h"
 
 #include <string.h>
 
@@ -92,21 +93,41 @@ static bool is_unsafe_get(const exchange *it) {
 /* ---- token ----------------------------------------------------------------------------------- */
 
 /* The role that comes with the header; ROLE_NOBODY and *wrong: it has a token, which is none. */
-static enum role role_of(const exchange *it, bool *wrong) {
+static enum role role_of(exchange *it, bool *wrong) {
     word said = it->header.authorization;
     size_t scheme = strlen("Bearer ");
     *wrong = false;
-    if (!access_is_closed() || said.text == NULL) {
-        return access_default();
+    enum role role = access_begin(&it->pass);
+    if (role != ROLE_NOBODY || said.text == NULL) {
+        return role;
     }
-    enum role role = ROLE_NOBODY;
     if (said.length > scheme && word_is((word){said.text, scheme}, "Bearer ")) {
         for (; scheme < said.length && said.text[scheme] == ' '; scheme++) {
         }
-        role = access_role((word){said.text + scheme, said.length - scheme});
+        role = access_enter(&it->pass, (word){said.text + scheme, said.length - scheme});
     }
     *wrong = role == ROLE_NOBODY;
+    if (role != ROLE_NOBODY) {
+        door_trust(it);
+    } else if (!it->guessed) {
+        it->guessed = true;
+        guess_note(door_address(it), it->loop->worker);
+    }
     return role;
+}
+
+/* After several wrong tokens of an address each token from there waits before it is looked at, but
+ * on connections that have shown a right one. */
+static bool must_wait(exchange *it) {
+    if (!access_is_closed() || it->header.authorization.text == NULL ||
+        it->stage == STAGE_DELAYED || door_trusts(it) || it->loop->over) {
+        return false;
+    }
+    int64_t delay_ms = guess_delay_ms(door_address(it));
+    if (delay_ms > 0) {
+        door_park(it, STAGE_DELAYED, it->began_ns + delay_ms * 1000000);
+    }
+    return delay_ms > 0;
 }
 
 static enum MHD_Result refuse_token(exchange *it, bool wrong) {
@@ -117,9 +138,13 @@ static enum MHD_Result refuse_token(exchange *it, bool wrong) {
 
 bool guard_refuses(exchange *it, enum MHD_Result *result) {
     enum role needs = it->route != NULL ? it->route->role : ROLE_NOBODY;
-    bool wrong;
-    it->request.role = role_of(it, &wrong);
+    bool wrong = false;
     it->refused = true;
+    if (needs != ROLE_NOBODY && must_wait(it)) {
+        *result = MHD_YES;
+        return true;
+    }
+    it->request.role = needs != ROLE_NOBODY ? role_of(it, &wrong) : ROLE_NOBODY;
     if (!host_is_ours(it)) {
         *result = answer_problem(it, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
                                  "this server is not known by that Host: name it in hosts=");

@@ -38,6 +38,8 @@ struct client {
     bool is_unix, fresh; /* fresh: no header of it was ever complete */
     bool counted;        /* its address is */
     address_key address;
+    stranger stranger;                /* in the loop's crowd until a request of it had a token */
+    uint64_t pass_load;               /* of the tokens when one last had, access_load_count */
     uint64_t requests, seen_requests; /* seen_: at the last sweep */
     uint64_t seen_bytes;              /* read, or while it is answered, acknowledged */
     int64_t since_ms;                 /* when its last request ended, or it came */
@@ -48,6 +50,7 @@ struct client {
 static http_loop loops[WORKERS_MAX];
 static int loop_count;
 static _Atomic int64_t open_count; /* connections of all loops */
+static crowd_share strangers = {.listener = "http"};
 
 int64_t now_ns(void) {
     struct timespec now;
@@ -177,6 +180,38 @@ static bool has_left(const client *it) {
     return !it->is_unix && is_idle(it) && look_at(it).tcpi_state == CLOSE_WAIT;
 }
 
+/* The library sees that the client has left. */
+static void close_crowded(http_loop *loop, stranger *one) {
+    client *it = (client *)((char *)one - offsetof(client, stranger));
+    meter_add(&loop->worker->meter.closed_crowded, 1);
+    shutdown(it->fd, SHUT_RDWR);
+}
+
+/* It has no token, or one of tokens that were changed since. */
+static void distrust(http_loop *loop, client *it) {
+    if (it->stranger.is_in || !access_is_closed() || it->pass_load == access_load_count()) {
+        return;
+    }
+    it->stranger.address = it->address;
+    stranger *other = crowd_enter(&loop->crowd, &it->stranger);
+    if (other != NULL) {
+        close_crowded(loop, other);
+    }
+}
+
+void door_trust(exchange *it) {
+    it->client->pass_load = it->pass.load;
+    crowd_leave(&it->loop->crowd, &it->client->stranger);
+}
+
+bool door_trusts(const exchange *it) {
+    return it->client->pass_load == access_load_count();
+}
+
+address_key door_address(const exchange *it) {
+    return it->client->address;
+}
+
 /* A few times within slow_s: closes who is slow. shutdown() makes the library see an end. */
 static void sweep(http_loop *loop, int64_t now) {
     int64_t slow_ms = settings_now()->slow_s * 1000;
@@ -186,6 +221,7 @@ static void sweep(http_loop *loop, int64_t now) {
     }
     loop->swept_ms = now;
     for (client *it = loop->clients; it != NULL; it = it->next) {
+        distrust(loop, it);
         bool waits = it->exchange != NULL && it->exchange->is_parked;
         bool slow = !waits && (it->exchange == NULL ? is_slow_to_ask(it, now, slow_ms)
                                                     : is_slow_to_read(it, now, slow_ms));
@@ -200,6 +236,13 @@ static enum MHD_Result may_come(void *self, const struct sockaddr *peer, socklen
     http_loop *loop = self;
     (void)peer, (void)length;
     if (atomic_load(&open_count) < settings_now()->connections_most) {
+        return MHD_YES;
+    }
+    stranger *oldest;
+    if (crowd_make_room(&loop->crowd, &oldest)) {
+        if (oldest != NULL) {
+            close_crowded(loop, oldest);
+        }
         return MHD_YES;
     }
     meter_add(&loop->worker->meter.turned_away, 1);
@@ -243,10 +286,12 @@ static client *welcome(http_loop *loop, struct MHD_Connection *connection) {
     }
     loop->clients = it;
     count_address(loop, it);
+    distrust(loop, it);
     return it;
 }
 
 static void say_goodbye(http_loop *loop, client *it) {
+    crowd_leave(&loop->crowd, &it->stranger);
     if (it->counted) {
         address_leave(it->address);
     }
@@ -393,6 +438,9 @@ static void come_round(http_loop *loop) {
     if (loop->parked != NULL) {
         wake_parked(loop, now, false);
     }
+    for (stranger *one; (one = crowd_owes(&loop->crowd)) != NULL;) {
+        close_crowded(loop, one);
+    }
     sweep(loop, now / 1000000);
 }
 
@@ -446,6 +494,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
         return set_error(error, FIRN_EMEMORY, "no room for a thread of HTTP: set http_threads");
     }
     loop->beat_ms = steady_ms();
+    crowd_begin(&loop->crowd, &strangers);
     pthread_mutex_init(&loop->lock, NULL);
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {

@@ -2,6 +2,9 @@
 /* One line an event on standard error: see log.h. */
 #include "log.h"
 
+#include "steady.h"
+
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -12,7 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 1000, END_SIZE = 4 /* what closes a line: quote, brace, newline */ };
+enum {
+    GATE_MS = 10000,
+    LINE_SIZE = 1000,
+    END_SIZE = 4 /* what closes a line: quote, brace, newline */
+};
 
 static _Atomic int least_level = LOG_LEVEL_INFO;
 static atomic_bool as_objects;
@@ -153,4 +160,15 @@ void log_event(enum log_level level, const char *event, ...) {
     }
     lost += !write_out(&it);
     pthread_mutex_unlock(&one_writer);
+}
+
+bool log_gate_opens(log_gate *it, char count[LOG_COUNT_SIZE]) {
+    int64_t now = steady_ms(), told = atomic_load(&it->told_ms);
+    atomic_fetch_add(&it->count, 1);
+    if ((told != 0 && now - told < GATE_MS) ||
+        !atomic_compare_exchange_strong(&it->told_ms, &told, now)) {
+        return false;
+    }
+    snprintf(count, LOG_COUNT_SIZE, "%" PRIu64, atomic_exchange(&it->count, 0));
+    return true;
 }

@@ -32,7 +32,6 @@
 #define TURN_SEND     (128 << 10) /* sent at once, while the processor still has them at hand */
 #define STEP_COMMAND  4           /* and so many at least */
 #define RETRIES       1024        /* waiting requests that are tried again at once */
-#define PENALTY_MS    500         /* until a wrong token is answered */
 #define LINGER_MS     1000        /* for a client to close after our last reply */
 #define LINGER_END_MS 100         /* the same when the server ends */
 #define AHEAD_BYTES   4096 /* unread when the server ends: its client does not wait for replies */
@@ -60,6 +59,7 @@ typedef struct loop {
     const listener *listeners[LISTENERS_MAX];
     int listener_count;
     chain turns, later, errands, penalties, draining; /* by what connections wait for */
+    crowd crowd;
     memo memo;
     question asked;    /* of the command at hand */
     resp_command said; /* likewise */
@@ -92,8 +92,9 @@ static struct {
     int64_t stop_ms;
     _Atomic bool is_ending;
     _Atomic uint64_t next_id;
-    _Atomic int64_t open, strangers; /* of all loops */
-} door;
+    _Atomic int64_t open;  /* connections of all loops */
+    crowd_share strangers; /* those that have sent no token */
+} door = {.strangers = {.listener = "resp"}};
 
 static loop *loop_of(const connection *it) {
     return (loop *)it->lane;
@@ -101,6 +102,14 @@ static loop *loop_of(const connection *it) {
 
 static int64_t now_ms(const loop *it) {
     return (int64_t)uv_now(&it->lane.uv);
+}
+
+static void ring(loop *it) {
+    pthread_mutex_lock(&it->lock);
+    if (!it->is_gone) {
+        uv_async_send(&it->bell);
+    }
+    pthread_mutex_unlock(&it->lock);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -112,21 +121,22 @@ static connection *waiting_at(chain *place) {
     return (connection *)((char *)place - offsetof(connection, queue));
 }
 
+/* When a connection is given up on, or its token looked at. */
+static int64_t due_of(const connection *it) {
+    return it->wait == WAIT_PENALTY ? it->due_ms : it->late_ms + settings_now()->wait_ms;
+}
+
 /* When the first of those that wait is due, in ms from now; they stand in the order in which they
- * came. -1: nobody waits. */
+ * are. -1: nobody waits. */
 static int64_t next_due(const loop *it) {
     int64_t due = -1;
-    const struct {
-        const chain *of;
-        int64_t after;
-    } queues[] = {{&it->errands, settings_now()->wait_ms}, {&it->penalties, PENALTY_MS}};
+    const chain *const queues[] = {&it->errands, &it->penalties};
     if (!chain_is_alone(&it->later)) {
         return 1;
     }
     for (size_t i = 0; i < 2; i++) {
-        if (!chain_is_alone(queues[i].of)) {
-            const connection *first = waiting_at(queues[i].of->next);
-            int64_t left = first->late_ms + queues[i].after - now_ms(it);
+        if (!chain_is_alone(queues[i])) {
+            int64_t left = due_of(waiting_at(queues[i]->next)) - now_ms(it);
             left = left < 1 ? 1 : left;
             due = due < 0 || left < due ? left : due;
         }
@@ -162,11 +172,10 @@ static chain *queue_of(loop *it, enum waiting what) {
     }
 }
 
-/* Last in the queue, or, `sorted`, before those that wait for a shorter time: one that has waited
- * for something else already is due before them. */
+/* Last in the queue, or, `sorted`, before those that are due later. */
 static void enter_queue(chain *queue, connection *it, bool sorted) {
     chain *behind = queue;
-    while (sorted && behind->before != queue && waiting_at(behind->before)->late_ms > it->late_ms) {
+    while (sorted && behind->before != queue && due_of(waiting_at(behind->before)) > due_of(it)) {
         behind = behind->before;
     }
     chain_add(behind, &it->queue);
@@ -193,7 +202,10 @@ static void wait_for(connection *it, enum waiting what) {
         it->late_ms = now_ms(on);
         meter_add(&on->lane.worker->meter.parked, 1);
     }
-    enter_queue(queue_of(on, what), it, what == WAIT_ERRAND);
+    if (what == WAIT_PENALTY) {
+        it->due_ms = now_ms(on) + it->client.penalty_ms;
+    }
+    enter_queue(queue_of(on, what), it, what == WAIT_ERRAND || what == WAIT_PENALTY);
     if (what != WAIT_TURN && what != WAIT_DRAIN) {
         set_timer(on);
     }
@@ -479,13 +491,26 @@ static bool take_batch(connection *it) {
     return true;
 }
 
-/* A client that has said its token is no stranger any more; RESET makes it one again. */
+static void close_crowded(stranger *one) {
+    connection *it = (connection *)((char *)one - offsetof(connection, stranger));
+    meter_add(&it->lane->worker->meter.closed_crowded, 1);
+    connection_close(it);
+}
+
+/* A client that has sent its token is no stranger any more; RESET, or a token that is removed, makes
+ * it one again. */
 static void count_strangers(connection *it) {
-    bool is_stranger = it->client.role == ROLE_NOBODY;
-    if (is_stranger != it->is_stranger) {
-        it->is_stranger = is_stranger;
-        it->begun_ms = now_ms(loop_of(it)); /* from here on it has slow_s to say its token */
-        atomic_fetch_add(&door.strangers, is_stranger ? 1 : -1);
+    loop *on = loop_of(it);
+    bool is_stranger = it->client.role == ROLE_NOBODY && !it->is_closing;
+    if (!is_stranger) {
+        crowd_leave(&on->crowd, &it->stranger);
+    } else if (!it->stranger.is_in) {
+        it->begun_ms = now_ms(on); /* from here on it has slow_s to send its token */
+        it->stranger.address = it->client.key;
+        stranger *other = crowd_enter(&on->crowd, &it->stranger);
+        if (other != NULL) {
+            close_crowded(other);
+        }
     }
 }
 
@@ -542,6 +567,7 @@ static void serve(connection *it, const char *bytes, size_t length, bool is_rest
     loop *on = loop_of(it);
     uint64_t begun = uv_hrtime();
     on->answered = 0;
+    client_renew(&it->client);
     size_t used = turn(it, bytes, length);
     if (is_rest) {
         connection_drop(it, used);
@@ -610,12 +636,11 @@ static void on_gone(connection *it) {
     chain_remove(&it->all);
     if (it->is_counted) {
         client_leave(&it->client);
-        it->client.role = ROLE_ISSUE;
-        count_strangers(it);
+        crowd_leave(&on->crowd, &it->stranger);
         atomic_fetch_sub(&door.open, 1);
         atomic_fetch_sub_explicit(&on->lane.worker->meter.open, 1, memory_order_relaxed);
         if (!it->is_unix) {
-            address_leave(it->address);
+            address_leave(it->client.key);
         }
     }
 }
@@ -686,20 +711,10 @@ static void end_errands(loop *it) {
 }
 
 static void end_penalties(loop *it) {
-    while (!chain_is_alone(&it->penalties)) {
+    while (!chain_is_alone(&it->penalties) && due_of(first_of(&it->penalties)) <= now_ms(it)) {
         connection *one = first_of(&it->penalties);
-        if (now_ms(it) - one->late_ms < PENALTY_MS) {
-            break;
-        }
-        const resp_limits *limits = &resp_limits_client;
         one->late_ms = 0;
-        it->lane.out.version = one->client.version;
-        one->is_leaving = command_penalty(&one->client, &it->lane.out) == COMMAND_CLOSE;
-        if (resp_read(&it->said, one->rest + one->start, one->length, limits) == RESP_COMMAND) {
-            connection_drop(one, it->said.size); /* the command that had the token */
-        }
-        wait_for(one, one->length > 0 ? WAIT_TURN : WAIT_NOTHING);
-        finish(one, true);
+        resume(one);
     }
 }
 
@@ -762,6 +777,9 @@ static void on_bell(uv_async_t *bell) {
         come_back(back);
         back = next;
     }
+    for (stranger *one; (one = crowd_owes(&it->crowd)) != NULL;) {
+        close_crowded(one);
+    }
     if (atomic_exchange(&it->has_news, false)) {
         retry(it);
         set_timer(it);
@@ -804,23 +822,30 @@ static void rest(loop *it, int error) {
     uv_timer_start(&it->accepting, on_rested, ACCEPT_REST, 0);
 }
 
-/* Is there room for one more? Those who have not said their token may take a quarter of it. */
-static bool has_room(void) {
-    int64_t most = settings_now()->connections_most;
-    if (atomic_load(&door.open) >= most) {
-        return false;
+/* Is there room for one more? The oldest that has sent no token makes some. */
+static bool has_room(loop *it) {
+    if (atomic_load(&door.open) < settings_now()->connections_most) {
+        return true;
     }
-    return access_default() != ROLE_NOBODY || atomic_load(&door.strangers) * 4 < most;
+    stranger *oldest;
+    bool has = crowd_make_room(&it->crowd, &oldest);
+    if (oldest != NULL) {
+        close_crowded(oldest);
+    }
+    for (int i = 0; i < door.count && has && oldest == NULL; i++) {
+        ring(door.loops[i]);
+    }
+    return has;
 }
 
 static bool is_within(const connection *it) {
-    size_t count = it->is_unix ? 1 : address_enter(it->address);
+    size_t count = it->is_unix ? 1 : address_enter(it->client.key);
     int64_t most = settings_now()->address_most;
     if (count == 0) {
         return false;
     }
     if (most > 0 && count > (size_t)most && !it->is_unix) {
-        address_leave(it->address);
+        address_leave(it->client.key);
         return false;
     }
     return true;
@@ -839,7 +864,7 @@ static void welcome(loop *it, int fd, const listener *at) {
     connection *one = NULL;
     firn_error error;
     bool with_tls = door.with_tls && !at->is_unix;
-    if (!has_room()) {
+    if (!has_room(it)) {
         turn_away(it, fd);
         return;
     }
@@ -915,8 +940,10 @@ static void sweep_one(connection *it, int64_t now) {
     const settings *set = settings_now();
     meter *count = &it->lane->worker->meter;
     int64_t slow_ms = set->slow_s * 1000, idle_ms = set->idle_s * 1000;
+    client_renew(&it->client);
+    count_strangers(it);
     int64_t linger_ms = loop_of(it)->is_ending ? LINGER_END_MS : LINGER_MS;
-    bool is_new = (it->tls != NULL && !secure_is_ready(it->tls)) || it->is_stranger;
+    bool is_new = (it->tls != NULL && !secure_is_ready(it->tls)) || it->stranger.is_in;
     if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
         (is_new && is_past(now, it->begun_ms, slow_ms))) {
         meter_add(&count->closed_slow, 1);
@@ -1036,6 +1063,7 @@ static int begin_loop(loop *it) {
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         chain_clear(chains[i]);
     }
+    crowd_begin(&it->crowd, &door.strangers);
     pthread_mutex_init(&it->lock, NULL);
     if (uv_loop_init(&it->lane.uv) != 0 || uv_async_init(&it->lane.uv, &it->bell, on_bell) != 0) {
         return FIRN_ESYSTEM;
@@ -1084,14 +1112,6 @@ int resp_door_open(listener all[], int count, int loops, firn_error *error) {
         resp_door_close();
     }
     return code;
-}
-
-static void ring(loop *it) {
-    pthread_mutex_lock(&it->lock);
-    if (!it->is_gone) {
-        uv_async_send(&it->bell);
-    }
-    pthread_mutex_unlock(&it->lock);
 }
 
 void resp_door_end(int64_t ms) {

@@ -30,6 +30,8 @@ typedef struct meter {
     _Atomic uint64_t latency_ns;             /* the sum */
     _Atomic uint64_t received, sent;         /* bytes */
     _Atomic uint64_t accepted, turned_away, closed_slow, closed_broken; /* connections */
+    _Atomic uint64_t closed_crowded; /* without a token, to make room */
+    _Atomic uint64_t wrong_tokens;
     _Atomic uint64_t parked; /* requests that had to wait for a window, a lead or the store */
     _Atomic int64_t open;    /* connections now */
     _Atomic int64_t waiting; /* of them those whose request waits, of Redis clients */

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The server at its bounds: many clients, long pipelines, clients that say half a thing or do not read, no descriptors
 left, words that are too long. Clients that behave are served all the while, and the server ends well afterwards."""
+import http.client
 import os
 import random
+import signal
 import ssl
 import socket
 import threading
@@ -259,17 +261,32 @@ def more_than_address_most():
     ends_well(server, "after more clients than address_most")
 
 
+TOKEN, ADMIN = "an-issuer-of-the-tests", "an-admin-of-the-tests"
+
+
+def guarded(name, **settings):
+    folder = f"{TMPDIR}/{name}"
+    os.makedirs(folder, exist_ok=True)
+    write_tokens(folder, f"issue {TOKEN}\nadmin {ADMIN}\n")
+    settings = {"tokens": f"{folder}/tokens", "slow_s": SLOW_S, "unsafe": "on", "auto_create": "on", **settings}
+    return serving.Server(folder, PROGRAM, WIDE, **settings).start()
+
+
+def write_tokens(folder, lines):
+    with open(os.open(f"{folder}/tokens", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+        file.write(lines)
+
+
+def log_of(server):
+    with open(server.log, errors="replace") as log:
+        return log.read()
+
+
 def strangers():
-    token = "an-issuer-of-the-tests"
-    os.makedirs(f"{TMPDIR}/strangers", exist_ok=True)
-    with open(os.open(f"{TMPDIR}/strangers/tokens", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
-        file.write(f"issue {token}\nadmin {token}-admin\n")
-    server = serving.Server(
-        f"{TMPDIR}/strangers", PROGRAM, WIDE, tokens=f"{TMPDIR}/strangers/tokens", connections_most=40, slow_s=SLOW_S, unsafe="on"
-    ).start()
+    server = guarded("strangers", connections_most=40)
     friends = [server.client() for _ in range(5)]
     for friend in friends:
-        friend.ask("AUTH", token)
+        friend.ask("AUTH", TOKEN)
     crowd = [server.client() for _ in range(30)]
     crowd_refused = 0
     for one in crowd:
@@ -278,17 +295,112 @@ def strangers():
             crowd_refused += "NOAUTH" in str(one.read())
         except (EOFError, ConnectionError):
             pass
-    tap.check("those who say no token have a quarter of the connections", 0 < crowd_refused <= 10, f"{crowd_refused} of 40")
+    tap.check("those who say no token have a quarter of the connections", 0 < crowd_refused <= 12, f"{crowd_refused} of 40")
     tap.same("those who said theirs are served", 5, sum(friend.ask("INCR", "counted") > 0 for friend in friends))
     tap.check("strangers are closed after slow_s", all(one.is_closed() for one in crowd))
-    late = serving.wait_for("room", lambda: enters_with(server, token))
-    tap.check("then a friend comes in", late is not None)
-    late.close()
     long = b"*2\r\n$4\r\nAUTH\r\n$60000\r\n" + b"x" * 60000 + b"\r\n"
     tap.check("a stranger's words are short", refused_and_closed(server, long))
     for friend in friends:
         friend.close()
     tap.same("it ends with 0", 0, server.end())
+
+
+def crowds_keep_nobody_out():
+    """Strangers who hold every connection that they can get, and are not slow by any bound."""
+    server = guarded("crowd", connections_most=200, slow_s=3600)
+    early = server.client(source="127.0.0.2")
+    crowd = [serving.Client(door) for door in (server.port, server.http) for _ in range(300)]
+    entered = 0
+    for _ in range(20):
+        friend = enters_with(server, TOKEN)
+        entered += friend is not None and friend.ask("INCR", "counted") > 0
+        if friend is not None:
+            friend.close()
+    tap.same("who has a token comes in at once over RESP", 20, entered)
+    tap.same("and over HTTP", {200}, {server.get("/v1/segments/counted", TOKEN)[0] for _ in range(20)})
+    metrics = {door: float(server.metrics(ADMIN)['firn_connections_closed_crowded_total{door="%s"}' % door]) for door in ("resp", "http")}
+    tap.check("the oldest strangers were closed, and counted", min(metrics.values()) > 200, metrics)
+    tap.check("and a line of the log says so", "closed to make room" in log_of(server), log_of(server))
+    early.send(command("PING"))
+    tap.check("a stranger of another address is still there", "NOAUTH" in str(early.read()))
+    friends = [serving.wait_for("room", lambda: enters_with(server, TOKEN)) for _ in range(200)]
+    tap.same("those with a token may have all connections", 200, sum(friend is not None for friend in friends))
+    tap.check("and no more", enters_with(server, TOKEN) is None)
+    for one in [*crowd, early, *friends]:
+        one.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def tokens_that_change():
+    server = guarded("tokens")
+    issuer, admin, other = server.client(), server.client(), server.client()
+    for one, token in ((issuer, TOKEN), (admin, ADMIN), (other, ADMIN)):
+        one.ask("AUTH", token)
+    pages = {token: http.client.HTTPConnection("127.0.0.1", server.http, timeout=serving.PATIENCE_S) for token in (TOKEN, ADMIN)}
+    before = [page_status(pages[TOKEN], "/v1/segments/counted", TOKEN), page_status(pages[ADMIN], "/v1/status", ADMIN)]
+    tap.same("tokens are taken", [200, 200, True], [*before, issuer.ask("INCR", "counted") > 0])
+    reload_tokens(server, f"issue {ADMIN}\nadmin somebody-of-the-tests\n")
+    tap.same("a token that is removed counts no more on an open connection", "NOAUTH", refusal(issuer, "INCR", "counted"))
+    tap.same("nor by HTTP", 401, page_status(pages[TOKEN], "/v1/segments/counted", TOKEN))
+    tap.same("a role that is less has less", ["NOPERM", True], [refusal(admin, "FIRN.NODES"), admin.ask("INCR", "counted") > 0])
+    tap.same("by HTTP too", [403, 200], [page_status(pages[ADMIN], path, ADMIN) for path in ("/v1/status", "/v1/segments/counted")])
+    tap.check("who says nothing is a stranger then, and closed", issuer.is_closed())
+    reload_tokens(server, f"admin {ADMIN}\n")
+    tap.check("a role that is more has more", isinstance(other.ask("FIRN.NODES"), list | str))
+    for one in (issuer, admin, other, *pages.values()):
+        one.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def reload_tokens(server, lines):
+    before = log_of(server).count("event=reloaded")
+    write_tokens(server.folder, lines)
+    server.signal(signal.SIGHUP)
+    serving.wait_for("the reload", lambda: log_of(server).count("event=reloaded") > before)
+
+
+def page_status(page, path, token):
+    page.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+    answer = page.getresponse()
+    answer.read()
+    return answer.status
+
+
+def refusal(client, *words):
+    client.send(command(*words))
+    reply = client.read()
+    return str(reply).split()[0] if isinstance(reply, Refused) else reply
+
+
+def guesses():
+    count = 300
+    server = guarded("guesses", slow_s=60)
+    crowd = [server.client() for _ in range(count)]
+    late, near = server.client(), server.client(source="127.0.0.2")
+    begun = time.monotonic()
+    for i, one in enumerate(crowd):
+        one.send(command("AUTH", f"guess-{i}-of-the-tests"))
+    serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{door="resp"}', 0)) > 5)
+    elsewhere = near.ask("AUTH", TOKEN)
+    after = time.monotonic() - begun
+    same_address = late.ask("AUTH", TOKEN)
+    waited = time.monotonic() - begun
+    found = {str(one.read()).split()[0] for one in crowd}
+    took = time.monotonic() - begun
+    tap.same("all are refused", {"WRONGPASS"}, found)
+    tap.check("many guesses at once take long", took > 2, f"{took:.2f} s")
+    tap.check("a token that is right is taken from the same address meanwhile", same_address == "OK" and waited < took + 5, f"{waited:.2f} s")
+    tap.check("and is not delayed from another", elsewhere == "OK" and after < took, f"{after:.2f} s of {took:.2f} s")
+    tap.same("each is counted", count, int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{door="resp"}'])))
+    tap.check("and the log has a line", 'event="wrong tokens"' in log_of(server), log_of(server))
+    tap.same("by HTTP too", (401, 1), (server.get("/v1/new/wide", "guess-of-the-tests")[0], http_guesses(server)))
+    for one in [*crowd, late, near]:
+        one.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def http_guesses(server):
+    return int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{door="http"}']))
 
 
 def enters_with(server, token):
@@ -423,6 +535,9 @@ tap.run(
         more_than_connections_most,
         more_than_address_most,
         strangers,
+        crowds_keep_nobody_out,
+        tokens_that_change,
+        guesses,
         noise,
         tls_garbage,
         a_million_commands_at_once,

@@ -91,8 +91,8 @@ def cpu_ns(pid):
 class Client:
     """One connection that speaks RESP2, byte by byte where a test wants that."""
 
-    def __init__(self, port, timeout_s=PATIENCE_S):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
+    def __init__(self, port, timeout_s=PATIENCE_S, source="127.0.0.1"):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s, source_address=(source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile("rb", buffering=1 << 16)
 
@@ -223,9 +223,9 @@ class Server:
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
-    def metrics(self):
+    def metrics(self, token=None):
         """Each line of /metrics by its name with its labels."""
-        _, text = self.get("/metrics")
+        _, text = self.get("/metrics", token)
         return dict(line.rsplit(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
 
     def signal(self, number):
