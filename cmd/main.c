@@ -3,6 +3,7 @@
  * everything was written. It never sets a locale and reads no configuration, so it starts fast
  * and reads the same everywhere. */
 #include "command.h"
+#include "conceal.h"
 #include "json.h"
 
 #include <signal.h>
@@ -70,7 +71,7 @@ static int run(session *s, int count, char **words) {
 int main(int count, char **words) {
     static session s; /* static for its size: most of the buffer is never touched */
     signal(SIGPIPE, SIG_IGN);
-    int status = run(&s, count, words);
+    int status = run(&s, count, conceal_passwords(count, words));
     output_flush(&s.out);
     free(s.operands);
     if (s.out.error != 0) {

@@ -150,8 +150,9 @@ const char *operand_store_url(session *s) {
     const char *at = slashes != NULL ? memchr(slashes + 3, '@', length) : NULL;
     const char *colon = slashes != NULL ? memchr(slashes + 3, ':', length) : NULL;
     if (at != NULL && colon != NULL && colon + 1 < at) {
-        tell_note(s, "other users can read a password in --store: put the URL into FIRN_STORE, or "
-                     "the password where the engine's own clients have it");
+        tell_note(s, "other users can see a password in --store for a moment, and the shell keeps "
+                     "it: put the URL into FIRN_STORE, or the password where the engine's own "
+                     "clients read it");
     }
     return url;
 }

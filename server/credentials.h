@@ -8,8 +8,10 @@
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 
-/* "NORMAL" without anything before TLS 1.2. */
-#define TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+/* TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption: no CBC, no SHA-1. */
+#define TLS_PRIORITIES                                                                             \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:"      \
+    "+AES-128-GCM:+AES-256-CCM:+AES-128-CCM:-MAC-ALL:+AEAD:-RSA:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1"
 
 /* Loads both files (PEM), or neither ("" and ""). FIRN_EUSAGE: one without the other, or they do
  * not fit; FIRN_EIO. On failure the old ones stay in force. */

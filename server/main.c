@@ -3,6 +3,7 @@
  * other threads: those of the doors and the keepers. */
 #include "access.h"
 #include "catalog.h"
+#include "conceal.h"
 #include "config.h"
 #include "credentials.h"
 #include "exit_status.h"
@@ -629,7 +630,7 @@ static int choose(void) {
 int main(int count, char **words) {
     firn_error error;
     all.count = count;
-    all.words = words;
+    all.words = words = conceal_passwords(count, words);
     if (!take_standard_descriptors()) {
         return status_of(FIRN_ESYSTEM); /* nobody could read why */
     }

@@ -105,7 +105,16 @@ refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db"
 refuses "another word in front" 2 "'take' is no verb" segment take orders --store "$db" "$unsafe"
 same "FIRN_STORE names the store where --store does not" 5001 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"
 "$FIRN" nodes --store "nothing://user:secret@127.0.0.1:1/" >"$TMPDIR/stdout" 2>"$TMPDIR/stderr"
-same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can read a password in --store' "$TMPDIR/stderr")"
+mkfifo "$TMPDIR/held"
+exec 9<>"$TMPDIR/held"
+"$FIRN" new uuid4 -n 1000000 --store 'redis://user:secret@127.0.0.1:1/0' >"$TMPDIR/held" 2>/dev/null &
+held=$!
+conceals() { tr '\0' '\n' <"/proc/$held/cmdline" | grep -qxF 'redis://user:******@127.0.0.1:1/0'; }
+await conceals
+check "and is soon no more among them" conceals
+kill "$held"
+exec 9>&-
+same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can see a password in --store' "$TMPDIR/stderr")"
 same "and is not told again" 0 "$(grep -c secret "$TMPDIR/stderr" "$TMPDIR/stdout" | awk -F: '{ n += $2 } END { print n }')"
 
 # ---- a mark far ahead, as a clock that was wrong once leaves it ----------------------------------

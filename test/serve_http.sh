@@ -326,6 +326,11 @@ if openssl req -x509 -newkey rsa:2048 -nodes -keyout "$TMPDIR/key.pem" -out "$TM
     same "TCP speaks TLS" 200 "$(curl -s --cacert "$TMPDIR/cert.pem" -o /dev/null -w '%{http_code}' "https://$at/v1/new/uuid7")"
     same "of version 1.2 too" 200 "$(curl -s --tls-max 1.2 --cacert "$TMPDIR/cert.pem" -o /dev/null -w '%{http_code}' "https://$at/v1/new/uuid7")"
     check "but not plain HTTP" sh -c "! curl -s --max-time 5 http://$at/healthz"
+    tls12() { openssl s_client -connect "$at" -tls1_2 -cipher "$1" </dev/null 2>&1 | grep -o 'Cipher is .*'; }
+    weak=$(openssl ciphers -s -tls1_2 'ALL:!aNULL:!PSK:!SRP:!AESGCM:!AESCCM:!CHACHA20:!ARIAGCM:@SECLEVEL=0')
+    same "with no cipher of CBC or SHA-1" "Cipher is (NONE)" "$(tls12 "$weak:@SECLEVEL=0")"
+    same "nor without forward secrecy" "Cipher is (NONE)" "$(tls12 'AES128-GCM-SHA256:AES256-GCM-SHA384:@SECLEVEL=0')"
+    same "but with what is good today" "Cipher is ECDHE-RSA-AES128-GCM-SHA256" "$(tls12 ECDHE-RSA-AES128-GCM-SHA256)"
     check "nor TLS before 1.2" sh -c "! openssl s_client -connect $at -tls1_1 -cipher DEFAULT@SECLEVEL=0 </dev/null 2>/dev/null | grep -q 'Cipher is [A-Z]*[0-9]'"
     same "a unix socket stays plain" ok "$(curl -s --unix-socket "$TMPDIR/http" http://localhost/healthz)"
 else

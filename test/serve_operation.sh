@@ -113,6 +113,16 @@ same "SIGPIPE is ignored" 1 "$(($(sed -nE 's/^SigIgn:\s+/0x/p' "/proc/$server/st
 stop_server
 log=$TMPDIR/process
 same "no token is told" "" "$(grep secret "$log")"
+"$FIRN" serve --config '' --resp "unix:$work/hidden" --http none --store 'redis://user:se@cret@127.0.0.1:1/0' >"$TMPDIR/hidden" 2>&1 &
+server=$!
+started="$started $server"
+await told_in "$TMPDIR/hidden" serving
+same "no list of processes shows the password of a store" "redis://user:*******@127.0.0.1:1/0" \
+    "$(tr '\0' '\n' <"/proc/$server/cmdline" | grep redis:)"
+kill -HUP "$server"
+await told_in "$TMPDIR/hidden" reloaded
+same "and a reload still knows it" "" "$(grep -E 'needs a restart|cret' "$TMPDIR/hidden")"
+stop_server
 
 # ---- reload ------------------------------------------------------------------------------------
 for name in one two; do
