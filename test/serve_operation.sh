@@ -268,7 +268,7 @@ same "each of five addresses has its threads" "ok ok ok ok ok" \
 stop_server
 same "and they end well" 0 "$status"
 refuses "more threads than there may be are refused" 1 "http_threads" \
-    serve --config '' --resp none --store memory: --http-threads 16 \
+    serve --config '' --resp none --store memory: --http-threads 16 --log-level error \
     --http '127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0'
 
 # ---- sockets that are handed over --------------------------------------------------------------
