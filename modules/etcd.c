@@ -191,7 +191,7 @@ static size_t take_answer(char *data, size_t size, size_t count, void *of) {
     if (it->got + length > ANSWER_MOST) {
         return 0;
     }
-    if (it->got + length > it->room) {
+    if (it->answer == NULL || it->got + length > it->room) {
         size_t room = (it->got + length) * 2 + 1024;
         char *more = realloc(it->answer, room);
         if (more == NULL) {

@@ -584,7 +584,7 @@ static int write_mark(char record[RECORD_SIZE], int64_t high, uint64_t grant, co
 /* The three words of a record's first line, and what follows it. */
 static bool split(const call *it, const char *words[2], size_t lengths[2], const char **rest) {
     const char *line = memchr(it->data, '\n', (size_t)it->length);
-    const char *blank = line != NULL && it->length > 2
+    const char *blank = line != NULL && line - it->data > 2
                             ? memchr(it->data + 2, ' ', (size_t)(line - it->data - 2))
                             : NULL;
     if (blank == NULL || memcmp(it->data, "1 ", 2) != 0 || strlen(it->data) != (size_t)it->length) {
