@@ -561,6 +561,13 @@ static int connect_store(firn_gen *gen, const firn_config *config, firn_error *e
         firn_store_options options =
             config->store_options != NULL ? *config->store_options : (firn_store_options){0};
         options.unsafe = options.unsafe || gen->keys.unsafe_ != 0;
+        if (options.wait_ms == 0) {
+            options.wait_ms = gen->keys.max_wait_ms > 0 ? gen->keys.max_wait_ms : 1;
+        }
+        if (options.notice == NULL) {
+            options.notice = config->notice;
+            options.notice_self = config->notice_self;
+        }
         const char *url = config->store_url != NULL ? config->store_url : gen->keys.store;
         code = firn_store_open(&gen->store, url, &options, error);
         gen->own_store = code == FIRN_OK;

@@ -151,10 +151,14 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     firn_store *store;
     void *library = NULL;
     int code = FIRN_OK;
+    firn_store_options quiet = options != NULL ? *options : none;
     options = options != NULL ? options : &none;
-    if (url == NULL) {
+    if (url == NULL) { /* there it is made without a word, whoever asks for it */
         code = default_url(chosen, error);
         url = chosen;
+        quiet.notice = NULL;
+        quiet.existing = false;
+        options = &quiet;
     }
     if (code == FIRN_OK) {
         code = split_url(engine, shown, url, error);

@@ -121,7 +121,7 @@ static void images_forget(void) {
 }
 
 /* Cuts the power: the files hold what was durable, and the shared memory is gone. */
-static void images_restore(void) {
+static inline void images_restore(void) {
     for (size_t i = 0; i < sizeof images / sizeof images[0] && images[i].path[0] != '\0'; i++) {
         int file = open(images[i].path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         size_t size = (size_t)images[i].durable_size;
@@ -288,7 +288,7 @@ static int faulty_xFullPathname(sqlite3_vfs *vfs, const char *path, int size, ch
     return due(FAULT_IO) ? SQLITE_CANTOPEN : real_vfs->xFullPathname(real_vfs, path, size, full);
 }
 
-static bool faulty_register(void) {
+static inline bool faulty_register(void) {
     real_vfs = lite.vfs_find(NULL);
     faulty_vfs = *real_vfs;
     faulty_vfs.szOsFile = (int)sizeof(faulty);
@@ -314,7 +314,7 @@ static void *faulty_realloc(void *old, int size) {
 }
 
 /* Before SQLite is used for the first time. */
-static bool faulty_memory(void) {
+static inline bool faulty_memory(void) {
     sqlite3_mem_methods methods;
     if (lite.config(SQLITE_CONFIG_GETMALLOC, &real_memory) != SQLITE_OK) {
         return false;

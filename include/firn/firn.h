@@ -410,6 +410,10 @@ typedef struct firn_store_options {
     const char *vfs;        /* sqlite: the name of the VFS that does its system calls */
     const char *module_dir; /* where modules are looked for first */
     bool unsafe;            /* take an engine or a place that may lose what it acknowledged */
+    bool existing;          /* sqlite: do not make a store that is not there (create=no) */
+    int64_t wait_ms;        /* sqlite: how long a verb waits for other processes; 0: 5000 */
+    void (*notice)(void *self, const char *text); /* what people should know of the opening */
+    void *notice_self;
 } firn_store_options;
 
 /* A store's plug: one const struct a module, exported as `firn_store_module`. All methods are

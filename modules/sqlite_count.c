@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The count beside the database: a small file that is no part of it and stays when somebody puts an
+ * older copy of the database in its place. It is written after each commit, when that is durable,
+ * so it is never ahead of the database, whatever fails between the two; a database that is behind
+ * it has gone back. A missing file, an unreadable one or one of another store says nothing. */
+#include "sqlite.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX "-count"
+#define FORMAT "firn count 1 %016" PRIx64 " %08" PRIx32 " %08" PRIx32
+#define LENGTH 47 /* of that */
+#define SIZE   57 /* with a blank, the sum of all before it and a new line */
+
+bool sqlite_before(uint32_t a, uint32_t b) {
+    return (int32_t)(a - b) < 0;
+}
+
+/* FNV-1a. Somebody may read while another writes. */
+static uint32_t sum_of(const char *text) {
+    uint32_t sum = UINT32_C(2166136261);
+    for (int i = 0; i < LENGTH; i++) {
+        sum = (sum ^ (unsigned char)text[i]) * UINT32_C(16777619);
+    }
+    return sum;
+}
+
+static int open_count(const store *it, int flags) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s" SUFFIX, it->path);
+    return open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+}
+
+static bool read_count(int file, tally *out) {
+    char text[SIZE + 1] = "", again[SIZE + 1];
+    uint64_t identity;
+    uint32_t sum;
+    if (pread(file, text, SIZE, 0) != SIZE ||
+        sscanf(text, "firn count 1 %16" SCNx64 " %8" SCNx32 " %8" SCNx32 " %8" SCNx32, &identity,
+               &out->count, &out->main, &sum) != 4) {
+        return false;
+    }
+    out->identity = (int64_t)identity;
+    snprintf(again, sizeof again, FORMAT " %08" PRIx32 "\n", identity, out->count, out->main,
+             sum_of(text));
+    return memcmp(text, again, SIZE) == 0;
+}
+
+bool sqlite_tally_read(const store *it, tally *out) {
+    int file = open_count(it, O_RDONLY);
+    bool read = file >= 0 && read_count(file, out);
+    if (file >= 0) {
+        close(file);
+    }
+    return read;
+}
+
+/* Whoever may write the database may write its count, as with SQLite's own files. */
+static void share(const store *it, int file) {
+    struct stat database;
+    if (stat(it->path, &database) == 0) {
+        fchmod(file, database.st_mode & 0666);
+        if (geteuid() == 0 && fchown(file, database.st_uid, database.st_gid) != 0) {
+            return; /* it is then written by root alone, and says less */
+        }
+    }
+}
+
+void sqlite_tally_write(const store *it, const tally *to) {
+    char text[SIZE + 1];
+    struct stat status;
+    tally old;
+    int file = open_count(it, O_RDWR);
+    if (file < 0) {
+        file = open_count(it, O_RDWR | O_CREAT | O_EXCL);
+        if (file >= 0) {
+            share(it, file);
+        }
+    }
+    if (file < 0) {
+        return;
+    }
+    bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+    bool same = regular && read_count(file, &old) && old.identity == to->identity;
+    bool later = same && (sqlite_before(to->count, old.count) ||
+                          (to->count == old.count && sqlite_before(to->main, old.main)));
+    if (regular && !later) { /* another verb may have committed after this one, and be faster */
+        snprintf(text, sizeof text, FORMAT, (uint64_t)to->identity, to->count, to->main);
+        snprintf(text + LENGTH, sizeof text - LENGTH, " %08" PRIx32 "\n", sum_of(text));
+        if (pwrite(file, text, SIZE, 0) != SIZE) {
+            close(file); /* half a line has a wrong sum, and says nothing */
+            return;
+        }
+    }
+    close(file);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* The database file: how it is made, and brought to the present schema. Knows no verb. */
+#include "sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Small pages, since a reservation changes two of them, and each commit writes the whole page into
+ * the log. */
+static const char schema[] =
+    "PRAGMA page_size=1024;"
+    "PRAGMA synchronous=EXTRA;"
+    "BEGIN;"
+    "CREATE TABLE meta(version INTEGER NOT NULL, identity INTEGER NOT NULL DEFAULT 0,"
+    " history INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "INSERT INTO meta VALUES(2, %" PRId64 ", 0);"
+    "CREATE TABLE namespace(name TEXT NOT NULL PRIMARY KEY, row TEXT NOT NULL,"
+    " history INTEGER NOT NULL DEFAULT 0, floor INTEGER NOT NULL DEFAULT 0)"
+    " STRICT, WITHOUT ROWID;"
+    "CREATE TABLE mark(ns TEXT NOT NULL, key TEXT NOT NULL,"
+    " high INTEGER NOT NULL CHECK(typeof(high)='integer' AND high BETWEEN 0 AND "
+    "4611686018427387904),"
+    " \"grant\" INTEGER NOT NULL, note TEXT NOT NULL, PRIMARY KEY(ns, key)) STRICT, WITHOUT ROWID;"
+    "COMMIT;"
+    "PRAGMA journal_mode=WAL";
+_Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the schema says so");
+
+static const char upgrade[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE meta ADD COLUMN identity INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE meta ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE namespace ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE namespace ADD COLUMN floor INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE meta SET version = 2, identity = %" PRId64 ", history = %" PRId64 ";"
+    "PRAGMA user_version = %" PRId32 ";"
+    "COMMIT";
+
+/* Never 0, which is no identity. */
+int sqlite_draw(int64_t *out, firn_error *error) {
+    do {
+        if (getrandom(out, sizeof *out, 0) != sizeof *out) {
+            return module_fail(error, FIRN_ESYSTEM,
+                               "the kernel gives no random bytes (%s): try again", strerror(errno));
+        }
+    } while (*out == 0);
+    return FIRN_OK;
+}
+
+/* ---- a new file ------------------------------------------------------------------------------ */
+
+int sqlite_no_store(const char *path, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "there is no store at %s: correct the path, or make the store there once"
+                       " with create=yes (sqlite:PATH?create=yes)",
+                       sqlite_tail(path));
+}
+
+/* Removes what a failed creation left. */
+static void remove_all(const char *path) {
+    static const char *const suffixes[] = {"", "-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char name[PATH_MAX + 16];
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        unlink(name);
+    }
+}
+
+static int fill_file(store *it, const char *path, firn_error *error) {
+    session s = {.store = it, .error = error, .deadline_ms = module_now_ms() + it->busy_ms};
+    char sql[sizeof schema + 24];
+    int64_t identity;
+    int result, code = sqlite_draw(&identity, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    snprintf(sql, sizeof sql, schema, identity);
+    if ((result = sqlite_attach(&s, path)) == SQLITE_OK) {
+        result = sqlite3_exec(s.db, sql, NULL, NULL, NULL);
+    }
+    code = result == SQLITE_OK ? FIRN_OK : sqlite_explain(&s, result);
+    sqlite3_close(s.db);
+    return code;
+}
+
+/* Gives the file its name in one step that never replaces another, without a moment in which it has
+ * two. Where the file system cannot, link(2) does the same with such a moment. */
+static int give_name(const char *path, const store *it, bool *made, firn_error *error) {
+    *made = true;
+    if (renameat2(AT_FDCWD, path, AT_FDCWD, it->path, RENAME_NOREPLACE) == 0 ||
+        (errno == EINVAL && link(path, it->path) == 0)) {
+        return FIRN_OK;
+    }
+    *made = false;
+    return errno == EEXIST
+               ? FIRN_OK
+               : module_fail(error, FIRN_ESTORE, "store %s cannot be made (%s): name another path",
+                             sqlite_tail(it->path), strerror(errno));
+}
+
+/* The database comes into its folder whole: nobody ever sees it half made, and an empty file is
+ * known to be one that was cut off. It is made by ourselves first, since SQLite would ask the
+ * umask. */
+static int make_file(store *it, firn_error *error) {
+    char path[PATH_MAX + 8];
+    int file, code;
+    bool made = false;
+    snprintf(path, sizeof path, "%s.XXXXXX", it->path);
+    file = mkostemp(path, O_CLOEXEC);
+    if (file < 0) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %s cannot be made (%s): make its folder one that this user can"
+                           " write",
+                           sqlite_tail(it->path), strerror(errno));
+    }
+    fchmod(file, 0600);
+    close(file); /* before SQLite has locks on it, which this would drop */
+    code = sqlite_point(it, "create.before", error);
+    if (code == FIRN_OK) {
+        code = fill_file(it, path, error);
+    }
+    if (code == FIRN_OK) {
+        code = sqlite_point(it, "create.written", error);
+    }
+    if (code == FIRN_OK) {
+        code = give_name(path, it, &made, error);
+    }
+    if (code != FIRN_EFORKED) {
+        remove_all(path);
+    }
+    if (code == FIRN_OK && made && it->options.notice != NULL) {
+        char text[PATH_MAX + 64];
+        snprintf(text, sizeof text, "made a new store at %s", it->path);
+        it->options.notice(it->options.notice_self, text);
+    }
+    return code == FIRN_OK ? sqlite_point(it, "create.committed", error) : code;
+}
+
+static bool is_missing(const char *path) {
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+/* A log without its database is what is left of one that was removed after a crash; SQLite would
+ * bring it into the new file. */
+static int check_log(const store *it, firn_error *error) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s-wal", it->path);
+    if (is_missing(path) || !is_missing(it->path)) { /* else another process has just made both */
+        return FIRN_OK;
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "store %s is missing, but its log %s is there: bring the store back, or"
+                       " remove the log too",
+                       sqlite_tail(it->path), strrchr(path, '/') + 1);
+}
+
+int sqlite_find_or_make(store *it, firn_error *error) {
+    int code;
+    if (!is_missing(it->path)) {
+        return FIRN_OK;
+    }
+    if (!it->create) {
+        return sqlite_no_store(it->path, error);
+    }
+    if ((code = check_log(it, error)) != FIRN_OK || (code = sqlite_enter(it, error)) != FIRN_OK) {
+        return code;
+    }
+    code = make_file(it, error);
+    if (code != FIRN_EFORKED) {
+        sqlite_leave();
+    }
+    return code;
+}
+
+/* ---- an older file --------------------------------------------------------------------------- */
+
+/* Another process may be faster: then there is nothing left to do. */
+static bool is_old(const session *s) {
+    bool old = sqlite3_step(s->meta) != SQLITE_ROW || sqlite3_column_int64(s->meta, 0) == 1;
+    sqlite3_reset(s->meta);
+    return old;
+}
+
+int sqlite_upgrade(const session *s) {
+    char sql[sizeof upgrade + 64];
+    int64_t identity, history = 0;
+    tally seen = {0};
+    int code = sqlite_draw(&identity, s->error);
+    /* A count is there only if the file was brought to schema 2 before: this is an older copy. */
+    if (code == FIRN_OK && sqlite_tally_read(s->store, &seen)) {
+        identity = seen.identity;
+        code = sqlite_draw(&history, s->error);
+    }
+    if (code == FIRN_OK) {
+        code = sqlite_point(s->store, "upgrade.before", s->error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    snprintf(sql, sizeof sql, upgrade, identity, history, (int32_t)seen.count);
+    int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    if (result != SQLITE_OK) {
+        code = sqlite_explain(s, result);
+        if (!sqlite3_get_autocommit(s->db)) {
+            sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        }
+        return is_old(s) ? code : FIRN_OK;
+    }
+    return sqlite_point(s->store, "upgrade.committed", s->error);
+}

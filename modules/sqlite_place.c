@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the database is: on a file system that keeps it, in folders that exist, and under one name.
+ * SQLite's log and its memory of locks are named after the database, so a second name would have
+ * locks of its own. Knows nothing of what is in the file. */
+#include "sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* File systems that forget what they acknowledged, or whose locks or shared memory cannot be
+ * trusted; numbers of linux/magic.h and of the file systems' own sources. */
+static const struct {
+    uint32_t type;
+    const char *name, *why;
+} places[] = {
+    {0x01021994, "tmpfs", "forgets at a restart"},
+    {0x858458f6, "ramfs", "forgets at a restart"},
+    {0x794c7630, "overlay", "goes with its container"},
+    {0x61756673, "aufs", "goes with its container"},
+    {0x00006969, "NFS", "has no locks to rely on"},
+    {0x0000517b, "SMB", "has no locks to rely on"},
+    {0xfe534d42, "SMB", "has no locks to rely on"},
+    {0xff534d42, "CIFS", "has no locks to rely on"},
+    {0x01021997, "9p", "has no locks to rely on"},
+    {0x65735546, "FUSE", "hides what it keeps"},
+    {0x786f4256, "vboxsf", "has no locks to rely on"},
+    {0xbacbacbc, "vmhgfs", "has no locks to rely on"},
+    {0x5346414f, "AFS", "has no locks to rely on"},
+    {0x6b414653, "AFS", "has no locks to rely on"},
+    {0x73757245, "Coda", "has no locks to rely on"},
+    {0x00c36400, "Ceph", "shares no memory between hosts"},
+    {0x0bd00bd0, "Lustre", "shares no memory between hosts"},
+    {0x47504653, "GPFS", "shares no memory between hosts"},
+    {0x01161970, "GFS2", "shares no memory between hosts"},
+    {0x7461636f, "OCFS2", "shares no memory between hosts"},
+    {0x19830326, "BeeGFS", "shares no memory between hosts"},
+    {0x20030528, "OrangeFS", "shares no memory between hosts"},
+    {0xaad7aaea, "PanFS", "shares no memory between hosts"},
+    {0x61636673, "ACFS", "shares no memory between hosts"},
+};
+
+/* Judges the file, or the nearest folder above it that exists: there it would be made. */
+static int check_place(const store *it, const char *path, firn_error *error) {
+    char at[PATH_MAX];
+    struct statfs place;
+    snprintf(at, sizeof at, "%s", path);
+    while (statfs(at, &place) != 0) {
+        char *slash = strrchr(at, '/');
+        if (errno != ENOENT || strcmp(at, ".") == 0 || strcmp(at, "/") == 0) {
+            return module_fail(error, FIRN_ESTORE,
+                               "store %s cannot be reached (%s): name another path",
+                               sqlite_tail(path), strerror(errno));
+        }
+        if (slash == NULL) {
+            strcpy(at, ".");
+        } else {
+            slash[slash == at] = '\0'; /* what is left of "/name" is "/" */
+        }
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !it->unsafe; i++) {
+        if (places[i].type == (uint32_t)place.f_type) {
+            return module_fail(error, FIRN_ESTORE,
+                               "store %s is on %s, which %s: name a path on a local disk or a"
+                               " volume (--store sqlite:PATH), or take the risk with unsafe=1",
+                               sqlite_tail(path), places[i].name, places[i].why);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Makes the folders of a path that are missing, for this user alone. */
+static int make_folders(const char *path, firn_error *error) {
+    char at[PATH_MAX];
+    snprintf(at, sizeof at, "%s", path);
+    for (char *slash = strchr(at + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(at, 0700) == 0) {
+            chmod(at, 0700); /* a umask may have taken our own rights too */
+        } else if (errno != EEXIST && access(at, X_OK) != 0) {
+            return module_fail(error, FIRN_ESTORE, "folder %s cannot be made (%s): make it by hand",
+                               sqlite_tail(at), strerror(errno));
+        }
+        *slash = '/';
+    }
+    return FIRN_OK;
+}
+
+/* Makes the path absolute: later a process may have changed its own folder. */
+int sqlite_settle_path(store *it, const char *path, firn_error *error) {
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    char folder[PATH_MAX], real[PATH_MAX];
+    int code, length;
+    if (strlen(path) >= SQLITE_PATH_SIZE) {
+        return module_fail(error, FIRN_EUSAGE,
+                           "the path of the store has %zu bytes: use at most %d", strlen(path),
+                           SQLITE_PATH_SIZE - 1);
+    }
+    if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        return module_fail(error, FIRN_EUSAGE, "'sqlite:%s' names no file: use sqlite:PATH",
+                           sqlite_tail(path));
+    }
+    snprintf(folder, sizeof folder, "%.*s.", (int)(name - path), path);
+    if ((code = check_place(it, path, error)) != FIRN_OK ||
+        (it->create && (code = make_folders(path, error)) != FIRN_OK)) {
+        return code;
+    }
+    if (realpath(folder, real) == NULL) {
+        if (errno == ENOENT && !it->create) {
+            return sqlite_no_store(path, error);
+        }
+        return module_fail(error, FIRN_ESTORE, "folder %s cannot be reached (%s): name another",
+                           sqlite_tail(folder), strerror(errno));
+    }
+    snprintf(it->folder, sizeof it->folder, "%.*s", SQLITE_PATH_SIZE - 1, real);
+    length = snprintf(it->path, sizeof it->path, "%s/%s", real[1] == '\0' ? "" : real, name);
+    return length < SQLITE_PATH_SIZE
+               ? FIRN_OK
+               : module_fail(error, FIRN_EUSAGE, "%s is a long path of %d bytes: use %d",
+                             sqlite_tail(path), length, SQLITE_PATH_SIZE - 1);
+}
+
+/* ---- one name -------------------------------------------------------------------------------- */
+
+/* What a path leads to. */
+typedef struct target {
+    dev_t device;
+    ino_t inode;
+    nlink_t links;
+    mode_t mode;
+    uint64_t mount; /* the kernel's number of the mount it was reached through */
+} target;
+
+/* Linux before 5.8 tells the mount of an open file only. A descriptor that only names a file
+ * (O_PATH) holds no locks, so that closing it drops none. */
+static int read_mount(const char *path, uint64_t *mount) {
+    char name[64], line[64];
+    int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool found = false;
+    if (file < 0) {
+        return -1;
+    }
+    snprintf(name, sizeof name, "/proc/self/fdinfo/%d", file);
+    FILE *info = fopen(name, "re");
+    while (info != NULL && !found && fgets(line, sizeof line, info) != NULL) {
+        unsigned long long number;
+        found = sscanf(line, "mnt_id: %llu", &number) == 1;
+        *mount = found ? number : 0;
+    }
+    if (info != NULL) {
+        fclose(info);
+    }
+    close(file);
+    errno = ENOSYS;
+    return found ? 0 : -1;
+}
+
+static int look_at(const char *path, target *out) {
+    struct statx found;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &found) != 0) {
+        return -1;
+    }
+    *out = (target){.device = makedev(found.stx_dev_major, found.stx_dev_minor),
+                    .inode = found.stx_ino,
+                    .links = found.stx_nlink,
+                    .mode = found.stx_mode,
+                    .mount = found.stx_mnt_id};
+    return (found.stx_mask & STATX_MNT_ID) != 0 ? 0 : read_mount(path, &out->mount);
+}
+
+/* A file of the store under one name, in its folder and not mounted over it. Where it was bound to
+ * another place or has a second link, whoever uses that name sees so here. */
+static int check_name(const store *it, const target *folder, const char *suffix, const target *file,
+                      firn_error *error) {
+    if (file->links > 1) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %s%s has %u names (hard links), each with locks of its own:"
+                           " keep one (find FOLDER -samefile %s%s)",
+                           sqlite_tail(it->path), suffix, (unsigned)file->links,
+                           strrchr(it->path, '/') + 1, suffix);
+    }
+    if (file->mount != folder->mount || file->device != folder->device) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %s%s is mounted without its folder, so its locks do not hold:"
+                           " mount the folder instead of the file",
+                           sqlite_tail(it->path), suffix);
+    }
+    return FIRN_OK;
+}
+
+static int not_told(const store *it, firn_error *error) {
+    return errno == ENOSYS
+               ? module_fail(error, FIRN_ESYSTEM,
+                             "the kernel does not tell how store %s is mounted: use Linux 5.8 or"
+                             " newer, or mount /proc",
+                             sqlite_tail(it->path))
+               : module_fail(error, FIRN_ESTORE,
+                             "store %s is gone (%s): bring it back and start again",
+                             sqlite_tail(it->path), strerror(errno));
+}
+
+int sqlite_check_file(const store *it, firn_error *error) {
+    static const char *const beside[] = {"-wal", "-shm"};
+    target folder, file;
+    if (look_at(it->path, &file) != 0 || look_at(it->folder, &folder) != 0) {
+        return not_told(it, error);
+    }
+    if (file.device != it->device || file.inode != it->inode || !S_ISREG(file.mode)) {
+        return module_fail(error, FIRN_ESTORE, "store %s was replaced while in use: start again",
+                           sqlite_tail(it->path));
+    }
+    int code = check_name(it, &folder, "", &file, error);
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0] && code == FIRN_OK; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s%s", it->path, beside[i]);
+        if (look_at(path, &file) == 0) { /* it comes and goes */
+            file.links = file.links == 0 ? 1 : file.links;
+            code = check_name(it, &folder, beside[i], &file, error);
+        }
+    }
+    return code;
+}
+
+/* While a file system without RENAME_NOREPLACE gives a new file its name, it has two for a moment. */
+static void await_one_name(const store *it) {
+    target file;
+    for (int i = 0; i < 100 && look_at(it->path, &file) == 0 && file.links > 1; i++) {
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+    }
+}
+
+int sqlite_settle_file(store *it, firn_error *error) {
+    char real[PATH_MAX];
+    struct stat file;
+    if (realpath(it->path, real) == NULL || stat(real, &file) != 0 || !S_ISREG(file.st_mode) ||
+        strlen(real) >= SQLITE_PATH_SIZE) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %s is not a file that can be reached: name another",
+                           sqlite_tail(it->path));
+    }
+    strcpy(it->path, real); /* SQLite follows a symbolic link too */
+    strcpy(it->folder, real);
+    strrchr(it->folder, '/')[strrchr(it->folder, '/') == it->folder] = '\0';
+    it->device = file.st_dev;
+    it->inode = file.st_ino;
+    int code = check_place(it, it->path, error);
+    if (code == FIRN_OK) {
+        code = check_place(it, it->folder, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    await_one_name(it);
+    return sqlite_check_file(it, error);
+}
+
+/* ---- what lasts ------------------------------------------------------------------------------ */
+
+/* What may not be read was not made by us, and is left as it is. */
+static int sync_folder(const char *path) {
+    int result = 0, folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+        result = fsync(folder) == 0 || errno == EINVAL ? 0 : -1;
+        close(folder);
+    }
+    return result;
+}
+
+int sqlite_sync_folders(const session *s) {
+    char at[PATH_MAX], *slash;
+    int result = 0;
+    snprintf(at, sizeof at, "%s", s->store->path);
+    while (result == 0 && (slash = strrchr(at, '/')) != at) {
+        *slash = '\0';
+        result = sync_folder(at);
+    }
+    if (result != 0 || sync_folder("/") != 0) {
+        return module_fail(s->error, FIRN_ESTORE,
+                           "folder %s cannot be synced (%s): look at the disk", sqlite_tail(at),
+                           strerror(errno));
+    }
+    return FIRN_OK;
+}

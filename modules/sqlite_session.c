@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/* One verb's connection and transaction: how it begins, what is looked at before anything is
+ * granted, how it ends, and failures in words. Knows no verb. */
+#include "sqlite.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The log stays behind when a verb's connection closes (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE): copying
+ * it into the database and deleting it each time made a reserve cost 1000 us instead of 490, where
+ * one sync costs 75. The next connection reads the log again from its start, 2 us a page, so it is
+ * emptied as soon as a commit leaves this many pages in it: two for each verb. */
+#define LOG_PAGES 32
+
+/* ---- failures in words ----------------------------------------------------------------------- */
+
+const char *sqlite_tail(const char *path) {
+    size_t length = strlen(path);
+    return length <= 72 ? path : path + length - 72;
+}
+
+/* Why SQLite would not, and what to do about it. */
+static const struct {
+    int result;
+    const char *what, *cure;
+} explanations[] = {
+    {SQLITE_READONLY, "cannot be written", "allow this user to write the file and its folder"},
+    {SQLITE_PERM, "cannot be written", "allow this user to write the file and its folder"},
+    {SQLITE_CANTOPEN, "cannot be opened", "allow this user to write the file and its folder"},
+    {SQLITE_NOTADB, "is not a database",
+     "name another path (docs/stores.md: an old copy repeats IDs)"},
+    {SQLITE_CORRUPT, "is damaged",
+     "its marks are lost: use a new path and nodes never used, or wait"},
+    {SQLITE_ERROR, "is not firn's", "name another path (docs/stores.md: an old copy repeats IDs)"},
+    {SQLITE_FULL, "found the disk full", "make room on it"},
+    {SQLITE_IOERR, "met a failure of input or output", "look at the disk and its space"},
+    {SQLITE_NOMEM, "is out of memory", "give this process more"},
+};
+
+/* Names the process that holds the lock, if it can be seen from here. */
+static int locked(const session *s) {
+    char name[32];
+    bool stopped;
+    pid_t pid = sqlite_holder(s->store, name, &stopped);
+    const char *path = sqlite_tail(s->store->path);
+    int64_t waited_ms = module_now_ms() - s->began_ms;
+    if (pid == 0) {
+        return module_fail(s->error, FIRN_ESTORE,
+                           "store %s is locked by another process (waited %" PRId64
+                           " ms): end the one that holds it (fuser names it)",
+                           path, waited_ms);
+    }
+    return stopped ? module_fail(s->error, FIRN_ESTORE,
+                                 "store %s is locked by process %d (%s), which is stopped (waited"
+                                 " %" PRId64 " ms): let it go on (kill -CONT %d) or end it",
+                                 path, (int)pid, name, waited_ms, (int)pid)
+                   : module_fail(s->error, FIRN_ESTORE,
+                                 "store %s is locked by process %d (%s) (waited %" PRId64
+                                 " ms): wait, or end it",
+                                 path, (int)pid, name, waited_ms);
+}
+
+int sqlite_explain(const session *s, int result) {
+    const char *path = sqlite_tail(s->store->path), *why;
+    int primary = result & 0xff;
+    int number = s->db != NULL ? sqlite3_system_errno(s->db) : 0;
+    if (primary == SQLITE_BUSY || primary == SQLITE_PROTOCOL) {
+        s->store->hurry_ms = module_now_ms() + s->store->busy_ms;
+        return locked(s);
+    }
+    if (number != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
+        why = strerror(number);
+    } else {
+        why = s->db != NULL ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
+    }
+    for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
+        if (explanations[i].result == primary) {
+            return module_fail(s->error, primary == SQLITE_NOMEM ? FIRN_EMEMORY : FIRN_ESTORE,
+                               "store %s %s (%.40s): %s", path, explanations[i].what, why,
+                               explanations[i].cure);
+        }
+    }
+    return module_fail(s->error, FIRN_ESTORE, "store %s failed (%.60s, %d): name another path",
+                       path, why, result);
+}
+
+int sqlite_unknown(const session *s, int result) {
+    return module_fail(s->error, FIRN_EUNKNOWN,
+                       "store %s failed (%.50s) and does not say whether it counts: look at the"
+                       " disk, then ask again with the same grant",
+                       sqlite_tail(s->store->path), sqlite3_errstr(result));
+}
+
+/* ---- a connection ---------------------------------------------------------------------------- */
+
+/* SQLite asks at each lock that it does not get, one wait after the other; here all of them share
+ * the verb's time. */
+static int wait_more(void *of, int tries) {
+    static const int naps_ms[] = {1, 2, 5, 10, 15, 20, 25};
+    const session *s = of;
+    int64_t left_ms = s->deadline_ms - module_now_ms();
+    int64_t nap_ms = naps_ms[tries < 6 ? tries : 6];
+    if (left_ms <= 0) {
+        return 0;
+    }
+    nap_ms = nap_ms < left_ms ? nap_ms : left_ms;
+    nanosleep(&(struct timespec){0, nap_ms * 1000000}, NULL);
+    return 1;
+}
+
+int sqlite_attach(session *s, const char *path) {
+    int result =
+        sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, s->store->vfs);
+    if (result == SQLITE_OK) {
+        sqlite3_extended_result_codes(s->db, 1);
+        sqlite3_busy_handler(s->db, wait_more, s);
+    }
+    return result;
+}
+
+int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
+                   ...) {
+    va_list values;
+    int result = sqlite3_prepare_v2(s->db, sql, -1, statement, NULL);
+    va_start(values, types);
+    for (int i = 0; types[i] != '\0' && result == SQLITE_OK; i++) {
+        result = types[i] == 't'
+                     ? sqlite3_bind_text(*statement, i + 1, va_arg(values, const char *), -1,
+                                         SQLITE_STATIC)
+                     : sqlite3_bind_int64(*statement, i + 1, va_arg(values, int64_t));
+    }
+    va_end(values);
+    return result;
+}
+
+/* Called after a commit with the length of the log. Best effort, and without waiting: while
+ * somebody reads the old state the log grows on, and the next commit tries again. */
+static int shorten_log(void *of, sqlite3 *db, const char *name, int pages) {
+    session *s = of;
+    if (pages >= LOG_PAGES && sqlite_point(s->store, "checkpoint.before", NULL) == FIRN_OK) {
+        s->deadline_ms = 0;
+        s->emptied = sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) ==
+                     SQLITE_OK;
+        (void)sqlite_point(s->store, "checkpoint.committed", NULL);
+    }
+    return SQLITE_OK;
+}
+
+/* Reads meta's row; 0: this firn knows the schema. */
+static int read_meta(session *s, int64_t *version) {
+    int result = sqlite3_step(s->meta);
+    if (result == SQLITE_ROW) {
+        *version = sqlite3_column_int64(s->meta, 0);
+        s->identity = sqlite3_column_int64(s->meta, 1); /* 0 where there is no such column */
+        s->history = sqlite3_column_int64(s->meta, 2);
+    }
+    sqlite3_reset(s->meta);
+    if (result != SQLITE_ROW) {
+        return sqlite_explain(s, result == SQLITE_DONE ? SQLITE_ERROR : result);
+    }
+    return *version >= 1 && *version <= SCHEMA_VERSION
+               ? FIRN_OK
+               : module_fail(s->error, FIRN_ESTORE,
+                             "store %s has schema %" PRId64
+                             " and this firn knows 1 to %d: use a newer firn",
+                             sqlite_tail(s->store->path), *version, SCHEMA_VERSION);
+}
+
+int sqlite_finish(session *s, int code) {
+    if (sqlite_mine()) {
+        sqlite3_finalize(s->meta);
+        sqlite3_close(s->db);
+        sqlite_leave();
+    }
+    return code;
+}
+
+/* synchronous=EXTRA is FULL as long as the file is in WAL mode, and also holds when somebody took it
+ * out of that. */
+static int open_connection(session *s) {
+    int on = 1, result = sqlite_attach(s, s->store->path);
+    if (result == SQLITE_OK) {
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on, &on);
+        sqlite3_wal_hook(s->db, shorten_log, s);
+        result = sqlite3_exec(s->db, "PRAGMA synchronous=EXTRA", NULL, NULL, NULL);
+    }
+    if (result == SQLITE_OK) {
+        result = sqlite_prepare(s, &s->meta, "SELECT * FROM meta", "");
+    }
+    return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
+}
+
+int sqlite_start(session *s, store *it, firn_error *error) {
+    int64_t now_ms = module_now_ms();
+    int code = sqlite_enter(it, error);
+    *s = (session){.store = it,
+                   .error = error,
+                   .began_ms = now_ms,
+                   .deadline_ms = now_ms < it->hurry_ms ? now_ms : now_ms + it->busy_ms};
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = sqlite_check_file(it, error);
+    if (code == FIRN_OK) {
+        code = open_connection(s);
+    }
+    return code == FIRN_OK ? code : sqlite_finish(s, code);
+}
+
+/* ---- the same store, and no older one -------------------------------------------------------- */
+
+/* The count of the last commit is the user_version of the database's first page: in the log that
+ * page is part of every commit, and without the log it can be read at a fixed place. */
+static int read_count(session *s) {
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite_prepare(s, &statement, "PRAGMA user_version", "");
+    if (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+        s->count = (uint32_t)sqlite3_column_int(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return result == SQLITE_ROW ? FIRN_OK : sqlite_explain(s, result);
+}
+
+/* The same as the file has it without its log. */
+static int read_main(const session *s, uint32_t *count) {
+    uint8_t bytes[4];
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (result == SQLITE_OK) {
+        result = file->pMethods->xRead(file, bytes, sizeof bytes, 60);
+    }
+    *count =
+        (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+    return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
+}
+
+/* A database that is behind its count, or whose log hides that. Another process may be writing
+ * either of the two: what is older stays so when it is read again. */
+static int compare(session *s, bool *behind) {
+    tally seen;
+    uint32_t without_log;
+    int code = FIRN_OK;
+    *behind = true;
+    for (int i = 0; i < 3 && *behind && code == FIRN_OK; i++) {
+        *behind = false;
+        if (sqlite_tally_read(s->store, &seen) && seen.identity == s->identity &&
+            (code = read_main(s, &without_log)) == FIRN_OK) {
+            *behind = sqlite_before(s->count, seen.count) || sqlite_before(without_log, seen.main);
+        }
+    }
+    if (*behind && sqlite_before(s->count, seen.count)) {
+        s->count = seen.count; /* what is committed now comes after it */
+    }
+    return code;
+}
+
+int sqlite_went_back(session *s) {
+    char sql[64];
+    int result, code = FIRN_OK;
+    if (s->back) {
+        return FIRN_OK;
+    }
+    if ((code = sqlite_draw(&s->history, s->error)) != FIRN_OK) {
+        return code;
+    }
+    snprintf(sql, sizeof sql, "UPDATE meta SET history = %" PRId64, s->history);
+    result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    s->back = result == SQLITE_OK;
+    return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
+}
+
+static int check_identity(const session *s) {
+    const store *it = s->store;
+    return !it->known || it->identity == s->identity
+               ? FIRN_OK
+               : module_fail(s->error, FIRN_ESTORE,
+                             "store %s was replaced while in use: start again",
+                             sqlite_tail(it->path));
+}
+
+/* Once the store is known to have gone back, what this handle remembers is no news any more. */
+static void remember(store *it, const session *s) {
+    if (it->known && it->history != s->history) {
+        module_forget(&it->last);
+        it->seen = (module_seen){0};
+    }
+    it->identity = s->identity;
+    it->history = s->history;
+    it->known = true;
+}
+
+static int check_store(session *s) {
+    store *it = s->store;
+    bool behind = false;
+    int code = check_identity(s);
+    if (code == FIRN_OK) {
+        code = read_count(s);
+    }
+    if (code == FIRN_OK) {
+        code = compare(s, &behind);
+    }
+    if (code == FIRN_OK && it->writer != 0 && sqlite_before(s->count, it->count)) {
+        s->count = it->count;
+        behind = true;
+    }
+    if (code == FIRN_OK) {
+        remember(it, s);
+    }
+    return code == FIRN_OK && behind ? sqlite_went_back(s) : code;
+}
+
+int sqlite_begin(session *s) {
+    int64_t version = 0;
+    int code = FIRN_OK;
+    for (int i = 0; i < 2 && code == FIRN_OK; i++) {
+        int result = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+        if (result != SQLITE_OK) {
+            return sqlite_explain(s, result);
+        }
+        s->store->hurry_ms = 0;
+        code = read_meta(s, &version);
+        if (code != FIRN_OK || version == SCHEMA_VERSION) {
+            return code == FIRN_OK ? check_store(s) : code;
+        }
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        code = sqlite_upgrade(s);
+    }
+    return code != FIRN_OK
+               ? code
+               : module_fail(s->error, FIRN_ESTORE, "store %s keeps changing: try again",
+                             sqlite_tail(s->store->path));
+}
+
+int sqlite_begin_to_read(session *s) {
+    int64_t version = 0;
+    int result = sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL);
+    if (result != SQLITE_OK) {
+        return sqlite_explain(s, result);
+    }
+    int code = read_meta(s, &version);
+    return code == FIRN_OK ? check_identity(s) : code;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Takes back the open transaction, brings the rest into the database, syncs that, and empties the
+ * log. A commit whose sync failed lies behind the log's end, where a later connection might find it;
+ * and what was read from a log whose sync failed may be in memory only. Neither survives this. */
+int sqlite_settle(const session *s) {
+    sqlite3_file *log = NULL;
+    int result = SQLITE_OK;
+    if (!sqlite3_get_autocommit(s->db)) {
+        result = sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    if (result == SQLITE_OK) {
+        result = sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    }
+    if (result == SQLITE_OK) { /* SQLite leaves it to the next commit to make the cut last */
+        result = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    }
+    if (result == SQLITE_OK && log != NULL && log->pMethods != NULL) {
+        result = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+    }
+    return result;
+}
+
+/* What `main` says when nobody knows how much of the log is in the database for good. */
+static uint32_t long_ago(uint32_t count) {
+    return count - (UINT32_C(1) << 30);
+}
+
+static void write_tally(const session *s) {
+    const store *it = s->store;
+    tally now = {it->identity, it->count, it->count}, old;
+    if (!s->emptied) {
+        bool known = sqlite_tally_read(it, &old) && old.identity == it->identity && !s->back;
+        now.main = known ? old.main : long_ago(it->count);
+    }
+    sqlite_tally_write(it, &now);
+}
+
+int sqlite_commit(session *s, const char *written, const char *committed) {
+    char sql[64];
+    store *it = s->store;
+    int code = sqlite_point(it, written, s->error), result;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    s->count++;
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %" PRId32 "; COMMIT", (int32_t)s->count);
+    result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    if (result != SQLITE_OK) {
+        code = sqlite_explain(s, result);
+        return sqlite_settle(s) == SQLITE_OK ? code : sqlite_unknown(s, result);
+    }
+    code = sqlite_point(it, committed, s->error);
+    if (code != FIRN_OK) {
+        return code; /* the child of a fork has no part in it */
+    }
+    remember(it, s);
+    it->count = s->count;
+    it->writer = getpid();
+    if (s->back &&
+        sqlite_settle(s) == SQLITE_OK) { /* an older database under a newer log ends here */
+        s->emptied = true;
+    }
+    write_tally(s);
+    return FIRN_OK;
+}
+
+/* SQLite does it when the last connection to a database closes: it takes the database for itself,
+ * or leaves all as it is. */
+void sqlite_tidy(store *it) {
+    session s = {.store = it}; /* its time is over: it waits for nobody */
+    char path[PATH_MAX];
+    if (it->writer != getpid() || !sqlite_mine() || sqlite_enter(it, NULL) != FIRN_OK) {
+        return;
+    }
+    if (sqlite_check_file(it, NULL) == FIRN_OK &&
+        sqlite_point(it, "close.before", NULL) == FIRN_OK &&
+        sqlite_attach(&s, it->path) == SQLITE_OK) {
+        sqlite3_exec(s.db, "PRAGMA synchronous=EXTRA; SELECT version FROM meta", NULL, NULL, NULL);
+    }
+    if (!sqlite_mine()) {
+        return;
+    }
+    bool closed = s.db != NULL && sqlite3_close(s.db) == SQLITE_OK;
+    if (closed && sqlite_point(it, "close.committed", NULL) == FIRN_OK) {
+        snprintf(path, sizeof path, "%s-wal", it->path);
+        s.emptied = access(path, F_OK) != 0;
+        write_tally(&s);
+    }
+    if (sqlite_mine()) {
+        sqlite_leave();
+    }
+}
