@@ -29,34 +29,26 @@ static int put_form(session *s, const firn_id *id, int form, firn_error *error) 
     return FIRN_OK;
 }
 
-/* Texts that are two IDs in two forms are refused: a guess would be silent here. */
-static int check_certain(const firn_reading *readings, size_t count, const char *text,
-                         firn_error *error) {
-    const firn_reading *other = readings_differ(readings, count);
-    return other == NULL
-               ? FIRN_OK
-               : set_error(error, FIRN_ETEXT,
-                           "'%.50s' is %s as %s and %s as %s: name --from or --scheme", text,
-                           firn_form_name(readings[0].form), readings[0].scheme->name,
-                           firn_form_name(other->form), other->scheme->name);
-}
-
 static int convert_line(session *s, void *context, const char *text, size_t length,
                         firn_error *error) {
-    const conversion *work = context;
+    conversion *work = context;
     firn_reading readings[FIRN_READINGS_MAX];
-    size_t count;
+    id_counts counts;
+    firn_error why;
     firn_id out;
-    int code = reader_read(&work->reader, readings, &count, text, length, error);
-    if (code == FIRN_OK && work->form >= 0) {
-        code = check_certain(readings, count, text, error);
-        return code == FIRN_OK ? put_form(s, &readings[0].id, work->form, error) : code;
-    }
+    reader_look_ahead(&work->reader, text, length);
+    int code = reader_look(&work->reader, readings, &counts, text, length, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = readings_convert(&out, &work->scheme, readings, count, error);
-    return code == FIRN_OK ? put_form(s, &out, work->scheme.form, error) : code;
+    out = readings[0].id;
+    code = work->form >= 0
+               ? readings_certain(readings, counts, "name --scheme or --from", &why)
+               : readings_convert(&out, &work->scheme, readings, counts, "name its --scheme", &why);
+    if (code != FIRN_OK) {
+        return set_error(error, code, "'%.50s'%s: %s", text, length > 50 ? "..." : "", why.text);
+    }
+    return put_form(s, &out, work->form >= 0 ? work->form : work->scheme.form, error);
 }
 
 int run_convert(session *s) {

@@ -24,5 +24,8 @@ void writer_put(const id_writer *writer, output *out, const firn_id *id);
 
 /* By --scheme with --epoch and --bits, and --from. An exit status. */
 int reader_open(session *s, id_reader *reader);
+/* A text that may be decimal or hex: reads on in what is there of the stream (lines.h), until a line
+ * tells which the stream has. */
+void reader_look_ahead(id_reader *reader, const char *text, size_t length);
 
 #endif

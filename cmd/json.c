@@ -32,6 +32,11 @@ void json_put_id(output *out, const char *text, const firn_reading *readings, si
     json_line(out, object_of_id(text, readings, count));
 }
 
+void json_put_text(output *out, const char *text, const firn_reading *readings, id_counts counts,
+                   bool all, bool named) {
+    json_line(out, object_of_text(text, readings, counts, all, named));
+}
+
 void json_put_error(output *out, const firn_error *error) {
     json_line(out, json_pack("{s:o}", "error", json_foreign(error->text)));
 }

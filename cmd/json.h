@@ -18,6 +18,9 @@ void json_line(output *out, json_t *object);
 /* What `show --json` says of an ID. Fields up to 32 bits are numbers, wider ones and random
  * bits strings. */
 void json_put_id(output *out, const char *text, const firn_reading *readings, size_t count);
+/* The same of a text that was read. */
+void json_put_text(output *out, const char *text, const firn_reading *readings, id_counts counts,
+                   bool all, bool named);
 void json_put_error(output *out, const firn_error *error);
 void json_put_scheme(output *out, const firn_scheme *scheme);
 

@@ -17,17 +17,44 @@ typedef struct input {
     char buffer[1 << 16];
 } input;
 
+/* What lines_ahead looks at: words, or what is read of standard input. */
+static input in; /* static for its size */
+static char **words_left;
+static size_t words_left_count;
+
+bool lines_ahead(size_t i, const char **text) {
+    static char line[LINE_SIZE];
+    if (words_left != NULL) {
+        *text = i < words_left_count ? words_left[i] : NULL;
+        return i < words_left_count;
+    }
+    static size_t at, next; /* of line i, so that a loop over all lines is one pass */
+    at = i == 0 ? in.start : next;
+    const char *start = in.buffer + at;
+    const char *newline = at < in.end ? memchr(start, '\n', in.end - at) : NULL;
+    if (newline == NULL || newline - start >= LINE_SIZE) {
+        return false;
+    }
+    size_t size = (size_t)(newline - start);
+    next = at + size + 1;
+    size -= size > 0 && start[size - 1] == '\r';
+    memcpy(line, start, size);
+    line[size] = '\0';
+    *text = line;
+    return true;
+}
+
 /* Reads on behind what is left; 0, or FIRN_EIO. */
-static int refill(input *in, output *out, firn_error *error) {
-    memmove(in->buffer, in->buffer + in->start, in->end - in->start);
-    in->end -= in->start;
-    in->start = 0;
+static int refill(output *out, firn_error *error) {
+    memmove(in.buffer, in.buffer + in.start, in.end - in.start);
+    in.end -= in.start;
+    in.start = 0;
     output_flush(out);
     for (;;) {
-        ssize_t got = read(STDIN_FILENO, in->buffer + in->end, sizeof in->buffer - in->end);
+        ssize_t got = read(STDIN_FILENO, in.buffer + in.end, sizeof in.buffer - in.end);
         if (got >= 0) {
-            in->ended = got == 0;
-            in->end += (size_t)got;
+            in.ended = got == 0;
+            in.end += (size_t)got;
             return FIRN_OK;
         }
         if (errno != EINTR) {
@@ -39,20 +66,20 @@ static int refill(input *in, output *out, firn_error *error) {
 
 /* The next line without its end, zero-terminated; *text is NULL behind the last one. FIRN_EIO;
  * FIRN_ETEXT for a line that is too long, which is skipped. */
-static int next_line(input *in, output *out, char **text, size_t *length, firn_error *error) {
+static int next_line(output *out, char **text, size_t *length, firn_error *error) {
     bool too_long = false;
     *text = NULL;
     for (;;) {
-        char *start = in->buffer + in->start;
-        size_t size = in->end - in->start;
+        char *start = in.buffer + in.start;
+        size_t size = in.end - in.start;
         char *newline = memchr(start, '\n', size);
         if (newline == NULL && size >= LINE_SIZE) {
             too_long = true;
-            in->start = in->end;
+            in.start = in.end;
             size = 0;
         }
-        if (newline == NULL && !in->ended) {
-            int code = refill(in, out, error);
+        if (newline == NULL && !in.ended) {
+            int code = refill(out, error);
             if (code != FIRN_OK) {
                 return code;
             }
@@ -62,7 +89,7 @@ static int next_line(input *in, output *out, char **text, size_t *length, firn_e
             return FIRN_OK;
         }
         size = newline != NULL ? (size_t)(newline - start) : size;
-        in->start += size + (newline != NULL);
+        in.start += size + (newline != NULL);
         if (too_long || size >= LINE_SIZE) {
             return set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: cut it",
                              LINE_SIZE - 1);
@@ -91,6 +118,8 @@ static int do_words(session *s, char **words, size_t count, line_work *work, voi
     int status = STATUS_DONE;
     for (size_t i = 0; i < count && !output_dead(&s->out); i++) {
         firn_error error;
+        words_left = words + i + 1;
+        words_left_count = count - i - 1;
         int code = work(s, context, words[i], strlen(words[i]), &error);
         if (code == FIRN_OK) {
             continue;
@@ -105,7 +134,6 @@ static int do_words(session *s, char **words, size_t count, line_work *work, voi
 }
 
 int lines_do(session *s, char **words, size_t count, line_work *work, void *context) {
-    static input in; /* static for its size */
     progress shown = {0};
     int status = STATUS_DONE;
     if (words != NULL && !(count == 1 && strcmp(words[0], "-") == 0)) {
@@ -115,7 +143,7 @@ int lines_do(session *s, char **words, size_t count, line_work *work, void *cont
         firn_error error;
         char *text;
         size_t length;
-        int code = next_line(&in, &s->out, &text, &length, &error);
+        int code = next_line(&s->out, &text, &length, &error);
         if (code == FIRN_OK && text == NULL) {
             break;
         }

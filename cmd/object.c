@@ -2,9 +2,10 @@
 /* An ID as an object: see object.h. */
 #include "object.h"
 
-#include "reading.h"
+#include "remark.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The type follows from the row alone. */
 static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields, uint32_t i) {
@@ -68,6 +69,32 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
                      "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL, "unix_ns",
                      index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields), "candidates",
                      candidates(readings, count));
+}
+
+/* No scheme is plausible. */
+static json_t *object_of_none(const char *text, const firn_reading *readings, size_t count) {
+    char remark[REMARK_SIZE];
+    const char *what = remark_on(remark, text, strlen(text));
+    return json_pack("{s:o, s:n, s:n, s:n, s:n, s:{}, s:o, s:s, s:s?}", "id", json_foreign(text),
+                     "scheme", "bits", "time", "unix_ns", "fields", "candidates",
+                     candidates(readings, count), "what", what, "remark",
+                     remark[0] != '\0' ? remark : NULL);
+}
+
+json_t *object_of_text(const char *text, const firn_reading *readings, id_counts counts, bool all,
+                       bool named) {
+    char id[READING_TEXT_SIZE], remark[REMARK_SIZE];
+    if (counts.plausible == 0) {
+        return object_of_none(text, readings, all ? counts.all : 0);
+    }
+    json_t *object = object_of_id(reading_text(id, readings, text), readings,
+                                  all ? counts.all : counts.plausible);
+    if (!named && remark_on_reading(remark, readings, text)[0] != '\0' && object != NULL &&
+        json_object_set_new(object, "remark", json_string(remark)) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
 }
 
 json_t *json_foreign(const char *text) {

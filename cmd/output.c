@@ -78,6 +78,28 @@ void output_print(output *out, const char *format, ...) {
     }
 }
 
+void output_wrap(output *out, const char *lead, size_t indent, const char *text) {
+    enum { WIDTH = 80 };
+    size_t column = strlen(lead);
+    bool first = true; /* of a line: a word that is too long stands alone */
+    output_text(out, lead);
+    for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        if (!first && column + 1 + length > WIDTH) {
+            output_bytes(out, "\n", 1);
+            output_pad(out, 0, indent);
+            column = indent;
+            first = true;
+        }
+        output_bytes(out, " ", !first);
+        output_bytes(out, text, length);
+        column += !first + length;
+        first = false;
+        text += length;
+    }
+    output_bytes(out, "\n", 1);
+}
+
 void output_pad(output *out, size_t column, size_t wanted) {
     do {
         output_bytes(out, " ", 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the options say about how IDs are read. The reading itself is in reading.c. */
 #include "ids.h"
+#include "lines.h"
 
 #include <string.h>
 
@@ -36,4 +37,11 @@ int reader_open(session *s, id_reader *reader) {
                           reader->scheme.bits, reader->scheme.name);
     }
     return STATUS_DONE;
+}
+
+void reader_look_ahead(id_reader *reader, const char *text, size_t length) {
+    const char *next;
+    for (size_t i = 0; reader_wonders(reader, text, length) && lines_ahead(i, &next); i++) {
+        reader_notice(reader, next, strlen(next));
+    }
 }

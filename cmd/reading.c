@@ -3,7 +3,9 @@
 #include "reading.h"
 
 #include "fault.h"
+#include "remark.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int scheme_time_index(const firn_scheme *scheme) {
@@ -15,49 +17,38 @@ int scheme_time_index(const firn_scheme *scheme) {
     return -1;
 }
 
-/* Digits only are decimal, or dated where that is the scheme's own form, and hex needs 0x or a
- * letter: may the text be of this form? */
-static bool form_fits(const firn_scheme *scheme, int form, const char *text, size_t length) {
-    size_t digits = strspn(text, "0123456789");
-    if (scheme->form == FIRN_FORM_DATED && digits == length) {
-        return form == FIRN_FORM_DATED;
+/* ---- one scheme ----------------------------------------------------------------------------- */
+
+/* Not in the scheme's own form: a decimal number, or hex with 0x or of the full width. */
+static int read_number(const firn_scheme *scheme, firn_reading *reading, const char *text,
+                       size_t length, firn_error *error) {
+    size_t sign = length > 1 && text[0] == '-';
+    bool digits = length > sign && strspn(text + sign, "0123456789") == length - sign;
+    bool prefixed = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    if (digits && scheme->form != FIRN_FORM_DATED) {
+        reading->form = FIRN_FORM_DEC;
+        return firn_parse(&reading->id, FIRN_FORM_DEC, scheme->bits, text, length, error);
     }
-    bool letters = strpbrk(text, "abcdefABCDEF") != NULL;
-    if (form == FIRN_FORM_HEX) {
-        return letters;
+    if (!prefixed && (digits || length != firn_form_width(FIRN_FORM_HEX, scheme->bits))) {
+        return FIRN_ETEXT;
     }
-    if (form == FIRN_FORM_FLAKE || form == FIRN_FORM_TYPEID) {
-        return false; /* nearly any word is one: only as a scheme's own form, or named */
-    }
-    return digits < length || form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED;
+    reading->form = FIRN_FORM_HEX;
+    return firn_parse(&reading->id, FIRN_FORM_HEX, scheme->bits, text + 2 * prefixed,
+                      length - 2 * prefixed, error);
 }
 
-/* A text of a known width but not in the scheme's own form: the one other form that it fits. */
-static int read_any_form(const firn_scheme *scheme, firn_reading *reading, const char *text,
-                         size_t length, firn_error *error) {
-    bool found = false;
+/* Names a form that would have been read, had it been named. */
+static int name_form(const firn_scheme *scheme, const char *text, size_t length, int code,
+                     firn_error *error) {
     firn_id id;
-    if (length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-        reading->form = FIRN_FORM_HEX;
-        return firn_parse(&reading->id, FIRN_FORM_HEX, scheme->bits, text + 2, length - 2, error);
-    }
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
-        if (form_fits(scheme, form, text, length) && firn_form_width(form, scheme->bits) != 0 &&
+        if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
-            if (found && firn_id_cmp(&id, &reading->id) != 0) {
-                return set_error(error, FIRN_ETEXT,
-                                 "it fits the forms %s and %s: name one with"
-                                 " --from",
-                                 firn_form_name(reading->form), firn_form_name(form));
-            }
-            if (!found) {
-                reading->form = form;
-                reading->id = id;
-            }
-            found = true;
+            return set_error(error, code, "%.130s (%s is another form, to be named with from)",
+                             error->text, firn_form_name(form));
         }
     }
-    return found ? FIRN_OK : firn_parse(&id, scheme->form, scheme->bits, text, length, error);
+    return code;
 }
 
 static int read_named(const id_reader *reader, firn_reading *reading, const char *text,
@@ -69,12 +60,58 @@ static int read_named(const id_reader *reader, firn_reading *reading, const char
     reading->form = reader->form >= 0 ? reader->form : scheme->form;
     code = firn_parse(&reading->id, reading->form, scheme->bits, text, length, error);
     if (code != FIRN_OK && reader->form < 0) {
-        code = read_any_form(scheme, reading, text, length, error);
+        int first = code;
+        code = read_number(scheme, reading, text, length, error);
+        code = code == FIRN_OK ? code : name_form(scheme, text, length, first, error);
     }
     return code == FIRN_OK ? firn_unpack(&fields, scheme, &reading->id, error) : code;
 }
 
-int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+/* ---- any scheme ----------------------------------------------------------------------------- */
+
+/* Digits only, as many as a hex form has. */
+static bool has_two_faces(const char *text, size_t length) {
+    return (length == 16 || length == 24 || length == 32) && strspn(text, "0123456789") == length;
+}
+
+bool reader_wonders(const id_reader *reader, const char *text, size_t length) {
+    return !reader->named && reader->form < 0 && reader->habit == HABIT_NONE &&
+           has_two_faces(text, length);
+}
+
+void reader_notice(id_reader *reader, const char *text, size_t length) {
+    if (length == 0 || has_two_faces(text, length)) {
+        return;
+    }
+    if (strspn(text, "0123456789") == length) {
+        reader->habit = HABIT_NUMBER;
+    } else if ((length == 16 || length == 24 || length == 32) &&
+               strspn(text, "0123456789abcdefABCDEF") == length) {
+        reader->habit = HABIT_HEX;
+    }
+}
+
+/* Of a text with two faces: not as hex. */
+static void keep_numbers(firn_reading *readings, id_counts *counts) {
+    id_counts kept = {0, 0};
+    for (size_t i = 0; i < counts->all; i++) {
+        if (readings[i].form != FIRN_FORM_HEX) {
+            readings[kept.all++] = readings[i];
+            kept.plausible += i < counts->plausible;
+        }
+    }
+    *counts = kept.all > 0 ? kept : *counts;
+}
+
+int refuse_reading(firn_error *error, const char *text, size_t length, const char *cure) {
+    char remark[REMARK_SIZE];
+    remark_on(remark, text, length);
+    return set_error(error, FIRN_ETEXT, "'%.40s'%s is no ID of a known scheme%s%.80s: %.60s", text,
+                     length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
+                     cure != NULL ? cure : "name its --scheme or the form with --from");
+}
+
+int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 const char *text, size_t length, firn_error *error) {
     if (reader->named) {
         firn_reading one = {0};
@@ -85,34 +122,108 @@ int reader_read(const id_reader *reader, firn_reading readings[FIRN_READINGS_MAX
                              length > 50 ? "..." : "", why.text);
         }
         readings[0] = one;
-        *count = 1;
+        *counts = (id_counts){1, 1};
         return FIRN_OK;
     }
-    *count = firn_guess(readings, text, length, reader->form);
-    if (*count > 0) {
-        return FIRN_OK;
+    bool settle = reader->form < 0 && has_two_faces(text, length); /* by the rest of the stream */
+    counts->all =
+        firn_guess_all(readings, &counts->plausible, text, length,
+                       settle && reader->habit == HABIT_HEX ? FIRN_FORM_HEX : reader->form);
+    if (settle && reader->habit == HABIT_NUMBER) {
+        keep_numbers(readings, counts);
     }
-    return set_error(error, FIRN_ETEXT,
-                     "'%.60s'%s is no ID of a known scheme: name its --scheme"
-                     " or the form with --from",
-                     text, length > 60 ? "..." : "");
+    reader_notice(reader, text, length);
+    return counts->all > 0 ? FIRN_OK : refuse_reading(error, text, length, reader->cure);
 }
 
-const firn_reading *readings_differ(const firn_reading *readings, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        if (readings[i].id.bits != readings[0].id.bits ||
-            firn_id_cmp(&readings[i].id, &readings[0].id) != 0) {
-            return &readings[i];
+int reader_read(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+                const char *text, size_t length, firn_error *error) {
+    id_counts counts;
+    int code = reader_look(reader, readings, &counts, text, length, error);
+    if (code == FIRN_OK && counts.plausible == 0) {
+        code = refuse_reading(error, text, length, reader->cure);
+    }
+    if (code == FIRN_OK) {
+        *count = counts.plausible;
+    }
+    return code;
+}
+
+/* ---- readings that disagree ----------------------------------------------------------------- */
+
+static bool is_same(const firn_id *a, const firn_id *b) {
+    return a->bits == b->bits && firn_id_cmp(a, b) == 0;
+}
+
+int readings_certain(const firn_reading *readings, id_counts counts, const char *cure,
+                     firn_error *error) {
+    for (size_t i = 1; i < counts.all; i++) {
+        const firn_reading *other = &readings[i];
+        /* digits that are read as hex are a number too, whatever schemes say to it */
+        bool rival = i < counts.plausible || counts.plausible == 0 ||
+                     (readings[0].form == FIRN_FORM_HEX && other->form == FIRN_FORM_DEC);
+        if (rival && !is_same(&readings[0].id, &other->id)) {
+            return set_error(error, FIRN_ETEXT,
+                             "it is one ID as %s (%s) and another as %s (%s): %s",
+                             firn_form_name(readings[0].form), readings[0].scheme->name,
+                             firn_form_name(other->form), other->scheme->name, cure);
         }
     }
-    return NULL;
+    return FIRN_OK;
+}
+
+/* The best reading has no such form: tells who has. */
+static int name_other(const firn_scheme *to, const firn_reading *readings, size_t plausible,
+                      const char *cure, int code, firn_error *error) {
+    firn_id id;
+    for (size_t i = 1; i < plausible; i++) {
+        if (firn_convert(&id, to, &readings[i].id, readings[i].scheme, NULL) == FIRN_OK) {
+            return set_error(error, code, "%.110s; if it is %s: %s", error->text,
+                             readings[i].scheme->name, cure);
+        }
+    }
+    return code;
 }
 
 int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *readings,
-                     size_t count, firn_error *error) {
-    int code = firn_convert(out, to, &readings[0].id, readings[0].scheme, error), first = code;
-    for (size_t i = 1; i < count && code != FIRN_OK; i++) {
-        code = firn_convert(out, to, &readings[i].id, readings[i].scheme, NULL);
+                     id_counts counts, const char *cure, firn_error *error) {
+    const size_t plausible = counts.plausible;
+    firn_id best, other;
+    if (plausible == 0) {
+        return set_error(error, FIRN_ETEXT, "what it fits it fits by chance: %s", cure);
     }
-    return code == FIRN_OK ? code : first;
+    int code = readings_certain(readings, counts, cure, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn_convert(&best, to, &readings[0].id, readings[0].scheme, error);
+    if (code != FIRN_OK) {
+        return name_other(to, readings, plausible, cure, code, error);
+    }
+    for (size_t i = 1; i < plausible && !is_same(&best, &readings[0].id); i++) {
+        const firn_scheme *scheme = readings[i].scheme;
+        if (firn_convert(&other, to, &readings[i].id, scheme, NULL) != FIRN_OK ||
+            !is_same(&best, &other)) {
+            return set_error(error, FIRN_ETEXT, "it may be %s as well as %s: %s",
+                             readings[0].scheme->name, scheme->name, cure);
+        }
+    }
+    *out = best;
+    return FIRN_OK;
+}
+
+char *reading_text(char text[READING_TEXT_SIZE], const firn_reading *reading, const char *given) {
+    const char *prefix_end = strrchr(given, '_');
+    size_t prefix = 0;
+    if (reading->scheme->keyed) {
+        snprintf(text, READING_TEXT_SIZE, "%s", given);
+        return text;
+    }
+    if (reading->scheme->form == FIRN_FORM_TYPEID && prefix_end != NULL) {
+        prefix = (size_t)(prefix_end + 1 - given);
+        prefix = prefix < READING_TEXT_SIZE - FIRN_TEXT_SIZE ? prefix : 0;
+        memcpy(text, given, prefix);
+    }
+    firn_format(text + prefix, &reading->id, reading->scheme->form);
+    return text;
 }

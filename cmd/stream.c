@@ -152,16 +152,32 @@ static int learn_constants(id_stream *in, firn_error *error) {
     return code;
 }
 
-/* Digits only are decimals; else what show would take it for. */
+/* Digits only, as many as a hex form has: the lines behind tell, as far as they are read. */
+static bool is_hex(id_stream *in, const char *text, size_t length) {
+    const char *at = in->buffer + in->start, *end = in->buffer + in->end, *newline;
+    in->reader.habit = HABIT_NONE;
+    while (reader_wonders(&in->reader, text, length) && at < end &&
+           (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        size_t size = (size_t)(newline - at);
+        reader_notice(&in->reader, at, size - (size > 0 && at[size - 1] == '\r'));
+        at = newline + 1;
+    }
+    return in->reader.habit == HABIT_HEX;
+}
+
+/* Digits only are decimals, or hex where the lines behind are; else what show would take it for. */
 static int learn(id_stream *in, const char *text, size_t length, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
-    size_t count, digits = strspn(text, "0123456789");
+    size_t digits = strspn(text, "0123456789");
+    id_counts counts;
     bool prefixed = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     in->lead = 0;
     in->form = in->reader.form;
     if (!in->reader.named) {
         bool hex = prefixed && (in->form < 0 || in->form == FIRN_FORM_HEX);
-        if (in->form < 0 && length > 0 && (digits == length || text[0] == '-')) {
+        if (is_hex(in, text, length)) {
+            in->form = FIRN_FORM_HEX;
+        } else if (in->form < 0 && length > 0 && (digits == length || text[0] == '-')) {
             in->form = FIRN_FORM_DEC;
         }
         in->form = hex ? FIRN_FORM_HEX : in->form;
@@ -171,7 +187,7 @@ static int learn(id_stream *in, const char *text, size_t length, firn_error *err
             return FIRN_OK;
         }
     }
-    int code = reader_read(&in->reader, readings, &count, text, length, error);
+    int code = reader_look(&in->reader, readings, &counts, text, length, error);
     if (code == FIRN_OK) {
         in->form = readings[0].form;
         in->bits = readings[0].id.bits;

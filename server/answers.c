@@ -287,55 +287,48 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
 }
 
 /* The request's name as an ID. */
-static int read_id(const request *it, char text[FIRN_TEXT_SIZE + PREFIX_SIZE], id_reader *reader,
-                   firn_reading readings[FIRN_READINGS_MAX], size_t *count, firn_error *error) {
+static int read_id(const request *it, char text[READING_TEXT_SIZE], id_reader *reader,
+                   firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, firn_error *error) {
     int code = make_reader(reader, it, error);
+    reader->cure = "name it with scheme";
     if (code == FIRN_OK) {
-        code = take_text(text, FIRN_TEXT_SIZE + PREFIX_SIZE, it->name, "an ID", FIRN_ETEXT, error);
+        code = take_text(text, READING_TEXT_SIZE, it->name, "an ID", FIRN_ETEXT, error);
     }
-    if (code != FIRN_OK) {
-        return code;
-    }
-    code = reader_read(reader, readings, count, text, strlen(text), error);
-    if (code == FIRN_ETEXT && !reader->named && reader->form < 0) { /* in this door's words */
-        code =
-            set_error(error, code, "'%.60s' is no ID of a known scheme: name it with scheme", text);
-    }
-    return code;
+    return code == FIRN_OK ? reader_look(reader, readings, counts, text, strlen(text), error)
+                           : code;
 }
 
 static int answer_show(const request *it, reply *out, firn_error *error) {
-    static const char *const known[] = {"scheme", "from", "epoch", "bits", "digits", NULL};
-    char text[FIRN_TEXT_SIZE + PREFIX_SIZE];
+    static const char *const known[] = {"scheme", "from", "epoch", "bits", "digits", "all", NULL};
+    char text[READING_TEXT_SIZE], room[VALUE_SIZE];
+    const char *all = NULL;
     firn_reading readings[FIRN_READINGS_MAX];
     id_reader reader;
-    size_t count;
+    id_counts counts;
     int code = check_keys(it, "show", known, error);
     if (code == FIRN_OK) {
-        code = read_id(it, text, &reader, readings, &count, error);
+        code = text_of(room, &all, it, "all", error);
     }
-    return code == FIRN_OK ? reply_json(object_of_id(text, readings, count), out, error) : code;
-}
-
-/* A text that is two IDs in two forms is refused: a guess would be silent here. */
-static int check_certain(const firn_reading *readings, size_t count, const char *text,
-                         firn_error *error) {
-    const firn_reading *other = readings_differ(readings, count);
-    return other == NULL ? FIRN_OK
-                         : set_error(error, FIRN_ETEXT,
-                                     "'%.50s' is %s as %s and %s as %s: name scheme or from", text,
-                                     firn_form_name(readings[0].form), readings[0].scheme->name,
-                                     firn_form_name(other->form), other->scheme->name);
+    if (code == FIRN_OK && all != NULL && strcmp(all, "1") != 0) {
+        code = set_error(error, FIRN_EUSAGE, "all=%.40s: all=1 lists every reading", all);
+    }
+    if (code == FIRN_OK) {
+        code = read_id(it, text, &reader, readings, &counts, error);
+    }
+    return code == FIRN_OK
+               ? reply_json(object_of_text(text, readings, counts, all != NULL, reader.named), out,
+                            error)
+               : code;
 }
 
 static int answer_convert(request *it, reply *out, firn_error *error) {
     static const char *const known[] = {"to", "scheme", "from", "epoch", "bits", "digits", NULL};
-    char text[FIRN_TEXT_SIZE + PREFIX_SIZE], room[VALUE_SIZE];
+    char text[READING_TEXT_SIZE], room[VALUE_SIZE];
     const char *to;
     firn_reading readings[FIRN_READINGS_MAX];
     id_reader reader;
     firn_scheme row;
-    size_t count;
+    id_counts counts;
     int code = check_keys(it, "convert", known, error);
     if (code == FIRN_OK) {
         code = text_of(room, &to, it, "to", error);
@@ -344,7 +337,7 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
         code = set_error(error, FIRN_EUSAGE, "convert needs to: a form, as hex, or a scheme");
     }
     if (code == FIRN_OK) {
-        code = read_id(it, text, &reader, readings, &count, error);
+        code = read_id(it, text, &reader, readings, &counts, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -352,7 +345,7 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
     firn_id id = readings[0].id;
     it->form = firn_form_find(to);
     if (it->form >= 0) {
-        code = check_certain(readings, count, text, error);
+        code = readings_certain(readings, counts, "name scheme or from", error);
         if (code == FIRN_OK && firn_form_width(it->form, id.bits) == 0) {
             code = set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another",
                              (unsigned)id.bits, to);
@@ -365,7 +358,7 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
                       to);
     } else {
         it->form = row.form;
-        code = readings_convert(&id, &row, readings, count, error);
+        code = readings_convert(&id, &row, readings, counts, "name it with scheme", error);
     }
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }

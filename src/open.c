@@ -277,6 +277,25 @@ static int set_kind(firn_gen *gen, firn_error *error) {
     return FIRN_OK;
 }
 
+/* What a layout may be when it is read, and not when IDs are issued. */
+static int check_issuable(const firn_gen *gen, firn_error *error) {
+    const firn_scheme *row = &gen->scheme;
+    bool sequence = firn__scheme_role(row, FIRN_ROLE_SEQUENCE) >= 0;
+    bool counter = firn__scheme_role(row, FIRN_ROLE_COUNTER) >= 0;
+    if (sequence && counter) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a layout with a sequence and a counter cannot be issued: drop one");
+    }
+    if (row->form != FIRN_FORM_DATED && gen->random_bits > 0 && gen->random_bits < 20 &&
+        !sequence && !counter) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%" PRIu32 " random bits collide at once, issuing needs at least 20: add "
+                          "random bits, or a sequence",
+                          gen->random_bits);
+    }
+    return FIRN_OK;
+}
+
 /* Can the sign bit of a 64-bit number be set by something other than time or node, which have
  * bounds? */
 static bool may_be_negative(const firn_gen *gen) {
@@ -406,6 +425,7 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         gen->node_bits = firn__scheme_node_bits(&gen->scheme);
         gen->pack = firn__scheme_packer(&gen->scheme);
         code = set_kind(gen, error);
+        code = code == FIRN_OK ? check_issuable(gen, error) : code;
     }
     for (size_t i = 0; code == FIRN_OK && i < keys->field_count; i++) {
         code = set_field(gen, keys->fields[i].name, keys->fields[i].value, error);

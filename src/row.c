@@ -186,9 +186,6 @@ static int check_fields(const firn_scheme *scheme, firn_error *error) {
 
 /* Widths that the generator and the hot path's words can hold. */
 static int check_widths(const firn_scheme *scheme, firn_error *error) {
-    bool counts = firn__scheme_role(scheme, FIRN_ROLE_SEQUENCE) >= 0 ||
-                  firn__scheme_role(scheme, FIRN_ROLE_COUNTER) >= 0;
-    uint32_t random = firn__scheme_role_width(scheme, FIRN_ROLE_RANDOM);
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         int role = scheme->slices[i].role;
         uint32_t width = firn_scheme_width(scheme, i);
@@ -198,9 +195,6 @@ static int check_widths(const firn_scheme *scheme, firn_error *error) {
             return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: at most %d",
                               scheme->slices[i].name, width, word ? 64 : 40);
         }
-    }
-    if (random > 0 && random < 20 && !counts) {
-        return firn__fail(error, FIRN_EUSAGE, "fewer than 20 random bits clash at once: add some");
     }
     return FIRN_OK;
 }
@@ -231,18 +225,14 @@ static int check_spelling(const firn_scheme *scheme, firn_error *error) {
 }
 
 /* What follows from the slices of a user's row: order, node, text form. */
-static int derive(firn_scheme *scheme, firn_error *error) {
+static void derive(firn_scheme *scheme) {
     bool random = firn__scheme_role(scheme, FIRN_ROLE_RANDOM) >= 0;
     bool counter = firn__scheme_role(scheme, FIRN_ROLE_COUNTER) >= 0;
-    bool sequence = firn__scheme_role(scheme, FIRN_ROLE_SEQUENCE) >= 0;
     int version = firn_scheme_field(scheme, "version");
     bool node = false;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         int role = scheme->slices[i].role;
         node = node || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
-    }
-    if (sequence && counter) {
-        return firn__fail(error, FIRN_EUSAGE, "a row has a sequence or a counter, not both");
     }
     scheme->node_rule = random ? FIRN_NODE_NONE : FIRN_NODE_ALWAYS;
     scheme->counter_step = counter ? 1 : 0;
@@ -270,7 +260,6 @@ static int derive(firn_scheme *scheme, firn_error *error) {
             scheme->slices[i].role = part ? FIRN_ROLE_USER : (uint8_t)role;
         }
     }
-    return FIRN_OK;
 }
 
 static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
@@ -314,7 +303,10 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
         code = check_widths(scheme, error);
         code = code == FIRN_OK ? check_spelling(scheme, error) : code;
     }
-    return code == FIRN_OK ? derive(scheme, error) : code;
+    if (code == FIRN_OK) {
+        derive(scheme);
+    }
+    return code;
 }
 
 /* The row that says so: another random field. */

@@ -54,7 +54,12 @@ same "the last line needs no end" "ids 3 duplicates 1 descents 1" "$("$FIRN" che
 printf '00000000000000a1\n0000000000000011\n' >pair
 same "the first line tells the form of all" "ids 2 duplicates 0 descents 1" "$("$FIRN" check pair | head -n 1)"
 printf '0000000000000011\n00000000000000a1\n' >pair
-refuses "a form that the first line does not show is named" 1 "line 1: .*leading zero.*--from|line 1: .*--from" check pair
+says "digits only are hex where the other lines are" "ids 2 duplicates 0 descents 0" check pair
+printf '1234567890123456\n00000000000000a1\n' >pair
+says "whatever number they are" "ids 2 duplicates 0 descents 1" check pair
+printf '1234567890123456\n77\n' >pair
+says "and decimal where those are" "ids 2 duplicates 0 descents 1" check pair
+printf '0000000000000011\n00000000000000a1\n' >pair
 says "with --from" "ids 2 duplicates 0 descents 0" check --from hex pair
 "$FIRN" pack snowflake tick=1 datacenter=0 worker=1 sequence=1 >pair
 echo 9223372036854775808 >>pair

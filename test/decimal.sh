@@ -75,7 +75,7 @@ refuses "the member is always given" 2 "give member=" new time-member
 refuses "its texts have several lengths, and bound nothing" 2 "first 17 digits" range time-member 2024-02-29 2024-03-01
 says "pack makes it of its fields" 20240229235959999777003 pack time-member time=2024-02-29T23:59:59.999Z member=777 sequence=3
 same "show reads it back" "777 3" "$("$FIRN" show --json --scheme time-member 20240229235959999777003 | jq -r '"\(.fields.member) \(.fields.sequence)"')"
-refuses "a text that fits two schemes is not converted on a guess" 1 "name --from or --scheme" convert --to hex 20240229235959999777003
+refuses "a text that fits two schemes is not converted on a guess" 1 "name --scheme or --from" convert --to hex 20240229235959999777003
 refuses "a member with a zero in front is a no" 1 "does not begin with 0" show --scheme time-member 202402292359599990777003
 
 # ---- order: the key ------------------------------------------------------------------------------

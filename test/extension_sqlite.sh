@@ -95,11 +95,15 @@ printed=$(unset FIRN_STORE; sql "SELECT firn_config('unsafe', 1), length(snowfla
 same "without a store named it is the default one, and what people should know is told" "1|19|1" "$printed"
 
 # ---- the same as the command's ---------------------------------------------------------------------
-for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5; do
+for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5 1700000000123 \
+    507119778886617994390110 00000000-0000-0000-C000-000000000046; do
     expected=$("$FIRN" show --json -- "$id" 2>/dev/null)
     [ -n "$expected" ] || expected="Runtime error near line 2: '$id' is no ID of a known scheme: name its scheme too"
     answers "firn_show($id) is firn show --json" "$expected" "SELECT firn_show('$id');"
 done
+errs "a conversion does not choose between readings" "name its scheme" "firn_convert('507119778886617994390110', 'base62')" \
+    "firn_convert('11d78bd030ce40f397a99bbc44406500', 'uuid6')" "firn_convert('d41d8cd98f00b204e9800998ecf8427e', 'uuid6')"
+errs "a ULID that lost a character is an error" "25 characters" "firn_show('01ARZ3NDEKTSV4RRFFQ69G5FA', 'ulid')"
 answers "an INTEGER is shown as its decimal text" "$("$FIRN" show --json --scheme snowflake 1541815603606036480)" \
     "SELECT firn_show(1541815603606036480, 'snowflake');"
 for scheme in snowflake uuid7 ulid uuid6 ksuid sonyflake; do

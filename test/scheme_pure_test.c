@@ -1040,8 +1040,6 @@ static void bad_rows_are_refused_in_one_line(void **state) {
         "version=-1:4 time:8",
         "0x10000000000000000:65 time:8",
         "0x1ffffffffffffffff:64 time:8",
-        "sequence:8 counter:8 time:8",
-        "time:41/ms random:19",
         "a:1 b:1 c:1 d:1 e:1 f:1 g:1 h:1 i:1 j:1 k:1 l:1 time:8", /* thirteen slices */
         "a_name_of_sixteen:8 time:8",
         "1st:8 time:8",

@@ -150,7 +150,7 @@ def check_reading(browser, server, schemes):
     for id in SAMPLES:
         browser.evaluate("document.title = ''")
         read(browser, id)
-        best = json.loads(firn("show", "--json", id))
+        best = json.loads(firn("show", "--json", "--all", id))
         drawn = check_drawing(browser, schemes, id, best["scheme"])
         if len(best["candidates"]) > 1:
             same("its candidates are those of `firn show`", best["candidates"], drawn["candidates"])

@@ -254,25 +254,34 @@ static bool is_plain(const char *text, size_t length) {
     return i == length;
 }
 
-int sql_read(firn_reading readings[FIRN_READINGS_MAX], size_t *count, const firn_scheme *scheme,
-             const char *text, size_t length, firn_error *error) {
+/* `form` as of firn_guess_all. */
+static int read_any(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, const char *text,
+                    size_t length, int form, firn_error *error) {
     char copy[FIRN_TEXT_SIZE];
-    *count = 1;
-    if (scheme != NULL) {
-        return read_named(&readings[0], scheme, text, length, error);
-    }
-    *count = firn_guess(readings, text, length, -1);
-    if (*count == 0 && (length == 12 || length == 16 || length == 20) && !is_plain(text, length)) {
+    counts->all = firn_guess_all(readings, &counts->plausible, text, length, form);
+    if (counts->all == 0 && (length == 12 || length == 16 || length == 20) &&
+        !is_plain(text, length)) {
         size_t digits = bytes_as_text(copy, text, length);
-        *count = firn_guess(readings, copy, digits, length == 16 ? -1 : FIRN_FORM_HEX);
+        counts->all = firn_guess_all(readings, &counts->plausible, copy, digits,
+                                     length == 16 ? -1 : FIRN_FORM_HEX);
     }
-    return *count > 0 ? FIRN_OK
-                      : set_error(error, FIRN_ETEXT,
-                                  "'%.*s'%s is no ID of a known scheme: name its scheme",
-                                  (int)(length < 60 ? length : 60), text, length > 60 ? "..." : "");
+    if (counts->all > 0) {
+        return FIRN_OK;
+    }
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < 60 ? length : 60), text);
+    return refuse_reading(error, copy, strlen(copy), "name its scheme");
 }
 
-int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+int sql_read(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, const firn_scheme *scheme,
+             const char *text, size_t length, firn_error *error) {
+    if (scheme == NULL) {
+        return read_any(readings, counts, text, length, -1, error);
+    }
+    *counts = (id_counts){1, 1};
+    return read_named(&readings[0], scheme, text, length, error);
+}
+
+int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                      const firn_scheme *scheme, int64_t value, firn_error *error) {
     char text[32];
     int length = snprintf(text, sizeof text, "%" PRId64, value);
@@ -288,25 +297,20 @@ int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
         code = code == FIRN_OK ? firn_unpack(&fields, scheme, &readings[0].id, error) : code;
         readings[0].scheme = scheme;
         readings[0].form = FIRN_FORM_DEC;
-        *count = 1;
+        *counts = (id_counts){1, 1};
         return code;
     }
-    return sql_read(readings, count, scheme, text, (size_t)length, error);
+    return scheme != NULL ? sql_read(readings, counts, scheme, text, (size_t)length, error)
+                          : read_any(readings, counts, text, (size_t)length, FIRN_FORM_DEC, error);
 }
 
-int sql_certain(const firn_reading *readings, size_t count, firn_error *error) {
-    const firn_reading *other = readings_differ(readings, count);
-    return other == NULL
-               ? FIRN_OK
-               : set_error(error, FIRN_ETEXT,
-                           "it is %s as %s and %s as %s, which are two IDs: name its scheme",
-                           firn_form_name(readings[0].form), readings[0].scheme->name,
-                           firn_form_name(other->form), other->scheme->name);
+int sql_certain(const firn_reading *readings, id_counts counts, firn_error *error) {
+    return readings_certain(readings, counts, "name its scheme", error);
 }
 
-static int convert_form(char text[FIRN_TEXT_SIZE], const firn_reading *readings, size_t count,
+static int convert_form(char text[FIRN_TEXT_SIZE], const firn_reading *readings, id_counts counts,
                         int form, firn_error *error) {
-    int code = sql_certain(readings, count, error);
+    int code = sql_certain(readings, counts, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -317,17 +321,19 @@ static int convert_form(char text[FIRN_TEXT_SIZE], const firn_reading *readings,
                            readings[0].id.bits, firn_form_name(form));
 }
 
-int sql_convert(char text[FIRN_TEXT_SIZE], const firn_reading *readings, size_t count,
+int sql_convert(char text[FIRN_TEXT_SIZE], const firn_reading *readings, id_counts counts,
                 const char *to, size_t length, firn_error *error) {
     char name[SQL_TEXT_SIZE];
     firn_scheme scheme;
     firn_id out;
     int code = sql_copy(name, "the form", to, length, error);
     if (code == FIRN_OK && firn_form_find(name) >= 0) {
-        return convert_form(text, readings, count, firn_form_find(name), error);
+        return convert_form(text, readings, counts, firn_form_find(name), error);
     }
     code = code == FIRN_OK ? sql_scheme(&scheme, to, length, error) : code;
-    code = code == FIRN_OK ? readings_convert(&out, &scheme, readings, count, error) : code;
+    if (code == FIRN_OK) {
+        code = readings_convert(&out, &scheme, readings, counts, "name its scheme", error);
+    }
     if (code == FIRN_OK) {
         firn_format(text, &out, scheme.form);
     }

@@ -50,15 +50,15 @@ int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, con
 
 /* What a value may be as an ID: texts, and bytes of rows of more than 64 bits. `scheme` or NULL.
  * Readings best first, as firn_guess has them. */
-int sql_read(firn_reading readings[FIRN_READINGS_MAX], size_t *count, const firn_scheme *scheme,
+int sql_read(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, const firn_scheme *scheme,
              const char *text, size_t length, firn_error *error);
 /* A whole number of SQL, two's complement. */
-int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                      const firn_scheme *scheme, int64_t value, firn_error *error);
 /* All readings mean the same ID, or FIRN_ETEXT. */
-int sql_certain(const firn_reading *readings, size_t count, firn_error *error);
+int sql_certain(const firn_reading *readings, id_counts counts, firn_error *error);
 /* Text of another form, or of another scheme with the same content; `to` names either. */
-int sql_convert(char text[FIRN_TEXT_SIZE], const firn_reading *readings, size_t count,
+int sql_convert(char text[FIRN_TEXT_SIZE], const firn_reading *readings, id_counts counts,
                 const char *to, size_t length, firn_error *error);
 /* A UUID of any version in 36, 38 or 32 characters. */
 int sql_uuid(firn_id *id, const char *text, size_t length, firn_error *error);

@@ -98,7 +98,7 @@ static int time_at(firn_time *time, const UDF_ARGS *args, unsigned i, firn_error
 
 /* Into it->readings. */
 static int id_at(call *it, const UDF_ARGS *args, unsigned i, const firn_scheme *scheme,
-                 size_t *count, firn_error *error) {
+                 id_counts *count, firn_error *error) {
     size_t length;
     if (args->arg_type[i] == INT_RESULT) {
         return sql_read_integer(it->readings, count, scheme, integer_at(args, i), error);
@@ -108,7 +108,7 @@ static int id_at(call *it, const UDF_ARGS *args, unsigned i, const firn_scheme *
 }
 
 /* An ID and its scheme, which may be left out. */
-static int id_of_scheme(call *it, const UDF_ARGS *args, unsigned scheme, size_t *count,
+static int id_of_scheme(call *it, const UDF_ARGS *args, unsigned scheme, id_counts *count,
                         firn_error *error) {
     if (args->arg_count <= scheme) {
         return id_at(it, args, 0, NULL, count, error);
@@ -275,8 +275,9 @@ static int pack(call *it, const UDF_ARGS *args, firn_error *error) {
 }
 
 static int show(call *it, const UDF_ARGS *args, firn_error *error) {
-    char text[FIRN_TEXT_SIZE];
-    size_t count, length;
+    char text[READING_TEXT_SIZE];
+    id_counts count;
+    size_t length;
     int code = id_of_scheme(it, args, 1, &count, error);
     if (code != FIRN_OK) {
         return code;
@@ -291,7 +292,7 @@ static int show(call *it, const UDF_ARGS *args, firn_error *error) {
     } else {
         firn_format(text, &best->id, best->form);
     }
-    json_t *object = object_of_id(text, best, count);
+    json_t *object = object_of_text(text, best, count, false, args->arg_count > 1);
     size_t size = object != NULL ? json_dumpb(object, it->text, sizeof it->text, JSON_COMPACT) : 0;
     json_decref(object);
     it->length = size;
@@ -301,7 +302,7 @@ static int show(call *it, const UDF_ARGS *args, firn_error *error) {
 }
 
 static int instant(call *it, const UDF_ARGS *args, firn_error *error) {
-    size_t count;
+    id_counts count;
     firn_time time;
     int code = id_of_scheme(it, args, 1, &count, error);
     code = code == FIRN_OK ? sql_id_time(&time, &it->scheme, &it->readings[0].id, error) : code;
@@ -332,7 +333,8 @@ static int greatest(call *it, const UDF_ARGS *args, firn_error *error) {
 }
 
 static int convert(call *it, const UDF_ARGS *args, firn_error *error) {
-    size_t count, length;
+    id_counts count;
+    size_t length;
     const char *to = text_at(args, 1, &length);
     int code = id_of_scheme(it, args, 2, &count, error);
     code = code == FIRN_OK ? sql_convert(it->text, it->readings, count, to, length, error) : code;
@@ -341,7 +343,7 @@ static int convert(call *it, const UDF_ARGS *args, firn_error *error) {
 }
 
 static int shard(call *it, const UDF_ARGS *args, firn_error *error) {
-    size_t count;
+    id_counts count;
     int64_t shards = integer_at(args, 1);
     if (shards < 1 || shards > UINT32_MAX) {
         return set_error(error, FIRN_ERANGE, "n=%" PRId64 " is out of bounds: 1 to %" PRIu32,
@@ -368,7 +370,7 @@ static int version(call *it, const UDF_ARGS *args, firn_error *error) {
 
 static int exchange(call *it, const UDF_ARGS *args, firn_error *error) {
     const firn_scheme *from = firn_scheme_find(it->f->scheme), *to = firn_scheme_find(it->f->field);
-    size_t count;
+    id_counts count;
     firn_id id;
     int code = id_at(it, args, 0, from, &count, error);
     code = code == FIRN_OK ? firn_convert(&id, to, &it->readings[0].id, from, error) : code;
@@ -418,7 +420,7 @@ static int form_v1(call *it, const UDF_ARGS *args, firn_error *error) {
 
 static int timestamp_v1(call *it, const UDF_ARGS *args, firn_error *error) {
     const firn_scheme *scheme = firn_scheme_find("uuid1");
-    size_t count;
+    id_counts count;
     firn_time time;
     int code = id_at(it, args, 0, scheme, &count, error);
     code = code == FIRN_OK ? sql_id_time(&time, scheme, &it->readings[0].id, error) : code;

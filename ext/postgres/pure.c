@@ -3,6 +3,8 @@
  * bounds, conversions. No clock, no randomness, no state. */
 #include "extension.h"
 
+#include "reading.h"
+#include "remark.h"
 #include "shard.h"
 
 #include "lib/stringinfo.h"
@@ -18,7 +20,7 @@ enum kind { KIND_INT, KIND_UUID, KIND_TEXT, KIND_BYTES };
 /* An ID as it came, and what it may be. */
 typedef struct subject {
     char text[FIRN_TEXT_SIZE + 88]; /* typeid brings a prefix */
-    size_t count;
+    id_counts counts;
     firn_reading readings[FIRN_READINGS_MAX];
 } subject;
 
@@ -26,30 +28,11 @@ static void subject_refuse(const subject *it, const firn_error *error) {
     firn_refuse(error->code, "'%.40s': %.150s", it->text, error->text);
 }
 
-/* The text as an ID of a named scheme: in its own form, else in any that fits its width. */
-static void read_as(subject *it, const firn_scheme *scheme, size_t length) {
-    firn_error error, other;
-    firn_id id;
-    int form = scheme->form;
-    int code = firn_parse(&id, form, scheme->bits, it->text, length, &error);
-    size_t count = code == FIRN_OK ? 0 : firn_guess(it->readings, it->text, length, -1);
-    for (size_t i = 0; i < count && code != FIRN_OK; i++) {
-        firn_fields fields;
-        id = it->readings[i].id;
-        form = it->readings[i].form;
-        if (id.bits == scheme->bits) {
-            code = firn_unpack(&fields, scheme, &id, &other);
-        }
-    }
-    if (code != FIRN_OK) {
-        subject_refuse(it, &error);
-    }
-    it->readings[0] = (firn_reading){scheme, form, id};
-    it->count = 1;
-}
-
-static void read_text(subject *it, const firn_scheme *scheme, const char *text, size_t length) {
-    firn_error error = {.code = FIRN_ETEXT, .text = "no scheme fits: name one"};
+/* The text as an ID of a scheme, or of what fits; `form` as of firn_guess_all. */
+static void read_text(subject *it, const firn_scheme *scheme, const char *text, size_t length,
+                      int form) {
+    id_reader reader = {.named = scheme != NULL, .form = form, .cure = "name its scheme"};
+    firn_error error;
     if (length >= sizeof it->text) {
         firn_refuse(FIRN_ETEXT, "a text of %zu characters is no ID: at most %zu", length,
                     sizeof it->text - 1);
@@ -57,12 +40,12 @@ static void read_text(subject *it, const firn_scheme *scheme, const char *text, 
     memcpy(it->text, text, length);
     it->text[length] = '\0';
     if (scheme != NULL) {
-        read_as(it, scheme, length);
-        return;
+        reader.scheme = *scheme;
+        reader.form = -1;
     }
-    it->count = firn_guess(it->readings, it->text, length, -1);
-    if (it->count == 0) {
-        subject_refuse(it, &error);
+    FIRN_CHECK(reader_look(&reader, it->readings, &it->counts, it->text, length, &error));
+    if (scheme != NULL) {
+        it->readings[0].scheme = scheme; /* the one of `reader` is gone with it */
     }
 }
 
@@ -88,7 +71,7 @@ static void subject_read(subject *it, FunctionCallInfo fcinfo, enum kind kind,
     firn_id id;
     if (kind == KIND_TEXT) {
         text *given = PG_GETARG_TEXT_PP(0);
-        read_text(it, scheme, VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given));
+        read_text(it, scheme, VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given), -1);
         return;
     }
     id = kind == KIND_INT    ? firn_id_of_int(PG_GETARG_INT64(0))
@@ -100,7 +83,10 @@ static void subject_read(subject *it, FunctionCallInfo fcinfo, enum kind kind,
                     kind == KIND_INT                           ? FIRN_FORM_DEC
                     : firn_form_width(FIRN_FORM_UUID, id.bits) ? FIRN_FORM_UUID
                                                                : FIRN_FORM_HEX);
-        read_text(it, NULL, text, strlen(text));
+        read_text(it, NULL, text, strlen(text),
+                  kind == KIND_INT                           ? FIRN_FORM_DEC
+                  : firn_form_width(FIRN_FORM_UUID, id.bits) ? FIRN_FORM_UUID
+                                                             : FIRN_FORM_HEX);
         return;
     }
     int form = firn_form_width(scheme->form, id.bits) > 0 ? scheme->form : FIRN_FORM_HEX;
@@ -109,7 +95,7 @@ static void subject_read(subject *it, FunctionCallInfo fcinfo, enum kind kind,
         subject_refuse(it, &error);
     }
     it->readings[0] = (firn_reading){scheme, form, id};
-    it->count = 1;
+    it->counts = (id_counts){1, 1};
 }
 
 /* The scheme that argument i names, or NULL where the function has none. */
@@ -155,7 +141,7 @@ static void put_field(StringInfo out, const firn_scheme *scheme, const firn_fiel
 
 static void put_candidates(StringInfo out, const subject *it) {
     appendStringInfoString(out, ",\"candidates\":[");
-    for (size_t i = 0; i < it->count; i++) {
+    for (size_t i = 0; i < it->counts.plausible; i++) {
         bool seen = false;
         for (size_t j = 0; j < i; j++) {
             seen = seen || it->readings[j].scheme == it->readings[i].scheme;
@@ -168,20 +154,42 @@ static void put_candidates(StringInfo out, const subject *it) {
     appendStringInfoChar(out, ']');
 }
 
+/* No scheme is plausible. */
+static Datum show_none(const subject *it) {
+    StringInfoData out;
+    char remark[REMARK_SIZE];
+    const char *what = remark_on(remark, it->text, strlen(it->text));
+    initStringInfo(&out);
+    appendStringInfoChar(&out, '{');
+    put_string(&out, "id", it->text);
+    put_string(&out, "scheme", NULL);
+    put_string(&out, "bits", NULL);
+    put_string(&out, "time", NULL);
+    put_string(&out, "unix_ns", NULL);
+    appendStringInfoString(&out, ",\"fields\":{},\"candidates\":[]");
+    put_string(&out, "what", what);
+    put_string(&out, "remark", remark[0] != '\0' ? remark : NULL);
+    appendStringInfoChar(&out, '}');
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(out.data));
+}
+
 static Datum show(FunctionCallInfo fcinfo, enum kind kind) {
     subject it;
     StringInfoData out;
     firn_fields fields;
     firn_time time;
-    char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE], text[READING_TEXT_SIZE], remark[REMARK_SIZE];
     firn_error error;
     subject_read(&it, fcinfo, kind, scheme_at(fcinfo, 1));
+    if (it.counts.plausible == 0) {
+        return show_none(&it);
+    }
     const firn_scheme *scheme = it.readings->scheme;
     int index = time_index(scheme);
     FIRN_CHECK(firn_unpack(&fields, scheme, &it.readings->id, &error));
     initStringInfo(&out);
     appendStringInfoChar(&out, '{');
-    put_string(&out, "id", it.text);
+    put_string(&out, "id", reading_text(text, it.readings, it.text));
     put_string(&out, "scheme", scheme->name);
     appendStringInfo(&out, ",\"bits\":%u", scheme->bits);
     if (index >= 0) {
@@ -201,6 +209,9 @@ static Datum show(FunctionCallInfo fcinfo, enum kind kind) {
     }
     appendStringInfoChar(&out, '}');
     put_candidates(&out, &it);
+    if (PG_NARGS() < 2 && remark_on_reading(remark, it.readings, it.text)[0] != '\0') {
+        put_string(&out, "remark", remark);
+    }
     appendStringInfoChar(&out, '}');
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(out.data));
 }
@@ -223,33 +234,24 @@ static Datum time_of(FunctionCallInfo fcinfo, enum kind kind) {
 
 /* firn_convert(id, to [, from]): `to` is a form or a scheme. */
 static Datum convert(FunctionCallInfo fcinfo, enum kind kind) {
+    static const char cure[] = "name its scheme";
     subject it;
-    firn_error error, unused;
-    firn_id out;
+    firn_error error, why;
+    firn_scheme scheme;
     char *to = text_to_cstring(PG_GETARG_TEXT_PP(1));
-    int form = firn_form_find(to);
+    int form = firn_form_find(to), code;
     subject_read(&it, fcinfo, kind, scheme_at(fcinfo, 2));
+    firn_id out = it.readings->id;
     if (form < 0) {
-        firn_scheme scheme;
         FIRN_CHECK(firn_scheme_make(&scheme, to, NULL, NULL, NULL, &error));
-        int code = firn_convert(&out, &scheme, &it.readings->id, it.readings->scheme, &error);
-        for (size_t i = 1; i < it.count && code != FIRN_OK; i++) {
-            code = firn_convert(&out, &scheme, &it.readings[i].id, it.readings[i].scheme, &unused);
-        }
-        if (code != FIRN_OK) {
-            firn_fail(&error);
-        }
-        return firn_datum(&out, FIRN_AS_TEXT, scheme.form);
+        code = readings_convert(&out, &scheme, it.readings, it.counts, cure, &why);
+    } else {
+        code = readings_certain(it.readings, it.counts, cure, &why);
     }
-    for (size_t i = 1; i < it.count; i++) { /* two IDs in two forms: a guess would be silent */
-        if (it.readings[i].id.bits != it.readings->id.bits ||
-            firn_id_cmp(&it.readings[i].id, &it.readings->id) != 0) {
-            firn_refuse(FIRN_ETEXT, "'%.40s' is %s as %s and %s as %s: name the scheme", it.text,
-                        firn_form_name(it.readings->form), it.readings->scheme->name,
-                        firn_form_name(it.readings[i].form), it.readings[i].scheme->name);
-        }
+    if (code != FIRN_OK) {
+        firn_refuse(code, "'%.40s': %.150s", it.text, why.text);
     }
-    return firn_datum(&it.readings->id, FIRN_AS_TEXT, form);
+    return firn_datum(&out, FIRN_AS_TEXT, form < 0 ? scheme.form : form);
 }
 
 /* ---- shards ---------------------------------------------------------------------------------- */

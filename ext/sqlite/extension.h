@@ -39,7 +39,7 @@ int as_check(int as, const firn_scheme *scheme, firn_error *error);
 /* TEXT, or INTEGER seconds since 1970. FIRN_EUSAGE: REAL and BLOB; FIRN_ETEXT. */
 int time_of(firn_time *time, sqlite3_value *value, firn_error *error);
 /* INTEGER, TEXT or BLOB. With `scheme` one reading, else any that fit. */
-int id_of(firn_reading readings[FIRN_READINGS_MAX], size_t *count, const firn_scheme *scheme,
+int id_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count, const firn_scheme *scheme,
           sqlite3_value *value, firn_error *error);
 /* The scheme that argument i names, parsed once a statement where it is constant; it lives as long
  * as the call. NULL: *error says why. */

@@ -27,7 +27,7 @@ static firn_reading *readings_of(sqlite3_context *context) {
 /* An ID of a scheme that argument i names. */
 static int id_in(sqlite3_context *context, firn_reading *readings, sqlite3_value **values, int i,
                  firn_error *error) {
-    size_t count;
+    id_counts count;
     const firn_scheme *scheme = scheme_of(context, values, i, error);
     return scheme != NULL ? id_of(readings, &count, scheme, values[0], error) : error->code;
 }
@@ -46,7 +46,7 @@ static void show(sqlite3_context *context, int given, sqlite3_value **values) {
     char text[FIRN_TEXT_SIZE];
     const firn_scheme *scheme = NULL;
     firn_error error;
-    size_t count = 0;
+    id_counts count = {0, 0};
     int code = FIRN_OK;
     if (given == 2) {
         scheme = scheme_of(context, values, 1, &error);
@@ -60,7 +60,7 @@ static void show(sqlite3_context *context, int given, sqlite3_value **values) {
     text_for(text, values[0], &readings[0]);
     bool own = sqlite3_value_type(values[0]) == SQLITE_TEXT;
     const char *id = own ? (const char *)sqlite3_value_text(values[0]) : text;
-    json_t *object = object_of_id(id, readings, count);
+    json_t *object = object_of_text(id, readings, count, false, given == 2);
     char *dumped = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     if (dumped == NULL) {
@@ -216,7 +216,7 @@ static void digest5(sqlite3_context *context, int count, sqlite3_value **values)
 /* ---- the same ID otherwise ------------------------------------------------------------------- */
 
 /* Into another kind or form, where all readings must be the same ID. */
-static int convert_kind(sqlite3_context *context, const firn_reading *readings, size_t count,
+static int convert_kind(sqlite3_context *context, const firn_reading *readings, id_counts count,
                         int as, firn_error *error) {
     int code = sql_certain(readings, count, error);
     code = code == FIRN_OK ? as_check(as, readings[0].scheme, error) : code;
@@ -226,14 +226,11 @@ static int convert_kind(sqlite3_context *context, const firn_reading *readings, 
     return code;
 }
 
-/* Into another scheme: the best reading whose content it holds; else what the best one says. */
-static int convert_scheme(sqlite3_context *context, const firn_reading *readings, size_t count,
+/* Into another scheme, of the best reading alone. */
+static int convert_scheme(sqlite3_context *context, const firn_reading *readings, id_counts count,
                           const firn_scheme *to, firn_error *error) {
     firn_id id;
-    int code = firn_convert(&id, to, &readings[0].id, readings[0].scheme, error);
-    for (size_t i = 1; i < count && code != FIRN_OK; i++) {
-        code = firn_convert(&id, to, &readings[i].id, readings[i].scheme, NULL);
-    }
+    int code = readings_convert(&id, to, readings, count, "name its scheme too", error);
     if (code == FIRN_OK) {
         result_id(context, &id, to->form, AS_OWN);
     }
@@ -245,7 +242,7 @@ static void convert(sqlite3_context *context, int given, sqlite3_value **values)
     firn_reading *readings = readings_of(context);
     const firn_scheme *from = NULL, *to = NULL;
     firn_error error;
-    size_t count;
+    id_counts count;
     int as, code = FIRN_OK;
     if (given == 3) {
         from = scheme_of(context, values, 2, &error);
@@ -269,7 +266,7 @@ static void reorder(sqlite3_context *context, sqlite3_value **values, const char
     firn_reading *readings = readings_of(context);
     firn_error error;
     firn_id id;
-    size_t count;
+    id_counts count;
     int code = id_of(readings, &count, firn_scheme_find(from), values[0], &error);
     code = code == FIRN_OK ? firn_convert(&id, firn_scheme_find(to), &readings[0].id,
                                           readings[0].scheme, &error)
@@ -376,7 +373,7 @@ static void v1_time(sqlite3_context *context, int count, sqlite3_value **values)
     char text[FIRN_TIME_SIZE];
     firn_error error;
     firn_time time;
-    size_t read;
+    id_counts read;
     (void)count;
     int code = id_of(readings, &read, firn_scheme_find("uuid1"), values[0], &error);
     code = code == FIRN_OK ? sql_id_time(&time, readings[0].scheme, &readings[0].id, &error) : code;
@@ -394,7 +391,7 @@ static void shard(sqlite3_context *context, int given, sqlite3_value **values) {
     firn_reading *readings = readings_of(context);
     const firn_scheme *scheme = NULL;
     firn_error error;
-    size_t count;
+    id_counts count;
     sqlite3_int64 shards = sqlite3_value_int64(values[1]);
     int code = FIRN_OK;
     if (sqlite3_value_type(values[1]) != SQLITE_INTEGER || shards < 1 || shards > UINT32_MAX) {

@@ -128,7 +128,7 @@ int time_of(firn_time *time, sqlite3_value *value, firn_error *error) {
     }
 }
 
-static int bytes_of(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+static int bytes_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count,
                     const firn_scheme *scheme, sqlite3_value *value, firn_error *error) {
     const uint8_t *bytes = sqlite3_value_blob(value);
     uint32_t size = (uint32_t)sqlite3_value_bytes(value);
@@ -145,38 +145,33 @@ static int bytes_of(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
     int code = firn_id_from_bytes(&id, bytes, scheme != NULL ? scheme->bits : size * 8, error);
     if (code == FIRN_OK && scheme != NULL) {
         readings[0] = (firn_reading){scheme, scheme->form, id};
-        *count = 1;
+        *count = (id_counts){1, 1};
         return firn_unpack(&fields, scheme, &id, error);
     }
     if (code == FIRN_OK) {
         firn_format(text, &id, FIRN_FORM_HEX);
-        *count = firn_guess(readings, text, strlen(text), FIRN_FORM_HEX);
+        count->all = firn_guess_all(readings, &count->plausible, text, strlen(text), FIRN_FORM_HEX);
     }
-    return code != FIRN_OK || *count > 0
+    return code != FIRN_OK || count->all > 0
                ? code
                : set_error(error, FIRN_ETEXT,
                            "x'%s' is no ID of a known scheme: name its scheme too", text);
 }
 
-static int read_text(firn_reading readings[FIRN_READINGS_MAX], size_t *count,
+static int read_text(firn_reading readings[FIRN_READINGS_MAX], id_counts *count,
                      const firn_scheme *scheme, line text, firn_error *error) {
-    id_reader reader = {.named = scheme != NULL, .form = -1};
-    if (scheme == NULL) { /* not by reader_read, whose cure is an option of the command */
-        *count = firn_guess(readings, text.at, text.length, -1);
-        return *count > 0 ? FIRN_OK
-                          : set_error(error, FIRN_ETEXT,
-                                      "'%.60s'%s is no ID of a known scheme: name its scheme too",
-                                      text.at, text.length > 60 ? "..." : "");
+    id_reader reader = {.named = scheme != NULL, .form = -1, .cure = "name its scheme too"};
+    if (scheme != NULL) {
+        reader.scheme = *scheme;
     }
-    reader.scheme = *scheme;
-    int code = reader_read(&reader, readings, count, text.at, text.length, error);
-    if (code == FIRN_OK) {
+    int code = reader_look(&reader, readings, count, text.at, text.length, error);
+    if (code == FIRN_OK && scheme != NULL) {
         readings[0].scheme = scheme; /* the one of `reader` is gone with it */
     }
     return code;
 }
 
-int id_of(firn_reading readings[FIRN_READINGS_MAX], size_t *count, const firn_scheme *scheme,
+int id_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count, const firn_scheme *scheme,
           sqlite3_value *value, firn_error *error) {
     line text;
     int code;

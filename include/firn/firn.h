@@ -334,12 +334,17 @@ typedef struct firn_reading {
 } firn_reading;
 
 #define FIRN_READINGS_MAX 64
-/* Every scheme of the table that fits a text, best first, judged by constants, form and
- * plausible time, never by the present clock; returns how many (at most FIRN_READINGS_MAX), 0
- * for none. Digits only are decimal; hex needs 0x, a letter, or form = FIRN_FORM_HEX. form: only
- * that form, or -1. */
+/* The schemes of the table that a text is plausibly an ID of, best first, judged by constants, form
+ * and time, never by the present clock; returns how many (at most FIRN_READINGS_MAX), 0 for none:
+ * numbers below 10^13, times since 1970 and hashes, for example. Readings may be of two IDs: digits
+ * only are decimal, and hex too where a scheme's own form is hex and has as many. Compare before
+ * you convert. form: only that form, or -1. */
 FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text,
                            size_t length, int form);
+/* The same, and behind the *plausible first readings those that fit by chance: a 64-bit number fits
+ * most schemes of 64 bits. Returns how many there are of both. */
+FIRN_API size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t *plausible,
+                               const char *text, size_t length, int form);
 
 /* ---- clock and entropy ----------------------------------------------------------------------- */
 

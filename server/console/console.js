@@ -418,14 +418,32 @@ function drawTime(shown) {
 
 // ---- read: asking -----------------------------------------------------------------------------
 
+// A named scheme is read in its own form, decimal or hex; what was typed in another form is hex first.
+async function showAs(id, scheme) {
+  const path = (text) => `/v1/show/${encodeURIComponent(text)}`;
+  try {
+    return await ask(path(id), { scheme });
+  } catch (refused) {
+    const hex = await ask(`/v1/convert/${encodeURIComponent(id)}`, { to: "hex" }).catch(() => null);
+    if (hex === null) throw refused;
+    return ask(path(hex.ids[0]), { scheme });
+  }
+}
+
 // As a scheme that somebody chose; the candidates are always all that fit.
 async function show(id, scheme) {
-  const path = `/v1/show/${encodeURIComponent(id)}`;
-  if (!scheme) return ask(path);
-  const free = ask(path).catch(() => null);
-  const shown = await ask(path, { scheme });
-  const best = await free;
-  return best ? { ...shown, candidates: best.candidates } : shown;
+  const free = ask(`/v1/show/${encodeURIComponent(id)}`, { all: 1 });
+  if (scheme) {
+    const [shown, best] = await Promise.all([showAs(id, scheme), free.catch(() => null)]);
+    return best ? { ...shown, candidates: best.candidates } : shown;
+  }
+  const shown = await free;
+  if (shown.scheme === null) {
+    throw new Error(
+      `'${shown.id}' is no ID of a known scheme${shown.remark ? `, but ${shown.remark}` : ""}: to read it all the same, add &scheme=NAME to the address`,
+    );
+  }
+  return shown;
 }
 
 async function digitsOf(id, scheme) {
@@ -440,7 +458,7 @@ async function read(id, scheme, example = false) {
   try {
     const shown = await show(id, scheme);
     const name = scheme || shown.scheme;
-    const [row, digits] = await Promise.all([rowOf(name), digitsOf(id, name)]);
+    const [row, digits] = await Promise.all([rowOf(name), digitsOf(shown.id, name)]);
     if (!example && field.value !== id) return; // something else was asked in the meantime
     drawReading(shown, digits, row, name, example);
   } catch (refused) {

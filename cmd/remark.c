@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* What is true of texts that are no IDs: see remark.h. */
+#include "remark.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The years of IDs that firn_guess takes for likely. */
+enum { YEARS_FROM = 2005, UUIDS_FROM = 1990, YEARS_END = 2045 };
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* What a number would be as a time: since 1970 in the unit that gives a year of today, or digits of
+ * the calendar. Writes "as epoch ms it is ...", or "". */
+static void read_number(char out[REMARK_SIZE], uint64_t number) {
+    static const struct {
+        const char *name;
+        uint64_t unit; /* of a second */
+        int digits;
+    } units[] = {{"s", 1, 0}, {"ms", 1000, 3}, {"us", 1000000, 6}, {"ns", 1000000000, 9}};
+    const uint64_t from = 1000000000, end = 2366841600; /* 2001-09-09 and 2045-01-01 */
+    char at[FIRN_TIME_SIZE], text[FIRN_TIME_SIZE];
+    firn_time time;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (number / units[i].unit >= from && number / units[i].unit < end) {
+            time.sec = (int64_t)(number / units[i].unit);
+            time.ns = (int32_t)(number % units[i].unit * (1000000000 / units[i].unit));
+            snprintf(out, REMARK_SIZE, "as epoch %s it is %s", units[i].name,
+                     firn_time_format(at, &time, units[i].digits));
+        }
+    }
+    uint64_t seconds = number >= UINT64_C(10000000000000000) ? number / 1000 : number;
+    bool whole = seconds == number;
+    if (seconds >= UINT64_C(20010101000000) && seconds < UINT64_C(20450101000000)) {
+        unsigned part[6]; /* year to second, which the reader of times checks */
+        for (int i = 5; i >= 0; i--) {
+            part[i] = (unsigned)(seconds % (i > 0 ? 100 : 10000));
+            seconds /= 100;
+        }
+        int length =
+            snprintf(text, sizeof text, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", part[0], part[1],
+                     part[2], part[3], part[4], part[5], whole ? 0 : (unsigned)(number % 1000));
+        if (firn_time_parse(&time, text, (size_t)length, NULL) == FIRN_OK) {
+            snprintf(out, REMARK_SIZE, "as digits of the calendar it is %s",
+                     firn_time_format(at, &time, whole ? 0 : 3));
+        }
+    }
+}
+
+static bool is_integer(const char *text, size_t length) {
+    size_t sign = length > 1 && text[0] == '-';
+    return length > sign && strspn(text + sign, "0123456789") >= length - sign;
+}
+
+static void remark_integer(char out[REMARK_SIZE], const char *text, size_t length) {
+    char time[REMARK_SIZE] = "";
+    firn_id id;
+    bool fits = firn_parse(&id, FIRN_FORM_DEC, 64, text, length, NULL) == FIRN_OK;
+    if (fits && text[0] != '-') {
+        read_number(time, id.low);
+    }
+    bool zeros = text[0] == '0' && length > 1;
+    snprintf(out, REMARK_SIZE, "%s%s%s%.90s",
+             zeros ? "digits that begin with 0" : "a plain integer",
+             fits || zeros ? "" : ", too big for 64 bits", time[0] != '\0' ? "; " : "", time);
+}
+
+/* ---- UUIDs, hashes --------------------------------------------------------------------------- */
+
+static bool read_uuid(firn_id *id, const char *text, size_t length) {
+    static const int frames[] = {FIRN_FORM_UUID, FIRN_FORM_URN, FIRN_FORM_BRACED};
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        if (firn_parse(id, frames[i], 128, text, length, NULL) == FIRN_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* RFC 9562, section 4.1. */
+static void remark_uuid(char out[REMARK_SIZE], const firn_id *id) {
+    unsigned top = (unsigned)(id->low >> 61), version = (unsigned)(id->high >> 12 & 15);
+    if (top == 4 || top == 5) {
+        snprintf(out, REMARK_SIZE, "a UUID of version %u, which is not defined", version);
+    } else {
+        snprintf(out, REMARK_SIZE, "a UUID of %s variant, whose fields firn does not read",
+                 top < 4    ? "the NCS"
+                 : top == 6 ? "the Microsoft"
+                            : "a reserved");
+    }
+}
+
+static void remark_hex(char out[REMARK_SIZE], size_t length) {
+    const char *like = length == 32    ? ", as an MD5 digest has"
+                       : length == 40  ? ", as a SHA-1 digest has"
+                       : length == 64  ? ", as a SHA-256 digest has"
+                       : length == 128 ? ", as a SHA-512 digest has"
+                                       : "";
+    snprintf(out, REMARK_SIZE, "%zu hex digits%s", length, like);
+}
+
+const char *remark_on(char remark[REMARK_SIZE], const char *text, size_t length) {
+    firn_id id;
+    remark[0] = '\0';
+    if (length == 0 || strlen(text) != length) {
+        return "none";
+    }
+    if (is_integer(text, length)) {
+        remark_integer(remark, text, length);
+        return "integer";
+    }
+    if (read_uuid(&id, text, length)) {
+        remark_uuid(remark, &id);
+        return "uuid";
+    }
+    if (length >= 16 && strspn(text, "0123456789abcdefABCDEF") == length) {
+        remark_hex(remark, length);
+        return "hex";
+    }
+    return "none";
+}
+
+/* ---- readings -------------------------------------------------------------------------------- */
+
+static bool is_odd_time(const firn_reading *reading) {
+    const firn_scheme *scheme = reading->scheme;
+    firn_fields fields;
+    firn_time time;
+    char at[FIRN_TIME_SIZE];
+    uint32_t i = 0;
+    while (i < scheme->slice_count && scheme->slices[i].role != FIRN_ROLE_TIME) {
+        i++;
+    }
+    if (i == scheme->slice_count || firn_unpack(&fields, scheme, &reading->id, NULL) != FIRN_OK) {
+        return false;
+    }
+    firn_scheme_time(scheme, fields.value[firn_scheme_first(scheme, i)].low, &time);
+    firn_time_format(at, &time, 0);
+    int from = scheme->epoch.sec < 0 ? UUIDS_FROM : YEARS_FROM, year = 0;
+    for (int d = 0; d < 4 && at[d] >= '0' && at[d] <= '9'; d++) {
+        year = year * 10 + at[d] - '0';
+    }
+    return at[0] == '+' || at[0] == '-' || year < from || year >= YEARS_END;
+}
+
+char *remark_on_reading(char remark[REMARK_SIZE], const firn_reading *reading, const char *text) {
+    bool number = reading->form == FIRN_FORM_DEC || reading->form == FIRN_FORM_UNSIGNED;
+    remark[0] = '\0';
+    if (reading->form == FIRN_FORM_HEX && is_integer(text, strlen(text))) {
+        snprintf(remark, REMARK_SIZE, "digits only: read as a decimal number it is another ID");
+    } else if (is_odd_time(reading)) {
+        snprintf(remark, REMARK_SIZE, "its time is unusual: it may not be an ID of %s",
+                 reading->scheme->name);
+    } else if (number && reading->id.bits == 64) {
+        char time[REMARK_SIZE];
+        read_number(time, reading->id.low);
+        snprintf(remark, REMARK_SIZE, "%s%.120s",
+                 time[0] != '\0' ? "it may be a plain integer: " : "", time);
+    }
+    return remark;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* What is taken for what: many texts of each kind, IDs and others, and the scheme that is the best
+ * reading of each. Prints the matrix. Every kind states how many of a hundred must be right. */
+#include <firn/firn.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chance.h"
+
+enum { EACH = 1000, TEXT_SIZE = FIRN_TEXT_SIZE + 16 };
+
+#define FROM_2005 1104537600
+#define END_2045  2366841600
+
+static uint64_t below(uint64_t n) {
+    return chance() % n;
+}
+
+static int64_t second_of(int64_t from, int64_t end) {
+    return from + (int64_t)below((uint64_t)(end - from));
+}
+
+/* ---- IDs ------------------------------------------------------------------------------------- */
+
+/* Of the scheme, at an instant of [from, end) that its layout holds; in `form`, or its own for -1. */
+static void make_id(char *out, const char *name, int form, int64_t from, int64_t end) {
+    const firn_scheme *scheme = firn_scheme_find(name);
+    firn_fields fields = {0};
+    firn_time time, last;
+    firn_id id;
+    assert_non_null(scheme);
+    if (scheme->tick_ns != 0) {
+        from = scheme->epoch.sec + 1 > from ? scheme->epoch.sec + 1 : from;
+        end = firn_scheme_end(scheme, false, &last) && last.sec < end ? last.sec : end;
+    }
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role == FIRN_ROLE_CONST || firn_scheme_first(scheme, i) != i) {
+            continue;
+        }
+        firn_value most = firn_scheme_most(scheme, i);
+        fields.given |= UINT32_C(1) << i;
+        fields.value[i].high = most.high == UINT64_MAX ? chance() : below(most.high + 1);
+        fields.value[i].low = most.low == UINT64_MAX ? chance() : below(most.low + 1);
+        if (scheme->slices[i].role == FIRN_ROLE_TIME) {
+            time = (firn_time){second_of(from, end), (int32_t)below(1000000000)};
+            assert_int_equal(firn_scheme_tick(scheme, &time, &fields.value[i].low, NULL), 0);
+        }
+    }
+    assert_int_equal(firn_pack(&id, scheme, &fields, NULL), 0);
+    form = form < 0 ? scheme->form : form;
+    size_t prefix = form == FIRN_FORM_TYPEID ? (size_t)sprintf(out, "user_") : 0;
+    firn_format(out + prefix, &id, form);
+}
+
+/* ---- other texts ----------------------------------------------------------------------------- */
+
+static void make_digits(char *out, int least, int most) {
+    int length = least + (int)below((uint64_t)(most - least + 1));
+    out[0] = (char)('1' + below(9));
+    for (int i = 1; i < length; i++) {
+        out[i] = (char)('0' + below(10));
+    }
+    out[length] = '\0';
+}
+
+static void make_hex(char *out, int length) {
+    for (int i = 0; i < length; i++) {
+        out[i] = "0123456789abcdef"[below(16)];
+    }
+    out[length] = '\0';
+}
+
+/* A UUID text with these bits where version and variant are. */
+static void make_uuid(char *out, unsigned version, unsigned variant, unsigned variant_bits) {
+    firn_id id = {chance(), chance(), 0, 128};
+    id.high = (id.high & ~UINT64_C(0xf000)) | (uint64_t)version << 12;
+    id.low = (id.low << variant_bits >> variant_bits) | (uint64_t)variant << (64 - variant_bits);
+    firn_format(out, &id, FIRN_FORM_UUID);
+}
+
+static void make_calendar(char *out, bool ms) {
+    int length = sprintf(out, "20%02u%02u%02u%02u%02u%02u", (unsigned)(5 + below(35)),
+                         (unsigned)(1 + below(12)), (unsigned)(1 + below(28)), (unsigned)below(24),
+                         (unsigned)below(60), (unsigned)below(60));
+    if (ms) {
+        sprintf(out + length, "%03u", (unsigned)below(1000));
+    }
+}
+
+static void make_epoch(char *out, uint64_t unit, uint64_t each) {
+    uint64_t s = (uint64_t)second_of(FROM_2005, END_2045);
+    sprintf(out, "%llu", (unsigned long long)(s * unit + below(unit / each) * each));
+}
+
+/* 26 Crockford digits of a time that no ULID of today has. */
+static void make_far_ulid(char *out) {
+    if (below(2) == 0) {
+        make_id(out, "ulid", -1, 0, FROM_2005);
+    } else {
+        make_id(out, "ulid", -1, END_2045, INT64_C(250000000000));
+    }
+}
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+enum make {
+    ID,
+    DIGITS,
+    EPOCH_S,
+    EPOCH_MS,
+    EPOCH_US,
+    EPOCH_NS,
+    CALENDAR,
+    CALENDAR_MS,
+    HEX,
+    UUID_NCS,
+    UUID_MICROSOFT,
+    UUID_RESERVED,
+    UUID_VERSION,
+    FAR_ULID
+};
+
+/* Of 100 IDs `right` at least must be read as one of `best`; - is no scheme. */
+static const struct kind {
+    const char *name;
+    enum make make;
+    const char *scheme;
+    int form, from, to; /* digits: least and most; else of an ID or a hash */
+    const char *best;
+    int right;
+} kinds[] = {
+/* an ID of a scheme that no bit tells from the one before it is read as that one,
+     * and of the first days of its layout it is a small number, as times in us are */
+#define NUMBERS " snowflake leaf seata baidu sonyflake region instagram discord simpleflake "
+    {"snowflake", ID, "snowflake", -1, 0, 0, " snowflake ", 100},
+    {"leaf", ID, "leaf", -1, 0, 0, NUMBERS, 99},
+    {"seata", ID, "seata", -1, 0, 0, NUMBERS, 99}, /* its node comes first: any number */
+    {"region", ID, "region", -1, 0, 0, NUMBERS, 99},
+    {"instagram", ID, "instagram", -1, 0, 0, NUMBERS, 99},
+    {"simpleflake", ID, "simpleflake", -1, 0, 0, NUMBERS, 99},
+    {"baidu", ID, "baidu", -1, 0, 0, NUMBERS, 99},
+    {"lable-spread", ID, "lable-spread", -1, 0, 0, " lable-spread ", 99},
+    {"lable-sequential", ID, "lable-sequential", -1, 0, 0, " lable-sequential ", 99},
+    {"sonyflake", ID, "sonyflake", -1, 0, 0, NUMBERS, 97}, /* of its first weeks: small numbers */
+    {"discord", ID, "discord", -1, 0, 0, NUMBERS, 99},
+    {"tsid", ID, "tsid", -1, 0, 0, " tsid ", 99},
+    /* of 2032 to 2040 they are times in us, too */
+    {"js53", ID, "js53", -1, 0, 1956528000, " js53 ", 98},
+    {"objectid", ID, "objectid", -1, 0, 0, " objectid ", 100},
+    {"objectid-legacy", ID, "objectid-legacy", -1, 0, 0, " objectid objectid-legacy ", 100},
+    {"xid", ID, "xid", -1, 0, 0, " xid ", 100},
+    {"flake", ID, "flake", -1, 0, 0, " flake ", 99},
+    {"locality", ID, "locality", -1, 0, 0, " locality ", 99},
+    {"locality-sequential", ID, "locality-sequential", -1, 0, 0, " locality ", 99},
+    {"uuid1", ID, "uuid1", -1, 0, 0, " uuid1 ", 100},
+    {"uuid1 hex", ID, "uuid1", FIRN_FORM_HEX, 0, 0, " uuid1 ", 99},
+    {"uuid1-swapped", ID, "uuid1-swapped", -1, 0, 0, " uuid1-swapped ", 100},
+    {"uuid2", ID, "uuid2", -1, 0, 0, " uuid2 ", 100},
+    {"uuid3", ID, "uuid3", -1, 0, 0, " uuid3 ", 100},
+    {"uuid4", ID, "uuid4", -1, 0, 0, " uuid4 ", 100},
+    {"uuid4 hex", ID, "uuid4", FIRN_FORM_HEX, 0, 0, " uuid4 ", 99},
+    {"uuid4 braced", ID, "uuid4", FIRN_FORM_BRACED, 0, 0, " uuid4 ", 100},
+    {"uuid4 urn", ID, "uuid4", FIRN_FORM_URN, 0, 0, " uuid4 ", 100},
+    {"uuid5", ID, "uuid5", -1, 0, 0, " uuid5 ", 100},
+    {"uuid6", ID, "uuid6", -1, 0, 0, " uuid6 ", 100},
+    {"uuid6 hex", ID, "uuid6", FIRN_FORM_HEX, 0, 0, " uuid6 uuid1-swapped ", 99},
+    {"uuid7", ID, "uuid7", -1, 0, 0, " uuid7 ", 100},
+    {"uuid7 hex", ID, "uuid7", FIRN_FORM_HEX, 0, 0, " uuid7 ", 100},
+    {"uuid8", ID, "uuid8", -1, 0, 0, " uuid8 ", 100},
+    {"typeid", ID, "typeid", -1, 0, 0, " typeid ", 100},
+    {"ulid", ID, "ulid", -1, 0, 0, " ulid ", 100},
+    {"ulid far", FAR_ULID, NULL, -1, 0, 0, " ulid ", 100},
+    {"ksuid", ID, "ksuid", -1, 0, 0, " ksuid ", 100},
+    {"time-random", ID, "time-random", -1, 0, 0, " time-random ", 100},
+    {"time-member", ID, "time-member", -1, 0, 0, " time-member time-random ", 100},
+    {"amount", DIGITS, NULL, 0, 1, 9, " - ", 100},
+    {"telephone", DIGITS, NULL, 0, 8, 13, " - ", 100},
+    {"epoch s", EPOCH_S, NULL, 0, 0, 0, " - ", 100},
+    {"epoch ms", EPOCH_MS, NULL, 0, 0, 0, " - ", 100},
+    {"epoch us", EPOCH_US, NULL, 0, 0, 0, " - ", 100},
+    {"epoch ns", EPOCH_NS, NULL, 0, 0, 0, " - ", 100}, /* whole ms, as clocks of ms give them */
+    {"calendar", CALENDAR, NULL, 0, 0, 0, " - ", 100},
+    {"calendar ms", CALENDAR_MS, NULL, 0, 0, 0, " - ", 100},
+    /* one in sixteen has the version and variant of a UUID without time */
+    {"MD5", HEX, NULL, 0, 32, 0, " - ", 90},
+    {"SHA-1", HEX, NULL, 0, 40, 0, " - ", 100},
+    {"SHA-256", HEX, NULL, 0, 64, 0, " - ", 100},
+    {"UUID NCS", UUID_NCS, NULL, 0, 0, 0, " - ", 99},
+    {"UUID Microsoft", UUID_MICROSOFT, NULL, 0, 0, 0, " - ", 99},
+    {"UUID reserved", UUID_RESERVED, NULL, 0, 0, 0, " - ", 99},
+    {"UUID version 9..15", UUID_VERSION, NULL, 0, 0, 0, " - ", 98},
+};
+
+static void make_text(char *out, const struct kind *kind) {
+    switch (kind->make) {
+    case ID:
+        make_id(out, kind->scheme, kind->form, FROM_2005, kind->to != 0 ? kind->to : END_2045);
+        break;
+    case DIGITS:
+        make_digits(out, kind->from, kind->to);
+        break;
+    case EPOCH_S:
+        make_epoch(out, 1, 1);
+        break;
+    case EPOCH_MS:
+        make_epoch(out, 1000, 1);
+        break;
+    case EPOCH_US:
+        make_epoch(out, 1000000, 1);
+        break;
+    case EPOCH_NS:
+        make_epoch(out, 1000000000, 1000000);
+        break;
+    case CALENDAR:
+    case CALENDAR_MS:
+        make_calendar(out, kind->make == CALENDAR_MS);
+        break;
+    case HEX:
+        make_hex(out, kind->from);
+        break;
+    case UUID_NCS:
+        make_uuid(out, (unsigned)below(16), 0, 1);
+        break;
+    case UUID_MICROSOFT:
+        make_uuid(out, (unsigned)below(16), 6, 3);
+        break;
+    case UUID_RESERVED:
+        make_uuid(out, (unsigned)below(16), 7, 3);
+        break;
+    case UUID_VERSION:
+        make_uuid(out, 9 + (unsigned)below(7), 2, 2);
+        break;
+    case FAR_ULID:
+        make_far_ulid(out);
+        break;
+    }
+}
+
+static const char *best_of(const char *text) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    return firn_guess(readings, text, strlen(text), -1) > 0 ? readings[0].scheme->name : "-";
+}
+
+static bool is_in(const char *list, const char *name) {
+    char word[FIRN_NAME_SIZE + 2];
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(list, word) != NULL;
+}
+
+static void each_kind_is_taken_for_what_it_is(void **state) {
+    (void)state;
+    int bad = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        const struct kind *kind = &kinds[k];
+        struct {
+            const char *name;
+            int count;
+        } row[64] = {{NULL, 0}};
+        int right = 0, width = 0;
+        char line[512], text[TEXT_SIZE];
+        for (int n = 0; n < EACH; n++) {
+            make_text(text, kind);
+            const char *best = best_of(text);
+            size_t i = 0;
+            while (row[i].name != NULL && strcmp(row[i].name, best) != 0) {
+                i++;
+            }
+            row[i].name = best;
+            row[i].count++;
+            right += is_in(kind->best, best);
+        }
+        for (size_t i = 0; row[i].name != NULL && width < (int)sizeof line - 40; i++) {
+            width += snprintf(line + width, sizeof line - (size_t)width, "  %s %.1f%%", row[i].name,
+                              row[i].count * 100.0 / EACH);
+        }
+        print_message("%-19s%s\n", kind->name, line);
+        if (right * 100 < kind->right * EACH) {
+            print_message("    too few: %d of %d are read as%s\n", right, EACH, kind->best);
+            bad++;
+        }
+    }
+    assert_int_equal(bad, 0);
+}
+
+static void published_texts_are_taken_for_what_they_are(void **state) {
+    (void)state;
+    char line[512];
+    int rows = 0;
+    FILE *file = fopen(FIRN_SOURCE_DIR "/test/vectors/real_ids.tsv", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        char *scheme = strchr(line, '\t');
+        if (line[0] == '#' || scheme == NULL) {
+            continue;
+        }
+        *scheme++ = '\0';
+        scheme[strcspn(scheme, "\t\n")] = '\0';
+        if (strcmp(best_of(line), scheme) != 0) {
+            fail_msg("'%s' is read as %s, not %s", line, best_of(line), scheme);
+        }
+        rows++;
+    }
+    fclose(file);
+    assert_true(rows > 50);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
+        TEST("each kind is taken for what it is", each_kind_is_taken_for_what_it_is),
+        TEST("published texts are taken for what they are",
+             published_texts_are_taken_for_what_they_are),
+#undef TEST
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+# show and convert of texts that may be several things: the best reading alone is used, and what is no ID is said to be
+# none. Rates for many texts of each kind are in confusion_pure_test.c.
+. test/command.tap
+cd "$TMPDIR" || exit 1
+
+# none SENTENCE TEXT REMARK: show says so, with status 1, and --json the same
+none() {
+    out=$("$FIRN" show -- "$2")
+    status=$?
+    object=$("$FIRN" show --json -- "$2")
+    same "$1" "1 $2  no ID of a known scheme,  $3, null $3" \
+        "$status $(printf '%s\n' "$out" | sed -n '1,2p' | paste -sd,), $(printf '%s' "$object" | jq -r '"\(.scheme) \(.remark)"')"
+}
+
+# ---- what is no ID -------------------------------------------------------------------------------
+none "a small number" 12 "a plain integer"
+none "a telephone number" 4915112345678 "a plain integer"
+none "seconds since 1970" 1700000000 "a plain integer; as epoch s it is 2023-11-14T22:13:20Z"
+none "milliseconds" 1700000000123 "a plain integer; as epoch ms it is 2023-11-14T22:13:20.123Z"
+none "microseconds" 1700000000123456 "a plain integer; as epoch us it is 2023-11-14T22:13:20.123456Z"
+none "a calendar" 20240229123456 "a plain integer; as digits of the calendar it is 2024-02-29T12:34:56Z"
+none "a negative number" -17 "a plain integer"
+none "a number of 65 bits" 18446744073709551616 "a plain integer, too big for 64 bits"
+none "IUnknown" 00000000-0000-0000-C000-000000000046 "a UUID of the Microsoft variant, whose fields firn does not read"
+none "an NCS UUID" 333a2276-0000-0000-0d00-00809c000000 "a UUID of the NCS variant, whose fields firn does not read"
+none "a UUID of no version" 919108f7-52d1-0320-9bac-f847db4148a8 "a UUID of version 0, which is not defined"
+none "MD5" d41d8cd98f00b204e9800998ecf8427e "32 hex digits, as an MD5 digest has"
+none "SHA-1" da39a3ee5e6b4b0d3255bfef95601890afd80709 "40 hex digits, as a SHA-1 digest has"
+same "what it is has a name that does not change" "integer uuid hex" \
+    "$(printf '12\n00000000-0000-0000-C000-000000000046\nd41d8cd98f00b204e9800998ecf8427e\n' | "$FIRN" show --json | jq -r .what | paste -sd' ')"
+same "candidates by chance are behind --all" "[] js53" \
+    "$("$FIRN" show --json 12 | jq -c .candidates) $("$FIRN" show --json --all 12 | jq -r '.candidates[0]')"
+same "with their forms and times" "    js53                 dec        2025-01-01T00:00:00.000Z" "$("$FIRN" show --all 12 | sed -n 4p)"
+same "words are none at all" "1 firn: 'hello' is no ID of a known scheme: name its --scheme or the form with --from" \
+    "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
+same "one that is none does not stop the rest" "1 12 919108f7-52d1-4320-9bac-f847db4148a8" \
+    "$(printf '12\n919108f7-52d1-4320-9bac-f847db4148a8\n' | "$FIRN" show --json >out; echo $?) $(jq -r .id out | paste -sd' ')"
+same "a ULID of the year 6829 is one, with a note" "0 ulid its time is unusual: it may not be an ID of ulid" \
+    "$("$FIRN" show --json 4DF3T1A1C1W1T8CZX5S6KSRJ98 >out; echo $?) $(jq -r '"\(.scheme) \(.remark)"' out)"
+same "a number may be a time, and show says so" "it may be a plain integer: as epoch ns it is 2018-11-10T02:06:43.606036480Z" \
+    "$("$FIRN" show --json 1541815603606036480 | jq -r .remark)"
+
+# ---- canonical text, layouts for reading ---------------------------------------------------------
+same "the object has the canonical text" "c232ab00-9414-11ec-b3c8-9f6bdeced846" "$("$FIRN" show --json '{C232AB00-9414-11EC-B3C8-9F6BDECED846}' | jq -r .id)"
+same "of a number in hex the decimal one" 1541815603606036480 "$("$FIRN" show --json 0x1565a11f6217a000 | jq -r .id)"
+same "of a typeid with its prefix" user_01h455vb4pex5vsknk084sn02q "$("$FIRN" show --json user_01h455vb4pex5vsknk084sn02q | jq -r .id)"
+same "a layout that could not be issued is read" 62286 "$("$FIRN" show --json --scheme "time:48/ms random:16" 123456789012345678 | jq -r '.fields.random' | xargs printf %d)"
+refuses "and not issued" 2 "16 random bits collide at once" new "time:48/ms random:16"
+
+# ---- conversion ----------------------------------------------------------------------------------
+uuid4=1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f
+refuses "a uuid4 is no uuid6" 2 "" convert --to uuid6 $uuid4
+refuses "whose first digit is 1, in plain hex" 2 "" convert --to uuid6 "$(printf %s $uuid4 | tr -d -)"
+says "its form may change" "$uuid4" convert --to uuid "$(printf %s $uuid4 | tr -d -)"
+says "a uuid1 in plain hex is one" 1ec9414c-232a-6b00-b3c8-9f6bdeced846 convert --to uuid6 c232ab00941411ecb3c89f6bdeced846
+refuses "plain hex that may be two schemes" 1 "it may be uuid1-swapped as well as uuid4: name its --scheme" convert --to uuid6 11d78bd030ce40f397a99bbc44406500
+says "is converted when the scheme is named" 30ce40f3-8bd0-11d7-97a9-9bbc44406500 convert --to uuid1 --scheme uuid1-swapped 11d78bd030ce40f397a99bbc44406500
+says "a hash has forms all the same" d41d8cd9-8f00-b204-e980-0998ecf8427e convert --to uuid d41d8cd98f00b204e9800998ecf8427e
+refuses "and is no ID of a scheme" 1 "by chance" convert --to uuid6 d41d8cd98f00b204e9800998ecf8427e
+says "a number has forms, too" 000000000000000c convert --to hex 12
+
+# ---- digits only ---------------------------------------------------------------------------------
+digits=507119778886617994390110
+same "digits are hex where a scheme has as many, and show tells" "objectid digits only: read as a decimal number it is another ID" \
+    "$("$FIRN" show --json $digits | jq -r '"\(.scheme) \(.remark)"')"
+refuses "a conversion refuses to choose" 1 "as hex .objectid. and another as dec .*--scheme or --from" convert --to base62 $digits
+hex=$("$FIRN" convert --from hex --to base32hex $digits)
+says "--from chooses" a1ohits8gpgnj51p0480 convert --from hex --to base32hex $digits
+says "--scheme, too" "$hex" convert --scheme objectid --to base32hex $digits
+same "a stream whose other lines are hex is hex, if they come first" "$hex" \
+    "$(printf '507f1f77bcf86cd799439011\n%s\n' $digits | "$FIRN" convert --to base32hex | tail -n 1)"
+same "or later" "$hex" "$(printf '%s\n507f1f77bcf86cd799439011\n' $digits | "$FIRN" convert --to base32hex | head -n 1)"
+same "words are a stream" "$hex" "$("$FIRN" convert --to base32hex $digits 507f1f77bcf86cd799439011 | head -n 1)"
+same "a stream of numbers is decimal" 00006b6304af3da350386a5e \
+    "$(printf '12\n%s\n' $digits | "$FIRN" convert --to hex | tail -n 1)"
+
+# ---- a named scheme ------------------------------------------------------------------------------
+ulid=01ARZ3NDEKTSV4RRFFQ69G5FAV
+for command in show "convert --to hex"; do
+    bad=0
+    for i in 1 5 10 20 26; do
+        # shellcheck disable=SC2086 # words
+        "$FIRN" $command --scheme ulid "$(printf %s $ulid | cut -c "$i" --complement)" >/dev/null 2>&1 && bad=$((bad + 1))
+    done
+    same "$command: a ULID that lost a character is an error" 0 $bad
+done
+refuses "the form that it has by chance is named" 1 "base36 is another form, to be named with from" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
+says "a named scheme takes its own form" 01563e3ab5d3d6764c61efb99302bd5b convert --scheme ulid --to hex $ulid
+says "hex" $ulid convert --scheme ulid --to base32 01563e3ab5d3d6764c61efb99302bd5b
+says "0x and hex" $ulid convert --scheme ulid --to base32 0x01563e3ab5d3d6764c61efb99302bd5b
+says "decimal" $ulid convert --scheme ulid --to base32 1777027686520646174104517696511196507
+refuses "and nothing else" 1 "uuid is another form, to be named with from" show --scheme ulid 01563e3a-b5d3-d676-4c61-efb99302bd5b
+says "unless it is named" $ulid convert --scheme ulid --from uuid --to base32 01563e3a-b5d3-d676-4c61-efb99302bd5b
+
+finish
