@@ -149,6 +149,25 @@ static int add_key(reading *from, named *to, const char *name, const char *value
     return FIRN_OK;
 }
 
+/* Like a setting of [server]: what a terminal or a log would obey is no value. */
+static int check_plain(const reading *from, const char *name, const char *value) {
+    for (const char *at = name; *at != '\0'; at++) {
+        if (iscntrl((unsigned char)*at)) {
+            return set_error(from->error, FIRN_EUSAGE,
+                             "%s: the name of a key has a control character: write one word",
+                             from->where);
+        }
+    }
+    for (const char *at = value; *at != '\0'; at++) {
+        if (iscntrl((unsigned char)*at)) {
+            return set_error(from->error, FIRN_EUSAGE,
+                             "%s: %.40s has a control character: write it on one line", from->where,
+                             name);
+        }
+    }
+    return FIRN_OK;
+}
+
 /* What is not a key of the generator or segment itself. */
 static int read_named(reading *from, const char *name, const char *value) {
     named *to = &from->it->names[from->it->name_count - 1];
@@ -195,7 +214,8 @@ static int take_pair(void *self, const char *section, const char *name, const ch
         from->code = read_setting(from, name, value);
         break;
     case SECTION_NAMED:
-        from->code = read_named(from, name, value);
+        from->code = check_plain(from, name, value);
+        from->code = from->code == FIRN_OK ? read_named(from, name, value) : from->code;
         break;
     }
     return from->code == FIRN_OK;

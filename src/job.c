@@ -485,7 +485,7 @@ static int open_node(firn_job *job, const firn_job_config *config, firn_error *e
         firn__gen_notice(gen,
                          "%s of %s: without a store nobody but you keeps it apart from live issue "
                          "and other jobs",
-                         text[0] != '\0' ? text : "the one node", gen->ns);
+                         text, gen->ns);
     }
     return code == FIRN_OK ? firn__gen_base(gen, node, &job->base, error) : code;
 }

@@ -61,6 +61,9 @@ char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node) {
                                        length > 0 ? " " : "", gen->scheme.slices[i].name, value);
         }
     }
+    if (length == 0) { /* a layout without a node still reserves its slots */
+        snprintf(text, 128, "the one node");
+    }
     return text;
 }
 

@@ -65,6 +65,8 @@ check "and has given its window back: the mark is less than 2 s ahead" \
 check "what it printed lies below the mark" [ $((held / 4194304 * 4096)) -lt "$mark" ]
 
 # ---- integers ------------------------------------------------------------------------------------
+check "a layout without a node is told to have only one" sh -c "'$FIRN' new 'time:41/ms sequence:12' 2>&1 >/dev/null |
+    grep -q '^firn: note: the one node is kept apart'"
 says "a segment counts from 1" "1
 2
 3" segment orders --store "$db" "$unsafe" -n 3

@@ -108,6 +108,16 @@ printf '\357\273\277[server]\r\nloops = 2\r\n' >"$ini"
 ask serve --config "$ini" --print-config
 same "a byte order mark and other ends of lines are read over" "2" "$(value_of loops)"
 
+# ---- control characters ----------------------------------------------------------------------------
+for section in server 'generator g' 'segment s'; do
+    for line in 'store = sqlite:/a\033[31mb' 'store = a\177b' 'node\001 = 3' 'ns = a\007b' 'scheme = time:41\tnode:10'; do
+        printf "[$section]\n$line\n" >"$ini"
+        ask serve --config "$ini" --check-config
+        same "a control character in [$section] is refused: $line" 2 "$status"
+        same "in one plain line" "" "$(printf '%s' "$err" | tr -d '[:print:]')"
+    done
+done
+
 # ---- generators and segments -----------------------------------------------------------------------
 write '[generator events]' 'scheme = time:41/ms@@2024-01-01 node:10 sequence:12' 'as = hex' 'node = 7' \
     'store = postgres://me:hidden@db:5432/ids?timeout_ms=5' '[segment empty]' '[segment orders]' 'kind = ticket' 'start = 1000' \
