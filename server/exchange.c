@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MOST    4096  /* bytes of the request line */
-#define HEADERS_MOST 64    /* lines of the header */
-#define HEADER_MOST  8192  /* bytes of all of them and the request line */
-#define BODY_MOST    65536 /* what a body may be said to have, to be told why it is not read */
+#define LINE_MOST    4096 /* bytes of the request line */
+#define HEADERS_MOST 64   /* lines of the header */
+#define HEADER_MOST  8192 /* bytes of all of them and the request line */
+#define LARGE_IDS    64   /* a reply with more may be large */
 #define RETRY_NS     INT64_C(1000000)
 
 /* ---- header ---------------------------------------------------------------------------------- */
@@ -73,6 +73,9 @@ static void see_framing(header_words *all, word name, word value) {
         all->body = length;
     } else if (begins_with(name, "transfer-encoding")) {
         all->codings++;
+    } else if (word_is(name, "content-type")) {
+        all->types++;
+        all->content_type = value;
     }
 }
 
@@ -147,6 +150,56 @@ static enum MHD_Result count_bytes(void *self, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
+/* Of the body, where there is one. */
+static const char *judge_body(const exchange *it, unsigned *status) {
+    const header_words *all = &it->header;
+    if (all->lengths > 1 || (all->lengths > 0 && all->codings > 0)) {
+        return "the body has two lengths: send one Content-Length or none";
+    }
+    if (all->body > BODY_MOST) {
+        *status = MHD_HTTP_CONTENT_TOO_LARGE;
+        return "the body is longer than 16384 bytes: send fewer parameters";
+    }
+    if (all->body == 0 && all->codings == 0) {
+        return NULL;
+    }
+    if (!it->served) {
+        *status = MHD_HTTP_METHOD_NOT_ALLOWED;
+        return "the method is not served here: see Allow";
+    }
+    if (!it->posts) {
+        return "there is a body, which is not read here: parameters stand in the query";
+    }
+    if (all->types != 1 || !body_type_is_known(all->content_type)) {
+        *status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+        return "the type of the body is not known: send Content-Type:"
+               " application/x-www-form-urlencoded or application/json";
+    }
+    return NULL;
+}
+
+/* "http://host:port/path" (RFC 9112, 3.2.2): the host stands for that of the header. */
+static bool take_absolute(exchange *it) {
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t length = strlen(schemes[i]);
+        if (strncasecmp(it->path, schemes[i], length) != 0) {
+            continue;
+        }
+        const char *host = it->path + length;
+        size_t size = strcspn(host, "/");
+        it->header.host = (word){host, size};
+        it->path = host[size] == '\0' ? "/" : host + size;
+        return size > 0 && memchr(host, '@', size) == NULL;
+    }
+    return true;
+}
+
+static bool is_target(const exchange *it) {
+    return (it->path[0] == '/' || (it->asks_options && strcmp(it->path, "*") == 0)) &&
+           is_visible(it->path);
+}
+
 /* NULL, or what is wrong with the form of the message, so that it is not read on. */
 static const char *judge_form(exchange *it, const char *version, unsigned *status) {
     const header_words *all = &it->header;
@@ -162,21 +215,11 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
         *status = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
         return "the header has more than 64 lines or 8192 bytes: send fewer";
     }
-    if (all->malformed || it->path[0] != '/' || !is_visible(it->path)) {
+    if (all->malformed || !take_absolute(it) || !is_target(it)) {
         return "the header is malformed: names are tokens, values hold no control characters";
     }
     if (all->hosts > 1 || (all->hosts == 0 && strcmp(version, "HTTP/1.0") != 0)) {
         return "HTTP/1.1 has one Host: send it once";
-    }
-    if (all->lengths > 1 || (all->lengths > 0 && all->codings > 0)) {
-        return "the body has two lengths: send one Content-Length or none";
-    }
-    if (all->body > BODY_MOST) {
-        *status = MHD_HTTP_CONTENT_TOO_LARGE;
-        return "the body is longer than 65536 bytes: send none, parameters stand in the query";
-    }
-    if (all->body > 0 || all->codings > 0) {
-        return "there is a body, which is not read: parameters stand in the query";
     }
     return NULL;
 }
@@ -217,16 +260,20 @@ enum MHD_Result exchange_begin(exchange *it, const char *method, const char *ver
     it->kind = METER_OTHER;
     it->request.name = it->header.host = (word){"", 0};
     MHD_get_connection_values_n(it->connection, MHD_HEADER_KIND, see_header, &it->header);
+    it->asks_options = strcmp(method, "OPTIONS") == 0;
     const char *trouble = judge_form(it, version, &status);
-    if (trouble != NULL) {
+    if (trouble == NULL) {
+        it->route = route_find(it->path, &it->request.name);
+        it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
+        it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
+        trouble = judge_body(it, &status);
+    }
+    if (trouble != NULL) { /* before the body has come, so the connection is closed */
         it->refused = true;
         meter_add(&it->loop->worker->meter.closed_broken, 1);
         return answer_problem(it, status, NULL, trouble);
     }
-    it->route = route_find(it->path, &it->request.name);
-    it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
     it->stage = STAGE_HEADER;
-    it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
     it->as_text = it->header.accept.length > 3 && wanted(it->header.accept, "text/plain") >
                                                       wanted(it->header.accept, "application/json");
     return MHD_YES;
@@ -238,6 +285,15 @@ static int hex_digit(char c) {
     return c >= '0' && c <= '9'                     ? c - '0'
            : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
                                                     : -1;
+}
+
+int hex_pair(const char *text, size_t length) {
+    int high = length > 1 ? hex_digit(text[0]) : -1, low = length > 1 ? hex_digit(text[1]) : -1;
+    return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+int refuse_escape(firn_error *error) {
+    return set_error(error, FIRN_EUSAGE, "'%%' without two hex digits behind it: write it as %%25");
 }
 
 /* Room for all that can be decoded: nothing of it grows. */
@@ -261,14 +317,11 @@ static int decode(exchange *it, word *of, firn_error *error) {
     for (size_t i = 0; i < of->length; i++) {
         char c = of->text[i];
         if (c == '%') {
-            bool both = of->length - i > 2;
-            int high = both ? hex_digit(of->text[i + 1]) : -1;
-            int low = both ? hex_digit(of->text[i + 2]) : -1;
-            if (high < 0 || low < 0) {
-                return set_error(error, FIRN_EUSAGE,
-                                 "'%%' without two hex digits behind it: write it as %%25");
+            int value = hex_pair(of->text + i + 1, of->length - i - 1);
+            if (value < 0) {
+                return refuse_escape(error);
             }
-            c = (char)(high * 16 + low);
+            c = (char)value;
             i += 2;
         }
         *it->decoded_at++ = c; /* never more than came, which is below LINE_MOST */
@@ -286,6 +339,52 @@ static int take_format(exchange *it, word value, firn_error *error) {
     return FIRN_OK;
 }
 
+static bool is_same_word(word a, word b) {
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+/* Of the query's keys, is that one given by the body too? A key twice within one of them is for the
+ * request to refuse. */
+static int agree(const exchange *it, word said, word key, word value, bool *there,
+                 firn_error *error) {
+    const request *of = &it->request;
+    *there = false;
+    for (size_t i = 0; i < it->query_count; i++) {
+        if (is_same_word(of->pairs[i].key, key)) {
+            *there = true;
+            if (!is_same_word(of->pairs[i].value, value)) {
+                return set_error(
+                    error, FIRN_EUSAGE,
+                    "%.*s=%.*s in the body and %.*s in the query disagree: send it once",
+                    word_shown(said), said.text, word_shown(value), value.text,
+                    word_shown(of->pairs[i].value), of->pairs[i].value.text);
+            }
+        }
+    }
+    return FIRN_OK;
+}
+
+int exchange_add(exchange *it, word key, word value, firn_error *error) {
+    request *to = &it->request;
+    bool there;
+    if (word_is(key, "format")) {
+        return take_format(it, value, error);
+    }
+    word said = key;
+    key = word_is(key, "n") ? (word){"count", 5} : key;
+    int code = agree(it, said, key, value, &there, error);
+    if (code != FIRN_OK || there) {
+        return code;
+    }
+    if (to->pair_count == REQUEST_PAIRS_MAX) {
+        return set_error(error, FIRN_EUSAGE, "more than %d parameters: send fewer",
+                         REQUEST_PAIRS_MAX);
+    }
+    to->pairs[to->pair_count].key = key;
+    to->pairs[to->pair_count++].value = value;
+    return FIRN_OK;
+}
+
 typedef struct pair_reader {
     exchange *it;
     int code;
@@ -295,30 +394,27 @@ static enum MHD_Result take_pair(void *self, enum MHD_ValueKind kind, const char
                                  size_t key_length, const char *text, size_t length) {
     pair_reader *reader = self;
     exchange *it = reader->it;
-    request *to = &it->request;
     word name = {key, key_length}, value = {text != NULL ? text : "", length};
     (void)kind;
     reader->code = decode(it, &name, &it->error);
     if (reader->code == FIRN_OK) {
         reader->code = decode(it, &value, &it->error);
     }
-    if (reader->code == FIRN_OK && word_is(name, "format")) {
-        reader->code = take_format(it, value, &it->error);
-    } else if (reader->code == FIRN_OK && to->pair_count == REQUEST_PAIRS_MAX) {
-        reader->code = set_error(&it->error, FIRN_EUSAGE,
-                                 "the query has more than %d keys: send fewer", REQUEST_PAIRS_MAX);
-    } else if (reader->code == FIRN_OK) {
-        to->pairs[to->pair_count].key = word_is(name, "n") ? (word){"count", 5} : name;
-        to->pairs[to->pair_count++].value = value;
+    if (reader->code == FIRN_OK) {
+        reader->code = exchange_add(it, name, value, &it->error);
     }
     return reader->code == FIRN_OK ? MHD_YES : MHD_NO;
 }
 
-/* Name and query, with their escapes undone. */
+/* Name and query, with their escapes undone, and the body. */
 static int take_words(exchange *it, firn_error *error) {
     pair_reader reader = {it, decode(it, &it->request.name, &it->error)};
     if (reader.code == FIRN_OK) {
         MHD_get_connection_values_n(it->connection, MHD_GET_ARGUMENT_KIND, take_pair, &reader);
+    }
+    it->query_count = it->request.pair_count;
+    if (reader.code == FIRN_OK) {
+        reader.code = body_read(it, &it->error);
     }
     if (reader.code != FIRN_OK) {
         *error = it->error;
@@ -434,6 +530,24 @@ static enum MHD_Result ask(exchange *it) {
     return MHD_YES;
 }
 
+/* May the reply be of more than a few KiB? A page of the console is none that is made. */
+static bool is_large(const exchange *it) {
+    enum verb verb = it->request.verb;
+    return it->route->page == page_metrics ||
+           (it->route->verb != VERB_COUNT &&
+            (it->request.count > LARGE_IDS || verb == VERB_STATUS || verb == VERB_NODES ||
+             verb == VERB_SCHEMES));
+}
+
+/* Before anything is issued of it. */
+static enum MHD_Result refuse_large(exchange *it) {
+    it->refused = true;
+    return answer_problem(
+        it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
+        "clients have not read the replies that they asked for (replies_mib): ask "
+        "for at most 64 IDs, or try again later");
+}
+
 static enum MHD_Result begin_asking(exchange *it) {
     it->stage = STAGE_ASKED;
     it->request.worker = it->loop->worker;
@@ -451,6 +565,9 @@ static enum MHD_Result begin_asking(exchange *it) {
             "n=%lld is out of bounds: ask for 1 to %d, or take a run of so many from /v1/block",
             (long long)it->request.count, BATCH_MAX);
     }
+    if (code == FIRN_OK && is_large(it) && door_is_crowded()) {
+        return refuse_large(it);
+    }
     return code == FIRN_OK ? ask(it) : fail(it, code);
 }
 
@@ -460,6 +577,9 @@ static enum MHD_Result show_page(exchange *it) {
     if (code != FIRN_OK) {
         it->refused = true;
         return write_problem(it, code, &it->error);
+    }
+    if (it->route != NULL && is_large(it) && door_is_crowded()) {
+        return refuse_large(it);
     }
     return it->route != NULL ? it->route->page(it) : page_file(it);
 }
@@ -484,11 +604,19 @@ enum MHD_Result exchange_go_on(exchange *it) {
     case STAGE_DELAYED:
         break;
     }
-    if (!it->served) {
+    if (!it->served && !it->asks_options) {
         return refuse_method(it);
+    }
+    if (it->body_is_over) {
+        it->refused = true;
+        return answer_problem(it, MHD_HTTP_CONTENT_TOO_LARGE, NULL,
+                              "the body is longer than 16384 bytes: send fewer parameters");
     }
     if (guard_refuses(it, &result)) {
         return result;
+    }
+    if (it->asks_options) {
+        return answer_options(it);
     }
     return it->route != NULL && it->route->verb != VERB_COUNT ? begin_asking(it) : show_page(it);
 }
@@ -498,4 +626,5 @@ void exchange_end(exchange *it) {
         free_ticket(it->ticket);
     }
     free(it->decoded);
+    body_free(it);
 }

@@ -15,6 +15,8 @@ typedef struct exchange exchange;
 typedef struct client client;
 typedef struct route route;
 
+#define BODY_MOST 16384 /* bytes of the body of a POST */
+
 /* A thread of the door with what it serves. Only the thread touches it, but for the lock. */
 typedef struct http_loop {
     pthread_t thread;
@@ -51,8 +53,8 @@ enum stage {
 
 /* The headers that matter, found in one pass over all of them. */
 typedef struct header_words {
-    word host, authorization, accept, fetch_site, origin, referer;
-    int count, hosts, lengths, codings;
+    word host, authorization, accept, fetch_site, origin, referer, content_type;
+    int count, hosts, lengths, codings, types;
     size_t bytes, body;
     bool malformed;
     bool of_browser; /* User-Agent or Accept-Language as every browser sends them and few others */
@@ -64,14 +66,20 @@ struct exchange {
     struct MHD_Connection *connection;
     const route *route; /* NULL: a file of the console, if any */
     const char *path;   /* as it came, the query cut off */
-    bool head, posts, as_text, served;
+    bool head, posts, as_text, served, asks_options;
+    bool body_is_over; /* more of it came than BODY_MOST */
     header_words header;
     access_pass pass;
     bool guessed; /* its token was counted as a wrong one */
     request request;
     char *decoded; /* words that had escapes */
     char *decoded_at;
-    int kind; /* METER_... */
+    char *body; /* NULL: none; BODY_MOST bytes of room */
+    size_t body_length;
+    size_t query_count; /* of the request's pairs, those of the query */
+    json_t *json;       /* the body, whose texts are words of the request; NULL */
+    size_t held;        /* bytes of the reply that its client has not read yet */
+    int kind;           /* METER_... */
     enum stage stage;
     ticket *ticket;
     int64_t began_ns, until_ns, wake_ns; /* CLOCK_MONOTONIC; until: then it fails, 0: not yet
@@ -102,7 +110,29 @@ struct route {
 /* The row of a path, and the part that is the name, as it came. NULL: none. */
 const route *route_find(const char *path, word *name);
 
-/* The header is complete; the body, which nobody wants, may not be. May answer at once, and then
+/* Another parameter of the request, of the query or of the body; its bytes live as long as the
+ * exchange. FIRN_EUSAGE: too many, or it is there with another value. */
+int exchange_add(exchange *it, word key, word value, firn_error *error);
+
+/* Of the body: is it of a type that is read? */
+bool body_type_is_known(word type);
+/* A piece of it has come. False: no memory. */
+bool body_keep(exchange *it, const char *bytes, size_t size);
+/* All of it is there: its members become parameters. FIRN_EUSAGE. */
+int body_read(exchange *it, firn_error *error);
+void body_free(exchange *it);
+
+/* The byte of two hex digits, or -1: there are none; and what to say then. */
+int hex_pair(const char *text, size_t length);
+int refuse_escape(firn_error *error);
+
+/* Are the replies that clients have not read yet as many as may be? Then nothing more that is large is
+ * made. */
+bool door_is_crowded(void);
+/* A reply of so many bytes is made; it is let go of when the exchange ends. */
+void door_hold(exchange *it, size_t size);
+
+/* The header is complete; the body may not be. May answer at once, and then
  * the connection is closed. */
 enum MHD_Result exchange_begin(exchange *it, const char *method, const char *version);
 /* Everything has arrived, or what it waited for happened. Answers or parks. */
@@ -125,6 +155,8 @@ enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, ch
                              size_t size);
 enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *text);
 enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made);
+/* Status 204 with the methods that are served. */
+enum MHD_Result answer_options(exchange *it);
 /* As RFC 9457 has it. `code`: the name of a FIRN_E code, or NULL. */
 enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *text);
 

@@ -21,14 +21,15 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#define ROUND_MS    100   /* a loop comes round at least that often: nothing wakes it when we end */
-#define SWEEP_MS    2500  /* who is idle or has left is looked for at least that often */
-#define ERRAND_MS   20    /* and that often while an errand is out, or the door is closed */
-#define IDLE_MS     60000 /* a client that asks nothing for so long is closed */
-#define LEAST_RATE  100   /* bytes a second at which a client has to read */
-#define POOL_SIZE   12288 /* of a connection: the header that is allowed, with its lines listed */
-#define UNUSED_MOST 64    /* exchanges that are kept */
-#define CLOSE_WAIT  8     /* the kernel's TCP_CLOSE_WAIT, which no header has beside tcp_info */
+#define ROUND_MS        100 /* a loop comes round at least that often: nothing wakes it when we end */
+#define SWEEP_MS        2500  /* who is idle or has left is looked for at least that often */
+#define ERRAND_MS       20    /* and that often while an errand is out, or the door is closed */
+#define IDLE_MS         60000 /* a client that asks nothing for so long is closed */
+#define LEAST_RATE      100   /* bytes a second at which a client has to read */
+#define POOL_SIZE       12288 /* of a connection: the header that is allowed, with its lines listed */
+#define PARAMETERS_MOST 32    /* of a query, more than any request takes */
+#define UNUSED_MOST     64    /* exchanges that are kept */
+#define CLOSE_WAIT      8     /* the kernel's TCP_CLOSE_WAIT, which no header has beside tcp_info */
 
 /* A connection. */
 struct client {
@@ -51,11 +52,24 @@ static http_loop loops[WORKERS_MAX];
 static int loop_count;
 static _Atomic int64_t open_count; /* connections of all loops */
 static crowd_share strangers = {.listener = "http"};
+static _Atomic int64_t held_bytes; /* of replies that clients have not read, of all loops */
 
 int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- replies that nobody reads --------------------------------------------------------------- */
+
+bool door_is_crowded(void) {
+    return atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
+           settings_now()->replies_mib * (INT64_C(1) << 20);
+}
+
+void door_hold(exchange *it, size_t size) {
+    it->held += size;
+    atomic_fetch_add_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
 }
 
 /* ---- requests that wait ---------------------------------------------------------------------- */
@@ -376,14 +390,15 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
                               const char *method, const char *version, const char *body,
                               size_t *size, void **context) {
     exchange *it = *context;
-    (void)body;
     if (it == NULL) {
         it = begin(self, connection, path);
         *context = it;
         return it != NULL ? exchange_begin(it, method, version) : MHD_NO;
     }
     if (*size > 0) {
-        return MHD_NO; /* exchange_begin has refused what has a body */
+        bool kept = body_keep(it, body, *size);
+        *size = 0;
+        return kept ? MHD_YES : MHD_NO;
     }
     if (it->is_parked) {
         unpark(it);
@@ -407,6 +422,7 @@ static void note_end(void *self, struct MHD_Connection *connection, void **conte
     if (it->is_parked) {
         unpark(it);
     }
+    atomic_fetch_sub(&held_bytes, (int64_t)it->held);
     it->client->exchange = NULL;
     it->client->since_ms = now / 1000000;
     it->client->slow_ms = 0;
@@ -415,10 +431,30 @@ static void note_end(void *self, struct MHD_Connection *connection, void **conte
     *context = NULL;
 }
 
+/* A Content-Length that is no number is answered by libmicrohttpd alone, before it calls anything of
+ * ours: up to 0.9.75 it then goes on in its state machine and writes the header of its reply twice. No
+ * option and no callback comes between, and the bytes are not to be seen before it has read them (TLS),
+ * so this is left to a newer version; it closes the connection in any case. */
+
 /* Escapes stay as they came: exchange.c undoes them where it knows what a slash would mean. */
 static size_t leave_escapes(void *self, struct MHD_Connection *connection, char *text) {
     (void)self, (void)connection;
     return strlen(text);
+}
+
+/* The library keeps each parameter in the memory of the connection before it asks anybody, and closes
+ * the connection without a word where that is too small. Those behind the first PARAMETERS_MOST become a
+ * part of the last one, in the library's own buffer, so that they are counted and refused in words. */
+static void *join_parameters(void *self, const char *target, struct MHD_Connection *connection) {
+    int count = 0;
+    (void)self, (void)connection;
+    char *at = strchr(target, '?');
+    for (; at != NULL && *at != '\0'; at++) {
+        if (*at == '&' && ++count >= PARAMETERS_MOST) {
+            *at = ';';
+        }
+    }
+    return NULL;
 }
 
 static void tell_trouble(void *self, const char *format, va_list words) {
@@ -483,9 +519,10 @@ static struct MHD_Daemon *start_daemon(http_loop *loop) {
         flags, 0, may_come, loop, handle, loop, MHD_OPTION_EXTERNAL_LOGGER, tell_trouble, NULL,
         MHD_OPTION_LISTEN_SOCKET, loop->listener->fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)POOL_SIZE, MHD_OPTION_CONNECTION_LIMIT, 1000000U, MHD_OPTION_UNESCAPE_CALLBACK,
-        leave_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, note_end, loop,
-        MHD_OPTION_NOTIFY_CONNECTION, note_connection, loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-        MHD_OPTION_ARRAY, tls ? secure : &secure[2], MHD_OPTION_END);
+        leave_escapes, NULL, MHD_OPTION_URI_LOG_CALLBACK, join_parameters, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, note_end, loop, MHD_OPTION_NOTIFY_CONNECTION, note_connection,
+        loop, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, tls ? secure : &secure[2],
+        MHD_OPTION_END);
 }
 
 static int start_loop(http_loop *loop, listener *at, firn_error *error) {

@@ -27,9 +27,9 @@ static void add_rare_headers(const exchange *it, struct MHD_Response *to, unsign
     if (status == MHD_HTTP_UNAUTHORIZED) {
         add_header(to, "WWW-Authenticate", "Bearer realm=\"firn\"");
     }
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED) {
-        bool posts = it->route != NULL && it->route->posts;
-        add_header(to, "Allow", posts ? "GET, HEAD, POST" : "GET, HEAD");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED || status == MHD_HTTP_NO_CONTENT) {
+        bool posts = (it->route != NULL && it->route->posts) || strcmp(it->path, "*") == 0;
+        add_header(to, "Allow", posts ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS");
     }
     if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE) {
         add_header(to, "Retry-After", "1");
@@ -41,7 +41,10 @@ static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *typ
     if (made == NULL) {
         return MHD_NO;
     }
-    add_header(made, "Content-Type", type);
+    if (type != NULL) {
+        add_header(made, "Content-Type", type);
+    }
+    door_hold(it, size);
     add_header(made, "Cache-Control", "no-store");
     add_header(made, "X-Content-Type-Options", "nosniff");
     add_rare_headers(it, made, status);
@@ -52,6 +55,12 @@ static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *typ
     MHD_destroy_response(made);
     meter_add(&it->loop->worker->meter.sent, size);
     return result;
+}
+
+enum MHD_Result answer_options(exchange *it) {
+    static char nothing[1];
+    return send_bytes(it, MHD_HTTP_NO_CONTENT, NULL,
+                      MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT), 0);
 }
 
 enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,

@@ -39,6 +39,7 @@
 #define SWEEP_MS      1000
 #define SWEEP_END_MS  20 /* when the server ends */
 #define MEMO_SIZE     256
+#define LARGE_IDS     64 /* a reply with more may be large */
 
 /* The last command that issued something, as bytes and as a question: when the same bytes come
  * again, from whatever client of that role, nothing is read or looked up, and a row of them is
@@ -324,13 +325,28 @@ static int store_is_late(firn_error *error) {
     return FIRN_ESTORE;
 }
 
+/* Would the reply be large while clients have not read as much as may be? */
+static bool is_too_much(const request *it) {
+    bool large = it->count > LARGE_IDS || it->verb == VERB_SCHEMES || it->verb == VERB_NODES;
+    return large && it->verb != VERB_NEXT && it->verb != VERB_LAST &&
+           connections_unsent() >= settings_now()->replies_mib * (INT64_C(1) << 20);
+}
+
+static int refuse_large(firn_error *error) {
+    *error = (firn_error){
+        FIRN_EWINDOW, "clients have not read the replies that they asked for (replies_mib): ask "
+                      "for at most 64 IDs, or try again later"};
+    return FIRN_EWINDOW;
+}
+
 /* Answers a question, or the first of `times` alike. Returns how many commands that were; 0: the
  * connection waits. */
 static size_t answer(connection *it, question *ask, size_t times) {
     loop *on = loop_of(it);
     reply out = {0};
     firn_error error = {0, ""};
-    int code = request_answer(&ask->request, times, &out, &error);
+    int code = is_too_much(&ask->request) ? refuse_large(&error)
+                                          : request_answer(&ask->request, times, &out, &error);
     if (code == REQUEST_LATER && !is_too_late(it)) {
         wait_for(it, WAIT_LATER);
         return 0;

@@ -196,11 +196,12 @@ refuses "an exhausted generator says so" 429 "" '/v1/new/full?n=65536'
 same "and when to come again" 1 "$(header Retry-After '/v1/new/full?n=65536' -X POST)$(curl -s "http://$at/v1/new/full?n=65536" -o /dev/null)"
 same "the code is the library's" EXHAUSTED "$(curl -s --max-time 30 "http://$at/v1/new/full?n=65536" | jq -r .code)"
 refuses "PUT is not served" 405 GET /v1/new/snowflake -X PUT
-same "Allow says what is" "GET, HEAD, POST" "$(header Allow /v1/new/snowflake -X PUT)"
+same "Allow says what is" "GET, HEAD, OPTIONS, POST" "$(header Allow /v1/new/snowflake -X PUT)"
 refuses "reading is not posted" 405 GET '/v1/show/1' -X POST
-same "Allow leaves it out" "GET, HEAD" "$(header Allow /v1/schemes -X DELETE)"
-refuses "a body is not read" 400 query /v1/new/snowflake -d n=5
-refuses "a body that is too long is not either" 413 65536 /v1/new/snowflake -d "$(head -c 70000 /dev/zero | tr '\0' x)" -H 'Expect:'
+same "Allow leaves it out" "GET, HEAD, OPTIONS" "$(header Allow /v1/schemes -X DELETE)"
+json "a form in the body is read" '.ids | length == 5' /v1/new/snowflake -d n=5
+json "so is JSON" '.ids | length == 5' /v1/new/snowflake -d '{"n": 5}' -H 'Content-Type: application/json'
+refuses "a body that is too long is not" 413 16384 /v1/new/snowflake -d "$(head -c 70000 /dev/zero | tr '\0' x)" -H 'Expect:'
 
 # ---- browsers ----------------------------------------------------------------------------------------
 refuses "another Host is refused: DNS rebinding" 421 hosts= /v1/schemes -H 'Host: evil.example'
@@ -227,7 +228,7 @@ refuses "another site's Referer is refused, for reading too" 403 site /v1/show/7
 json "our own page's is not" '.scheme' /v1/show/1541815603606036480 -H "Referer: http://$at/?a#b"
 refuses "two Origins are malformed" 400 malformed /v1/new/snowflake -X POST -H "Origin: http://$at" -H "Origin: http://$at"
 same "no other site is allowed in" "" "$(header Access-Control-Allow-Origin /v1/new/snowflake -H 'Origin: http://evil.example')"
-refuses "nor asked beforehand" 405 GET /v1/new/snowflake -X OPTIONS -H 'Origin: http://evil.example'
+refuses "nor asked beforehand" 403 "another site" /v1/new/snowflake -X OPTIONS -H 'Origin: http://evil.example'
 for path in '/v1/new/uuid7?format=text' /v1/new/uuid7 /v1/new/nothing /api/segment/get/plain /metrics; do
     same "the type of $path is not guessed" nosniff "$(header X-Content-Type-Options "$path")"
 done

@@ -19,9 +19,9 @@ ASK = b"GET /v1/new/uuid7 HTTP/1.1\r\nHost: localhost\r\n"
 REPLY_S = 20  # for a reply that comes at once, on a machine that is busy
 
 
-def server(name, **settings):
+def server(name, slow=SLOW_S, **settings):
     program = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
-    return serving.Server(f"{FOLDER}/{name}", program, store="memory:", slow_s=SLOW_S, http_threads=1, **settings).start()
+    return serving.Server(f"{FOLDER}/{name}", program, store="memory:", slow_s=slow, http_threads=1, **settings).start()
 
 
 def connect(to):
@@ -61,12 +61,16 @@ def header(*lines, method=b"GET", path=b"/v1/new/uuid7"):
     return b"\r\n".join([method + b" " + path + b" HTTP/1.1", b"Host: localhost", *lines]) + b"\r\n\r\n"
 
 
+FORM = b"Content-Type: application/x-www-form-urlencoded"
 NEXT = header(path=b"/healthz")  # what is smuggled in would be answered: ok
 
 REFUSED = {
     "Transfer-Encoding beside Content-Length": header(b"Transfer-Encoding: chunked", b"Content-Length: 3", method=b"POST") + b"0\r\n\r\n",
     "a coding that is none": header(b"Transfer-Encoding: xchunked", method=b"POST"),
-    "chunks at all": header(b"Transfer-Encoding: chunked", method=b"POST") + b"3\r\nabc\r\n0\r\n\r\n",
+    "chunks of no type": header(b"Transfer-Encoding: chunked", method=b"POST") + b"3\r\nabc\r\n0\r\n\r\n",
+    "an absolute target with a user": header(path=b"http://me@localhost/healthz"),
+    "an absolute target without a host": header(path=b"http:///healthz"),
+    "an asterisk for a target": header(path=b"*"),
     "chunks with a size that is none": header(b"Transfer-Encoding: chunked", method=b"POST") + b"zz\r\n\r\n",
     "Content-Length twice": header(b"Content-Length: 3", b"Content-Length: 3", method=b"POST") + b"abc",
     "Content-Length twice, different": header(b"Content-Length: 0", b"Content-Length: 40", method=b"POST"),
@@ -130,8 +134,20 @@ def oversized_requests():
         "one of 1 MiB too": (header(*[b"X-%d: " % i + b"y" * 1000 for i in range(1000)]), 431),
         "a line of 1 MiB too": (header(b"X: " + b"y" * (1 << 20)), 431),
         "17 keys of a query are refused": (header(path=b"/v1/new/uuid7?" + b"&".join(b"k%d=1" % i for i in range(17))), 400),
-        "a body of 70000 bytes is refused unread": (header(b"Content-Length: 70000", method=b"POST"), 413),
-        "a smaller one is refused too": (header(b"Content-Length: 5", method=b"POST") + b"n=100", 400),
+        "200 keys too": (header(path=b"/v1/new/uuid7?" + b"&".join(b"k%d=1" % i for i in range(200))), 400),
+        "as many as fit a line too": (header(path=b"/v1/new/uuid7?" + b"&".join([b"a"] * 2000)), 400),
+        "so are 300 lines of the header": (header(*[b"a:"] * 300), 431),
+        "and 1500": (header(*[b"a:"] * 1500), 431),
+        "a body of 16385 bytes is refused unread": (header(b"Content-Length: 16385", FORM, method=b"POST"), 413),
+        "so are chunks of more": (
+            header(b"Transfer-Encoding: chunked", FORM, method=b"POST") + (b"1000\r\n" + b"a" * 4096 + b"\r\n") * 6 + b"0\r\n\r\n",
+            413,
+        ),
+        "a body of no type is refused": (header(b"Content-Length: 5", method=b"POST") + b"n=100", 415),
+        "a body of another type is refused": (header(b"Content-Length: 5", b"Content-Type: text/plain", method=b"POST") + b"n=100", 415),
+        "a body of two types too": (header(b"Content-Length: 5", FORM, FORM, method=b"POST") + b"n=100", 415),
+        "a body where POST is not served too": (header(b"Content-Length: 3", FORM, method=b"POST", path=b"/v1/show/1") + b"n=1", 405),
+        "a GET with a body too": (header(b"Content-Length: 3", FORM) + b"n=1", 400),
         "none at all is fine": (header(b"Content-Length: 0", method=b"POST"), 200),
     }
     for what, (data, status) in cases.items():
@@ -140,6 +156,128 @@ def oversized_requests():
         found = statuses(said)
         tap.check(what, found == [status] or (len(data) > 9000 and found == []) or (status == 414 and found == [431]), said[:300])
     tap.same("the server goes on", [200], statuses(send(to, header())[0]))
+    tap.same("it ends well", 0, to.end())
+
+
+def post(to, path, kind, body, split=None):
+    """Status and object of a POST, whose body comes in two pieces if `split` says where."""
+    whole = header(b"Content-Type: " + kind, b"Content-Length: %d" % len(body), b"Connection: close", method=b"POST", path=path)
+    with connect(to) as line:
+        line.sendall(whole + body[:split])
+        if split is not None:
+            time.sleep(0.05)
+            line.sendall(body[split:])
+        said, _ = read_all(line)
+    return statuses(said), json.loads(said.split(b"\r\n\r\n", 1)[1])
+
+
+def bodies():
+    to = server("bodies", auto_create="on")
+    form, object_ = b"application/x-www-form-urlencoded", b"application/json; charset=utf-8"
+    for kind, body in ((form, b"n=3&as=hex"), (object_, b'{"n": 3, "as": "hex"}'), (object_, b'{"n": "3", "as": "hex"}')):
+        for split in (None, 1, 5):
+            status, found = post(to, b"/v1/new/snowflake", kind, body, split)
+            tap.check(f"{body} split at {split} is read", status == [200] and [len(one) for one in found["ids"]] == [16] * 3, found)
+    status, found = post(to, b"/v1/new/uuid5", form, b"namespace=dns&name=a+b%2Ec")
+    tap.same("a form's escapes are undone", post(to, b"/v1/new/uuid5", object_, b'{"namespace": "dns", "name": "a b.c"}'), (status, found))
+    tap.same("a segment takes one", ([200], 2), (lambda it: (it[0], len(it[1]["ids"])))(post(to, b"/v1/segments/s", form, b"n=2")))
+    tap.same("a block takes one", ([200], "7"), (lambda it: (it[0], it[1]["count"]))(post(to, b"/v1/block/s", object_, b'{"n": 7}')))
+    tap.same("Leaf's paths take one", [200], post(to, b"/api/segment/get/s", form, b"x=1")[0])
+    status, found = post(to, b"/v1/new/uuid7?n=2", form, b"n=2")
+    tap.check("a body and a query that say the same agree", status == [200] and len(found["ids"]) == 2, found)
+    refused = {
+        "a body and a query that disagree": (b"/v1/new/uuid7?n=3", form, b"n=2", "n=2 in the body and 3 in the query disagree"),
+        "another name for the same": (b"/v1/new/uuid7?n=3", form, b"count=2", "disagree"),
+        "a key twice": (b"/v1/new/uuid7", form, b"n=2&n=2", "twice"),
+        "a member twice": (b"/v1/new/uuid7", object_, b'{"n": 2, "n": 2}', "duplicate"),
+        "a list for a value": (b"/v1/new/uuid7", object_, b'{"n": [2]}', "neither a text nor an integer"),
+        "a fraction": (b"/v1/new/uuid7", object_, b'{"n": 2.5}', "neither a text nor an integer"),
+        "a list": (b"/v1/new/uuid7", object_, b"[2]", "not an object"),
+        "half an object": (b"/v1/new/uuid7", object_, b'{"n": 2', "not JSON"),
+        "a zero byte": (b"/v1/new/uuid5", object_, b'{"name": "a\\u0000"}', "not JSON"),
+        "no UTF-8": (b"/v1/new/uuid5", object_, b'{"name": "\xff"}', "not JSON"),
+        "half an escape": (b"/v1/new/uuid7", form, b"n=%2", "%25"),
+        "an unknown key": (b"/v1/new/uuid7", form, b"coumt=2", "did you mean"),
+        "17 keys": (b"/v1/new/uuid7", form, b"&".join(b"k%d=1" % i for i in range(17)), "more than 16"),
+        "17 keys in both": (b"/v1/new/uuid7?a=1", object_, json.dumps({f"k{i}": 1 for i in range(16)}).encode(), "more than 16"),
+    }
+    for what, (path, kind, body, words) in refused.items():
+        status, found = post(to, path, kind, body)
+        tap.check(f"{what} is refused in words", status == [400] and words in found["detail"], (status, found))
+    said, _ = send(to, header(FORM, b"Content-Length: 3", method=b"POST") + b"n=2" + NEXT)
+    tap.check("a request behind a body is heard", statuses(said) == [200, 200] and said.endswith(b"ok\n"), said)
+    chunks = header(FORM, b"Transfer-Encoding: chunked", method=b"POST") + b"1\r\nn\r\n2\r\n=2\r\n0\r\n\r\n"
+    said, _ = send(to, chunks + NEXT)
+    tap.check("so is one behind chunks", statuses(said) == [200, 200] and said.count(b'","') == 1, said)
+    with connect(to) as line:
+        line.sendall(header(FORM, b"Content-Length: 3", b"Expect: 100-continue", b"Connection: close", method=b"POST"))
+        first = line.recv(100)
+        line.sendall(b"n=2")
+        said = first + read_all(line)[0]
+    tap.same("who waits to be told to go on is", [100, 200], statuses(said))
+    tap.same("it ends well", 0, to.end())
+
+
+def targets():
+    to = server("targets")
+    own = b"localhost:%d" % to.http
+    for target in (b"http://%s/healthz", b"HTTP://%s/healthz", b"https://%s/healthz?x"):
+        said, _ = send(to, header(path=target % own))
+        tap.check(f"{target} is served", statuses(said) == ([400] if b"?" in target else [200]) or said.endswith(b"ok\n"), said)
+    said, _ = send(to, b"GET http://%s HTTP/1.1\r\nHost: localhost\r\n\r\n" % own)
+    tap.check("an absolute target without a path is the console", statuses(said) == [200] and b"<html" in said, said[:300])
+    said, _ = send(to, b"GET http://%s/v1/new/uuid7?n=2 HTTP/1.1\r\nHost: other.example\r\n\r\n" % own)
+    tap.check("its host counts, and not the header's", statuses(said) == [200], said)
+    said, _ = send(to, header(path=b"http://other.example/v1/new/uuid7"))
+    tap.same("another server's is misdirected", [421], statuses(said))
+    said, _ = send(to, header(method=b"OPTIONS", path=b"*") + NEXT)
+    tap.check("OPTIONS * tells the methods", statuses(said) == [204, 200] and b"Allow: GET, HEAD, OPTIONS, POST" in said, said)
+    said, _ = send(to, header(method=b"OPTIONS", path=b"/v1/show/1"))
+    tap.check("OPTIONS of a path tells its own", statuses(said) == [204] and b"Allow: GET, HEAD, OPTIONS\r\n" in said, said)
+    tap.same("it ends well", 0, to.end())
+
+
+def replies_that_nobody_reads():
+    """Clients that ask for a lot and read nothing cost replies_mib at most, beside one reply for each thread; others are
+    served meanwhile, but for requests as large."""
+    mib, each = 8, 2.6
+    to = server("unread", replies_mib=mib, wait_ms=2000, slow=60)
+    send(to, header(path=b"/v1/new/uuid7?n=65536"))
+    before = serving.rss_kib(to.pid)
+    lines = []
+    for _ in range(60):
+        line = connect(to)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.sendall(header(path=b"/v1/new/uuid7?n=65536") * 8)  # the kernel has room for some of them
+        lines.append(line)
+    large = header(path=b"/v1/new/uuid7?n=65536")
+    refused = serving.wait_for("a refusal", lambda: (lambda it: it if statuses(it) == [503] else None)(send(to, large)[0]), 30)
+    said, refused = refused, b"replies_mib" in refused and b"Retry-After" in refused
+    grown = serving.rss_kib(to.pid) - before
+    tap.check("who asks for as much then is told to come later", refused, said[:300])
+    tap.check(f"60 clients that do not read cost {grown} KiB", grown < (mib + 2 * each + 8) * 1024)
+    tap.same("one ID is served", [200], statuses(send(to, header())[0]))
+    tap.same("and so is readiness", [200], statuses(send(to, header(path=b"/readyz"))[0]))
+    for line in lines:
+        line.close()
+    serving.wait_for("room again", lambda: statuses(send(to, header(path=b"/v1/new/uuid7?n=65536"))[0]) == [200])
+    tap.same("it ends well", 0, to.end())
+    to = server("unread_resp", replies_mib=mib, wait_ms=2000, loops=1, slow=60)
+    before = serving.rss_kib(to.pid)
+    lines = []
+    for _ in range(60):
+        line = socket.create_connection(("127.0.0.1", to.port), timeout=REPLY_S)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.sendall(serving.command("FIRN.NEW", "uuid7", "COUNT", "65536") * 8)
+        lines.append(line)
+    with to.client() as client:
+        refused = serving.wait_for("a refusal", lambda: client.send(serving.command("FIRN.NEW", "uuid7", "COUNT", "65536")) or (lambda it: it if isinstance(it, serving.Refused) else None)(client.read()))
+        tap.check("over Redis's protocol too", "TRYAGAIN clients have not read" in str(refused), refused)
+        grown = serving.rss_kib(to.pid) - before
+        tap.check(f"there they cost {grown} KiB", grown < (mib + 4 * each + 12) * 1024)
+        tap.check("and one ID is served", len(client.ask("FIRN.NEW", "uuid7")) == 36)
+    for line in lines:
+        line.close()
     tap.same("it ends well", 0, to.end())
 
 
@@ -289,6 +427,9 @@ tap.run(
     [
         malformed_requests,
         oversized_requests,
+        bodies,
+        targets,
+        replies_that_nobody_reads,
         slow_clients,
         connections_that_stay,
         bounds_of_connections,

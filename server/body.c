@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The body of a POST: a form or an object of JSON, whose members are parameters like those of the
+ * query. Reads what has arrived; judges nothing that a request would judge too. */
+#include "exchange.h"
+
+#include "fault.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_SIZE = 24 };
+
+static const char form_type[] = "application/x-www-form-urlencoded";
+static const char object_type[] = "application/json";
+
+/* The media type without its parameters. */
+static word type_alone(word type) {
+    size_t length = 0;
+    while (length < type.length && strchr("; \t", type.text[length]) == NULL) {
+        length++;
+    }
+    return (word){type.text, length};
+}
+
+bool body_type_is_known(word type) {
+    word alone = type_alone(type);
+    return word_is(alone, form_type) || word_is(alone, object_type);
+}
+
+bool body_keep(exchange *it, const char *bytes, size_t size) {
+    if (it->body == NULL) {
+        it->body = malloc(BODY_MOST + 1);
+    }
+    if (it->body == NULL || size > BODY_MOST - it->body_length) {
+        it->body_is_over = true; /* the rest is dropped */
+        return it->body != NULL;
+    }
+    memcpy(it->body + it->body_length, bytes, size);
+    it->body_length += size;
+    return true;
+}
+
+/* ---- form ------------------------------------------------------------------------------------ */
+
+/* Undoes + and %XX in place. */
+static int read_escaped(word *of, firn_error *error) {
+    char *to = (char *)(uintptr_t)of->text; /* the exchange's own copy */
+    size_t length = 0;
+    for (size_t i = 0; i < of->length; i++) {
+        int c = (unsigned char)of->text[i];
+        if (c == '%') {
+            c = hex_pair(of->text + i + 1, of->length - i - 1);
+            if (c < 0) {
+                return refuse_escape(error);
+            }
+            i += 2;
+        }
+        to[length++] = of->text[i] == '+' && c == '+' ? ' ' : (char)c;
+    }
+    of->length = length;
+    return FIRN_OK;
+}
+
+static int read_form(exchange *it, firn_error *error) {
+    const char *at = it->body, *end = it->body + it->body_length;
+    int code = FIRN_OK;
+    while (at < end && code == FIRN_OK) {
+        const char *stop = memchr(at, '&', (size_t)(end - at));
+        stop = stop != NULL ? stop : end;
+        const char *equals = memchr(at, '=', (size_t)(stop - at));
+        const char *key_end = equals != NULL ? equals : stop;
+        word key = {at, (size_t)(key_end - at)};
+        word value = {equals != NULL ? equals + 1 : stop,
+                      equals != NULL ? (size_t)(stop - equals) - 1 : 0};
+        at = stop < end ? stop + 1 : end;
+        if (key.length == 0 && value.length == 0) {
+            continue; /* && or the end of a line */
+        }
+        code = read_escaped(&key, error);
+        code = code == FIRN_OK ? read_escaped(&value, error) : code;
+        code = code == FIRN_OK ? exchange_add(it, key, value, error) : code;
+    }
+    return code;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static int read_member(exchange *it, size_t i, const char *key, const json_t *member,
+                       firn_error *error) {
+    char *number = it->body + i * NUMBER_SIZE; /* the text has been read, so there is room */
+    word value = {number, 0};
+    if (json_is_string(member)) {
+        value = (word){json_string_value(member), json_string_length(member)};
+    } else if (json_is_integer(member)) {
+        value.length = (size_t)snprintf(number, NUMBER_SIZE, "%" JSON_INTEGER_FORMAT,
+                                        json_integer_value(member));
+    } else {
+        return set_error(error, FIRN_EUSAGE,
+                         "'%.60s' of the body is neither a text nor an integer: write it as a text",
+                         key);
+    }
+    return exchange_add(it, (word){key, strlen(key)}, value, error);
+}
+
+static int read_json(exchange *it, firn_error *error) {
+    json_error_t why;
+    const char *key;
+    json_t *member;
+    size_t count = 0;
+    int code = FIRN_OK;
+    it->json = json_loadb(it->body, it->body_length, JSON_REJECT_DUPLICATES, &why);
+    if (it->json == NULL) {
+        return set_error(error, FIRN_EUSAGE, "the body is not JSON: line %d, column %d: %.100s",
+                         why.line, why.column, why.text);
+    }
+    if (!json_is_object(it->json) || json_object_size(it->json) > REQUEST_PAIRS_MAX + 1) {
+        return set_error(error, FIRN_EUSAGE,
+                         "the body is not an object of at most %d members: write {\"n\": 2}",
+                         REQUEST_PAIRS_MAX);
+    }
+    json_object_foreach(it->json, key, member) {
+        code = code == FIRN_OK ? read_member(it, count++, key, member, error) : code;
+    }
+    return code;
+}
+
+int body_read(exchange *it, firn_error *error) {
+    if (it->body_length == 0) {
+        return FIRN_OK;
+    }
+    return word_is(type_alone(it->header.content_type), object_type) ? read_json(it, error)
+                                                                     : read_form(it, error);
+}
+
+void body_free(exchange *it) {
+    json_decref(it->json);
+    free(it->body);
+}
