@@ -187,22 +187,42 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
                                         "to 999999999)");
 }
 
-void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cycles,
+#define LEARN_NS   INT64_C(2000000)    /* a rate is measured over this at least, */
+#define RELEARN_NS INT64_C(1000000000) /* and one that is known is checked over this */
+
+static void measure_from(firn__watch *watch, int64_t steady, uint64_t cycles) {
+    watch->cycles_steady = steady;
+    watch->cycles = cycles;
+}
+
+/* A machine that moved to another host may count at another rate from one moment to the next. A rate
+ * that differs from the known one by more than an eighth is an average of two: no reading is used
+ * again until the new one was measured alone. */
+void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t (*counter)(void),
                        int64_t stale_us) {
     int64_t steady;
+    pthread_mutex_lock(&watch->lock);
+    /* The order of readings errs to a slower counter, so to a shorter life: steady before cycles
+     * where a measurement begins, cycles before steady where it ends. */
+    uint64_t cycles = counter(), known = atomic_load(&watch->stale_cycles);
     if (clock->steady(clock->self, &steady) != FIRN_OK) {
+        pthread_mutex_unlock(&watch->lock);
         return;
     }
-    pthread_mutex_lock(&watch->lock);
-    /* The order of readings errs to a slower counter, so to a shorter life: at first steady
-     * before cycles (here as of the call before), later cycles before steady. */
-    if (watch->cycles_steady == 0) {
-        watch->cycles_steady = steady;
-        watch->cycles = firn__cycles();
-    } else if (steady - watch->cycles_steady >= 2000000 && cycles > watch->cycles) {
-        uint64_t passed_us = (uint64_t)(steady - watch->cycles_steady) / 1000;
-        uint64_t stale = (cycles - watch->cycles) * 16 / passed_us * (uint64_t)stale_us / 16;
-        atomic_store_explicit(&watch->stale_cycles, stale - stale / 16, memory_order_relaxed);
+    int64_t passed = steady - watch->cycles_steady;
+    uint64_t ran = cycles - watch->cycles;
+    if (watch->cycles_steady == 0 || passed < 0 || ran == 0 || ran > UINT64_MAX / 32) {
+        atomic_store_explicit(&watch->stale_cycles, 0, memory_order_relaxed);
+        measure_from(watch, steady, counter());
+    } else if (passed >= (known == 0 ? LEARN_NS : RELEARN_NS)) {
+        uint64_t rate = ran * 16 / (uint64_t)(passed / 1000), stale = 0;
+        if (rate <= UINT64_MAX / (uint64_t)stale_us) { /* else it is no counter of cycles */
+            stale = rate * (uint64_t)stale_us / 16;
+            stale -= stale / 16;
+        }
+        bool same = known == 0 || (stale <= known + known / 8 && stale >= known - known / 8);
+        atomic_store_explicit(&watch->stale_cycles, same ? stale : 0, memory_order_relaxed);
+        measure_from(watch, steady, counter());
     }
     pthread_mutex_unlock(&watch->lock);
 }

@@ -52,12 +52,12 @@ firn_time firn__time_after(const firn_time *time, int64_t ns);
 typedef struct firn__watch {
     pthread_mutex_t lock;
     bool anchored;
-    firn_time wall;           /* of the anchor */
-    int64_t steady;           /* of the anchor, ns */
-    bool behind, ahead;       /* in the midst of a step or a jump */
-    int64_t since, deviation; /* when it was first seen (steady ns), and how far off it was */
-    uint64_t cycles;          /* of the first reading, to learn how fast the counter runs */
-    int64_t cycles_steady;
+    firn_time wall;                /* of the anchor */
+    int64_t steady;                /* of the anchor, ns */
+    bool behind, ahead;            /* in the midst of a step or a jump */
+    int64_t since, deviation;      /* when it was first seen (steady ns), and how far off it was */
+    uint64_t cycles;               /* where the measurement of the counter's rate began */
+    int64_t cycles_steady;         /* and when; 0: none has */
     _Atomic int64_t trusted_s;     /* readings up to this second need no judgement */
     _Atomic uint64_t stale_cycles; /* a reading younger than this is used again; 0: none is */
     _Atomic uint64_t absorbed, stepped, jumped; /* how often */
@@ -68,8 +68,9 @@ typedef struct firn__watch {
  * beyond back_ns is counted, then believed; *steps is how many were by now. */
 int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_ns, firn_time *wall,
                       uint64_t *steps, firn_error *error);
-/* Learns the counter's speed from one more reading; `stale_us` sets how long readings live. */
-void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t cycles,
+/* Learns the counter's rate, and checks it again when a second has passed since; `stale_us` sets how
+ * long readings live. */
+void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t (*counter)(void),
                        int64_t stale_us);
 
 #endif

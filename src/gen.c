@@ -154,8 +154,8 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    if (gen->cycles && atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0) {
-        firn__watch_learn(&live->watch, gen->clock, cycles, gen->keys.stale_us);
+    if (gen->cycles) {
+        firn__watch_learn(&live->watch, gen->clock, firn__cycles, gen->keys.stale_us);
     }
     *tick = 0;
     if (gen->scheme.tick_ns != 0) {
