@@ -63,6 +63,13 @@ test-arch:
 torture: test-build
 	$(BUILD)/test/torture
 
+# A million seeds of the simulation: half an hour of one core.
+simulate: test-build
+	$(BUILD)/sim/firn_sim --seeds 1..1000000 --jobs $(JOBS)
+# Each branch, comparison and bound of the core changed: do the tests see it? Hours; goes on where it was interrupted.
+mutate: test-build
+	BUILD=$(BUILD) test/mutate --jobs $(JOBS)
+
 # The protocol, searched exhaustively; needs spin.
 model:
 	model/run
@@ -96,4 +103,4 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ)
 
-.PHONY: all everything install uninstall test-build sanitize memory fuzz test test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean
+.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean

@@ -2,6 +2,7 @@
 /* Threads that are not: each in a stack of its own, changing places at every lock, pause and store
  * verb, as one seed decides. Stands in for pthread_mutex_*, so that libfirn's own locks are such
  * places; knows nothing of generators. */
+#include "preempt.h"
 #include "sim.h"
 
 #include <link.h>
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 #define STACK       (128 * 1024)
-#define CALL_POINTS 20000 /* places passed in one call: more is a call that never ends */
+#define CALL_POINTS 100000 /* places passed in one call: more is a call that never ends */
 
 static ucontext_t home; /* the scheduler's */
 
@@ -109,6 +110,30 @@ void fiber_point(void) {
     if (chance(sim.switches) || sim.failed) {
         give_turn_away();
     }
+}
+
+/* Before each atomic operation of the core (preempt.h). */
+void sim_preempt(void) {
+    if (sim.fiber == NULL || sim.child || sim.whole || sim.preempts == 0) {
+        return;
+    }
+    if (++sim.fiber->calls_in_call > CALL_POINTS) {
+        failed("a call does not end");
+    }
+    if (chance(sim.preempts) || sim.failed) {
+        sim.counts.preempted++;
+        give_turn_away();
+    }
+}
+
+bool sim_after(bool value) {
+    sim_preempt();
+    return value;
+}
+
+bool sim_spurious(void) {
+    sim_preempt();
+    return sim.fiber != NULL && !sim.child && sim.preempts > 0 && chance(30);
 }
 
 void fiber_sleep(int64_t ns) {

@@ -38,9 +38,14 @@ static unsigned grant_count;
 static issued_mark marks[MARK_SIZE];
 static unsigned mark_count;
 
+#define FLOORS 8
+static issued_mark floors[FLOORS]; /* of integers, by an advance */
+static unsigned floor_count;
+
 void judge_clear(void) {
     stamp++;
-    seen_count = grant_count = mark_count = 0;
+    seen_count = grant_count = mark_count = floor_count = 0;
+    memset(floors, 0, sizeof floors);
 }
 
 static uint64_t hash(const char *text, uint64_t start) {
@@ -55,8 +60,9 @@ static uint64_t hash_key(const char *ns, const char *key) {
     return hash(key, hash(ns, 1));
 }
 
+/* A child has grants of its own. */
 static int index_of(const maker *by) {
-    return (int)(by - sim.makers);
+    return (int)(by - sim.makers) + sim.child_number * MAKERS;
 }
 
 /* ---- twice ----------------------------------------------------------------------------------- */
@@ -102,6 +108,12 @@ void judge_granted(maker *to, const firn_request *request, int64_t first) {
     if (grant_count == GRANT_SIZE) {
         failed("the judge has seen too many grants to remember");
         return;
+    }
+    for (unsigned i = 0; i < floor_count; i++) {
+        if (floors[i].key == hash_key(request->ns, request->key) && first < floors[i].slot) {
+            failed("%s/%s was advanced to slot %" PRId64 ", and %" PRId64 " was granted",
+                   request->ns, request->key, floors[i].slot, first);
+        }
     }
     grants[grant_count++] = (grant){hash_key(request->ns, request->key), first,
                                     first + request->count, index_of(to), whole};
@@ -385,11 +397,33 @@ void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t 
     sim.counts.backdated += n;
 }
 
-void judge_integers(maker *by, int64_t before, int64_t first, int64_t count) {
+static uint64_t integer_key(const maker *by) {
     char key[FIRN_KEY_SIZE] = "1";
-    if (by->increment > 1) {
+    if (by->offset > 0) { /* a ticket's */
         snprintf(key, sizeof key, "%" PRId64, by->offset);
     }
+    return hash_key(by->ns, key);
+}
+
+void judge_advanced(maker *by, int64_t least, int64_t next) {
+    int64_t slot = least <= by->offset ? 0 : (least - by->offset - 1) / by->increment + 1;
+    unsigned i = 0;
+    while (i < floor_count && floors[i].key != integer_key(by)) {
+        i++;
+    }
+    if (i == FLOORS) {
+        return;
+    }
+    floor_count += i == floor_count;
+    floors[i] = (issued_mark){integer_key(by), slot > floors[i].slot ? slot : floors[i].slot};
+    note("g%d: advanced to %" PRId64, index_of(by), least);
+    if (next < least) {
+        failed("g%d advanced to %" PRId64 ", told %" PRId64, index_of(by), least, next);
+    }
+}
+
+void judge_integers(maker *by, int64_t before, int64_t first, int64_t count) {
+    uint64_t key = integer_key(by);
     for (int64_t i = 0; i < count && !sim.failed; i++) {
         int64_t value = first + i * by->increment;
         int64_t slot = (value - by->offset) / by->increment;
@@ -399,20 +433,20 @@ void judge_integers(maker *by, int64_t before, int64_t first, int64_t count) {
         if (value <= before) {
             failed("g%d handed out %" PRId64 " after %" PRId64, index_of(by), value, before);
         }
-        if ((value - by->offset) % by->increment != 0 ||
-            !is_granted(by, hash_key(by->ns, key), slot, false)) {
+        if ((value - by->offset) % by->increment != 0 || !is_granted(by, key, slot, false)) {
             failed("g%d handed out %" PRId64 ", which it was not granted", index_of(by), value);
         }
-        issued_to(hash_key(by->ns, key), slot);
+        issued_to(key, slot);
     }
     sim.counts.integers += (uint64_t)count;
 }
 
-void judge_child(maker *by, bool backdated, const firn_id *id) {
+void judge_child(maker *by, const firn_id *id) {
     reading it = read_id(by, id);
     see_id(by, id, "in a forked child");
-    if (by->gen->reserved && !backdated) {
-        failed("a forked child issued slot %" PRId64 " of %s/%s from its parent's window",
+    check_grant(by, &it);
+    if (by->gen->reserved && by->gen->fixed) {
+        failed("a forked child issued slot %" PRId64 " of %s/%s, which is its parent's fixed node",
                slot_of(by, &it), by->ns, it.key);
     }
     sim.counts.child_ids++;

@@ -347,6 +347,16 @@ static void back_date(maker *it) {
     }
 }
 
+static void advance(maker *it) {
+    firn_error error = {0};
+    int64_t least = (it->last_integer < 0 ? 0 : it->last_integer) + (int64_t)draw(20), next = 0;
+    int code = firn_range_advance(it->range, least, &next, &error);
+    told(it, code, &error);
+    if (code == FIRN_OK) {
+        judge_advanced(it, least, next);
+    }
+}
+
 static void take_integers(maker *it) {
     firn_error error = {0};
     int64_t value = 0, before = it->last_integer, count = 1;
@@ -357,6 +367,14 @@ static void take_integers(maker *it) {
         count = 1 + (int64_t)draw(5);
         before = -1; /* a block has no place in the order of the others */
         code = firn_range_block(it->range, count, &value, &error);
+    } else if (chance(200)) {
+        code = firn_range_take(it->range, 1 + (int64_t)draw(6), &value, &count, NULL, &error);
+    } else if (chance(200)) {
+        count = 1 + (int64_t)draw(6);
+        code = firn_range_exact(it->range, count, chance(700), &value, NULL, &error);
+    } else if (chance(40)) {
+        advance(it);
+        return;
     } else {
         code = firn_range_next(it->range, &value, &error);
     }
@@ -364,8 +382,9 @@ static void take_integers(maker *it) {
     if (code == FIRN_OK) {
         judge_integers(it, before, value, count);
     }
-    if (code == FIRN_OK && !block && value > it->last_integer) {
-        it->last_integer = value;
+    int64_t last = value + (count - 1) * it->increment;
+    if (code == FIRN_OK && !block && last > it->last_integer) {
+        it->last_integer = last;
     }
 }
 
@@ -385,8 +404,8 @@ typedef struct child_log {
     unsigned count;
     struct {
         maker *maker;
-        bool backdated;
-        firn_id id;
+        bool backdated, integer;
+        firn_id id; /* or the integer, in low */
     } issued[CHILD_ISSUES];
 } child_log;
 
@@ -405,6 +424,7 @@ static void child_issue(child_log *log, maker *it, bool backdated) {
 
 static void live_as_child(process *me, child_log *log) {
     sim.child = true;
+    child_born();
     me->entropy_state = sim.system = draw(UINT64_MAX); /* as the system's is another one */
     alarm(10);
     for (int i = 0; i < 6; i++) {
@@ -413,8 +433,10 @@ static void live_as_child(process *me, child_log *log) {
             child_issue(log, it, chance(300));
         } else if (it != NULL && it->range != NULL) {
             int64_t value;
-            if (firn_range_next(it->range, &value, NULL) == FIRN_OK) {
-                _exit(7);
+            if (firn_range_next(it->range, &value, NULL) == FIRN_OK && log->count < CHILD_ISSUES) {
+                log->issued[log->count].maker = it;
+                log->issued[log->count].integer = true;
+                log->issued[log->count++].id.low = (uint64_t)value;
             }
         }
         sim.now += draw_span(sim.pace);
@@ -426,10 +448,11 @@ static void live_as_child(process *me, child_log *log) {
 }
 
 static void fork_now(process *me) {
+    static unsigned children;
     child_log *log =
         mmap(NULL, sizeof *log, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status = -1;
-    if (log == MAP_FAILED) {
+    if (log == MAP_FAILED || !child_begin()) {
         return;
     }
     note("forks");
@@ -440,17 +463,26 @@ static void fork_now(process *me) {
         live_as_child(me, log);
     }
     draw(2); /* the next child is to have other chances */
+    sim.child_number = (int)++children;
+    child_serve();
     if (child < 0 || waitpid(child, &status, 0) < 0) {
         failed("no child could be forked");
-    } else if (WIFEXITED(status) && WEXITSTATUS(status) == 7) {
-        failed("a forked child was handed out an integer of its parent");
     } else if (status != 0) {
         failed("a forked child ended with status %x (9: it waits for a lock forever)",
                (unsigned)status);
     }
     for (unsigned i = 0; i < log->count && !sim.failed; i++) {
-        judge_child(log->issued[i].maker, log->issued[i].backdated, &log->issued[i].id);
+        maker *by = log->issued[i].maker;
+        const firn_time yesterday = {(NOON - DAY) / SECOND, 0};
+        if (log->issued[i].integer) {
+            judge_integers(by, -1, (int64_t)log->issued[i].id.low, 1);
+        } else if (log->issued[i].backdated) {
+            judge_backdated(by, &yesterday, &log->issued[i].id, 1);
+        } else {
+            judge_child(by, &log->issued[i].id);
+        }
     }
+    sim.child_number = 0;
     munmap(log, sizeof *log);
 }
 

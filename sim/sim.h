@@ -139,6 +139,19 @@ typedef struct letter {
 
 extern const firn_store_ops wire_ops; /* self is the maker */
 void wire_deliver(void);              /* one letter, if there is any */
+/* What the store does, and the judge is told. */
+int wire_carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held);
+int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high);
+
+/* ---- a forked child's way to the store -------------------------------------------------------- */
+
+bool child_begin(void); /* before the fork */
+void child_serve(void); /* in the parent: until the child has ended */
+void child_born(void);  /* in the child, where the verbs below are then asked of the parent */
+int child_reserve(const maker *from, const firn_request *request, int64_t *first, firn_mark *held);
+int child_give_back(const maker *from, const char *ns, const char *key, const firn_mark *mine,
+                    int64_t high);
+int child_list(const maker *from, const char *ns, firn_visit *visit, void *context);
 
 /* ---- the judge ------------------------------------------------------------------------------- */
 
@@ -160,8 +173,10 @@ call judge_begin(maker *by);
 void judge_issued(const call *made, const firn_id *ids, size_t n);
 void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t n);
 void judge_integers(maker *by, int64_t before, int64_t first, int64_t count);
-/* IDs of a forked child: unique, and nothing from a window. */
-void judge_child(maker *by, bool backdated, const firn_id *id);
+/* Nothing below `least` is reserved from now on. */
+void judge_advanced(maker *by, int64_t least, int64_t next);
+/* IDs of a forked child: unique, from its own grants, and none of a fixed node. */
+void judge_child(maker *by, const firn_id *id);
 
 /* ---- the world ------------------------------------------------------------------------------- */
 
@@ -187,6 +202,7 @@ void judge_child(maker *by, bool backdated, const firn_id *id);
     X(pauses)                                                                                      \
     X(forks)                                                                                       \
     X(child_ids)                                                                                   \
+    X(preempted)                                                                                   \
     X(cut_short)
 
 typedef struct counts {
@@ -198,6 +214,7 @@ typedef struct counts {
 typedef struct world {
     uint64_t seed, random, system; /* system: what getrandom goes on from */
     bool trace, failed, child;
+    int child_number;     /* of the child that is served or judged; 0: none */
     bool whole;           /* nobody else's turn now: the store does each verb in one step */
     bool storm;           /* of copies: short lives on one node, and nothing else goes wrong */
     bool plant_duplicate; /* the self-check: one ID is shown to the judge twice */
@@ -214,7 +231,7 @@ typedef struct world {
     letter letters[LETTERS];
     int64_t outage_until;
     /* Which faults this run has, per thousand. */
-    unsigned switches, clock_faults, crashes, pauses, lost, repeats, late, outages, forks,
+    unsigned switches, preempts, clock_faults, crashes, pauses, lost, repeats, late, outages, forks,
         entropy_fails;
     unsigned steps, most_steps;
     counts counts;

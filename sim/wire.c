@@ -16,7 +16,7 @@ static int say(firn_error *error, int code, const char *text) {
 
 /* ---- carrying out ---------------------------------------------------------------------------- */
 
-static int carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held) {
+int wire_carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held) {
     sim.whole = true;
     int code = firn_store_reserve(sim.store, request, first, held, NULL);
     sim.whole = false;
@@ -33,7 +33,7 @@ static int carry_out(maker *from, const firn_request *request, int64_t *first, f
     return code;
 }
 
-static int carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high) {
+int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high) {
     sim.whole = true;
     int code = firn_store_give_back(sim.store, ns, key, mine, high, NULL);
     sim.whole = false;
@@ -91,11 +91,11 @@ void wire_deliver(void) {
     sim.counts.late++;
     note("late:");
     if (it->give_back) {
-        carry_back(it->ns, it->key, &it->mine, it->high);
+        wire_carry_back(it->ns, it->key, &it->mine, it->high);
     } else {
         int64_t first;
         firn_mark held;
-        sim.counts.late_granted += carry_out(it->from, &it->request, &first, &held) == FIRN_OK;
+        sim.counts.late_granted += wire_carry_out(it->from, &it->request, &first, &held) == FIRN_OK;
     }
     it->used = chance(850); /* and once more, perhaps */
 }
@@ -114,7 +114,8 @@ static int wire_reserve(void *self, const firn_request *request, int64_t *first,
     int64_t granted;
     firn_mark mark;
     if (sim.child) {
-        return firn_store_reserve(sim.store, request, first, held, error);
+        int told = child_reserve(self, request, first, held);
+        return told == FIRN_OK ? told : say(error, told, "no");
     }
     travel();
     if (sim.now < sim.outage_until) {
@@ -129,7 +130,7 @@ static int wire_reserve(void *self, const firn_request *request, int64_t *first,
         }
         return say(error, FIRN_EUNKNOWN, "nobody answered");
     }
-    int code = carry_out(self, request, &granted, &mark);
+    int code = wire_carry_out(self, request, &granted, &mark);
     /* In a storm only renewals: a claim that comes again moves the mark on, and the rest is moot. */
     if (chance(sim.repeats) && !(sim.storm && request->earliest != request->latest)) {
         keep_request(self, request);
@@ -148,7 +149,8 @@ static int wire_reserve(void *self, const firn_request *request, int64_t *first,
 static int wire_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                           int64_t high, firn_error *error) {
     if (sim.child) {
-        return firn_store_give_back(sim.store, ns, key, mine, high, error);
+        int told = child_give_back(self, ns, key, mine, high);
+        return told == FIRN_OK ? told : say(error, told, "no");
     }
     judge_giving(self, ns, key, high, mine->high);
     travel();
@@ -156,7 +158,7 @@ static int wire_give_back(void *self, const char *ns, const char *key, const fir
         return say(error, FIRN_ESTORE, "the store is out");
     }
     bool arrives = !chance(sim.lost);
-    int code = arrives ? carry_back(ns, key, mine, high) : FIRN_EUNKNOWN;
+    int code = arrives ? wire_carry_back(ns, key, mine, high) : FIRN_EUNKNOWN;
     if (chance(sim.repeats)) {
         keep_give_back(self, ns, key, mine, high);
     }
@@ -167,12 +169,12 @@ static int wire_give_back(void *self, const char *ns, const char *key, const fir
 
 static int wire_list(void *self, const char *ns, firn_visit *visit, void *context,
                      firn_error *error) {
-    (void)self;
-    if (!sim.child) {
-        travel();
-        if (sim.now < sim.outage_until || chance(sim.lost)) {
-            return say(error, FIRN_ESTORE, "the store is out");
-        }
+    if (sim.child) {
+        return child_list(self, ns, visit, context);
+    }
+    travel();
+    if (sim.now < sim.outage_until || chance(sim.lost)) {
+        return say(error, FIRN_ESTORE, "the store is out");
     }
     sim.whole = true;
     int code = firn_store_list(sim.store, ns, visit, context, error);

@@ -131,7 +131,7 @@ static unsigned perhaps(unsigned per_thousand) {
 }
 
 void world_make(uint64_t seed) {
-    static const unsigned switch_rates[] = {50, 200, 500, 900};
+    static const unsigned switch_rates[] = {50, 200, 500, 900}, preempt_rates[] = {0, 0, 20, 150};
     static const int64_t paces[] = {20 * MICRO, MILLI, 5 * MILLI, 40 * MILLI, SECOND};
     sim.seed = seed;
     sim.random = seed * 0x2545f4914f6cdd1d + 1;
@@ -149,6 +149,7 @@ void world_make(uint64_t seed) {
     }
     sim.pace = paces[draw(5)];
     sim.switches = switch_rates[draw(4)];
+    sim.preempts = preempt_rates[draw(4)];
     sim.clock_faults = perhaps(25);
     sim.crashes = perhaps(20);
     sim.pauses = perhaps(20);

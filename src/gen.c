@@ -6,6 +6,7 @@
 
 #include "entropy.h"
 #include "error.h"
+#include "plant.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -400,7 +401,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     }
     pthread_mutex_lock(&live->keeper); /* wiped too, so nobody holds it */
     if (atomic_load(&live->serial) == 0) {
-        if (gen->reserved && gen->fixed) {
+        if (gen->reserved && gen->fixed && FIRN_PLANT != FIRN_PLANT_FIXED) {
             char node[128];
             code = firn__fail(error, FIRN_EFORKED,
                               "%s stays with the parent process: open a generator in the child, "
@@ -1097,7 +1098,7 @@ static inline __attribute__((always_inline)) int next_plain(firn_gen *gen, firn_
     do {
         slot = (int64_t)(cursor & ~FIRN__OPEN);
         slot = now > slot ? now : slot;
-        if (!(cursor & FIRN__OPEN) || slot >= limit) {
+        if ((!(cursor & FIRN__OPEN) && FIRN_PLANT != FIRN_PLANT_CLOSED) || slot >= limit) {
             return next_otherwise(gen, id, error);
         }
     } while (!atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,

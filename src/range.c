@@ -10,6 +10,7 @@
 #include "error.h"
 #include "gen.h"
 #include "keys.h"
+#include "plant.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -380,6 +381,9 @@ static void turn_to(const firn_range *range, const slot_block *block, int64_t ne
     shelf->now = *block;
     shelf->then = (slot_block){0};
     shelf->wanted = false;
+    if (FIRN_PLANT == FIRN_PLANT_SHELF) {
+        set_limit(shelf, block->end);
+    }
     atomic_store_explicit(&shelf->next, next, memory_order_relaxed);
     atomic_store_explicit(&shelf->end, block->end, memory_order_relaxed);
     atomic_store_explicit(&shelf->ahead, 0, memory_order_relaxed);
@@ -459,6 +463,9 @@ static int64_t take_locked(firn_range *range, int64_t least, int64_t most, int64
     range_shelf *shelf = range->shelf;
     int64_t count = take(shelf, shelf->now.end, least, most, slot);
     slot_block then = shelf->then;
+    if (FIRN_PLANT == FIRN_PLANT_EXACT && count == 0 && least > 1) {
+        count = take(shelf, shelf->now.end, 1, most, slot) > 0 ? least : 0;
+    }
     if (count == 0 && then.end - then.first >= least) {
         count = then.end - then.first < most ? then.end - then.first : most;
         *slot = then.first;
@@ -634,7 +641,7 @@ int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_err
     }
     /* One is taken there and given back: the mark is then at or behind it. */
     slot_block block = {0};
-    int code = fetch(range, 1, slot, 1, &block, error);
+    int code = fetch(range, 1, FIRN_PLANT == FIRN_PLANT_ADVANCE ? 0 : slot, 1, &block, error);
     if (code != FIRN_OK) {
         return code;
     }
