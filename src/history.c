@@ -51,6 +51,7 @@ typedef struct node_search {
     size_t count, size;
     bool found;
     uint64_t node; /* that has this mark and grant */
+    firn_error *error;
 } node_search;
 
 static int see_node(void *context, const firn_holding *holding) {
@@ -69,7 +70,7 @@ static int see_node(void *context, const firn_holding *holding) {
         size_t size = search->size == 0 ? 64 : search->size * 2;
         uint64_t *used = realloc(search->used, size * sizeof *used);
         if (used == NULL) {
-            return FIRN_EMEMORY;
+            return firn__fail(search->error, FIRN_EMEMORY, "out of memory for a list of nodes");
         }
         search->used = used;
         search->size = size;
@@ -190,7 +191,8 @@ int firn__history_node(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, 
     node_search search = {.gen = gen,
                           .mark = gen->mark_end + (job ? 2 : 1),
                           .grant = grant,
-                          .again = !job || grant != 0};
+                          .again = !job || grant != 0,
+                          .error = error};
     int code =
         gen->fixed ? FIRN_OK : firn_store_list(gen->store, gen->ns, see_node, &search, error);
     if (code == FIRN_OK && !search.found) {

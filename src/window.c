@@ -38,8 +38,10 @@ typedef struct page_head {
 } page_head;
 enum { PER_PAGE = (PAGE - 64) / (int)PERMIT_SIZE };
 
-static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
+/* NULL: *code is that of the error. */
+static firn__permit *new_permit(firn_gen *gen, int *code, firn_error *error) {
     firn__arena *arena = &gen->live->arena;
+    *code = FIRN_OK;
     if (gen->live->spare != NULL) {
         firn__permit *spare = gen->live->spare;
         gen->live->spare = NULL;
@@ -47,15 +49,14 @@ static firn__permit *new_permit(firn_gen *gen, firn_error *error) {
         return spare;
     }
     if (arena->at == arena->end) {
-        int code;
-        uint8_t *chunk = firn__wiped(CHUNK, &code, error);
+        uint8_t *chunk = firn__wiped(CHUNK, code, error);
         if (chunk == NULL) {
             return NULL;
         }
         uint8_t **chunks = realloc(gen->chunks, (gen->chunk_count + 1) * sizeof *chunks);
         if (chunks == NULL) {
             firn__wiped_free(chunk, CHUNK);
-            firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
+            *code = firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
             return NULL;
         }
         gen->chunks = chunks;
@@ -150,9 +151,9 @@ static int claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *err
         return code;
     }
     live->unidentified = false;
-    firn__permit *permit = new_permit(gen, error);
+    firn__permit *permit = new_permit(gen, &code, error);
     if (permit == NULL) {
-        return FIRN_EMEMORY;
+        return code;
     }
     permit->base_tick = from;
     permit->first = 0;
@@ -356,6 +357,7 @@ typedef struct listing {
     size_t count, size;
     bool history; /* the common history node is among them */
     bool read;
+    firn_error *error;
 } listing;
 
 static int see_holding(void *context, const firn_holding *holding) {
@@ -373,7 +375,7 @@ static int see_holding(void *context, const firn_holding *holding) {
         size_t size = list->size == 0 ? 64 : list->size * 2;
         struct used *used = realloc(list->used, size * sizeof *used);
         if (used == NULL) {
-            return FIRN_EMEMORY;
+            return firn__fail(list->error, FIRN_EMEMORY, "out of memory for a list of nodes");
         }
         list->used = used;
         list->size = size;
@@ -596,7 +598,7 @@ static int check_clocks(const firn_gen *gen, firn_error *error) {
 static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out,
                  firn_error *error) {
     firn__live *live = gen->live;
-    listing list = {.gen = gen};
+    listing list = {.gen = gen, .error = error};
     firn_mark held = {0, 0};
     uint64_t node;
     int64_t latest = slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
@@ -646,11 +648,12 @@ static int claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, fir
     if (wish.count < 1) {
         return layout_ended(gen, error);
     }
-    firn__permit *permit = new_permit(gen, error);
+    int code;
+    firn__permit *permit = new_permit(gen, &code, error);
     if (permit == NULL) {
-        return FIRN_EMEMORY;
+        return code;
     }
-    int code = claim(gen, k, &wish, permit, error);
+    code = claim(gen, k, &wish, permit, error);
     /* A node that another window of ours still holds the end of: that one would issue behind this one. */
     for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
         const firn__permit *other = atomic_load(&gen->live->permits[j]);
