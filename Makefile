@@ -12,6 +12,7 @@ COMPILE = cmake --build
 ADDRESS = $(BUILD)-address
 THREAD = $(BUILD)-thread
 FUZZ = $(BUILD)-fuzz
+COVERAGE = $(BUILD)-coverage
 MEMORY = $(BUILD)-memory
 
 all:
@@ -50,6 +51,15 @@ fuzz:
 
 test: test-build sanitize memory fuzz
 	BUILD=$(BUILD) test/run-all
+
+# Which lines and branches the tests run: test/coverage.py. Sanitizers and fuzzers are left out, and what looks at the
+# build itself.
+coverage:
+	$(CONFIGURE) -B $(COVERAGE) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic"
+	$(COMPILE) $(COVERAGE) -j$(JOBS)
+	find $(COVERAGE) -name '*.gcda' -delete
+	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|format|tidy|torture'
+	test/coverage.py $(COVERAGE)
 
 # Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
 test-bare:
@@ -101,6 +111,6 @@ readme: all
 	sh test/readme.sh --write $(BUILD)/bin/firn
 
 clean:
-	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ)
+	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ) $(COVERAGE)
 
-.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean
+.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean
