@@ -52,7 +52,7 @@ fuzz:
 test: test-build sanitize memory fuzz
 	BUILD=$(BUILD) test/run-all
 
-# Which lines and branches the tests run: test/coverage.py. Sanitizers and fuzzers are left out, and what looks at the
+# Which lines and branches the tests run: test/coverage.py; test/uncovered excuses some. Sanitizers and fuzzers are left out, and what looks at the
 # build itself.
 coverage:
 	$(CONFIGURE) -B $(COVERAGE) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic"
