@@ -166,7 +166,7 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
         *result = refuse_token(it, wrong);
     } else if (it->request.role < needs) {
         *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
-                                 "the token's role does not reach: this needs an admin's");
+                                 "this token may only issue: use a token of role admin");
     } else {
         it->refused = false;
     }

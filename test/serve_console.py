@@ -450,17 +450,28 @@ def check_looks(browser, server):
     browser.evaluate("localStorage.removeItem('firn-theme')")
 
 
+# Who speaks to a button says what stands on it.
+SPOKEN_OTHERWISE = """[...document.querySelectorAll('button[aria-label], a[aria-label]')].filter((one) =>
+    one.checkVisibility() && !one.getAttribute('aria-label').includes(one.textContent.trim())).map((one) => one.outerHTML.slice(0, 100))"""
+EMPTY = """[...document.querySelectorAll('.card, .figures')].filter((one) =>
+    one.checkVisibility() && !one.textContent.trim()).map((one) => one.outerHTML.slice(0, 100))"""
+
+
 def check_names(browser, server):
-    unnamed = []
+    unnamed, unseen, roles = [], [], 0
     for view in VIEWS:
-        browser.open(server.base + "/?names#" + view)
+        browser.open(server.base + "/?names#" + (view if view != "read" else "read=" + SAMPLES[0]))
         browser.rest(0.2)
         for node in browser.call("Accessibility.getFullAXTree")["nodes"]:
             role = node.get("role", {}).get("value")
             named = node.get("name", {}).get("value")
             if not node["ignored"] and not named and role in ("button", "textbox", "combobox", "spinbutton", "link"):
                 unnamed.append((view, role))
+        unseen += browser.evaluate(SPOKEN_OTHERWISE)
+        roles += browser.evaluate("document.querySelectorAll('figure[role]').length")
     same("every button, box and link has a name", [], unnamed)
+    same("which holds the words that are seen", [], unseen)
+    same("no figure has another role", 0, roles)
 
 
 # ---- safety --------------------------------------------------------------------------------------
@@ -527,6 +538,10 @@ def check_token(browser, program, folder):
         browser.open(server.base + "/?issue#now")
         told = browser.wait("document.querySelector('#view-now .error').textContent")
         check("who may only issue is told why nothing is live", "admin" in (told or ""), told)
+        same("and sees no empty boxes", [], browser.evaluate(EMPTY))
+        browser.evaluate("location.hash = '#windows'")
+        browser.wait("document.title.includes('Windows')")
+        same("nor among the windows", [], browser.evaluate(EMPTY))
         browser.evaluate("location.hash = '#make=uuid7'")
         browser.wait("document.querySelector('#make-scheme').value === 'uuid7'")
         same("and makes IDs", 2, len(set(made(browser, count="2"))))

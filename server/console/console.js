@@ -321,10 +321,9 @@ function drawPiece(slice, index, from, to, lane, cell) {
   if (whole) {
     piece.type = "button";
     piece.dataset.slice = index;
-    piece.setAttribute(
-      "aria-label",
-      `${slice.field}, ${slice.bits} bits: ${placeOf([slice], bits)}, value ${field.value}`,
-    );
+    const many = slice.bits === 1 ? "bit" : "bits";
+    const spoken = `${slice.field}, ${slice.bits} ${many}: ${placeOf([slice], bits)}, value ${field.value}`;
+    piece.append(make("span", { className: "hidden", textContent: spoken }));
     piece.addEventListener("focus", () => mark(slice.field));
   }
   piece.addEventListener("pointerenter", () => mark(slice.field));
@@ -672,7 +671,13 @@ function showTrouble(refused) {
     refused.status === 0 ? "no answer" : refused.status === 403 ? "not an admin" : "refused";
   showPulse(refused.status === 0 ? "bad" : "warn", word);
   for (const box of document.querySelectorAll("[data-live-error]")) showError(box, refused.message);
+  if (live.stopped) showLive(false); // what is not for this token to see, or no more
   live.at = 0; // what comes after a gap is no rate of a second
+}
+
+// Nothing is drawn of the server's state before it is known.
+function showLive(known) {
+  for (const part of document.querySelectorAll("[data-live]")) part.hidden = !known;
 }
 
 function showPulse(state, text) {
@@ -697,6 +702,7 @@ function quantile(buckets, share) {
 }
 
 function takeStatus(status, now) {
+  showLive(true);
   const before = live.last;
   const seconds = (now - live.at) / 1000;
   const [totals, old] = [status.totals, before && before.totals];
@@ -1090,7 +1096,6 @@ function drawSpread(title, counts, ids) {
     "figure",
     {
       className: "card",
-      role: "group",
       "aria-label": `${title}: ${verdict}, ${least} to ${most} a shard`,
     },
     make("figcaption", {}, title, make("span", { className: "verdict", textContent: verdict })),
