@@ -94,7 +94,7 @@ reproducible() {
 private_machine() {
     mount --make-rprivate / || return 1
     mkdir -p /srv
-    for folder in /usr/local /srv /etc $(pg_config --pkglibdir) $(pg_config --sharedir)/extension; do
+    for folder in /usr/local /srv /etc /usr/lib/mysql/plugin $(pg_config --pkglibdir) $(pg_config --sharedir)/extension; do
         own=$TMPDIR/own$folder
         mkdir -p "$own"
         case $folder in
@@ -144,6 +144,71 @@ run_page() {
 
 healthy() {
     curl -s http://127.0.0.1:7380/healthz
+}
+
+# ---- the pages of databases: what they install, then their SQL --------------------------------------------------------
+
+database_pages() {
+    fixture=$TMPDIR/fixture.sql
+    # The extension that docs/extension-postgres.md has installed, in a server with the two lines that it names.
+    if url=$("$tree/test/engine" start postgres "$TMPDIR/pg" -c shared_preload_libraries=firn -c firn.node=7 \
+        -c firn.history=900-999 2>"$TMPDIR/log"); then
+        cat >"$fixture" <<'SQL'
+DROP EXTENSION IF EXISTS firn CASCADE;
+DROP TABLE IF EXISTS event, orders;
+SELECT 'CREATE EXTENSION firn' WHERE :'block' <> 'first' \gexec
+DO 'BEGIN CREATE ROLE shop; CREATE ROLE migration; EXCEPTION WHEN duplicate_object THEN NULL; END';
+CREATE TABLE orders AS SELECT timestamptz '2024-05-01 12:00Z' + g * interval '1 hour' AS created_at FROM generate_series(1, 9) g;
+SQL
+        for block in "$TMPDIR/pages/docs/extension-postgres.md"/[0-9][0-9][0-9].sql; do
+            grep -q 'CREATE EXTENSION' "$block" && first=first || first=later
+            check "docs/extension-postgres.md: SQL that begins with $(head -n 1 "$block")" \
+                psql -XqAt -v ON_ERROR_STOP=1 -v block=$first -h 127.0.0.1 -p "$(cat "$TMPDIR/pg/port")" -U firn -f "$fixture" -f "$block" postgres
+        done
+    else
+        skip "docs/extension-postgres.md" "PostgreSQL is not installed"
+    fi
+    "$tree/test/engine" stop "$TMPDIR/pg" 2>/dev/null
+
+    cat >"$fixture" <<'SQL'
+.load libfirn_sqlite
+CREATE TABLE event(id INTEGER PRIMARY KEY NOT NULL, note TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE old(id INTEGER, created TEXT, note TEXT);
+INSERT INTO old(created, note) VALUES('2024-05-01 12:00:00', 'a'), ('2024-05-01 13:00:00', 'b');
+SQL
+    for block in "$TMPDIR/pages/docs/extension-sqlite.md"/[0-9][0-9][0-9].sql; do
+        : >"$TMPDIR/before.sql"
+        grep -q '^.load' "$block" || cp "$fixture" "$TMPDIR/before.sql"
+        check "docs/extension-sqlite.md: SQL that begins with $(head -n 1 "$block")" \
+            sh -c 'cat "$@" | sqlite3 -bail :memory:' sh "$TMPDIR/before.sql" "$block"
+    done
+
+    # The client finds the server by its file of options, as root does on Debian by its socket.
+    room=$(mktemp -d /tmp/firn-mariadb.XXXXXX) && chmod 777 "$room" # where the server's user can write
+    if FIRN_STORE="sqlite:$room/firn.db?unsafe=1" "$tree/test/engine" start mysql "$TMPDIR/mariadb" >/dev/null 2>"$TMPDIR/log"; then
+        HOME=$TMPDIR/pages/docs/extension-mariadb.md/home
+        printf '[client]\nhost=127.0.0.1\nport=%s\nuser=firn\ndatabase=firn\n' "$(sed -n 1p "$TMPDIR/mariadb/port")" >"$HOME/.my.cnf"
+        sed -nE 's/^    ((ln -s|mariadb) )/\1/p' docs/extension-mariadb.md >"$TMPDIR/lines"
+        while IFS= read -r line; do
+            check "docs/extension-mariadb.md: ${line%%  *}" sh -c "$line" </dev/null
+        done <"$TMPDIR/lines"
+        awk -v prefix="$TMPDIR/mariadb." '
+            /^    (CREATE|INSERT|SELECT|UPDATE|ALTER) / { if (!inside) n++; inside = 1; print >(prefix n ".sql"); next } { inside = 0 }' \
+            docs/extension-mariadb.md
+        for block in "$TMPDIR"/mariadb.*.sql; do
+            without=', ADD id BIGINT' # the first block supposes the column, a later one makes it
+            grep -q 'ALTER TABLE old ADD id' "$block" && without=
+            check "docs/extension-mariadb.md: SQL that begins with $(sed 's/^ *//;q' "$block")" sh -c '
+                { echo "DROP TABLE IF EXISTS orders, old; CREATE TABLE old (created_at DATETIME);"
+                  echo "INSERT INTO old VALUES (\"2024-05-01 12:00:00\"), (\"2024-05-01 13:00:00\");"
+                  [ -z "$2" ] || echo "ALTER TABLE old ${2#, };"
+                  cat "$1"; } | mariadb' sh "$block" "$without"
+        done
+    else
+        skip "docs/extension-mariadb.md" "MariaDB is not installed"
+    fi
+    "$tree/test/engine" stop "$TMPDIR/mariadb" 2>/dev/null
+    rm -rf "$room"
 }
 
 # Lines of other programs than these are what some command prints.
@@ -202,6 +267,7 @@ pages() {
         case $page in docs/choosing.md | docs/migrating.md) continue ;; esac
         run_page "$page"
     done
+    database_pages
     same "test/excused excuses only what pages say" "$(grep -v '^#' test/excused | cut -f 1,2 | sort)" \
         "$(sort -u "$TMPDIR/excused")"
     missing_module
