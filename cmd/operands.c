@@ -157,9 +157,9 @@ const char *operand_store_url(session *s) {
     return url;
 }
 
-firn_store_options operand_store_options(const session *s) {
+firn_store_options operand_store_options(session *s) {
     const char *unsafe = operand_value(s, "unsafe");
-    firn_store_options options = {0};
+    firn_store_options options = {.notice = tell_note, .notice_self = s};
     options.unsafe = unsafe != NULL && strcmp(unsafe, "1") == 0;
     return options;
 }

@@ -27,6 +27,7 @@ typedef struct store {
     int64_t identity, history;
     pid_t writer;     /* the process that committed with this handle last; 0: none did */
     uint32_t count;   /* of that commit */
+    pid_t cleared;    /* the forked child that inherited none of the store's files */
     module_seen seen; /* namespaces that it reserved from */
     module_last last; /* reservation */
     firn_store_options options;
@@ -57,7 +58,7 @@ int sqlite_explain(const session *s, int result);
 /* Once for each process, by the first open. */
 int sqlite_guard(firn_error *error);
 /* Between these two a verb is under way. FIRN_EFORKED: this process must not enter SQLite. */
-int sqlite_enter(const store *it, firn_error *error);
+int sqlite_enter(store *it, firn_error *error);
 void sqlite_leave(void);
 /* False in the child of a fork that happened since the last sqlite_enter. */
 bool sqlite_mine(void);

@@ -57,7 +57,7 @@ int sqlite_draw(int64_t *out, firn_error *error) {
 
 int sqlite_no_store(const char *path, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
-                       "there is no store at %s: correct the path, or make the store there once"
+                       "there is no store at %s: correct the path, or make one there"
                        " with create=yes (sqlite:PATH?create=yes)",
                        sqlite_tail(path));
 }

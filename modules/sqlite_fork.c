@@ -1,20 +1,106 @@
 /* SPDX-License-Identifier: MIT */
 /* The embedded store and fork. SQLite keeps locks, open files and mutexes for the process, not for
- * the connection. A child that was forked while any thread was inside it must never enter it again,
- * whichever handle it uses. */
+ * the connection. A child that was forked while any thread was inside it, in a verb of ours or with a
+ * database of the program's own, must never enter it again, whichever handle it uses: it would wait
+ * for ever for a mutex whose thread it does not have. Neither may a child use a file that its parent
+ * had open in SQLite, which would believe that the child has the parent's locks. */
 #include "sqlite.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define FREE_MS 50 /* no thread of a living process holds one of SQLite's own mutexes for so long */
 
 static _Atomic int verbs_under_way;      /* copied by a fork: how many were at that moment */
 static _Atomic(_Atomic pid_t *) process; /* a page that holds our own ID, and 0 in a forked child;
                                           * where a fork copies it all the same, the parent's */
+static _Atomic pid_t child; /* the process, if it was forked by one that had loaded this module */
+static _Atomic pid_t shut;  /* the process, if it must stay outside */
 
 bool sqlite_mine(void) {
     return atomic_load(atomic_load(&process)) == getpid();
+}
+
+int sqlite_forked(firn_error *error) {
+    return module_fail(error, FIRN_EFORKED,
+                       "this process was forked while the store was at work, so its locks are not"
+                       " its own: call exec, or fork between calls");
+}
+
+static int forked_inside(firn_error *error) {
+    return module_fail(error, FIRN_EFORKED,
+                       "this process was forked while another thread was inside SQLite, so its"
+                       " mutexes stay locked here: call exec, or fork before threads use SQLite");
+}
+
+static int forked_with(const store *it, firn_error *error) {
+    return module_fail(error, FIRN_EFORKED,
+                       "this process has inherited store %s open, with locks that are not its own:"
+                       " call exec, or close it before the fork",
+                       sqlite_tail(it->path));
+}
+
+/* Was each of SQLite's own mutexes free at some moment? In a child of a process that had a thread
+ * inside, the one that it held never is. */
+static bool mutexes_are_free(void) {
+    for (int id = SQLITE_MUTEX_STATIC_MAIN; id <= SQLITE_MUTEX_STATIC_VFS3; id++) {
+        sqlite3_mutex *mutex = sqlite3_mutex_alloc(id);
+        bool free = false;
+        for (int i = 0; i <= FREE_MS && !free && mutex != NULL; i++) {
+            free = sqlite3_mutex_try(mutex) == SQLITE_OK;
+            if (!free) {
+                nanosleep(&(struct timespec){0, 1000000}, NULL);
+            }
+        }
+        if (free) {
+            sqlite3_mutex_leave(mutex);
+        } else if (mutex != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_of(const store *it, int file) {
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    struct stat opened, named;
+    bool same = false;
+    if (fstat(file, &opened) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && !same; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s%s", it->path, suffixes[i]);
+        same = stat(path, &named) == 0 && named.st_dev == opened.st_dev &&
+               named.st_ino == opened.st_ino;
+    }
+    return same;
+}
+
+/* Is one of the store's files open here? Between verbs none of ours is. */
+static bool has_inherited(const store *it) {
+    DIR *open_files = opendir("/proc/self/fd");
+    bool found = false;
+    if (open_files == NULL) {
+        for (int file = 0; file < 65536 && !found; file++) {
+            found = is_of(it, file);
+        }
+        return found;
+    }
+    for (struct dirent *one; !found && (one = readdir(open_files)) != NULL;) {
+        char *end;
+        long file = strtol(one->d_name, &end, 10);
+        found = *end == '\0' && end != one->d_name && is_of(it, (int)file);
+    }
+    closedir(open_files);
+    return found;
 }
 
 /* Made by the first open and kept: this module is never unloaded, since SQLite may stay loaded for
@@ -31,6 +117,9 @@ int sqlite_guard(firn_error *error) {
         return module_fail(error, FIRN_ESYSTEM,
                            "the sqlite module cannot be kept loaded: install it again");
     }
+    if (!mutexes_are_free() || sqlite3_initialize() != SQLITE_OK) {
+        return forked_inside(error);
+    }
     page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more");
@@ -43,21 +132,26 @@ int sqlite_guard(firn_error *error) {
     return FIRN_OK;
 }
 
-int sqlite_forked(firn_error *error) {
-    return module_fail(error, FIRN_EFORKED,
-                       "this process was forked while the store was at work, so its locks are not"
-                       " its own: call exec, or fork between calls");
-}
-
 /* A child forked between verbs makes the page its own. The count is read before the page is looked
  * at again: whoever raised it in this process had set the page first. */
-int sqlite_enter(const store *it, firn_error *error) {
-    (void)it;
+int sqlite_enter(store *it, firn_error *error) {
+    pid_t me = getpid();
     if (!sqlite_mine()) {
         if (atomic_load(&verbs_under_way) != 0 && !sqlite_mine()) {
             return sqlite_forked(error);
         }
-        atomic_store(atomic_load(&process), getpid());
+        if (atomic_load(&shut) == me || !mutexes_are_free()) {
+            atomic_store(&shut, me);
+            return forked_inside(error);
+        }
+        atomic_store(&child, me);
+        atomic_store(atomic_load(&process), me);
+    }
+    if (atomic_load(&child) == me && it->cleared != me && it->inode != 0) {
+        if (has_inherited(it)) {
+            return forked_with(it, error);
+        }
+        it->cleared = me;
     }
     atomic_fetch_add(&verbs_under_way, 1);
     return FIRN_OK;

@@ -60,7 +60,7 @@ struct keeper {
 static keeper *_Atomic keepers[KEEPERS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `keepers` and `tells` */
 static _Atomic bool stopping;
-static bool unsafe; /* set before the threads start */
+static bool unsafe, existing; /* set before the threads start */
 static struct {
     void (*tell)(void *self);
     void *self;
@@ -184,8 +184,18 @@ void keepers_allow_unsafe(void) {
     unsafe = true;
 }
 
+void keepers_make_no_store(void) {
+    existing = true;
+}
+
+static void tell_made(void *self, const char *text) {
+    const keeper *it = self;
+    log_event(LOG_LEVEL_INFO, "store made", "store", it->shown, "why", text, NULL);
+}
+
 static int open_store(keeper *it) {
-    const firn_store_options options = {.unsafe = unsafe};
+    const firn_store_options options = {
+        .unsafe = unsafe, .existing = existing, .notice = tell_made, .notice_self = it};
     atomic_store(&it->busy_ms, steady_ms());
     int code = firn_store_open(&it->engine, it->url, &options, &it->why);
     atomic_store(&it->busy_ms, 0);

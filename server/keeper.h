@@ -25,6 +25,8 @@ struct errand {
 
 /* Before the first keeper: stores and places that may lose what they acknowledged are taken too. */
 void keepers_allow_unsafe(void);
+/* Before the first keeper: a path without a store is refused, unless the URL says create=yes. */
+void keepers_make_no_store(void);
 /* Is this the URL of a store of a kind that there is? NULL: the default store. FIRN_EUSAGE. */
 int keeper_check(const char *url, firn_error *error);
 /* The keeper of a store, made at first use; the same URL, the same keeper. `url` NULL: the default

@@ -162,6 +162,9 @@ static int begin_catalog(const config *it, firn_error *error) {
     if (set->unsafe) {
         keepers_allow_unsafe();
     }
+    if (it->file[0] != '\0') { /* which may be written on one machine and read on another */
+        keepers_make_no_store();
+    }
     /* room for what a reload may allow */
     size_t segments = (size_t)setting_table[SETTING_auto_create_most].most;
     for (size_t i = 0; i < it->name_count; i++) {

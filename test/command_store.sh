@@ -3,6 +3,20 @@
 . test/command.tap
 db=sqlite:$TMPDIR/store/firn.db
 
+# ---- a misspelt path -----------------------------------------------------------------------------
+for words in "new snowflake node=1" "segment orders" "nodes" "new snowflake"; do
+    rm -rf "$TMPDIR/made"
+    # shellcheck disable=SC2086
+    "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
+    check "a store that firn $words makes is told" grep -q "made a new store at $TMPDIR/made/firn.db" "$TMPDIR/told"
+    "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
+    check "once" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
+done
+"$FIRN" new snowflake "$unsafe" 2>"$TMPDIR/told" >/dev/null
+check "the default store is made without a word" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
+refuses "create=no makes none" 3 "there is no store at" segment orders --store "sqlite:$TMPDIR/mede/firn.db?create=no" "$unsafe"
+check "nor its folder" [ ! -e "$TMPDIR/mede" ]
+
 # ---- nodes ---------------------------------------------------------------------------------------
 ask nodes --store "$db" "$unsafe"
 same "an empty store lists no node" "namespace  key   node    mark  from now  holder" "$out"

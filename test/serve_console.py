@@ -55,7 +55,7 @@ class Server:
         os.makedirs(os.path.join(folder, name, "store"), 0o700)
         file = os.path.join(folder, name, "firn.ini")
         with open(file, "w", encoding="ascii") as out:
-            out.write(CONFIG % (os.path.join(folder, name), "?unsafe=1"))
+            out.write(CONFIG % (os.path.join(folder, name), "?unsafe=1&create=yes"))
         self.log = os.path.join(folder, name, "log")
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen([program, "--config", file, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)

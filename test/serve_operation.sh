@@ -204,7 +204,7 @@ check "a scheme's own name waits for a restart, since clients may have it" has_t
 await has_told 'event="store lost" store=redis:'
 same "a new section whose store is away leaves the server ready" ready \
     "$(curl -sk --max-time 30 "https://$http/readyz")"
-(store=sqlite:$TMPDIR/another.db && configure '[segment astray]' '[segment own]' "store = sqlite:$TMPDIR/third.db?unsafe=1")
+(store=sqlite:$TMPDIR/another.db && configure '[segment astray]' '[segment own]' "store = sqlite:$TMPDIR/third.db?unsafe=1&create=yes")
 reload
 check "what would come from another store after a restart is not served before" \
     has_told 'event="needs a restart" segment=astray why="store changed'

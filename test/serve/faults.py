@@ -377,7 +377,7 @@ def two_servers(sentence, url):
 
 
 def two_on_one_file():
-    two_servers("two servers on one file", f"sqlite:{TMPDIR}/shared.db")
+    two_servers("two servers on one file", f"sqlite:{TMPDIR}/shared.db?create=yes")
 
 
 # ---- the disk ------------------------------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def a_full_disk():
         tap.skip("a full disk is an error and no hang", "nothing may be mounted here")
         return
     steps = SECTIONS.replace("[segment counted]", "[segment counted]\nstep = 100\nadapt = 0")
-    server = serve("full", steps, before=[*mount, *mounted], store=f"sqlite:{disk}/firn.db")
+    server = serve("full", steps, before=[*mount, *mounted], store=f"sqlite:{disk}/firn.db?create=yes")
     started(server)
     watch = Watch(server)
     tap.check("with room on the disk both are issued", watch.ask("ids") and watch.ask("integers"))

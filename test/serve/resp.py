@@ -201,7 +201,7 @@ def what_a_range_has_not():
         found = {str(client.read()).split(":")[0] for _ in range(500)}
         tap.same("each of many that ask for too much is told so", {"EXHAUSTED integer short has reached its end=1000"}, found)
         tap.same("and takes nothing", 2, client.ask("INCR", "short"))
-    other = server("ends2", "[segment short]\nend = 1000\nstep = 10\n", store=f"sqlite:{TMPDIR}/ends/firn.db").start()
+    other = server("ends2", "[segment short]\nend = 1000\nstep = 10\n", store=f"sqlite:{TMPDIR}/ends/firn.db?create=yes").start()
     with Client(other.port) as client:
         tap.check("so that another server has what is left", client.ask("INCR", "short") <= 31)
     ended(other)
@@ -246,7 +246,7 @@ def stream(port, name, count, found):
 
 
 def two_servers_on_one_store():
-    store = f"sqlite:{TMPDIR}/shared.db?unsafe=1"
+    store = f"sqlite:{TMPDIR}/shared.db?unsafe=1&create=yes"
     both = [server(f"shared{i}", store=store).start() for i in range(2)]
     found = [[] for _ in range(4)]
     threads = [threading.Thread(target=stream, args=(both[i % 2].port, "shared", 1000, found[i])) for i in range(4)]

@@ -178,7 +178,7 @@ class Server:
         all_ = {
             "resp": f"127.0.0.1:{self.port}",
             "http": f"127.0.0.1:{self.http}",
-            "store": f"sqlite:{self.folder}/firn.db",
+            "store": f"sqlite:{self.folder}/firn.db?create=yes",
             "wait_ms": PATIENCE_S * 1000,  # the store's disk may be slow
             **settings,
         }
