@@ -138,6 +138,18 @@ same "a planted one is found" 1 "$("$FIRN" check --scheme snowflake "$TMPDIR/eve
 refuses "the name of a job is used up" 1105 "job more was begun" "UPDATE more SET id = firn_stamp('snowflake', created_at, 'more')"
 refuses "a statement has one job" 1105 "job each-1|firn_stamp: the job changes" \
     "UPDATE more SET id = firn_stamp('snowflake', created_at, concat('each-', id))"
+# docs/migrating.md: one statement makes all IDs, batches copy them.
+says "a table is moved in batches, each of which may come twice" "$(printf '1000\t1000\t1\n0')" \
+    "SET sql_log_bin = 0; CREATE TABLE moved (n int PRIMARY KEY, created_at datetime(3), id bigint);
+     INSERT INTO moved SELECT seq, '2019-01-01' + INTERVAL seq DIV 3 SECOND, NULL FROM seq_1_to_1000;
+     CREATE TABLE moved_ids (n BIGINT PRIMARY KEY, id BIGINT NOT NULL UNIQUE)
+         SELECT n, firn_stamp('snowflake', created_at, 'moved-2019') AS id FROM moved ORDER BY created_at, n;
+     START TRANSACTION;
+     UPDATE moved JOIN moved_ids USING (n) SET moved.id = moved_ids.id WHERE moved.id IS NULL AND n BETWEEN 1 AND 500; ROLLBACK;
+     UPDATE moved JOIN moved_ids USING (n) SET moved.id = moved_ids.id WHERE moved.id IS NULL AND n BETWEEN 1 AND 600;
+     UPDATE moved JOIN moved_ids USING (n) SET moved.id = moved_ids.id WHERE moved.id IS NULL AND n BETWEEN 501 AND 1000;
+     SELECT count(id), count(DISTINCT id), count(DISTINCT id >> 12 & 1023) FROM moved;
+     SELECT count(*) FROM moved WHERE firn_time(id, 'snowflake') <> created_at"
 says "a trigger fills a key as well" "2	1" \
     "CREATE TABLE hooked (id char(36) PRIMARY KEY, n int); CREATE TRIGGER fill BEFORE INSERT ON hooked FOR EACH ROW SET NEW.id = uuid7();
      INSERT INTO hooked (n) VALUES (1), (2); SELECT count(*), min(n) = (SELECT n FROM hooked ORDER BY id LIMIT 1) FROM hooked"
@@ -218,7 +230,7 @@ says "and the next row has it again, in another session and in the same one" "$(
 jobs_taken() {
     "$FIRN" nodes ns='firn_stamp of SQL' --store "$FIRN_STORE" --json | jq -r .mark
 }
-same "jobs are counted in the store: events, more, and two whose rows were refused later" 4 "$(jobs_taken)"
+same "jobs are counted in the store: events, more, moved, and two whose rows were refused later" 5 "$(jobs_taken)"
 echo "CREATE USER nobody@'%'" | sql
 poor() {
     mariadb --no-defaults -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u nobody -N -B -q 2>&1

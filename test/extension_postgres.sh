@@ -343,6 +343,72 @@ refuses "two sources of nodes are refused for old rows too" 22023 "gives each ba
 same "each statement took a node of its own" 2 "$(ask "SELECT count(DISTINCT node) FROM firn.mark WHERE job IN
     ('orders', 'late')")"
 
+# ---- one job in batches, over sessions, rollbacks and a crash -----------------------------------------------------
+
+ask "CREATE TABLE parts (k int PRIMARY KEY, at timestamptz NOT NULL, id bigint)" \
+    "INSERT INTO parts SELECT n, '2019-01-01'::timestamptz + (n / 3) * interval '1 ms' FROM generate_series(1, 80000) n" >/dev/null
+batch() {
+    echo "UPDATE parts SET id = firn_stamp('snowflake', at => at, job => 'parts') WHERE id IS NULL AND k BETWEEN $1 AND $2"
+}
+sum_of="SELECT md5(string_agg(id::text, ' ' ORDER BY k)) FROM parts WHERE k BETWEEN 10001 AND 20000"
+ask "$(batch 1 10000)" >/dev/null
+seen=$(ask BEGIN "$(batch 10001 20000)" "$sum_of" | tail -n 1)
+test/engine kill "$place"
+test/engine restart "$place"
+same "a batch that a crash undid gets the same IDs again" "$seen" "$(ask "$(batch 10001 20000)" "$sum_of")"
+ask BEGIN "$(batch 20001 21000)" 'SAVEPOINT a' "$(batch 21001 22000)" 'ROLLBACK TO a' "$(batch 21001 24000)" COMMIT >/dev/null
+sessions=
+for session in 0 1 2 3; do
+    for part in 0 1 2 3 4 5; do
+        batch $((24001 + session * 12000 + part * 2000)) $((26000 + session * 12000 + part * 2000))
+        echo ';'
+    done | psql -XqAt -h 127.0.0.1 -p "$port" -U firn postgres >"$TMPDIR/parts.$session" 2>&1 &
+    sessions="$sessions $!"
+done
+# shellcheck disable=SC2086 # pids, to be split
+wait $sessions
+same "four sessions at once do it without an error" "" "$(cat "$TMPDIR"/parts.[0-3])"
+ask "$(batch 1 80000)" >/dev/null
+same "all of it has one node, and IDs of its own that tell their time" 't|t|1' "$(ask "SELECT count(DISTINCT id) = 80000,
+    bool_and(firn_time(id, 'snowflake') = at), count(DISTINCT id >> 12 & 1023) FROM parts")"
+refuses "IDs whose counting a savepoint undid are not committed" 55006 "a savepoint was rolled back" \
+    "DO \$\$ DECLARE id bigint := firn_stamp('snowflake', 'by loops', now()); BEGIN
+     BEGIN RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN NULL; END; END \$\$"
+same "nobody reads or changes its counts without a right" 'ERROR:  42501: permission denied for table firn_job' \
+    "$(ask 'SET ROLE visitor' 'SELECT count(*) FROM firn_job')"
+ask 'GRANT EXECUTE ON FUNCTION firn_stamp(text, text, timestamptz) TO visitor' 'CREATE SCHEMA trap AUTHORIZATION visitor' \
+    >/dev/null
+same "who may stamp needs none" t "$(ask 'SET ROLE visitor' "SELECT firn_stamp('snowflake', 'of a visitor', now()) > 0")"
+same "and gives no operator of their own to the owner of the table" visitor "$(ask 'SET ROLE visitor' \
+    'CREATE TABLE trap.seen (who text)' \
+    'CREATE FUNCTION trap.same(a text, b text) RETURNS boolean LANGUAGE sql AS $$INSERT INTO trap.seen VALUES (current_user); SELECT a OPERATOR(pg_catalog.=) b$$' \
+    'CREATE OPERATOR trap.= (LEFTARG = text, RIGHTARG = text, FUNCTION = trap.same)' 'SET search_path = trap, pg_catalog, public' \
+    "SELECT 'a'::text = 'a'::text" "SELECT firn_stamp('snowflake', 'of a visitor', now()) > 0" \
+    'SELECT DISTINCT who FROM trap.seen' | tail -n 1)"
+ask 'TRUNCATE firn_job' >/dev/null
+refuses "a job whose counts are lost is not continued" 55006 "its table firn_job was lost" "$(batch 1 1)" \
+    "SELECT firn_stamp('snowflake', 'parts', now())"
+
+# ---- docs/migrating.md: the move of a whole table -----------------------------------------------------------------
+
+database=other ask 'CREATE TABLE orders (n serial PRIMARY KEY, created_at timestamptz NOT NULL)' \
+    'CREATE TABLE items (k serial PRIMARY KEY, order_n integer NOT NULL REFERENCES orders (n))' \
+    "INSERT INTO orders (created_at) SELECT '2016-01-01'::timestamptz + n * interval '3.5 s' FROM generate_series(1, 50000) n" \
+    'INSERT INTO items (order_n) SELECT n FROM orders' >/dev/null
+awk '/^## A large table/ { on = 1 } /^### MariaDB/ { on = 0 } /^```/ { inside = on && $0 == "```sql"; next } inside' \
+    docs/migrating.md >"$TMPDIR/move.sql"
+way_back=$(grep -n '^ALTER TABLE items VALIDATE CONSTRAINT items_order_id_fkey' "$TMPDIR/move.sql" | cut -d : -f 1)
+move() {
+    psql -XqAt -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$port" -U firn other 2>&1 | grep -v NOTICE
+}
+same "each statement of docs/migrating.md runs" "" "$(head -n "$way_back" "$TMPDIR/move.sql" | move)"
+database=other ask 'INSERT INTO orders (created_at) VALUES (now())' \
+    'INSERT INTO items (order_n) SELECT max(n) FROM orders' >/dev/null
+same "all rows have IDs that tell their time, items follow, on one node" '50001|0|50001|1' "$(database=other ask "SELECT count(DISTINCT id),
+    count(*) FILTER (WHERE n <= 50000 AND firn_time(id, 'snowflake') <> created_at), (SELECT count(*) FROM items i JOIN orders o
+    ON i.order_id = o.id AND i.order_n = o.n), count(DISTINCT id >> 12 & 1023) FILTER (WHERE n <= 50000) FROM orders")"
+same "and the way back too" "" "$(sed "1,${way_back}d" "$TMPDIR/move.sql" | move)"
+
 # ---- promotion and restored backups -------------------------------------------------------------------------------
 
 test/engine save "$place"

@@ -204,6 +204,17 @@ answers "rows of one instant are numbered, a full tick runs on" "5000|5000|0|1" 
      SELECT count(*), count(DISTINCT id), min(id - firn_min('snowflake', '2020-01-01')) & 4095, max(firn_unix_ns(id, 'snowflake')) / 1000000 - 1577836800000 FROM t;"
 errs "... at most by shift_ms" "2025-02-01" "(SELECT count(firn_stamp('js53', '2025-02-01', 'shift_ms=0')) FROM firn_ids('uuid4', 65))"
 answers "each connection's job has a node of its own" "2" "SELECT count(DISTINCT node) FROM (SELECT $(sql "SELECT firn_stamp('snowflake', 0 + 1577836800);") AS node UNION SELECT $(sql "SELECT firn_stamp('snowflake', 1577836800);"));"
+# docs/migrating.md: one statement makes all IDs, batches in any connection copy them.
+moved=$TMPDIR/moved.db
+sql "CREATE TABLE orders(n INTEGER PRIMARY KEY, created_at TEXT, id INTEGER);
+     WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 1000)
+     INSERT INTO orders(n, created_at) SELECT i, datetime(1546300800 + i / 3, 'unixepoch') FROM g;
+     CREATE TABLE orders_ids AS SELECT n, firn_stamp('snowflake', created_at, 'job=orders-2019') AS id FROM orders ORDER BY created_at, n;" "$moved"
+batch="UPDATE orders SET id = (SELECT id FROM orders_ids i WHERE i.n = orders.n) WHERE id IS NULL AND n BETWEEN"
+sql "BEGIN; $batch 1 AND 500; ROLLBACK; $batch 1 AND 600;" "$moved"
+sql "$batch 501 AND 1000;" "$moved"
+answers "a table is moved in batches, each of which may come twice" "1000|1000|1|0" "SELECT count(id), count(DISTINCT id),
+    count(DISTINCT id >> 12 & 1023), sum(substr(replace(firn_time(id, 'snowflake'), 'T', ' '), 1, 19) <> created_at) FROM orders;" "$moved"
 first=$(sql "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');")
 like "a job of a name is not begun twice" ".*job nightly was begun before: .*again=1.*" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly');"
 answers "... but makes its IDs again where it is asked to" "$first" "SELECT firn_stamp('snowflake', '2020-01-01', 'job=nightly again=1');"

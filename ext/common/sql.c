@@ -146,8 +146,9 @@ int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, f
 static int set_field(firn_fields *fields, const firn_scheme *scheme, const char *name,
                      const char *value, firn_error *error) {
     char text[FIRN_TIME_SIZE];
+    firn_error unused; /* what the library says of the value is clearer */
     firn_time time;
-    if (strcmp(name, "time") == 0 && sql_time(&time, value, strlen(value), NULL) == FIRN_OK) {
+    if (strcmp(name, "time") == 0 && sql_time(&time, value, strlen(value), &unused) == FIRN_OK) {
         value = firn_time_format(text, &time, 9);
     }
     return firn_fields_set(fields, scheme, name, value, error);

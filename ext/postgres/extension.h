@@ -213,6 +213,23 @@ uint64 firn_node_of(firn_recipe *recipe);
 void firn_node_split(firn_recipe *recipe, uint64 node, const char *source);
 void firn_require_primary(void);
 
+/* ---- jobs with a name (counts.c) ------------------------------------------------------------- */
+
+/* One that this transaction has opened; void when firn_counted_era has changed. */
+typedef struct firn_counted firn_counted;
+extern uint64 firn_counted_era;
+
+/* The table that counts, of the extension to which a function belongs. */
+Oid firn_counts_table(Oid function);
+void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table);
+/* NULL: it is not open. */
+firn_counted *firn_counted_find(text *scheme, text *name, text *options);
+/* Takes the job over. */
+firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, text *name,
+                                text *options, Oid table);
+const firn_scheme *firn_counted_scheme(const firn_counted *it);
+void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
+
 void firn_keeper_register(void);
 PGDLLEXPORT void firn_keeper_main(Datum argument);
 

@@ -140,26 +140,37 @@ CREATE FUNCTION ksuids(n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT
 CREATE FUNCTION time_randoms(n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
     AS 'SELECT @extschema@.time_random() FROM pg_catalog.generate_series(1::bigint, n)';
 
+-- How many IDs each job with a name has given in each tick: written by the transaction that writes the rows, with the
+-- rights of the table's owner.
+
+CREATE TABLE firn_job (
+    ns text COLLATE "C" NOT NULL,
+    job text COLLATE "C" NOT NULL,
+    chunk bigint NOT NULL,
+    counts bytea NOT NULL,
+    PRIMARY KEY (ns, job, chunk));
+REVOKE ALL ON firn_job FROM PUBLIC;
+
 -- Old rows: (scheme, time), (scheme, job, time), (scheme, job, time, options).
 
 CREATE FUNCTION firn_stamp(scheme text, at timestamptz) RETURNS bigint
     AS 'MODULE_PATHNAME', 'firn_sql_stamp_int' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 CREATE FUNCTION firn_stamp(scheme text, job text, at timestamptz) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'firn_sql_stamp_int' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'firn_sql_stamp_int' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 CREATE FUNCTION firn_stamp(scheme text, job text, at timestamptz, options text) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'firn_sql_stamp_int' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'firn_sql_stamp_int' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 CREATE FUNCTION firn_stamp_uuid(scheme text, at timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'firn_sql_stamp_uuid' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 CREATE FUNCTION firn_stamp_uuid(scheme text, job text, at timestamptz) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'firn_sql_stamp_uuid' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'firn_sql_stamp_uuid' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 CREATE FUNCTION firn_stamp_uuid(scheme text, job text, at timestamptz, options text) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'firn_sql_stamp_uuid' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'firn_sql_stamp_uuid' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 CREATE FUNCTION firn_stamp_text(scheme text, at timestamptz) RETURNS text
     AS 'MODULE_PATHNAME', 'firn_sql_stamp_text' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 CREATE FUNCTION firn_stamp_text(scheme text, job text, at timestamptz) RETURNS text
-    AS 'MODULE_PATHNAME', 'firn_sql_stamp_text' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'firn_sql_stamp_text' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 CREATE FUNCTION firn_stamp_text(scheme text, job text, at timestamptz, options text) RETURNS text
-    AS 'MODULE_PATHNAME', 'firn_sql_stamp_text' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'firn_sql_stamp_text' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
 -- After a promotion or a restore: what the range of nodes had for old rows is all in firn.mark.
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Back-dating: IDs for rows that have a time but none. Each call in a statement is one job with a
- * node of its own, taken for good, so its IDs meet neither live ones nor those of another job. */
+/* Back-dating: IDs for rows that have a time but none. A job has a node of its own, taken for good, so
+ * its IDs meet neither live ones nor those of another job. One with a name goes on over statements
+ * and sessions (counts.c); without a name each call in a statement is a job. */
 #include "extension.h"
 
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -10,7 +12,9 @@
 enum { SEED_BYTES = 24 };
 
 typedef struct stamping {
-    firn_job *job;
+    firn_job *job;         /* of this statement alone; or */
+    firn_counted *counted; /* while firn_counted_era is: */
+    uint64 era;
     int form;
     text *scheme, *name, *options; /* as they were when the job began */
     MemoryContextCallback callback;
@@ -60,38 +64,75 @@ static int open_with_store(firn_job **job, firn_job_config *config, firn_error *
     return code;
 }
 
-static firn_job *open_job(const char *scheme, const char *name, const char *options) {
-    firn_recipe *recipe = palloc(sizeof *recipe);
-    char seed[2 * SEED_BYTES + 1], keys[1100];
+/* How a job is opened: `counts` names its table, or is "". */
+typedef struct opening {
+    const char *scheme, *name, *counts;
+    firn_recipe recipe;
+    bool reserved;
+} opening;
+
+/* A job that goes on follows from its name alone, so that all sessions have the same one. Nothing of
+ * rows with a node is secret. */
+static void seed_of(char seed[FIRN_JOB_SIZE + 8], const opening *it) {
+    if (it->counts[0] != '\0') {
+        snprintf(seed, FIRN_JOB_SIZE + 8, "job %s", it->name);
+    } else {
+        draw_hex(seed, SEED_BYTES);
+    }
+}
+
+static uint32 timeline(void) {
+#if PG_VERSION_NUM >= 150000
+    return GetWALInsertionTimeLine();
+#else
+    (void)RecoveryInProgress(); /* which sets it */
+    return ThisTimeLineID;
+#endif
+}
+
+/* Which table counts, and on which timeline, as a number: the same name with other counts is another
+ * job to a store. A promoted standby may lack the last counts. */
+static uint64 digest_of(const char *counts) {
+    uint64 out = UINT64CONST(0xcbf29ce484222325); /* FNV-1a */
+    char whole[FIRN_COUNTS_SIZE + 48];
+    if (counts[0] == '\0') {
+        return 0;
+    }
+    firn_require_primary();
+    snprintf(whole, sizeof whole, "%s " UINT64_FORMAT " %u", counts, GetSystemIdentifier(),
+             timeline());
+    for (const char *at = whole; *at != '\0'; at++) {
+        out = (out ^ (uint8)*at) * UINT64CONST(0x100000001b3);
+    }
+    return out;
+}
+
+static firn_job *open_job(const opening *it) {
+    char seed[FIRN_JOB_SIZE + 8], keys[1100];
     firn_error error;
     firn_job *job;
-    firn_recipe_read(recipe, scheme, options, FIRN_OF_KEYS);
-    draw_hex(seed, SEED_BYTES);
-    bool reserved = firn_is_reserved(recipe) || recipe->node_given;
-    strlcpy(keys, recipe->keys, sizeof keys);
+    seed_of(seed, it);
+    strlcpy(keys, it->recipe.keys, sizeof keys);
     firn_job_config config = {.size = sizeof config,
-                              .scheme = scheme,
+                              .scheme = it->scheme,
                               .keys = keys,
-                              .name = name,
-                              .seed = seed, /* another one each time, so no job is done again */
+                              .name = it->name,
+                              .seed = seed,
+                              .digest = digest_of(it->counts),
                               .shift_ms = firn_setting_max_shift_ms};
-    if (reserved) {
-        firn_check_way(recipe, "firn.history");
-    }
-    if (reserved && firn_setting_store[0] != '\0') {
+    if (it->reserved && firn_setting_store[0] != '\0') {
         FIRN_CHECK(open_with_store(&job, &config, &error));
-    } else {
-        if (reserved) {
-            uint64 node = firn_shared_take(recipe, name, "");
-            if (!firn_node_is_given(recipe)) {
-                size_t length = strlen(keys);
-                snprintf(keys + length, sizeof keys - length, "%snode=" UINT64_FORMAT,
-                         length > 0 ? " " : "", node);
-            }
-        }
-        FIRN_CHECK(firn_job_open(&job, &config, &error));
+        return job;
     }
-    pfree(recipe);
+    if (it->reserved) {
+        uint64 node = firn_shared_take(&it->recipe, it->name, it->counts);
+        if (!firn_node_is_given(&it->recipe)) {
+            size_t length = strlen(keys);
+            snprintf(keys + length, sizeof keys - length, "%snode=" UINT64_FORMAT,
+                     length > 0 ? " " : "", node);
+        }
+    }
+    FIRN_CHECK(firn_job_open(&job, &config, &error));
     return job;
 }
 
@@ -99,19 +140,50 @@ static text *keep(text *one) {
     return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
 }
 
+static void find_job(stamping *it, FunctionCallInfo fcinfo) {
+    char name[FIRN_JOB_SIZE], counts[FIRN_COUNTS_SIZE] = "";
+    bool named = it->name != NULL && VARSIZE_ANY_EXHDR(it->name) > 0;
+    firn_counted *known = named ? firn_counted_find(it->scheme, it->name, it->options) : NULL;
+    if (known != NULL) {
+        it->counted = known;
+        it->era = firn_counted_era;
+        return;
+    }
+    opening *how = palloc0(sizeof *how);
+    how->scheme = text_to_cstring(it->scheme);
+    name_job(name, it->name);
+    how->name = name;
+    how->counts = counts;
+    firn_recipe_read(&how->recipe, how->scheme,
+                     it->options != NULL ? text_to_cstring(it->options) : "", FIRN_OF_KEYS);
+    how->reserved = firn_is_reserved(&how->recipe) || how->recipe.node_given;
+    if (how->reserved) {
+        firn_check_way(&how->recipe, "firn.history");
+    }
+    if (named && how->reserved) {
+        Oid table = firn_counts_table(fcinfo->flinfo->fn_oid);
+        firn_counts_name(counts, table);
+        firn_job *job = open_job(how);
+        it->counted =
+            firn_counted_open(job, how->recipe.name, it->scheme, it->name, it->options, table);
+        it->era = firn_counted_era;
+    } else {
+        it->job = open_job(how);
+    }
+    pfree(how);
+}
+
 static stamping *begin(FunctionCallInfo fcinfo, text *scheme, text *name, text *options) {
-    char job[FIRN_JOB_SIZE];
     MemoryContext context = fcinfo->flinfo->fn_mcxt;
-    name_job(job, name);
     stamping *it = MemoryContextAllocZero(context, sizeof *it);
     MemoryContext before = MemoryContextSwitchTo(context);
     it->scheme = keep(scheme);
     it->name = keep(name);
     it->options = keep(options);
     MemoryContextSwitchTo(before);
-    it->job =
-        open_job(text_to_cstring(scheme), job, options != NULL ? text_to_cstring(options) : "");
-    it->form = firn_job_scheme(it->job)->form;
+    find_job(it, fcinfo);
+    it->form =
+        (it->counted != NULL ? firn_counted_scheme(it->counted) : firn_job_scheme(it->job))->form;
     it->callback.func = end_job;
     it->callback.arg = it;
     MemoryContextRegisterResetCallback(context, &it->callback);
@@ -142,7 +214,14 @@ static Datum stamp(FunctionCallInfo fcinfo, enum firn_type type) {
         firn_refuse(FIRN_EUSAGE, "scheme, job and options change from row to row: a job has one "
                                  "of each, so run a statement for each");
     }
-    FIRN_CHECK(firn_job_next(it->job, &time, &id, &shift_ns, &error));
+    if (it->job != NULL) {
+        FIRN_CHECK(firn_job_next(it->job, &time, &id, &shift_ns, &error));
+        return firn_datum(&id, type, it->form);
+    }
+    if (it->era != firn_counted_era) { /* a transaction or a savepoint has ended */
+        find_job(it, fcinfo);
+    }
+    firn_counted_next(it->counted, &time, &id);
     return firn_datum(&id, type, it->form);
 }
 

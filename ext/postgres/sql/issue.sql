@@ -36,6 +36,19 @@ UPDATE old SET id = firn_stamp('snowflake', at) WHERE at < '2020-01-01 00:00:01'
 UPDATE old SET id = firn_stamp('snowflake', 'the rest', at) WHERE id IS NULL;
 SELECT count(*), count(DISTINCT id), bool_and(firn_time(id, 'snowflake') = at) AS exact FROM old;
 SELECT DISTINCT firn_show(id, 'snowflake') -> 'fields' ->> 'worker' AS worker FROM old ORDER BY 1;
+-- a job with a name goes on: no ID comes twice, one node for all of it, and a batch that is rolled back gets the same IDs again
+UPDATE old SET id = NULL;
+UPDATE old SET id = firn_stamp('snowflake', at => at, job => 'in batches') WHERE at < '2020-01-01 00:00:00.5';
+BEGIN;
+UPDATE old SET id = firn_stamp('snowflake', at => at, job => 'in batches') WHERE id IS NULL AND at < '2020-01-01 00:00:01';
+SELECT md5(string_agg(id::text, ' ' ORDER BY id)) AS first_run FROM old \gset
+ROLLBACK;
+UPDATE old SET id = firn_stamp('snowflake', at => at, job => 'in batches') WHERE id IS NULL AND at < '2020-01-01 00:00:01';
+SELECT md5(string_agg(id::text, ' ' ORDER BY id)) = :'first_run' AS the_same_again FROM old;
+INSERT INTO old SELECT firn_stamp('snowflake', at => at, job => 'in batches'), at FROM old WHERE id IS NULL;
+DELETE FROM old WHERE id IS NULL;
+SELECT count(*), count(DISTINCT id), bool_and(firn_time(id, 'snowflake') = at) AS exact,
+    count(DISTINCT firn_show(id, 'snowflake') -> 'fields' ->> 'worker') AS workers FROM old;
 SELECT count(DISTINCT firn_stamp_uuid('uuid7', at)) FROM old;
 SELECT count(DISTINCT firn_stamp_text('ksuid', 'k', at)) FROM old;
 SELECT count(DISTINCT firn_stamp('snowflake', 'by hand', at, 'node=55')) FROM old;
@@ -43,7 +56,8 @@ SELECT count(DISTINCT firn_stamp('snowflake', 'by parts', at, 'datacenter=1 work
 SELECT count(DISTINCT firn_stamp('tsid', 'its field', at, 'node=61')) FROM old;
 SELECT count(DISTINCT firn_stamp_uuid('uuid1', 'an address', at, 'node=02:00:00:00:00:02 clock_seq=6')) FROM old;
 -- refusals
-SELECT refusal($$SELECT firn_stamp('snowflake', 'the rest', now())$$);
+SELECT refusal($$SELECT firn_stamp('snowflake', 'the rest', now(), 'node=990')$$);
+SELECT refusal($$SELECT firn_stamp('leaf', 'the rest', now(), 'ns=snowflake')$$);
 SELECT refusal($$SELECT firn_stamp('snowflake', 'live', now(), 'node=7')$$);
 SELECT refusal($$SELECT firn_new('snowflake', 'node=55')$$);
 SELECT refusal($$SELECT firn_stamp('snowflake', 'infinity')$$);

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs with a name: one job over many statements, transactions and sessions. How many IDs it gave in
+ * each tick is in the extension's table firn_job, written by the caller's own transaction: so counts
+ * and rows are committed together, or rolled back together, and a batch that is run again after a
+ * crash gets the IDs that it had. The job's node is taken for good by the keeper; it is not here. */
+#include "extension.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include <inttypes.h>
+
+enum {
+    CHUNK_S = 64, /* a row of the table counts the ticks of so many seconds, or up to twice that */
+    CHUNKS_AHEAD = 10, /* a row's shift reaches at most so far */
+    HEAD_MOST = 10     /* bytes of a number */
+};
+
+/* Ticks of a chunk that have IDs, in order. */
+typedef struct tick_count {
+    uint32 at; /* from the chunk's first */
+    uint32 used;
+} tick_count;
+
+typedef struct chunk {
+    int64 number; /* the key */
+    bool dirty;
+    int count, room;
+    tick_count *ticks;
+} chunk;
+
+struct firn_counted {
+    firn_counted *next;
+    firn_job *job;
+    char key[FIRN_NS_SIZE + FIRN_JOB_SIZE + 8]; /* ns, newline, name */
+    text *ns, *name;
+    text *scheme, *options;
+    Oid table;
+    uint32 chunk_bits; /* ticks of a chunk: 2^chunk_bits */
+    uint64 ahead;      /* ticks that a row may be shifted by */
+    int dirty_level;   /* of the transaction that has counts which are not written; 0: none */
+    HTAB *chunks;
+};
+
+uint64 firn_counted_era = 1;
+static firn_counted *opened;
+static MemoryContext room; /* of all of them: a transaction's */
+static bool spoiled, writing;
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* What was written is in the table; the transaction's end decides about both. */
+static void forget_all(void) {
+    for (firn_counted *it = opened; it != NULL; it = it->next) {
+        firn_job_close(it->job);
+    }
+    opened = NULL;
+    firn_counted_era++;
+    if (room != NULL) {
+        MemoryContextDelete(room);
+        room = NULL;
+    }
+}
+
+static void write_all(void);
+
+static void at_end(XactEvent event, void *unused) {
+    switch (event) {
+    case XACT_EVENT_PRE_COMMIT:
+    case XACT_EVENT_PRE_PREPARE:
+        if (spoiled) {
+            firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
+                                    "transaction again, and stamp rows by statements of their own");
+        }
+        write_all();
+        break;
+    case XACT_EVENT_COMMIT:
+    case XACT_EVENT_ABORT:
+    case XACT_EVENT_PREPARE:
+        forget_all();
+        spoiled = writing = false;
+        break;
+    default:
+        break;
+    }
+}
+
+/* The table goes back to what it was. So do the counts here, since they are read anew; counts of the
+ * transaction around it that were not written yet would be lost. */
+static void at_savepoint(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
+                         void *unused) {
+    if (event != SUBXACT_EVENT_ABORT_SUB) {
+        return;
+    }
+    for (const firn_counted *it = opened; it != NULL; it = it->next) {
+        spoiled =
+            spoiled || (it->dirty_level != 0 && it->dirty_level < GetCurrentTransactionNestLevel());
+    }
+    writing = false;
+    forget_all();
+}
+
+static ExecutorFinish_hook_type finish_before;
+
+static void finish(QueryDesc *query) {
+    if (finish_before != NULL) {
+        finish_before(query);
+    } else {
+        standard_ExecutorFinish(query);
+    }
+    write_all();
+}
+
+static void listen(void) {
+    static bool listens;
+    if (!listens) {
+        finish_before = ExecutorFinish_hook;
+        ExecutorFinish_hook = finish;
+        RegisterXactCallback(at_end, NULL);
+        RegisterSubXactCallback(at_savepoint, NULL);
+        listens = true;
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum statement { ADD, LOCK_IT, WRITE, STATEMENTS };
+
+/* Every operator is named with its schema: they run with the rights of the table's owner, whatever the
+ * caller's search_path is. */
+static const char *const texts[STATEMENTS] = {
+    [ADD] =
+        "INSERT INTO %s (ns, job, chunk, counts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+    [LOCK_IT] = "SELECT counts FROM %s WHERE ns OPERATOR(pg_catalog.=) $1"
+                " AND job OPERATOR(pg_catalog.=) $2 AND chunk OPERATOR(pg_catalog.=) $3 FOR UPDATE",
+    [WRITE] = "UPDATE %s SET counts = $4 WHERE ns OPERATOR(pg_catalog.=) $1"
+              " AND job OPERATOR(pg_catalog.=) $2 AND chunk OPERATOR(pg_catalog.=) $3",
+};
+
+static SPIPlanPtr plan_of(enum statement which, Oid table) {
+    static SPIPlanPtr plans[STATEMENTS];
+    static Oid planned[STATEMENTS];
+    Oid types[4] = {TEXTOID, TEXTOID, INT8OID, BYTEAOID};
+    if (plans[which] == NULL || planned[which] != table) {
+        char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
+                                                get_rel_name(table));
+        SPIPlanPtr plan =
+            SPI_prepare(psprintf(texts[which], name), which == LOCK_IT ? 3 : 4, types);
+        if (plan == NULL || SPI_keepplan(plan) != 0) {
+            elog(ERROR, "firn: %s", SPI_result_code_string(SPI_result));
+        }
+        if (plans[which] != NULL) {
+            SPI_freeplan(plans[which]);
+        }
+        plans[which] = plan;
+        planned[which] = table;
+    }
+    return plans[which];
+}
+
+static uint64 run(enum statement which, const firn_counted *it, int64 number, Datum counts) {
+    Datum values[4] = {PointerGetDatum(it->ns), PointerGetDatum(it->name), Int64GetDatum(number),
+                       counts};
+    int code = SPI_execute_plan(plan_of(which, it->table), values, NULL, false, 0);
+    if (code < 0) {
+        elog(ERROR, "firn: %s", SPI_result_code_string(code));
+    }
+    return SPI_processed;
+}
+
+/* An error resets both with the transaction. */
+typedef struct caller {
+    Oid user;
+    int context;
+} caller;
+
+static caller become_owner(Oid table) {
+    caller before;
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+    if (!HeapTupleIsValid(tuple)) {
+        firn_refuse(FIRN_EROW, "the table firn_job of the extension is gone: CREATE EXTENSION firn "
+                               "again, and give the job another name");
+    }
+    Oid owner = ((Form_pg_class)GETSTRUCT(tuple))->relowner;
+    ReleaseSysCache(tuple);
+    GetUserIdAndSecContext(&before.user, &before.context);
+    SetUserIdAndSecContext(owner, before.context | SECURITY_LOCAL_USERID_CHANGE);
+    SPI_connect();
+    return before;
+}
+
+static void become_caller(caller before) {
+    SPI_finish();
+    SetUserIdAndSecContext(before.user, before.context);
+}
+
+/* ---- counts as bytes: numbers of 7 bits a byte, the gap to the tick before and the count -------- */
+
+static char *put_number(char *to, uint64 number) {
+    for (; number > 127; number >>= 7) {
+        *to++ = (char)(number | 128);
+    }
+    *to++ = (char)number;
+    return to;
+}
+
+static uint64 get_number(const char **at, const char *end) {
+    uint64 number = 0;
+    for (int shift = 0; *at < end && shift < 64; shift += 7) {
+        uint8 byte = (uint8) * (*at)++;
+        number |= (uint64)(byte & 127) << shift;
+        if (byte < 128) {
+            return number;
+        }
+    }
+    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: a row of firn_job is damaged"),
+                    errhint("Give the other rows another job name.")));
+}
+
+static Datum bytes_of(const chunk *one) {
+    bytea *out = palloc(VARHDRSZ + 2 * HEAD_MOST * (size_t)one->count);
+    char *to = VARDATA(out);
+    uint32 before = 0;
+    for (int i = 0; i < one->count; i++) {
+        to = put_number(to, one->ticks[i].at - before);
+        to = put_number(to, one->ticks[i].used);
+        before = one->ticks[i].at;
+    }
+    SET_VARSIZE(out, to - (char *)out);
+    return PointerGetDatum(out);
+}
+
+/* Where a tick is, or belongs. */
+static int place_of(const chunk *one, uint32 at) {
+    int low = 0, high = one->count;
+    if (high > 0 && one->ticks[high - 1].at < at) {
+        return high;
+    }
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (one->ticks[middle].at < at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void count(chunk *one, uint32 at, uint32 used) {
+    int i = place_of(one, at);
+    if (i == one->count || one->ticks[i].at != at) {
+        if (one->count == one->room) {
+            one->room = one->room > 0 ? one->room * 2 : 4;
+            size_t size = (size_t)one->room * sizeof *one->ticks;
+            one->ticks =
+                one->ticks != NULL ? repalloc(one->ticks, size) : MemoryContextAlloc(room, size);
+        }
+        memmove(one->ticks + i + 1, one->ticks + i, (size_t)(one->count - i) * sizeof *one->ticks);
+        one->ticks[i] = (tick_count){at, 0};
+        one->count++;
+    }
+    one->ticks[i].used += used;
+}
+
+/* The job counts in memory: it goes through what it has given in this chunk once more. */
+static void replay(firn_counted *it, chunk *one, bytea *bytes) {
+    const char *at = VARDATA_ANY(bytes), *end = at + VARSIZE_ANY_EXHDR(bytes);
+    const firn_scheme *scheme = firn_job_scheme(it->job);
+    uint64 tick = (uint64)one->number << it->chunk_bits;
+    firn_error error;
+    while (at < end) {
+        firn_time time;
+        int64_t shift_ns;
+        firn_id unused;
+        tick += get_number(&at, end);
+        uint64 used = get_number(&at, end);
+        firn_scheme_time(scheme, tick, &time);
+        for (uint64 i = 0; i < used; i++) {
+            FIRN_CHECK(firn_job_next(it->job, &time, &unused, &shift_ns, &error));
+        }
+        count(one, (uint32)(tick & ((UINT64CONST(1) << it->chunk_bits) - 1)), (uint32)used);
+        CHECK_FOR_INTERRUPTS();
+    }
+}
+
+/* The chunk, locked until the transaction ends: other sessions of the job that need it wait. */
+static chunk *load(firn_counted *it, int64 number) {
+    bool found, is_null;
+    chunk *one = hash_search(it->chunks, &number, HASH_FIND, NULL);
+    if (one != NULL) {
+        return one;
+    }
+    caller before = become_owner(it->table);
+    bytea *nothing = palloc0(VARHDRSZ), *bytes = NULL;
+    SET_VARSIZE(nothing, VARHDRSZ);
+    if (run(ADD, it, number, PointerGetDatum(nothing)) == 0) {
+        if (run(LOCK_IT, it, number, 0) != 1) {
+            firn_refuse(FIRN_EBUSY, "another session changed the counts of this job: run the "
+                                    "transaction again");
+        }
+        bytes = DatumGetByteaPCopy(
+            SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+    }
+    one = hash_search(it->chunks, &number, HASH_ENTER, &found);
+    *one = (chunk){.number = number};
+    if (bytes != NULL) {
+        replay(it, one, bytes);
+    }
+    become_caller(before);
+    return one;
+}
+
+static void write_one(firn_counted *it) {
+    HASH_SEQ_STATUS all;
+    chunk *one;
+    caller before = become_owner(it->table);
+    hash_seq_init(&all, it->chunks);
+    while ((one = hash_seq_search(&all)) != NULL) {
+        if (one->dirty) {
+            Datum bytes = bytes_of(one);
+            if (run(WRITE, it, one->number, bytes) != 1) {
+                ereport(ERROR,
+                        (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: rows of firn_job vanished"),
+                         errhint("Run the transaction again; never change that table.")));
+            }
+            pfree(DatumGetPointer(bytes));
+            one->dirty = false;
+        }
+    }
+    become_caller(before);
+    it->dirty_level = 0;
+}
+
+static void write_all(void) {
+    if (writing) {
+        return; /* what is written runs through the executor too */
+    }
+    for (firn_counted *it = opened; it != NULL; it = it->next) {
+        if (it->dirty_level != 0) {
+            writing = true;
+            PushActiveSnapshot(GetTransactionSnapshot());
+            write_one(it);
+            PopActiveSnapshot();
+            writing = false;
+        }
+    }
+}
+
+/* ---- IDs ------------------------------------------------------------------------------------- */
+
+Oid firn_counts_table(Oid function) {
+    Oid table = get_relname_relid("firn_job", get_func_namespace(function));
+    if (!OidIsValid(table)) {
+        firn_refuse(FIRN_EROW, "the table firn_job of the extension is gone: CREATE EXTENSION firn "
+                               "again, and give the job another name");
+    }
+    return table;
+}
+
+void firn_counts_name(char name[FIRN_COUNTS_SIZE], Oid table) {
+    Oid file = DatumGetObjectId(DirectFunctionCall1(pg_relation_filenode, ObjectIdGetDatum(table)));
+    snprintf(name, FIRN_COUNTS_SIZE, "%u/%u/%u", MyDatabaseId, table, file);
+}
+
+static bool is_text(const text *known, const text *given) {
+    size_t size = known != NULL ? VARSIZE_ANY_EXHDR(known) : 0;
+    return size == (given != NULL ? VARSIZE_ANY_EXHDR(given) : 0) &&
+           (size == 0 || memcmp(VARDATA_ANY(known), VARDATA_ANY(given), size) == 0);
+}
+
+firn_counted *firn_counted_find(text *scheme, text *name, text *options) {
+    firn_counted *it = opened;
+    if (spoiled) {
+        firn_refuse(FIRN_EBUSY, "a savepoint was rolled back while a job was counting: run the "
+                                "transaction again, and stamp rows by statements of their own");
+    }
+    while (it != NULL && !(is_text(it->scheme, scheme) && is_text(it->name, name) &&
+                           is_text(it->options, options))) {
+        it = it->next;
+    }
+    return it;
+}
+
+static text *keep(text *one) {
+    return one == NULL ? NULL : (text *)PG_DETOAST_DATUM_COPY(PointerGetDatum(one));
+}
+
+/* Another scheme or other options of the same job count in the same rows: one of them at a time. */
+static void close_other(const char *key) {
+    for (const firn_counted *it = opened; it != NULL; it = it->next) {
+        if (strcmp(it->key, key) == 0) {
+            write_all();
+            forget_all();
+            return;
+        }
+    }
+}
+
+firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, text *name,
+                                text *options, Oid table) {
+    HASHCTL control = {.keysize = sizeof(int64), .entrysize = sizeof(chunk)};
+    const firn_scheme *row = firn_job_scheme(job);
+    char key[sizeof opened->key];
+    snprintf(key, sizeof key, "%s\n%s", ns, text_to_cstring(name));
+    listen();
+    close_other(key);
+    if (room == NULL) {
+        room = AllocSetContextCreate(TopTransactionContext, "firn jobs", ALLOCSET_DEFAULT_SIZES);
+    }
+    MemoryContext before = MemoryContextSwitchTo(room);
+    firn_counted *it = palloc0(sizeof *it);
+    strlcpy(it->key, key, sizeof it->key);
+    it->ns = cstring_to_text(ns);
+    it->name = keep(name);
+    it->scheme = keep(scheme);
+    it->options = keep(options);
+    it->table = table;
+    while ((UINT64CONST(1) << it->chunk_bits) * row->tick_ns < CHUNK_S * UINT64CONST(1000000000)) {
+        it->chunk_bits++;
+    }
+    it->ahead = (uint64)firn_setting_max_shift_ms * 1000000 / row->tick_ns;
+    if (it->ahead >> it->chunk_bits > CHUNKS_AHEAD) {
+        firn_refuse(FIRN_ERANGE,
+                    "firn.max_shift_ms is %d, too much for a job with a name: at most %d",
+                    firn_setting_max_shift_ms, CHUNKS_AHEAD * CHUNK_S * 1000);
+    }
+    control.hcxt = room;
+    it->chunks = hash_create("firn counts", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+    MemoryContextSwitchTo(before);
+    it->job = job;
+    it->next = opened;
+    opened = it;
+    return it;
+}
+
+const firn_scheme *firn_counted_scheme(const firn_counted *it) {
+    return firn_job_scheme(it->job);
+}
+
+void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id) {
+    const firn_scheme *scheme = firn_job_scheme(it->job);
+    firn_error error;
+    int64_t shift_ns;
+    uint64 tick;
+    FIRN_CHECK(firn_scheme_tick(scheme, time, &tick, &error));
+    int64 first = (int64)(tick >> it->chunk_bits),
+          last = (int64)((tick + it->ahead) >> it->chunk_bits);
+    for (int64 i = first; i <= last; i++) {
+        (void)load(it, i);
+    }
+    FIRN_CHECK(firn_job_next(it->job, time, id, &shift_ns, &error));
+    uint64 at = tick + (uint64)shift_ns / scheme->tick_ns;
+    chunk *one = load(it, (int64)(at >> it->chunk_bits));
+    count(one, (uint32)(at & ((UINT64CONST(1) << it->chunk_bits) - 1)), 1);
+    one->dirty = true;
+    if (it->dirty_level == 0) {
+        it->dirty_level = GetCurrentTransactionNestLevel();
+    }
+}
