@@ -88,7 +88,7 @@ typedef struct waiter {
 
 static struct {
     loop *loops[LOOPS_MAX];
-    int count;
+    _Atomic int count; /* the loops that are there run while others are made */
     bool with_tls;
     int64_t stop_ms;
     _Atomic bool is_ending;
@@ -1028,6 +1028,11 @@ static void begin_end(loop *it) {
         on_connection(&it->polls[i], 0, UV_READABLE);
     }
     it->is_ending = true;
+    while (!chain_is_alone(&it->penalties)) { /* who guesses tokens does not hold up the end */
+        connection *one = first_of(&it->penalties);
+        chain_remove(&one->queue);
+        connection_close(one);
+    }
     it->end_ms = now_ms(it) + door.stop_ms;
     uv_timer_stop(&it->accepting);
     for (int i = 0; i < it->listener_count; i++) {
@@ -1105,7 +1110,8 @@ static int open_loop(listener all[], int listeners, int i, int count) {
         code = FIRN_ESYSTEM;
     }
     if (code == FIRN_OK) {
-        door.loops[door.count++] = it;
+        door.loops[door.count] = it;
+        door.count++;
     }
     return code; /* one that failed is left as it is: the server does not start */
 }
