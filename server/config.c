@@ -98,7 +98,7 @@ static int read_flag(flags *to, const char *flag, const char *next, bool *used, 
 static bool read_run(config *it, const char *flag) {
     static const struct {
         const char *flag;
-        int run;
+        unsigned run;
     } runs[] = {
         {"--print-config", RUN_PRINT}, {"--check-config", RUN_CHECK},
         {"--help", RUN_HELP},          {"-h", RUN_HELP},

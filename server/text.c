@@ -26,7 +26,7 @@ char *text_room(text_out *to, size_t size) {
 }
 
 void text_add(text_out *to, const char *bytes, size_t size) {
-    char *at = text_room(to, size);
+    char *at = size > 0 ? text_room(to, size) : NULL; /* there may be no room at all yet */
     if (at != NULL) {
         memcpy(at, bytes, size);
         to->length += size;

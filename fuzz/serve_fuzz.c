@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzzes what is behind a parsed request: targets, headers and bodies of HTTP, and commands of Redis
+ * clients, down to a store in memory and back to the reply. An input that begins with '*' is commands;
+ * any other is a method, a target, lines of a header, an empty line and a body, handed over as
+ * libmicrohttpd does, whose functions are played here. Each request has exactly one reply that can be
+ * read: JSON is JSON, and RESP is RESP. */
+#include "commands.h"
+#include "config.h"
+#include "console.h"
+#include "exchange.h"
+#include "log.h"
+#include "server.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { WORDS_MOST = 128, WAIT_S = 20 };
+
+/* ---- libmicrohttpd --------------------------------------------------------------------------- */
+
+struct MHD_Response {
+    char *bytes;
+    size_t size;
+    char type[64];
+    int used; /* its makers and its senders */
+};
+
+typedef struct text_pair {
+    enum MHD_ValueKind kind;
+    char *key, *value; /* value NULL: a parameter without '=' */
+} text_pair;
+
+struct MHD_Connection {
+    text_pair pairs[WORDS_MOST];
+    size_t count;
+    int replies;
+    unsigned status;
+    struct MHD_Response *reply;
+    sem_t resumed;
+};
+
+const console_file console_files[] = {{"index.html", "text/html", (const unsigned char *)"", 0},
+                                      {NULL, NULL, NULL, 0}};
+
+int MHD_get_connection_values_n(struct MHD_Connection *it, enum MHD_ValueKind kind,
+                                MHD_KeyValueIteratorN each, void *self) {
+    int count = 0;
+    for (size_t i = 0; i < it->count; i++) {
+        const text_pair *at = &it->pairs[i];
+        if (at->kind == kind) {
+            size_t size = at->value != NULL ? strlen(at->value) : 0;
+            count++;
+            if (each != NULL &&
+                each(self, kind, at->key, strlen(at->key), at->value, size) != MHD_YES) {
+                break;
+            }
+        }
+    }
+    return count;
+}
+
+static struct MHD_Response *make_reply(size_t size, const void *bytes) {
+    struct MHD_Response *it = calloc(1, sizeof *it);
+    assert(it != NULL);
+    it->bytes = malloc(size + 1);
+    assert(it->bytes != NULL);
+    memcpy(it->bytes, bytes, size);
+    it->size = size;
+    it->used = 1;
+    return it;
+}
+
+struct MHD_Response *MHD_create_response_from_buffer(size_t size, void *bytes,
+                                                     enum MHD_ResponseMemoryMode mode) {
+    struct MHD_Response *it = make_reply(size, bytes);
+    if (mode == MHD_RESPMEM_MUST_FREE) {
+        free(bytes);
+    }
+    return it;
+}
+
+enum MHD_Result MHD_add_response_header(struct MHD_Response *it, const char *name,
+                                        const char *value) {
+    assert(strpbrk(name, "\r\n: ") == NULL && strpbrk(value, "\r\n") == NULL);
+    if (strcmp(name, "Content-Type") == 0) {
+        snprintf(it->type, sizeof it->type, "%s", value);
+    }
+    return MHD_YES;
+}
+
+void MHD_destroy_response(struct MHD_Response *it) {
+    if (--it->used == 0) {
+        free(it->bytes);
+        free(it);
+    }
+}
+
+enum MHD_Result MHD_queue_response(struct MHD_Connection *it, unsigned status,
+                                   struct MHD_Response *reply) {
+    it->replies++;
+    it->status = status;
+    it->reply = reply;
+    reply->used++;
+    return MHD_YES;
+}
+
+const char *MHD_get_reason_phrase_for(unsigned status) {
+    return status < 400 ? "OK" : "Problem";
+}
+
+void MHD_resume_connection(struct MHD_Connection *it) {
+    sem_post(&it->resumed);
+}
+
+void MHD_suspend_connection(struct MHD_Connection *it) {
+    (void)it;
+}
+
+/* ---- the door -------------------------------------------------------------------------------- */
+
+static http_loop loop;
+static listener place = {.address = "127.0.0.1:7380"};
+
+int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+bool door_is_crowded(void) {
+    return false;
+}
+
+void door_hold(exchange *it, size_t size) {
+    it->held += size;
+}
+
+void door_trust(exchange *it) {
+    (void)it;
+}
+
+bool door_trusts(const exchange *it) {
+    (void)it;
+    return true;
+}
+
+address_key door_address(const exchange *it) {
+    (void)it;
+    return (address_key){0};
+}
+
+void door_park(exchange *it, enum stage stage, int64_t wake_ns) {
+    it->stage = stage;
+    it->wake_ns = wake_ns;
+    it->is_parked = true;
+}
+
+static void wait_for_post(sem_t *bell) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_S;
+    int code;
+    do {
+        code = sem_timedwait(bell, &until);
+    } while (code != 0 && errno == EINTR);
+    assert(code == 0); /* nothing that was sent to a keeper is lost */
+}
+
+/* ---- once ------------------------------------------------------------------------------------ */
+
+static void begin(void) {
+    firn_error error;
+    settings set = {.wait_ms = 1, .connections_most = 1000, .replies_mib = 64};
+    log_set(LOG_LEVEL_ERROR, false);
+    server_begin();
+    assert(settings_put(&set, &error) == FIRN_OK);
+    assert(catalog_begin("memory:", 64, 64, 8, &error) == FIRN_OK);
+    assert(catalog_add_generator("orders", "snowflake", "node=3", NULL, NULL, NULL, &error) == 0);
+    assert(catalog_add_generator("users", "typeid", "", NULL, NULL, "user", &error) == 0);
+    assert(catalog_add_segment("bills", "step=10 end=1000000", NULL, &error) == 0);
+    catalog_allow_block(1000);
+    assert(catalog_begun(&error) == FIRN_OK);
+    loop.worker = worker_new(true);
+    loop.listener = &place;
+    pthread_mutex_init(&loop.lock, NULL);
+}
+
+/* ---- HTTP ------------------------------------------------------------------------------------ */
+
+static char *copy(const char *text, size_t size) {
+    char *it = malloc(size + 1); /* its end is the end of the memory */
+    assert(it != NULL);
+    memcpy(it, text, size);
+    it[size] = '\0';
+    return it;
+}
+
+static void add(struct MHD_Connection *to, enum MHD_ValueKind kind, const char *text, size_t size,
+                char mark) {
+    const char *end = memchr(text, mark, size);
+    size_t key = end != NULL ? (size_t)(end - text) : size;
+    if (to->count == WORDS_MOST || memchr(text, '\0', size) != NULL) {
+        return;
+    }
+    size_t skip = key + (end != NULL);
+    while (kind == MHD_HEADER_KIND && skip < size && text[skip] == ' ') {
+        skip++;
+    }
+    to->pairs[to->count++] =
+        (text_pair){kind, copy(text, key), end != NULL ? copy(text + skip, size - skip) : NULL};
+}
+
+static void add_query(struct MHD_Connection *to, const char *text, size_t size) {
+    while (size > 0) {
+        const char *end = memchr(text, '&', size);
+        size_t length = end != NULL ? (size_t)(end - text) : size;
+        add(to, MHD_GET_ARGUMENT_KIND, text, length, '=');
+        length += end != NULL;
+        text += length;
+        size -= length;
+    }
+}
+
+static void check_reply(const struct MHD_Connection *it) {
+    assert(it->replies == 1);
+    assert(it->status >= 200 && it->status < 600);
+    if (strstr(it->reply->type, "json") != NULL && it->reply->size > 0) {
+        json_error_t why;
+        json_t *read = json_loadb(it->reply->bytes, it->reply->size, JSON_DECODE_ANY, &why);
+        assert(read != NULL);
+        json_decref(read);
+    }
+}
+
+/* One that is parked waits for its keeper, or for no longer than a moment. */
+static void go_on(exchange *it) {
+    enum MHD_Result result = MHD_YES;
+    for (int i = 0; i < 10 && it->connection->replies == 0 && result == MHD_YES; i++) {
+        if (it->is_parked && it->stage == STAGE_ERRAND) {
+            wait_for_post(&it->connection->resumed);
+        } else if (it->is_parked) {
+            it->until_ns = 1;
+        }
+        it->is_parked = false;
+        result = exchange_go_on(it);
+    }
+}
+
+static void ask_http(const char *text, size_t size) {
+    struct MHD_Connection connection = {.count = 0};
+    exchange *it = calloc(1, sizeof *it);
+    char method[16] = "", *target;
+    assert(it != NULL);
+    size_t line = strcspn(text, "\n"), blank = strcspn(text, " \n");
+    line = line < size ? line : size;
+    blank = blank < line ? blank : line;
+    snprintf(method, sizeof method, "%.*s", (int)blank, text);
+    size_t from = blank < line ? blank + 1 : line, length = line - from;
+    target = copy(text + from, length);
+    char *query = strchr(target, '?');
+    if (query != NULL) {
+        *query = '\0';
+        add_query(&connection, query + 1, length - (size_t)(query + 1 - target));
+    }
+    size_t at = line < size ? line + 1 : size;
+    while (at < size) {
+        size_t rest = strcspn(text + at, "\n");
+        rest = rest < size - at ? rest : size - at;
+        if (rest == 0) {
+            at++;
+            break;
+        }
+        add(&connection, MHD_HEADER_KIND, text + at, rest, ':');
+        at += rest + (at + rest < size);
+    }
+    add(&connection, MHD_HEADER_KIND, "Host: localhost", strlen("Host: localhost"), ':');
+    sem_init(&connection.resumed, 0, 0);
+    it->loop = &loop;
+    it->connection = &connection;
+    it->path = target;
+    it->began_ns = now_ns();
+    exchange_begin(it, method, "HTTP/1.1");
+    if (connection.replies == 0 && at < size) {
+        for (size_t piece; at < size; at += piece) {
+            piece = size - at < 7 ? size - at : 7;
+            assert(body_keep(it, text + at, piece));
+        }
+    }
+    go_on(it);
+    check_reply(&connection);
+    exchange_end(it);
+    MHD_destroy_response(connection.reply);
+    if (it->usual.made != NULL) {
+        MHD_destroy_response(it->usual.made);
+    }
+    for (size_t i = 0; i < connection.count; i++) {
+        free(connection.pairs[i].key);
+        free(connection.pairs[i].value);
+    }
+    sem_destroy(&connection.resumed);
+    free(target);
+    free(it);
+}
+
+/* ---- RESP ------------------------------------------------------------------------------------ */
+
+static const char *skip_line(const char *at, const char *end) {
+    const char *stop = memmem(at, (size_t)(end - at), "\r\n", 2);
+    assert(stop != NULL);
+    return stop + 2;
+}
+
+/* Behind one reply; it is whole. */
+static const char *skip_reply(const char *at, const char *end, int depth) {
+    assert(at < end && depth < 32);
+    char mark = *at;
+    long long count = atoll(at + 1);
+    at = skip_line(at, end);
+    switch (mark) {
+    case '+':
+    case '-':
+    case ':':
+    case '_':
+    case '#':
+    case ',':
+        return at;
+    case '$':
+    case '=':
+        if (count < 0) {
+            return at;
+        }
+        assert(count + 2 <= end - at && memcmp(at + count, "\r\n", 2) == 0);
+        return at + count + 2;
+    case '*':
+    case '~':
+    case '%':
+        for (long long i = 0; i < (mark == '%' ? 2 * count : count); i++) {
+            at = skip_reply(at, end, depth + 1);
+        }
+        return at;
+    default:
+        abort();
+    }
+}
+
+static void post(void *bell) {
+    sem_post(bell);
+}
+
+static void answer(question *ask, resp_out *out) {
+    firn_error error = {0, ""};
+    reply of = {0};
+    int code = request_answer(&ask->request, 1, &of, &error);
+    sent_errand *sent = NULL;
+    for (int i = 0; i < 4 && code == REQUEST_ERRAND; i++) {
+        sem_t bell;
+        sem_init(&bell, 0, 0);
+        sent_free(sent);
+        sent = NULL;
+        code = request_send(&ask->request, post, &bell, &sent, &error);
+        if (code == FIRN_OK) {
+            wait_for_post(&bell);
+            code = request_finish(sent, &of, &error);
+        }
+        sem_destroy(&bell);
+        code = code == REQUEST_LATER ? request_answer(&ask->request, 1, &of, &error) : code;
+    }
+    if (code == FIRN_OK) {
+        command_reply(ask, &of, out);
+    } else {
+        command_refuse(&ask->request, &error, out);
+    }
+    sent_free(sent);
+}
+
+static void ask_resp(const char *text, size_t size) {
+    static resp_command said;
+    static question ask;
+    client me = {.worker = loop.worker};
+    resp_out out = {0};
+    client_begin(&me);
+    client_enter(&me);
+    for (size_t at = 0; at < size;) {
+        if (resp_read(&said, text + at, size - at, &resp_limits_client) != RESP_COMMAND) {
+            break;
+        }
+        out.version = me.version;
+        enum outcome outcome =
+            said.count == 0 ? COMMAND_CLOSE : command_run(&me, &said, &ask, &out);
+        if (said.count == 0) {
+            at += said.size;
+            continue;
+        }
+        if (outcome == COMMAND_ASK) {
+            answer(&ask, &out);
+        } else if (outcome == COMMAND_QUEUE) {
+            assert(batch_keep(&me.batch, text + at, said.size));
+            resp_status(&out, "QUEUED");
+        }
+        assert(!out.failed);
+        if (me.batch.runs) { /* its replies would follow the head */
+            me.batch.runs = false;
+        } else if (outcome != COMMAND_PENALTY) {
+            assert(skip_reply(out.text, out.text + out.length, 0) == out.text + out.length);
+        }
+        resp_out_free(&out);
+        at += said.size;
+        if (outcome == COMMAND_CLOSE) {
+            break;
+        }
+    }
+    client_leave(&me);
+    resp_out_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static bool begun;
+    if (!begun) {
+        begin();
+        begun = true;
+    }
+    char *text = copy((const char *)data, size);
+    if (size > 0 && text[0] == '*') {
+        ask_resp(text, size);
+    } else if (size > 0) {
+        ask_http(text, size);
+    }
+    free(text);
+    return 0;
+}
