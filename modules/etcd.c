@@ -355,20 +355,30 @@ static CURLcode post(call *it, size_t at, const char *path, int64_t call_ms, lon
 
 enum { CODE_NONE = -1, CODE_INVALID = 3, CODE_DENIED = 7, CODE_UNAUTHENTICATED = 16 };
 
-/* What etcd says instead of carrying a transaction out, by its gRPC code or its text; any other
- * failure leaves it open: without space, for one, etcd says so after it carried out the write that
- * took the last of it. `other`: another member may do it. */
+#define LOGIN_CURE "give USER:PASSWORD@ in the URL, password-file= or ETCDCTL_USER"
+
+/* What etcd says instead of carrying a transaction out, by its gRPC code or its text, and the cure; any
+ * other failure leaves it open. So does a lack of space, which etcd tells after it carried out the write
+ * that took the last of it. `other`: another member may do it. */
 static const struct refusal {
     int code; /* 0: any */
     const char *text;
-    bool other;
+    bool other, open;
+    const char *what, *cure;
 } refusals[] = {
-    {CODE_INVALID, "", false},
-    {CODE_DENIED, "", false},
-    {0, "etcdserver: too many requests", false},
-    {CODE_UNAUTHENTICATED, "", false},
-    {0, "etcdserver: no leader", true},
-    {0, "not supported for learner", true},
+    {0, "user name is empty", false, false, "wants a user", LOGIN_CURE},
+    {0, "invalid user ID or password", false, false, "refuses the login",
+     "look at user and password"},
+    {0, "authentication is not enabled", false, false, "has no users", "leave USER:PASSWORD@ out"},
+    {0, "space exceeded", false, true, "has no space left",
+     "run etcdctl compact, defrag and alarm disarm"},
+    {CODE_DENIED, "", false, false, "lacks a right",
+     "etcdctl role grant-permission readwrite on the prefix"},
+    {CODE_INVALID, "", false, false, NULL, NULL},
+    {0, "etcdserver: too many requests", false, false, NULL, "ask again"},
+    {CODE_UNAUTHENTICATED, "", false, false, "refuses the login", "look at user and password"},
+    {0, "etcdserver: no leader", true, false, "has no leader", "bring its members back"},
+    {0, "not supported for learner", true, false, NULL, "name the voting members"},
 };
 
 typedef struct outcome {
@@ -376,13 +386,15 @@ typedef struct outcome {
     int grpc; /* etcd's, or CODE_NONE */
     bool other;
     char why[100];
+    const char *what, *cure; /* or NULL */
 } outcome;
 
 static outcome refusal_of(const json_t *answer, long status) {
     const char *text = json_string_value(json_object_get(answer, "error"));
     json_t *code = json_object_get(answer, "code");
     outcome out = {FIRN_EUNKNOWN, json_is_integer(code) ? (int)json_integer_value(code) : CODE_NONE,
-                   false, ""};
+                   false,         "",
+                   NULL,          NULL};
     if (text == NULL) {
         snprintf(out.why, sizeof out.why, "HTTP status %ld", status);
         out.code = status >= 400 && status < 500 ? FIRN_ESTORE : FIRN_EUNKNOWN;
@@ -395,8 +407,10 @@ static outcome refusal_of(const json_t *answer, long status) {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         if ((refusals[i].code == 0 || refusals[i].code == out.grpc) &&
             strstr(text, refusals[i].text) != NULL) {
-            out.code = FIRN_ESTORE;
+            out.code = refusals[i].open ? FIRN_EUNKNOWN : FIRN_ESTORE;
             out.other = refusals[i].other;
+            out.what = refusals[i].what;
+            out.cure = refusals[i].cure;
             break;
         }
     }
@@ -406,7 +420,7 @@ static outcome refusal_of(const json_t *answer, long status) {
 /* One attempt; fills *answer on FIRN_OK. */
 static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, json_t **answer) {
     long status = 0;
-    outcome out = {FIRN_OK, CODE_NONE, false, ""};
+    outcome out = {FIRN_OK, CODE_NONE, false, "", NULL, NULL};
     it->got = 0;
     CURLcode result = post(it, at, path, call_ms, &status);
     if (it->forked) {
@@ -417,6 +431,10 @@ static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, j
         out.code = it->begun ? FIRN_EUNKNOWN : FIRN_ESTORE;
         out.other = out.code == FIRN_ESTORE;
         snprintf(out.why, sizeof out.why, "%s", curl_easy_strerror(result));
+        if (result == CURLE_PEER_FAILED_VERIFICATION) {
+            out.what = "is not who it should be";
+            out.cure = "look at its certificate, or name its authority by ca=FILE";
+        }
         return out;
     }
     *answer = it->got > 0 ? json_loadb(it->answer, it->got, 0, NULL) : NULL;
@@ -432,17 +450,18 @@ static int tell(const store *self, const outcome *out, firn_error *error) {
     switch (out->code) {
     case FIRN_EUNKNOWN:
         return module_fail(error, FIRN_EUNKNOWN,
-                           "store %.60s did not answer (%.60s), perhaps after it did what it was "
-                           "asked: ask again with the same grant",
-                           self->url.shown, out->why);
+                           "store %.60s %s (%.40s), perhaps after it did what it was asked: %s",
+                           self->url.shown, out->what != NULL ? out->what : "did not answer",
+                           out->why,
+                           out->cure != NULL ? out->cure : "ask again with the same grant");
     case FIRN_EFORKED:
         return module_fail(error, FIRN_EFORKED,
                            "this process was forked while the store was at work: call exec, or "
                            "fork between calls");
     default:
-        return module_fail(error, FIRN_ESTORE,
-                           "store %.60s cannot be used (%.80s): start it, or look at its log",
-                           self->url.shown, out->why);
+        return module_fail(error, FIRN_ESTORE, "store %.60s %s (%.50s): %s", self->url.shown,
+                           out->what != NULL ? out->what : "cannot be used", out->why,
+                           out->cure != NULL ? out->cure : "start it, or look at its log");
     }
 }
 
@@ -455,7 +474,7 @@ static int ask_hosts(store *self, const char *path, const char *body, const char
     const size_t hosts = self->url.host_count;
     const int64_t share_ms = write ? self->call_ms : self->call_ms / (int64_t)hosts;
     bool reached = false;
-    outcome out = {FIRN_ESTORE, CODE_NONE, false, ""};
+    outcome out = {FIRN_ESTORE, CODE_NONE, false, "", NULL, NULL};
     for (size_t i = 0; i < hosts; i++) {
         call it = {.store = self, .body = body, .length = strlen(body), .sent_point = sent_point};
         out = attempt(&it, self->host, path, share_ms, answer);

@@ -255,6 +255,10 @@ static const struct {
     {"23514", "met a mark past 2^62", "look at its tables (docs/stores.md)"},
     {"40001", "was changed by others all the time", "ask again"},
     {"40P01", "was changed by others all the time", "ask again"},
+    {"26000", "changes sessions",
+     "let the pooler keep one for each connection (pool_mode=session)"},
+    {"42P05", "changes sessions",
+     "let the pooler keep one for each connection (pool_mode=session)"},
 };
 
 /* The first line of what libpq says, without where it tried to connect to, which the URL says. */
@@ -620,6 +624,36 @@ static bool says(const PGresult *result, int column) {
     return cell(result, 0, column)[0] == 't';
 }
 
+static int pooled(const store *s, firn_error *error) {
+    return module_fail(
+        error, FIRN_ESTORE,
+        "store %.60s changes sessions between statements: let the pooler keep one for "
+        "each connection (pool_mode=session)",
+        where(s));
+}
+
+/* A pooler tells another number of the server's process than the process does. Does it give the same
+ * process to a second connection, while this one lasts? If it has no second one, nobody knows, and the
+ * statements themselves find out. */
+static int check_pooler(store *s, size_t host, firn_error *error) {
+    static const char text[] = "SELECT pg_backend_pid()";
+    store other = *s;
+    PGresult *result = NULL;
+    enum outcome outcome;
+    if (strtol(s->backend, NULL, 10) == PQbackendPID(s->db)) {
+        return FIRN_OK;
+    }
+    other.db = NULL;
+    int code = reach(&other, host, module_now_ms() + s->link.connect_ms / 2 + 1, NULL);
+    if (code == FIRN_OK) {
+        code = tell(&other, text, &result, &outcome, NULL);
+    }
+    bool shared = code == FIRN_OK && strcmp(cell(result, 0, 0), s->backend) == 0;
+    PQclear(result);
+    drop(&other);
+    return shared ? pooled(s, error) : FIRN_OK;
+}
+
 static int replaced(const store *s, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
                        "store %.60s: table %.48s_mark was dropped or made anew, its marks are "
@@ -746,6 +780,9 @@ static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error)
     int code = reach(s, host, deadline_ms, error);
     if (code == FIRN_OK) {
         code = greet(s, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_pooler(s, host, error);
     }
     if (code == FIRN_OK) {
         code = check_last(s, error);
@@ -946,10 +983,7 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
     }
     if (!says(answer, 4)) {
         drop(s);
-        return module_fail(error, FIRN_ESTORE,
-                           "store %.60s changes sessions between statements: let the pooler keep "
-                           "one for each connection (pool_mode=session)",
-                           where(s));
+        return pooled(s, error);
     }
     if (!says(answer, 5)) {
         drop(s);

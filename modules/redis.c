@@ -350,11 +350,12 @@ static bool is_address(const char *name) {
     return strchr(name, ':') != NULL || strspn(name, "0123456789.") == strlen(name);
 }
 
-/* NULL: encrypted, and the other end is who it should be. Else the reason. */
-static const char *secure(store *self, const module_host *host, int64_t deadline_ms) {
-    if (gnutls_init(&self->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL) != 0) {
+/* 0: encrypted, and the other end is who it should be. Else GnuTLS's reason. */
+static int secure(store *self, const module_host *host, int64_t deadline_ms) {
+    int result = gnutls_init(&self->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
+    if (result != 0) {
         self->session = NULL;
-        return "GnuTLS cannot begin";
+        return result;
     }
     gnutls_set_default_priority(self->session);
     gnutls_credentials_set(self->session, GNUTLS_CRD_CERTIFICATE, self->trust);
@@ -366,17 +367,14 @@ static const char *secure(store *self, const module_host *host, int64_t deadline
     }
     gnutls_transport_set_int(self->session, self->fd);
     for (;;) {
-        int result = gnutls_handshake(self->session);
-        if (result == 0) {
-            return NULL;
-        }
-        if (result != GNUTLS_E_AGAIN && gnutls_error_is_fatal(result)) {
-            return gnutls_strerror(result);
+        result = gnutls_handshake(self->session);
+        if (result == 0 || (result != GNUTLS_E_AGAIN && gnutls_error_is_fatal(result))) {
+            return result;
         }
         if (result == GNUTLS_E_AGAIN &&
             !await(self->fd, gnutls_record_get_direction(self->session) == 1 ? POLLOUT : POLLIN,
                    deadline_ms)) {
-            return "the TLS handshake takes too long";
+            return GNUTLS_E_TIMEDOUT;
         }
     }
 }
@@ -583,15 +581,34 @@ static int hello(store *self, int64_t deadline_ms, firn_error *error) {
     return code;
 }
 
+/* The other end is not who it should be, or does not take us: what is wrong, and the cure. */
+static int insecure(store *self, int result, firn_error *error) {
+    gnutls_datum_t said = {NULL, 0};
+    if (result == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR &&
+        gnutls_certificate_verification_status_print(
+            gnutls_session_get_verify_cert_status(self->session),
+            gnutls_certificate_type_get(self->session), &said, 0) == 0) {
+        module_fail(error, FIRN_ESTORE,
+                    "store %.40s is not who it should be (%.70s): look at its certificate, or name "
+                    "its authority by ca=FILE",
+                    self->url.shown, (const char *)said.data);
+        gnutls_free(said.data);
+        return FIRN_ESTORE;
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s speaks no TLS with us (%.60s): look at tls=, cert= and key=",
+                       self->url.shown, gnutls_strerror(result));
+}
+
 static int connect_address(store *self, const module_host *host, const struct addrinfo *to,
                            int64_t deadline_ms, firn_error *error) {
     self->fd = dial(to, deadline_ms);
     if (self->fd < 0) {
         return failed(self, error, strerror(errno));
     }
-    const char *why = self->tls ? secure(self, host, deadline_ms) : NULL;
-    if (why != NULL) {
-        return failed(self, error, why);
+    int result = self->tls ? secure(self, host, deadline_ms) : 0;
+    if (result != 0) {
+        return insecure(self, result, error);
     }
     self->reader = redisReaderCreate();
     if (self->reader == NULL) {

@@ -242,6 +242,27 @@ static void a_lost_namespace_is_guarded(void **state) {
     firn_store_close(store);
 }
 
+/* A full store says so, and works again once there is room. */
+static void no_space_is_left(void **state) {
+    (void)state;
+    engine *it = needed("etcd", 8, "--quota-backend-bytes 300000");
+    firn_store *store = open_store("%s", it->url);
+    char name[40], value[3001];
+    drawn(store, "snow", 1, 0, 0);
+    memset(value, 'A', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    const char *answer = "";
+    for (int i = 0; i < 400 && strstr(answer, "space exceeded") == NULL; i++) {
+        encode(name, "filler");
+        answer =
+            post(url_port(it->url), "/v3/kv/put", "{\"key\":\"%s\",\"value\":\"%s\"}", name, value);
+    }
+    assert_non_null(strstr(answer, "space exceeded"));
+    not_drawn(store, "snow", 2, FIRN_EUNKNOWN, "has no space left");
+    not_drawn(store, "snow", 3, FIRN_EUNKNOWN, "alarm disarm");
+    firn_store_close(store);
+}
+
 static void three_members(void **state) {
     (void)state;
     engine *three = needed("etcd3", 1, "");
@@ -299,10 +320,12 @@ static void logins(void **state) {
     post(port, "/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
     assert_non_null(strstr(post(port, "/v3/auth/enable", "{}"), "200 OK"));
     firn_store *store = open_store("%s", it->url);
-    not_drawn(store, "snow", 1, FIRN_ESTORE, "user name is empty");
+    not_drawn(store, "snow", 1, FIRN_ESTORE, "wants a user (etcdserver: user name is empty)");
+    not_drawn(store, "snow", 1, FIRN_ESTORE, "give USER:PASSWORD@ in the URL");
     firn_store_close(store);
     snprintf(url, sizeof url, "etcd://root:secretly@127.0.0.1:%d", port);
     not_opened(url, "authentication failed");
+    not_opened(url, "refuses the login");
     store = open_store("etcd://root:secret@127.0.0.1:%d", port);
     drawn(store, "snow", 1, 0, 0);
     assert_true(engine_do(it, "restart", 0)); /* which forgets every token */
@@ -375,7 +398,7 @@ static void by_tls(void **state) {
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?tls=1&%s", port, more);
     not_opened(url, "certificate"); /* nobody whom this machine trusts made it */
     snprintf(url, sizeof url, "etcd://localhost:%d?tls=1&ca=%s/ca.pem&%s", port, folder, more);
-    not_opened(url, "cannot be used"); /* it is another's */
+    not_opened(url, "is not who it should be");
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?tls=1&ca=%s/ca.pem", port, folder);
     not_opened(url, "cannot be used"); /* the server wants to know who asks */
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?ca=%s/ca.pem", port, folder);
@@ -617,6 +640,7 @@ int main(void) {
         {"a new cluster keeps its marks", a_new_cluster_keeps_its_marks, 0, 0, 0},
         {"after old data came back the guard holds", old_data_are_guarded, 0, 0, 0},
         {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},
+        {"a store without space says so", no_space_is_left, 0, 0, 0},
         {"three members: the leader killed, the quorum lost and back", three_members, 0, 0, 0},
         {"three members: one of them stalls", a_stalled_member, 0, 0, 0},
         {"logins by URL and environment; a token that expired; no message has them", logins, 0, 0,

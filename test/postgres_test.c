@@ -256,6 +256,52 @@ static void rewritten_and_reloaded(void **state) {
     firn_store_close(store);
 }
 
+/* A pooler before the server, in one of its modes. False: it is not installed. It lies with the
+ * engine's data, which its user may read. */
+static bool begin_pooler(const char *mode, int port) {
+    return run("command -v pgbouncer >/dev/null || exit 1; cd '%s/data/' &&"
+               " printf '%%s\n' '[databases]' 'postgres = host=127.0.0.1 port=%d user=firn'"
+               " '[pgbouncer]' 'listen_port = %d' 'listen_addr = 127.0.0.1' 'auth_type = any'"
+               " 'pool_mode = %s' 'unix_socket_dir =' \"pidfile = $PWD/%s.pid\""
+               " \"logfile = $PWD/%s.log\" >%s.ini &&"
+               " chmod 644 %s.ini && user= && if [ \"$(id -u)\" = 0 ]; then user='-u nobody'; fi &&"
+               " { timeout %d pgbouncer -q $user %s.ini >/dev/null 2>&1 </dev/null & }",
+               server->folder, url_port(server->url), port, mode, mode, mode, mode, mode,
+               8 * PATIENCE_S, mode) &&
+           run("for i in $(seq %d); do bash -c 'exec 3<>/dev/tcp/127.0.0.1/%d' 2>/dev/null && exit "
+               "0;"
+               " sleep 0.1; done; exit 1",
+               10 * PATIENCE_S, port);
+}
+
+static void end_pooler(const char *mode) {
+    assert_true(run("kill $(cat '%s/data/%s.pid')", server->folder, mode));
+}
+
+static void poolers(void **state) {
+    static const char *const modes[] = {"transaction", "statement", "session"};
+    const char *strict = getenv("CI");
+    char url[200];
+    (void)state;
+    url_of("pooled", "");
+    for (size_t i = 0; i < 3; i++) {
+        int port = free_port();
+        if (!begin_pooler(modes[i], port)) {
+            assert_true(i == 0 && (strict == NULL || strcmp(strict, "true") != 0));
+            skip();
+        }
+        snprintf(url, sizeof url, "postgres://firn@127.0.0.1:%d/postgres?table=pooled", port);
+        if (i < 2) {
+            not_opened(url, "pool_mode=session");
+        } else {
+            firn_store *store = open_store("%s", url);
+            drawn(store, "p", 1, 0, 0);
+            firn_store_close(store);
+        }
+        end_pooler(modes[i]);
+    }
+}
+
 /* The copy of a database has the same numbers of tables. */
 static void copied_databases(void **state) {
     char url[200];
@@ -548,6 +594,7 @@ int main(void) {
         {"a rewritten table is the same, a reloaded one is not", rewritten_and_reloaded, NULL, NULL,
          NULL},
         {"a copied database is another engine", copied_databases, NULL, NULL, NULL},
+        {"a pooler that shares sessions is refused when it is opened", poolers, NULL, NULL, NULL},
         {"marks that are gone are noticed while connected", marks_lost_behind_the_back, NULL, NULL,
          NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},

@@ -321,13 +321,14 @@ static void by_tls(void **state) {
     firn_store_close(store);
     firn_store_close(open_store("rediss://127.0.0.1:%d/?verify=0&%s", port, more));
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?%s", port, more);
-    not_opened(url, "certificate"); /* nobody whom this machine trusts made it */
+    not_opened(url, "The certificate is NOT trusted"); /* nobody whom this machine trusts made it */
+    not_opened(url, "ca=FILE");
     snprintf(url, sizeof url, "rediss://localhost:%d/?ca=%s/ca.pem&%s", port, folder, more);
     not_opened(url, "certificate"); /* it is another's */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "cannot be used"); /* the server wants to know who asks */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout_ms=300", url_port(it->url));
-    not_opened(url, "cannot be used"); /* no TLS there */
+    not_opened(url, "speaks no TLS"); /* it is the port of the others */
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "tls=1");
     assert_true(run("rm -r '%s'", folder));
