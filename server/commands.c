@@ -418,7 +418,7 @@ static enum outcome enter(client *it, word token, resp_out *out) {
         it->failures = 0;
         return COMMAND_ASK;
     }
-    guess_note(it->key, it->worker);
+    guess_note(it->key, it->worker, guess == GUESS_WAITS);
     if (guess == GUESS_WAITS) {
         return refuse_token(it, out);
     }

@@ -111,7 +111,7 @@ static enum role role_of(exchange *it, bool *wrong) {
         door_trust(it);
     } else if (!it->guessed) {
         it->guessed = true;
-        guess_note(door_address(it), it->loop->worker);
+        guess_note(door_address(it), it->loop->worker, it->stage == STAGE_DELAYED);
     }
     return role;
 }

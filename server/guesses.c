@@ -47,13 +47,13 @@ static int64_t *count_of(address_key from) {
     return count;
 }
 
-void guess_note(address_key from, worker *at) {
+void guess_note(address_key from, worker *at, bool waited) {
     static log_gate gate;
     char count[LOG_COUNT_SIZE], address[ADDRESS_TEXT_SIZE];
     meter_add(&at->meter.wrong_tokens, 1);
     pthread_mutex_lock(&table.lock);
     int64_t *known = count_of(from);
-    *known += *known < MOST;
+    *known += !waited && *known < MOST;
     pthread_mutex_unlock(&table.lock);
     if (log_gate_opens(&gate, count)) {
         address_write(address, from);
@@ -64,7 +64,8 @@ void guess_note(address_key from, worker *at) {
 
 int64_t guess_delay_ms(address_key from) {
     pthread_mutex_lock(&table.lock);
-    int64_t count = *count_of(from);
+    int64_t *known = count_of(from), count = *known;
+    *known += count > FREE && count < MOST; /* as if it were wrong: many come at once */
     pthread_mutex_unlock(&table.lock);
     return count <= FREE ? 0 : LEAST_MS + (count - FREE) * EACH_MS;
 }

@@ -6,10 +6,10 @@
 #include "addresses.h"
 #include "worker.h"
 
-/* A wrong token came from there. */
-void guess_note(address_key from, worker *at);
-/* How long the next token from there has to wait before anybody looks whether it is right: 0 until
- * several were wrong, and 3 s at most, so that nobody can lock out another client of his address.
+/* A wrong token came from there; `waited`: guess_delay_ms has counted it. */
+void guess_note(address_key from, worker *at, bool waited);
+/* How long this token from there has to wait before anybody looks whether it is right: 0 until
+ * several were wrong, then more for each that waits, and 3 s at most, so that nobody can lock out another client of his address.
  * Falls to 0 within half a minute after the last wrong one. */
 int64_t guess_delay_ms(address_key from);
 

@@ -383,10 +383,11 @@ def guesses():
     serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{door="resp"}', 0)) > 5)
     elsewhere = near.ask("AUTH", TOKEN)
     after = time.monotonic() - begun
-    same_address = late.ask("AUTH", TOKEN)
-    waited = time.monotonic() - begun
+    late.send(command("AUTH", TOKEN))
     found = {str(one.read()).split()[0] for one in crowd}
     took = time.monotonic() - begun
+    same_address = late.read()
+    waited = time.monotonic() - begun
     tap.same("all are refused", {"WRONGPASS"}, found)
     tap.check("many guesses at once take long", took > 2, f"{took:.2f} s")
     tap.check("a token that is right is taken from the same address meanwhile", same_address == "OK" and waited < took + 5, f"{waited:.2f} s")
