@@ -40,8 +40,8 @@ int amount_rate(session *s, double initial, double *rate) {
     }
     double number = read_number(text, &rest);
     if (!(number > 0 && number <= 1e18) || (*rest != '\0' && strcmp(rest, "/s") != 0)) {
-        return fail_usage(s, "--rate %.40s is none: write IDs a second above 0, as 1000 or 0.5/s",
-                          text);
+        return fail_usage(
+            s, "--rate %.40s is not valid: write IDs a second above 0, as 1000 or 0.5/s", text);
     }
     *rate = number;
     return STATUS_DONE;
@@ -91,8 +91,9 @@ int amount_duration(session *s, double initial, double *seconds) {
     }
     return read_duration(text, seconds) && *seconds > 0
                ? STATUS_DONE
-               : fail_usage(s, "--for %.40s is none: write a number and y d h m s ms or us, as 30d",
-                            text);
+               : fail_usage(
+                     s, "--for %.40s is not valid: write a number and y d h m s ms or us, as 30d",
+                     text);
 }
 
 int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t most, int64_t *ms) {
@@ -103,8 +104,8 @@ int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t mo
         return STATUS_DONE;
     }
     if (!read_duration(text, &seconds) || seconds * 1000 > (double)INT64_MAX / 2) {
-        return fail_usage(s, "--%s %.40s is none: write a number and d h m s or ms, as 90s", name,
-                          text);
+        return fail_usage(s, "--%s %.40s is not valid: write a number and d h m s or ms, as 90s",
+                          name, text);
     }
     *ms = (int64_t)(seconds * 1000 + 0.5);
     if (*ms < least || *ms > most) {

@@ -627,7 +627,7 @@ static int read_memory(session *s, uint64_t *memory) {
     bool read = number > 0 && errno == 0 && *end == '\0' && number <= MEMORY_MOST >> shift;
     number = read ? number << shift : 0;
     if (number < MEMORY_LEAST) {
-        return fail_usage(s, "--memory %.40s is no size: write 1M to 1024G", text);
+        return fail_usage(s, "--memory %.40s is not valid: write 1M to 1024G", text);
     }
     *memory = number;
     return STATUS_DONE;

@@ -43,11 +43,15 @@ typedef struct command {
     bool verbatim; /* its words are not parsed */
 } command;
 
+enum { COMMAND_FIELDS = 9 }; /* of --field, one more than stamp takes */
+
 /* One run of the program. */
 struct session {
     const command *command;
-    const char *option[OPTION_END]; /* NULL: not given; "" where it takes no argument */
-    char **operands;                /* NULL-terminated */
+    const char *option[OPTION_END];     /* NULL: not given; "" where it takes no argument */
+    const char *fields[COMMAND_FIELDS]; /* of --field, which may be given several times */
+    size_t field_count;
+    char **operands; /* NULL-terminated */
     size_t operand_count;
     char **words;       /* of a verbatim command: what was given, its name first */
     size_t plain_count; /* of operands_split: those in front that are not key=value */

@@ -169,7 +169,9 @@ static int take_option(session *s, int found, const char *word) {
                           option_names[option].argument);
     }
     int option = option_of(found);
-    if (s->option[option] != NULL && option_names[option].argument != NULL) {
+    if (option == OPTION_FIELD && s->field_count < COMMAND_FIELDS) {
+        s->fields[s->field_count++] = optarg;
+    } else if (s->option[option] != NULL && option_names[option].argument != NULL) {
         return fail_usage(s, "--%s is given twice: give it once", option_names[option].name);
     }
     s->option[option] = optarg != NULL ? optarg : "";

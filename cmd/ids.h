@@ -17,6 +17,9 @@ typedef struct id_writer {
 
 /* By --as and prefix=, else the scheme's own form. An exit status. */
 int writer_open(session *s, const firn_scheme *scheme, id_writer *writer);
+/* typeid's prefix. FIRN_EUSAGE: another form, or not a prefix. */
+int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *prefix,
+                  firn_error *error);
 /* Writes into `text` (of OUTPUT_ROOM bytes) and a zero behind; returns the length. */
 size_t writer_format(const id_writer *writer, char *text, const firn_id *id);
 /* A line. */

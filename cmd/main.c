@@ -6,6 +6,7 @@
 #include "conceal.h"
 #include "json.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +77,11 @@ int main(int count, char **words) {
     free(s.operands);
     if (s.out.error != 0) {
         firn_error error;
-        set_error(&error, FIRN_EIO,
-                  "cannot write to standard output: %s: make room and run it again",
-                  strerror(s.out.error));
+        set_error(&error, FIRN_EIO, "cannot write to standard output: %s: %s",
+                  strerror(s.out.error),
+                  s.out.error == EBADF ? "it is closed; redirect it to a file or /dev/null"
+                  : s.out.error == EIO ? "check the disk and run it again"
+                                       : "make room and run it again");
         tell("firn: ", error.text);
         status = worse(status, STATUS_IO);
     }

@@ -25,7 +25,8 @@ static int put_packed(session *s, const packing *work, const firn_id *id, firn_e
 /* One line: blank-separated name=value. */
 static int pack_line(session *s, void *context, const char *text, size_t length,
                      firn_error *error) {
-    const packing *work = context;
+    packing one = *(const packing *)context, *work = &one; /* with a prefix of the line's own */
+    bool prefixed = work->order == NULL && firn_scheme_field(&work->scheme, "prefix") < 0;
     firn_fields fields = {0};
     firn_id id;
     char word[256];
@@ -38,7 +39,9 @@ static int pack_line(session *s, void *context, const char *text, size_t length,
         }
         memcpy(word, text, size);
         word[size] = '\0';
-        code = operand_field(&fields, &work->scheme, word, error);
+        code = prefixed && operand_is(word, "prefix")
+                   ? writer_prefix(&one.writer, &one.scheme, word + strlen("prefix="), error)
+                   : operand_field(&fields, &work->scheme, word, error);
         text += size;
         text += strspn(text, " \t");
     }

@@ -7,6 +7,7 @@
 #include "moments.h"
 
 #define ROWS_NONE SIZE_MAX /* no such column */
+enum { ROWS_FIELDS = 8 };  /* fields of IDs that come from columns, at most */
 
 typedef struct rows_format rows_format;
 
@@ -19,9 +20,15 @@ typedef struct rows_plan {
     bool replace;     /* an ID that is there already is written over */
     moments *moments; /* of logs, whose times have no column */
 
-    size_t time_index, id_index; /* of tables, from 0; id_index is ROWS_NONE for a new column */
-    size_t width;                /* columns of a table; 0: not known yet */
-    char title[256];             /* the new column's name, quoted as it needs, and its delimiter */
+    char wanted_delimiter;          /* of a table; 0: the format's own */
+    const char *field[ROWS_FIELDS]; /* names or numbers of the columns of fields */
+    size_t field_count;
+
+    char delimiter[2];               /* of a table, and a zero */
+    size_t field_index[ROWS_FIELDS]; /* as time_index */
+    size_t time_index, id_index;     /* of tables, from 0; id_index is ROWS_NONE for a new column */
+    size_t width;                    /* columns of a table; 0: not known yet */
+    char title[256]; /* the new column's name, quoted as it needs, and its delimiter */
     size_t title_length;
     size_t word; /* of logs: the time is in this one, from 1; 0: at the beginning or in [] */
 
@@ -36,6 +43,10 @@ typedef struct row {
     size_t time_length; /* unless */
     bool timed;         /* `instant` is known already */
     firn_time instant;
+    struct {
+        const char *text;
+        size_t length;
+    } field[ROWS_FIELDS];       /* as plan->field; text NULL: there is none */
     bool cut;                   /* its last line has no end, and the time is the last thing on it */
     bool passes;                /* it is no row: its bytes stay as they are */
     bool fatal;                 /* nothing behind it can be trusted, or the arguments are wrong */

@@ -105,7 +105,8 @@ static void note(member *found, piece value) {
 }
 
 /* The members of the object that begins at `at`. */
-static void find_members(const rows_plan *plan, const char *at, member *time, member *id) {
+static void find_members(const rows_plan *plan, const char *at, member *time, member *id,
+                         member fields[ROWS_FIELDS]) {
     at = skip_blank(at + 1);
     while (*at != '}') {
         piece name = {at, 0}, value;
@@ -120,6 +121,11 @@ static void find_members(const rows_plan *plan, const char *at, member *time, me
         }
         if (name_is(name, plan->id)) {
             note(id, value);
+        }
+        for (size_t i = 0; i < plan->field_count; i++) {
+            if (name_is(name, plan->field[i])) {
+                note(&fields[i], value);
+            }
         }
         at = skip_blank(at);
         at = *at == ',' ? skip_blank(at + 1) : at;
@@ -158,6 +164,22 @@ static int find_time(rows_plan *plan, const member *time, row *r, firn_error *er
         return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
     }
     r->time = plan->decoded;
+    return FIRN_OK;
+}
+
+/* Members that are fields: numbers, or strings without escapes, since no value needs one. */
+static int find_fields(const rows_plan *plan, const member fields[ROWS_FIELDS], row *r,
+                       firn_error *error) {
+    for (size_t i = 0; i < plan->field_count; i++) {
+        const piece *value = &fields[i].value;
+        if (fields[i].count != 1) {
+            return set_error(error, FIRN_ETEXT, "the object has %s member '%.60s' for --field",
+                             fields[i].count == 0 ? "no" : "more than one", plan->field[i]);
+        }
+        bool string = value->text[0] == '"';
+        r->field[i].text = value->text + string;
+        r->field[i].length = value->length - 2 * string;
+    }
     return FIRN_OK;
 }
 
@@ -205,9 +227,10 @@ static int read_object(rows_plan *plan, const char *text, size_t size, row *r, f
         return set_error(error, FIRN_ETEXT, "no object: a row is {\"name\": value, ...}");
     }
     const char *object = skip_blank(text);
-    member time = {{NULL, 0}, 0}, id = {{NULL, 0}, 0};
-    find_members(plan, object, &time, &id);
+    member time = {{NULL, 0}, 0}, id = {{NULL, 0}, 0}, fields[ROWS_FIELDS] = {{{NULL, 0}, 0}};
+    find_members(plan, object, &time, &id, fields);
     int code = place_id(plan, text, object, &id, r, error);
+    code = code == FIRN_OK ? find_fields(plan, fields, r, error) : code;
     return code == FIRN_OK ? find_time(plan, &time, r, error) : code;
 }
 

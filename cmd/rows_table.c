@@ -19,7 +19,7 @@ typedef struct field {
 /* What a row holds. */
 typedef struct cut_row {
     size_t count; /* of fields */
-    field time, id;
+    field time, id, fields[ROWS_FIELDS];
     const char *why; /* what RFC 4180 does not allow, or NULL */
 } cut_row;
 
@@ -42,10 +42,11 @@ static const char *find_close(const char *at, const char *end, bool last) {
 }
 
 /* Reads the field at *at and goes behind its delimiter. */
-static enum stop read_field(const char **at, const char *end, char delimiter, bool last, field *f,
-                            const char **why) {
-    const char *p = *at;
-    f->quoted = delimiter == ',' && p < end && *p == '"';
+static enum stop read_field(const char **at, const char *end, const rows_plan *plan, bool last,
+                            field *f, const char **why) {
+    const bool quotes = plan->format == &rows_csv;
+    const char delimiter = plan->delimiter[0], *p = *at;
+    f->quoted = quotes && p < end && *p == '"';
     f->text = p + f->quoted;
     if (f->quoted) {
         const char *close = find_close(f->text, end, last);
@@ -57,7 +58,7 @@ static enum stop read_field(const char **at, const char *end, char delimiter, bo
     }
     const char *rest = p;
     while (p < end && *p != delimiter && *p != '\n') {
-        if (delimiter == ',' && *p == '"') {
+        if (quotes && *p == '"') {
             *why =
                 "a quote stands inside a field without quotes: quote the field, double the quote";
         }
@@ -86,7 +87,7 @@ static size_t cut_quoted(const rows_plan *plan, const char *text, size_t length,
     const char *at = text, *end = text + length;
     for (;;) {
         field f = {0};
-        enum stop stop = read_field(&at, end, plan->format->delimiter, last, &f, &cells->why);
+        enum stop stop = read_field(&at, end, plan, last, &f, &cells->why);
         if (stop == STOP_OPEN || (stop == STOP_TEXT && !last)) {
             *open = stop == STOP_OPEN && last;
             return 0;
@@ -96,6 +97,11 @@ static size_t cut_quoted(const rows_plan *plan, const char *text, size_t length,
         }
         if (cells->count == plan->id_index) {
             cells->id = f;
+        }
+        for (size_t i = 0; i < plan->field_count; i++) {
+            if (cells->count == plan->field_index[i]) {
+                cells->fields[i] = f;
+            }
         }
         cells->count++;
         if (stop != STOP_FIELD) {
@@ -135,7 +141,7 @@ static inline void note_delimiter(const rows_plan *plan, const char *at, cut_row
 
 /* A row without quotes, without its line end. */
 static void cut_plain(const rows_plan *plan, const char *text, size_t length, cut_row *cells) {
-    const char delimiter = plan->format->delimiter;
+    const char delimiter = plan->delimiter[0];
     size_t i = 0;
     cells->time.text = cells->id.text = text;
     for (; i + 8 <= length; i += 8) {
@@ -165,7 +171,8 @@ static size_t cut(const rows_plan *plan, const char *text, size_t length, bool l
     if (size == 0) {
         return 0;
     }
-    if (plan->format->delimiter != ',' || memchr(text, '"', size) == NULL) {
+    bool quoted = plan->format == &rows_csv && memchr(text, '"', size) != NULL;
+    if (!quoted && plan->field_count == 0) {
         cut_plain(plan, text, size - rows_line_end(text, size), cells);
         return size;
     }
@@ -188,10 +195,21 @@ static int check_width(rows_plan *plan, size_t count, row *r, firn_error *error)
     if (plan->width == 0) {
         plan->width = count;
     }
+    for (size_t i = 0; i < plan->field_count; i++) {
+        if (plan->field_index[i] >= plan->width) {
+            r->fatal = true;
+            return set_error(error, FIRN_EUSAGE, "there is no column %s: the first row has %zu",
+                             plan->field[i], plan->width);
+        }
+    }
     if (plan->time_index >= plan->width) {
         r->fatal = true;
         return set_error(error, FIRN_EUSAGE, "there is no column %s: the first row has %zu",
                          plan->time, plan->width);
+    }
+    if (count == 1 && plan->width > 1 && r->size <= 2) {
+        return set_error(error, FIRN_ETEXT,
+                         "the line is blank: remove it, or give --on-error skip");
     }
     if (count != plan->width) {
         return set_error(error, FIRN_ETEXT, "the row has %zu field%s, not %zu: is a delimiter %s",
@@ -209,7 +227,7 @@ static void place_id(const rows_plan *plan, const char *text, const cut_row *cel
         r->skip = cells->id.length;
     }
     r->before = "";
-    r->after = r->nothing = !added ? "" : plan->format->delimiter == ',' ? "," : "\t";
+    r->after = r->nothing = !added ? "" : plan->delimiter;
 }
 
 /* Many editors and exports leave blank lines at the very end, which are no rows. Elsewhere a blank
@@ -249,6 +267,10 @@ static int read_row(rows_plan *plan, const char *text, size_t length, bool last,
     }
     r->time = cells.time.text;
     r->time_length = cells.time.length;
+    for (size_t i = 0; i < plan->field_count; i++) {
+        r->field[i].text = cells.fields[i].text;
+        r->field[i].length = cells.fields[i].length;
+    }
     r->cut = r->time != NULL && !cells.time.quoted && r->time + r->time_length == text + r->size;
     return code;
 }
@@ -275,7 +297,7 @@ static int find_column(const rows_plan *plan, const char *text, size_t size, con
     *index = ROWS_NONE;
     for (size_t i = 0; stop == STOP_FIELD; i++) {
         field f = {0};
-        stop = read_field(&at, text + size, plan->format->delimiter, true, &f, &why);
+        stop = read_field(&at, text + size, plan, true, &f, &why);
         if (!field_is(&f, name)) {
             continue;
         }
@@ -290,30 +312,62 @@ static int find_column(const rows_plan *plan, const char *text, size_t size, con
     return FIRN_OK;
 }
 
-static int find_time(rows_plan *plan, const char *text, size_t size, firn_error *error) {
-    size_t number = rows_number(plan->time);
-    int code = find_column(plan, text, size, plan->time, &plan->time_index, error);
-    if (code != FIRN_OK || plan->time_index != ROWS_NONE) {
+/* A column by its name, else by its number. */
+static int find_named(const rows_plan *plan, const char *text, size_t size, const char *name,
+                      size_t *index, firn_error *error) {
+    size_t number = rows_number(name);
+    int code = find_column(plan, text, size, name, index, error);
+    if (code != FIRN_OK || *index != ROWS_NONE) {
         return code;
     }
     if (number > plan->width) {
-        return set_error(error, FIRN_EUSAGE, "there is no column %s: the header has %zu",
-                         plan->time, plan->width);
+        return set_error(error, FIRN_EUSAGE, "there is no column %s: the header has %zu", name,
+                         plan->width);
     }
-    if (number == 0 && memchr(text, ';', size) != NULL) {
-        return set_error(
-            error, FIRN_EUSAGE,
-            "there is no column '%.40s': columns seem to be separated by ;: only , and "
-            "tab are taken",
-            plan->time);
+    if (number == 0 && plan->delimiter[0] != ';' && memchr(text, ';', size) != NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "there is no column '%.40s': columns seem to be separated by ;: give "
+                         "--delimiter ';'",
+                         name);
     }
     if (number == 0) {
         int shown = (int)(size < 60 ? size - rows_line_end(text, size) : 60);
         return set_error(error, FIRN_EUSAGE, "there is no column '%.40s': the header is %.*s%s",
-                         plan->time, shown, text, size > 60 ? "..." : "");
+                         name, shown, text, size > 60 ? "..." : "");
     }
-    plan->time_index = number - 1;
+    *index = number - 1;
     return FIRN_OK;
+}
+
+/* A name of a column is hardly ever a time: without a header the first row would be lost. */
+static int check_names(const rows_plan *plan, const char *text, size_t size, firn_error *error) {
+    const char *at = text, *why = NULL;
+    enum stop stop = STOP_FIELD;
+    for (size_t i = 0; stop == STOP_FIELD; i++) {
+        moments m = *plan->moments; /* its counts stay as they are */
+        field f = {0};
+        firn_time time;
+        firn_error unused;
+        stop = read_field(&at, text + size, plan, true, &f, &why);
+        bool dated = f.length >= 8 && (memchr(f.text, '-', f.length) != NULL ||
+                                       memchr(f.text, ':', f.length) != NULL);
+        if (f.length > 0 && (dated || i == plan->time_index) &&
+            moments_read(&m, f.text, f.length, NULL, &time, &unused) == FIRN_OK) {
+            return set_error(error, FIRN_EUSAGE,
+                             "the first row seems to be data, since '%.*s' is a time: give "
+                             "--no-header, and --time %zu",
+                             (int)(f.length < 40 ? f.length : 40), f.text, i + 1);
+        }
+    }
+    return FIRN_OK;
+}
+
+static int find_columns(rows_plan *plan, const char *text, size_t size, firn_error *error) {
+    int code = find_named(plan, text, size, plan->time, &plan->time_index, error);
+    for (size_t i = 0; i < plan->field_count && code == FIRN_OK; i++) {
+        code = find_named(plan, text, size, plan->field[i], &plan->field_index[i], error);
+    }
+    return code == FIRN_OK ? check_names(plan, text, size, error) : code;
 }
 
 static int find_id(rows_plan *plan, const char *text, size_t size, firn_error *error) {
@@ -330,11 +384,13 @@ static int find_id(rows_plan *plan, const char *text, size_t size, firn_error *e
 
 /* The new column's name and its delimiter. */
 static int make_title(rows_plan *plan, firn_error *error) {
-    const char delimiter = plan->format->delimiter;
+    const char delimiter = plan->delimiter[0];
+    const char special[] = {delimiter, '"', '\r', '\n', '\0'};
     const char *name = plan->id;
     size_t length = 0, most = sizeof plan->title / 2 - 3;
-    bool quote = delimiter == ',' && strpbrk(name, ",\"\r\n") != NULL;
-    if (name[0] == '\0' || strlen(name) > most || (!quote && strpbrk(name, "\t\r\n") != NULL)) {
+    bool quote = plan->format == &rows_csv && strpbrk(name, special) != NULL;
+    bool breaks = !quote && strpbrk(name, "\t\r\n") != NULL;
+    if (name[0] == '\0' || strlen(name) > most || breaks) {
         return set_error(error, FIRN_EUSAGE, "--id %.40s names no column: 1 to %zu characters%s",
                          name, most, delimiter == '\t' ? " without tabs" : "");
     }
@@ -362,6 +418,15 @@ static int begin_bare(rows_plan *plan, firn_error *error) {
                          "--time %.40s: without a header columns are counted from 1", plan->time);
     }
     plan->time_index = number - 1;
+    for (size_t i = 0; i < plan->field_count; i++) {
+        number = rows_number(plan->field[i]);
+        if (number == 0) {
+            return set_error(error, FIRN_EUSAGE,
+                             "--field %.40s: without a header columns are counted from 1",
+                             plan->field[i]);
+        }
+        plan->field_index[i] = number - 1;
+    }
     return FIRN_OK;
 }
 
@@ -370,6 +435,8 @@ static int begin(rows_plan *plan, const char *text, size_t length, bool last, ro
     cut_row cells;
     int code;
     plan->time_index = plan->id_index = ROWS_NONE;
+    plan->delimiter[0] =
+        plan->wanted_delimiter != 0 ? plan->wanted_delimiter : plan->format->delimiter;
     if (plan->time == NULL) {
         return set_error(error, FIRN_EUSAGE, "stamp needs --time: the column's name or number");
     }
@@ -385,7 +452,7 @@ static int begin(rows_plan *plan, const char *text, size_t length, bool last, ro
     plan->width = cells.count;
     code = check_bytes(text, r->size, &cells, error);
     if (code == FIRN_OK) {
-        code = find_time(plan, text, r->size, error);
+        code = find_columns(plan, text, r->size, error);
     }
     if (code == FIRN_OK) {
         code = find_id(plan, text, r->size, error);

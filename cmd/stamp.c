@@ -5,6 +5,7 @@
 #include "amounts.h"
 #include "ids.h"
 #include "interrupt.h"
+#include "jobs.h"
 #include "operands.h"
 #include "progress.h"
 #include "rows.h"
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { KEYS_SIZE = 1024, DAY_MS = 86400000, LOOK_EVERY = 4096 };
@@ -47,7 +49,9 @@ typedef struct stamping {
     id_writer writer;
     enum on_error on_error;
     int64_t shift_ms, disorder_ms;
-    firn_job *job;
+    firn_job *job; /* NULL with --field: */
+    jobs jobs;
+    struct timespec begun;
     uint64_t line; /* of the next row, from 1 */
     tally tally;
     progress shown;
@@ -78,8 +82,9 @@ static int read_on_error(session *s, stamping *it) {
             return STATUS_DONE;
         }
     }
-    return given == NULL ? STATUS_DONE
-                         : fail_usage(s, "--on-error %.40s is none: stop, skip or null", given);
+    return given == NULL
+               ? STATUS_DONE
+               : fail_usage(s, "--on-error %.40s is not valid: stop, skip or null", given);
 }
 
 static int read_format(session *s, stamping *it) {
@@ -87,7 +92,38 @@ static int read_format(session *s, stamping *it) {
     it->plan.format = given != NULL ? rows_find(given) : rows_by_ending(s->operands[0]);
     return given == NULL || it->plan.format != NULL
                ? STATUS_DONE
-               : fail_usage(s, "--format %.40s is none: csv, tsv, jsonl or log", given);
+               : fail_usage(s, "--format %.40s is not valid: csv, tsv, jsonl or log", given);
+}
+
+static int read_fields(session *s, stamping *it) {
+    firn_error error;
+    for (size_t i = 0; i < s->field_count; i++) {
+        const char *column;
+        if (jobs_add_field(&it->jobs, &it->scheme, s->fields[i], &column, &error) != FIRN_OK) {
+            return fail(s, &error);
+        }
+        it->plan.field[it->plan.field_count++] = column;
+    }
+    return STATUS_DONE;
+}
+
+/* One character, or tab. Letters and digits would part times and numbers. */
+static int read_delimiter(session *s, stamping *it) {
+    const char *given = s->option[OPTION_DELIMITER];
+    if (given == NULL) {
+        return STATUS_DONE;
+    }
+    char c = strcmp(given, "tab") == 0 || strcmp(given, "\\t") == 0 ? '\t' : given[0];
+    bool one = given[0] != '\0' && (given[1] == '\0' || c == '\t');
+    if (!one || (c != '\t' && strchr("!#$%&'*+,/;<=>?@[\\]^`{|}~ ", c) == NULL)) {
+        return fail_usage(s, "--delimiter %.20s is not valid: one of , ; | and other signs, or tab",
+                          given);
+    }
+    it->plan.wanted_delimiter = c;
+    if (it->plan.format == NULL) {
+        it->plan.format = c == '\t' ? &rows_tsv : &rows_csv;
+    }
+    return STATUS_DONE;
 }
 
 static int read_options(session *s, stamping *it) {
@@ -104,6 +140,8 @@ static int read_options(session *s, stamping *it) {
     int status = read_scheme(s, it);
     status = status == STATUS_DONE ? read_on_error(s, it) : status;
     status = status == STATUS_DONE ? read_format(s, it) : status;
+    status = status == STATUS_DONE ? read_delimiter(s, it) : status;
+    status = status == STATUS_DONE ? read_fields(s, it) : status;
     if (status == STATUS_DONE) {
         status = amount_ms(s, OPTION_MAX_SHIFT, 1000, 0, DAY_MS, &it->shift_ms);
     }
@@ -122,14 +160,19 @@ static int check_format(const stamping *it, firn_error *error) {
     static const struct {
         int option;
         bool table_only;
-    } bound[] = {{OPTION_NO_HEADER, true}, {OPTION_ID, false}, {OPTION_REPLACE, false}};
+    } bound[] = {{OPTION_NO_HEADER, true},
+                 {OPTION_DELIMITER, true},
+                 {OPTION_FIELD, false},
+                 {OPTION_ID, false},
+                 {OPTION_REPLACE, false}};
     for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++) {
         bool given = s->option[bound[i].option] != NULL;
         if (given && (format == &rows_log || (bound[i].table_only && format->delimiter == 0))) {
             return set_error(error, FIRN_EUSAGE, "--%s means nothing for %s: leave it out",
                              option_names[bound[i].option].name, format->name);
         }
-        if (given && !bound[i].table_only && format->delimiter != 0 && !it->plan.header) {
+        if (given && !bound[i].table_only && bound[i].option != OPTION_FIELD &&
+            format->delimiter != 0 && !it->plan.header) {
             return set_error(error, FIRN_EUSAGE,
                              "--%s is a name, and with --no-header there are none: leave it out",
                              option_names[bound[i].option].name);
@@ -235,6 +278,12 @@ static uint64_t digest_all(const stamping *it) {
         SHA256Update(&context, (const uint8_t *)(value != NULL ? value : ""),
                      value != NULL ? strlen(value) + 1 : 1);
     }
+    if (it->plan.wanted_delimiter != 0) {
+        SHA256Update(&context, (const uint8_t *)&it->plan.wanted_delimiter, 1);
+    }
+    for (size_t i = 0; i < it->s->field_count; i++) {
+        SHA256Update(&context, (const uint8_t *)it->s->fields[i], strlen(it->s->fields[i]) + 1);
+    }
     SHA256Final(digest, &context);
     for (int i = 0; i < 8; i++) {
         out = out << 8 | digest[i];
@@ -263,6 +312,10 @@ static int open_job_on(stamping *it, const char *url, void (*notice)(void *self,
         code = firn_store_open(&store, url, &options, error);
         config.store = store;
     }
+    if (code == FIRN_OK && it->plan.field_count > 0) {
+        code = jobs_open(&it->jobs, &config, error); /* which takes over the store */
+        return argument_code(code, error);
+    }
     if (code == FIRN_OK) {
         code = firn_job_open(&it->job, &config, error);
     }
@@ -275,8 +328,9 @@ static int open_job_on(stamping *it, const char *url, void (*notice)(void *self,
 static int open_job(stamping *it, firn_error *error) {
     session *s = it->s;
     const char *name = s->option[OPTION_JOB];
+    it->jobs.refuses_again = !it->in.regular && s->option[OPTION_AGAIN] == NULL;
     int code = open_job_on(it, name != NULL ? operand_store_url(s) : NULL, tell_note, error);
-    if (code == FIRN_OK && !it->in.regular && firn_job_again(it->job) &&
+    if (code == FIRN_OK && it->job != NULL && !it->in.regular && firn_job_again(it->job) &&
         s->option[OPTION_AGAIN] == NULL) {
         return set_error(error, FIRN_EBUSY,
                          "job '%.60s' was begun before, and its input cannot be compared: give "
@@ -342,7 +396,8 @@ static int find_id(stamping *it, row *r, firn_id *id, firn_error *error) {
         code = moments_read(&it->moments, r->time, r->time_length, NULL, &r->instant, error);
     }
     if (code == FIRN_OK) {
-        code = firn_job_next(it->job, &r->instant, id, &shift_ns, error);
+        code = it->plan.field_count > 0 ? jobs_next(&it->jobs, r, &r->instant, id, &shift_ns, error)
+                                        : firn_job_next(it->job, &r->instant, id, &shift_ns, error);
     }
     if (code == FIRN_OK && shift_ns > 0) {
         tally *t = &it->tally;
@@ -486,16 +541,18 @@ static const char *shift_text(char text[32], int64_t ns) {
     return text;
 }
 
-/* One line, of what people should know; nothing when there is nothing. */
+/* One line: how many rows and IDs, and what else people should know. */
 static void report(stamping *it) {
     const tally *t = &it->tally;
     char line[480], shift[32];
     const size_t size = sizeof line;
     bool bare = it->moments.bare > 0 && !it->moments.zone_told;
-    size_t n = (size_t)snprintf(line, size, "%" PRIu64 " rows, %" PRIu64 " IDs", t->rows, t->ids);
-    if (t->bad == 0 && t->shifted == 0 && it->moments.twice == 0 && !bare) {
-        return;
-    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (now.tv_sec - it->begun.tv_sec) * INT64_C(1000) +
+                 (now.tv_nsec - it->begun.tv_nsec) / 1000000;
+    size_t n = (size_t)snprintf(line, size, "%" PRIu64 " rows, %" PRIu64 " IDs in %" PRId64 ".%d s",
+                                t->rows, t->ids, ms / 1000, (int)(ms % 1000 / 100));
     if (t->shifted > 0) {
         n += (size_t)snprintf(line + n, size - n,
                               "; %" PRIu64 " moved on, the one of line %" PRIu64 " most: %s",
@@ -631,6 +688,7 @@ int run_stamp(session *s) {
     static stamping it; /* static for its size */
     firn_error error;
     it.s = s;
+    clock_gettime(CLOCK_MONOTONIC, &it.begun);
     it.line = 1;
     it.in.file = -1;
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then like a full disk */
@@ -652,6 +710,7 @@ int run_stamp(session *s) {
         status = fail(s, &error);
     }
     firn_job_close(it.job);
+    jobs_close(&it.jobs);
     source_close(&it.in);
     free(it.plan.decoded);
     return status;

@@ -17,26 +17,33 @@ static bool is_prefix(const char *text, size_t length) {
     return length <= 63;
 }
 
-static int take_prefix(session *s, const firn_scheme *scheme, id_writer *writer) {
-    const char *prefix = operand_value(s, "prefix");
-    if (prefix == NULL || firn_scheme_field(scheme, "prefix") >= 0) {
-        return STATUS_DONE;
-    }
-    if (writer->form != FIRN_FORM_TYPEID) {
-        return fail_usage(s, "prefix= is for typeid, not %s: leave it out, or add --as typeid",
-                          scheme->name);
-    }
+int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *prefix,
+                  firn_error *error) {
     size_t length = strlen(prefix);
+    if (writer->form != FIRN_FORM_TYPEID) {
+        return set_error(error, FIRN_EUSAGE,
+                         "prefix= is for typeid, not %s: leave it out, or add --as typeid",
+                         scheme->name);
+    }
     if (!is_prefix(prefix, length)) {
-        return fail_usage(s,
-                          "prefix=%.70s is none: at most 63 of a-z and _, with a letter at both"
-                          " ends",
-                          prefix);
+        return set_error(error, FIRN_EUSAGE,
+                         "prefix=%.70s is not valid: at most 63 of a-z and _, with a letter at both"
+                         " ends",
+                         prefix);
     }
     memcpy(writer->prefix, prefix, length);
     writer->prefix[length] = '_';
     writer->prefix_length = length > 0 ? length + 1 : 0;
-    return STATUS_DONE;
+    return FIRN_OK;
+}
+
+static int take_prefix(session *s, const firn_scheme *scheme, id_writer *writer) {
+    const char *prefix = operand_value(s, "prefix");
+    firn_error error;
+    return prefix == NULL || firn_scheme_field(scheme, "prefix") >= 0 ||
+                   writer_prefix(writer, scheme, prefix, &error) == FIRN_OK
+               ? STATUS_DONE
+               : fail(s, &error);
 }
 
 int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {

@@ -88,7 +88,7 @@ int zone_open(zone *at, const char *name, firn_error *error) {
                          folder());
     }
     return set_error(error, FIRN_EUSAGE,
-                     "--zone %.60s is none: UTC, +hh:mm, or a name as Europe/Berlin", name);
+                     "--zone %.60s is not valid: UTC, +hh:mm, or a name as Europe/Berlin", name);
 }
 
 /* ---- local times ---------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const
     }
     if (!find_space(namespace, space)) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "namespace=%.60s is none: dns, url, oid, x500 or a UUID", space);
+                          "namespace=%.60s is not valid: dns, url, oid, x500 or a UUID", space);
     }
     if (sha1) {
         SHA1_CTX context;

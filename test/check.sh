@@ -95,7 +95,7 @@ refuses "a file that is not there" 6 "cannot read nowhere: No such file" check n
 refuses "a folder" 6 "cannot read .: Is a directory" check .
 refuses "standard input twice" 2 "standard input is named twice" check - -
 for size in 0 1 1K 1023K x 1MM 2T 99999999999999999999 -1M; do
-    refuses "--memory $size is refused" 2 "--memory $size is no size" check --memory=$size empty
+    refuses "--memory $size is refused" 2 "--memory $size is not valid" check --memory=$size empty
 done
 awk 'BEGIN { srand(1); for (i = 0; i < 400000; i++) printf "%d%09d\n", 1 + int(rand() * 900000000), int(rand() * 1000000000) }' >many
 TMPDIR=none "$FIRN" check --memory 1M many >out 2>err

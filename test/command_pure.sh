@@ -56,7 +56,7 @@ refuses "a word that is no field is refused" 2 "'hello' is no field" pack snowfl
 refuses "pack - takes no fields beside" 2 "worker=1" pack snowflake - worker=1
 refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
 for prefix in _user user_ User us3r "$(printf '%064d' 0 | tr 0 a)"; do
-    refuses "prefix=$(printf %.9s "$prefix") is none" 2 "prefix=.* is none" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
+    refuses "prefix=$(printf %.9s "$prefix") is none" 2 "prefix=.* is not valid" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
 done
 refuses "a prefix is for typeid" 2 "prefix= is for typeid" pack uuid7 prefix=user
 

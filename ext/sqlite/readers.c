@@ -395,7 +395,8 @@ static void shard(sqlite3_context *context, int given, sqlite3_value **values) {
     sqlite3_int64 shards = sqlite3_value_int64(values[1]);
     int code = FIRN_OK;
     if (sqlite3_value_type(values[1]) != SQLITE_INTEGER || shards < 1 || shards > UINT32_MAX) {
-        code = set_error(&error, FIRN_ERANGE, "the number of shards is none: give 1 to 4294967295");
+        code = set_error(&error, FIRN_ERANGE,
+                         "the number of shards is not valid: give 1 to 4294967295");
     }
     if (code == FIRN_OK && given == 3) {
         scheme = scheme_of(context, values, 2, &error);
