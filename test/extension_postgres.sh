@@ -371,6 +371,11 @@ same "four sessions at once do it without an error" "" "$(cat "$TMPDIR"/parts.[0
 ask "$(batch 1 80000)" >/dev/null
 same "all of it has one node, and IDs of its own that tell their time" 't|t|1' "$(ask "SELECT count(DISTINCT id) = 80000,
     bool_and(firn_time(id, 'snowflake') = at), count(DISTINCT id >> 12 & 1023) FROM parts")"
+ask "CREATE TABLE copied_in (k int, id bigint DEFAULT firn_stamp('snowflake', 'copied in', '2020-01-01'))" >/dev/null
+for first in 1 4; do
+    seq "$first" $((first + 2)) | psql -Xq -h 127.0.0.1 -p "$port" -U firn postgres -c 'COPY copied_in (k) FROM STDIN'
+done
+same "what COPY stamps is counted when it commits" '6|6' "$(ask 'SELECT count(*), count(DISTINCT id) FROM copied_in')"
 refuses "IDs whose counting a savepoint undid are not committed" 55006 "a savepoint was rolled back" \
     "DO \$\$ DECLARE id bigint := firn_stamp('snowflake', 'by loops', now()); BEGIN
      BEGIN RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN NULL; END; END \$\$"
@@ -573,6 +578,9 @@ wait $sessions
 same "with firn.store each backend has a node of its own" 80000 "$(sort -u "$TMPDIR"/store.* | grep -cE '^[0-9]{19}$')"
 same "old rows get one from there too" 1000 "$(ask "SELECT count(DISTINCT firn_stamp('snowflake', '2020-01-01'))
     FROM generate_series(1, 1000)")"
+stored="SELECT firn_stamp('snowflake', 'stored', '2020-01-01') FROM generate_series(1, 2)"
+same "a job with a name goes on over sessions there too" 4 "$({ ask "$stored" && ask "$stored"; } | sort -u | grep -cE '^[0-9]{19}$')"
+refuses "unless its counts are lost" 55006 "begun with other input" 'TRUNCATE firn_job' "$stored"
 set_to "firn.node = '7'"
 refuses "both at once are refused" 22023 "gives each backend a node" 'SELECT snowflake()'
 

@@ -434,6 +434,7 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
     }
     it->ahead = (uint64)firn_setting_max_shift_ms * 1000000 / row->tick_ns;
     if (it->ahead >> it->chunk_bits > CHUNKS_AHEAD) {
+        firn_job_close(job);
         firn_refuse(FIRN_ERANGE,
                     "firn.max_shift_ms is %d, too much for a job with a name: at most %d",
                     firn_setting_max_shift_ms, CHUNKS_AHEAD * CHUNK_S * 1000);
