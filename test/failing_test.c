@@ -358,6 +358,8 @@ static scenario scenarios[] = {
     {"locality-sequential", generate, "locality-sequential", "", "memory:"},
     {"a layout of one's own", generate, "time:41/ms@@2024-01-01 node:10 sequence:12", "node=5",
      "memory:"},
+    {"time-random", generate, "time-random", "digits=9", "memory:"},
+    {"time-random that is shuffled", generate, "time-random", "node=7", "memory:"},
     {"a store in a file", generate, "snowflake", "", "sqlite:firn.db"},
     {"all by itself", open_alone, "snowflake", "store=sqlite:own.db unsafe=1", NULL},
     {"all by itself in memory", open_alone, "leaf", "store=memory:", NULL},
