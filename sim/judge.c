@@ -18,8 +18,8 @@ typedef struct seen_id {
 
 /* Slots that a maker may issue from. */
 typedef struct grant {
-    uint64_t key; /* hash of namespace and key */
-    int64_t first, end;
+    uint64_t key;                /* hash of namespace and key */
+    int64_t first, end, granted; /* granted: the end before anything was given back */
     int to;
     bool whole; /* a history node, taken from 0 past the layout's end */
 } grant;
@@ -38,6 +38,11 @@ static unsigned grant_count;
 static issued_mark marks[MARK_SIZE];
 static unsigned mark_count;
 
+static struct {
+    bool known;
+    firn_id id;
+} job_ids[SIM_JOBS][JOB_ROWS];
+
 #define FLOORS 8
 static issued_mark floors[FLOORS]; /* of integers, by an advance */
 static unsigned floor_count;
@@ -46,6 +51,7 @@ void judge_clear(void) {
     stamp++;
     seen_count = grant_count = mark_count = floor_count = 0;
     memset(floors, 0, sizeof floors);
+    memset(job_ids, 0, sizeof job_ids);
 }
 
 static uint64_t hash(const char *text, uint64_t start) {
@@ -115,8 +121,12 @@ void judge_granted(maker *to, const firn_request *request, int64_t first) {
                    request->ns, request->key, floors[i].slot, first);
         }
     }
-    grants[grant_count++] = (grant){hash_key(request->ns, request->key), first,
-                                    first + request->count, index_of(to), whole};
+    grants[grant_count++] = (grant){hash_key(request->ns, request->key),
+                                    first,
+                                    first + request->count,
+                                    first + request->count,
+                                    index_of(to),
+                                    whole};
 }
 
 /* [high, end) is granted no longer. */
@@ -139,7 +149,8 @@ void judge_giving(maker *from, const char *ns, const char *key, int64_t high, in
 void judge_given(const char *ns, const char *key, int64_t high, int64_t end) {
     uint64_t hashed = hash_key(ns, key);
     for (unsigned i = 0; i < mark_count; i++) {
-        if (marks[i].key == hashed && marks[i].slot >= high) {
+        /* In a store that went back the floor of the namespace guards, not the mark. */
+        if (marks[i].key == hashed && marks[i].slot >= high && !sim.back) {
             failed("the mark of %s/%s was lowered from %" PRId64 " to %" PRId64
                    ", though slot %" PRId64 " has been issued",
                    ns, key, end, high, marks[i].slot);
@@ -397,12 +408,39 @@ void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t 
     sim.counts.backdated += n;
 }
 
+void judge_job(const maker *by, unsigned job, unsigned k, const firn_id *id) {
+    char text[FIRN_TEXT_SIZE];
+    if (job_ids[job][k].known && firn_id_cmp(&job_ids[job][k].id, id) != 0) {
+        failed("job %u gave another ID for its row %u: %s", job, k,
+               firn_format(text, id, FIRN_FORM_HEX));
+    }
+    if (!job_ids[job][k].known) {
+        job_ids[job][k].known = true;
+        job_ids[job][k].id = *id;
+        see(by, id, "by a job");
+    }
+}
+
 static uint64_t integer_key(const maker *by) {
     char key[FIRN_KEY_SIZE] = "1";
     if (by->offset > 0) { /* a ticket's */
         snprintf(key, sizeof key, "%" PRId64, by->offset);
     }
     return hash_key(by->ns, key);
+}
+
+int64_t judge_end_of(const maker *by) {
+    int64_t end = 0;
+    /* Of all servers of a ticket: they share the namespace, and so the floor that an advance sets. */
+    for (int64_t offset = 0; offset <= by->increment; offset++) {
+        maker server = {.offset = by->offset > 0 ? offset : 0};
+        snprintf(server.ns, sizeof server.ns, "%s", by->ns);
+        uint64_t key = integer_key(&server);
+        for (unsigned i = 0; i < grant_count; i++) {
+            end = grants[i].key == key && grants[i].granted > end ? grants[i].granted : end;
+        }
+    }
+    return by->offset + end * by->increment;
 }
 
 void judge_advanced(maker *by, int64_t least, int64_t next) {

@@ -250,6 +250,7 @@ static void open_generator(process *owner, maker *it) {
         it->canonical = space->twin != NULL ? "uuid1" : NULL;
         snprintf(it->ns, sizeof it->ns, "%s", gen->ns);
         it->gen = gen;
+        it->space = which;
     }
 }
 
@@ -347,9 +348,48 @@ static void back_date(maker *it) {
     }
 }
 
+/* A job, from its first row on, or a part of it, as if it were killed there. */
+static void do_job(const maker *it) {
+    const profile *space = &plan.spaces[0];
+    char name[8];
+    firn_error error = {0};
+    firn_job *job = NULL;
+    unsigned which = (unsigned)draw(SIM_JOBS), rows = 1 + (unsigned)draw(JOB_ROWS);
+    firn_job_config config = {.size = sizeof config,
+                              .scheme = space->scheme,
+                              .keys = space->keys,
+                              .store = it->link,
+                              .name = name,
+                              .digest = 100 + which,
+                              .shift_ms = 5};
+    if (it->gen == NULL || it->space != 0 || space->nodes == 0 || space->twin != NULL) {
+        return;
+    }
+    snprintf(name, sizeof name, "job%u", which);
+    sim.fiber->calls_in_call = 0;
+    int code = firn_job_open(&job, &config, &error);
+    told(it, code, &error);
+    for (unsigned k = 0; k < rows && code == FIRN_OK; k++) {
+        int64_t at = NOON - DAY + (int64_t)(k % 3) * MILLI, shift; /* where others back-date, too */
+        firn_time time = {at / SECOND, (int32_t)(at % SECOND)};
+        firn_id id;
+        fiber_point();
+        code = firn_job_next(job, &time, &id, &shift, &error);
+        if (code == FIRN_OK) {
+            judge_job(it, which, k, &id);
+        }
+    }
+    sim.counts.jobs += job != NULL;
+    firn_job_close(job);
+}
+
 static void advance(maker *it) {
     firn_error error = {0};
     int64_t least = (it->last_integer < 0 ? 0 : it->last_integer) + (int64_t)draw(20), next = 0;
+    if (sim.restores > 0 && !sim.back) {
+        return; /* under way while the store is restored, it would be taken for the cure */
+    }
+    least = sim.back ? judge_end_of(it) : least; /* as the manual asks of whoever advances then */
     int code = firn_range_advance(it->range, least, &next, &error);
     told(it, code, &error);
     if (code == FIRN_OK) {
@@ -501,6 +541,8 @@ static void work(process *me) {
             step(it);
         } else if (it->range != NULL) {
             take_integers(it);
+        } else if (chance(10)) {
+            do_job(it);
         } else if (chance(backdating)) {
             back_date(it);
         } else {
@@ -628,6 +670,13 @@ void life_event(void) {
     if (chance(sim.outages)) {
         sim.outage_until = sim.now + draw_span(50 * sim.pace);
         note("the store is out");
+    }
+    if (chance(sim.restores)) {
+        if (sim.backup == NULL) {
+            wire_backup();
+        } else if (!sim.back && chance(300)) {
+            wire_restore();
+        }
     }
     if (chance(sim.late)) {
         wire_deliver();

@@ -30,6 +30,8 @@
 #define LETTERS   20
 #define NODES     16 /* nodes whose last slot the judge remembers for a generator */
 #define AT_MOST   40 /* IDs of one call */
+#define SIM_JOBS  3
+#define JOB_ROWS  12
 
 /* ---- chance ---------------------------------------------------------------------------------- */
 
@@ -74,6 +76,7 @@ typedef struct maker {
     bool strict;           /* order=strict and one node */
     bool thread;           /* order=thread */
     int64_t opened;        /* world.now */
+    unsigned space;        /* which of the two that the run has */
     unsigned leaves;
     last_issue last[FIBERS + 1]; /* of each fiber, and of all */
     struct {
@@ -139,6 +142,8 @@ typedef struct letter {
 
 extern const firn_store_ops wire_ops; /* self is the maker */
 void wire_deliver(void);              /* one letter, if there is any */
+void wire_backup(void);               /* the store is copied, and */
+void wire_restore(void);              /* put back as it was then */
 /* What the store does, and the judge is told. */
 int wire_carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held);
 int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high);
@@ -173,8 +178,12 @@ call judge_begin(maker *by);
 void judge_issued(const call *made, const firn_id *ids, size_t n);
 void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t n);
 void judge_integers(maker *by, int64_t before, int64_t first, int64_t count);
+/* The first integer behind all that were ever granted there. */
+int64_t judge_end_of(const maker *by);
 /* Nothing below `least` is reserved from now on. */
 void judge_advanced(maker *by, int64_t least, int64_t next);
+/* The k-th ID of a job: the same whenever the job is done again, and nobody else's. */
+void judge_job(const maker *by, unsigned job, unsigned k, const firn_id *id);
 /* IDs of a forked child: unique, from its own grants, and none of a fixed node. */
 void judge_child(maker *by, const firn_id *id);
 
@@ -184,6 +193,7 @@ void judge_child(maker *by, const firn_id *id);
 #define COUNTS(X)                                                                                  \
     X(ids)                                                                                         \
     X(backdated)                                                                                   \
+    X(jobs)                                                                                        \
     X(integers)                                                                                    \
     X(refused)                                                                                     \
     X(opened)                                                                                      \
@@ -200,6 +210,7 @@ void judge_child(maker *by, const firn_id *id);
     X(given_back)                                                                                  \
     X(clock_steps)                                                                                 \
     X(pauses)                                                                                      \
+    X(restores)                                                                                    \
     X(forks)                                                                                       \
     X(child_ids)                                                                                   \
     X(preempted)                                                                                   \
@@ -229,10 +240,12 @@ typedef struct world {
     fiber *fiber; /* the running one; NULL: the scheduler */
     firn_store *store;
     letter letters[LETTERS];
+    firn_store *backup; /* what a restore puts in the store's place; NULL: none yet */
+    bool back;          /* the store went back, and knows it */
     int64_t outage_until;
     /* Which faults this run has, per thousand. */
-    unsigned switches, preempts, clock_faults, crashes, pauses, lost, repeats, late, outages, forks,
-        entropy_fails;
+    unsigned restores, switches, preempts, clock_faults, crashes, pauses, lost, repeats, late,
+        outages, forks, entropy_fails;
     unsigned steps, most_steps;
     counts counts;
 } world;

@@ -14,9 +14,93 @@ static int say(firn_error *error, int code, const char *text) {
     return code;
 }
 
+/* ---- a store that goes back ------------------------------------------------------------------- */
+
+static struct {
+    char ns[FIRN_NS_SIZE];
+    int64_t slot; /* nothing below is granted */
+} floors[64];
+static unsigned floor_count;
+
+static int copy_mark(void *context, const firn_holding *holding) {
+    firn_request request = {.ns = holding->ns,
+                            .row = holding->row,
+                            .key = holding->key,
+                            .count = holding->mark.high > 0 ? holding->mark.high : 1,
+                            .grant = holding->mark.grant != 0 ? holding->mark.grant : 1,
+                            .note = holding->note};
+    firn_mark held;
+    int64_t first;
+    int code = firn_store_reserve(context, &request, &first, &held, NULL);
+    if (code == FIRN_OK && holding->mark.grant == 0) { /* as after a give back */
+        firn_mark mine = {request.count, request.grant};
+        code = firn_store_give_back(context, holding->ns, holding->key, &mine, holding->mark.high,
+                                    NULL);
+    }
+    return code;
+}
+
+void wire_backup(void) {
+    if (firn_store_open(&sim.backup, "memory:", NULL, NULL) != FIRN_OK) {
+        abort();
+    }
+    sim.whole = true;
+    if (firn_store_list(sim.store, NULL, copy_mark, sim.backup, NULL) != FIRN_OK) {
+        failed("the store cannot be copied");
+    }
+    sim.whole = false;
+    note("the store is backed up");
+}
+
+/* What is under way does not reach the copy. */
+void wire_restore(void) {
+    firn_store *gone = sim.store;
+    sim.store = sim.backup;
+    sim.backup = gone;
+    sim.back = true;
+    floor_count = 0;
+    memset(sim.letters, 0, sizeof sim.letters);
+    sim.counts.restores++;
+    note("the store is restored");
+}
+
+/* What the engines' modules do once the store is known to have gone back (docs/stores.md): the first
+ * request of a namespace that names a guard sets its floor, and until then nothing is granted. */
+static int guard_against(const firn_request *request, firn_request *guarded, firn_mark *held) {
+    unsigned i = 0;
+    *guarded = *request;
+    if (!sim.back) {
+        return FIRN_OK;
+    }
+    while (i < floor_count && strcmp(floors[i].ns, request->ns) != 0) {
+        i++;
+    }
+    if (i == floor_count && (request->guard == 0 || i == 64)) {
+        return FIRN_EBACK;
+    }
+    if (i == floor_count) {
+        snprintf(floors[floor_count].ns, sizeof floors[0].ns, "%s", request->ns);
+        floors[floor_count++].slot = request->guard;
+        note("the floor of %s is %lld", request->ns, (long long)request->guard);
+    }
+    if (floors[i].slot > request->latest) {
+        *held = (firn_mark){floors[i].slot, 0};
+        return FIRN_EBUSY;
+    }
+    guarded->earliest = floors[i].slot > request->earliest ? floors[i].slot : request->earliest;
+    return FIRN_OK;
+}
+
 /* ---- carrying out ---------------------------------------------------------------------------- */
 
-int wire_carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held) {
+int wire_carry_out(maker *from, const firn_request *asked, int64_t *first, firn_mark *held) {
+    firn_request guarded, *request = &guarded;
+    int refused = guard_against(asked, &guarded, held);
+    if (refused != FIRN_OK) {
+        note("store: g%d %.20s/%s: %s, it went back", (int)(from - sim.makers), asked->ns,
+             asked->key, firn_errname(refused));
+        return refused;
+    }
     sim.whole = true;
     int code = firn_store_reserve(sim.store, request, first, held, NULL);
     sim.whole = false;

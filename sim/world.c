@@ -167,9 +167,19 @@ void world_make(uint64_t seed) {
         sim.late = 300;
         sim.pace = 100 * MICRO;
     }
+    sim.backup = NULL;
+    sim.back = false;
+    /* Restored stores need clocks that are true: what was granted and forgotten is guarded against by
+     * 30 s ahead of the clock of whoever comes first. Nor is anybody held up for so long between
+     * reading it and asking. */
+    sim.restores = !sim.storm && chance(100) ? 40 : 0;
+    if (sim.restores > 0) {
+        sim.clock_faults = sim.pauses = 0;
+    }
     sim.machine_count = 1 + (unsigned)draw(MACHINES);
     for (unsigned i = 0; i < sim.machine_count; i++) {
         int64_t off = chance(500) ? draw_span(HOUR) - draw_span(HOUR) : draw_span(20 * MILLI);
+        off = sim.restores > 0 ? 0 : off;
         sim.machines[i] = (machine){.wall_base = NOON + off, .since = NOON};
     }
     firn_error error;
@@ -185,4 +195,5 @@ void world_free(void) {
         process_free(&sim.processes[i]);
     }
     firn_store_close(sim.store);
+    firn_store_close(sim.backup);
 }

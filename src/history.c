@@ -5,6 +5,7 @@
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
+#include "plant.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -62,7 +63,8 @@ static int see_node(void *context, const firn_holding *holding) {
         return FIRN_OK;
     }
     if (search->again && holding->mark.high == search->mark &&
-        (search->grant == 0 || holding->mark.grant == search->grant)) {
+        (search->grant == 0 || holding->mark.grant == search->grant ||
+         FIRN_PLANT == FIRN_PLANT_JOB)) {
         search->found = true;
         search->node = node.low;
     }

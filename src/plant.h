@@ -15,6 +15,8 @@
 #define FIRN_PLANT_EXACT   10 /* a block of exact size is cut from two that do not touch */
 #define FIRN_PLANT_ADVANCE 11 /* an advance reserves nothing */
 #define FIRN_PLANT_FIXED   12 /* a child claims the fixed node of its parent */
+#define FIRN_PLANT_JOB     13 /* a job takes the node of another */
+#define FIRN_PLANT_GUARD   14 /* on a store that went back, issue begins at the present */
 
 #ifndef FIRN_PLANT
 #define FIRN_PLANT 0

@@ -94,6 +94,7 @@ static int64_t slots_of(const firn_gen *gen, uint64_t ticks) {
 /* Where issue may begin on an engine that has gone back: later than anything that it forgot. */
 static int64_t guard_of(const firn_gen *gen, uint64_t tick) {
     uint64_t safe = tick + (uint64_t)firn__ms_ticks(gen, GUARD_MS) + 1;
+    safe = FIRN_PLANT == FIRN_PLANT_GUARD ? tick : safe;
     return safe < (uint64_t)gen->mark_end >> gen->s ? slots_of(gen, safe) : gen->mark_end;
 }
 
