@@ -367,6 +367,7 @@ static void counts_go_round(void **state) {
                 firn_store_close(store);
             } else { /* as a process that ended without it */
                 left[i][round] = store;
+                assert_non_null(left[i][round]);
             }
         }
         back_up("firn.db", "old.db");
