@@ -10,7 +10,8 @@
 /* The zero value is a beginning. */
 typedef struct progress {
     bool known, wanted, written;
-    int64_t next_ms; /* of the steady clock: when to say more */
+    int64_t begun_ms, next_ms; /* of the steady clock: when to say more */
+    const char *label;         /* of a pass among several, or NULL */
 } progress;
 
 /* `total` 0: not known. */

@@ -10,20 +10,25 @@
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
+/* Two lines or more, none wider than 80 columns. */
 static void put_row(output *out, const firn_scheme *scheme) {
     char end[FIRN_TIME_SIZE], node[DESCRIBE_SIZE], sorts[DESCRIBE_SIZE], layout[DESCRIBE_SIZE];
+    char fields[2 * DESCRIBE_SIZE + 16];
     describe_end(end, scheme, false);
     end[strcspn(end, "T")] = '\0';
-    output_print(out, "%-19s  %4u  %-5s  %-12s  %-9s  %-8s  %-17s  %s\n", scheme->name,
-                 scheme->bits, describe_tick(scheme), end,
-                 scheme->shown_only ? "(shown)" : describe_text(scheme),
-                 describe_sorts(sorts, scheme), describe_node(node, scheme, false),
-                 describe_layout(layout, scheme));
+    output_print(out, "%-19s  %4u  %-5s  %-12s  %-9s  %s\n", scheme->name, scheme->bits,
+                 describe_tick(scheme), end, scheme->shown_only ? "(shown)" : describe_text(scheme),
+                 describe_sorts(sorts, scheme));
+    describe_node(node, scheme, false);
+    snprintf(fields, sizeof fields, "%s%s%s%s", describe_layout(layout, scheme),
+             node[0] == '-' ? "" : " (node: ", node[0] == '-' ? "" : node,
+             node[0] == '-' ? "" : ")");
+    output_wrap(out, "    ", 4, fields);
 }
 
 static void put_list(output *out) {
-    output_print(out, "%-19s  %4s  %-5s  %-12s  %-9s  %-8s  %-17s  %s\n", "name", "bits", "tick",
-                 "ends", "text", "sorts", "node", "fields");
+    output_print(out, "%-19s  %4s  %-5s  %-12s  %-9s  %s\n    %s\n", "name", "bits", "tick", "ends",
+                 "text", "sorts", "fields");
     for (size_t i = 0; firn_scheme_at(i) != NULL; i++) {
         put_row(out, firn_scheme_at(i));
     }
@@ -157,12 +162,13 @@ static void put_one(output *out, const firn_scheme *scheme) {
     put_node(out, scheme);
     put_order(out, scheme);
     put_policies(out, scheme);
-    output_print(out, "  row     %s\n", firn_scheme_row(row, scheme));
+    output_print(out, "  row     %s\n",
+                 firn_scheme_row(row, scheme)); /* to be copied: not broken */
     if (scheme->note != NULL) {
-        output_print(out, "  note    %s\n", scheme->note);
+        output_wrap(out, "  note    ", 10, scheme->note);
     }
     if (scheme->source != NULL) {
-        output_print(out, "  source  %s\n", scheme->source);
+        output_wrap(out, "  source  ", 10, scheme->source);
     }
 }
 

@@ -629,6 +629,7 @@ static int rehearse(stamping *it, size_t *title, size_t *head, firn_error *error
         return set_error(error, FIRN_EIO, "cannot write /dev/null: %s", strerror(errno));
     }
     int code = open_job_on(it, "memory:", tell_nothing, error);
+    it->shown.label = "1 of 2, checking";
     if (code == FIRN_OK) {
         it->to.out = &nowhere;
         write_head(it, *title, *head);
@@ -637,6 +638,8 @@ static int rehearse(stamping *it, size_t *title, size_t *head, firn_error *error
     }
     close(nowhere.file);
     progress_end(&it->shown);
+    it->shown.label = "2 of 2, writing";
+    it->shown.next_ms = 0;
     if (code == FIRN_OK && interrupt_signal() != 0) {
         return set_error(error, FIRN_EUNKNOWN, "a signal came");
     }

@@ -26,7 +26,8 @@ same "firn help new is firn new --help" "$("$FIRN" new --help)" "$("$FIRN" help 
 # ---- every scheme --------------------------------------------------------------------------------
 "$FIRN" schemes --json >"$TMPDIR/schemes"
 check "firn schemes --json is an object a line" jq -e . "$TMPDIR/schemes"
-same "the list has a line a scheme and a head" "$(($(wc -l <"$TMPDIR/schemes") + 1))" "$("$FIRN" schemes | wc -l)"
+same "the list has each scheme and a head" "$(($(wc -l <"$TMPDIR/schemes") + 1))" "$("$FIRN" schemes | grep -c '^[^ ]')"
+same "no line of it is wider than a terminal" "" "$("$FIRN" schemes | awk 'length > 80')"
 same "so has the table of a page, with two lines of head" "$(($(wc -l <"$TMPDIR/schemes") + 2))" \
     "$("$FIRN" schemes --markdown | grep -c '^|.*|$')"
 
