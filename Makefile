@@ -77,6 +77,7 @@ torture: test-build
 simulate: test-build
 	$(BUILD)/sim/firn_sim --seeds 1..1000000 --jobs $(JOBS)
 # Each branch, comparison and bound of the core changed: do the tests see it? Hours; goes on where it was interrupted.
+# test/mutate.excused lists survivors, with reasons.
 mutate: test-build
 	BUILD=$(BUILD) test/mutate --jobs $(JOBS)
 
