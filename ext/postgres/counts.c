@@ -305,6 +305,8 @@ static chunk *load(firn_counted *it, int64 number) {
         return one;
     }
     caller before = become_owner(it->table);
+    bool was_writing = writing;
+    writing = true; /* these statements end too, and are no reason to write all counts */
     bytea *nothing = palloc0(VARHDRSZ), *bytes = NULL;
     SET_VARSIZE(nothing, VARHDRSZ);
     if (run(ADD, it, number, PointerGetDatum(nothing)) == 0) {
@@ -320,6 +322,7 @@ static chunk *load(firn_counted *it, int64 number) {
     if (bytes != NULL) {
         replay(it, one, bytes);
     }
+    writing = was_writing;
     become_caller(before);
     return one;
 }
