@@ -77,6 +77,13 @@ char *option_flag(char flag[32], const option_name *name) {
     return flag;
 }
 
+/* A flag or a key and what it does, in 80 columns. */
+static void put_entry(output *out, const char *left, const char *text) {
+    char lead[96];
+    snprintf(lead, sizeof lead, "  %-26s  ", left);
+    output_wrap(out, lead, 30, text);
+}
+
 void command_help(session *s, const command *about) {
     output_print(&s->out, "usage: firn %s %s%s[OPTION...]\n\n%s.\n\n", about->name, about->operands,
                  about->operands[0] != '\0' ? " " : "", about->summary);
@@ -89,7 +96,7 @@ void command_help(session *s, const command *about) {
         }
         snprintf(left, sizeof left, "%s--%s%s%s", letter, option_flag(flag, name),
                  name->argument ? " " : "", name->argument ? name->argument : "");
-        output_print(&s->out, "  %-26s  %s\n", left, at->text);
+        put_entry(&s->out, left, at->text);
     }
     if (about->keys[0].name != NULL) {
         output_text(&s->out, "\nKeys:\n");
@@ -97,7 +104,7 @@ void command_help(session *s, const command *about) {
     for (const key_text *at = about->keys; at->name != NULL; at++) {
         char left[64];
         snprintf(left, sizeof left, "%s=%s", at->name, at->value);
-        output_print(&s->out, "  %-26s  %s\n", left, at->text);
+        put_entry(&s->out, left, at->text);
     }
 }
 

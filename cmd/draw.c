@@ -56,7 +56,9 @@ static void label(char text[64], const firn_scheme *scheme, const piece *part, s
             snprintf(ways[0], sizeof ways[0], "%s %u..%u", slice->name, low + bits - 1, low);
         }
         snprintf(ways[1], sizeof ways[1], "%s", slice->name);
-        snprintf(ways[2], sizeof ways[2], "%.*s", (int)(room < 60 ? room : 60), slice->name);
+        bool marked = room > 4; /* a name that is cut short says so, where there is room for it */
+        snprintf(ways[2], sizeof ways[2], "%.*s%s", (int)(room < 60 ? room - 2 * marked : 58),
+                 slice->name, marked ? ".." : "");
     }
     for (int i = 0; i < 3; i++) {
         if (strlen(ways[i]) <= room) {

@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of most holders */
 
 typedef struct listing {
     session *s;
@@ -18,6 +21,7 @@ typedef struct listing {
     bool measured; /* the second pass writes, the first one finds the widths */
     size_t ns, key, fields, mark, distance;
     size_t ticks; /* left out */
+    bool narrow;  /* a terminal: holders that would not fit 80 columns have a line of their own */
 } listing;
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -25,6 +29,12 @@ typedef struct listing {
 static void widen(size_t *width, const char *text) {
     size_t length = strlen(text);
     *width = length > *width ? length : *width;
+}
+
+static void put_holder(const listing *list, const char *note) {
+    size_t width = list->ns + list->key + list->fields + list->mark + list->distance + 8;
+    bool below = list->narrow && width + 2 + HOLDER > COLUMNS;
+    output_print(&list->s->out, below ? "\n    %s\n" : "  %s\n", note);
 }
 
 static int visit(void *context, const firn_holding *holding) {
@@ -45,10 +55,10 @@ static int visit(void *context, const firn_holding *holding) {
     } else if (list->s->option[OPTION_JSON] != NULL) {
         json_line(out, object_of_mark(holding, &what));
     } else {
-        output_print(out, "%-*s  %-*s  %-*s  %-*s  %-*s  %s\n", (int)list->ns, holding->ns,
+        output_print(out, "%-*s  %-*s  %-*s  %-*s  %-*s", (int)list->ns, holding->ns,
                      (int)list->key, holding->key, (int)list->fields, what.fields, (int)list->mark,
-                     what.mark, (int)list->distance, what.distance,
-                     holding->note != NULL ? holding->note : "");
+                     what.mark, (int)list->distance, what.distance);
+        put_holder(list, holding->note != NULL ? holding->note : "");
     }
     return output_dead(out);
 }
@@ -58,13 +68,15 @@ static int list_all(session *s, firn_store *store) {
     const char *ns = operand_value(s, "ns");
     firn_error error;
     list.now = mark_now();
+    list.narrow = isatty(STDOUT_FILENO) == 1;
     if (s->option[OPTION_JSON] == NULL) {
         if (firn_store_list(store, ns, visit, &list, &error) < 0) {
             return fail(s, &error);
         }
-        output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s  %s\n", (int)list.ns, "namespace",
+        output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s", (int)list.ns, "namespace",
                      (int)list.key, "key", (int)list.fields, "node", (int)list.mark, "mark",
-                     (int)list.distance, "from now", "holder");
+                     (int)list.distance, "from now");
+        put_holder(&list, "holder");
     }
     list.measured = true;
     if (firn_store_list(store, ns, visit, &list, &error) < 0) {

@@ -343,7 +343,8 @@ static void put_bars(session *s, const spreading *it, uint32_t first, uint32_t l
         int length = fullest[w] > 0 ? (int)((double)found / (double)fullest[w] * BAR + 0.5) : 0;
         output_print(&s->out, "  %s%.*s%s%*s", color, length, "##############", plain, BAR - length,
                      "");
-        output_print(&s->out, "%6.2f", it->ids > 0 ? (double)found * 100 / (double)it->ids : 0);
+        double share = it->ids > 0 ? (double)found * 100 / (double)it->ids : 0;
+        output_print(&s->out, share < 99.995 ? "%6.2f" : "%6.1f", share);
     }
     output_text(&s->out, "\n");
 }

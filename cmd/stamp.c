@@ -246,6 +246,8 @@ static int begin(stamping *it, size_t *title, size_t *head, firn_error *error) {
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
+enum { SEED_LEAST = 16 }; /* characters: fewer are told */
+
 static void add_content(void *context, const void *bytes, size_t size) {
     SHA256Update(context, bytes, size);
 }
@@ -336,6 +338,16 @@ static int open_job(stamping *it, firn_error *error) {
                          "job '%.60s' was begun before, and its input cannot be compared: give "
                          "--again if it is the same, else another --job",
                          name);
+    }
+    const char *seed = s->option[OPTION_SEED];
+    if (code == FIRN_OK && seed != NULL && strlen(seed) < SEED_LEAST) {
+        char text[160];
+        snprintf(
+            text, sizeof text,
+            "--seed has %zu characters: a short seed can be guessed, and with it the random bits "
+            "of these IDs; 16 or more random characters cannot",
+            strlen(seed));
+        tell_note(s, text);
     }
     return code;
 }

@@ -434,6 +434,9 @@ static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, j
         if (result == CURLE_PEER_FAILED_VERIFICATION) {
             out.what = "is not who it should be";
             out.cure = "look at its certificate, or name its authority by ca=FILE";
+        } else if (result == CURLE_COULDNT_RESOLVE_HOST) {
+            out.what = "is not found";
+            out.cure = "correct the host's name in the URL";
         }
         return out;
     }

@@ -624,7 +624,10 @@ static int connect_host(store *self, size_t at, int64_t deadline_ms, firn_error 
                                             host->port != 0 ? host->port : PORT, deadline_ms, &why);
     const struct addrinfo *to = found;
     if (found == NULL) {
-        return failed(self, error, why);
+        return module_fail(
+            error, FIRN_ESTORE,
+            "host %.60s of store %.60s is not found (%.40s): correct the name in the URL",
+            host->name, self->url.shown, why);
     }
     int code = FIRN_ESTORE;
     for (int i = 0; i < ADDRESSES && to != NULL && code != FIRN_OK; i++, to = to->ai_next) {

@@ -66,7 +66,8 @@ typedef struct store {
     module_url url;
     char root[ROOT_MOST + 2]; /* begins with a /, ends without one */
     module_lookup *lookups[MODULE_HOSTS_MAX];
-    char *login; /* user:password, or NULL */
+    char *login;         /* user:password, or NULL */
+    const char *no_host; /* why no address of a host was found at the last connecting, or NULL */
     int connect_timeout_ms, timeout_ms;
     pid_t pid;
     module_retry retry;
@@ -315,6 +316,11 @@ static int failed_to_connect(store *self, int answer, firn_error *error) {
     if (answer == ZOO_AUTH_FAILED_STATE) {
         return explain(self, ZAUTHFAILED, false, error);
     }
+    if (self->no_host != NULL) {
+        return module_fail(error, FIRN_ESTORE,
+                           "the host of %.90s is not found (%.60s): correct the name in the URL",
+                           self->url.shown, self->no_host);
+    }
     return module_fail(error, FIRN_ESTORE,
                        "%.90s cannot be reached (tried for %d ms): start it, or name another host",
                        self->url.shown, self->connect_timeout_ms);
@@ -366,19 +372,23 @@ static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct 
 /* The addresses of all hosts whose names are known before the deadline. False: of none. */
 static bool find_hosts(store *self, char hosts[HOSTS_SIZE], int64_t deadline_ms) {
     size_t length = 0;
+    self->no_host = NULL;
     for (size_t i = 0; i < self->url.host_count; i++) {
         const module_host *host = &self->url.hosts[i];
         int64_t now_ms = module_now_ms();
         int64_t share_ms = (deadline_ms - now_ms) / (int64_t)(self->url.host_count - i + 1);
-        const char *why;
+        const char *why = NULL;
         struct addrinfo *found =
             module_resolve(&self->lookups[i], host->name, host->port > 0 ? host->port : PORT,
                            now_ms + share_ms, &why);
         if (found != NULL) {
             length = add_addresses(hosts, length, found);
             freeaddrinfo(found);
+        } else {
+            self->no_host = why;
         }
     }
+    self->no_host = length > 0 ? NULL : self->no_host;
     return length > 0;
 }
 

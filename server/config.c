@@ -392,26 +392,38 @@ void config_print(const config *it) {
 
 static void print_flag(const char *name, char letter, const char *argument, const char *text,
                        const char *preset) {
-    char left[128], flag[64], front[8] = "    ";
+    enum { HELP_COLUMNS = 80 };
+    char left[128], right[320], flag[64], front[8] = "    ";
     if (letter != 0) {
         snprintf(front, sizeof front, "-%c, ", letter);
     }
     write_flag(flag, name);
     snprintf(left, sizeof left, "%s--%s %s", front, flag, argument != NULL ? argument : "");
-    printf("  %-34s %s%s%s%s\n", left, text, preset != NULL ? " (" : "",
-           preset != NULL ? preset : "", preset != NULL ? ")" : "");
+    snprintf(right, sizeof right, "%s%s%s%s", text, preset != NULL ? " (" : "",
+             preset != NULL ? preset : "", preset != NULL ? ")" : "");
+    int column = printf("  %-34s", left);
+    for (const char *at = right; *at != '\0'; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        if (column + 1 + length > HELP_COLUMNS) {
+            column = printf("\n%36s", "") - 1;
+        }
+        column += printf(" %.*s", length, at);
+        at += length;
+    }
+    putchar('\n');
 }
 
 void config_help(void) {
     puts("usage: firn serve [FLAG...]\n\n"
          "IDs over the Redis protocol and HTTP, with a console for browsers.\n\n"
-         "Each flag but the first five may also be a variable, as FIRN_LOG_LEVEL, and a line\n"
-         "under [server] of the file, as log_level = info; flags are the strongest, the file is\n"
-         "the weakest.\n");
+         "A flag of the second list can also be a variable (FIRN_LOG_LEVEL) or a line\n"
+         "under [server] of the file (log_level = info). Flags override variables, which\n"
+         "override the file.\n");
 #define FLAG(name, letter, argument, text) print_flag(#name, letter, argument, text, NULL);
 #include "settings.def"
     print_flag("version", 'V', NULL, "the version", NULL);
     print_flag("help", 'h', NULL, "this text", NULL);
+    putchar('\n');
     for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
         print_flag(at->name, 0, at->argument, at->text, at->preset);
     }

@@ -3,6 +3,10 @@
 # command_store.sh, streams in command_stream.sh.
 . test/command.tap
 
+# ---- help ------------------------------------------------------------------------------------------
+same "no line of any help is wider than 80 columns" "" "$(
+    for command in $("$FIRN" help | sed -nE 's/^  ([a-z]+)  .*/\1/p'); do "$FIRN" "$command" --help; done | awk 'length > 80')"
+
 # ---- 2: usage ------------------------------------------------------------------------------------
 refuses "no command" 2 "no command is given: firn help"
 refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean firn new" nwe

@@ -207,6 +207,7 @@ TABLE
 check "no drawing is wider than 80 columns, but for what is quoted" sh -c "
     for name in \$('$FIRN' schemes --json | jq -r .name); do '$FIRN' schemes \$name; done |
         grep -vE '^  (row|note|source|time|node|ends) ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
+check "no name in a drawing is cut without a mark" sh -c "! '$FIRN' schemes snowflake | grep -F '|datacente|'"
 refuses "a scheme that is none has a neighbour" 2 "did you mean uuid7" schemes uuid77
 refuses "--json and --markdown exclude each other" 2 "exclude" schemes --json --markdown
 

@@ -308,5 +308,5 @@ refuses "--store without a job" 2 "--store is for a job that has a name: add --j
 refuses "--again without a job" 2 "--again is for a job" stamp "$in" --again --scheme uuid7
 refuses "a key of live issue" 2 "window_ms" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x window_ms=5
 ask stamp --help
-same "the help says who can guess a seed's IDs" 1 "$(printf '%s\n' "$out" | grep -c 'who knows it can guess the IDs')"
+same "the help says who can guess a seed's IDs" 1 "$(printf '%s\n' "$out" | tr -s '\n ' ' ' | grep -c 'who knows it can guess the IDs')"
 finish

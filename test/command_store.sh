@@ -206,4 +206,19 @@ if cc -shared -fPIC -o "$TMPDIR/clock.so" "$TMPDIR/clock.c" 2>"$TMPDIR/log"; the
 else
     skip "a clock that steps back by an hour ends with status 4" "no compiler"
 fi
+# ---- words -------------------------------------------------------------------------------------------
+for engine in redis etcd zookeeper; do
+    if [ -e "$BUILD/firn/$engine.so" ]; then
+        refuses "a host of $engine that has no address is named as the cause" 3 "not found.*correct the .*name in the URL|not found.*host's name" \
+            new snowflake --store "$engine://no-such-host.invalid"
+    else
+        skip "a host of $engine that has no address is named as the cause" "the module $engine is not built"
+    fi
+done
+if command -v script >/dev/null; then
+    "$FIRN" new snowflake --store "sqlite:$TMPDIR/wide.db" 2>/dev/null >"$TMPDIR/said"
+    script -qec "'$FIRN' nodes --store 'sqlite:$TMPDIR/wide.db'" /dev/null | tr -d '\r' >"$TMPDIR/shown"
+    check "a terminal shows the nodes of a store" grep -q '^snowflake .*datacenter=' "$TMPDIR/shown"
+    same "without a line above 80 columns" "" "$(awk 'length > 80' "$TMPDIR/shown")"
+fi
 finish
