@@ -3,6 +3,7 @@
  * that is kept open. libpq is used without blocking, so that every wait has a bound. Takes nothing
  * from libfirn; checks no bounds (the wrapper does) and knows no clock but the server's. */
 #include "module.h"
+#include "postgres_sql.h"
 
 #include <inttypes.h>
 #include <libpq-fe.h>
@@ -22,158 +23,18 @@
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* "@" stands for what table= says, "#" for the longest wait for a locked row in ms. The namespace
- * without a name is the store itself: what its identity is not is doubted (module.h). A table that was
- * emptied and filled again from a copy looks as before, so nobody may empty one. */
-static const char create_sql[] =
-    "CREATE TABLE IF NOT EXISTS \"@_namespace\"("
-    "name text COLLATE \"C\" PRIMARY KEY,"
-    " row text NOT NULL,"
-    " identity text NOT NULL,"
-    " floor bigint NOT NULL CHECK (floor >= 0));"
-    "CREATE TABLE IF NOT EXISTS \"@_mark\"("
-    "ns text COLLATE \"C\","
-    " key text COLLATE \"C\","
-    " high bigint NOT NULL CHECK (high BETWEEN 0 AND 4611686018427387904),"
-    " \"grant\" bigint NOT NULL,"
-    " note text NOT NULL,"
-    " PRIMARY KEY (ns, key)) WITH (fillfactor = 50);"
-    "INSERT INTO \"@_namespace\" VALUES ('', '', 'new', 0) ON CONFLICT (name) DO NOTHING;"
-    "CREATE OR REPLACE FUNCTION \"@_keep\"() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
-    " RAISE EXCEPTION '% holds what firn has reserved, without which IDs repeat', TG_TABLE_NAME"
-    " USING HINT = 'To begin anew, drop the tables. After a restore, see docs/stores.md.';"
-    " END$$;"
-    "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_namespace\";"
-    "CREATE TRIGGER \"@_keep\" BEFORE DELETE OR TRUNCATE ON \"@_namespace\""
-    " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
-    "ALTER TABLE \"@_namespace\" ENABLE ALWAYS TRIGGER \"@_keep\";"
-    "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_mark\";"
-    "CREATE TRIGGER \"@_keep\" BEFORE DELETE OR TRUNCATE ON \"@_mark\""
-    " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
-    "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
-_Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table says it too");
-
-/* What the session is, and made so that a commit which is acknowledged is on the disk (and, where
- * there are synchronous standbys, on theirs). The time line comes from the log's present file: the
- * control file tells the one of the last checkpoint, which is the old one for a while after a
- * promotion. */
-static const char greet_sql[] =
-    "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
-    " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
-    " (SELECT system_identifier FROM pg_control_system())::text,"
-    " CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8)"
-    " END,"
-    " pg_backend_pid(), to_regclass('\"@_namespace\"')::oid, to_regclass('\"@_mark\"')::oid,"
-    " (SELECT bool_and(relpersistence = 'p') FROM pg_class WHERE oid IN"
-    " (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
-    " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
-    " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),"
-    " set_config('default_transaction_isolation', 'read committed', false),"
-    " set_config('lock_timeout', '#', false),"
-    " (SELECT oid FROM pg_database WHERE datname = current_database()),"
-    " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
-    " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
+_Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks says it too");
 
 enum greeting {
     GREET_READ_ONLY,
     GREET_FSYNC,
     GREET_WHOLE_PAGES,
-    GREET_SYSTEM,
-    GREET_TIMELINE,
     GREET_BACKEND,
     GREET_NAMESPACES,
     GREET_MARKS,
     GREET_LOGGED,
     GREET_SETTINGS,
-    GREET_DATABASE = GREET_SETTINGS + 3,
-    GREET_KEPT
-};
-
-enum statement {
-    RESERVE,
-    READ,
-    BORN,
-    FIRST_USE,
-    ADOPT,
-    DOUBT,
-    SETTLE,
-    GIVE_BACK,
-    LIST_ALL,
-    LIST_ONE,
-    NOW
-};
-
-static const struct {
-    const char *name, *text;
-    int values;
-} statements[] = {
-    /* The whole of reserve: $3 count, $4 earliest, $5 latest. The row and the identity are of the
-     * statement's snapshot, the mark is the newest one, locked. It answers even where it grants
-     * nothing, with why. $10: a pooler that changes the session behind our back changes also what
-     * greet_sql has set. $11: a table that somebody put in the place of the one that this handle
-     * knows, while it is connected, is planned for without a word. $12: a mark below the one that
-     * this handle was granted is that of an older state. */
-    [RESERVE] = {"firn_reserve",
-                 "WITH n AS (SELECT row, identity, floor FROM \"@_namespace\" WHERE name = $1),"
-                 " w AS (INSERT INTO \"@_mark\" AS m (ns, key, high, \"grant\", note)"
-                 " SELECT $1, $2, greatest($4::bigint, n.floor) + $3::bigint, $6::bigint, $7 FROM n"
-                 " WHERE n.row = $8 AND n.identity = $9 AND greatest($4::bigint, n.floor) <="
-                 " $5::bigint AND pg_backend_pid() = $10::int"
-                 " AND '\"@_mark\"'::regclass::oid = $11::oid AND ($12::bigint = 0"
-                 " OR EXISTS (SELECT FROM \"@_mark\" WHERE ns = $1 AND key = $2))"
-                 " ON CONFLICT (ns, key) DO UPDATE"
-                 " SET high = greatest(m.high + $3::bigint, excluded.high),"
-                 " \"grant\" = excluded.\"grant\", note = excluded.note"
-                 " WHERE m.high BETWEEN $12::bigint AND $5::bigint RETURNING m.high)"
-                 " SELECT n.row, n.identity, n.floor, w.high, pg_backend_pid() = $10::int,"
-                 " '\"@_mark\"'::regclass::oid = $11::oid FROM n LEFT JOIN w ON true",
-                 12},
-    [READ] = {"firn_read", "SELECT high, \"grant\" FROM \"@_mark\" WHERE ns = $1 AND key = $2", 2},
-    [BORN] = {"firn_born",
-              "UPDATE \"@_namespace\" SET identity = $1 WHERE name = '' AND identity = 'new'", 1},
-    /* Not in a table that somebody has put in the place of the one that this handle knows; $5 guard.
-     * Answers whether the name is a new one. The lock keeps firn_doubt, which comes to the same row
-     * first, before or behind this. */
-    [FIRST_USE] =
-        {"firn_first_use",
-         "WITH s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM \"@_namespace\" WHERE name"
-         " IN ('', '" MODULE_ALL_NAMES "') AND identity = $3 FOR SHARE) AS own),"
-         " w AS (INSERT INTO \"@_namespace\"(name, row, identity, floor)"
-         " SELECT $1, $2, $3, CASE WHEN new THEN 0 ELSE $5::bigint END FROM s"
-         " WHERE (new OR $5::bigint > 0) AND '\"@_mark\"'::regclass::oid = $4::oid"
-         " ON CONFLICT (name) DO NOTHING)"
-         " SELECT new FROM s",
-         5},
-    [ADOPT] = {"firn_adopt",
-               "UPDATE \"@_namespace\" SET identity = $2, floor = greatest(floor, $3::bigint)"
-               " WHERE name = $1 AND identity = $4",
-               4},
-    [DOUBT] = {"firn_doubt",
-               "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'"
-               " WHERE name = '' OR $1::boolean",
-               1},
-    /* A write whose commit waits for the disk and the standbys, behind the mark that was met. */
-    [SETTLE] = {"firn_settle",
-                "UPDATE \"@_mark\" SET note = note WHERE ns = $1 AND key = $2"
-                " AND \"grant\" = $3::bigint RETURNING high",
-                3},
-    /* $3, $4: the mark as the caller was granted it; $5: where it stopped. */
-    [GIVE_BACK] = {"firn_give_back",
-                   "UPDATE \"@_mark\" SET high = $5::bigint, \"grant\" = 0"
-                   " WHERE ns = $1 AND key = $2 AND high = $3::bigint AND \"grant\" = $4::bigint"
-                   " AND $5::bigint <= high RETURNING high",
-                   5},
-    [LIST_ALL] = {"firn_list_all",
-                  "SELECT m.ns, n.row, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
-                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
-                  " ORDER BY m.ns, m.key LIMIT $3::int",
-                  3},
-    [LIST_ONE] = {"firn_list_one",
-                  "SELECT m.ns, n.row, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
-                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
-                  " ORDER BY m.ns, m.key LIMIT $3::int",
-                  3},
-    [NOW] = {"firn_now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", 0},
+    GREET_KEPT = GREET_SETTINGS + 3
 };
 
 /* The failpoints of one write. */
@@ -196,7 +57,6 @@ typedef struct store {
     int socket;        /* its descriptor */
     unsigned prepared; /* a bit for each statement that this connection knows */
     bool unconfirmed;  /* the server gave up waiting for a standby, and committed all the same */
-    char identity[64];
     char backend[NUMBER_SIZE]; /* the server's process */
     char marks[NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
     char caution[160];         /* "": none */
@@ -697,9 +557,8 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
 
 /* The store that was just made is that of this engine. */
 static int born(store *s, firn_error *error) {
-    const char *values[] = {s->identity};
     PGresult *result;
-    int code = ask_idly(s, BORN, values, &result, error);
+    int code = ask_idly(s, BORN, NULL, &result, error);
     PQclear(result);
     return code;
 }
@@ -722,11 +581,6 @@ static int greet(store *s, firn_error *error) {
         if (code == FIRN_OK && made) {
             snprintf(s->backend, sizeof s->backend, "%s", cell(result, 0, GREET_BACKEND));
             snprintf(s->marks, sizeof s->marks, "%s", cell(result, 0, GREET_MARKS));
-            /* A table that was restored from a copy has another OID than the one it was read from,
-             * and one of a copied database (CREATE DATABASE ... TEMPLATE) is in another database. */
-            snprintf(s->identity, sizeof s->identity, "%.20s/%.8s/%.10s/%.10s",
-                     cell(result, 0, GREET_SYSTEM), cell(result, 0, GREET_TIMELINE),
-                     cell(result, 0, GREET_DATABASE), s->marks);
         }
         PQclear(result);
         if (code != FIRN_OK || made) {
@@ -894,8 +748,7 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 
 static int first_use(store *s, const firn_request *request, firn_error *error) {
     char guard[NUMBER_SIZE];
-    const char *values[] = {request->ns, request->row, s->identity, s->marks,
-                            number(guard, request->guard)};
+    const char *values[] = {request->ns, request->row, s->marks, number(guard, request->guard)};
     PGresult *result = NULL;
     /* One that this handle has seen is no first one: the server lost it. */
     int code = module_was_seen(&s->seen, request->ns) ? spread_doubt(s, error) : born(s, error);
@@ -911,7 +764,7 @@ static int first_use(store *s, const firn_request *request, firn_error *error) {
 
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
     char guard[NUMBER_SIZE];
-    const char *values[] = {request->ns, s->identity, number(guard, request->guard), stored};
+    const char *values[] = {request->ns, number(guard, request->guard), stored};
     PGresult *result;
     int code = ask_idly(s, ADOPT, values, &result, error);
     PQclear(result);
@@ -989,7 +842,7 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
         drop(s);
         return replaced(s, error);
     }
-    const bool doubted = strcmp(cell(answer, 0, 1), s->identity) != 0;
+    const bool doubted = !says(answer, 6);
     return doubted && request->guard > 0
                ? adopt(s, request, cell(answer, 0, 1), error)
                : tell_busy(s, request, doubted, number_at(answer, 0, 2), held, error);
@@ -1012,7 +865,6 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
                                 number(grant, (int64_t)request->grant),
                                 note,
                                 request->row,
-                                s->identity,
                                 s->backend,
                                 s->marks,
                                 number(least, module_least(&s->last, request->ns, request->key))};

@@ -9,6 +9,7 @@
  * for each key "high KEY", "grant KEY" and "note KEY". The braces keep all of them in one slot of a
  * cluster. */
 #include "module.h"
+#include "redis_lua.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +61,6 @@ typedef struct store {
     int fd;      /* -1: none */
     gnutls_session_t session;
     redisReader *reader;
-    char identity[64]; /* run_id */
 } store;
 
 FIRN_API extern const firn_store_ops firn_store_module;
@@ -75,87 +75,6 @@ static const points give_back_points = {"give_back.before", "give_back.sent",
                                         "give_back.committed"};
 
 /* ---- scripts --------------------------------------------------------------------------------- */
-
-/* Lua's numbers are doubles, which repeat above 2^53, so slots stay decimal texts here: the longer
- * is the later, and of the same length the one with the greater first different digit (Lua's < goes
- * by the server's locale). */
-#define LUA_LATER                                                                                  \
-    "local function less(a, b)\n"                                                                  \
-    "  if #a ~= #b then return #a < #b end\n"                                                      \
-    "  for i = 1, #a do\n"                                                                         \
-    "    local x, y = a:byte(i), b:byte(i)\n"                                                      \
-    "    if x ~= y then return x < y end\n"                                                        \
-    "  end\n"                                                                                      \
-    "  return false\n"                                                                             \
-    "end\n"                                                                                        \
-    "local function later(a, b) if less(a, b) then return b end return a end\n"
-
-/* The law of module.h. What the handle knows, that it has `seen` the namespace and granted up to
- * `least`, is no news where the store has lost more than the handle knew then. The grant is written
- * before the mark is raised, so that a script that could not go on leaves a gap at most. */
-static const char reserve_lua[] =
-    LUA_LATER "local ns, index, own, all = unpack(KEYS)\n"
-              "local name, row, key, count, earliest, latest, grant, note = unpack(ARGV, 1, 8)\n"
-              "local identity, guard, seen, least, knew = unpack(ARGV, 9, 13)\n"
-              "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
-              "local old = redis.call('HMGET', ns, 'row', 'losses', 'floor',\n"
-              "                       'high ' .. key, 'grant ' .. key)\n"
-              "if old[1] and old[1] ~= row then return {'row', old[1]} end\n"
-              "local floor, high, losses = old[3] or '0', old[4] or '0', store[2] or '0'\n"
-              "local news = (not old[1] and seen == '1') or less(high, least)\n"
-              "if not store[1] then\n"
-              "  news = news or knew ~= '' or redis.call('EXISTS', index) == 1\n"
-              "end\n"
-              "if (store[1] and store[1] ~= identity) or less(losses, knew) or\n"
-              "   (news and not (knew ~= '' and less(knew, losses))) then\n"
-              "  losses = string.format('%.0f', tonumber(later(losses, knew)) + 1)\n"
-              "end\n"
-              "if store[1] ~= identity or store[2] ~= losses then\n"
-              "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
-              "end\n"
-              "local doubted = old[2] ~= losses\n"
-              "if not old[1] then\n"
-              "  doubted = losses ~= '0' and redis.call('HMGET', all, 'losses')[1] ~= losses\n"
-              "end\n"
-              "if doubted and guard == '0' then\n"
-              "  if less(latest, high) then return {'busy', high, old[5] or '0', '0', losses} end\n"
-              "  return {'changed', losses}\n"
-              "end\n"
-              "if doubted then floor = later(floor, guard) end\n"
-              "if doubted or not old[1] then\n"
-              "  redis.call('SADD', index, name)\n"
-              "  redis.call('HSET', ns, 'row', row, 'losses', losses, 'floor', floor)\n"
-              "end\n"
-              "local first = later(later(high, earliest), floor)\n"
-              "if less(latest, first) then\n"
-              "  return {'busy', high, old[5] or '0', floor, losses}\n"
-              "end\n"
-              "redis.call('HSET', ns, 'high ' .. key, first, 'grant ' .. key, grant,\n"
-              "           'note ' .. key, note)\n"
-              "redis.call('HINCRBY', ns, 'high ' .. key, count)\n"
-              "return {'ok', first, losses}\n";
-
-static const char give_back_lua[] =
-    "local key, high, grant, stopped = unpack(ARGV)\n"
-    "local old = redis.call('HMGET', KEYS[1], 'high ' .. key, 'grant ' .. key)\n"
-    "if old[1] ~= high or old[2] ~= grant then return {'busy'} end\n"
-    "redis.call('HSET', KEYS[1], 'high ' .. key, stopped, 'grant ' .. key, '0')\n"
-    "return {'ok', stopped}\n";
-
-/* A plain counter: it holds the last number that was given, so what comes next is the slot behind
- * it. `least` and `most` are what it may hold before. */
-static const char count_lua[] =
-    LUA_LATER "local count, least, most = unpack(ARGV)\n"
-              "local old = redis.call('GET', KEYS[1]) or '0'\n"
-              "if #old > 19 or (old ~= '0' and not old:find('^[1-9]%d*$')) then\n"
-              "  return {'counter', old:sub(1, 40)}\n"
-              "end\n"
-              "if redis.call('PTTL', KEYS[1]) >= 0 then return {'expires'} end\n"
-              "local value = later(old, least)\n"
-              "if less(most, value) then return {'busy', old} end\n"
-              "if value ~= old then redis.call('SET', KEYS[1], value) end\n"
-              "redis.call('INCRBY', KEYS[1], count)\n"
-              "return {'ok', value}\n";
 
 static int load_script(script *out, const char *text, firn_error *error) {
     unsigned char digest[20];
@@ -443,6 +362,7 @@ static int judge(const redisReply *info, const redisReply *config) {
 /* Is this a server that may keep marks at all, and does it? */
 static int examine(store *self, const redisReply *info, const redisReply *config,
                    firn_error *error) {
+    char identity[64];
     if (!is_text(info)) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s refuses INFO (%.60s): allow this user +info",
@@ -457,8 +377,8 @@ static int examine(store *self, const redisReply *info, const redisReply *config
     if (!info_is(info, "loading", "0")) {
         return failed(self, error, "it is loading its data");
     }
-    info_field(self->identity, sizeof self->identity, info, "run_id");
-    if (self->identity[0] == '\0') {
+    info_field(identity, sizeof identity, info, "run_id");
+    if (identity[0] == '\0') {
         return failed(self, error, "INFO tells no run_id");
     }
     int hazard = judge(info, config);
@@ -748,8 +668,7 @@ static int refused(store *self, redisReply *reply, firn_error *error) {
 }
 
 /* Runs a script that returns texts. Where the server has forgotten it, which proves that it did not
- * run, it is told the text, on this same connection: the run ID that the arguments name is that of
- * the server at its other end. On FIRN_OK the caller frees the reply. */
+ * run, it is told the text, on this same connection. On FIRN_OK the caller frees the reply. */
 static int evaluate(store *self, redisReply **reply, const script *what, int keys, int count,
                     const char **arguments, const points *at, firn_error *error) {
     char number[NUMBER_SIZE];
@@ -967,29 +886,20 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
     snprintf(latest, sizeof latest, "%" PRId64, request->latest);
     snprintf(grant, sizeof grant, "%" PRIu64, request->grant);
     snprintf(guard, sizeof guard, "%" PRId64, request->guard > 0 ? request->guard : 0);
-    int code = ready(self, error); /* whose identity is part of the request */
+    int code = ready(self, error);
     if (code != FIRN_OK) {
         return code;
     }
     snprintf(least, sizeof least, "%" PRId64, module_least(&self->last, request->ns, request->key));
-    const char *arguments[] = {ns,
-                               self->index,
-                               own,
-                               all,
-                               request->ns,
-                               request->row,
-                               request->key,
-                               count,
-                               earliest,
-                               latest,
-                               grant,
-                               request->note != NULL ? request->note : "",
-                               self->identity,
-                               guard,
-                               module_was_seen(&self->seen, request->ns) ? "1" : "0",
-                               least,
-                               self->losses};
-    code = evaluate(self, &reply, &self->reserve, 4, 17, arguments, &reserve_points, error);
+    const char *arguments[] = {ns,           self->index,
+                               own,          all,
+                               request->ns,  request->row,
+                               request->key, count,
+                               earliest,     latest,
+                               grant,        request->note != NULL ? request->note : "",
+                               guard,        module_was_seen(&self->seen, request->ns) ? "1" : "0",
+                               least,        self->losses};
+    code = evaluate(self, &reply, &self->reserve, 4, 16, arguments, &reserve_points, error);
     if (code == FIRN_OK) {
         code = granted(self, reply, request, first, held, error);
         freeReplyObject(reply);

@@ -126,6 +126,12 @@ static void a_restart_changes_nothing(void **state) {
     firn_store *store = open_store("%s", url_of("restart", ""));
     drawn(store, "snow", 1, 0, 0);
     assert_true(engine_do(server, "kill", 0));
+    /* Where the end of the kept connection arrives after the request has left, nobody knows. */
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first;
+    int code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
+    assert_true(code == FIRN_ESTORE || code == FIRN_EUNKNOWN);
     not_drawn(store, "snow", 2, FIRN_ESTORE, "cannot be used");
     assert_true(engine_do(server, "restart", 0));
     drawn_at_last(store, "snow", 3);

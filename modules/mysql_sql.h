@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The statements of the MariaDB and MySQL store. "@" stands for what table= says; "$" is a text, "#" a
+ * signed and "^" an unsigned number, in the order in which compose() gets them. docs/stores.md prints
+ * them, each of these as "?", for clients in other languages; test/printed_pure_test.c compares the
+ * two. */
+#ifndef FIRN_MYSQL_SQL_H
+#define FIRN_MYSQL_SQL_H
+
+#include "module.h"
+
+/* Bytes, not characters: every collation but MySQL's newest takes "a" and "a " for the same. The
+ * namespace without a name is the store itself: what its identity is not is doubted (module.h). Who
+ * finds both tables finds it too. */
+static const char *const create_tables[] = {
+    "CREATE TABLE IF NOT EXISTS `@_namespace`("
+    "name VARBINARY(255) NOT NULL PRIMARY KEY,"
+    " `row` VARBINARY(511) NOT NULL,"
+    " identity VARBINARY(80) NOT NULL,"
+    " floor BIGINT NOT NULL) ENGINE=InnoDB",
+    "INSERT IGNORE INTO `@_namespace` VALUES('', '', 'new', 0)",
+    "CREATE TABLE IF NOT EXISTS `@_mark`("
+    "ns VARBINARY(255) NOT NULL,"
+    " `key` VARBINARY(63) NOT NULL,"
+    " high BIGINT NOT NULL CHECK (high BETWEEN 0 AND 4611686018427387904),"
+    " `grant` BIGINT UNSIGNED NOT NULL,"
+    " note VARBINARY(127) NOT NULL,"
+    " seal VARBINARY(592) NOT NULL,"
+    " met INT UNSIGNED NOT NULL DEFAULT 0,"
+    " PRIMARY KEY (ns, `key`)) ENGINE=InnoDB",
+};
+
+/* The whole of reserve for a key whose seal is right. Its own reply tells whether it wrote and what:
+ * the new mark comes as the last insert ID. To look at the namespace too would take twice as long.
+ * The last number: a mark below the one that this handle was granted is that of an older state. */
+static const char again_sql[] =
+    "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
+    " WHERE ns = $ AND `key` = $ AND seal = $ AND high <= # AND high >= #";
+
+/* The same for a key that exists, which is sealed by this. */
+static const char raise_sql[] =
+    "UPDATE `@_mark` m JOIN `@_namespace` n ON n.name = m.ns"
+    " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #, n.floor) + #), m.`grant` = ^, m.note = $,"
+    " m.seal = CONCAT(n.identity, ' ', n.`row`)"
+    " WHERE m.ns = $ AND m.`key` = $ AND n.name = $ AND n.`row` = $ AND n.identity = $"
+    " AND m.high <= # AND m.high >= # AND n.floor <= #";
+
+/* The same for a key that does not: another one that is faster makes it fail. */
+static const char begin_sql[] =
+    "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
+    " SELECT $, $, LAST_INSERT_ID(GREATEST(#, floor) + #), ^, $, CONCAT(identity, ' ', `row`)"
+    " FROM `@_namespace`"
+    " WHERE name = $ AND `row` = $ AND identity = $ AND floor <= #";
+
+static const char read_sql[] =
+    "SELECT n.`row`, n.identity, n.floor, m.high, m.`grant` FROM `@_namespace` n"
+    " LEFT JOIN `@_mark` m ON m.ns = n.name AND m.`key` = $ WHERE n.name = $";
+
+static const char born_sql[] =
+    "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";
+
+/* Its last two numbers are the guard; without one only a name that is new is written. InnoDB keeps
+ * what is read here locked, so that doubt_sql comes before or behind this. */
+static const char first_use_sql[] =
+    "INSERT INTO `@_namespace`(name, `row`, identity, floor)"
+    " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
+    " WHERE name IN ('', '" MODULE_ALL_NAMES "') AND identity = $) AS own WHERE own.same OR # > 0"
+    " ON DUPLICATE KEY UPDATE name = VALUES(name)";
+
+/* The number of the table of marks, which it keeps as long as it is neither emptied (TRUNCATE), made
+ * anew nor rebuilt. The second is MySQL's name. Not to be seen without the right PROCESS. */
+static const char *const number_sql[] = {
+    "SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES"
+    " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
+    "SELECT TABLE_ID FROM information_schema.INNODB_TABLES"
+    " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
+};
+
+static const char numbered_sql[] = "UPDATE `@_namespace` SET `row` = $ WHERE name = ''";
+
+static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
+                                " SET n.identity = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
+                                " WHERE n.name = $ AND n.identity = $";
+
+static const char doubt_sql[] =
+    "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";
+
+/* InnoDB shows a commit to others before it is on the disk. This write, which must change something
+ * to be one, waits for the disk behind the mark that was met. */
+static const char settle_sql[] =
+    "UPDATE `@_mark` SET met = met + 1 WHERE ns = $ AND `key` = $ AND `grant` = ^ AND high = #";
+
+static const char give_back_sql[] =
+    "UPDATE `@_mark` SET high = #, `grant` = 0, seal = ''"
+    " WHERE ns = $ AND `key` = $ AND high = # AND `grant` = ^ AND # <= high";
+
+static const char list_all_sql[] =
+    "SELECT m.ns, n.`row`, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
+    " JOIN `@_namespace` n ON n.name = m.ns WHERE m.ns >= $ AND (m.ns > $ OR m.`key` > $)"
+    " ORDER BY m.ns, m.`key` LIMIT #";
+
+static const char list_one_sql[] =
+    "SELECT m.ns, n.`row`, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
+    " JOIN `@_namespace` n ON n.name = m.ns WHERE m.ns = $ AND m.`key` > $"
+    " ORDER BY m.ns, m.`key` LIMIT #";
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The statements of the PostgreSQL store. docs/stores.md prints them for clients in other languages;
+ * test/printed_pure_test.c compares the two. */
+#ifndef FIRN_POSTGRES_SQL_H
+#define FIRN_POSTGRES_SQL_H
+
+#include "module.h"
+
+/* "@" stands for what table= says, "#" for the longest wait for a locked row in ms. The namespace
+ * without a name is the store itself: what its identity is not is doubted (module.h). A table that was
+ * emptied and filled again from a copy looks as before, so nobody may empty one. */
+static const char create_sql[] =
+    "CREATE TABLE IF NOT EXISTS \"@_namespace\"("
+    "name text COLLATE \"C\" PRIMARY KEY,"
+    " row text NOT NULL,"
+    " identity text NOT NULL,"
+    " floor bigint NOT NULL CHECK (floor >= 0));"
+    "CREATE TABLE IF NOT EXISTS \"@_mark\"("
+    "ns text COLLATE \"C\","
+    " key text COLLATE \"C\","
+    " high bigint NOT NULL CHECK (high BETWEEN 0 AND 4611686018427387904),"
+    " \"grant\" bigint NOT NULL,"
+    " note text NOT NULL,"
+    " PRIMARY KEY (ns, key)) WITH (fillfactor = 50);"
+    "INSERT INTO \"@_namespace\" VALUES ('', '', 'new', 0) ON CONFLICT (name) DO NOTHING;"
+    "CREATE OR REPLACE FUNCTION \"@_keep\"() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
+    " RAISE EXCEPTION '% holds what firn has reserved, without which IDs repeat', TG_TABLE_NAME"
+    " USING HINT = 'To begin anew, drop the tables. After a restore, see docs/stores.md.';"
+    " END$$;"
+    "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_namespace\";"
+    "CREATE TRIGGER \"@_keep\" BEFORE DELETE OR TRUNCATE ON \"@_namespace\""
+    " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
+    "ALTER TABLE \"@_namespace\" ENABLE ALWAYS TRIGGER \"@_keep\";"
+    "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_mark\";"
+    "CREATE TRIGGER \"@_keep\" BEFORE DELETE OR TRUNCATE ON \"@_mark\""
+    " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
+    "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
+
+/* What the session is, and made so that a commit which is acknowledged is on the disk (and, where
+ * there are synchronous standbys, on theirs). */
+static const char greet_sql[] =
+    "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
+    " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
+    " pg_backend_pid(), to_regclass('\"@_namespace\"')::oid, to_regclass('\"@_mark\"')::oid,"
+    " (SELECT bool_and(relpersistence = 'p') FROM pg_class WHERE oid IN"
+    " (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
+    " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
+    " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),"
+    " set_config('default_transaction_isolation', 'read committed', false),"
+    " set_config('lock_timeout', '#', false),"
+    " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
+    " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
+
+/* What the engine is: system, time line, database, table of marks. The time line comes from the log's
+ * present file: the control file tells the one of the last checkpoint, which is the old one for a while
+ * after a promotion. The statements compute it themselves, so that nobody can reserve from a copy by
+ * handing on what the table says. */
+#define THIS_ENGINE                                                                                \
+    "i AS (SELECT concat_ws('/', system_identifier,"                                               \
+    " left(pg_walfile_name(pg_current_wal_lsn()), 8),"                                             \
+    " (SELECT oid FROM pg_database WHERE datname = current_database()),"                           \
+    " '\"@_mark\"'::regclass::oid) AS identity FROM pg_control_system())"
+
+enum statement {
+    RESERVE,
+    READ,
+    BORN,
+    FIRST_USE,
+    ADOPT,
+    DOUBT,
+    SETTLE,
+    GIVE_BACK,
+    LIST_ALL,
+    LIST_ONE,
+    NOW
+};
+
+static const struct statement_text {
+    const char *name, *text;
+    int values;
+} statements[] = {
+    /* The whole of reserve: $3 count, $4 earliest, $5 latest. The row and the identity are of the
+     * statement's snapshot, the mark is the newest one, locked. It answers even where it grants
+     * nothing, with why. $9: a pooler that changes the session behind our back changes also what
+     * greet_sql has set. $10: a table that somebody put in the place of the one that this handle
+     * knows, while it is connected, is planned for without a word. $11: a mark below the one that
+     * this handle was granted is that of an older state. */
+    [RESERVE] = {"firn_reserve",
+                 "WITH " THIS_ENGINE ","
+                 " n AS (SELECT row, identity, floor FROM \"@_namespace\" WHERE name = $1),"
+                 " w AS (INSERT INTO \"@_mark\" AS m (ns, key, high, \"grant\", note)"
+                 " SELECT $1, $2, greatest($4::bigint, n.floor) + $3::bigint, $6::bigint, $7"
+                 " FROM n, i WHERE n.row = $8 AND n.identity = i.identity"
+                 " AND greatest($4::bigint, n.floor) <= $5::bigint"
+                 " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
+                 " AND ($11::bigint = 0"
+                 " OR EXISTS (SELECT FROM \"@_mark\" WHERE ns = $1 AND key = $2))"
+                 " ON CONFLICT (ns, key) DO UPDATE"
+                 " SET high = greatest(m.high + $3::bigint, excluded.high),"
+                 " \"grant\" = excluded.\"grant\", note = excluded.note"
+                 " WHERE m.high BETWEEN $11::bigint AND $5::bigint RETURNING m.high)"
+                 " SELECT n.row, n.identity, n.floor, w.high, pg_backend_pid() = $9::int,"
+                 " '\"@_mark\"'::regclass::oid = $10::oid, n.identity = i.identity"
+                 " FROM i, n LEFT JOIN w ON true",
+                 11},
+    [READ] = {"firn_read", "SELECT high, \"grant\" FROM \"@_mark\" WHERE ns = $1 AND key = $2", 2},
+    [BORN] = {"firn_born",
+              "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity FROM i"
+              " WHERE n.name = '' AND n.identity = 'new'",
+              0},
+    /* Not in a table that somebody has put in the place of the one that this handle knows ($3); $4
+     * guard. Answers whether the name is a new one. The lock keeps firn_doubt, which comes to the same
+     * row first, before or behind this. */
+    [FIRST_USE] =
+        {"firn_first_use",
+         "WITH " THIS_ENGINE ", s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM"
+         " \"@_namespace\" n, i WHERE n.name IN ('', '" MODULE_ALL_NAMES "')"
+         " AND n.identity = i.identity FOR SHARE OF n) AS own),"
+         " w AS (INSERT INTO \"@_namespace\"(name, row, identity, floor)"
+         " SELECT $1, $2, i.identity, CASE WHEN s.new THEN 0 ELSE $4::bigint END FROM s, i"
+         " WHERE (s.new OR $4::bigint > 0) AND '\"@_mark\"'::regclass::oid = $3::oid"
+         " ON CONFLICT (name) DO NOTHING)"
+         " SELECT s.new FROM s",
+         4},
+    /* $2 guard, $3 the identity that was found. */
+    [ADOPT] = {"firn_adopt",
+               "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity,"
+               " floor = greatest(n.floor, $2::bigint) FROM i"
+               " WHERE n.name = $1 AND n.identity = $3",
+               3},
+    [DOUBT] = {"firn_doubt",
+               "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'"
+               " WHERE name = '' OR $1::boolean",
+               1},
+    /* A write whose commit waits for the disk and the standbys, behind the mark that was met. */
+    [SETTLE] = {"firn_settle",
+                "UPDATE \"@_mark\" SET note = note WHERE ns = $1 AND key = $2"
+                " AND \"grant\" = $3::bigint RETURNING high",
+                3},
+    /* $3, $4: the mark as the caller was granted it; $5: where it stopped. */
+    [GIVE_BACK] = {"firn_give_back",
+                   "UPDATE \"@_mark\" SET high = $5::bigint, \"grant\" = 0"
+                   " WHERE ns = $1 AND key = $2 AND high = $3::bigint AND \"grant\" = $4::bigint"
+                   " AND $5::bigint <= high RETURNING high",
+                   5},
+    [LIST_ALL] = {"firn_list_all",
+                  "SELECT m.ns, n.row, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
+                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
+                  " ORDER BY m.ns, m.key LIMIT $3::int",
+                  3},
+    [LIST_ONE] = {"firn_list_one",
+                  "SELECT m.ns, n.row, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
+                  " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
+                  " ORDER BY m.ns, m.key LIMIT $3::int",
+                  3},
+    [NOW] = {"firn_now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", 0},
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The scripts of the Redis store. docs/stores.md prints the first two for clients in other languages;
+ * test/printed_pure_test.c compares them. */
+#ifndef FIRN_REDIS_LUA_H
+#define FIRN_REDIS_LUA_H
+
+/* Lua's numbers are doubles, which repeat above 2^53, so slots stay decimal texts here: the longer
+ * is the later, and of the same length the one with the greater first different digit (Lua's < goes
+ * by the server's locale). */
+#define LUA_LATER                                                                                  \
+    "local function less(a, b)\n"                                                                  \
+    "  if #a ~= #b then return #a < #b end\n"                                                      \
+    "  for i = 1, #a do\n"                                                                         \
+    "    local x, y = a:byte(i), b:byte(i)\n"                                                      \
+    "    if x ~= y then return x < y end\n"                                                        \
+    "  end\n"                                                                                      \
+    "  return false\n"                                                                             \
+    "end\n"                                                                                        \
+    "local function later(a, b) if less(a, b) then return b end return a end\n"
+
+/* The law of module.h; the script asks for the run ID itself, so that nobody can reserve from another
+ * run by handing on what the hash says. What the handle knows, that it has `seen` the namespace and granted up to
+ * `least`, is no news where the store has lost more than the handle knew then. The grant is written
+ * before the mark is raised, so that a script that could not go on leaves a gap at most. */
+static const char reserve_lua[] =
+    LUA_LATER "local ns, index, own, all = unpack(KEYS)\n"
+              "local name, row, key, count, earliest, latest, grant, note = unpack(ARGV, 1, 8)\n"
+              "local guard, seen, least, knew = unpack(ARGV, 9, 12)\n"
+              "local identity = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"
+              "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
+              "local old = redis.call('HMGET', ns, 'row', 'losses', 'floor',\n"
+              "                       'high ' .. key, 'grant ' .. key)\n"
+              "if old[1] and old[1] ~= row then return {'row', old[1]} end\n"
+              "local floor, high, losses = old[3] or '0', old[4] or '0', store[2] or '0'\n"
+              "local news = (not old[1] and seen == '1') or less(high, least)\n"
+              "if not store[1] then\n"
+              "  news = news or knew ~= '' or redis.call('EXISTS', index) == 1\n"
+              "end\n"
+              "if (store[1] and store[1] ~= identity) or less(losses, knew) or\n"
+              "   (news and not (knew ~= '' and less(knew, losses))) then\n"
+              "  losses = string.format('%.0f', tonumber(later(losses, knew)) + 1)\n"
+              "end\n"
+              "if store[1] ~= identity or store[2] ~= losses then\n"
+              "  redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
+              "end\n"
+              "local doubted = old[2] ~= losses\n"
+              "if not old[1] then\n"
+              "  doubted = losses ~= '0' and redis.call('HMGET', all, 'losses')[1] ~= losses\n"
+              "end\n"
+              "if doubted and guard == '0' then\n"
+              "  if less(latest, high) then return {'busy', high, old[5] or '0', '0', losses} end\n"
+              "  return {'changed', losses}\n"
+              "end\n"
+              "if doubted then floor = later(floor, guard) end\n"
+              "if doubted or not old[1] then\n"
+              "  redis.call('SADD', index, name)\n"
+              "  redis.call('HSET', ns, 'row', row, 'losses', losses, 'floor', floor)\n"
+              "end\n"
+              "local first = later(later(high, earliest), floor)\n"
+              "if less(latest, first) then\n"
+              "  return {'busy', high, old[5] or '0', floor, losses}\n"
+              "end\n"
+              "redis.call('HSET', ns, 'high ' .. key, first, 'grant ' .. key, grant,\n"
+              "           'note ' .. key, note)\n"
+              "redis.call('HINCRBY', ns, 'high ' .. key, count)\n"
+              "return {'ok', first, losses}\n";
+
+static const char give_back_lua[] =
+    "local key, high, grant, stopped = unpack(ARGV)\n"
+    "local old = redis.call('HMGET', KEYS[1], 'high ' .. key, 'grant ' .. key)\n"
+    "if old[1] ~= high or old[2] ~= grant then return {'busy'} end\n"
+    "redis.call('HSET', KEYS[1], 'high ' .. key, stopped, 'grant ' .. key, '0')\n"
+    "return {'ok', stopped}\n";
+
+/* A plain counter: it holds the last number that was given, so what comes next is the slot behind
+ * it. `least` and `most` are what it may hold before. */
+static const char count_lua[] =
+    LUA_LATER "local count, least, most = unpack(ARGV)\n"
+              "local old = redis.call('GET', KEYS[1]) or '0'\n"
+              "if #old > 19 or (old ~= '0' and not old:find('^[1-9]%d*$')) then\n"
+              "  return {'counter', old:sub(1, 40)}\n"
+              "end\n"
+              "if redis.call('PTTL', KEYS[1]) >= 0 then return {'expires'} end\n"
+              "local value = later(old, least)\n"
+              "if less(most, value) then return {'busy', old} end\n"
+              "if value ~= old then redis.call('SET', KEYS[1], value) end\n"
+              "redis.call('INCRBY', KEYS[1], count)\n"
+              "return {'ok', value}\n";
+
+#endif
