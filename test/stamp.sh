@@ -286,4 +286,16 @@ if command -v python3 >/dev/null 2>&1; then
 else
     skip "with --disorder memory does not grow with the rows" "there is no python3"
 fi
+# ---- the grant of a job, computed from the specification alone ---------------------------------------
+if command -v sqlite3 >/dev/null; then
+    printf 'when,what\n2023-11-14 22:13:20,paid\n2023-11-14 22:13:20,sent\n' >"$TMPDIR/granted.csv"
+    row=$("$FIRN" schemes --json snowflake 2>/dev/null | jq -r '.row // empty')
+    [ -n "$row" ] || row=$("$FIRN" schemes snowflake | sed -n 's/^  row *//p')
+    quietly "$TMPDIR/granted.csv" --time when --zone UTC --max-shift 2s --scheme snowflake --job invoices \
+        --store "sqlite:$TMPDIR/granted.db" >/dev/null
+    same "another implementation finds the same grant for a job" \
+        "$(python3 test/job_grant.py "$TMPDIR/granted.csv" invoices snowflake "$row" snowflake '' 2000 0 time=when zone=UTC max-shift=2s)" \
+        "$(sqlite3 "$TMPDIR/granted.db" "SELECT \"grant\" FROM mark WHERE ns = 'snowflake jobs' AND key = 'invoices'")"
+fi
+
 finish
