@@ -124,8 +124,9 @@ bool connection_send(connection *it) {
 /* ---- input ----------------------------------------------------------------------------------- */
 
 static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *buf) {
+    connection *it = handle->data;
     (void)size;
-    *buf = uv_buf_init(((connection *)handle->data)->lane->input, LANE_INPUT);
+    *buf = uv_buf_init(it->lane->input, it->stranger.is_in ? STRANGER_INPUT : LANE_INPUT);
 }
 
 /* Bytes from the wire through TLS; what its handshake answers is sent at once. */

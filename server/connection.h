@@ -17,9 +17,11 @@
 
 #include <uv.h>
 
-#define LANE_INPUT  (256 << 10) /* bytes that are read at once */
-#define UNSENT_MOST (1 << 20)   /* above it a client is not listened to until it has read */
-#define UNSENT_LOW  (256 << 10) /* and from here on it is again */
+#define LANE_INPUT (256 << 10) /* bytes that are read at once */
+/* The same of a client without a token: what it says behind a wrong one is kept meanwhile. */
+#define STRANGER_INPUT (16 << 10)
+#define UNSENT_MOST    (1 << 20)   /* above it a client is not listened to until it has read */
+#define UNSENT_LOW     (256 << 10) /* and from here on it is again */
 
 typedef struct connection connection;
 

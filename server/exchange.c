@@ -73,6 +73,7 @@ static void see_framing(header_words *all, word name, word value) {
         all->body = length;
     } else if (begins_with(name, "transfer-encoding")) {
         all->codings++;
+        all->malformed |= name.length != strlen("transfer-encoding");
     } else if (word_is(name, "content-type")) {
         all->types++;
         all->content_type = value;
@@ -137,6 +138,8 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
         all->of_browser |= is_of_browser(name, value);
         break;
     default:
+        all->odd_coding |= word_is(name, "transfer-encoding") &&
+                           !word_is((word){text, length}, "chunked"); /* as the library reads it */
         see_framing(all, name, value);
         break;
     }
@@ -151,10 +154,17 @@ static enum MHD_Result count_bytes(void *self, enum MHD_ValueKind kind, const ch
 }
 
 /* Of the body, where there is one. */
-static const char *judge_body(const exchange *it, unsigned *status) {
+static const char *judge_body(const exchange *it, const char *version, unsigned *status) {
     const header_words *all = &it->header;
-    if (all->lengths > 1 || (all->lengths > 0 && all->codings > 0)) {
+    if (all->lengths > 1 || all->codings > 1 || (all->lengths > 0 && all->codings > 0)) {
         return "the body has two lengths: send one Content-Length or none";
+    }
+    if (all->odd_coding) { /* the library would take all that follows for the body */
+        *status = MHD_HTTP_NOT_IMPLEMENTED;
+        return "this Transfer-Encoding is not read here: send chunked, or Content-Length";
+    }
+    if (all->codings > 0 && strcmp(version, "HTTP/1.1") != 0) {
+        return "HTTP/1.0 has no Transfer-Encoding: send Content-Length";
     }
     if (all->body > BODY_MOST) {
         *status = MHD_HTTP_CONTENT_TOO_LARGE;
@@ -266,7 +276,7 @@ enum MHD_Result exchange_begin(exchange *it, const char *method, const char *ver
         it->route = route_find(it->path, &it->request.name);
         it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
         it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
-        trouble = judge_body(it, &status);
+        trouble = judge_body(it, version, &status);
     }
     if (trouble != NULL) { /* before the body has come, so the connection is closed */
         it->refused = true;

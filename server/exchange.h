@@ -56,7 +56,7 @@ typedef struct header_words {
     word host, authorization, accept, fetch_site, origin, referer, content_type;
     int count, hosts, lengths, codings, types;
     size_t bytes, body;
-    bool malformed;
+    bool malformed, odd_coding; /* odd: a Transfer-Encoding other than chunked */
     bool of_browser; /* User-Agent or Accept-Language as every browser sends them and few others */
 } header_words;
 

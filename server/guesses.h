@@ -6,7 +6,7 @@
 #include "addresses.h"
 #include "worker.h"
 
-/* A wrong token came from there; `waited`: guess_delay_ms has counted it. */
+/* A wrong token came from there; `waited`: guess_delay_ms has counted it as one that waits. */
 void guess_note(address_key from, worker *at, bool waited);
 /* How long this token from there has to wait before anybody looks whether it is right: 0 until
  * several were wrong, then more for each that waits, and 3 s at most, so that nobody can lock out another client of his address.

@@ -39,8 +39,9 @@ struct client {
     bool is_unix, fresh; /* fresh: no header of it was ever complete */
     bool counted;        /* its address is */
     address_key address;
-    stranger stranger;                /* in the loop's crowd until a request of it had a token */
-    uint64_t pass_load;               /* of the tokens when one last had, access_load_count */
+    stranger stranger; /* in the loop's crowd until a request of it had a token */
+    access_pass pass;  /* the last right token; none: has_token is false */
+    bool is_evicted;
     uint64_t requests, seen_requests; /* seen_: at the last sweep */
     uint64_t seen_bytes;              /* read, or while it is answered, acknowledged */
     int64_t since_ms;                 /* when its last request ended, or it came */
@@ -198,12 +199,27 @@ static bool has_left(const client *it) {
 static void close_crowded(http_loop *loop, stranger *one) {
     client *it = (client *)((char *)one - offsetof(client, stranger));
     meter_add(&loop->worker->meter.closed_crowded, 1);
+    it->is_evicted = true;
+    if (it->exchange != NULL && it->exchange->is_parked && it->exchange->stage == STAGE_DELAYED) {
+        it->exchange->wake_ns =
+            0; /* its descriptor is to be free now, not when its time has come */
+    }
     shutdown(it->fd, SHUT_RDWR);
 }
 
-/* It has no token, or one of tokens that were changed since. */
+/* Has it shown a token that is right? After a reload that is asked anew, since a load of the same
+ * tokens must not make strangers of everybody. */
+static bool is_trusted(client *it) {
+    if (it->pass.has_token && it->pass.load != access_load_count() &&
+        access_again(&it->pass) == ROLE_NOBODY) {
+        it->pass.has_token = false;
+    }
+    return it->pass.has_token;
+}
+
+/* It has no token, or one that is gone from the tokens since. */
 static void distrust(http_loop *loop, client *it) {
-    if (it->stranger.is_in || !access_is_closed() || it->pass_load == access_load_count()) {
+    if (it->stranger.is_in || !access_is_closed() || is_trusted(it)) {
         return;
     }
     it->stranger.address = it->address;
@@ -214,12 +230,12 @@ static void distrust(http_loop *loop, client *it) {
 }
 
 void door_trust(exchange *it) {
-    it->client->pass_load = it->pass.load;
+    it->client->pass = it->pass;
     crowd_leave(&it->loop->crowd, &it->client->stranger);
 }
 
 bool door_trusts(const exchange *it) {
-    return it->client->pass_load == access_load_count();
+    return is_trusted(it->client);
 }
 
 address_key door_address(const exchange *it) {
@@ -403,7 +419,7 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
     if (it->is_parked) {
         unpark(it);
     }
-    return exchange_go_on(it);
+    return it->client->is_evicted ? MHD_NO : exchange_go_on(it);
 }
 
 static void note_end(void *self, struct MHD_Connection *connection, void **context,

@@ -44,7 +44,6 @@ static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *typ
     if (type != NULL) {
         add_header(made, "Content-Type", type);
     }
-    door_hold(it, size);
     add_header(made, "Cache-Control", "no-store");
     add_header(made, "X-Content-Type-Options", "nosniff");
     add_rare_headers(it, made, status);
@@ -69,6 +68,7 @@ enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, ch
     if (made == NULL) {
         free(bytes);
     }
+    door_hold(it, size);
     return send_bytes(it, status, type, made, size);
 }
 
@@ -85,6 +85,7 @@ static enum MHD_Result answer_made(exchange *it, unsigned status, const char *ty
 
 enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *words) {
     size_t size = strlen(words);
+    door_hold(it, size);
     return send_bytes(
         it, status, type,
         MHD_create_response_from_buffer(size, (void *)(uintptr_t)words, MHD_RESPMEM_MUST_COPY),

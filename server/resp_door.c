@@ -558,6 +558,12 @@ static void finish(connection *it, bool has_used) {
         return;
     }
     count_strangers(it);
+    if (it->stranger.is_in && connection_unsent(it) > 0) {
+        /* Replies to strangers are short: who does not read them wants to fill our memory. */
+        meter_add(&on->lane.worker->meter.closed_slow, 1);
+        connection_close(it);
+        return;
+    }
     it->half_ms = !is_half ? 0 : it->half_ms == 0 || has_used ? now_ms(on) : it->half_ms;
     if (it->wait == WAIT_NOTHING) {
         it->late_ms = 0;
@@ -575,7 +581,7 @@ static void finish(connection *it, bool has_used) {
         wait_for(it, WAIT_DRAIN);
     }
     connection_read(it, it->wait != WAIT_TURN && it->wait != WAIT_DRAIN &&
-                            it->length < RESP_COMMAND_MAX);
+                            it->wait != WAIT_PENALTY && it->length < RESP_COMMAND_MAX);
 }
 
 /* A turn, timed: what it answered took from here to the last byte's sending. */
@@ -959,7 +965,8 @@ static void sweep_one(connection *it, int64_t now) {
     client_renew(&it->client);
     count_strangers(it);
     int64_t linger_ms = loop_of(it)->is_ending ? LINGER_END_MS : LINGER_MS;
-    bool is_new = (it->tls != NULL && !secure_is_ready(it->tls)) || it->stranger.is_in;
+    bool is_new = (it->tls != NULL && !secure_is_ready(it->tls)) ||
+                  (it->stranger.is_in && it->wait != WAIT_PENALTY); /* that one waits for us */
     if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
         (is_new && is_past(now, it->begun_ms, slow_ms))) {
         meter_add(&count->closed_slow, 1);

@@ -4,6 +4,7 @@ left, words that are too long. Clients that behave are served all the while, and
 import http.client
 import os
 import random
+import re
 import signal
 import ssl
 import socket
@@ -404,6 +405,118 @@ def http_guesses(server):
     return int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{door="http"}']))
 
 
+def floods_of_strangers():
+    """What they send and do not read is kept out of memory and out of replies_mib."""
+    count = 600
+    server = guarded("floods", slow_s=3600, replies_mib=1)
+    before = serving.rss_kib(server.pid)
+    crowd = []
+    for i in range(count):  # behind a wrong token
+        one = socket.create_connection(("127.0.0.1", server.port), source_address=("127.0.0.5", 0))
+        one.setblocking(False)
+        crowd.append(one)
+        send_what_fits(one, command("AUTH", f"guess-{i}-of-the-tests") + b"x" * 400_000)
+    wrong = 'firn_wrong_tokens_total{door="resp"}'
+    serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get(wrong, 0)) > 5)
+    grown = serving.rss_kib(server.pid) - before
+    if not SANITIZED:
+        tap.check("what strangers say behind a wrong token is not kept", grown < 40 * MIB, f"{grown} KiB")
+    for one in crowd:
+        one.close()
+    deaf = [serving.Client(server.http, source=f"127.0.0.{i % 3 + 1}") for i in range(100)]
+    for one in deaf:
+        one.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        one.socket.setblocking(False)
+        send_what_fits(one.socket, b"GET /console.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+    friend = serving.Client(server.port, source="127.0.0.9")
+    friend.ask("AUTH", TOKEN)
+    tap.same("files that strangers do not read count for no replies", 200, server.get("/v1/new/wide?n=1000", TOKEN)[0])
+    said = 0
+    one = socket.create_connection(("127.0.0.1", server.port), source_address=("127.0.0.8", 0))
+    one.settimeout(serving.PATIENCE_S)
+    try:
+        while said < 64 << 20:  # far more than the kernel keeps
+            one.sendall(b"PING\r\n" * 10_000)
+            said += 60_000
+    except (ConnectionError, TimeoutError) as end:
+        said = end
+    tap.check("a stranger that does not read its refusals is closed", isinstance(said, ConnectionError), said)
+    tap.same("and none of it keeps others from many IDs", 1000, len(friend.ask("FIRN.NEW", "wide", "COUNT", 1000)))
+    for each in [one, *(each.socket for each in deaf)]:
+        each.close()
+    friend.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def send_what_fits(to, data):
+    try:
+        to.send(data)
+    except BlockingIOError:
+        pass
+
+
+def a_reload_makes_no_strangers():
+    server = guarded("trusted", connections_most=40, slow_s=1)
+    pages = [http.client.HTTPConnection("127.0.0.1", server.http, timeout=serving.PATIENCE_S) for _ in range(30)]
+    for page in pages:
+        page_status(page, "/v1/segments/counted", TOKEN)
+    reload_tokens(server, f"issue {TOKEN}\nadmin {ADMIN}\nissue another-of-the-tests\n")
+    late = server.client()
+    tap.check("a second later strangers are still closed", late.is_closed())  # by then connections were looked at
+    sockets = [page.sock for page in pages]
+    closed = 'firn_connections_closed_crowded_total{door="http"}'
+    tap.same("a reload of the same tokens closes nobody who has one", 0, int(float(server.metrics(ADMIN)[closed])))
+    found = {page_status(page, "/v1/segments/counted", TOKEN) for page in pages}
+    tap.same("they are served on", {200}, found)
+    tap.check("on the same connections", sockets == [page.sock for page in pages])
+    for one in [late, *pages]:
+        one.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def right_tokens_keep_nobody_waiting():
+    """Many clients behind one address, whose tokens are right, after somebody there has guessed."""
+    server = guarded("neighbours", slow_s=1)
+    watch = server.client(source="127.0.0.2")
+    watch.ask("AUTH", ADMIN)
+    crowd = [server.client(source="127.0.0.5") for _ in range(40)]
+    for one in crowd:
+        one.send(command("AUTH", "guess-of-the-tests"))
+    serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{door="resp"}', 0)) > 5)
+    friend = server.client(source="127.0.0.5")
+    tap.same("a token that waits longer than slow_s is taken", "OK", friend.ask("AUTH", TOKEN))
+    friend.close()
+    for one in crowd:
+        last_words(one)
+
+    def round_without_waiting():
+        before = parked(watch)
+        friends = [server.client(source="127.0.0.5") for _ in range(10)]
+        for one in friends:
+            one.send(command("AUTH", TOKEN))
+        taken = [one.read() for one in friends]
+        for one in friends:
+            one.close()
+        return taken == ["OK"] * 10 and parked(watch) == before
+
+    tap.check("those that are right wait no more when the guesses are over", serving.wait_for("no delay", round_without_waiting))
+    watch.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def parked(client):
+    return re.search(r"requests_parked:(\d+)", client.ask("INFO", "firn"))[1]
+
+
+def last_words(client):
+    """Its last reply, if it gets one."""
+    try:
+        client.read()
+    except (EOFError, ConnectionError):
+        pass
+    client.close()
+
+
 def enters_with(server, token):
     client = server.client(timeout_s=5)
     try:
@@ -539,6 +652,9 @@ tap.run(
         crowds_keep_nobody_out,
         tokens_that_change,
         guesses,
+        floods_of_strangers,
+        a_reload_makes_no_strangers,
+        right_tokens_keep_nobody_waiting,
         noise,
         tls_garbage,
         a_million_commands_at_once,

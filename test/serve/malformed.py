@@ -143,6 +143,19 @@ def oversized_requests():
             header(b"Transfer-Encoding: chunked", FORM, method=b"POST") + (b"1000\r\n" + b"a" * 4096 + b"\r\n") * 6 + b"0\r\n\r\n",
             413,
         ),
+        **{
+            f"a body in {name} is refused, not waited for": (header(FORM, *codings, method=b"POST") + b"3\r\nn=2\r\n0\r\n\r\n", status)
+            for name, codings, status in (
+                ("a coding that is none", [b"Transfer-Encoding: xchunked"], 501),
+                ("two codings", [b"Transfer-Encoding: gzip, chunked"], 501),
+                ("chunks with a blank behind them", [b"Transfer-Encoding: chunked "], 501),
+                ("chunks of chunks", [b"Transfer-Encoding: chunked"] * 2, 400),
+            )
+        },
+        "chunks of HTTP/1.0 are refused": (
+            b"POST /v1/new/snowflake HTTP/1.0\r\n" + FORM + b"\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nn=2\r\n0\r\n\r\n",
+            400,
+        ),
         "a body of no type is refused": (header(b"Content-Length: 5", method=b"POST") + b"n=100", 415),
         "a body of another type is refused": (header(b"Content-Length: 5", b"Content-Type: text/plain", method=b"POST") + b"n=100", 415),
         "a body of two types too": (header(b"Content-Length: 5", FORM, FORM, method=b"POST") + b"n=100", 415),
