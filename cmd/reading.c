@@ -19,22 +19,27 @@ int scheme_time_index(const firn_scheme *scheme) {
 
 /* ---- one scheme ----------------------------------------------------------------------------- */
 
+/* The length of 0x in front of a text. */
+static size_t hex_prefix(const char *text, size_t length) {
+    return length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
+}
+
 /* Not in the scheme's own form: a decimal number, or hex with 0x or of the full width. */
 static int read_number(const firn_scheme *scheme, firn_reading *reading, const char *text,
                        size_t length, firn_error *error) {
     size_t sign = length > 1 && text[0] == '-';
     bool digits = length > sign && strspn(text + sign, "0123456789") == length - sign;
-    bool prefixed = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    size_t prefix = hex_prefix(text, length);
     if (digits && scheme->form != FIRN_FORM_DATED) {
         reading->form = FIRN_FORM_DEC;
         return firn_parse(&reading->id, FIRN_FORM_DEC, scheme->bits, text, length, error);
     }
-    if (!prefixed && (digits || length != firn_form_width(FIRN_FORM_HEX, scheme->bits))) {
+    if (prefix == 0 && (digits || length != firn_form_width(FIRN_FORM_HEX, scheme->bits))) {
         return FIRN_ETEXT;
     }
     reading->form = FIRN_FORM_HEX;
-    return firn_parse(&reading->id, FIRN_FORM_HEX, scheme->bits, text + 2 * prefixed,
-                      length - 2 * prefixed, error);
+    return firn_parse(&reading->id, FIRN_FORM_HEX, scheme->bits, text + prefix, length - prefix,
+                      error);
 }
 
 /* Names a form that would have been read, had it been named. */
@@ -58,7 +63,9 @@ static int read_named(const id_reader *reader, firn_reading *reading, const char
     int code;
     reading->scheme = scheme;
     reading->form = reader->form >= 0 ? reader->form : scheme->form;
-    code = firn_parse(&reading->id, reading->form, scheme->bits, text, length, error);
+    size_t prefix = reader->form == FIRN_FORM_HEX ? hex_prefix(text, length) : 0;
+    code = firn_parse(&reading->id, reading->form, scheme->bits, text + prefix, length - prefix,
+                      error);
     if (code != FIRN_OK && reader->form < 0) {
         int first = code;
         code = read_number(scheme, reading, text, length, error);

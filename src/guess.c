@@ -229,6 +229,10 @@ static struct rank rank_of(const firn_reading *reading, const firn_fields *field
         read_as(&number, seen, FIRN_FORM_DEC, 64) && firn__ordinary(number.low)) {
         out.standing = FIRN__CHANCE; /* 16 digits, as times in us have */
     }
+    if (seen->text[0] == '-' && reading->form == FIRN_FORM_DEC &&
+        firn__ordinary(0 - reading->id.low)) {
+        out.standing = FIRN__CHANCE; /* a small number has a sign or none */
+    }
     return out;
 }
 

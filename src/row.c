@@ -155,6 +155,22 @@ static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn
                                     "'%.60s': behind the bits of time comes /TICK@@EPOCH", word);
 }
 
+/* A constant has a name of its own: readers would take its bits for those of the other slice. */
+static int check_names(const firn_scheme *scheme, firn_error *error) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            const firn_slice *a = &scheme->slices[j], *b = &scheme->slices[i];
+            bool constant = a->role == FIRN_ROLE_CONST || b->role == FIRN_ROLE_CONST;
+            if (constant && a->name[0] != '\0' && strcmp(a->name, b->name) == 0) {
+                return firn__fail(error, FIRN_EUSAGE,
+                                  "two slices are named %s: give the constant another name",
+                                  a->name);
+            }
+        }
+    }
+    return FIRN_OK;
+}
+
 /* A field in several slices must lie in them whole, each bit once. */
 static int check_fields(const firn_scheme *scheme, firn_error *error) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -211,7 +227,8 @@ static int check_spelling(const firn_scheme *scheme, firn_error *error) {
                  {"random", "random", 1}};
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
-        for (size_t j = 0; slice->role == FIRN_ROLE_NODE && j < sizeof roles / sizeof *roles; j++) {
+        bool node = slice->role == FIRN_ROLE_NODE || slice->role == FIRN_ROLE_ADDRESS;
+        for (size_t j = 0; node && j < sizeof roles / sizeof *roles; j++) {
             if (firn_scheme_field(scheme, roles[j].role) < 0 &&
                 firn__edits(slice->name, roles[j].word) <= roles[j].most) {
                 return firn__fail(error, FIRN_EUSAGE,
@@ -298,7 +315,8 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
     if (firn__scheme_role(scheme, FIRN_ROLE_TIME) >= 0 && scheme->tick_ns == 0) {
         scheme->tick_ns = 1000000;
     }
-    int code = check_fields(scheme, error);
+    int code = check_names(scheme, error);
+    code = code == FIRN_OK ? check_fields(scheme, error) : code;
     if (code == FIRN_OK) {
         code = check_widths(scheme, error);
         code = code == FIRN_OK ? check_spelling(scheme, error) : code;

@@ -214,6 +214,9 @@ refuses "--json and --markdown exclude each other" 2 "exclude" schemes --json --
 # ---- slips ---------------------------------------------------------------------------------------
 refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS, or take another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
 refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS, or take another name" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
+refuses "nor one of 48 bits" 2 "randm would be a part of the node: write random:BITS, or take another name" new 'time:41/ms@@2024-01-01 randm:48'
+refuses "a constant has a name of its own" 2 "two slices are named node: give the constant another name" schemes 'node:10 time:41 sequence:4 node=3:9'
+refuses "so have two constants" 2 "two slices are named v: give the constant another name" schemes 'v=1:4 v=2:4 time:41 node:10'
 says "beside a sequence it is one" 4194304 pack 'time:41/ms@@2024-01-01 sequencer:10 sequence:12' time=2024-01-01T00:00:00.001Z sequencer=0 sequence=0
 refuses "capitals find their scheme" 2 "did you mean ulid" new ULID
 refuses "a typo in a number is no ID of another scheme" 1 "is no ID of a known scheme" show 1541815603606036480x

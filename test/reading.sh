@@ -21,6 +21,7 @@ none "milliseconds" 1700000000123 "a plain integer; as epoch ms it is 2023-11-14
 none "microseconds" 1700000000123456 "a plain integer; as epoch us it is 2023-11-14T22:13:20.123456Z"
 none "a calendar" 20240229123456 "a plain integer; as digits of the calendar it is 2024-02-29T12:34:56Z"
 none "a negative number" -17 "a plain integer"
+none "one whose bits show a present time" -8387674 "a plain integer"
 none "a number of 65 bits" 18446744073709551616 "a plain integer, too big for 64 bits"
 none "IUnknown" 00000000-0000-0000-C000-000000000046 "a UUID of the Microsoft variant, whose fields firn does not read"
 none "an NCS UUID" 333a2276-0000-0000-0d00-00809c000000 "a UUID of the NCS variant, whose fields firn does not read"
@@ -91,6 +92,7 @@ says "hex" $ulid convert --scheme ulid --to base32 01563e3ab5d3d6764c61efb99302b
 says "0x and hex" $ulid convert --scheme ulid --to base32 0x01563e3ab5d3d6764c61efb99302bd5b
 says "decimal" $ulid convert --scheme ulid --to base32 1777027686520646174104517696511196507
 refuses "and nothing else" 1 "uuid is another form, to be named with from" show --scheme ulid 01563e3a-b5d3-d676-4c61-efb99302bd5b
+says "0x and hex is hex where hex is named" $ulid convert --scheme ulid --from hex --to base32 0X01563e3ab5d3d6764c61efb99302bd5b
 says "unless it is named" $ulid convert --scheme ulid --from uuid --to base32 01563e3a-b5d3-d676-4c61-efb99302bd5b
 
 finish

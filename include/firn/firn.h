@@ -164,7 +164,7 @@ enum firn_form {
     FIRN_FORM_BASE58,
     FIRN_FORM_BASE62,
     FIRN_FORM_BIN,
-    FIRN_FORM_UNSIGNED, /* dec that is never written with a sign; reading takes one */
+    FIRN_FORM_UNSIGNED, /* dec without a sign, in writing and in reading */
     FIRN_FORM_FLAKE,    /* base62 without padding */
     FIRN_FORM_TYPEID,   /* prefix_ and 26 lower-case Crockford digits */
     FIRN_FORM_DATED,    /* yyyyMMddHHmmssSSS and digits: of time-random and time-member */
