@@ -437,10 +437,11 @@ int64_t judge_end_of(const maker *by) {
         snprintf(server.ns, sizeof server.ns, "%s", by->ns);
         uint64_t key = integer_key(&server);
         for (unsigned i = 0; i < grant_count; i++) {
-            end = grants[i].key == key && grants[i].granted > end ? grants[i].granted : end;
+            int64_t last = server.offset + (grants[i].granted - 1) * by->increment;
+            end = grants[i].key == key && last >= end ? last + 1 : end;
         }
     }
-    return by->offset + end * by->increment;
+    return end;
 }
 
 void judge_advanced(maker *by, int64_t least, int64_t next) {

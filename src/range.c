@@ -260,8 +260,8 @@ static int other_kind(firn_error *error) {
 
 /* Reserves `count` slots at or behind `from`, at the end of the range fewer, but `least`. Where the
  * engine has gone back, nobody knows what it forgot: only who says from where on is served
- * (from > 0, by firn_range_advance). */
-static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t least,
+ * (guard > 0, by firn_range_advance). */
+static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t guard, int64_t least,
                  slot_block *out, firn_error *error) {
     firn_request request = {
         .ns = range->ns, .row = range->row, .key = range->key, .count = count, .note = range->note};
@@ -270,7 +270,7 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t l
     int code = FIRN_EBUSY;
     request.earliest = range->kind == KIND_TICKET ? 0 : range->start;
     request.earliest = from > request.earliest ? from : request.earliest;
-    request.guard = from;
+    request.guard = guard;
     if (request.count > stop - request.earliest) {
         request.count = stop - request.earliest;
     }
@@ -326,7 +326,7 @@ static int fetch_segment(const firn_range *range, int64_t least, slot_block *out
     if (range->adapt && shelf->fetches >= 2) {
         step = firn__range_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
     }
-    code = fetch(range, step > least ? step : least, 0, least, out, error);
+    code = fetch(range, step > least ? step : least, 0, 0, least, out, error);
     if (code == FIRN_OK && out->first < shelf->now.end && atomic_load(&shelf->limit) != 0) {
         code = firn__fail(error, FIRN_EBACK,
                           "the store of %.60s has gone back: it grants %" PRId64
@@ -585,7 +585,7 @@ int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_erro
         return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64,
                           count);
     }
-    int code = fetch(range, count, 0, count, &block, error);
+    int code = fetch(range, count, 0, 0, count, &block, error);
     if (code == FIRN_OK) {
         *first = origin(range) + block.first * range->increment;
     }
@@ -631,9 +631,17 @@ int firn_range_peek(firn_range *range, int64_t *next, firn_error *error) {
     return code;
 }
 
+/* The first slot whose number is `least` or more, where slot 0 is the number `offset`. */
+static int64_t slot_from(const firn_range *range, int64_t least, int64_t offset) {
+    return least <= offset ? 0 : (least - offset - 1) / range->increment + 1;
+}
+
 int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_error *error) {
-    int64_t past = least - origin(range);
-    int64_t slot = past <= 0 ? 0 : (past - 1) / range->increment + 1;
+    int64_t slot = slot_from(range, least, origin(range));
+    /* The servers of a ticket share one guard, a slot: the number of a slot is least at offset 1. A
+     * guard of 0 would be none. */
+    int64_t guard = slot_from(range, least, range->kind == KIND_TICKET ? 1 : 0);
+    guard = guard > 0 ? guard : 1;
     if (least < 0 || slot > last_slot(range)) {
         return firn__fail(error, FIRN_ERANGE,
                           "integers of %s go up to end=%" PRId64 ", not to %" PRId64, range->ns,
@@ -641,7 +649,8 @@ int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_err
     }
     /* One is taken there and given back: the mark is then at or behind it. */
     slot_block block = {0};
-    int code = fetch(range, 1, FIRN_PLANT == FIRN_PLANT_ADVANCE ? 0 : slot, 1, &block, error);
+    int code = FIRN_PLANT == FIRN_PLANT_ADVANCE ? fetch(range, 1, 0, 0, 1, &block, error)
+                                                : fetch(range, 1, slot, guard, 1, &block, error);
     if (code != FIRN_OK) {
         return code;
     }

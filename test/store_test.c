@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <firn/firn.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -754,6 +755,35 @@ static void advanced(firn_store *store, const char *name, int64_t to) {
     assert_int_equal(firn_range_close(range, &error), FIRN_OK);
 }
 
+static firn_range *tickets(firn_store *store, const char *name, int64_t offset) {
+    firn_range *range = NULL;
+    char keys[64];
+    snprintf(keys, sizeof keys, "kind=ticket increment=2 offset=%" PRId64, offset);
+    assert_int_equal(firn_range_open(&range, name, keys, store, NULL, NULL), FIRN_OK);
+    return range;
+}
+
+static int64_t ticket(firn_range *range) {
+    firn_error error = {0};
+    int64_t value = -1;
+    if (firn_range_next(range, &value, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return value;
+}
+
+/* To advance one server of a ticket is to advance all of them: none hands out again what another one did
+ * before. */
+static void tickets_advance(firn_range *one, firn_range *two, int64_t last) {
+    firn_error error = {0};
+    int64_t next = -1;
+    assert_int_equal(firn_range_next(one, &next, &error), FIRN_EBACK);
+    assert_int_equal(firn_range_advance(two, last + 1, &next, &error), FIRN_OK);
+    assert_true(next > last);
+    assert_true(ticket(one) > last);
+    assert_true(ticket(two) >= next);
+}
+
 /* One holder notices; then everybody knows, also who never reserved, of every namespace, also of one
  * that was lost altogether. */
 static void all_are_told(void **state) {
@@ -761,15 +791,19 @@ static void all_are_told(void **state) {
     const bench *b = *state;
     firn_error error = {0};
     firn_mark held = untouched;
-    int64_t first = -1;
+    int64_t first = -1, value = -1;
     granted(holder, of("integer orders", 3000, 0), 0);
     granted(holder, of("moon", 10, 0), 0);
     granted(holder, of("snow", 10, 0), 0);
+    firn_range *one = tickets(holder, "photos", 1), *two = tickets(holder, "photos", 2), *lost;
+    assert_true(ticket(one) == 1 && ticket(two) == 2);
     assert_true(engine_or_file(b, "save"));
     assert_int_equal(reserve_soon(holder, of("snow", 10, 100), &first, &held, &error), FIRN_OK);
     granted(holder, of("integer orders", 3000, 3000), 3000);
     granted(holder, of("integer late", 10, 1000), 1000 * (first > 10));
     granted(holder, of("snow", 10, 100), first + 10);
+    assert_int_equal(firn_range_advance(one, 7, &value, &error), FIRN_OK);
+    assert_true(ticket(one) == 7 && ticket(one) == 9);
     assert_int_equal(open_store(&idle, b->url, &error), FIRN_OK);
     assert_true(engine_or_file(b, "restore"));
 
@@ -791,11 +825,19 @@ static void all_are_told(void **state) {
     granted(holder, of("integer orders", 10, 0), 6002);
     granted(idle, of("integer orders", 10, 0), 6012);
     advanced(idle, "late", 1011);
+    tickets_advance(one, two, 9);
+    lost = tickets(fresh, "lost", 1); /* from the first number on, too */
+    assert_int_equal(firn_range_next(lost, &value, &error), FIRN_EBACK);
+    assert_int_equal(firn_range_advance(lost, 1, &value, &error), FIRN_OK);
+    assert_true(ticket(lost) == value && value >= 1);
     gone_back(fresh, "integer later");
     advanced(fresh, "*", 1); /* no other name was lost */
     granted(fresh, of("integer later", 10, 0), 0);
     granted(idle, of("newer", 10, 0), 0);
     granted(idle, of("integer late", 10, 0), 1012);
+    firn_range_close(one, NULL);
+    firn_range_close(two, NULL);
+    firn_range_close(lost, NULL);
     firn_store_close(idle);
     firn_store_close(fresh);
 }

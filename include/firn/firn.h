@@ -617,8 +617,9 @@ FIRN_API int64_t firn_range_increment(const firn_range *range);
 /* The next integer that the store would grant; takes nothing, so somebody may be faster. What this
  * range has fetched already lies before it. FIRN_EEXHAUSTED. */
 FIRN_API int firn_range_peek(firn_range *range, int64_t *next, firn_error *error);
-/* Sees to it that nothing below `least` (0 to `end`) is granted any more, and makes an engine that has gone back
- * serve this key again. *next: the first that is left, never lower than before. */
+/* Nothing below `least` (0 to `end`) is granted any more under this key. A store that has gone back serves the name
+ * again, and then grants nothing below `least` to any server of a ticket: `least` must be above all numbers that any
+ * of them handed out. *next: the first number that is left, never lower than before. */
 FIRN_API int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_error *error);
 /* Fetches the next segment when it is due and tells after how many ms to ask again. Any thread. */
 FIRN_API int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error);
