@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* The short paths of firn_next: a permit that is retired in the middle of a call, a start that cannot be drawn, and
+ * which of several nodes a thread issues from. The clock and the packer are replaced by ones that retire the permit,
+ * so that each race happens in each run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "generating.h"
+
+#include "gen.h"
+#include "wiped.h"
+
+#include <pthread.h>
+
+/* ---- a permit that is retired in the middle of a call ----------------------------------------- */
+
+/* Whom to retire at the next reading of the clock, or at the next packing; NULL: nobody. */
+static firn_gen *at_reading, *at_packing;
+static firn__packer *real_packer;
+static firn_id packed[2]; /* the last two, newest first */
+static int packings;
+
+static void retire(firn_gen **which) {
+    firn_gen *gen = *which;
+    *which = NULL;
+    if (gen != NULL) {
+        pthread_mutex_lock(&gen->live->keeper);
+        firn__window_retire(gen, 0, false, NULL);
+        pthread_mutex_unlock(&gen->live->keeper);
+    }
+}
+
+static int reads_and_retires(void *self, firn_time *now) {
+    int code = simulated_wall(self, now);
+    retire(&at_reading);
+    return code;
+}
+
+static void packs_and_retires(firn_id *id, const firn_scheme *scheme, const firn__draw *draw,
+                              const firn_id *base) {
+    real_packer(id, scheme, draw, base);
+    packings++;
+    packed[1] = packed[0];
+    packed[0] = *id;
+    retire(&at_packing);
+}
+
+static const firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
+    return atomic_load(&gen->live->permits[k]);
+}
+
+/* The thread has found the permit, reads the clock, and then finds the permit closed. */
+static void a_closed_permit_issues_nothing(void **state) {
+    static const struct {
+        const char *keys;
+        enum firn__way way;
+    } paths[] = {{"", FIRN__WAY_PLAIN},
+                 {"order=thread", FIRN__WAY_USUAL},
+                 {"start=random:9", FIRN__WAY_USUAL}};
+    (void)state;
+    world.hands.wall = reads_and_retires;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        firn_gen *gen = opened("snowflake", paths[i].keys);
+        assert_true(gen->way == paths[i].way || firn__wiped_watch());
+        firn_id before = next(gen);
+        const firn__permit *permit = permit_of(gen, 0);
+        int reserves = world.log.reserves;
+        at_reading = gen;
+        firn_id after = next(gen);
+        assert_null(at_reading);
+        assert_true(firn_id_cmp(&before, &after) != 0);
+        assert_true(world.log.reserves > reserves);
+        assert_true(permit_of(gen, 0) != permit);
+        assert_false(atomic_load(&permit->cursor) & FIRN__OPEN);
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+}
+
+/* What was packed from a template that may have been wiped meanwhile is never handed out. */
+static void an_id_of_a_permit_that_was_closed_is_dropped(void **state) {
+    (void)state;
+    firn_gen *gen = opened("snowflake", "");
+    if (gen->way != FIRN__WAY_PLAIN) {
+        closed(gen);
+        skip(); /* the kernel does not wipe on fork, so there is no short path */
+    }
+    real_packer = gen->pack;
+    gen->pack = packs_and_retires;
+    next(gen);
+    assert_int_equal(packings, 1);
+    at_packing = gen;
+    firn_id id = next(gen);
+    assert_int_equal(packings, 3);
+    assert_true(firn_id_cmp(&id, &packed[0]) == 0 && firn_id_cmp(&id, &packed[1]) != 0);
+
+    /* Nor does it stay in the result when nothing else can be issued. */
+    const firn_id nothing = {0, 0, 0, 0};
+    firn_error error = {0};
+    at_packing = gen;
+    world.log.fate = FATE_DOWN;
+    world.log.fated = -1;
+    id = (firn_id){11, 22, 33, 44};
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_ESTORE);
+    said(&error, FIRN_ESTORE, "down");
+    assert_int_equal(packings, 4);
+    assert_memory_equal(&id, &nothing, sizeof id);
+    world.log.fated = 0;
+    closed(gen);
+}
+
+/* ---- a start that cannot be drawn ------------------------------------------------------------- */
+
+static void a_random_start_needs_entropy(void **state) {
+    (void)state;
+    firn_gen *gen = opened("snowflake", "start=random:100");
+    int (*fill)(void *, void *, size_t) = world.entropy.fill;
+    uint64_t last = next_slot(gen);
+    pass(&world.clock, MS);
+    world.entropy.fill = no_entropy;
+    denied(gen, FIRN_EENTROPY, "");
+    denied_n(gen, 5, FIRN_EENTROPY, "");
+    world.entropy.fill = fill;
+    assert_true(next_slot(gen) > last);
+    closed(gen);
+}
+
+/* ---- several nodes ---------------------------------------------------------------------------- */
+
+typedef struct visitor {
+    firn_gen *gen;
+    uint64_t node;
+    int code;
+} visitor;
+
+static void *visit(void *self) {
+    visitor *it = self;
+    uint64_t id = 0;
+    it->code = firn_next_u64(it->gen, &id, 1, NULL);
+    it->node = id >> 12 & 1023;
+    return NULL;
+}
+
+/* One after the other, since only the recorder of this world is not for several at once. */
+static void threads_take_turns_on_the_nodes(void **state) {
+    (void)state;
+    firn_gen *gen = opened("snowflake", "nodes=4");
+    uint64_t nodes[12];
+    for (int i = 0; i < 12; i++) {
+        visitor it = {gen, 0, -1};
+        pthread_t thread;
+        if (i == 0) {
+            visit(&it); /* the thread that opened it is one of them */
+        } else {
+            assert_int_equal(pthread_create(&thread, NULL, visit, &it), 0);
+            assert_int_equal(pthread_join(thread, NULL), 0);
+        }
+        assert_int_equal(it.code, FIRN_OK);
+        nodes[i] = it.node;
+        for (int j = 0; j < i; j++) {
+            assert_true((nodes[j] == nodes[i]) == (j % 4 == i % 4));
+        }
+    }
+    closed(gen);
+}
+
+/* Issues `n` at once, all of one node. */
+static uint64_t node_of(firn_gen *gen, size_t n) {
+    firn_id *ids = bulk(gen, n);
+    uint64_t node = ids[0].low >> 12 & 1023;
+    assert_true((ids[n - 1].low >> 12 & 1023) == node);
+    free(ids);
+    return node;
+}
+
+static void a_thread_moves_on_to_the_next_node(void **state) {
+    (void)state;
+    for (uint32_t nodes = 2; nodes <= 4; nodes++) {
+        char keys[64];
+        int64_t wait_ms;
+        snprintf(keys, sizeof keys, "nodes=%u max_lead_ms=2 back_ms=0 ns=of%u", nodes, nodes);
+        firn_gen *gen = opened("snowflake", keys);
+        assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+        size_t most = (size_t)gen->at_once; /* all that one node may issue now */
+        for (uint32_t k = 0; k < nodes; k++) {
+            assert_true(node_of(gen, most) == permit_of(gen, k)->node);
+        }
+        denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=2");
+        denied_n(gen, most + 1, FIRN_EEXHAUSTED, "at once");
+        uint32_t at = nodes - 1; /* it stays at the one it came to */
+        for (uint32_t turn = 0; turn < 2 * nodes; turn++) {
+            pass(&world.clock, MS);
+            for (uint32_t i = 0; i < nodes; i++) {
+                uint64_t node = node_of(gen, 4096);
+                assert_true(node == permit_of(gen, (at + i) % nodes)->node);
+            }
+            at = (at + nodes - 1) % nodes;
+            denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=2");
+        }
+        closed(gen);
+    }
+}
+
+/* To move on is for a node that is used up: other failures are told. */
+static void a_failure_is_not_hidden_by_another_node(void **state) {
+    (void)state;
+    firn_gen *gen = opened("snowflake", "nodes=2");
+    next(gen);
+    pass(&world.clock, HOUR);
+    world.log.fate = FATE_DOWN;
+    world.log.fated = 1;
+    denied(gen, FIRN_ESTORE, "down");
+    uint64_t issued = node_of(gen, 1);
+    assert_true(issued == permit_of(gen, 0)->node);
+    int64_t next_of_0 = (int64_t)(atomic_load(&permit_of(gen, 0)->cursor) & ~FIRN__OPEN);
+    for (int64_t i = 1; i <= 100; i++) { /* and nothing more than what was asked for */
+        assert_true(node_of(gen, 1) == issued);
+        assert_true((int64_t)(atomic_load(&permit_of(gen, 0)->cursor) & ~FIRN__OPEN) ==
+                    next_of_0 + i);
+    }
+    closed(gen);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
+        TEST("a permit that was closed issues nothing", a_closed_permit_issues_nothing),
+        TEST("an ID of a permit that was closed meanwhile is dropped",
+             an_id_of_a_permit_that_was_closed_is_dropped),
+        TEST("a random start needs entropy", a_random_start_needs_entropy),
+        TEST("threads take turns on the nodes", threads_take_turns_on_the_nodes),
+        TEST("a thread moves on to the next node", a_thread_moves_on_to_the_next_node),
+        TEST("a failure is not hidden by another node", a_failure_is_not_hidden_by_another_node),
+#undef TEST
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
