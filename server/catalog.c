@@ -661,6 +661,14 @@ int catalog_check_segment(const char *name, const char *keys, const char *store,
     return code;
 }
 
+/* Does it begin with a blank or a control character? Some terminals obey those of U+0080..9F too, and
+ * U+2028 and U+2029 end lines for those who read INFO. */
+static bool is_hidden(word text) {
+    const unsigned char *at = (const unsigned char *)text.text;
+    return at[0] <= ' ' || at[0] == 127 || (text.length > 1 && at[0] == 0xc2 && at[1] < 0xa0) ||
+           (text.length > 2 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9));
+}
+
 int catalog_may_create(word name, firn_error *error) {
     size_t most = atomic_load(&create_most);
     if (most == 0) {
@@ -674,7 +682,7 @@ int catalog_may_create(word name, firn_error *error) {
                          NAME_SIZE - 1);
     }
     for (size_t i = 0; i < name.length; i++) {
-        if ((unsigned char)name.text[i] <= ' ' || name.text[i] == 127) {
+        if (is_hidden((word){name.text + i, name.length - i})) {
             return set_error(error, FIRN_EUSAGE,
                              "the name of a segment has no blanks or control"
                              " characters: character %zu is one",
