@@ -294,7 +294,7 @@ static void published_texts_are_taken_for_what_they_are(void **state) {
     (void)state;
     char line[512];
     int rows = 0;
-    FILE *file = fopen(FIRN_SOURCE_DIR "/test/vectors/real_ids.tsv", "r");
+    FILE *file = fopen(FIRN_SOURCE_DIR "/test/real_ids.tsv", "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL) {
         char *scheme = strchr(line, '\t');
