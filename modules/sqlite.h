@@ -20,7 +20,7 @@ typedef struct store {
     bool create; /* make the file if it is not there */
     int64_t busy_ms;
     int64_t hurry_ms; /* of the steady clock: until then a verb that meets a lock does not wait */
-    dev_t device;     /* of the file when it was opened */
+    dev_t device;     /* of the file when it was opened, or last found to be a copy */
     ino_t inode;
     bool checked; /* once found undamaged */
     bool known;   /* a verb of this handle has read the two below */
@@ -39,6 +39,7 @@ typedef struct session {
     sqlite3 *db;
     firn_error *error;
     int64_t began_ms, deadline_ms; /* of the steady clock: for all locks together */
+    ino_t inode;                   /* of the file that this verb found */
     sqlite3_stmt *meta;            /* version, identity, history */
     int64_t identity, history;     /* as this transaction sees them */
     uint32_t count;
@@ -72,8 +73,10 @@ int sqlite_point(const store *it, const char *name, firn_error *error);
 int sqlite_settle_path(store *it, const char *path, firn_error *error);
 /* The file that is there now: fills in device and inode and refuses a bad place. */
 int sqlite_settle_file(store *it, firn_error *error);
-/* The same file still, under one name. */
-int sqlite_check_file(const store *it, firn_error *error);
+/* The same file still, under one name. A verb of a handle that knows the store's identity may find
+ * another file, which must then be a copy of the store, and find the same one again later. */
+int sqlite_check_file(const store *it, session *s, firn_error *error);
+int sqlite_replaced(const store *it, firn_error *error);
 /* Before a namespace's first mark is acknowledged, every folder on the way to it must last as long
  * as the mark. SQLite syncs the file and its own folder only. */
 int sqlite_sync_folders(const session *s);
@@ -101,6 +104,8 @@ typedef struct tally {
 
 /* False: there is none that can be read, which says nothing. */
 bool sqlite_tally_read(const store *it, tally *out);
+/* A user who may write the database alone would neither notice nor tell that it went back. */
+int sqlite_tally_check(const store *it, firn_error *error);
 /* Best effort: an older one stays true. */
 void sqlite_tally_write(const store *it, const tally *to);
 /* Counts go round: is a before b? */

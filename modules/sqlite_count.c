@@ -5,6 +5,7 @@
  * it has gone back. A missing file, an unreadable one or one of another store says nothing. */
 #include "sqlite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,14 +62,31 @@ bool sqlite_tally_read(const store *it, tally *out) {
     return read;
 }
 
-/* Whoever may write the database may write its count, as with SQLite's own files. */
-static void share(const store *it, int file) {
+int sqlite_tally_check(const store *it, firn_error *error) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s" SUFFIX, it->path);
+    return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 || errno != EACCES
+               ? FIRN_OK
+               : module_fail(error, FIRN_ESTORE,
+                             "store %s: this user may not read and write its count %s: give that"
+                             " the group and mode of the store (chgrp, chmod)",
+                             sqlite_tail(it->path), strrchr(path, '/') + 1);
+}
+
+/* Whoever may write the database may write its count, as with SQLite's own files, also when it was
+ * shared later. Best effort: sqlite_tally_check tells who is left out. */
+static void share(const store *it, int file, const struct stat *count) {
     struct stat database;
-    if (stat(it->path, &database) == 0) {
+    uid_t me = geteuid();
+    if (stat(it->path, &database) != 0 || (me != 0 && me != count->st_uid)) {
+        return;
+    }
+    if (count->st_gid != database.st_gid || (me == 0 && count->st_uid != database.st_uid)) {
+        int result = fchown(file, me == 0 ? database.st_uid : (uid_t)-1, database.st_gid);
+        (void)result;
+    }
+    if (((count->st_mode ^ database.st_mode) & 0666) != 0) {
         fchmod(file, database.st_mode & 0666);
-        if (geteuid() == 0 && fchown(file, database.st_uid, database.st_gid) != 0) {
-            return; /* it is then written by root alone, and says less */
-        }
     }
 }
 
@@ -79,14 +97,14 @@ void sqlite_tally_write(const store *it, const tally *to) {
     int file = open_count(it, O_RDWR);
     if (file < 0) {
         file = open_count(it, O_RDWR | O_CREAT | O_EXCL);
-        if (file >= 0) {
-            share(it, file);
-        }
     }
     if (file < 0) {
         return;
     }
     bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+    if (regular) {
+        share(it, file, &status);
+    }
     bool same = regular && read_count(file, &old) && old.identity == to->identity;
     bool later = same && (sqlite_before(to->count, old.count) ||
                           (to->count == old.count && sqlite_before(to->main, old.main)));

@@ -196,6 +196,7 @@ int sqlite_upgrade(const session *s) {
     if (code == FIRN_OK && sqlite_tally_read(s->store, &seen)) {
         identity = seen.identity;
         code = sqlite_draw(&history, s->error);
+        history = 1 + (history & INT32_MAX);
     }
     if (code == FIRN_OK) {
         code = sqlite_point(s->store, "upgrade.before", s->error);

@@ -206,15 +206,26 @@ static int not_told(const store *it, firn_error *error) {
                              sqlite_tail(it->path), strerror(errno));
 }
 
-int sqlite_check_file(const store *it, firn_error *error) {
+int sqlite_replaced(const store *it, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %s was replaced while in use: put back the file that was there, or go"
+                       " on as after a loss (docs/stores.md)",
+                       sqlite_tail(it->path));
+}
+
+int sqlite_check_file(const store *it, session *s, firn_error *error) {
     static const char *const beside[] = {"-wal", "-shm"};
     target folder, file;
     if (look_at(it->path, &file) != 0 || look_at(it->folder, &folder) != 0) {
         return not_told(it, error);
     }
-    if (file.device != it->device || file.inode != it->inode || !S_ISREG(file.mode)) {
-        return module_fail(error, FIRN_ESTORE, "store %s was replaced while in use: start again",
-                           sqlite_tail(it->path));
+    bool other = file.inode != it->inode, changed = s != NULL && s->inode != 0;
+    if (file.device != it->device || !S_ISREG(file.mode) || (other && (s == NULL || !it->known)) ||
+        (changed && file.inode != s->inode)) {
+        return sqlite_replaced(it, error);
+    }
+    if (s != NULL) {
+        s->inode = file.inode;
     }
     int code = check_name(it, &folder, "", &file, error);
     for (size_t i = 0; i < sizeof beside / sizeof beside[0] && code == FIRN_OK; i++) {
@@ -258,7 +269,7 @@ int sqlite_settle_file(store *it, firn_error *error) {
         return code;
     }
     await_one_name(it);
-    return sqlite_check_file(it, error);
+    return sqlite_check_file(it, NULL, error);
 }
 
 /* ---- what lasts ------------------------------------------------------------------------------ */

@@ -204,7 +204,7 @@ int sqlite_start(session *s, store *it, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    code = sqlite_check_file(it, error);
+    code = sqlite_check_file(it, s, error);
     if (code == FIRN_OK) {
         code = open_connection(s);
     }
@@ -258,15 +258,25 @@ static int compare(session *s, bool *behind) {
     return code;
 }
 
+/* Greater than any that this handle knows, so that whoever knows a lesser one sees that it was
+ * noticed since; and by how much nobody knows, so that two copies do not get the same one. */
+static int64_t next_history(const session *s, int64_t random) {
+    const store *it = s->store;
+    int64_t last = it->known && it->history > s->history ? it->history : s->history;
+    return (last > 0 ? last % (INT64_MAX / 2) : 0) + 1 + (random & INT32_MAX);
+}
+
 int sqlite_went_back(session *s) {
     char sql[64];
+    int64_t random;
     int result, code = FIRN_OK;
     if (s->back) {
         return FIRN_OK;
     }
-    if ((code = sqlite_draw(&s->history, s->error)) != FIRN_OK) {
+    if ((code = sqlite_draw(&random, s->error)) != FIRN_OK) {
         return code;
     }
+    s->history = next_history(s, random);
     snprintf(sql, sizeof sql, "UPDATE meta SET history = %" PRId64, s->history);
     result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
     s->back = result == SQLITE_OK;
@@ -275,11 +285,7 @@ int sqlite_went_back(session *s) {
 
 static int check_identity(const session *s) {
     const store *it = s->store;
-    return !it->known || it->identity == s->identity
-               ? FIRN_OK
-               : module_fail(s->error, FIRN_ESTORE,
-                             "store %s was replaced while in use: start again",
-                             sqlite_tail(it->path));
+    return !it->known || it->identity == s->identity ? FIRN_OK : sqlite_replaced(it, s->error);
 }
 
 /* Once the store is known to have gone back, what this handle remembers is no news any more. */
@@ -295,17 +301,23 @@ static void remember(store *it, const session *s) {
 
 static int check_store(session *s) {
     store *it = s->store;
-    bool behind = false;
+    bool behind = false, told = it->known && s->history > it->history;
     int code = check_identity(s);
+    if (code == FIRN_OK) {
+        code = sqlite_tally_check(it, s->error);
+    }
     if (code == FIRN_OK) {
         code = read_count(s);
     }
     if (code == FIRN_OK) {
         code = compare(s, &behind);
     }
+    if (code == FIRN_OK && s->inode != it->inode) {
+        behind |= !told; /* a copy: what was granted since it was made is not in it */
+    }
     if (code == FIRN_OK && it->writer != 0 && sqlite_before(s->count, it->count)) {
         s->count = it->count;
-        behind = true;
+        behind |= !told;
     }
     if (code == FIRN_OK) {
         remember(it, s);
@@ -322,7 +334,11 @@ int sqlite_begin(session *s) {
             return sqlite_explain(s, result);
         }
         s->store->hurry_ms = 0;
-        code = read_meta(s, &version);
+        /* Again: the log is found by its name too, and may by now be that of another file. */
+        code = sqlite_check_file(s->store, s, s->error);
+        if (code == FIRN_OK) {
+            code = read_meta(s, &version);
+        }
         if (code != FIRN_OK || version == SCHEMA_VERSION) {
             return code == FIRN_OK ? check_store(s) : code;
         }
@@ -402,6 +418,7 @@ int sqlite_commit(session *s, const char *written, const char *committed) {
         return code; /* the child of a fork has no part in it */
     }
     remember(it, s);
+    it->inode = s->inode;
     it->count = s->count;
     it->writer = getpid();
     if (s->back &&
@@ -420,7 +437,7 @@ void sqlite_tidy(store *it) {
     if (it->writer != getpid() || !sqlite_mine() || sqlite_enter(it, NULL) != FIRN_OK) {
         return;
     }
-    if (sqlite_check_file(it, NULL) == FIRN_OK &&
+    if (sqlite_check_file(it, NULL, NULL) == FIRN_OK &&
         sqlite_point(it, "close.before", NULL) == FIRN_OK &&
         sqlite_attach(&s, it->path) == SQLITE_OK) {
         sqlite3_exec(s.db, "PRAGMA synchronous=EXTRA; SELECT version FROM meta", NULL, NULL, NULL);

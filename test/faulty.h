@@ -248,6 +248,7 @@ static const sqlite3_io_methods faulty_methods = {
 /* ---- the file system ------------------------------------------------------------------------ */
 
 static sqlite3_vfs *real_vfs, faulty_vfs;
+static void (*faulty_opens_log)(void); /* called once, before the next log is opened */
 
 static int faulty_xOpen(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
                         int *out_flags) {
@@ -258,6 +259,11 @@ static int faulty_xOpen(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, 
     it->base.pMethods = NULL;
     if (due(FAULT_IO)) {
         return SQLITE_CANTOPEN;
+    }
+    if ((flags & SQLITE_OPEN_WAL) != 0 && faulty_opens_log != NULL) {
+        void (*call)(void) = faulty_opens_log;
+        faulty_opens_log = NULL;
+        call();
     }
     it->real = calloc(1, (size_t)real_vfs->szOsFile);
     if (it->real == NULL) {

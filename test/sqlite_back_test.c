@@ -3,6 +3,7 @@
  * so. */
 #include "embedded.h"
 
+#include <grp.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -160,24 +161,17 @@ static void holder_notices(void **state) {
             print_message("# %s, %s\n", ways[i].name, few ? "few grants lost" : "many grants lost");
             firn_store *store = store_and_copy(few);
             ways[i].restore();
-            if (ways[i].in_place) {
-                firn_error error = {0};
-                int64_t first = -1;
-                int code = ask(store, "snow", 0, &first, &error);
-                if (code != FIRN_EBACK && (!few || first < 30)) {
-                    fail_msg("%d: %s, first %lld", code, error.text, (long long)first);
-                }
-                if (code == FIRN_EBACK) {
-                    firn_store *other = open_store("firn.db");
-                    known_to_all(other);
-                    firn_store_close(other);
-                    asked(store, "snow", 0, GUARD + 30);
-                }
-            } else {
-                firn_error error = {0};
-                int64_t first = -1;
-                assert_int_equal(ask(store, "snow", 0, &first, &error), FIRN_ESTORE);
-                says(&error, FIRN_ESTORE, "was replaced");
+            firn_error error = {0};
+            int64_t first = -1;
+            int code = ask(store, "snow", 0, &first, &error);
+            if (code != FIRN_EBACK && (!few || first < 30 || !ways[i].in_place)) {
+                fail_msg("%d: %s, first %lld", code, error.text, (long long)first);
+            }
+            if (code == FIRN_EBACK) {
+                firn_store *other = open_store("firn.db");
+                known_to_all(other);
+                firn_store_close(other);
+                asked(store, "snow", 0, GUARD + 30);
             }
             firn_store_close(store);
         }
@@ -220,6 +214,94 @@ static void next_opener_notices(void **state) {
             }
         }
     }
+}
+
+/* A folder that is restored whole has a count as old as its database, and often other files: only
+ * who holds the store can know, and has to tell before somebody starts it again. */
+static void holder_of_a_folder_restored_whole(void **state) {
+    firn_store *store = open_store("firn.db");
+    (void)state;
+    asked(store, "snow", 0, 0);
+    asked(store, "integer orders", 0, 0);
+    asked(store, "integer quiet", 0, 0);
+    firn_store_close(store);
+    run("mkdir was && cp firn.db firn.db-count was");
+    store = open_store("firn.db");
+    firn_store *idle = open_store("firn.db"), *late = open_store("firn.db");
+    firn_error error = {0};
+    firn_mark mark = {0, 0};
+    int64_t first = -1;
+    asked(store, "snow", 0, 10);
+    asked(store, "integer orders", 0, 10);
+    asked(late, "snow", 0, 20);
+    asked(late, "snow", 0, 30);
+    run("mkdir late && mv firn.db* late && cp was/* .");
+    assert_int_equal(firn_store_list(late, "snow", keep_mark, &mark, &error), FIRN_OK);
+    assert_int_equal(ask(idle, "snow", 0, &first, &error), FIRN_ESTORE); /* it knows of no store */
+    says(&error, FIRN_ESTORE, "was replaced");
+    denied(store, "snow", "has changed or gone back");
+    firn_store *other = open_store("firn.db");
+    known_to_all(other);
+    firn_store_close(other);
+    asked(store, "snow", 0, GUARD + 30);
+    asked(store, "integer orders", GUARD, GUARD);
+    asked(late, "snow", 0, GUARD + 40); /* others know it already: it is not told again */
+    asked(late, "integer orders", 0, GUARD + 10);
+    firn_store_close(late);
+    firn_store_close(idle);
+    firn_store_close(store);
+}
+
+/* ---- a count that others may not read -------------------------------------------------------- */
+
+/* As another user of the group that the store was shared with after it was made. */
+#define SHARED 54321
+
+static int ask_as_another(void *store) {
+    const gid_t group = SHARED;
+    firn_error error = {0};
+    int64_t first;
+    if (setgroups(1, &group) != 0 || setgid(group) != 0 || setuid(65534) != 0) {
+        return SKIPPED;
+    }
+    int code = ask(store, "snow", 0, &first, &error);
+    firn_store_close(store);
+    if (code != FIRN_OK && strstr(error.text, "may not read and write its count firn.db-count")) {
+        return 5;
+    }
+    return told(code, FIRN_OK, &error, "");
+}
+
+static void a_store_shared_later(void **state) {
+    firn_store *store = open_store("firn.db");
+    struct stat count;
+    (void)state;
+    asked(store, "snow", 0, 0);
+    firn_store_close(store);
+    store = open_store("firn.db");
+    if (chown(folder, (uid_t)-1, SHARED) != 0 || chown(in_folder("firn.db"), (uid_t)-1, SHARED)) {
+        firn_store_close(store);
+        skip(); /* not root, or of a user namespace */
+    }
+    run("chmod 770 . && chmod 660 firn.db");
+    int status = in_child(ask_as_another, store);
+    if (status == SKIPPED) {
+        firn_store_close(store);
+        skip();
+    }
+    assert_int_equal(status, 5);
+    drawn_anew("firn.db", 1, 10); /* whoever may give it the rights of the store does so */
+    assert_int_equal(stat(in_folder("firn.db-count"), &count), 0);
+    assert_int_equal(count.st_gid, SHARED);
+    assert_int_equal(count.st_mode & 0777, 0660);
+    assert_int_equal(in_child(ask_as_another, store), 0);
+    run("rm firn.db-count"); /* one that another user makes is for all of them too */
+    assert_int_equal(in_child(ask_as_another, store), 0);
+    assert_int_equal(stat(in_folder("firn.db-count"), &count), 0);
+    assert_int_equal(count.st_uid, 65534);
+    assert_int_equal(count.st_gid, SHARED);
+    assert_int_equal(count.st_mode & 0777, 0660);
+    firn_store_close(store);
 }
 
 static void again_and_again(void **state) {
@@ -524,6 +606,9 @@ int main(void) {
     { sentence, run, set_up_in_memory, tear_down, NULL }
     const struct CMUnitTest tests[] = {
         CHECK_FAST("a holder notices an older copy, and then everybody knows", holder_notices),
+        CHECK_FAST("a holder notices a folder that was restored whole",
+                   holder_of_a_folder_restored_whole),
+        CHECK_FAST("a store that is shared later shares its count", a_store_shared_later),
         CHECK_FAST("the next to open it notices an older copy", next_opener_notices),
         CHECK_FAST("a store that goes back again is noticed again", again_and_again),
         CHECK_FAST("a mark below what its holder was granted is noticed", a_lost_mark),

@@ -307,6 +307,35 @@ static void removed_and_made_again(void **state) {
     print_message("# the new file had the number of the old one %d times of 20\n", same);
 }
 
+static void put_another_in_place(void) {
+    run("mkdir late && mv firn.db* late && cp other/firn.db* .");
+}
+
+/* SQLite finds the log by its name, a moment after the database. */
+static void replaced_before_the_log_is_opened(void **state) {
+    firn_store_options options = safe_options();
+    firn_error error = {0};
+    firn_store *store = NULL, *other;
+    int64_t first = -1;
+    (void)state;
+    assert_int_equal(mkdir(in_folder("other"), 0700), 0);
+    other = open_store("other/firn.db");
+    drawn(other, 1, 0);
+    options.vfs = FAULTY_NAME;
+    assert_int_equal(open_with(&store, "firn.db", options, &error), FIRN_OK);
+    for (int i = 0; i < 5; i++) {
+        drawn(store, (uint64_t)i + 1, 10 * i);
+    }
+    faulty_opens_log = put_another_in_place;
+    assert_int_equal(draw(store, 9, &first, &error), FIRN_ESTORE);
+    says(&error, FIRN_ESTORE, "was replaced");
+    assert_null(faulty_opens_log);
+    run("cmp firn.db-wal other/firn.db-wal"); /* nothing was written into the other's log */
+    firn_store_close(store);
+    firn_store_close(other);
+    images_forget();
+}
+
 static void a_log_without_its_store(void **state) {
     firn_store *store = open_store("firn.db");
     (void)state;
@@ -462,12 +491,14 @@ int main(void) {
         CHECK("a symbolic link leads to the same store", a_symbolic_link),
         CHECK_FAST("another store in the same file is noticed", another_store_in_the_same_file),
         CHECK("a store that was removed and made again is noticed", removed_and_made_again),
+        CHECK_FAST("a store that is replaced while a verb begins is noticed",
+                   replaced_before_the_log_is_opened),
         CHECK_FAST("a log without its store is refused", a_log_without_its_store),
         CHECK_FAST("a new store is told, and not made against the will", a_new_store_is_told),
         CHECK_FAST("a stopped process that holds the lock is named", held_by_a_stopped_process),
         CHECK_FAST("opening waits for max_wait_ms in all", opening_is_bounded),
     };
-    if (!lite_load()) {
+    if (!lite_load() || !faulty_register()) {
         fprintf(stderr, "libsqlite3.so.0 cannot be loaded\n");
         return 1;
     }
