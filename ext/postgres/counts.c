@@ -24,22 +24,31 @@
 #include <inttypes.h>
 
 enum {
-    CHUNK_S = 64, /* a row of the table counts the ticks of so many seconds, or up to twice that */
-    CHUNKS_AHEAD = 10, /* a row's shift reaches at most so far */
-    HEAD_MOST = 10     /* bytes of a number */
+    CHUNK_S =
+        1024, /* a row of the table counts the ticks of so many seconds, or up to twice that */
+    CHUNKS_AHEAD = 6, /* a row's shift reaches at most so far */
+    PIECE_BITS = 4,   /* a chunk is 2^PIECE_BITS pieces in memory */
+    PIECES = 1 << PIECE_BITS,
+    NUMBER_MOST = 10 /* bytes of a number */
 };
 
-/* Ticks of a chunk that have IDs, in order. */
+/* A tick that has IDs. */
 typedef struct tick_count {
     uint32 at; /* from the chunk's first */
     uint32 used;
 } tick_count;
 
+/* Ticks in order. A new one moves all later ones of its piece, so pieces are kept short: rows in
+ * random order would cost the square of a chunk's ticks. */
+typedef struct piece {
+    int count, room;
+    tick_count *ticks;
+} piece;
+
 typedef struct chunk {
     int64 number; /* the key */
     bool dirty;
-    int count, room;
-    tick_count *ticks;
+    piece pieces[PIECES];
 } chunk;
 
 struct firn_counted {
@@ -231,27 +240,34 @@ static uint64 get_number(const char **at, const char *end) {
 }
 
 static Datum bytes_of(const chunk *one) {
-    bytea *out = palloc(VARHDRSZ + 2 * HEAD_MOST * (size_t)one->count);
+    size_t ticks = 0;
+    for (int i = 0; i < PIECES; i++) {
+        ticks += (size_t)one->pieces[i].count;
+    }
+    bytea *out = palloc(VARHDRSZ + 2 * NUMBER_MOST * ticks);
     char *to = VARDATA(out);
     uint32 before = 0;
-    for (int i = 0; i < one->count; i++) {
-        to = put_number(to, one->ticks[i].at - before);
-        to = put_number(to, one->ticks[i].used);
-        before = one->ticks[i].at;
+    for (int i = 0; i < PIECES; i++) {
+        const piece *in = &one->pieces[i];
+        for (int j = 0; j < in->count; j++) {
+            to = put_number(to, in->ticks[j].at - before);
+            to = put_number(to, in->ticks[j].used);
+            before = in->ticks[j].at;
+        }
     }
     SET_VARSIZE(out, to - (char *)out);
     return PointerGetDatum(out);
 }
 
 /* Where a tick is, or belongs. */
-static int place_of(const chunk *one, uint32 at) {
-    int low = 0, high = one->count;
-    if (high > 0 && one->ticks[high - 1].at < at) {
+static int place_of(const piece *in, uint32 at) {
+    int low = 0, high = in->count;
+    if (high > 0 && in->ticks[high - 1].at < at) {
         return high;
     }
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (one->ticks[middle].at < at) {
+        if (in->ticks[middle].at < at) {
             low = middle + 1;
         } else {
             high = middle;
@@ -260,20 +276,22 @@ static int place_of(const chunk *one, uint32 at) {
     return low;
 }
 
-static void count(chunk *one, uint32 at, uint32 used) {
-    int i = place_of(one, at);
-    if (i == one->count || one->ticks[i].at != at) {
-        if (one->count == one->room) {
-            one->room = one->room > 0 ? one->room * 2 : 4;
-            size_t size = (size_t)one->room * sizeof *one->ticks;
-            one->ticks =
-                one->ticks != NULL ? repalloc(one->ticks, size) : MemoryContextAlloc(room, size);
+static void count(const firn_counted *it, chunk *one, uint64 tick, uint32 used) {
+    uint32 at = (uint32)(tick & ((UINT64CONST(1) << it->chunk_bits) - 1));
+    piece *in = &one->pieces[at >> (it->chunk_bits - PIECE_BITS)];
+    int i = place_of(in, at);
+    if (i == in->count || in->ticks[i].at != at) {
+        if (in->count == in->room) {
+            in->room = in->room > 0 ? in->room * 2 : 4;
+            size_t size = (size_t)in->room * sizeof *in->ticks;
+            in->ticks =
+                in->ticks != NULL ? repalloc(in->ticks, size) : MemoryContextAlloc(room, size);
         }
-        memmove(one->ticks + i + 1, one->ticks + i, (size_t)(one->count - i) * sizeof *one->ticks);
-        one->ticks[i] = (tick_count){at, 0};
-        one->count++;
+        memmove(in->ticks + i + 1, in->ticks + i, (size_t)(in->count - i) * sizeof *in->ticks);
+        in->ticks[i] = (tick_count){at, 0};
+        in->count++;
     }
-    one->ticks[i].used += used;
+    in->ticks[i].used += used;
 }
 
 /* The job counts in memory: it goes through what it has given in this chunk once more. */
@@ -292,7 +310,7 @@ static void replay(firn_counted *it, chunk *one, bytea *bytes) {
         for (uint64 i = 0; i < used; i++) {
             FIRN_CHECK(firn_job_next(it->job, &time, &unused, &shift_ns, &error));
         }
-        count(one, (uint32)(tick & ((UINT64CONST(1) << it->chunk_bits) - 1)), (uint32)used);
+        count(it, one, tick, (uint32)used);
         CHECK_FOR_INTERRUPTS();
     }
 }
@@ -432,15 +450,20 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
     it->scheme = keep(scheme);
     it->options = keep(options);
     it->table = table;
-    while ((UINT64CONST(1) << it->chunk_bits) * row->tick_ns < CHUNK_S * UINT64CONST(1000000000)) {
+    it->chunk_bits = PIECE_BITS;
+    while (it->chunk_bits < 32 && /* the bits of tick_count.at */
+           (UINT64CONST(1) << it->chunk_bits) * row->tick_ns < CHUNK_S * UINT64CONST(1000000000)) {
         it->chunk_bits++;
     }
     it->ahead = (uint64)firn_setting_max_shift_ms * 1000000 / row->tick_ns;
-    if (it->ahead >> it->chunk_bits > CHUNKS_AHEAD) {
+    uint64 most = (uint64)CHUNKS_AHEAD << it->chunk_bits;
+    if (it->ahead > most) {
         firn_job_close(job);
-        firn_refuse(FIRN_ERANGE,
-                    "firn.max_shift_ms is %d, too much for a job with a name: at most %d",
-                    firn_setting_max_shift_ms, CHUNKS_AHEAD * CHUNK_S * 1000);
+        firn_refuse(
+            FIRN_ERANGE,
+            "firn.max_shift_ms is %d, too much for a job with a name: at most " UINT64_FORMAT
+            " for %s",
+            firn_setting_max_shift_ms, most * row->tick_ns / 1000000, row->name);
     }
     control.hcxt = room;
     it->chunks = hash_create("firn counts", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -469,7 +492,7 @@ void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id) {
     FIRN_CHECK(firn_job_next(it->job, time, id, &shift_ns, &error));
     uint64 at = tick + (uint64)shift_ns / scheme->tick_ns;
     chunk *one = load(it, (int64)(at >> it->chunk_bits));
-    count(one, (uint32)(at & ((UINT64CONST(1) << it->chunk_bits) - 1)), 1);
+    count(it, one, at, 1);
     one->dirty = true;
     if (it->dirty_level == 0) {
         it->dirty_level = GetCurrentTransactionNestLevel();

@@ -81,64 +81,66 @@ CREATE FUNCTION firn_new_bytea(scheme text) RETURNS bytea
 CREATE FUNCTION firn_new_bytea(scheme text, options text) RETURNS bytea
     AS 'MODULE_PATHNAME', 'firn_sql_new_bytes' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
--- Many at once.
+-- Many at once. PostgreSQL writes all of them to temporary files before the first is read, so their number has a bound.
 
+CREATE FUNCTION firn_check_count(n bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'firn_sql_check_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION firn_new_n(scheme text, n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.firn_new(scheme) FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.firn_new(scheme) FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION firn_new_n(scheme text, n bigint, options text) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.firn_new(scheme, options) FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.firn_new(scheme, options) FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION snowflakes(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.snowflake() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.snowflake() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION leafs(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.leaf() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.leaf() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION seatas(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.seata() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.seata() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION regions(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.region() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.region() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION simpleflakes(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.simpleflake() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.simpleflake() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION baidus(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.baidu() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.baidu() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION lables(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.lable() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.lable() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION lable_spreads(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.lable_spread() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.lable_spread() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION sonyflakes(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.sonyflake() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.sonyflake() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION discords(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.discord() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.discord() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION tsids(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.tsid() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.tsid() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION js53s(n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.js53() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.js53() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION flakes(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.flake() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.flake() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION localitys(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.locality() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.locality() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION locality_sequentials(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.locality_sequential() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.locality_sequential() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION uuid1s(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.uuid1() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.uuid1() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION uuid1_swappeds(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.uuid1_swapped() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.uuid1_swapped() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION uuid4s(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.uuid4() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.uuid4() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION uuid6s(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.uuid6() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.uuid6() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION uuid7s(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.uuid7() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.uuid7() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION ulids(n bigint) RETURNS SETOF uuid LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.ulid() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.ulid() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION objectids(n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.objectid() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.objectid() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION objectid_legacys(n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.objectid_legacy() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.objectid_legacy() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION xids(n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.xid() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.xid() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION ksuids(n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.ksuid() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.ksuid() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 CREATE FUNCTION time_randoms(n bigint) RETURNS SETOF text LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-    AS 'SELECT @extschema@.time_random() FROM pg_catalog.generate_series(1::bigint, n)';
+    AS 'SELECT @extschema@.time_random() FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';
 
 -- How many IDs each job with a name has given in each tick: written by the transaction that writes the rows, with the
 -- rights of the table's owner.
@@ -190,7 +192,7 @@ CREATE FUNCTION firn_take_back() RETURNS void
 -- has of both, and old rows take nodes for good. GRANT EXECUTE to the roles that shall.
 
 REVOKE EXECUTE ON FUNCTION
-    region(integer), instagram(integer),
+    region(integer), instagram(integer), time_member(bigint),
     firn_new(text, text), firn_new_bigint(text, text), firn_new_uuid(text, text), firn_new_bytea(text, text),
     firn_new_n(text, bigint, text),
     firn_stamp(text, timestamptz), firn_stamp(text, text, timestamptz), firn_stamp(text, text, timestamptz, text),

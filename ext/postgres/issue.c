@@ -22,7 +22,7 @@
 #define HASH_STRINGS 0 /* the default there */
 #endif
 
-enum { MAKERS = 256, KEY_SIZE = 640, AHEAD = 64 };
+enum { MAKERS = 256, KEY_SIZE = 640, AHEAD = 64, CALL_MOST = 10000000 /* IDs */ };
 
 /* IDs of a row without time are as good later, so they are drawn many at once. */
 typedef struct stock {
@@ -36,6 +36,7 @@ typedef struct maker {
     firn_gen *gen;      /* NULL: the issuer's */
     firn_issuer *issuer;
     stock *stock; /* NULL: the row has a time */
+    bool guarded; /* a row of somebody's own with a node: check_right */
     int form;
     char prefix[64];
 } maker;
@@ -144,7 +145,8 @@ static void open_maker(maker *out, const char *scheme, const char *options,
     if (reserved) {
         firn_check_way(recipe, "firn.node");
     }
-    if (reserved && asker != NULL && recipe->scheme.row < 0) {
+    out->guarded = reserved && recipe->scheme.row < 0;
+    if (out->guarded && asker != NULL) {
         check_right(asker);
     }
     out->form = recipe->scheme.form;
@@ -192,7 +194,11 @@ static maker *find_maker(const char *scheme, const char *options, FunctionCallIn
         known->issuer = made.issuer;
         known->stock = made.stock;
         known->form = made.form;
+        known->guarded = made.guarded;
         memcpy(known->prefix, made.prefix, sizeof known->prefix);
+    } else if (known->guarded &&
+               asker != NULL) { /* another role of this session may have made it */
+        check_right(asker);
     }
     return known;
 }
@@ -359,6 +365,18 @@ static Datum issue_with(FunctionCallInfo fcinfo, const char *scheme, const char 
     maker *one = maker_at(fcinfo, scheme, strlen(scheme), options, strlen(options));
     next_of(one, &id);
     return value_of(one, &id, type);
+}
+
+/* How many IDs a call shall give: the number itself, unless it is too great. */
+PG_FUNCTION_INFO_V1(firn_sql_check_count);
+Datum firn_sql_check_count(PG_FUNCTION_ARGS) {
+    int64 count = PG_GETARG_INT64(0);
+    if (count > CALL_MOST) {
+        firn_refuse(FIRN_ERANGE,
+                    "one call gives at most %d IDs, not " INT64_FORMAT ": use several calls",
+                    CALL_MOST, count);
+    }
+    PG_RETURN_INT64(count);
 }
 
 PG_FUNCTION_INFO_V1(firn_sql_instagram);

@@ -19,6 +19,8 @@ SELECT count(*), count(DISTINCT id) FROM firn_new_n('snowflake', 1000, 'ns=x') i
 SELECT count(*) FROM snowflakes(0);
 SELECT count(*) FROM snowflakes(-1);
 SELECT count(*) FROM snowflakes(NULL);
+SELECT refusal($$SELECT count(*) FROM snowflakes(9000000000000000000)$$);
+SELECT refusal($$SELECT count(*) FROM firn_new_n('uuid7', 10000001)$$);
 SELECT firn_new(NULL) IS NULL, instagram(NULL) IS NULL;
 -- in order
 SELECT bool_and(id > before) FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before
