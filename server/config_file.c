@@ -73,7 +73,11 @@ static int begin_section(reading *from, char *text) {
     size_t length = strcspn(text, " \t");
     char *name = text + length + strspn(text + length, " \t");
     text[length] = '\0';
-    if (strcmp(text, "server") == 0 && name[0] == '\0') {
+    if (strcmp(text, "server") == 0) {
+        if (name[0] != '\0') {
+            return set_error(from->error, FIRN_EUSAGE,
+                             "%s: [server %.40s] has a name: write [server]", from->where, name);
+        }
         if (from->seen_server) {
             return set_error(from->error, FIRN_EUSAGE,
                              "%s: [server] is given twice: put all of it into one", from->where);

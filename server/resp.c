@@ -38,8 +38,8 @@ static enum resp_state read_head(resp_command *out, const char *bytes, size_t le
         return more(out, length + 1);
     }
     if (bytes[i++] != mark) {
-        return bad(out, mark == '$' ? "expected '$', since commands are flat arrays of bulk strings"
-                                    : "expected '*'");
+        /* A '*' is always there: resp_read takes everything else for a line. */
+        return bad(out, "expected '$', since commands are flat arrays of bulk strings");
     }
     for (; i < length && bytes[i] >= '0' && bytes[i] <= '9'; i++, digits++) {
         number = number * 10 + (size_t)(bytes[i] - '0');

@@ -205,6 +205,50 @@ for address in 127.9.9.9:1 '[::1]:1' '[::ffff:127.0.0.1]:1' unix:/x localhost:1 
     ask serve --config "$ini" --check-config
     same "'$address' without tokens is right" "0 $ini is right" "$status $out$err"
 done
+wrong "[server] given twice is refused" 2 "firn.ini:2: \[server\] is given twice" '[server]' '[server]'
+wrong "[server] has no name" 2 "firn.ini:1: \[server x\] has a name: write \[server\]" '[server x]'
+wrong "a section far from all is told which there are" 2 "no section \[colours\]: write \[server\]" '[colours]'
+wrong "a section of nothing is none" 2 "firn.ini:1: there is no section \[\]" '[ ]'
+wrong "a generator has a name" 2 "firn.ini:1: .*is no name" '[generator]'
+for name in 'a"b' 'a\b' 'n'"$(printf '\303\266')"'n' 'a[b'; do
+    wrong "$name is no name" 2 "firn.ini:1: .*is no name" "[segment $name]"
+done
+wrong "a key has a name" 2 "firn.ini:2: '' is no key" '[segment a]' '= 5'
+wrong "and a value" 2 "firn.ini:2: .*not one word" '[segment a]' 'start ='
+wrong "a scheme given twice is refused" 2 "firn.ini:3: scheme is given twice" '[generator a]' 'scheme = uuid7' 'scheme = uuid4'
+wrong "an empty scheme is refused with the bounds" 1 "firn.ini:2: scheme has 0 bytes: write 1 to 511" '[generator a]' 'scheme ='
+wrong "so is a form that is too long" 1 "firn.ini:2: as has 24 bytes: write 1 to 23" '[generator a]' "as = $(printf '%024d' 0)"
+wrong "keys that are too long together are refused" 1 "firn.ini:3: the keys of 'a' are longer than 511 bytes" \
+    '[segment a]' "start = $(printf '%0300d' 0)" "offset = $(printf '%0300d' 0)"
+printf '[server]\nhosts = a\000b\n' >"$ini"
+refuses "a zero byte is refused" 1 "firn.ini:2: .*holds a zero byte" serve --config "$ini" --check-config
+yes '' | head -n 200001 >"$ini"
+refuses "a file without end is refused" 1 "firn.ini:200001: more than 200000 lines" serve --config "$ini" --check-config
+awk 'BEGIN { for (i = 0; i < 8193; i++) print "[segment s" i "]" }' >"$ini"
+refuses "names beyond the bound are refused with it" 1 "firn.ini:8193: .*8192" serve --config "$ini" --check-config
+write '[ segment a ]' 'nodes = 3' 'node = 7'
+ask serve --config "$ini" --print-config
+same "blanks within a section's brackets do not count, and a key may begin as another one does" \
+    "[segment a] nodes = 3 node = 7" "$(printf '%s\n' "$out" | tail -n 3 | tr '\n' ' ' | sed 's/ $//')"
+printf '[server]\nloops = 2' >"$ini"
+ask serve --config "$ini" --print-config
+same "the last line needs no end" 2 "$(value_of loops)"
+write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'store = memory:'
+ask serve --config "$ini" --check-config
+same "two generators with one node are right in two stores" 0 "$status"
+wrong "a key without its certificate is refused" 2 "tls_cert and tls_key|tls_key" '[server]' 'tls_key = a'
+refuses "a flag far from all is told where to look" 2 "no flag --colour: firn serve --help lists them" serve --colour red
+refuses "--no-NAME is for switches" 2 "no flag --no-loops" serve --no-loops
+refuses "and takes no value" 2 "no flag --no-auto-create=yes" serve --no-auto-create=yes
+refuses "nor for names that are none" 2 "no flag --no-colour" serve --no-colour
+refuses "the last flag without its value is refused" 2 "--store needs a value" serve --store
+refuses "two dashes are no flag" 2 "takes flags" serve --
+refuses "--config needs its file" 2 "--config is given without its file" serve --config
+refuses "and is given once" 2 "--config is given twice" serve --config '' --config ''
+refuses "a path that is too long is refused" 2 "--config is longer than 1023 bytes" serve --config "/$(printf '%01023d' 0)"
+long=FIRN_$(printf '%080d' 0)
+env "$long=1" "$FIRN" serve --config '' --check-config >/dev/null 2>"$TMPDIR/long"
+same "a variable with a very long name is left alone" "0 " "$? $(cat "$TMPDIR/long")"
 refuses "a flag that is none names the nearest" 2 "did you mean --log-level" serve --log-lvl info
 refuses "an operand is none" 2 "takes flags" serve here
 refuses "a flag without its value is refused" 2 "needs a value" serve --store --print-config

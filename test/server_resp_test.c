@@ -4,6 +4,7 @@
 #include "decimal.h"
 #include "resp.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +85,11 @@ static const reading readings[] = {
     {"ECHO 'it\\'s' ''\r\n", "[ECHO][it's][]"},
     {"ECHO \"\"\r\n", "[ECHO][]"},
     {"ECHO a\"b\"\r\n", "[ECHO][ab]"},
+    {"ECHO \"\\xfA\\xFa\"\r\n", "[ECHO][\xfa\xfa]"},
+    {"ECHO \"\\x4g\\x4\"\n", "[ECHO][x4gx4]"}, /* an escape that is cut off is text */
+    {"ECHO \"\\x\"\n", "[ECHO][x]"},
+    {"ECHO 'a'\n", "[ECHO][a]"},
+    {"ECHO 'a\\n'\n", "[ECHO][a\\n]"}, /* single quotes know one escape only */
     /* not all there */
     {"*", "more"},
     {"*1", "more"},
@@ -126,6 +132,8 @@ static const reading readings[] = {
     {"ECHO \"a\r\n", "unbalanced quotes in request"},
     {"ECHO 'a\r\n", "unbalanced quotes in request"},
     {"ECHO \"a\"b\r\n", "unbalanced quotes in request"},
+    {"ECHO \"a\\\n", "unbalanced quotes in request"},
+    {"ECHO 'a\\\n", "unbalanced quotes in request"},
     {"\x16\x03\x01\x02", "neither a command nor text; does the client speak TLS to a plain port?"},
 };
 
@@ -221,6 +229,15 @@ static void a_line_ends_before_4096_bytes_or_not_at_all(void **state) {
     assert_int_equal(said.count, 40);
 }
 
+static void a_word_of_a_line_has_the_limit_of_a_bulk_string(void **state) {
+    (void)state;
+    static resp_command said;
+    const resp_limits limits = {.words = 2, .bulk = 4};
+    assert_int_equal(resp_read(&said, "ECHO a\n", 7, &limits), RESP_COMMAND);
+    assert_int_equal(resp_read(&said, "ECHO abcde\n", 11, &limits), RESP_BAD);
+    assert_string_equal(said.trouble, "too big inline request");
+}
+
 /* ---- writer ---------------------------------------------------------------------------------- */
 
 static void expect(resp_out *out, const char *text) {
@@ -251,6 +268,11 @@ static void replies_are_written_in_both_versions(void **state) {
         resp_switch(&out, true);
         resp_double(&out, -0.5);
         expect(&out, is3 ? "_\r\n#t\r\n,-0.5\r\n" : "$-1\r\n:1\r\n$4\r\n-0.5\r\n");
+        resp_double(&out, NAN);
+        resp_double(&out, INFINITY);
+        resp_double(&out, -INFINITY);
+        expect(&out,
+               is3 ? ",nan\r\n,inf\r\n,-inf\r\n" : "$3\r\nnan\r\n$3\r\ninf\r\n$4\r\n-inf\r\n");
         resp_array(&out, 2);
         resp_set(&out, 3);
         resp_map(&out, 4);
@@ -271,6 +293,12 @@ static void json_is_written_with_its_order_and_types(void **state) {
     resp_json(&out, value);
     expect(&out, "*4\r\n$1\r\nb\r\n*3\r\n:1\r\n:-2\r\n$1\r\nx\r\n$1\r\na\r\n*6\r\n$1\r\nt\r\n:1\r\n"
                  "$1\r\nf\r\n:0\r\n$1\r\nn\r\n$-1\r\n");
+    json_decref(value);
+    value = json_loads("[0.5,{},[]]", 0, NULL);
+    assert_non_null(value);
+    out.version = 3;
+    resp_json(&out, value);
+    expect(&out, "*3\r\n,0.5\r\n%0\r\n*0\r\n");
     json_decref(value);
 }
 
@@ -359,9 +387,28 @@ static void replies_stop_at_their_bound_and_say_so(void **state) {
     }
     assert_true(out.failed);
     assert_true(out.length <= RESP_OUT_MAX);
+    const size_t length = out.length;
+    const uint64_t numbers[] = {1, 1234567890123456789};
+    out.version = 3;
     resp_status(&out, "OK"); /* nothing more, and no crash */
+    resp_error(&out, "ERR", "no");
+    resp_integer(&out, 1);
+    resp_integers(&out, 1, 1, 3);
+    resp_numbers(&out, numbers, 2, false);
+    resp_text(&out, "text");
+    resp_page(&out, "page", 4);
+    resp_map(&out, 2);
+    assert_null(resp_begin(&out, 10));
+    assert_int_equal(out.length, length);
     resp_out_free(&out);
     assert_false(out.failed);
+    char *whole = calloc(1, RESP_OUT_MAX + 1);
+    assert_non_null(whole);
+    resp_raw(&out, whole, RESP_OUT_MAX + 1); /* in one piece too */
+    assert_true(out.failed);
+    assert_int_equal(out.length, 0);
+    resp_out_free(&out);
+    free(whole);
 }
 
 int main(void) {
@@ -371,6 +418,7 @@ int main(void) {
         cmocka_unit_test(limits_hold_at_their_edges),
         cmocka_unit_test(what_cannot_end_within_the_bound_is_not_waited_for),
         cmocka_unit_test(a_line_ends_before_4096_bytes_or_not_at_all),
+        cmocka_unit_test(a_word_of_a_line_has_the_limit_of_a_bulk_string),
         cmocka_unit_test(replies_are_written_in_both_versions),
         cmocka_unit_test(json_is_written_with_its_order_and_types),
         cmocka_unit_test(every_number_is_written_as_printf_does),
