@@ -75,6 +75,7 @@ typedef struct store {
     int sockets[SOCKETS], socket_count;
     size_t host, connected; /* tried first; the one that the kept connection leads to */
     int refusal;            /* etcd's own code of the last failure, or CODE_NONE */
+    int64_t end_ms;         /* of the verb that is under way: see module_verb_end */
     int64_t date_s;         /* of the last answer; 0: it did not say */
     state last;             /* of the last reservation */
     uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
@@ -478,7 +479,11 @@ static int ask_hosts(store *self, const char *path, const char *body, const char
     const int64_t share_ms = write ? self->call_ms : self->call_ms / (int64_t)hosts;
     bool reached = false;
     outcome out = {FIRN_ESTORE, CODE_NONE, false, "", NULL, NULL};
+    self->refusal = CODE_NONE;
     for (size_t i = 0; i < hosts; i++) {
+        if (module_in_time(self->end_ms, self->url.shown, error) != FIRN_OK) {
+            return FIRN_ESTORE; /* nobody has carried out what was asked so far */
+        }
         call it = {.store = self, .body = body, .length = strlen(body), .sent_point = sent_point};
         out = attempt(&it, self->host, path, share_ms, answer);
         free(it.answer);
@@ -592,6 +597,7 @@ static int greet(store *self, firn_error *error) {
 
 /* A connection of this process's own, to somebody who was asked who they are. */
 static int ready(store *self, firn_error *error) {
+    self->end_ms = module_verb_end(&self->options, self->connect_ms, self->call_ms);
     if (module_forked(&self->pid)) {
         hang_up(self, true);
         self->greeted = false;

@@ -466,6 +466,23 @@ int64_t module_now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+#define WAIT_MS 5000 /* as max_wait_ms */
+
+int64_t module_verb_end(const firn_store_options *options, int64_t connect_ms, int64_t timeout_ms) {
+    int64_t wait_ms = options->wait_ms > 0 ? options->wait_ms : WAIT_MS;
+    int64_t least_ms = connect_ms + timeout_ms;
+    return module_now_ms() + (wait_ms > least_ms ? wait_ms : least_ms);
+}
+
+int module_in_time(int64_t end_ms, const char *where, firn_error *error) {
+    return module_now_ms() < end_ms
+               ? FIRN_OK
+               : module_fail(error, FIRN_ESTORE,
+                             "store %.60s answers too slowly for max_wait_ms: look at the server "
+                             "and the network, or raise max_wait_ms",
+                             where);
+}
+
 bool module_retry_waits(const module_retry *retry) {
     return retry->failures > 0 && module_now_ms() < retry->next_ms;
 }

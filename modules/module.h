@@ -89,6 +89,12 @@ bool module_uint64(uint64_t *out, const char *text, size_t length);
 /* Milliseconds of the steady clock. */
 int64_t module_now_ms(void);
 
+/* A verb may need several requests, of which each has a time-out of its own: after this moment it begins
+ * no other. That is wait_ms of the options, but no less than connecting and one answer may take. */
+int64_t module_verb_end(const firn_store_options *options, int64_t connect_ms, int64_t timeout_ms);
+/* FIRN_ESTORE once that moment has come; `where` for people. */
+int module_in_time(int64_t end_ms, const char *where, firn_error *error);
+
 /* When a connection that failed is tried again: at once, then after 50, 100, 200... 1000 ms, so
  * that waiting callers do not hammer an engine that is down and recovery is quick. */
 typedef struct module_retry {
@@ -194,8 +200,9 @@ typedef struct module_link {
     const char *authority;          /* ca=FILE, or NULL */
     pid_t pid;                      /* of the process whose connection it is */
     module_retry retry;
-    char why[201]; /* it could not connect */
-    size_t host;   /* that answered last */
+    char why[201];  /* it could not connect */
+    size_t host;    /* that answered last */
+    int64_t end_ms; /* of the verb that is under way: see module_verb_end */
 } module_link;
 
 /* Connects to one host (0, if the URL names none) until then and finds out whether it will do;

@@ -59,6 +59,10 @@ static const char *where(const store *s) {
     return s->link.url.shown;
 }
 
+static void begin_verb(store *s) {
+    s->link.end_ms = module_verb_end(&s->link.options, s->link.connect_ms, s->link.timeout_ms);
+}
+
 static void drop(store *s) {
     if (s->db != NULL) {
         mysql_close(s->db);
@@ -297,8 +301,10 @@ static int ask_once(store *s, const statement *what, const points *at, reply *ou
     int64_t deadline_ms = module_now_ms() + s->link.timeout_ms;
     *again = false;
     *out = (reply){NULL, 0, 0, false};
-    int code =
-        at != NULL ? module_point(&s->link.options, s->link.pid, at->before, error) : FIRN_OK;
+    int code = module_in_time(s->link.end_ms, where(s), error);
+    if (code == FIRN_OK && at != NULL) {
+        code = module_point(&s->link.options, s->link.pid, at->before, error);
+    }
     if (code != FIRN_OK) {
         return code;
     }
@@ -789,6 +795,7 @@ static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error)
 
 /* A connection on which to ask. Anything to read on an idle one is its end. */
 static int ready(store *s, firn_error *error) {
+    begin_verb(s);
     if (module_forked(&s->link.pid)) {
         abandon(s);
         module_forget(&s->last); /* the parent may give it back */
@@ -1305,6 +1312,7 @@ static int store_list(void *self, const char *ns, firn_visit *visit, void *conte
     while (code == FIRN_OK && shown == PAGE_ROWS && !empty) {
         statement what;
         reply page;
+        begin_verb(s); /* whoever is shown it may take his time */
         compose_page(s, &what, ns, last_ns, last_key);
         code = ask_idly(s, &what, &page, error);
         if (code == FIRN_OK) {

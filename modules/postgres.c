@@ -81,6 +81,10 @@ static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
     out[*text == '\0' ? at : 0] = '\0';
 }
 
+static void begin_verb(store *s) {
+    s->link.end_ms = module_verb_end(&s->link.options, s->link.connect_ms, s->link.timeout_ms);
+}
+
 static void drop(store *s) {
     if (s->db != NULL) {
         PQfinish(s->db);
@@ -282,9 +286,12 @@ static int ask_once(store *s, enum statement statement, const char *const *value
                     PGresult **out, bool *again, firn_error *error) {
     char line[120];
     enum outcome outcome = LOST;
-    int code = prepare(s, statement, error);
+    int code = module_in_time(s->link.end_ms, where(s), error);
     *again = false;
     *out = NULL;
+    if (code == FIRN_OK) {
+        code = prepare(s, statement, error);
+    }
     if (code == FIRN_OK && at != NULL) {
         code = module_point(&s->link.options, s->link.pid, at->before, error);
     }
@@ -450,6 +457,10 @@ static int tell(store *s, const char *text, PGresult **out, enum outcome *outcom
                 firn_error *error) {
     *outcome = LOST;
     *out = NULL;
+    int late = module_in_time(s->link.end_ms, where(s), error);
+    if (late != FIRN_OK) {
+        return late;
+    }
     if (PQsendQuery(s->db, text) == 1) {
         *outcome = converse(s, NULL, out, error);
     }
@@ -661,6 +672,7 @@ static bool is_stale(const store *s) {
 
 /* A connection on which to ask. */
 static int ready(store *s, firn_error *error) {
+    begin_verb(s);
     if (module_forked(&s->link.pid)) {
         abandon(s);
         module_forget(&s->last); /* the parent may give it back */
@@ -933,6 +945,7 @@ static int postgres_list(void *self, const char *ns, firn_visit *visit, void *co
     int shown = PAGE_ROWS, code = ready(s, error);
     while (code == FIRN_OK && shown == PAGE_ROWS) {
         PGresult *page;
+        begin_verb(s); /* whoever is shown it may take his time */
         code = ask_idly(s, ns != NULL ? LIST_ONE : LIST_ALL, values, &page, error);
         if (code == FIRN_OK) {
             shown = PQntuples(page);

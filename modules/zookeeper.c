@@ -79,8 +79,9 @@ typedef struct store {
     uint64_t origin;   /* of the store that this handle knows; 0: none yet */
     int64_t losses;    /* the most that were seen there */
     state known[REMEMBERED];
-    size_t oldest; /* of them */
-    unsigned seed; /* of jitter */
+    size_t oldest;  /* of them */
+    unsigned seed;  /* of jitter */
+    int64_t end_ms; /* of the verb that is under way: see module_verb_end */
     module_seen seen;
     firn_store_options options;
 } store;
@@ -441,9 +442,18 @@ static int make_connection(store *self, firn_error *error) {
     return FIRN_OK;
 }
 
+static void begin_verb(store *self) {
+    self->end_ms = module_verb_end(&self->options, self->connect_timeout_ms, self->timeout_ms);
+}
+
+static bool is_late(const store *self) {
+    return module_in_time(self->end_ms, self->url.shown, NULL) != FIRN_OK;
+}
+
 /* A handle that lost its connection is not used again, although it would connect by itself: what
  * is asked then would wait in it, and might be sent when nobody waits for it any more. */
 static int enter(store *self, firn_error *error) {
+    begin_verb(self);
     if (module_forked(&self->pid)) {
         abandon(self);
     }
@@ -477,6 +487,10 @@ static int answer(store *self, call *it, int queued) {
 
 /* Reads a znode into a call that the caller leaves, or NULL. */
 static int read_znode(call **out, store *self, const char *path) {
+    if (is_late(self)) {
+        *out = NULL;
+        return ZOPERATIONTIMEOUT;
+    }
     call *it = *out = call_new(2);
     if (it == NULL) {
         return ZSYSTEMERROR;
@@ -1054,7 +1068,10 @@ static int zookeeper_give_back(void *handle, const char *ns, const char *key, co
         }
         code = outdated(self, &seen, round, error, &seen);
     }
-    return code;
+    return code != FIRN_OK
+               ? code
+               : module_fail(error, FIRN_ESTORE, "%.90s: others were faster %d times: ask again",
+                             self->url.shown, ROUNDS);
 }
 
 /* ---- list and now ------------------------------------------------------------------------------ */
@@ -1087,6 +1104,7 @@ static int list_names(call **out, store *self, const char *path, size_t size, fi
 static int visit_key(store *self, const char *ns, const char *key, firn_visit *visit, void *context,
                      firn_error *error) {
     state seen;
+    begin_verb(self); /* whoever was shown the last one may have taken his time */
     name_paths(self, &seen, ns, key);
     int code = look(self, &seen, false, error);
     if (code != FIRN_OK || !seen.ns_found || !seen.found) {
@@ -1171,7 +1189,7 @@ static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
     }
     code = self->rooted ? ZOK : make_root(self);
     code = code == ZOK ? touch_root(self, now) : code;
-    for (int round = 1; code == ZBADVERSION && round < ROUNDS; round++) {
+    for (int round = 1; code == ZBADVERSION && round < ROUNDS && !is_late(self); round++) {
         pause_for_others(self, round);
         code = touch_root(self, now);
     }

@@ -1035,17 +1035,19 @@ static bool may_wait(const firn_gen *gen, int code, size_t n) {
 }
 
 COLD int issue(firn_gen *gen, sink to, size_t n, firn_error *error) {
-    int64_t left = gen->keys.max_wait_ms * 1000000, since = 0, now = 0;
+    int64_t left = gen->keys.max_wait_ms * 1000000, now = 0;
     firn__wiped_look();
+    /* What store calls take counts as waiting too. */
+    int64_t since = gen->reserved ? firn__window_begin(gen) : 0;
     if (n > FIRN__AT_ONCE) {
         return firn__fail(error, FIRN_ERANGE, "%zu IDs at once: ask for at most %d", n,
                           FIRN__AT_ONCE);
     }
     int code = issue_anywhere(gen, to, n, error);
-    if (!may_wait(gen, code, n) || gen->clock->steady(gen->clock->self, &since) != FIRN_OK) {
+    if (!may_wait(gen, code, n) ||
+        (since == 0 && gen->clock->steady(gen->clock->self, &since) != FIRN_OK)) {
         return code;
     }
-    /* What store calls take counts as waiting too. */
     while (may_wait(gen, code, n) && left > 0 &&
            gen->clock->steady(gen->clock->self, &now) == FIRN_OK &&
            now - since < gen->keys.max_wait_ms * 1000000) {
@@ -1143,6 +1145,7 @@ const firn_scheme *firn_gen_scheme(const firn_gen *gen) {
 int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     uint64_t tick = 0;
     firn__wiped_look();
+    firn__window_begin(gen);
     int code = get_ready(gen, &tick, true, error), result = code;
     *wait_ms = 50;
     if (code != FIRN_OK || !gen->reserved || gen->keys.mode_ == FIRN__MODE_ONLINE) {

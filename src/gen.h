@@ -202,6 +202,10 @@ typedef struct firn__need {
 
 /* Renews permit k, or claims a new one, unless it is no longer the one that was seen: then the
  * caller looks again. */
+/* A call of this thread begins, which is to ask the store for no more than max_wait_ms. Returns the
+ * steady clock's time. */
+int64_t firn__window_begin(const firn_gen *gen);
+int64_t firn__window_spent_ms(const firn_gen *gen);
 int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
 /* Sets from which slot on a renewal is due: half way from the cursor to the end. */
 void firn__window_soften(firn__permit *permit);

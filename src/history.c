@@ -150,6 +150,7 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
         code = firn__window_grant(gen, &request.grant, error);
     }
     if (code == FIRN_OK) {
+        firn__window_begin(gen);
         code = firn__window_reserve(gen, &request, &first, &again, held, 3, error);
     }
     if (code == FIRN_OK && gen->fixed && gen->node_bits > 0 && held->grant != request.grant) {
@@ -271,6 +272,7 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
                                 .note = gen->note};
         int code = firn__window_grant(gen, &request.grant, error);
         if (code == FIRN_OK) {
+            firn__window_begin(gen);
             code = firn__window_reserve(gen, &request, &start, &twice, &held, 3, error);
         }
         if (code == FIRN_OK) {

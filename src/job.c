@@ -448,6 +448,7 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     snprintf(ns, sizeof ns, "%.*s jobs", FIRN__NS_MOST, gen->ns);
     firn_request request = {
         .ns = ns, .row = "job", .key = name, .count = 1, .grant = grant, .note = gen->note};
+    firn__window_begin(gen);
     int code = firn__window_reserve(gen, &request, &first, &again, &held, 3, error);
     if (code == FIRN_EBUSY) {
         return firn__fail(error, FIRN_EBUSY,

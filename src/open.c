@@ -640,7 +640,8 @@ static int first_window(firn_gen *gen, firn_error *error) {
         firn__need need = {NULL, tick, atomic_load(&gen->live->watch.stepped), 1, 1, true};
         code = firn__window_keep(gen, 0, &need, error);
         pthread_mutex_unlock(&gen->live->keeper);
-        if (code != FIRN_EBUSY || gen->live->busy_ms > left || left <= 0) {
+        if (code != FIRN_EBUSY || gen->live->busy_ms > left || left <= 0 ||
+            firn__window_spent_ms(gen) >= gen->keys.max_wait_ms) {
             return code;
         }
         gen->clock->pause(gen->clock->self, 10000000);
@@ -703,6 +704,7 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
     if (code != FIRN_OK) {
         return code;
     }
+    firn__window_begin(gen);
     gen->cycles =
         config.clock == NULL && gen->keys.clock_ == FIRN__CLOCK_FRESH && firn__cycles_constant();
     code = connect_store(gen, &config, error);

@@ -7,6 +7,7 @@
 #include "gen.h"
 #include "plant.h"
 #include "store.h"
+#include "thread.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -24,6 +25,43 @@
 #define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
 #define PAGE        4096
 #define CHUNK       (64 * PAGE)
+
+/* What a call may spend on a store that answers, however small max_wait_ms is: a claim needs two or
+ * three answers. */
+#define STORE_MS 1000
+
+/* Of the steady clock: when this thread's call began. */
+static FIRN_TLS int64_t began_ns;
+
+static int64_t steady_ns(const firn_gen *gen) {
+    int64_t now = 0;
+    return gen->clock->steady(gen->clock->self, &now) == FIRN_OK ? now : began_ns;
+}
+
+int64_t firn__window_begin(const firn_gen *gen) {
+    began_ns = steady_ns(gen);
+    return began_ns;
+}
+
+int64_t firn__window_spent_ms(const firn_gen *gen) {
+    return (steady_ns(gen) - began_ns) / 1000000;
+}
+
+static int64_t most_ms(const firn_gen *gen) {
+    return gen->keys.max_wait_ms > STORE_MS ? gen->keys.max_wait_ms : STORE_MS;
+}
+
+/* Has the call taken as long as it may? What is under way is not cut off, but nothing more begins. */
+static bool is_late(const firn_gen *gen) {
+    return firn__window_spent_ms(gen) >= most_ms(gen);
+}
+
+static int too_slow(const firn_gen *gen, firn_error *error) {
+    return firn__fail(error, FIRN_ESTORE,
+                      "the store of %s answers too slowly for max_wait_ms=%" PRId64
+                      ": look at it, or raise max_wait_ms",
+                      gen->ns, gen->keys.max_wait_ms);
+}
 
 static void count_one_more(_Atomic uint64_t *count) {
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
@@ -241,7 +279,7 @@ int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, b
                          firn_mark *held, int tries, firn_error *error) {
     int code = FIRN_EUNKNOWN;
     bool again = *twice; /* has it gone out before? */
-    for (int i = 0; i < tries && code == FIRN_EUNKNOWN; i++) {
+    for (int i = 0; i < tries && code == FIRN_EUNKNOWN && (i == 0 || !is_late(gen)); i++) {
         *twice = again;
         code = firn_store_reserve(gen->store, request, first, held, error);
         bool own = held->grant == request->grant || FIRN_PLANT == FIRN_PLANT_ADOPT;
@@ -365,6 +403,9 @@ static int see_holding(void *context, const firn_holding *holding) {
     listing *list = context;
     const firn_gen *gen = list->gen;
     firn_value node;
+    if (list->count % 256 == 255 && is_late(gen)) {
+        return too_slow(gen, list->error);
+    }
     if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
         return FIRN_OK; /* no node, or more than is worth looking at */
     }
@@ -603,6 +644,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     firn_mark held = {0, 0};
     uint64_t node;
     int64_t latest = slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
+    int64_t before_ms = firn__window_spent_ms(gen);
     int failed = FIRN_OK, code = check_clocks(gen, error);
     if (code != FIRN_OK) {
         return code;
@@ -614,6 +656,12 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         bool own = gen->fixed || (tried == 0 && live->has_node[k]);
         firn_mark before = held;
+        /* A call that has waited for a node looks once more; one whose time the store took does not. */
+        int64_t spent_ms = firn__window_spent_ms(gen) - before_ms;
+        if (spent_ms >= most_ms(gen) || (tried > 0 && is_late(gen))) {
+            failed = 2 * spent_ms >= most_ms(gen) ? too_slow(gen, error) : FIRN_OK;
+            break;
+        }
         if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
             break;
         }

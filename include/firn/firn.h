@@ -416,7 +416,7 @@ typedef struct firn_store_options {
     const char *module_dir; /* where modules are looked for first */
     bool unsafe;            /* take an engine or a place that may lose what it acknowledged */
     bool existing;          /* sqlite: do not make a store that is not there (create=no) */
-    int64_t wait_ms;        /* sqlite: how long a verb waits for other processes; 0: 5000 */
+    int64_t wait_ms;        /* how long a verb may take in all; 0: 5000 */
     void (*notice)(void *self, const char *text); /* what people should know of the opening */
     void *notice_self;
 } firn_store_options;

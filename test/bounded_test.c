@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* A store whose every answer comes late, but in time for its own time-out, holds no call longer than
+ * max_wait_ms and what is under way. Each answer is stalled by a proxy; a verb needs many of them. */
+#include "engines.h"
+#include "proxy.h"
+
+#include <firn/firn.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STALL_MS 900
+/* A verb begins nothing after connect_timeout_ms and timeout_ms, which are more than max_wait_ms. Without
+ * that bound MariaDB is opened in 11 s at the least. */
+#define MOST_MS 9000
+
+static int64_t now_ms(void) {
+    return proxy_now_ms();
+}
+
+/* The URL with the proxy's port for the engine's. */
+static void through(char out[ENGINE_URL_SIZE + 40], const char *url, int port, const char *more) {
+    const char *colon = strrchr(url, ':');
+    const char *rest = colon + 1 + strspn(colon + 1, "0123456789");
+    snprintf(out, ENGINE_URL_SIZE + 40, "%.*s:%d%s%s%s", (int)(colon - url), url, port, rest,
+             strchr(rest, '?') != NULL ? "&" : "?", more);
+}
+
+static void a_slow_engine_is_bounded(const char *kind, const char *more) {
+    static proxy between;
+    char url[ENGINE_URL_SIZE + 40];
+    firn_error error = {0};
+    firn_gen *gen = NULL;
+    firn_id id;
+    engine *server = engine_of(kind, 0, "");
+    if (server == NULL) {
+        assert_true(engine_missing(kind, 0));
+        skip();
+    }
+    assert_true(proxy_start(&between, atoi(strrchr(server->url, ':') + 1)));
+    through(url, server->url, between.port, more);
+    firn_config config = {.size = sizeof config,
+                          .scheme = "snowflake",
+                          .keys = "max_wait_ms=1000 window_ms=200",
+                          .store_url = url};
+    atomic_store(&between.stall_ms, STALL_MS);
+    atomic_store(&between.fault, PROXY_STALLED);
+    int64_t begun_ms = now_ms();
+    int code = firn_open_with(&gen, &config, &error);
+    int64_t took_ms = now_ms() - begun_ms;
+    printf("# %s: open %d in %ld ms: %s\n", kind, code, (long)took_ms, error.text);
+    assert_true(took_ms < MOST_MS);
+    atomic_store(&between.fault, PROXY_NONE);
+    for (int i = 0; gen == NULL && i < 100; i++) { /* of a slow machine */
+        code = firn_open_with(&gen, &config, &error);
+    }
+    assert_int_equal(code, FIRN_OK);
+    atomic_store(&between.fault, PROXY_DEAF);
+    begun_ms = now_ms();
+    while (firn_next(gen, &id, &error) == FIRN_OK) { /* until the window ends */
+        assert_true(now_ms() - begun_ms < 3 * MOST_MS);
+    }
+    begun_ms = now_ms();
+    firn_next(gen, &id, &error);
+    took_ms = now_ms() - begun_ms;
+    printf("# %s: next in %ld ms: %s\n", kind, (long)took_ms, error.text);
+    assert_true(took_ms < MOST_MS);
+    begun_ms = now_ms();
+    firn_close(gen, &error);
+    printf("# %s: close in %ld ms\n", kind, (long)(now_ms() - begun_ms));
+    assert_true(now_ms() - begun_ms < MOST_MS);
+    atomic_store(&between.fault, PROXY_NONE);
+    proxy_stop(&between);
+}
+
+static void a_slow_mysql_is_bounded(void **state) {
+    (void)state;
+    a_slow_engine_is_bounded("mysql", "tls=off&connect_timeout_ms=3000");
+}
+
+static void a_slow_postgres_is_bounded(void **state) {
+    (void)state;
+    a_slow_engine_is_bounded("postgres", "tls=off&connect_timeout_ms=3000");
+}
+
+static void a_slow_etcd_is_bounded(void **state) {
+    (void)state;
+    a_slow_engine_is_bounded("etcd", "timeout_ms=1000");
+}
+
+static void a_slow_zookeeper_is_bounded(void **state) {
+    (void)state;
+    a_slow_engine_is_bounded("zookeeper", "timeout_ms=1000");
+}
+
+static void a_slow_redis_is_bounded(void **state) {
+    (void)state;
+    a_slow_engine_is_bounded("redis", "timeout_ms=1000");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_mysql_is_bounded), cmocka_unit_test(a_slow_postgres_is_bounded),
+        cmocka_unit_test(a_slow_etcd_is_bounded),  cmocka_unit_test(a_slow_zookeeper_is_bounded),
+        cmocka_unit_test(a_slow_redis_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
