@@ -512,11 +512,16 @@ int module_refuse_changed(firn_error *error, const char *where, const char *ns) 
     static const struct {
         const char *prefix, *cure;
     } cures[] = {
-        {"integer ", "see what was handed out, then firn segment advance KEY --min N"},
         {"order ", "use another series"},
         {"", "no back-dated IDs of it; firn stamp takes a node of yours"},
     };
     size_t i = 0;
+    if (strncmp(ns, "integer ", 8) == 0) {
+        return module_fail(error, FIRN_EBACK,
+                           "%.50s has changed or gone back since %.40s was reserved from: see what "
+                           "was handed out, then firn segment advance '%.30s' --min N",
+                           where, ns, ns + 8);
+    }
     while (strncmp(ns, cures[i].prefix, strlen(cures[i].prefix)) != 0) {
         i++;
     }
