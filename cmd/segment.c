@@ -96,6 +96,9 @@ static int read_verb(session *s, wish *wished) {
     if (s->plain_count == 1 && strcmp(verb, "peek") == 0) {
         return fail_usage(s, "peek needs a KEY: firn segment peek KEY");
     }
+    if (s->plain_count == 1 && strcmp(verb, "advance") == 0) {
+        return fail_usage(s, "advance needs a KEY: firn segment advance KEY --min N");
+    }
     if (s->plain_count == 2) {
         wished->verb = strcmp(verb, "peek") == 0      ? PEEK
                        : strcmp(verb, "advance") == 0 ? ADVANCE

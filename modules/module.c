@@ -513,13 +513,13 @@ int module_refuse_changed(firn_error *error, const char *where, const char *ns) 
         const char *prefix, *cure;
     } cures[] = {
         {"order ", "use another series"},
-        {"", "no back-dated IDs of it; firn stamp takes a node of yours"},
+        {"", "no back-dated IDs of it: firn stamp without --job, with an unused node=N"},
     };
     size_t i = 0;
     if (strncmp(ns, "integer ", 8) == 0) {
         return module_fail(error, FIRN_EBACK,
-                           "%.50s has changed or gone back since %.40s was reserved from: see what "
-                           "was handed out, then firn segment advance '%.30s' --min N",
+                           "%.50s has changed or gone back since %.40s was reserved from: firn "
+                           "segment advance '%.30s' --min N, N above all that was handed out",
                            where, ns, ns + 8);
     }
     while (strncmp(ns, cures[i].prefix, strlen(cures[i].prefix)) != 0) {

@@ -82,11 +82,14 @@ static int make_folders(const char *path, firn_error *error) {
     snprintf(at, sizeof at, "%s", path);
     for (char *slash = strchr(at + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(at, 0700) == 0) {
+        int why = mkdir(at, 0700) == 0 ? 0 : errno;
+        if (why == 0) {
             chmod(at, 0700); /* a umask may have taken our own rights too */
-        } else if (errno != EEXIST && access(at, X_OK) != 0) {
-            return module_fail(error, FIRN_ESTORE, "folder %s cannot be made (%s): make it by hand",
-                               sqlite_tail(at), strerror(errno));
+        } else if (why != EEXIST && access(at, X_OK) != 0) {
+            return module_fail(error, FIRN_ESTORE,
+                               "folder %s cannot be made (%s): make it by hand, or name another"
+                               " place (--store sqlite:PATH)",
+                               sqlite_tail(at), strerror(why));
         }
         *slash = '/';
     }

@@ -112,8 +112,8 @@ static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error
     if (gone_back) {
         return firn__fail(error, FIRN_EBUSY,
                           "the store has changed or gone back, so nobody knows which nodes of %s "
-                          "were never used: no back-dated IDs of it; firn stamp takes a node of "
-                          "yours",
+                          "were never used, no back-dated IDs: use firn stamp without --job, with "
+                          "an unused node=N",
                           gen->ns);
     }
     if (!gen->fixed || gen->node_bits == 0) {

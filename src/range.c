@@ -331,7 +331,7 @@ static int fetch_segment(const firn_range *range, int64_t least, slot_block *out
         code = firn__fail(error, FIRN_EBACK,
                           "the store of %.60s has gone back: it grants %" PRId64
                           ", which lies before %" PRId64
-                          ": see what was handed out, then firn segment advance '%.30s' --min N",
+                          ": firn segment advance '%.30s' --min N, N above all handed out",
                           range->ns, out->first, shelf->now.end, range->ns + 8);
         *out = (slot_block){0}; /* handed out before, perhaps */
     }

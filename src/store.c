@@ -129,9 +129,11 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
     const char *colon = slashes != NULL && at != NULL ? strchr(slashes, ':') : NULL;
     if (url[length] != ':' || length == 0 || length > 31 ||
         strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length || strlen(url) >= URL_SIZE) {
-        return firn__fail(error, FIRN_EUSAGE, /* a password may follow */
-                          "'%.*s' is no kind of store: write memory: or sqlite:PATH",
-                          length < 31 ? (int)length : 31, url);
+        return firn__fail(
+            error, FIRN_EUSAGE, /* a password may follow */
+            "'%.*s' is no kind of store: write sqlite:PATH for a file, or the URL of a "
+            "server, as postgres://HOST/DATABASE",
+            length < 31 ? (int)length : 31, url);
     }
     memcpy(engine, url, length);
     engine[length] = '\0';

@@ -5,9 +5,12 @@
 
 # ---- help ------------------------------------------------------------------------------------------
 same "no line of any help is wider than 80 columns" "" "$(
+    "$FIRN" --help | awk 'length > 80'
     for command in $("$FIRN" help | sed -nE 's/^  ([a-z]+)  .*/\1/p'); do "$FIRN" "$command" --help; done | awk 'length > 80')"
 
 # ---- 2: usage ------------------------------------------------------------------------------------
+refuses "a path is no store, and the sentence says how to write one" 2 \
+    "'/tmp/x.db' is no kind of store: write sqlite:PATH for a file" new snowflake --store /tmp/x.db
 refuses "no command" 2 "no command is given: firn help"
 refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean firn new" nwe
 refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy

@@ -117,6 +117,8 @@ refuses "nor past all integers" 2 "--min 9223372036854775807 is not in 0..461168
 pinned=$(printf 'start=%0468d' 1234) # with the others 512 characters
 refuses "keys are whole or refused" 2 "more than 511 characters" segment whole kind=segment step=1 adapt=0 end=99999 "$pinned" --store "$db" "$unsafe"
 refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "$unsafe"
+refuses "nor does it take its own word for a key" 2 "advance needs a KEY: firn segment advance KEY --min N" segment advance --store "$db" "$unsafe"
+refuses "with --min or without" 2 "advance needs a KEY" segment advance --min 3 --store "$db" "$unsafe"
 refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db" "$unsafe"
 refuses "another word in front" 2 "'take' is no verb" segment take orders --store "$db" "$unsafe"
 same "FIRN_STORE names the store where --store does not" 5001 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"

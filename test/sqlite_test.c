@@ -127,6 +127,8 @@ static bool give_up_rights(void) {
 }
 
 /* The store or its folder has `mode` now; what becomes of opening and of a verb? */
+static const char *without_rights_at = "ro/deep/firn.db";
+
 static int try_without_rights(void *argument) {
     const char *expected = argument;
     firn_store *store;
@@ -136,7 +138,7 @@ static int try_without_rights(void *argument) {
     if (!give_up_rights() || access(in_folder("ro/deep"), W_OK) == 0) {
         return SKIPPED;
     }
-    code = open_with(&store, "ro/deep/firn.db", safe_options(), &error);
+    code = open_with(&store, without_rights_at, safe_options(), &error);
     if (code == FIRN_OK) {
         code = draw(store, 2, &first, &error);
     }
@@ -156,6 +158,9 @@ static void read_only_places_are_told(void **state) {
     assert_int_equal(mkdir(in_folder("ro"), 0700), 0);
     assert_int_equal(mkdir(in_folder("ro/deep"), 0500), 0);
     without_rights("cannot be made"); /* no store yet, and none can be made */
+    without_rights_at = "ro/deep/sub/firn.db";
+    without_rights("cannot be made (Permission denied): make it by hand, or name another place");
+    without_rights_at = "ro/deep/firn.db";
     assert_int_equal(chmod(in_folder("ro/deep"), 0700), 0);
     firn_store_close(open_store("ro/deep/firn.db"));
     assert_int_equal(chmod(in_folder("ro/deep"), 0500), 0);
