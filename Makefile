@@ -73,11 +73,11 @@ test-arch:
 torture: test-build
 	$(BUILD)/test/torture
 
-# A million seeds of the simulation: half an hour of one core.
+# A million seeds of the simulation: some ten minutes of one core.
 simulate: test-build
 	$(BUILD)/sim/firn_sim --seeds 1..1000000 --jobs $(JOBS)
 # Each branch, comparison and bound of the core changed: do the tests see it? Hours; goes on where it was interrupted.
-# test/mutate.excused lists survivors, with reasons.
+# sim/mutants.excused lists survivors, with reasons.
 mutate: test-build
 	BUILD=$(BUILD) test/mutate --jobs $(JOBS)
 
