@@ -16,6 +16,7 @@ FOLDER = os.environ["TMPDIR"]
 SLOW_S = 1
 MUTATIONS = 300
 ASK = b"GET /v1/new/uuid7 HTTP/1.1\r\nHost: localhost\r\n"
+TIMES = 3 if os.path.dirname(os.environ["FIRN"]).endswith("test/memory") else 1  # what valgrind adds to memory
 REPLY_S = 20  # for a reply that comes at once, on a machine that is busy
 
 
@@ -268,7 +269,7 @@ def replies_that_nobody_reads():
     said, refused = refused, b"replies_mib" in refused and b"Retry-After" in refused
     grown = serving.rss_kib(to.pid) - before
     tap.check("who asks for as much then is told to come later", refused, said[:300])
-    tap.check(f"60 clients that do not read cost {grown} KiB", grown < (mib + 2 * each + 8) * 1024)
+    tap.check(f"60 clients that do not read cost {grown} KiB", grown < TIMES * (mib + 2 * each + 8) * 1024)
     tap.same("one ID is served", [200], statuses(send(to, header())[0]))
     tap.same("and so is readiness", [200], statuses(send(to, header(path=b"/readyz"))[0]))
     for line in lines:
@@ -287,7 +288,7 @@ def replies_that_nobody_reads():
         refused = serving.wait_for("a refusal", lambda: client.send(serving.command("FIRN.NEW", "uuid7", "COUNT", "65536")) or (lambda it: it if isinstance(it, serving.Refused) else None)(client.read()))
         tap.check("over Redis's protocol too", "TRYAGAIN clients have not read" in str(refused), refused)
         grown = serving.rss_kib(to.pid) - before
-        tap.check(f"there they cost {grown} KiB", grown < (mib + 4 * each + 12) * 1024)
+        tap.check(f"there they cost {grown} KiB", grown < TIMES * (mib + 4 * each + 12) * 1024)
         tap.check("and one ID is served", len(client.ask("FIRN.NEW", "uuid7")) == 36)
     for line in lines:
         line.close()
