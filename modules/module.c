@@ -460,6 +460,15 @@ bool module_int64(int64_t *out, const char *text, size_t length) {
 
 /* ---- time and processes ---------------------------------------------------------------------- */
 
+int module_clock(firn_time *now, int64_t us, const char *where, firn_error *error) {
+    if (us < 0) {
+        return module_fail(error, FIRN_ESTORE, "the clock of store %.60s is before 1970: set it",
+                           where);
+    }
+    *now = (firn_time){us / 1000000, (int32_t)(us % 1000000 * 1000)};
+    return FIRN_OK;
+}
+
 int64_t module_now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);

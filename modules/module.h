@@ -88,6 +88,8 @@ bool module_uint64(uint64_t *out, const char *text, size_t length);
 
 /* Milliseconds of the steady clock. */
 int64_t module_now_ms(void);
+/* The instant of an engine's clock, in microseconds since 1970. FIRN_ESTORE: it is before 1970. */
+int module_clock(firn_time *now, int64_t us, const char *where, firn_error *error);
 
 /* A verb may need several requests, of which each has a time-out of its own: after this moment it begins
  * no other. That is wait_ms of the options, but no less than connecting and one answer may take. */

@@ -1336,14 +1336,7 @@ static int store_now(void *self, firn_time *now, firn_error *error) {
     if (code == FIRN_OK) {
         MYSQL_ROW row = next_row(&told, 1);
         int64_t us = number_of(row != NULL ? row[0] : NULL);
-        if (us < 0) {
-            code =
-                module_fail(error, FIRN_ESTORE, "the clock of store %.60s is before 1970: set it",
-                            s->link.url.shown);
-        } else {
-            now->sec = us / 1000000;
-            now->ns = (int32_t)(us % 1000000 * 1000);
-        }
+        code = module_clock(now, us, s->link.url.shown, error);
     }
     reply_free(&told);
     return code;

@@ -965,14 +965,7 @@ static int postgres_now(void *self, firn_time *now, firn_error *error) {
     }
     if (code == FIRN_OK) {
         int64_t us = number_at(result, 0, 0);
-        if (us < 0) {
-            code =
-                module_fail(error, FIRN_ESTORE, "the clock of store %.60s is before 1970: set it",
-                            s->link.url.shown);
-        } else {
-            now->sec = us / 1000000;
-            now->ns = (int32_t)(us % 1000000 * 1000);
-        }
+        code = module_clock(now, us, s->link.url.shown, error);
     }
     PQclear(result);
     return code;
