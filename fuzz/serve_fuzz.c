@@ -315,11 +315,19 @@ static const char *skip_line(const char *at, const char *end) {
     return stop + 2;
 }
 
-/* Behind one reply; it is whole. */
+/* The number at `at`, 0 if there is none. A reply has no final NUL, so the number is copied before it is read. */
+static long long read_number(const char *at, const char *end) {
+    char digits[24] = "";
+    size_t size = (size_t)(end - at);
+    memcpy(digits, at, size < sizeof digits ? size : sizeof digits - 1);
+    return atoll(digits);
+}
+
+/* The end of the reply at `at`, which must be whole. */
 static const char *skip_reply(const char *at, const char *end, int depth) {
     assert(at < end && depth < 32);
     char mark = *at;
-    long long count = atoll(at + 1);
+    long long count = read_number(at + 1, end);
     at = skip_line(at, end);
     switch (mark) {
     case '+':
