@@ -82,7 +82,7 @@ static bool reserve(contest *it) {
     firn_mark held;
     firn_error error = {0};
     const firn_request request = {.ns = "bench",
-                                  .row = "bench",
+                                  .layout = "bench",
                                   .key = "1",
                                   .count = COUNT,
                                   .latest = FIRN_SLOT_MAX - COUNT,
@@ -211,7 +211,7 @@ static const struct {
     const char *name;
     void (*measure)(void);
 } parts[] = {
-    {"reserve", measure_engines}, {"keeper", measure_keeper}, {"integers", measure_ranges}};
+    {"reserve", measure_engines}, {"renewer", measure_renewer}, {"integers", measure_ranges}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 static bool is_part(const char *word) {
@@ -231,7 +231,7 @@ int main(int count, char **words) {
         } else if (wanted == NULL && is_part(words[i])) {
             wanted = words[i];
         } else {
-            fprintf(stderr, "usage: %s [--json] [reserve|keeper|integers]\n", words[0]);
+            fprintf(stderr, "usage: %s [--json] [reserve|renewer|integers]\n", words[0]);
             return STATUS_USAGE;
         }
     }

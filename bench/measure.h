@@ -36,8 +36,8 @@ extern const size_t peer_count;
 
 /* Reservations on every engine, beside its peers. */
 void measure_engines(void);
-/* firn_next while a keeper renews. */
-void measure_keeper(void);
+/* firn_next while a renewer renews. */
+void measure_renewer(void);
 /* Integers on a store that takes its time. */
 void measure_ranges(void);
 
@@ -45,12 +45,12 @@ void measure_ranges(void);
 typedef struct slow_store {
     firn_store *inner;
     int64_t wait_ns;                 /* added to each reservation */
-    _Atomic int64_t calls_of_others; /* of threads that are no keepers */
-    _Atomic int64_t calls_of_keepers;
+    _Atomic int64_t calls_of_others; /* of threads that are no renewers */
+    _Atomic int64_t calls_of_renewers;
 } slow_store;
 
-/* Is the calling thread a keeper? */
-extern _Thread_local bool keeper_thread;
+/* Is the calling thread a renewer? */
+extern _Thread_local bool renewer_thread;
 
 /* NULL: it cannot be opened. `it` outlives the store, which the caller closes. */
 firn_store *slow_store_open(slow_store *it, int64_t wait_ns);

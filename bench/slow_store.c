@@ -5,11 +5,11 @@
 
 #include <time.h>
 
-_Thread_local bool keeper_thread;
+_Thread_local bool renewer_thread;
 
 static void enter(slow_store *it) {
     const struct timespec wait = {it->wait_ns / 1000000000, it->wait_ns % 1000000000};
-    (*(keeper_thread ? &it->calls_of_keepers : &it->calls_of_others))++;
+    (*(renewer_thread ? &it->calls_of_renewers : &it->calls_of_others))++;
     if (it->wait_ns > 0) {
         nanosleep(&wait, NULL);
     }

@@ -11,7 +11,7 @@ typedef int block_put(session *s, void *context, int64_t value, firn_error *erro
 
 /* Takes `count` integers, at most `most` at a time, each block written only when the store has
  * granted it; shows progress, stops at a signal. An exit status. */
-int blocks_take(session *s, firn_range *range, int64_t count, int64_t most, block_put *put,
+int blocks_take(session *s, firn_segment *range, int64_t count, int64_t most, block_put *put,
                 void *context);
 
 #endif

@@ -66,7 +66,7 @@ typedef struct checking {
     uint64_t *file_line; /* how many lines stand before each file */
 
     uint64_t *table;
-    size_t places_most; /* a power of two */
+    size_t max_places; /* a power of two */
     part_repeats parts[PARTS];
     repeat shown[SHOWN];
     size_t shown_count;
@@ -241,7 +241,7 @@ static size_t places_for(uint64_t count, size_t most) {
 static int add_slice(checking *it, uint32_t part, uint32_t pass, uint32_t passes,
                      uint64_t *duplicates, bool *full, firn_error *error) {
     const spill_stream *stream = &it->kept.streams[part];
-    size_t places = places_for(spill_units(&it->kept, stream) / passes * 9 / 8, it->places_most);
+    size_t places = places_for(spill_units(&it->kept, stream) / passes * 9 / 8, it->max_places);
     id_table table = {it->table, places - 1, 0, places * 3 / 4, false};
     uint64_t index = 0;
     size_t bytes, unit = it->words * sizeof(uint64_t);
@@ -453,12 +453,12 @@ static int make_room(checking *it, firn_error *error) {
         return FIRN_OK;
     }
     spill_open(&it->kept, 3 * quarter, it->words * sizeof(uint64_t));
-    it->places_most = 64;
-    while (it->places_most * 2 * it->words * sizeof(uint64_t) <= quarter) {
-        it->places_most *= 2;
+    it->max_places = 64;
+    while (it->max_places * 2 * it->words * sizeof(uint64_t) <= quarter) {
+        it->max_places *= 2;
     }
     it->scratch = malloc(it->kept.block);
-    it->table = malloc(it->places_most * it->words * sizeof(uint64_t));
+    it->table = malloc(it->max_places * it->words * sizeof(uint64_t));
     return it->scratch != NULL && it->table != NULL ? FIRN_OK : out_of_memory(error);
 }
 
@@ -603,7 +603,7 @@ static int report(session *s, const checking *it) {
         put_human(&s->out, it);
     }
     bool no = it->duplicates > 0 || it->stream.bad > 0 ||
-              (it->descents > 0 && s->option[OPTION_ORDER] != NULL);
+              (it->descents > 0 && s->option[OPTION_SORTED] != NULL);
     return no ? STATUS_NO : STATUS_DONE;
 }
 
@@ -635,9 +635,9 @@ static int read_memory(session *s, uint64_t *memory) {
 
 /* Of IDs that do not sort, an order by value says nothing. */
 static int refuse_order(session *s, const checking *it) {
-    if (s->option[OPTION_ORDER] != NULL && it->stream.reader.named &&
+    if (s->option[OPTION_SORTED] != NULL && it->stream.reader.named &&
         it->stream.reader.scheme.sorts == FIRN_SORTS_NO) {
-        return fail_usage(s, "IDs of %s do not sort by time: leave --order out",
+        return fail_usage(s, "IDs of %s do not sort by time: leave --sorted out",
                           it->stream.reader.scheme.name);
     }
     return STATUS_DONE;

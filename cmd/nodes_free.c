@@ -20,18 +20,18 @@ typedef struct target {
     const char *key;
     size_t found;
     firn_mark mark;
-    char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], note[FIRN_NOTE_SIZE];
+    char ns[FIRN_NS_SIZE], row[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
 } target;
 
 static int see_holding(void *context, const firn_holding *holding) {
     target *it = context;
     firn_scheme scheme;
-    if (strcmp(holding->key, it->key) == 0 && mark_scheme(&scheme, holding->row) == FIRN_OK &&
+    if (strcmp(holding->key, it->key) == 0 && mark_scheme(&scheme, holding->layout) == FIRN_OK &&
         scheme.tick_ns != 0) {
         it->found++;
         it->mark = holding->mark;
         snprintf(it->ns, sizeof it->ns, "%s", holding->ns);
-        snprintf(it->row, sizeof it->row, "%s", holding->row);
+        snprintf(it->row, sizeof it->row, "%s", holding->layout);
         snprintf(it->note, sizeof it->note, "%s", holding->note != NULL ? holding->note : "");
     }
     return 0;
@@ -131,7 +131,7 @@ static int lower(session *s, firn_store *store, const target *it, int64_t lowere
     firn_mark held;
     int64_t first;
     firn_request request = {.ns = it->ns,
-                            .row = it->row,
+                            .layout = it->row,
                             .key = it->key,
                             .count = 1,
                             .earliest = it->mark.high,

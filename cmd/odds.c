@@ -171,7 +171,7 @@ static double space_of(const session *s, const firn_scheme *scheme, int role) {
             operand_value(s, slice->name) != NULL) {
             continue;
         }
-        firn_value most = firn_scheme_most(scheme, i);
+        firn_value most = firn_scheme_max(scheme, i);
         double values = maths_ldexp((double)most.high, 64) + (double)most.low + 1;
         space *= role == FIRN_ROLE_ADDRESS ? values / 2 : values; /* a random one is multicast */
     }

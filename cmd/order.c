@@ -167,7 +167,7 @@ static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, 
                       int64_t count) {
     const char *series = operand_value(s, "series"), *start = operand_value(s, "start");
     int64_t least = 1;
-    firn_range *range;
+    firn_segment *range;
     firn_error error;
     if (start != NULL) {
         char *end;
@@ -184,7 +184,7 @@ static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, 
     }
     numbering with = {order, scheme};
     int status = blocks_take(s, range, count, BLOCK, put_one, &with);
-    code = firn_range_close(range, &error);
+    code = firn_segment_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }
 

@@ -58,7 +58,7 @@ int run_range(session *s) {
                   scheme.name);
         return fail(s, &error);
     }
-    if (firn_bounds(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
+    if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     if (s->option[OPTION_JSON] != NULL) {

@@ -133,7 +133,7 @@ static void put_fields(output *out, const firn_scheme *scheme) {
             continue;
         }
         firn_fields top = {0};
-        top.value[i] = firn_scheme_most(scheme, i);
+        top.value[i] = firn_scheme_max(scheme, i);
         firn_fields_get(most, &top, scheme, i);
         output_print(out, "  %-12s  %3u  %-8s  %s%s%s%s\n", slice->name, width,
                      describe_role(slice->role), width <= 64 ? "at most " : "",
@@ -145,7 +145,7 @@ static void put_fields(output *out, const firn_scheme *scheme) {
 }
 
 static void put_one(output *out, const firn_scheme *scheme) {
-    char row[FIRN_ROW_SIZE], epoch[FIRN_TIME_SIZE];
+    char row[FIRN_LAYOUT_SIZE], epoch[FIRN_TIME_SIZE];
     output_print(out, "%s, %u bits, text: %s%s\n\n", scheme->name, scheme->bits,
                  describe_text(scheme),
                  scheme->shown_only ? ", shown but never generated"
@@ -163,7 +163,7 @@ static void put_one(output *out, const firn_scheme *scheme) {
     put_order(out, scheme);
     put_policies(out, scheme);
     output_print(out, "  row     %s\n",
-                 firn_scheme_row(row, scheme)); /* to be copied: not broken */
+                 firn_scheme_layout(row, scheme)); /* to be copied: not broken */
     if (scheme->note != NULL) {
         output_wrap(out, "  note    ", 10, scheme->note);
     }

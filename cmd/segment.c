@@ -28,25 +28,25 @@ static int put_one(session *s, void *context, int64_t value, firn_error *error) 
 }
 
 /* One block for the caller alone, told by its ends. */
-static int put_range(session *s, firn_range *range, int64_t count) {
+static int put_range(session *s, firn_segment *range, int64_t count) {
     firn_error error;
     int64_t first;
     if (count == 0) {
         return STATUS_DONE;
     }
-    if (firn_range_block(range, count, &first, &error) != FIRN_OK) {
+    if (firn_segment_block(range, count, &first, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     output_print(&s->out, "%" PRId64 "\n%" PRId64 "\n", first,
-                 first + (count - 1) * firn_range_increment(range));
+                 first + (count - 1) * firn_segment_increment(range));
     return STATUS_DONE;
 }
 
 /* The next integer, which is not taken. */
-static int put_next(session *s, firn_range *range) {
+static int put_next(session *s, firn_segment *range) {
     firn_error error;
     int64_t next;
-    if (firn_range_peek(range, &next, &error) != FIRN_OK) {
+    if (firn_segment_peek(range, &next, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     output_print(&s->out, "%" PRId64 "\n", next);
@@ -54,10 +54,10 @@ static int put_next(session *s, firn_range *range) {
 }
 
 /* Moves the key on to --min, and prints what comes next. */
-static int advance(session *s, firn_range *range, int64_t least) {
+static int advance(session *s, firn_segment *range, int64_t least) {
     firn_error error;
     int64_t next;
-    int code = firn_range_advance(range, least, &next, &error);
+    int code = firn_segment_advance(range, least, &next, &error);
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
@@ -65,7 +65,7 @@ static int advance(session *s, firn_range *range, int64_t least) {
     return STATUS_DONE;
 }
 
-static int serve(session *s, firn_range *range, const wish *wished) {
+static int serve(session *s, firn_segment *range, const wish *wished) {
     switch (wished->verb) {
     case PEEK:
         return put_next(s, range);
@@ -79,14 +79,15 @@ static int serve(session *s, firn_range *range, const wish *wished) {
 }
 
 static int take(session *s, firn_store *store, const char *keys, const wish *wished) {
-    firn_range *range;
+    firn_segment *range;
     firn_error error;
-    int code = firn_range_open(&range, s->operands[s->plain_count - 1], keys, store, NULL, &error);
+    int code =
+        firn_segment_open(&range, s->operands[s->plain_count - 1], keys, store, NULL, &error);
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
     int status = serve(s, range, wished);
-    code = firn_range_close(range, &error);
+    code = firn_segment_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }
 

@@ -138,7 +138,7 @@ static int learn_constants(id_stream *in, firn_error *error) {
         if (scheme->slices[i].role != FIRN_ROLE_CONST && firn_scheme_first(scheme, i) == i) {
             least.given |= UINT32_C(1) << i;
             most.given |= UINT32_C(1) << i;
-            most.value[i] = firn_scheme_most(scheme, i);
+            most.value[i] = firn_scheme_max(scheme, i);
         }
     }
     int code = firn_pack(&low, scheme, &least, error);

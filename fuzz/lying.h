@@ -53,7 +53,7 @@ __attribute__((unused)) static char *lie_next(size_t *length) {
 static int lie_visit(void *context, const firn_holding *holding) {
     int *lines = context;
     assert(strlen(holding->ns) + strlen(holding->key) + strlen(holding->note) +
-               strlen(holding->row) <
+               strlen(holding->layout) <
            (1 << 24));
     return ++*lines < 100 ? 0 : 1;
 }

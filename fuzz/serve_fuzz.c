@@ -168,14 +168,14 @@ static void wait_for_post(sem_t *bell) {
     do {
         code = sem_timedwait(bell, &until);
     } while (code != 0 && errno == EINTR);
-    assert(code == 0); /* nothing that was sent to a keeper is lost */
+    assert(code == 0); /* nothing that was sent to a renewer is lost */
 }
 
 /* ---- once ------------------------------------------------------------------------------------ */
 
 static void begin(void) {
     firn_error error;
-    settings set = {.wait_ms = 1, .connections_most = 1000, .replies_mib = 64};
+    settings set = {.wait_ms = 1, .max_connections = 1000, .replies_mib = 64};
     log_set(LOG_LEVEL_ERROR, false);
     server_begin();
     assert(settings_put(&set, &error) == FIRN_OK);
@@ -237,11 +237,11 @@ static void check_reply(const struct MHD_Connection *it) {
     }
 }
 
-/* One that is parked waits for its keeper, or for no longer than a moment. */
+/* One that is parked waits for its renewer, or for no longer than a moment. */
 static void go_on(exchange *it) {
     enum MHD_Result result = MHD_YES;
     for (int i = 0; i < 10 && it->connection->replies == 0 && result == MHD_YES; i++) {
-        if (it->is_parked && it->stage == STAGE_ERRAND) {
+        if (it->is_parked && it->stage == STAGE_TASK) {
             wait_for_post(&it->connection->resumed);
         } else if (it->is_parked) {
             it->until_ns = 1;
@@ -364,8 +364,8 @@ static void answer(question *ask, resp_out *out) {
     firn_error error = {0, ""};
     reply of = {0};
     int code = request_answer(&ask->request, 1, &of, &error);
-    sent_errand *sent = NULL;
-    for (int i = 0; i < 4 && code == REQUEST_ERRAND; i++) {
+    sent_task *sent = NULL;
+    for (int i = 0; i < 4 && code == REQUEST_TASK; i++) {
         sem_t bell;
         sem_init(&bell, 0, 0);
         sent_free(sent);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The permit inside one process: two threads that issue, a keeper that claims, renews and retires, and another process
+/* The permit inside one process: two threads that issue, a renewer that claims, renews and retires, and another process
  * on the same node. Every step of a thread may be followed by a pause of any length. The store is one number here: what
  * messages do to it is reserve.pml's affair.
  *
@@ -60,7 +60,7 @@ end:
     od
 }
 
-proctype keeper() {
+proctype renewer() {
     byte p = 0, stop = 0, at = 0;
 end:
     do
@@ -128,6 +128,6 @@ init {
         :: k < THREADS -> run thread(); k++
         :: else -> break
         od;
-        run keeper(); run other()
+        run renewer(); run other()
     }
 }

@@ -36,7 +36,7 @@
 #define NAP_MOST_MS 32 /* between two rounds of a conflict */
 #define ROUNDS_MOST 1000
 #define NAME_SIZE   (PREFIX_MOST + FIRN_NS_SIZE + FIRN_KEY_SIZE + 16)
-#define RECORD_SIZE (FIRN_ROW_SIZE + 100) /* of a namespace; a mark's is shorter */
+#define RECORD_SIZE (FIRN_LAYOUT_SIZE + 100) /* of a namespace; a mark's is shorter */
 
 /* Bytes, which may hold zeros. */
 typedef struct bytes {
@@ -55,7 +55,7 @@ typedef struct state {
     int64_t losses, ns_losses;      /* of the store; when the namespace was last reserved from */
     uint64_t cluster, term, origin; /* of the store's record */
     int64_t floor;
-    char row[FIRN_ROW_SIZE], note[FIRN_NOTE_SIZE];
+    char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
     firn_mark mark;
 } state;
 
@@ -653,12 +653,12 @@ static bool read_store(state *out, const char *text) {
 static bool read_namespace(state *out, const char *text) {
     uint64_t floor, losses;
     if (!next_number(&floor, &text) || floor > FIRN_SLOT_MAX || !next_number(&losses, &text) ||
-        losses > INT64_MAX || strlen(text) >= sizeof out->row) {
+        losses > INT64_MAX || strlen(text) >= sizeof out->layout) {
         return false;
     }
     out->floor = (int64_t)floor;
     out->ns_losses = (int64_t)losses;
-    strcpy(out->row, text);
+    strcpy(out->layout, text);
     return true;
 }
 
@@ -713,7 +713,7 @@ static bool take_state(state *now, const json_t *answer) {
     now->floor = now->losses = now->ns_losses = 0;
     now->cluster = now->term = now->origin = 0;
     now->mark = (firn_mark){0, 0};
-    now->row[0] = now->note[0] = '\0';
+    now->layout[0] = now->note[0] = '\0';
     if (!take_record(responses, 0, &now->store_revision, text) ||
         (now->store_revision > 0 && !read_store(now, text)) ||
         !take_record(responses, 1, &now->ns_revision, text) ||
@@ -892,7 +892,7 @@ static int decide(store *self, const state *now, state *next, const firn_request
         .known = now->ns_revision > 0,
         .doubted = now->ns_revision > 0 ? now->ns_losses != next->losses
                                         : next->losses > 0 && (back || !now->all_new),
-        .row = now->row,
+        .layout = now->layout,
         .floor = now->floor,
         .mark = now->mark,
     };
@@ -905,7 +905,7 @@ static int decide(store *self, const state *now, state *next, const firn_request
     if (verdict.renew) {
         next->floor = verdict.floor;
         next->ns_losses = next->losses;
-        strcpy(next->row, request->row);
+        strcpy(next->layout, request->layout);
     }
     return code;
 }
@@ -916,7 +916,8 @@ static void store_text(char out[RECORD_SIZE], const state *now) {
 }
 
 static void namespace_text(char out[RECORD_SIZE], const state *now) {
-    snprintf(out, RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", now->floor, now->ns_losses, now->row);
+    snprintf(out, RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", now->floor, now->ns_losses,
+             now->layout);
 }
 
 static void mark_text(char out[RECORD_SIZE], const firn_mark *mark, const char *note) {
@@ -1167,7 +1168,7 @@ static int take_row(void *context, const bytes *name, const char *text, firn_err
     }
     /* Names are bytes: nobody checks whether they are UTF-8. */
     return json_object_set_new_nocheck(list->rows, name->at + list->skip,
-                                       json_string_nocheck(read.row)) == 0
+                                       json_string_nocheck(read.layout)) == 0
                ? FIRN_OK
                : module_fail(error, FIRN_EMEMORY, "out of memory for a listing");
 }

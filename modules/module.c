@@ -550,9 +550,9 @@ static int64_t later(int64_t a, int64_t b) {
 int module_decide(module_verdict *out, const module_kept *kept, const firn_request *request,
                   const char *where, firn_mark *held, firn_error *error) {
     *out = (module_verdict){.floor = kept->floor, .renew = kept->doubted || !kept->known};
-    if (kept->known && strcmp(kept->row, request->row) != 0) {
+    if (kept->known && strcmp(kept->layout, request->layout) != 0) {
         out->renew = false;
-        return module_other_row(error, request, kept->row);
+        return module_other_row(error, request, kept->layout);
     }
     if (kept->doubted && request->guard <= 0) {
         out->renew = false;
@@ -614,15 +614,15 @@ void module_forget(module_last *last) {
 
 int module_other_row(firn_error *error, const firn_request *request, const char *row) {
     size_t same = 0;
-    while (row[same] != '\0' && row[same] == request->row[same]) {
+    while (row[same] != '\0' && row[same] == request->layout[same]) {
         same++;
     }
     /* Long rows are shown from a little before the place where they differ. */
-    same = same < 24 || strlen(row) + strlen(request->row) < 96 ? 0 : same - 8;
+    same = same < 24 || strlen(row) + strlen(request->layout) < 96 ? 0 : same - 8;
     return module_fail(
-        error, FIRN_EROW,
+        error, FIRN_ENAMESPACE,
         "namespace %.24s holds row '%.48s', not '%.48s': use another ns= for this one", request->ns,
-        row + same, request->row + same);
+        row + same, request->layout + same);
 }
 
 /* ---- one connection -------------------------------------------------------------------------- */

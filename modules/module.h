@@ -135,9 +135,9 @@ bool module_forked(pid_t *pid);
 
 /* What a store keeps of a namespace and a key, and what follows from it for a request. */
 typedef struct module_kept {
-    bool known;      /* the namespace has a record */
-    bool doubted;    /* by the law above */
-    const char *row; /* if it is known */
+    bool known;         /* the namespace has a record */
+    bool doubted;       /* by the law above */
+    const char *layout; /* if it is known */
     int64_t floor;
     firn_mark mark;
 } module_kept;
@@ -148,7 +148,7 @@ typedef struct module_verdict {
 } module_verdict;
 
 /* The law for modules that decide here and write only if nothing has changed. FIRN_OK: *out->first is
- * the caller's once that is written; FIRN_EBUSY fills `held`; FIRN_EROW; FIRN_EBACK. */
+ * the caller's once that is written; FIRN_EBUSY fills `held`; FIRN_ENAMESPACE; FIRN_EBACK. */
 int module_decide(module_verdict *out, const module_kept *kept, const firn_request *request,
                   const char *where, firn_mark *held, firn_error *error);
 
@@ -186,7 +186,7 @@ void module_forget(module_last *last);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* FIRN_EROW, naming the row that is stored and the one that is asked for where they differ. */
+/* FIRN_ENAMESPACE, naming the row that is stored and the one that is asked for where they differ. */
 int module_other_row(firn_error *error, const firn_request *request, const char *row);
 
 /* ---- one connection -------------------------------------------------------------------------- */

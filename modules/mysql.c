@@ -140,7 +140,7 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks says it
 
 /* A mark's seal is identity, blank and row of its namespace, once it has passed the floor that the
  * namespace has. */
-#define SEAL_SIZE (IDENTITY_SIZE + FIRN_ROW_SIZE)
+#define SEAL_SIZE (IDENTITY_SIZE + FIRN_LAYOUT_SIZE)
 
 /* The failpoints of one write. */
 typedef struct points {
@@ -892,7 +892,7 @@ static int grant(store *s, const firn_request *request, uint64_t high, int64_t *
 /* What READ told. */
 typedef struct look {
     bool known, marked; /* the namespace, the key */
-    char row[FIRN_ROW_SIZE], identity[IDENTITY_SIZE];
+    char layout[FIRN_LAYOUT_SIZE], identity[IDENTITY_SIZE];
     int64_t floor;
     firn_mark mark;
 } look;
@@ -908,7 +908,7 @@ static int read_key(store *s, const firn_request *request, look *at, firn_error 
         row[1] != NULL) {
         at->known = true;
         at->marked = row[3] != NULL;
-        snprintf(at->row, sizeof at->row, "%s", row[0]);
+        snprintf(at->layout, sizeof at->layout, "%s", row[0]);
         snprintf(at->identity, sizeof at->identity, "%s", row[1]);
         at->floor = number_of(row[2]);
         at->mark.high = number_of(row[3]);
@@ -930,7 +930,7 @@ static int first_use(store *s, const firn_request *request, firn_error *error) {
         reply_free(&done);
     }
     if (code == FIRN_OK) {
-        compose(s, &what, first_use_sql, request->ns, request->row, s->identity, request->guard,
+        compose(s, &what, first_use_sql, request->ns, request->layout, s->identity, request->guard,
                 s->identity, request->guard);
         code = ask_idly(s, &what, &done, error);
         reply_free(&done);
@@ -1005,8 +1005,8 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
     if (!at.known) {
         return first_use(s, request, error);
     }
-    if (strcmp(at.row, request->row) != 0) {
-        return module_other_row(error, request, at.row);
+    if (strcmp(at.layout, request->layout) != 0) {
+        return module_other_row(error, request, at.layout);
     }
     if (at.mark.high < module_least(&s->last, request->ns, request->key)) {
         return spread_doubt(s, error);
@@ -1031,18 +1031,18 @@ static void compose_reserve(const store *s, statement *what, enum way way,
     snprintf(note, sizeof note, "%s", request->note != NULL ? request->note : "");
     switch (way) {
     case AGAIN:
-        snprintf(seal, sizeof seal, "%s %s", s->identity, request->row);
+        snprintf(seal, sizeof seal, "%s %s", s->identity, request->layout);
         compose(s, what, again_sql, request->earliest, request->count, request->grant, note,
                 request->ns, request->key, seal, request->latest, least);
         break;
     case RAISE:
         compose(s, what, raise_sql, request->earliest, request->count, request->grant, note,
-                request->ns, request->key, request->ns, request->row, s->identity, request->latest,
-                least, request->latest);
+                request->ns, request->key, request->ns, request->layout, s->identity,
+                request->latest, least, request->latest);
         break;
     case BEGIN:
         compose(s, what, begin_sql, request->ns, request->key, request->earliest, request->count,
-                request->grant, note, request->ns, request->row, s->identity, request->latest);
+                request->grant, note, request->ns, request->layout, s->identity, request->latest);
         break;
     }
 }
@@ -1203,8 +1203,8 @@ static int check_foreign(const store *s, const firn_request *request, firn_error
             "table %.48s (%s=) holds %s, not %.60s: name a store of its own for that", s->foreign,
             shapes[s->shape].param, shapes[s->shape].holds, request->ns);
     }
-    return strcmp(request->row, "integer") == 0 ? FIRN_OK
-                                                : module_other_row(error, request, "integer");
+    return strcmp(request->layout, "integer") == 0 ? FIRN_OK
+                                                   : module_other_row(error, request, "integer");
 }
 
 /* ---- verbs ----------------------------------------------------------------------------------- */

@@ -760,7 +760,7 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
 
 static int first_use(store *s, const firn_request *request, firn_error *error) {
     char guard[NUMBER_SIZE];
-    const char *values[] = {request->ns, request->row, s->marks, number(guard, request->guard)};
+    const char *values[] = {request->ns, request->layout, s->marks, number(guard, request->guard)};
     PGresult *result = NULL;
     /* One that this handle has seen is no first one: the server lost it. */
     int code = module_was_seen(&s->seen, request->ns) ? spread_doubt(s, error) : born(s, error);
@@ -843,7 +843,7 @@ static int take_answer(store *s, const firn_request *request, const PGresult *an
         module_remember(&s->last, request, *first + request->count);
         return module_point(&s->link.options, s->link.pid, reserve_points.committed, error);
     }
-    if (strcmp(cell(answer, 0, 0), request->row) != 0) {
+    if (strcmp(cell(answer, 0, 0), request->layout) != 0) {
         return module_other_row(error, request, cell(answer, 0, 0));
     }
     if (!says(answer, 4)) {
@@ -876,7 +876,7 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
                                 number(latest, request->latest),
                                 number(grant, (int64_t)request->grant),
                                 note,
-                                request->row,
+                                request->layout,
                                 s->backend,
                                 s->marks,
                                 number(least, module_least(&s->last, request->ns, request->key))};

@@ -754,7 +754,7 @@ static int counter_reserve(store *self, const firn_request *request, int64_t *fi
     char count[NUMBER_SIZE], least[NUMBER_SIZE], most[NUMBER_SIZE] = ""; /* "" is before 0 */
     redisReply *reply;
     int64_t before;
-    int code = counter_name(&name, request->ns, request->key, request->row, error);
+    int code = counter_name(&name, request->ns, request->key, request->layout, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -893,7 +893,7 @@ static int redis_reserve(void *of, const firn_request *request, int64_t *first, 
     snprintf(least, sizeof least, "%" PRId64, module_least(&self->last, request->ns, request->key));
     const char *arguments[] = {ns,           self->index,
                                own,          all,
-                               request->ns,  request->row,
+                               request->ns,  request->layout,
                                request->key, count,
                                earliest,     latest,
                                grant,        request->note != NULL ? request->note : "",

@@ -157,10 +157,10 @@ static int read_namespace(reservation *r) {
     r->kept.known = result == SQLITE_ROW;
     r->history = 0;
     if (r->kept.known) {
-        r->kept.row = (const char *)sqlite3_column_text(r->namespace, 0);
+        r->kept.layout = (const char *)sqlite3_column_text(r->namespace, 0);
         r->history = sqlite3_column_int64(r->namespace, 1);
         r->kept.floor = sqlite3_column_int64(r->namespace, 2);
-        if (r->kept.row == NULL) {
+        if (r->kept.layout == NULL) {
             result = SQLITE_NOMEM;
         }
     }
@@ -264,7 +264,7 @@ static int write_namespace(reservation *r, int64_t floor) {
                                 "INSERT INTO namespace(name, row, history, floor)"
                                 " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
                                 " DO UPDATE SET history = ?3, floor = ?4",
-                                "ttii", request->ns, request->row, r->s.history, floor);
+                                "ttii", request->ns, request->layout, r->s.history, floor);
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }

@@ -43,7 +43,7 @@ typedef struct state {
     int64_t ns_losses;          /* how often it had when the namespace was last reserved from */
     int64_t floor, high, mzxid; /* mzxid 0: not known */
     uint64_t grant;
-    char row[FIRN_ROW_SIZE], note[FIRN_NOTE_SIZE];
+    char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
 } state;
 
 /* A request to the library and its answer. The library's thread may come late, when nobody waits
@@ -637,12 +637,12 @@ static bool read_ns(state *to, const call *it) {
     size_t lengths[2];
     if (!split(it, words, lengths, &rest) || !module_int64(&to->floor, words[0], lengths[0]) ||
         to->floor > FIRN_SLOT_MAX || !module_int64(&to->ns_losses, words[1], lengths[1]) ||
-        strlen(rest) >= sizeof to->row) {
+        strlen(rest) >= sizeof to->layout) {
         return false;
     }
     to->ns_version = it->stat.version;
     to->ns_found = true;
-    strcpy(to->row, rest);
+    strcpy(to->layout, rest);
     return true;
 }
 
@@ -867,7 +867,7 @@ static void compose(const turn *t, change *out, uint64_t origin, int64_t floor, 
     if (seen->store_found) {
         zoo_check_op_init(&out->ops[0], out->store_path, seen->store_version);
     }
-    length = write_ns(out->ns_record, floor, seen->losses, request->row);
+    length = write_ns(out->ns_record, floor, seen->losses, request->layout);
     if (!seen->ns_found) {
         zoo_create_op_init(&out->ops[1], seen->ns_path, out->ns_record, length, rights(t->store),
                            ZOO_PERSISTENT, NULL, 0);
@@ -899,7 +899,7 @@ static void take_over(turn *t, const change *made, uint64_t origin, int64_t floo
     seen->ns_found = true;
     seen->ns_losses = seen->losses;
     seen->floor = floor;
-    strcpy(seen->row, t->request->row);
+    strcpy(seen->layout, t->request->layout);
     if (high >= 0) {
         seen->version = seen->found ? next_version(seen->version) : 0;
         seen->found = true;
@@ -951,7 +951,7 @@ static int decide(turn *t) {
         .known = seen->ns_found,
         .doubted =
             seen->ns_found ? seen->ns_losses != seen->losses : seen->losses > 0 && !seen->all_new,
-        .row = seen->row,
+        .layout = seen->layout,
         .floor = seen->floor,
         .mark = {seen->high, seen->grant},
     };
@@ -1110,7 +1110,7 @@ static int visit_key(store *self, const char *ns, const char *key, firn_visit *v
     if (code != FIRN_OK || !seen.ns_found || !seen.found) {
         return code;
     }
-    firn_holding holding = {ns, seen.row, key, seen.note, {seen.high, seen.grant}};
+    firn_holding holding = {ns, seen.layout, key, seen.note, {seen.high, seen.grant}};
     code = visit(context, &holding);
     return getpid() == self->pid ? code : point(self, "list.forked", error);
 }

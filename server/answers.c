@@ -14,7 +14,7 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-enum { VALUE_SIZE = FIRN_ROW_SIZE };
+enum { VALUE_SIZE = FIRN_LAYOUT_SIZE };
 
 /* A client's word as text with an end. `code`, and untouched room: it is too long, or binary. */
 static int take_text(char *room, size_t size, word from, const char *what, int code,
@@ -241,7 +241,7 @@ static int answer_range(request *it, reply *out, firn_error *error) {
                          row.name);
     }
     if (code == FIRN_OK) {
-        code = firn_bounds(&ends[0], &ends[1], &row, &pinned, &from, &to, error);
+        code = firn_range(&ends[0], &ends[1], &row, &pinned, &from, &to, error);
     }
     if (code != FIRN_OK) {
         return code;

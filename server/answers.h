@@ -11,7 +11,7 @@ int answer_reading(request *it, reply *out, firn_error *error);
 /* Answers STATUS and SPREAD: what is counted; takes nothing from anybody. */
 int answer_status(const request *it, reply *out, firn_error *error);
 int answer_spread(const request *it, reply *out, firn_error *error);
-/* What the store of this keeper holds, of a namespace or of all (NULL): in its keeper's thread. */
+/* What the store of this renewer holds, of a namespace or of all (NULL): in its renewer's thread. */
 int answer_nodes(firn_store *store, const char *ns, json_t **out, firn_error *error);
 
 /* Whole numbers of least..most without a sign. FIRN_EUSAGE, FIRN_ERANGE. */

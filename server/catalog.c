@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The catalog: see catalog.h. Two tables by name that only grow, read without a lock; everything
- * else here is done by keepers, or by the main thread. Issues nothing by itself. */
+ * else here is done by renewers, or by the main thread. Issues nothing by itself. */
 #include "catalog.h"
 
 #include "fault.h"
@@ -15,9 +15,9 @@
 #include <time.h>
 
 enum {
-    STEP_MS = 1000,       /* a keeper looks at what it has so often at least */
+    STEP_MS = 1000,       /* a renewer looks at what it has so often at least */
     RENEW_MS = 200,       /* all windows that are due are renewed at once, up to so long */
-    ROUND_MS = 20,        /* nothing is opened after so long: windows and errands must not starve */
+    ROUND_MS = 20,        /* nothing is opened after so long: windows and tasks must not starve */
     PAUSE_LEAST_MS = 100, /* after a failure, doubled up to the most */
     PAUSE_MOST_MS = 2000,
     DATED_INSTANTS =
@@ -37,11 +37,11 @@ typedef struct table {
 static table generators, segments;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of additions, errors and what follows */
 static char *default_store;
-static _Atomic size_t create_most, created;
-static _Atomic int64_t block_most = INT64_C(1) << 61; /* of a range: so many can be counted */
-static bool begun;                                    /* the main thread's: what is added is late */
-static _Atomic bool default_begun;                    /* the default store was there by then */
-static segment *_Atomic due_segments[KEEPERS_MAX];    /* the last that was wanted first */
+static _Atomic size_t max_create, created;
+static _Atomic int64_t max_block = INT64_C(1) << 61; /* of a range: so many can be counted */
+static bool begun;                                   /* the main thread's: what is added is late */
+static _Atomic bool default_begun;                   /* the default store was there by then */
+static segment *_Atomic due_segments[KEEPERS_MAX];   /* the last that was wanted first */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -164,22 +164,22 @@ static firn_store *no_store;
 
 /* "" is as none. */
 static int check_store(const char *store, firn_error *error) {
-    return keeper_check(store != NULL && store[0] != '\0' ? store : NULL, error);
+    return renewer_check(store != NULL && store[0] != '\0' ? store : NULL, error);
 }
 
-int catalog_begin(const char *store, size_t generators_most, size_t segments_most,
-                  size_t auto_create, firn_error *error) {
+int catalog_begin(const char *store, size_t max_generators, size_t max_segments, size_t auto_create,
+                  firn_error *error) {
     int code = check_store(store, error);
     if (code != FIRN_OK) {
         return code;
     }
     default_store = store != NULL && store[0] != '\0' ? strdup(store) : NULL;
-    bool made = make_table(&generators, generators_most) && make_table(&segments, segments_most);
+    bool made = make_table(&generators, max_generators) && make_table(&segments, max_segments);
     if (!made || (store != NULL && store[0] != '\0' && default_store == NULL)) {
         return set_error(error, FIRN_EMEMORY,
                          "out of memory for %zu generators and %zu segments:"
                          " allow fewer",
-                         generators_most, segments_most);
+                         max_generators, max_segments);
     }
     atomic_store(&created, 0);
     begun = false;
@@ -192,7 +192,7 @@ int catalog_begin(const char *store, size_t generators_most, size_t segments_mos
 static bool has_reserved(void) {
     const generator *g;
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        if (g->keeper != NULL) {
+        if (g->renewer != NULL) {
             return true;
         }
     }
@@ -200,13 +200,13 @@ static bool has_reserved(void) {
 }
 
 int catalog_begun(firn_error *error) {
-    keeper *it = NULL;
+    renewer *it = NULL;
     begun = true;
     /* Where all that is configured has other stores and nobody chose this one, it is not made. */
-    bool used = default_store != NULL || atomic_load(&create_most) > 0 || !has_reserved();
-    int code = used ? keeper_of(&it, default_store, error) : FIRN_OK;
+    bool used = default_store != NULL || atomic_load(&max_create) > 0 || !has_reserved();
+    int code = used ? renewer_of(&it, default_store, error) : FIRN_OK;
     for (size_t i = 0; i < KEEPERS_MAX; i++) {
-        if (keeper_is_of(i, default_store)) {
+        if (renewer_is_of(i, default_store)) {
             atomic_store(&default_begun, true);
         }
     }
@@ -214,19 +214,19 @@ int catalog_begun(firn_error *error) {
 }
 
 void catalog_allow(size_t auto_create) {
-    atomic_store(&create_most, auto_create);
+    atomic_store(&max_create, auto_create);
 }
 
 void catalog_allow_block(int64_t most) {
-    atomic_store(&block_most, most);
+    atomic_store(&max_block, most);
 }
 
-int64_t catalog_block_most(void) {
-    return atomic_load_explicit(&block_most, memory_order_relaxed);
+int64_t max_catalog_block(void) {
+    return atomic_load_explicit(&max_block, memory_order_relaxed);
 }
 
 static void free_generator(generator *it) {
-    firn_close(atomic_load(&it->gen), NULL); /* keepers have closed theirs */
+    firn_close(atomic_load(&it->gen), NULL); /* renewers have closed theirs */
     firn_close(atomic_load(&it->dated), NULL);
     pthread_mutex_destroy(&it->dated_lock);
     for (int i = 0; i < WORKERS_MAX; i++) {
@@ -253,9 +253,9 @@ void catalog_end(void) {
     }
 }
 
-keeper *catalog_keeper(firn_error *error) {
-    keeper *it = NULL;
-    return keeper_of(&it, default_store, error) == FIRN_OK ? it : NULL;
+renewer *catalog_renewer(firn_error *error) {
+    renewer *it = NULL;
+    return renewer_of(&it, default_store, error) == FIRN_OK ? it : NULL;
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -266,7 +266,7 @@ static bool is_outage(int code) {
            code == FIRN_ESYSTEM || code == FIRN_EWINDOW;
 }
 
-/* Keeps what a keeper failed with; one event a change. Only what was asked of the store shows that a
+/* Keeps what a renewer failed with; one event a change. Only what was asked of the store shows that a
  * failure is over: a step that had nothing to do proves nothing. */
 static void keep_trouble(const char *what, const char *name, _Atomic int *kept, firn_error *text,
                          int code, const firn_error *error) {
@@ -421,15 +421,15 @@ static int try_without_store(generator *it, bool *reserved, firn_error *error) {
 static int refuse_full(const table *it, firn_error *error) {
     return it == &generators
                ? set_error(error, FIRN_ERANGE,
-                           "%zu generators are open, which is the most: raise generators_most",
+                           "%zu generators are open, which is the most: raise max_generators",
                            it->most)
                : set_error(error, FIRN_ERANGE,
                            "%zu segments are open, which is the most: use one of them, or raise"
-                           " auto_create_most",
+                           " max_auto_create",
                            it->most);
 }
 
-/* May one of the configuration come into the table? Asked before its store gets a keeper. */
+/* May one of the configuration come into the table? Asked before its store gets a renewer. */
 static int check_room(const table *to, const char *name, firn_error *error) {
     if (find(to, (word){name, strlen(name)}) != NULL) {
         return set_error(error, FIRN_EUSAGE, "%s is there already: restart the server", name);
@@ -468,8 +468,8 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
     code = check_room(&generators, name, error);
     code = code == FIRN_OK ? try_without_store(it, &reserved, error) : code;
     if (code == FIRN_OK && reserved) {
-        code = keeper_of(&it->keeper, store != NULL && store[0] != '\0' ? store : default_store,
-                         error);
+        code = renewer_of(&it->renewer, store != NULL && store[0] != '\0' ? store : default_store,
+                          error);
     }
     if (code == FIRN_OK) {
         code = add_generator(it, &found, error);
@@ -479,8 +479,8 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
     }
     if (code != FIRN_OK) {
         free_generator(it);
-    } else if (it->keeper != NULL) {
-        keeper_wake(it->keeper);
+    } else if (it->renewer != NULL) {
+        renewer_wake(it->renewer);
     }
     return code;
 }
@@ -505,7 +505,7 @@ int catalog_check_generator(const char *name, const char *scheme, const char *ke
 static int open_reserved(generator *it, firn_error *error) {
     firn_gen *gen;
     int64_t wait_ms = 0;
-    firn_store *store = keeper_store(it->keeper, error);
+    firn_store *store = renewer_store(it->renewer, error);
     int code = store == NULL ? error->code : open_gen(&gen, it, store, error);
     if (code != FIRN_OK) {
         return code;
@@ -535,8 +535,8 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
         code = set_error(error, FIRN_ESTORE, "%s needs a store", name);
     }
     if (code == FIRN_OK && reserved) {
-        it->keeper = catalog_keeper(error);
-        code = it->keeper == NULL ? error->code : open_reserved(it, error);
+        it->renewer = catalog_renewer(error);
+        code = it->renewer == NULL ? error->code : open_reserved(it, error);
     }
     if (code == FIRN_OK) {
         code = add_generator(it, out, error);
@@ -551,7 +551,7 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
 
 int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
                    firn_error *error) {
-    if (it->keeper != NULL) {
+    if (it->renewer != NULL) {
         firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
         return gen != NULL
                    ? firn_at(gen, time, ids, n, error)
@@ -582,7 +582,7 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
 
 /* One that is in no table yet. Its keys are checked with a store that is none. */
 static int make_segment(segment **out, const char *name, const char *keys, firn_error *error) {
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     segment *it = aligned_alloc(64, sizeof *it);
     if (it == NULL) {
         return set_error(error, FIRN_EMEMORY, "out of memory for a segment");
@@ -596,14 +596,14 @@ static int make_segment(segment **out, const char *name, const char *keys, firn_
         code = copy_text(it->keys, sizeof it->keys, keys, "line of keys", error);
     }
     if (code == FIRN_OK) {
-        code = firn_range_open(&range, name, it->keys, no_store, NULL, error);
+        code = firn_segment_open(&range, name, it->keys, no_store, NULL, error);
     }
     if (code != FIRN_OK) {
         free(it);
         return code;
     }
-    it->increment = firn_range_increment(range);
-    firn_range_close(range, NULL);
+    it->increment = firn_segment_increment(range);
+    firn_segment_close(range, NULL);
     *out = it;
     return FIRN_OK;
 }
@@ -633,8 +633,8 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
     it->late = begun;
     code = check_room(&segments, name, error);
     if (code == FIRN_OK) {
-        code = keeper_of(&it->keeper, store != NULL && store[0] != '\0' ? store : default_store,
-                         error);
+        code = renewer_of(&it->renewer, store != NULL && store[0] != '\0' ? store : default_store,
+                          error);
     }
     if (code == FIRN_OK) {
         code = add_segment(it, &found, error);
@@ -670,7 +670,7 @@ static bool is_hidden(word text) {
 }
 
 int catalog_may_create(word name, firn_error *error) {
-    size_t most = atomic_load(&create_most);
+    size_t most = atomic_load(&max_create);
     if (most == 0) {
         return set_error(error, FIRN_EUSAGE,
                          "there is no segment '%.*s': add [segment NAME] to"
@@ -693,7 +693,7 @@ int catalog_may_create(word name, firn_error *error) {
         return set_error(error, FIRN_ERANGE,
                          "%zu segments were made for whoever asked, which is"
                          " the most: use one of them, or raise"
-                         " auto_create_most",
+                         " max_auto_create",
                          atomic_load(&created));
     }
     return FIRN_OK;
@@ -701,19 +701,19 @@ int catalog_may_create(word name, firn_error *error) {
 
 /* Opens it and fetches its first block. */
 static int open_range(segment *it, firn_error *error) {
-    firn_range *range;
+    firn_segment *range;
     int64_t wait_ms;
-    firn_store *store = keeper_store(it->keeper, error);
+    firn_store *store = renewer_store(it->renewer, error);
     int code = store == NULL ? error->code
-                             : firn_range_open(&range, it->name, it->keys, store, NULL, error);
+                             : firn_segment_open(&range, it->name, it->keys, store, NULL, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = firn_range_step(range, &wait_ms, error);
+    code = firn_segment_step(range, &wait_ms, error);
     if (code == FIRN_OK) {
         atomic_store_explicit(&it->range, range, memory_order_release);
     } else {
-        firn_range_close(range, NULL);
+        firn_segment_close(range, NULL);
     }
     return code;
 }
@@ -731,13 +731,13 @@ int catalog_open_segment(segment **out, const char *name, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    it->keeper = catalog_keeper(error);
-    code = it->keeper == NULL ? error->code : open_range(it, error);
+    it->renewer = catalog_renewer(error);
+    code = it->renewer == NULL ? error->code : open_range(it, error);
     if (code == FIRN_OK) {
         code = add_segment(it, out, error);
     }
     if (code != FIRN_OK || *out != it) {
-        firn_range_close(atomic_load(&it->range), NULL);
+        firn_segment_close(atomic_load(&it->range), NULL);
         free(it);
     } else {
         log_event(LOG_LEVEL_INFO, "segment opened", "segment", name, NULL);
@@ -747,11 +747,11 @@ int catalog_open_segment(segment **out, const char *name, firn_error *error) {
 
 int segment_fetch(segment *it, int64_t count, int64_t *first, firn_error *error) {
     bool due = false;
-    uint64_t calls = keeper_calls(it->keeper);
-    firn_range *range = atomic_load(&it->range);
+    uint64_t calls = renewer_calls(it->renewer);
+    firn_segment *range = atomic_load(&it->range);
     int code = range == NULL ? set_error(error, FIRN_EWINDOW, "%s is not open", it->name)
-                             : firn_range_exact(range, count, true, first, &due, error);
-    if (code == FIRN_OK && keeper_calls(it->keeper) != calls) {
+                             : firn_segment_exact(range, count, true, first, &due, error);
+    if (code == FIRN_OK && renewer_calls(it->renewer) != calls) {
         keep_trouble("segment", it->name, &it->code, &it->error, code, error);
     }
     if (due) {
@@ -835,15 +835,15 @@ void segment_tell(segment *it, const worker *by, int64_t last, uint64_t n) {
 }
 
 void generator_want(generator *it) {
-    if (it->keeper != NULL && !atomic_exchange(&it->wanted, true)) {
-        keeper_wake(it->keeper);
+    if (it->renewer != NULL && !atomic_exchange(&it->wanted, true)) {
+        renewer_wake(it->renewer);
     }
 }
 
-/* Into its keeper's list. It stands in there once: `due` is true from before until it is taken
+/* Into its renewer's list. It stands in there once: `due` is true from before until it is taken
  * out. */
 static void list_due(segment *it) {
-    segment *_Atomic *list = &due_segments[keeper_index(it->keeper)];
+    segment *_Atomic *list = &due_segments[renewer_index(it->renewer)];
     it->next_due = atomic_load(list);
     while (!atomic_compare_exchange_weak(list, &it->next_due, it)) {
     }
@@ -852,11 +852,11 @@ static void list_due(segment *it) {
 void segment_want(segment *it) {
     if (!atomic_load_explicit(&it->due, memory_order_relaxed) && !atomic_exchange(&it->due, true)) {
         list_due(it);
-        keeper_wake(it->keeper);
+        renewer_wake(it->renewer);
     }
 }
 
-/* ---- keepers --------------------------------------------------------------------------------- */
+/* ---- renewers --------------------------------------------------------------------------------- */
 
 /* How long to wait after one more failure. */
 static int64_t pause_after(int64_t *pause_ms) {
@@ -872,7 +872,7 @@ static void step_generator(generator *it, bool *news) {
     firn_status status = {.size = sizeof status};
     int64_t wait_ms = 0;
     int code, was = atomic_load(&it->code);
-    uint64_t calls = keeper_calls(it->keeper);
+    uint64_t calls = renewer_calls(it->renewer);
     atomic_store(&it->wanted, false);
     if (gen == NULL) {
         code = open_reserved(it, &error);
@@ -892,7 +892,7 @@ static void step_generator(generator *it, bool *news) {
         it->news = status.claims + status.renewals;
     }
     /* The clock is in order when a step says so; for all else the store has to be asked. */
-    if (code != FIRN_OK || was == FIRN_ECLOCK || keeper_calls(it->keeper) != calls) {
+    if (code != FIRN_OK || was == FIRN_ECLOCK || renewer_calls(it->renewer) != calls) {
         keep_trouble("generator", it->name, &it->code, &it->error, code, &error);
     }
 }
@@ -921,12 +921,12 @@ static int64_t attend(generator *it, bool *news) {
 
 /* Of those that are open, or of those that are not, as many as there is time for; the next round
  * goes on behind the last one. */
-static int64_t attend_some(const keeper *of, bool open, size_t *next, bool *news) {
+static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *news) {
     int64_t wait_ms = STEP_MS, since = steady_ms(), most_ms = open ? RENEW_MS : ROUND_MS;
     size_t count = atomic_load(&generators.count);
     for (size_t i = 0; i < count; i++) {
         generator *it = at(&generators, (*next + i) % count);
-        if (it->keeper != of || (atomic_load(&it->gen) != NULL) != open) {
+        if (it->renewer != of || (atomic_load(&it->gen) != NULL) != open) {
             continue;
         }
         int64_t left = attend(it, news);
@@ -939,10 +939,10 @@ static int64_t attend_some(const keeper *of, bool open, size_t *next, bool *news
     return wait_ms;
 }
 
-/* Opening many holds up neither renewals nor errands. */
-static int64_t step_generators(const keeper *of, bool *news) {
-    static size_t renewed[KEEPERS_MAX], opened[KEEPERS_MAX]; /* each keeper's own */
-    size_t index = keeper_index(of);
+/* Opening many holds up neither renewals nor tasks. */
+static int64_t step_generators(const renewer *of, bool *news) {
+    static size_t renewed[KEEPERS_MAX], opened[KEEPERS_MAX]; /* each renewer's own */
+    size_t index = renewer_index(of);
     int64_t renew_ms = attend_some(of, true, &renewed[index], news);
     int64_t open_ms = attend_some(of, false, &opened[index], news);
     return renew_ms < open_ms ? renew_ms : open_ms;
@@ -950,12 +950,12 @@ static int64_t step_generators(const keeper *of, bool *news) {
 
 static void step_segment(segment *it, bool *news) {
     firn_error error;
-    firn_range *range = atomic_load(&it->range);
+    firn_segment *range = atomic_load(&it->range);
     int64_t wait_ms;
-    uint64_t calls = keeper_calls(it->keeper);
+    uint64_t calls = renewer_calls(it->renewer);
     atomic_store(&it->due, false); /* first: who finds it due from here on says so again */
-    int code = range == NULL ? open_range(it, &error) : firn_range_step(range, &wait_ms, &error);
-    bool asked = code != FIRN_OK || keeper_calls(it->keeper) != calls;
+    int code = range == NULL ? open_range(it, &error) : firn_segment_step(range, &wait_ms, &error);
+    bool asked = code != FIRN_OK || renewer_calls(it->renewer) != calls;
     if (asked) {
         keep_trouble("segment", it->name, &it->code, &it->error, code, &error);
     }
@@ -972,10 +972,10 @@ static void step_segment(segment *it, bool *news) {
     }
 }
 
-static int64_t step_segments(const keeper *of, bool *news) {
+static int64_t step_segments(const renewer *of, bool *news) {
     int64_t wait_ms = STEP_MS, since = steady_ms();
     segment *next;
-    for (segment *it = atomic_exchange(&due_segments[keeper_index(of)], NULL); it != NULL;
+    for (segment *it = atomic_exchange(&due_segments[renewer_index(of)], NULL); it != NULL;
          it = next) {
         int64_t now = steady_ms(), left = it->next_ms - now;
         next = it->next_due; /* before it stands in the list again */
@@ -990,25 +990,25 @@ static int64_t step_segments(const keeper *of, bool *news) {
     return wait_ms;
 }
 
-int64_t catalog_step(keeper *of, bool *news) {
+int64_t catalog_step(renewer *of, bool *news) {
     int64_t generators_ms = step_generators(of, news), segments_ms = step_segments(of, news);
     return generators_ms < segments_ms ? generators_ms : segments_ms;
 }
 
-void catalog_close(keeper *of) {
+void catalog_close(renewer *of) {
     generator *g;
     segment *s;
     firn_error error;
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        firn_gen *gen = g->keeper == of ? atomic_exchange(&g->gen, NULL) : NULL;
+        firn_gen *gen = g->renewer == of ? atomic_exchange(&g->gen, NULL) : NULL;
         if (gen != NULL && firn_close(gen, &error) != FIRN_OK) {
             log_event(LOG_LEVEL_WARNING, "window not given back", "generator", g->name, "why",
                       error.text, NULL);
         }
     }
     for (size_t i = 0; (s = at(&segments, i)) != NULL; i++) {
-        firn_range *range = s->keeper == of ? atomic_exchange(&s->range, NULL) : NULL;
-        if (range != NULL && firn_range_close(range, &error) != FIRN_OK) {
+        firn_segment *range = s->renewer == of ? atomic_exchange(&s->range, NULL) : NULL;
+        if (range != NULL && firn_segment_close(range, &error) != FIRN_OK) {
             log_event(LOG_LEVEL_WARNING, "block not given back", "segment", s->name, "why",
                       error.text, NULL);
         }
@@ -1051,21 +1051,21 @@ int64_t generator_window_ms(const generator *it) {
 static bool generator_is_ready(const generator *it) {
     firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
-    if (it->keeper == NULL || atomic_load(&it->late)) {
+    if (it->renewer == NULL || atomic_load(&it->late)) {
         return true;
     }
     if (gen == NULL) {
         return false;
     }
     firn_gen_status(gen, &status);
-    bool renewed = atomic_load(&it->code) == FIRN_OK && keeper_answers(it->keeper);
+    bool renewed = atomic_load(&it->code) == FIRN_OK && renewer_answers(it->renewer);
     return status.held && (renewed || generator_window_ms(it) >= 0);
 }
 
 static bool segment_is_ready(const segment *it) {
-    firn_range *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    bool fetched = atomic_load(&it->code) == FIRN_OK && keeper_answers(it->keeper);
-    return atomic_load(&it->late) || (range != NULL && (fetched || firn_range_left(range) > 0));
+    firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
+    bool fetched = atomic_load(&it->code) == FIRN_OK && renewer_answers(it->renewer);
+    return atomic_load(&it->late) || (range != NULL && (fetched || firn_segment_left(range) > 0));
 }
 
 static void say(char why[256], const char *what, const char *name, bool open, int code,
@@ -1103,7 +1103,7 @@ static int64_t least_window_ms(void) {
     int64_t least = WINDOW_MOST_MS;
     const generator *g;
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        bool counts = g->keeper != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late);
+        bool counts = g->renewer != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late);
         int64_t left = counts ? generator_window_ms(g) : WINDOW_MOST_MS;
         least = left < least ? left : least;
     }
@@ -1111,19 +1111,19 @@ static int64_t least_window_ms(void) {
 }
 
 /* Of something that did not come late, or the default one of a server that began with it. */
-static bool keeper_counts(size_t index) {
+static bool renewer_counts(size_t index) {
     const generator *g;
     const segment *s;
-    if (atomic_load(&default_begun) && keeper_is_of(index, default_store)) {
+    if (atomic_load(&default_begun) && renewer_is_of(index, default_store)) {
         return true;
     }
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        if (g->keeper != NULL && keeper_index(g->keeper) == index && !atomic_load(&g->late)) {
+        if (g->renewer != NULL && renewer_index(g->renewer) == index && !atomic_load(&g->late)) {
             return true;
         }
     }
     for (size_t i = 0; (s = at(&segments, i)) != NULL; i++) {
-        if (keeper_index(s->keeper) == index && !atomic_load(&s->late)) {
+        if (renewer_index(s->renewer) == index && !atomic_load(&s->late)) {
             return true;
         }
     }
@@ -1131,17 +1131,17 @@ static bool keeper_counts(size_t index) {
 }
 
 /* Is there something of that store left to issue? Called when all that counts can issue. */
-static bool keeper_has_some(size_t index) {
+static bool renewer_has_some(size_t index) {
     const generator *g;
     const segment *s;
     for (size_t i = 0; (g = at(&generators, i)) != NULL; i++) {
-        if (g->keeper != NULL && keeper_index(g->keeper) == index && atomic_load(&g->gen) != NULL &&
-            !atomic_load(&g->idle) && !atomic_load(&g->late)) {
+        if (g->renewer != NULL && renewer_index(g->renewer) == index &&
+            atomic_load(&g->gen) != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late)) {
             return true;
         }
     }
     for (size_t i = 0; (s = at(&segments, i)) != NULL; i++) {
-        if (keeper_index(s->keeper) == index && !atomic_load(&s->late)) {
+        if (renewer_index(s->renewer) == index && !atomic_load(&s->late)) {
             return true;
         }
     }
@@ -1149,13 +1149,13 @@ static bool keeper_has_some(size_t index) {
 }
 
 bool catalog_ready(char why[256]) {
-    keeper_state state;
+    renewer_state state;
     why[0] = '\0';
     if (find_unready(why)) {
         return false;
     }
-    for (size_t i = 0; keeper_look(i, &state); i++) {
-        if (!state.usable && keeper_counts(i) && !keeper_has_some(i)) {
+    for (size_t i = 0; renewer_look(i, &state); i++) {
+        if (!state.usable && renewer_counts(i) && !renewer_has_some(i)) {
             snprintf(why, 256, "store %.60s: %.120s", state.url, state.trouble);
             return false;
         }

@@ -735,7 +735,7 @@ static enum outcome run_config(client *it, const resp_command *said, resp_out *o
         return refuse(out, "CONFIG GET pattern... only: settings come from firn.ini, and SIGHUP "
                            "reads it again");
     }
-    snprintf(connections, sizeof connections, "%" PRId64, settings_now()->connections_most);
+    snprintf(connections, sizeof connections, "%" PRId64, settings_now()->max_connections);
     snprintf(idle, sizeof idle, "%" PRId64, settings_now()->idle_s);
     for (size_t i = 2; i < said->count; i++) {
         for (size_t j = 0; word_copy(said->words[i], pattern, PATTERN_MAX) && j < CONFIG_COUNT;
@@ -805,7 +805,7 @@ static void write_clients(FILE *to, const totals *sum, const client *it) {
     fprintf(to,
             "connected_clients:%" PRId64 "\r\nmaxclients:%" PRId64 "\r\nblocked_clients:%" PRId64
             "\r\n",
-            sum->open, settings_now()->connections_most, sum->waiting);
+            sum->open, settings_now()->max_connections, sum->waiting);
 }
 
 /* What the process has in memory. */

@@ -51,7 +51,7 @@ enum waiting {
     WAIT_NOTHING,
     WAIT_TURN,    /* others are served first */
     WAIT_LATER,   /* for a window, or for the clock */
-    WAIT_ERRAND,  /* for a keeper */
+    WAIT_TASK,    /* for a renewer */
     WAIT_PENALTY, /* after wrong tokens */
     WAIT_DRAIN    /* until the client has read its replies */
 };

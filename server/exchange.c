@@ -439,7 +439,7 @@ static void free_ticket(ticket *one) {
     free(one);
 }
 
-static void errand_is_back(void *self) {
+static void task_is_back(void *self) {
     ticket *it = self;
     http_loop *loop = it->loop;
     pthread_mutex_lock(&loop->lock);
@@ -454,19 +454,19 @@ static void errand_is_back(void *self) {
     }
 }
 
-/* The lock keeps the errand from coming back before it is known what was sent. */
-static void send_errand(exchange *it) {
+/* The lock keeps the task from coming back before it is known what was sent. */
+static void send_task(exchange *it) {
     http_loop *loop = it->loop;
     ticket *one = calloc(1, sizeof *one);
     if (one == NULL) {
         set_error(&it->error, FIRN_EMEMORY, "out of memory: give the process more");
-        door_park(it, STAGE_ERRAND, 0);
+        door_park(it, STAGE_TASK, 0);
         return;
     }
     *one = (ticket){.loop = loop, .connection = it->connection};
     pthread_mutex_lock(&loop->lock);
-    door_park(it, STAGE_ERRAND, it->until_ns);
-    int code = request_send(&it->request, errand_is_back, one, &one->sent, &it->error);
+    door_park(it, STAGE_TASK, it->until_ns);
+    int code = request_send(&it->request, task_is_back, one, &one->sent, &it->error);
     it->ticket = code == FIRN_OK ? one : NULL;
     if (code != FIRN_OK) { /* told when it is resumed, since a suspended one takes no answer */
         MHD_resume_connection(it->connection);
@@ -482,7 +482,7 @@ bool exchange_give_up(exchange *it) {
     pthread_mutex_lock(&it->loop->lock);
     bool back = one != NULL && one->back;
     if (one != NULL && !back) {
-        one->given_up = true; /* from here on it is the keeper's thread's to free */
+        one->given_up = true; /* from here on it is the renewer's thread's to free */
         it->ticket = NULL;
     }
     pthread_mutex_unlock(&it->loop->lock);
@@ -496,7 +496,7 @@ static enum MHD_Result fail(exchange *it, int code) {
 
 static enum MHD_Result ask(exchange *it);
 
-static enum MHD_Result end_errand(exchange *it) {
+static enum MHD_Result end_task(exchange *it) {
     ticket *one = it->ticket;
     reply of = {0};
     it->ticket = NULL;
@@ -521,19 +521,19 @@ static enum MHD_Result ask(exchange *it) {
     if (code == FIRN_OK) {
         return it->route->write(it, &of);
     }
-    if (code != REQUEST_LATER && code != REQUEST_ERRAND) {
+    if (code != REQUEST_LATER && code != REQUEST_TASK) {
         return fail(it, code);
     }
     if (it->until_ns == 0) {
         it->until_ns = it->began_ns + settings_now()->wait_ms * INT64_C(1000000);
         meter_add(&it->loop->worker->meter.parked, 1);
     }
-    if (code == REQUEST_ERRAND && !it->loop->over) {
-        send_errand(it);
+    if (code == REQUEST_TASK && !it->loop->over) {
+        send_task(it);
         return MHD_YES;
     }
     if (it->loop->over || now_ns() >= it->until_ns) {
-        int why = code == REQUEST_ERRAND ? FIRN_ESTORE : FIRN_EEXHAUSTED;
+        int why = code == REQUEST_TASK ? FIRN_ESTORE : FIRN_EEXHAUSTED;
         return fail(it, it->error.code != 0 ? it->error.code : why);
     }
     door_park(it, STAGE_LATER, now_ns() + RETRY_NS);
@@ -605,8 +605,8 @@ static enum MHD_Result refuse_method(exchange *it) {
 enum MHD_Result exchange_go_on(exchange *it) {
     enum MHD_Result result;
     switch (it->stage) {
-    case STAGE_ERRAND:
-        return end_errand(it);
+    case STAGE_TASK:
+        return end_task(it);
     case STAGE_ASKED:
     case STAGE_LATER:
         return ask(it);

@@ -20,7 +20,7 @@ typedef struct route route;
 /* A thread of the door with what it serves. Only the thread touches it, but for the lock. */
 typedef struct http_loop {
     pthread_t thread;
-    pthread_mutex_t lock; /* over errands that come back */
+    pthread_mutex_t lock; /* over tasks that come back */
     struct MHD_Daemon *daemon;
     const listener *listener;
     worker *worker;
@@ -35,11 +35,11 @@ typedef struct http_loop {
     bool over; /* closed by force: nothing may be parked any more, since nobody would wake it */
 } http_loop;
 
-/* An errand that is under way for an exchange, which may give up first. */
+/* An task that is under way for an exchange, which may give up first. */
 typedef struct ticket {
     http_loop *loop;
     struct MHD_Connection *connection;
-    sent_errand *sent;
+    sent_task *sent;
     bool back, given_up; /* under the loop's lock */
 } ticket;
 
@@ -47,7 +47,7 @@ enum stage {
     STAGE_HEADER, /* its header is complete */
     STAGE_ASKED,  /* request_answer is to be called */
     STAGE_LATER,  /* parked: the same again in a millisecond */
-    STAGE_ERRAND, /* parked: a keeper has it */
+    STAGE_TASK,   /* parked: a renewer has it */
     STAGE_DELAYED /* parked: a refusal that is not to be had quickly */
 };
 
@@ -137,12 +137,12 @@ void door_hold(exchange *it, size_t size);
 enum MHD_Result exchange_begin(exchange *it, const char *method, const char *version);
 /* Everything has arrived, or what it waited for happened. Answers or parks. */
 enum MHD_Result exchange_go_on(exchange *it);
-/* Leaves its errand, if any, to the keeper's thread; false: that came back just now and goes on. */
+/* Leaves its task, if any, to the renewer's thread; false: that came back just now and goes on. */
 bool exchange_give_up(exchange *it);
 /* The reply went out, or the client away; nobody reads its usual reply any more. */
 void exchange_end(exchange *it);
 
-/* Of the door: suspends it until `wake_ns`, or until an errand comes back. */
+/* Of the door: suspends it until `wake_ns`, or until an task comes back. */
 void door_park(exchange *it, enum stage stage, int64_t wake_ns);
 /* Likewise: its connection had a right token; had it, by the tokens in force now? */
 void door_trust(exchange *it);

@@ -23,7 +23,7 @@
 
 #define ROUND_MS        100 /* a loop comes round at least that often: nothing wakes it when we end */
 #define SWEEP_MS        2500  /* who is idle or has left is looked for at least that often */
-#define ERRAND_MS       20    /* and that often while an errand is out, or the door is closed */
+#define TASK_MS         20    /* and that often while an task is out, or the door is closed */
 #define IDLE_MS         60000 /* a client that asks nothing for so long is closed */
 #define LEAST_RATE      100   /* bytes a second at which a client has to read */
 #define POOL_SIZE       12288 /* of a connection: the header that is allowed, with its lines listed */
@@ -110,11 +110,11 @@ static void wake_parked(http_loop *loop, int64_t now, bool all) {
         } else if (it->wake_ns > now) {
             continue;
         }
-        if (it->stage == STAGE_ERRAND && !exchange_give_up(it)) {
+        if (it->stage == STAGE_TASK && !exchange_give_up(it)) {
             continue; /* it is on its way here */
         }
         unpark(it);
-        if (it->stage == STAGE_ERRAND && it->error.code == FIRN_OK) {
+        if (it->stage == STAGE_TASK && it->error.code == FIRN_OK) {
             set_error(&it->error, FIRN_ESTORE,
                       "the store did not answer within %lld ms: see /readyz",
                       (long long)settings_now()->wait_ms);
@@ -125,9 +125,9 @@ static void wake_parked(http_loop *loop, int64_t now, bool all) {
 
 /* How long the loop may sleep. */
 static int round_ms(const http_loop *loop) {
-    int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? ERRAND_MS : ROUND_MS;
+    int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? TASK_MS : ROUND_MS;
     for (const exchange *it = loop->parked; it != NULL && wait > 1; it = it->next) {
-        int least = it->stage == STAGE_LATER ? 1 : ERRAND_MS;
+        int least = it->stage == STAGE_LATER ? 1 : TASK_MS;
         wait = wait < least ? wait : least;
     }
     return wait;
@@ -265,7 +265,7 @@ static void sweep(http_loop *loop, int64_t now) {
 static enum MHD_Result may_come(void *self, const struct sockaddr *peer, socklen_t length) {
     http_loop *loop = self;
     (void)peer, (void)length;
-    if (atomic_load(&open_count) < settings_now()->connections_most) {
+    if (atomic_load(&open_count) < settings_now()->max_connections) {
         return MHD_YES;
     }
     stranger *oldest;
@@ -284,7 +284,7 @@ static void count_address(http_loop *loop, client *it) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(it->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     struct sockaddr_storage peer = {0};
-    int64_t most = settings_now()->address_most;
+    int64_t most = settings_now()->max_per_address;
     if (it->is_unix || info == NULL || info->client_addr == NULL) {
         return;
     }

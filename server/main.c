@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* firn-serve: puts the server together, waits for signals, and takes it apart. All work is done in
- * other threads: those of the doors and the keepers. */
+ * other threads: those of the doors and the renewers. */
 #include "access.h"
 #include "catalog.h"
 #include "conceal.h"
@@ -10,10 +10,10 @@
 #include "fault.h"
 #include "hints.h"
 #include "http_door.h"
-#include "keeper.h"
 #include "listener.h"
 #include "log.h"
 #include "notify.h"
+#include "renewer.h"
 #include "resp_door.h"
 #include "server.h"
 #include "setting.h"
@@ -35,7 +35,7 @@
 enum {
     ROUND_MS = 1000,        /* the main thread looks round so often */
     BEAT_MOST_MS = 10000,   /* a door that did not come round for so long is stuck */
-    KEEPER_MOST_MS = 60000, /* a keeper may be inside a store for so long */
+    KEEPER_MOST_MS = 60000, /* a renewer may be inside a store for so long */
     GIVE_BACK_MS = 10000,   /* how long stores may take for the last of it */
     AGAIN_MS = 300          /* signals nearer together are one wish, of a shell and its group */
 };
@@ -154,25 +154,25 @@ static int take_names(const config *it, int (*take)(const named *, firn_error *)
 
 /* How many segments may be made by whoever asks for them. */
 static size_t segments_allowed(const settings *set) {
-    return set->auto_create ? (size_t)set->auto_create_most : 0;
+    return set->auto_create ? (size_t)set->max_auto_create : 0;
 }
 
 static int begin_catalog(const config *it, firn_error *error) {
     const settings *set = &it->set;
     if (set->unsafe) {
-        keepers_allow_unsafe();
+        renewers_allow_unsafe();
     }
     if (it->file[0] != '\0') { /* which may be written on one machine and read on another */
-        keepers_make_no_store();
+        renewers_make_no_store();
     }
     /* room for what a reload may allow */
-    size_t segments = (size_t)setting_table[SETTING_auto_create_most].most;
+    size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
     for (size_t i = 0; i < it->name_count; i++) {
         segments += it->names[i].is_segment;
     }
-    int code = catalog_begin(or_null(set->store), (size_t)set->generators_most, segments,
+    int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments,
                              segments_allowed(set), error);
-    catalog_allow_block(set->block_most);
+    catalog_allow_block(set->max_block);
     code = code == FIRN_OK ? take_names(it, add_name, error) : code;
     return code == FIRN_OK ? catalog_begun(error) : code;
 }
@@ -285,19 +285,19 @@ static void close_all(void) {
         listeners_close(all.doors[i].all, all.doors[i].count);
         free(all.doors[i].all);
     }
-    keepers_stop(GIVE_BACK_MS);
+    renewers_stop(GIVE_BACK_MS);
     config_free(&all.config);
 }
 
 /* ---- while it runs -------------------------------------------------------------------------- */
 
 static bool is_alive(void) {
-    keeper_state state;
+    renewer_state state;
     if ((all.doors[DOOR_RESP].is_open && resp_door_beat_ms() > BEAT_MOST_MS) ||
         (all.doors[DOOR_HTTP].is_open && http_door_beat_ms() > BEAT_MOST_MS)) {
         return false;
     }
-    for (size_t i = 0; keeper_look(i, &state); i++) {
+    for (size_t i = 0; renewer_look(i, &state); i++) {
         if (state.beat_ms > KEEPER_MOST_MS || state.busy_ms > KEEPER_MOST_MS) {
             return false;
         }
@@ -447,7 +447,7 @@ static int take_settings(const settings *fresh, firn_error *error) {
     if (code == FIRN_OK) {
         all.config.set = next;
         catalog_allow(segments_allowed(&next));
-        catalog_allow_block(next.block_most);
+        catalog_allow_block(next.max_block);
     }
     return code;
 }
@@ -455,7 +455,7 @@ static int take_settings(const settings *fresh, firn_error *error) {
 static int take_config(const config *fresh, firn_error *error) {
     const settings *set = &fresh->set;
     int code = check_files(set, error); /* before anything changes */
-    code = code == FIRN_OK ? keeper_check(or_null(set->store), error) : code;
+    code = code == FIRN_OK ? renewer_check(or_null(set->store), error) : code;
     code = code == FIRN_OK ? take_names(fresh, check_name, error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
     code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
@@ -563,7 +563,7 @@ static int serve(void) {
         close_all();
         return fail(&error);
     }
-    keepers_on_news(tell_doors, NULL);
+    renewers_on_news(tell_doors, NULL);
     tell_doors(NULL); /* of what came before */
     for (int i = 0; i < DOOR_COUNT; i++) {
         tell_listeners(&all.doors[i]);
@@ -597,7 +597,7 @@ static int serve(void) {
 static int check_config(void) {
     firn_error error;
     int code = check_files(&all.config.set, &error);
-    keepers_only_check();
+    renewers_only_check();
     code = code == FIRN_OK ? begin_catalog(&all.config, &error) : code;
     if (code != FIRN_OK) {
         return fail(&error);

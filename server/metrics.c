@@ -249,7 +249,7 @@ static void write_generators(text_out *to) {
     for (size_t m = 0; m < sizeof generator_metrics / sizeof *generator_metrics; m++) {
         begin(to, generator_metrics[m].name, generator_metrics[m].kind, generator_metrics[m].help);
         for (size_t i = 0; all != NULL && i < count; i++) {
-            if (generator_metrics[m].of_window && all[i].it->keeper == NULL) {
+            if (generator_metrics[m].of_window && all[i].it->renewer == NULL) {
                 continue;
             }
             text_print(to, "firn_%s{generator=\"%s\",scheme=\"%s\"} %.16g\n",
@@ -272,21 +272,21 @@ static void write_segments(text_out *to) {
     }
     begin(to, "segment_left", "gauge", "Integers that are fetched and not issued.");
     for (size_t i = 0; i < NAMES_MOST && (it = catalog_segment_at(i)) != NULL; i++) {
-        firn_range *range = atomic_load_explicit(&it->range, memory_order_acquire);
+        firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
         text_print(to, "firn_segment_left{segment=\"%s\"} %" PRId64 "\n", QUOTED(it->name),
-                   range != NULL ? firn_range_left(range) : 0);
+                   range != NULL ? firn_segment_left(range) : 0);
     }
 }
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* What is told of each store's keeper: a member of its state. */
+/* What is told of each store's renewer: a member of its state. */
 enum { STORE_METRICS = 6 };
 
-static double store_value(const keeper_state *of, int which) {
+static double store_value(const renewer_state *of, int which) {
     const double values[STORE_METRICS] = {
-        (double)of->calls,   (double)of->failures,       of->usable,
-        (double)of->errands, (double)of->beat_ms / 1000, (double)of->busy_ms / 1000,
+        (double)of->calls, (double)of->failures,       of->usable,
+        (double)of->tasks, (double)of->beat_ms / 1000, (double)of->busy_ms / 1000,
     };
     return values[which];
 }
@@ -299,14 +299,14 @@ static void write_stores(text_out *to) {
         {"store_failures_total", "counter", "Calls of the store that failed."},
         {"store_usable", "gauge",
          "1: the last call succeeded, and none is under way for longer than a second."},
-        {"store_errands", "gauge", "Requests that wait for the store."},
-        {"store_beat_seconds", "gauge", "Since the keeper's last round began."},
+        {"store_tasks", "gauge", "Requests that wait for the store."},
+        {"store_beat_seconds", "gauge", "Since the renewer's last round began."},
         {"store_busy_seconds", "gauge", "How long a call has been under way."},
     };
-    keeper_state state;
+    renewer_state state;
     for (int m = 0; m < STORE_METRICS; m++) {
         begin(to, rows[m].name, rows[m].kind, rows[m].help);
-        for (size_t i = 0; i < KEEPERS_MAX && keeper_look(i, &state); i++) {
+        for (size_t i = 0; i < KEEPERS_MAX && renewer_look(i, &state); i++) {
             text_print(to, "firn_%s{store=\"%s\"} %.16g\n", rows[m].name, QUOTED(state.url),
                        store_value(&state, m));
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests: see request.h. Reading turns words into generators, segments and numbers; answering
- * issues; what needs a store is copied and sent to a keeper. The way of request_answer to IDs and
+ * issues; what needs a store is copied and sent to a renewer. The way of request_answer to IDs and
  * integers takes no lock, allocates nothing after a worker's first batch, and asks no store. */
 #include "request.h"
 
@@ -153,7 +153,7 @@ static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error
         return FIRN_OK;
     }
     if (scheme->node_rule == FIRN_NODE_ALWAYS) {
-        it->must_open = true; /* its keeper opens it */
+        it->must_open = true; /* its renewer opens it */
         return FIRN_OK;
     }
     return catalog_open_scheme(&it->generator, scheme->name, true, error);
@@ -221,10 +221,10 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
 }
 
 /* How many back-dated IDs may be asked for at once: each instant that they fill is a reservation of
- * its own, for which the keeper leaves everything else. */
-static int64_t dated_most(const request *it, const firn_scheme *scheme) {
+ * its own, for which the renewer leaves everything else. */
+static int64_t max_dated(const request *it, const firn_scheme *scheme) {
     enum { INSTANTS_MOST = 64 };
-    bool reserved = it->must_open || (it->generator != NULL && it->generator->keeper != NULL);
+    bool reserved = it->must_open || (it->generator != NULL && it->generator->renewer != NULL);
     bool random = false;
     uint32_t bits = 0;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -238,7 +238,7 @@ static int64_t dated_most(const request *it, const firn_scheme *scheme) {
 }
 
 static int check_dated(const request *it, const firn_scheme *scheme, firn_error *error) {
-    int64_t most = dated_most(it, scheme);
+    int64_t most = max_dated(it, scheme);
     return !it->dated || it->count <= most
                ? FIRN_OK
                : set_error(error, FIRN_ERANGE,
@@ -332,8 +332,8 @@ static int read_new(request *it, firn_error *error) {
 /* ---- reading what NEXT, BLOCK and LAST of a segment ask -------------------------------------- */
 
 static int read_integers(request *it, word key, word value, firn_error *error) {
-    int code = read_count(&it->count, key, value, catalog_block_most(), error);
-    return code == FIRN_ERANGE ? set_error(error, code, "%.170s (block_most)", error->text) : code;
+    int code = read_count(&it->count, key, value, max_catalog_block(), error);
+    return code == FIRN_ERANGE ? set_error(error, code, "%.170s (max_block)", error->text) : code;
 }
 
 static int read_counts_only(request *it, const char *verb, firn_error *error) {
@@ -446,7 +446,7 @@ static int make_room(worker *it, bool narrow, firn_error *error) {
                : set_error(error, FIRN_EMEMORY, "out of memory for a batch of IDs");
 }
 
-/* Is this a failure that time or the keeper mends? */
+/* Is this a failure that time or the renewer mends? */
 static bool is_passing(int code) {
     return code == FIRN_EWINDOW || code == FIRN_ESTORE || code == FIRN_EUNKNOWN ||
            code == FIRN_EBUSY || code == FIRN_ECLOCK || code == FIRN_EIO;
@@ -458,7 +458,7 @@ bool request_may_pass(const request *it, int code) {
            (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
 }
 
-/* No ID came: is it worth waiting? Says why as the keeper knows it, where it knows more. */
+/* No ID came: is it worth waiting? Says why as the renewer knows it, where it knows more. */
 static int wait_for_gen(generator *it, int code, firn_error *error) {
     firn_error why;
     if (code == FIRN_EEXHAUSTED) {
@@ -467,7 +467,7 @@ static int wait_for_gen(generator *it, int code, firn_error *error) {
     if (code == FIRN_ECLOCK) {
         return it->back_fails ? code : REQUEST_LATER;
     }
-    if (code != FIRN_EWINDOW || it->keeper == NULL) {
+    if (code != FIRN_EWINDOW || it->renewer == NULL) {
         return code;
     }
     generator_want(it);
@@ -552,10 +552,10 @@ static int answer_digest(request *it, reply *out, firn_error *error) {
     return code;
 }
 
-/* Back-dated ones of a row without a store; the others are an errand. */
+/* Back-dated ones of a row without a store; the others are an task. */
 static int answer_dated(request *it, reply *out, firn_error *error) {
-    if (it->generator->keeper != NULL) {
-        return atomic_load(&it->generator->gen) != NULL ? REQUEST_ERRAND
+    if (it->generator->renewer != NULL) {
+        return atomic_load(&it->generator->gen) != NULL ? REQUEST_TASK
                                                         : wait_for_opening(it->generator, error);
     }
     int code = make_room(it->worker, false, error);
@@ -613,7 +613,7 @@ static int answer_runs(request *it, reply *out, firn_error *error) {
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
-/* Nothing is fetched. An errand helps where it is asked for; else the keeper is on its way. */
+/* Nothing is fetched. An task helps where it is asked for; else the renewer is on its way. */
 static int wait_for_range(segment *it, int code, firn_error *error) {
     firn_error why;
     if (code != FIRN_EWINDOW) {
@@ -638,12 +638,12 @@ static void reply_block(const request *it, int64_t first, reply *out) {
     meter_add(&it->worker->meter.ids, (uint64_t)it->count);
 }
 
-static int answer_block(request *it, firn_range *range, reply *out, firn_error *error) {
+static int answer_block(request *it, firn_segment *range, reply *out, firn_error *error) {
     int64_t first;
     bool due = false;
-    int code = firn_range_exact(range, it->count, false, &first, &due, error);
+    int code = firn_segment_exact(range, it->count, false, &first, &due, error);
     if (code == FIRN_EWINDOW) {
-        return REQUEST_ERRAND;
+        return REQUEST_TASK;
     }
     if (code == FIRN_OK) {
         if (due) {
@@ -656,7 +656,7 @@ static int answer_block(request *it, firn_range *range, reply *out, firn_error *
 
 static int answer_next(request *it, size_t times, reply *out, firn_error *error) {
     segment *from = it->segment;
-    firn_range *range = atomic_load_explicit(&from->range, memory_order_acquire);
+    firn_segment *range = atomic_load_explicit(&from->range, memory_order_acquire);
     int64_t first, count;
     bool due = false;
     if (range == NULL) {
@@ -666,7 +666,7 @@ static int answer_next(request *it, size_t times, reply *out, firn_error *error)
     if (it->count > 1 || it->verb == VERB_BLOCK) {
         return answer_block(it, range, out, error);
     }
-    int code = firn_range_take(range, (int64_t)times, &first, &count, &due, error);
+    int code = firn_segment_take(range, (int64_t)times, &first, &count, &due, error);
     if (code != FIRN_OK) {
         return wait_for_range(from, code, error);
     }
@@ -712,7 +712,7 @@ int request_answer(request *it, size_t times, reply *out, firn_error *error) {
         look_again(it);
     }
     if (it->must_open || it->verb == VERB_NODES) {
-        return REQUEST_ERRAND;
+        return REQUEST_TASK;
     }
     switch (it->verb) {
     case VERB_NEW:
@@ -734,14 +734,14 @@ int request_answer(request *it, size_t times, reply *out, firn_error *error) {
     }
 }
 
-/* ---- errands --------------------------------------------------------------------------------- */
+/* ---- tasks --------------------------------------------------------------------------------- */
 
-struct sent_errand {
-    errand errand; /* first: the keeper knows it by this */
+struct sent_task {
+    task task; /* first: the renewer knows it by this */
     request request;
     void (*finished)(void *self);
     void *self;
-    keeper *keeper;
+    renewer *renewer;
     int code;
     firn_error error;
     int64_t first; /* of a block */
@@ -750,8 +750,8 @@ struct sent_errand {
     char *words; /* what the request's words were copied to */
 };
 
-/* In the keeper's thread, where it may wait for the store. */
-static int run_opening(sent_errand *sent) {
+/* In the renewer's thread, where it may wait for the store. */
+static int run_opening(sent_task *sent) {
     char name[NAME_SIZE];
     request *it = &sent->request;
     word_copy(it->name, name, sizeof name); /* checked when it was read */
@@ -759,7 +759,7 @@ static int run_opening(sent_errand *sent) {
                              : catalog_open_scheme(&it->generator, name, false, &sent->error);
 }
 
-static int run_dated(sent_errand *sent) {
+static int run_dated(sent_task *sent) {
     request *it = &sent->request;
     sent->ids = malloc((size_t)it->count * sizeof *sent->ids);
     return sent->ids == NULL
@@ -768,15 +768,15 @@ static int run_dated(sent_errand *sent) {
                                 &sent->error);
 }
 
-static int run_block(sent_errand *sent) {
+static int run_block(sent_task *sent) {
     const request *it = &sent->request;
     return segment_fetch(it->segment, it->count, &sent->first, &sent->error);
 }
 
-static int run_nodes(sent_errand *sent) {
+static int run_nodes(sent_task *sent) {
     char ns[FIRN_NS_SIZE];
     const request *it = &sent->request;
-    firn_store *store = keeper_store(sent->keeper, &sent->error);
+    firn_store *store = renewer_store(sent->renewer, &sent->error);
     if (store == NULL) {
         return sent->error.code;
     }
@@ -787,8 +787,8 @@ static int run_nodes(sent_errand *sent) {
     return answer_nodes(store, ns[0] != '\0' ? ns : NULL, &sent->json, &sent->error);
 }
 
-static void run_sent(errand *self) {
-    sent_errand *sent = (sent_errand *)self;
+static void run_sent(task *self) {
+    sent_task *sent = (sent_task *)self;
     const request *it = &sent->request;
     sent->code = it->must_open            ? run_opening(sent)
                  : it->verb == VERB_NODES ? run_nodes(sent)
@@ -796,16 +796,16 @@ static void run_sent(errand *self) {
                                           : run_block(sent);
 }
 
-static void done_sent(errand *self) {
-    sent_errand *sent = (sent_errand *)self;
+static void done_sent(task *self) {
+    sent_task *sent = (sent_task *)self;
     sent->finished(sent->self);
 }
 
-/* The keeper that can do it. */
-static keeper *keeper_for(const request *it, firn_error *error) {
-    return it->must_open || it->verb == VERB_NODES ? catalog_keeper(error)
-           : it->generator != NULL                 ? it->generator->keeper
-                                                   : it->segment->keeper;
+/* The renewer that can do it. */
+static renewer *renewer_for(const request *it, firn_error *error) {
+    return it->must_open || it->verb == VERB_NODES ? catalog_renewer(error)
+           : it->generator != NULL                 ? it->generator->renewer
+                                                   : it->segment->renewer;
 }
 
 static char *copy_word(word *it, char *room) {
@@ -816,8 +816,8 @@ static char *copy_word(word *it, char *room) {
     return room + it->length;
 }
 
-/* The words of the request, into room of the errand's. */
-static bool copy_words(sent_errand *sent) {
+/* The words of the request, into room of the task's. */
+static bool copy_words(sent_task *sent) {
     request *it = &sent->request;
     size_t size = it->name.length + 1;
     for (size_t i = 0; i < it->pair_count; i++) {
@@ -835,35 +835,35 @@ static bool copy_words(sent_errand *sent) {
     return true;
 }
 
-int request_send(const request *it, void (*finished)(void *self), void *self, sent_errand **out,
+int request_send(const request *it, void (*finished)(void *self), void *self, sent_task **out,
                  firn_error *error) {
-    keeper *to = keeper_for(it, error);
-    sent_errand *sent = calloc(1, sizeof *sent);
+    renewer *to = renewer_for(it, error);
+    sent_task *sent = calloc(1, sizeof *sent);
     if (sent == NULL || to == NULL) {
         free(sent);
         return to == NULL ? error->code
                           : set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    sent->errand = (errand){run_sent, done_sent, NULL};
+    sent->task = (task){run_sent, done_sent, NULL};
     sent->request = *it;
     sent->finished = finished;
     sent->self = self;
-    sent->keeper = to;
+    sent->renewer = to;
     if (!copy_words(sent)) {
         sent_free(sent);
         return set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    *out = sent; /* first: it may be finished before keeper_send returns */
-    if (!keeper_send(to, &sent->errand)) {
+    *out = sent; /* first: it may be finished before renewer_send returns */
+    if (!renewer_send(to, &sent->task)) {
         sent_free(sent);
         *out = NULL;
         return set_error(error, FIRN_ESTORE,
-                         "%d requests wait for the store already: ask again later", ERRANDS_MAX);
+                         "%d requests wait for the store already: ask again later", TASKS_MAX);
     }
     return FIRN_OK;
 }
 
-int request_finish(sent_errand *sent, reply *out, firn_error *error) {
+int request_finish(sent_task *sent, reply *out, firn_error *error) {
     const request *it = &sent->request;
     out->count = 0;
     out->json = NULL;
@@ -888,7 +888,7 @@ int request_finish(sent_errand *sent, reply *out, firn_error *error) {
     return FIRN_OK;
 }
 
-void sent_free(sent_errand *sent) {
+void sent_free(sent_task *sent) {
     if (sent != NULL) {
         free(sent->ids);
         free(sent->words);

@@ -3,9 +3,9 @@
  * request, and writes a reply in its own way; everything between is here:
  *
  *     request_read     names become generators and segments, values are checked; never waits
- *     request_answer   FIRN_OK and a reply, REQUEST_LATER, REQUEST_ERRAND, or a FIRN_E code
- *     request_send     hands what needs the store to its keeper
- *     request_finish   the reply of an errand that came back
+ *     request_answer   FIRN_OK and a reply, REQUEST_LATER, REQUEST_TASK, or a FIRN_E code
+ *     request_send     hands what needs the store to its renewer
+ *     request_finish   the reply of an task that came back
  *
  * Nothing here waits, and only its own thread uses a worker. IDs and integers are counted here
  * (meter.ids), requests, refusals and latencies by the doors. */
@@ -20,7 +20,7 @@
 #include <firn/firn.h>
 #include <jansson.h>
 
-enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_ERRAND = 2 };
+enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_TASK = 2 };
 
 /* verb, name, the role it needs, its counter */
 #define VERBS(X)                                                                                   \
@@ -33,7 +33,7 @@ enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_ERRAND = 2 };
     X(RANGE, "range", ISSUE, READ)     /* least and greatest ID of [from, to) */                   \
     X(CONVERT, "convert", ISSUE, READ) /* another form or scheme: `name` is the ID */              \
     X(SCHEMES, "schemes", ISSUE, READ) /* the table; with a name, one row of it */                 \
-    X(NODES, "nodes", ADMIN, OTHER)    /* what the store holds; an errand */                       \
+    X(NODES, "nodes", ADMIN, OTHER)    /* what the store holds; an task */                         \
     X(STATUS, "status", ADMIN, OTHER)  /* generators, segments, stores, workers */                 \
     X(SPREAD, "spread", ISSUE, READ)   /* how recent IDs of a generator fall over shards */
 enum verb {
@@ -57,7 +57,7 @@ typedef struct request {
     generator *generator;
     const firn_scheme *digest; /* uuid3 and uuid5, which need no generator */
     segment *segment;
-    int64_t count;   /* 1 .. BATCH_MAX; of a segment's 1 .. catalog_block_most */
+    int64_t count;   /* 1 .. BATCH_MAX; of a segment's 1 .. max_catalog_block */
     int form;        /* enum firn_form */
     char prefix[66]; /* before each ID, of typeid */
     bool dated;
@@ -78,8 +78,8 @@ enum reply_kind {
 typedef struct reply {
     enum reply_kind kind;
     size_t count; /* of IDs; of integers of a REPLY_INTEGER that answers several requests */
-    const uint64_t *numbers; /* the worker's or the errand's, until the next request of the worker
-                              * or the errand's end */
+    const uint64_t *numbers; /* the worker's or the task's, until the next request of the worker
+                              * or the task's end */
     const firn_id *ids;      /* likewise */
     bool is_signed;
     int64_t first, increment, run;
@@ -91,23 +91,23 @@ int request_read(request *it, firn_error *error);
 /* The second: `times` requests alike that came together (1, or more for NEW and NEXT of one ID
  * each) are answered by one reply with 1 to `times` IDs or integers (`count`, one behind the other
  * by `increment`). REQUEST_LATER: window or lead are used up; the same again in a millisecond or
- * when keepers have news, until the door gives up after wait_ms with the error that is filled in.
- * REQUEST_ERRAND: call request_send. */
+ * when renewers have news, until the door gives up after wait_ms with the error that is filled in.
+ * REQUEST_TASK: call request_send. */
 int request_answer(request *it, size_t times, reply *out, firn_error *error);
 
 /* Is that failure worth another try a little later, as it is, without anybody doing anything? */
 bool request_may_pass(const request *it, int code);
 
-/* What was sent to a keeper. `finished` is called once, by the keeper's thread, and must not wait:
+/* What was sent to a renewer. `finished` is called once, by the renewer's thread, and must not wait:
  * it makes the door's thread call request_finish. The request's words are copied. */
-typedef struct sent_errand sent_errand;
-/* FIRN_EEXHAUSTED: too many errands wait; FIRN_EMEMORY. */
-int request_send(const request *it, void (*finished)(void *self), void *self, sent_errand **out,
+typedef struct sent_task sent_task;
+/* FIRN_EEXHAUSTED: too many tasks wait; FIRN_EMEMORY. */
+int request_send(const request *it, void (*finished)(void *self), void *self, sent_task **out,
                  firn_error *error);
 /* FIRN_OK and a reply, whose arrays live until sent_free; REQUEST_LATER: it was opened, call
  * request_answer again; or why not. */
-int request_finish(sent_errand *sent, reply *out, firn_error *error);
-void sent_free(sent_errand *sent);
+int request_finish(sent_task *sent, reply *out, firn_error *error);
+void sent_free(sent_task *sent);
 
 /* An ID as text with its prefix and without a zero behind it: at most FIRN_TEXT_SIZE + 66 bytes.
  * Returns its length. */

@@ -3,8 +3,8 @@
  * turn, and keeps those that have to wait. Issues nothing itself: request.h does.
  *
  * Nothing in a loop's thread waits. A connection whose command cannot be answered yet stands in a
- * queue with its bytes, and is taken up again by the loop's one timer, by news of a keeper, or by
- * an errand that came back. */
+ * queue with its bytes, and is taken up again by the loop's one timer, by news of a renewer, or by
+ * an task that came back. */
 #include "resp_door.h"
 
 #include "commands.h"
@@ -59,7 +59,7 @@ typedef struct loop {
     uv_poll_t polls[LISTENERS_MAX];
     const listener *listeners[LISTENERS_MAX];
     int listener_count;
-    chain turns, later, errands, penalties, draining; /* by what connections wait for */
+    chain turns, later, tasks, penalties, draining; /* by what connections wait for */
     crowd crowd;
     memo memo;
     question asked;    /* of the command at hand */
@@ -72,15 +72,15 @@ typedef struct loop {
     _Atomic bool has_news;
     _Atomic int64_t beat_ms;
     pthread_mutex_t lock; /* of what follows */
-    struct waiter *back;  /* errands that are done */
+    struct waiter *back;  /* tasks that are done */
     bool is_gone;         /* the bell is no more */
 } loop;
 
-/* A request that a keeper works on. Its connection may be gone when it is done. */
+/* A request that a renewer works on. Its connection may be gone when it is done. */
 typedef struct waiter {
     loop *loop;
     connection *connection; /* NULL: nobody waits any more */
-    sent_errand *sent;      /* written before the loop looks at it again */
+    sent_task *sent;        /* written before the loop looks at it again */
     question asked;
     size_t size; /* bytes of the command */
     struct waiter *next;
@@ -131,7 +131,7 @@ static int64_t due_of(const connection *it) {
  * are. -1: nobody waits. */
 static int64_t next_due(const loop *it) {
     int64_t due = -1;
-    const chain *const queues[] = {&it->errands, &it->penalties};
+    const chain *const queues[] = {&it->tasks, &it->penalties};
     if (!chain_is_alone(&it->later)) {
         return 1;
     }
@@ -162,8 +162,8 @@ static chain *queue_of(loop *it, enum waiting what) {
         return &it->turns;
     case WAIT_LATER:
         return &it->later;
-    case WAIT_ERRAND:
-        return &it->errands;
+    case WAIT_TASK:
+        return &it->tasks;
     case WAIT_PENALTY:
         return &it->penalties;
     case WAIT_DRAIN:
@@ -183,8 +183,8 @@ static void enter_queue(chain *queue, connection *it, bool sorted) {
 }
 
 static void count_waiting(const connection *it, enum waiting next) {
-    bool was = it->wait == WAIT_LATER || it->wait == WAIT_ERRAND;
-    bool is = next == WAIT_LATER || next == WAIT_ERRAND;
+    bool was = it->wait == WAIT_LATER || it->wait == WAIT_TASK;
+    bool is = next == WAIT_LATER || next == WAIT_TASK;
     atomic_fetch_add_explicit(&it->lane->worker->meter.waiting, (int)is - (int)was,
                               memory_order_relaxed);
 }
@@ -206,7 +206,7 @@ static void wait_for(connection *it, enum waiting what) {
     if (what == WAIT_PENALTY) {
         it->due_ms = now_ms(on) + it->client.penalty_ms;
     }
-    enter_queue(queue_of(on, what), it, what == WAIT_ERRAND || what == WAIT_PENALTY);
+    enter_queue(queue_of(on, what), it, what == WAIT_TASK || what == WAIT_PENALTY);
     if (what != WAIT_TURN && what != WAIT_DRAIN) {
         set_timer(on);
     }
@@ -216,9 +216,9 @@ static bool is_too_late(const connection *it) {
     return it->late_ms != 0 && now_ms(loop_of(it)) - it->late_ms >= settings_now()->wait_ms;
 }
 
-/* ---- errands --------------------------------------------------------------------------------- */
+/* ---- tasks --------------------------------------------------------------------------------- */
 
-/* In the keeper's thread. */
+/* In the renewer's thread. */
 static void on_finished(void *self) {
     waiter *one = self;
     loop *it = one->loop;
@@ -231,9 +231,9 @@ static void on_finished(void *self) {
     pthread_mutex_unlock(&it->lock);
 }
 
-/* The command waits until its keeper is done; its bytes stay in the rest. FIRN_E codes as
+/* The command waits until its renewer is done; its bytes stay in the rest. FIRN_E codes as
  * request_send has them. */
-static int send_errand(connection *it, const question *ask, firn_error *error) {
+static int send_task(connection *it, const question *ask, firn_error *error) {
     waiter *one = calloc(1, sizeof *one);
     if (one == NULL) {
         *error = (firn_error){FIRN_EMEMORY, "out of memory for a request that waits"};
@@ -249,7 +249,7 @@ static int send_errand(connection *it, const question *ask, firn_error *error) {
         return code;
     }
     it->waiter = one;
-    wait_for(it, WAIT_ERRAND);
+    wait_for(it, WAIT_TASK);
     return FIRN_OK;
 }
 
@@ -351,8 +351,8 @@ static size_t answer(connection *it, question *ask, size_t times) {
         wait_for(it, WAIT_LATER);
         return 0;
     }
-    if (code == REQUEST_ERRAND) {
-        code = is_too_late(it) ? store_is_late(&error) : send_errand(it, ask, &error);
+    if (code == REQUEST_TASK) {
+        code = is_too_late(it) ? store_is_late(&error) : send_task(it, ask, &error);
         if (code == FIRN_OK) {
             return 0;
         }
@@ -717,10 +717,10 @@ static void give_up(connection *it, const waiter *of, const firn_error *error) {
     finish(it, true);
 }
 
-static void end_errands(loop *it) {
+static void end_tasks(loop *it) {
     int64_t wait_ms = settings_now()->wait_ms;
-    while (!chain_is_alone(&it->errands)) {
-        connection *one = first_of(&it->errands);
+    while (!chain_is_alone(&it->tasks)) {
+        connection *one = first_of(&it->tasks);
         if (now_ms(it) - one->late_ms < wait_ms) {
             break;
         }
@@ -743,7 +743,7 @@ static void end_penalties(loop *it) {
 static void on_timer(uv_timer_t *timer) {
     loop *it = timer->data;
     retry(it);
-    end_errands(it);
+    end_tasks(it);
     end_penalties(it);
     set_timer(it);
 }
@@ -761,7 +761,7 @@ static void reply_late(connection *it, const waiter *of, reply *out) {
     finish(it, true);
 }
 
-/* An errand that came back, in the loop's thread. */
+/* An task that came back, in the loop's thread. */
 static void come_back(waiter *one) {
     connection *it = one->connection;
     reply out = {0};
@@ -846,7 +846,7 @@ static void rest(loop *it, int error) {
 
 /* Is there room for one more? The oldest that has sent no token makes some. */
 static bool has_room(loop *it) {
-    if (atomic_load(&door.open) < settings_now()->connections_most) {
+    if (atomic_load(&door.open) < settings_now()->max_connections) {
         return true;
     }
     stranger *oldest;
@@ -862,7 +862,7 @@ static bool has_room(loop *it) {
 
 static bool is_within(const connection *it) {
     size_t count = it->is_unix ? 1 : address_enter(it->client.key);
-    int64_t most = settings_now()->address_most;
+    int64_t most = settings_now()->max_per_address;
     if (count == 0) {
         return false;
     }
@@ -1087,7 +1087,7 @@ static int begin_loop(loop *it) {
         return FIRN_EMEMORY;
     }
     chain *const chains[] = {&it->lane.all, &it->turns,     &it->later,
-                             &it->errands,  &it->penalties, &it->draining};
+                             &it->tasks,    &it->penalties, &it->draining};
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         chain_clear(chains[i]);
     }

@@ -15,7 +15,7 @@ void resp_door_end(int64_t ms);
 void resp_door_close(void);
 /* How long ago the slowest loop last came round: a loop beats every second. */
 int64_t resp_door_beat_ms(void);
-/* A keeper has news: requests that wait are tried again. Any thread, never blocks. */
+/* A renewer has news: requests that wait are tried again. Any thread, never blocks. */
 void resp_door_news(void);
 
 #endif

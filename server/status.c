@@ -56,8 +56,8 @@ static json_t *generator_object(const generator *it) {
         "{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o?}", "name",
         json_foreign(it->name), "scheme", json_foreign(it->scheme->name), "form",
         firn_form_name(it->form), "configured", it->configured, "open", gen != NULL, "reserved",
-        it->keeper != NULL, "held", gen != NULL && status.held, "node",
-        it->keeper != NULL && status.held ? decimal((int64_t)status.node) : json_null(),
+        it->renewer != NULL, "held", gen != NULL && status.held, "node",
+        it->renewer != NULL && status.held ? decimal((int64_t)status.node) : json_null(),
         "window_ms", window_ms < 0 ? json_null() : json_integer(window_ms), "lead_ns",
         gen != NULL && status.held && it->scheme->tick_ns != 0 ? decimal(status.lead_ns)
                                                                : json_null(),
@@ -66,27 +66,27 @@ static json_t *generator_object(const generator *it) {
 }
 
 static json_t *segment_object(const segment *it) {
-    firn_range *range = atomic_load_explicit(&it->range, memory_order_acquire);
+    firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
     firn_error error = {0, ""};
     int64_t last = segment_last(it);
     int trouble = segment_trouble(it, &error);
     return json_pack(
         "{s:o, s:b, s:b, s:I, s:o, s:o, s:I, s:o?}", "name", json_foreign(it->name), "configured",
         it->configured, "open", range != NULL, "increment", (json_int_t)it->increment, "left",
-        range != NULL ? decimal(firn_range_left(range)) : json_null(), "last",
+        range != NULL ? decimal(firn_segment_left(range)) : json_null(), "last",
         last != INT64_MIN ? decimal(last) : json_null(), "issued", (json_int_t)segment_issued(it),
         "trouble", trouble != FIRN_OK ? json_foreign(error.text) : NULL);
 }
 
 /* ---- stores and workers ---------------------------------------------------------------------- */
 
-static json_t *keeper_object(const keeper_state *it) {
+static json_t *renewer_object(const renewer_state *it) {
     return json_pack(
         "{s:o, s:b, s:o?, s:o?, s:I, s:I, s:I, s:I, s:i}", "store", json_foreign(it->url), "usable",
         it->usable, "trouble", it->trouble[0] != '\0' ? json_foreign(it->trouble) : NULL, "caution",
         it->caution[0] != '\0' ? json_foreign(it->caution) : NULL, "calls", (json_int_t)it->calls,
         "failures", (json_int_t)it->failures, "beat_ms", (json_int_t)it->beat_ms, "busy_ms",
-        (json_int_t)it->busy_ms, "errands", it->errands);
+        (json_int_t)it->busy_ms, "tasks", it->tasks);
 }
 
 /* Counters of all workers together. */
@@ -183,11 +183,11 @@ static json_t *segments_array(size_t most) {
     return array;
 }
 
-static json_t *keepers_array(void) {
+static json_t *renewers_array(void) {
     json_t *array = json_array();
-    keeper_state state;
-    for (size_t i = 0; keeper_look(i, &state) && array != NULL; i++) {
-        array = with(array, keeper_object(&state));
+    renewer_state state;
+    for (size_t i = 0; renewer_look(i, &state) && array != NULL; i++) {
+        array = with(array, renewer_object(&state));
     }
     return array;
 }
@@ -205,7 +205,7 @@ int answer_status(const request *it, reply *out, firn_error *error) {
                           "uptime_s", (json_int_t)server_uptime_s(), "ready", ready, "why",
                           why[0] != '\0' ? json_foreign(why) : NULL, "generators",
                           generators_array(), "segments", segments_array(SEGMENTS_TOLD), "stores",
-                          keepers_array(), "totals", totals_object());
+                          renewers_array(), "totals", totals_object());
     return out->json != NULL ? FIRN_OK
                              : set_error(error, FIRN_EMEMORY, "out of memory for the status");
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 enum {
-    SHARE = 4,         /* strangers have one in so many of connections_most */
+    SHARE = 4,         /* strangers have one in so many of max_connections */
     ADDRESS_SHARE = 4, /* and an address one in so many of these */
     ADDRESS_LEAST = 8, /* but so many at least */
     LOOKS = 1000       /* strangers that are looked at to find one of an address */
@@ -83,7 +83,7 @@ static stranger *oldest_of(crowd *it, const stranger *one) {
 /* Threads count together and close only what is their own, so with few connections there may be one
  * more for each thread. */
 stranger *crowd_enter(crowd *it, stranger *one) {
-    int64_t most = settings_now()->connections_most / SHARE, of_address = most / ADDRESS_SHARE;
+    int64_t most = settings_now()->max_connections / SHARE, of_address = most / ADDRESS_SHARE;
     of_address = of_address < ADDRESS_LEAST ? ADDRESS_LEAST : of_address;
     one->is_in = true;
     chain_add(&it->all, &one->place);

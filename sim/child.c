@@ -10,7 +10,7 @@ typedef struct question {
     enum { RESERVE, GIVE_BACK, LIST } verb;
     int from; /* index of the maker */
     bool any; /* LIST: of every namespace */
-    char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], key[FIRN_KEY_SIZE];
+    char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], key[FIRN_KEY_SIZE];
     firn_request request;
     firn_mark mine;
     int64_t high;
@@ -22,7 +22,7 @@ typedef struct answer {
     bool more;
     int64_t first;
     firn_mark mark;
-    char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], key[FIRN_KEY_SIZE];
+    char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], key[FIRN_KEY_SIZE];
 } answer;
 
 static int ends[2]; /* the parent's, the child's */
@@ -55,7 +55,7 @@ static answer ask(const question *what) {
 int child_reserve(const maker *from, const firn_request *request, int64_t *first, firn_mark *held) {
     question what = {.verb = RESERVE, .from = (int)(from - sim.makers), .request = *request};
     snprintf(what.ns, sizeof what.ns, "%s", request->ns);
-    snprintf(what.row, sizeof what.row, "%s", request->row);
+    snprintf(what.layout, sizeof what.layout, "%s", request->layout);
     snprintf(what.key, sizeof what.key, "%s", request->key);
     answer got = ask(&what);
     *first = got.code == FIRN_OK ? got.first : *first;
@@ -77,7 +77,7 @@ int child_list(const maker *from, const char *ns, firn_visit *visit, void *conte
     snprintf(what.ns, sizeof what.ns, "%s", ns != NULL ? ns : "");
     int code = FIRN_OK;
     for (answer got = ask(&what); got.more; got = hear_answer()) {
-        firn_holding holding = {got.ns, got.row, got.key, "", got.mark};
+        firn_holding holding = {got.ns, got.layout, got.key, "", got.mark};
         code = code == FIRN_OK ? visit(context, &holding) : code;
     }
     return code;
@@ -89,7 +89,7 @@ static int tell_mark(void *context, const firn_holding *holding) {
     answer told = {.more = true, .mark = holding->mark};
     (void)context;
     snprintf(told.ns, sizeof told.ns, "%s", holding->ns);
-    snprintf(told.row, sizeof told.row, "%s", holding->row);
+    snprintf(told.layout, sizeof told.layout, "%s", holding->layout);
     snprintf(told.key, sizeof told.key, "%s", holding->key);
     return send(ends[0], &told, sizeof told, 0) == (ssize_t)sizeof told ? FIRN_OK : FIRN_ESTORE;
 }
@@ -101,7 +101,7 @@ void child_serve(void) {
         answer told = {.code = FIRN_OK};
         maker *from = &sim.makers[what.from];
         what.request.ns = what.ns;
-        what.request.row = what.row;
+        what.request.layout = what.layout;
         what.request.key = what.key;
         what.request.note = "child";
         switch (what.verb) {

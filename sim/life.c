@@ -192,7 +192,7 @@ static void choose_keys(char text[400], maker *it, const profile *space, const c
     } else if (chance(150)) {
         append(text, 400, " mode=online");
     } else if (space->sequence && chance(200)) {
-        append(text, 400, " order=thread");
+        append(text, 400, " ordering=thread");
         it->strict = false;
         it->thread = true;
     } else if (space->sequence && space->nodes > 0 && !fixed && chance(150)) {
@@ -239,7 +239,7 @@ static void open_generator(process *owner, maker *it) {
         code = firn_open_with(&gen, &config, &error);
         note("g%d: open %s %s: %s %s", (int)(it - sim.makers), config.scheme, keys,
              firn_errname(code), code == FIRN_OK ? "" : error.text);
-        if (code == FIRN_EUSAGE || code == FIRN_ERANGE || code == FIRN_EROW) {
+        if (code == FIRN_EUSAGE || code == FIRN_ERANGE || code == FIRN_ENAMESPACE) {
             failed("the plan is wrong: %s %s: %s", config.scheme, keys, error.text);
         }
         if (code != FIRN_OK) {
@@ -264,9 +264,9 @@ static void open_range(const process *owner, maker *it) {
     }
     snprintf(it->ns, sizeof it->ns, "integer orders");
     it->last_integer = -1;
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     firn_error error;
-    if (firn_range_open(&range, "orders", keys, it->link, &owner->clock, &error) != FIRN_OK) {
+    if (firn_segment_open(&range, "orders", keys, it->link, &owner->clock, &error) != FIRN_OK) {
         failed("the plan is wrong: %s: %s", keys, error.text);
     }
     note("g%d: range %s", (int)(it - sim.makers), keys);
@@ -390,7 +390,7 @@ static void advance(maker *it) {
         return; /* under way while the store is restored, it would be taken for the cure */
     }
     least = sim.back ? judge_end_of(it) : least; /* as the manual asks of whoever advances then */
-    int code = firn_range_advance(it->range, least, &next, &error);
+    int code = firn_segment_advance(it->range, least, &next, &error);
     told(it, code, &error);
     if (code == FIRN_OK) {
         judge_advanced(it, least, next);
@@ -406,17 +406,17 @@ static void take_integers(maker *it) {
     if (block) {
         count = 1 + (int64_t)draw(5);
         before = -1; /* a block has no place in the order of the others */
-        code = firn_range_block(it->range, count, &value, &error);
+        code = firn_segment_block(it->range, count, &value, &error);
     } else if (chance(200)) {
-        code = firn_range_take(it->range, 1 + (int64_t)draw(6), &value, &count, NULL, &error);
+        code = firn_segment_take(it->range, 1 + (int64_t)draw(6), &value, &count, NULL, &error);
     } else if (chance(200)) {
         count = 1 + (int64_t)draw(6);
-        code = firn_range_exact(it->range, count, chance(700), &value, NULL, &error);
+        code = firn_segment_exact(it->range, count, chance(700), &value, NULL, &error);
     } else if (chance(40)) {
         advance(it);
         return;
     } else {
-        code = firn_range_next(it->range, &value, &error);
+        code = firn_segment_next(it->range, &value, &error);
     }
     told(it, code, &error);
     if (code == FIRN_OK) {
@@ -432,7 +432,7 @@ static void step(maker *it) {
     int64_t wait_ms = 0;
     firn_error error = {0};
     sim.fiber->calls_in_call = 0;
-    int code = it->range != NULL ? firn_range_step(it->range, &wait_ms, &error)
+    int code = it->range != NULL ? firn_segment_step(it->range, &wait_ms, &error)
                                  : firn_gen_step(it->gen, &wait_ms, &error);
     told(it, code, &error);
 }
@@ -473,7 +473,8 @@ static void live_as_child(process *me, child_log *log) {
             child_issue(log, it, chance(300));
         } else if (it != NULL && it->range != NULL) {
             int64_t value;
-            if (firn_range_next(it->range, &value, NULL) == FIRN_OK && log->count < CHILD_ISSUES) {
+            if (firn_segment_next(it->range, &value, NULL) == FIRN_OK &&
+                log->count < CHILD_ISSUES) {
                 log->issued[log->count].maker = it;
                 log->issued[log->count].integer = true;
                 log->issued[log->count++].id.low = (uint64_t)value;
@@ -569,11 +570,11 @@ static void close_all(process *me) {
             continue;
         }
         firn_gen *gen = it->gen;
-        firn_range *range = it->range;
+        firn_segment *range = it->range;
         sim.fiber->calls_in_call = 0;
         note("g%d: close", (int)(it - sim.makers));
         firn_close(gen, NULL);
-        firn_range_close(range, NULL);
+        firn_segment_close(range, NULL);
         it->gen = NULL;
         it->range = NULL;
         sim.counts.closed++;

@@ -69,12 +69,12 @@ typedef struct maker {
     bool used, dead;
     int process;
     firn_gen *gen;
-    firn_range *range;
+    firn_segment *range;
     firn_store *link; /* its own way to the store; self is this maker */
     char ns[FIRN_NS_SIZE];
     const char *canonical; /* IDs of two schemes are compared as this one's; NULL: as they are */
-    bool strict;           /* order=strict and one node */
-    bool thread;           /* order=thread */
+    bool strict;           /* ordering=strict and one node */
+    bool thread;           /* ordering=thread */
     int64_t opened;        /* world.now */
     unsigned space;        /* which of the two that the run has */
     unsigned leaves;
@@ -134,7 +134,7 @@ void fibers_make(void);       /* once a program */
 typedef struct letter {
     bool used, give_back;
     maker *from;
-    char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], key[FIRN_KEY_SIZE];
+    char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], key[FIRN_KEY_SIZE];
     firn_request request;
     firn_mark mine;
     int64_t high;

@@ -24,7 +24,7 @@ static unsigned floor_count;
 
 static int copy_mark(void *context, const firn_holding *holding) {
     firn_request request = {.ns = holding->ns,
-                            .row = holding->row,
+                            .layout = holding->layout,
                             .key = holding->key,
                             .count = holding->mark.high > 0 ? holding->mark.high : 1,
                             .grant = holding->mark.grant != 0 ? holding->mark.grant : 1,
@@ -143,11 +143,11 @@ static void keep_request(maker *from, const firn_request *request) {
     letter *it = free_letter();
     it->from = from;
     snprintf(it->ns, sizeof it->ns, "%s", request->ns);
-    snprintf(it->row, sizeof it->row, "%s", request->row);
+    snprintf(it->layout, sizeof it->layout, "%s", request->layout);
     snprintf(it->key, sizeof it->key, "%s", request->key);
     it->request = *request;
     it->request.ns = it->ns;
-    it->request.row = it->row;
+    it->request.layout = it->layout;
     it->request.key = it->key;
     it->request.note = "late";
 }

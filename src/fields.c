@@ -117,10 +117,10 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
             error, FIRN_ETEXT, "%s=%.60s is not a number: write decimal or 0x hex%s", name, value,
             scheme->slices[i].role == FIRN_ROLE_ADDRESS ? ", or aa:bb:cc:dd:ee:ff" : "");
     }
-    if (firn__above(parsed, firn_scheme_most(scheme, (uint32_t)i))) {
+    if (firn__above(parsed, firn_scheme_max(scheme, (uint32_t)i))) {
         char most[FIRN_VALUE_SIZE];
         firn_fields top = {0, {{0, 0}}};
-        firn__fields_put(&top, (uint32_t)i, firn_scheme_most(scheme, (uint32_t)i));
+        firn__fields_put(&top, (uint32_t)i, firn_scheme_max(scheme, (uint32_t)i));
         return firn__fail(
             error, FIRN_ERANGE, "%s %.60s does not fit the %" PRIu32 " bits of %s: at most %s",
             name, value, width, scheme->name, firn_fields_get(most, &top, scheme, (uint32_t)i));

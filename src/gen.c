@@ -4,9 +4,9 @@
  * window.c. */
 #include "gen.h"
 
+#include "bug.h"
 #include "entropy.h"
 #include "error.h"
-#include "plant.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -19,10 +19,10 @@
 #define COLD static __attribute__((noinline, cold))
 
 #define TRIES     64                /* rounds of one call: each follows a change by somebody else */
-#define BLOCK     64                /* slots a thread leases at once under order=thread */
+#define BLOCK     64                /* slots a thread leases at once under ordering=thread */
 #define COARSE_NS INT64_C(20000000) /* the coarse clock is never older than this */
 #define NAP_NS    INT64_C(1000000)  /* one sleep of full=wait and back=wait */
-#define STEP_MS   100 /* a keeper looks at least so often: the clock may have stepped */
+#define STEP_MS   100 /* a renewer looks at least so often: the clock may have stepped */
 
 static FIRN_TLS firn__seen seen_here[FIRN__SEEN];
 
@@ -274,7 +274,7 @@ HOT bool take_fast(const firn_gen *gen, firn__permit *permit, uint64_t tick, int
                 gen->start != FIRN_START_ZERO, out, &want, NULL) == GRAB_DONE;
 }
 
-/* order=thread: from the block this thread has leased, or a new one. A block of a permit that
+/* ordering=thread: from the block this thread has leased, or a new one. A block of a permit that
  * was closed is dropped: its slots count as issued. */
 HOT bool take_block(const firn_gen *gen, firn__permit *permit, firn__seen *seen, taken *out) {
     if (permit == NULL) {
@@ -309,15 +309,15 @@ int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
                       gen->scheme.name, gen->keys.max_lead_ms);
 }
 
-/* The keeper's lock. Whoever holds it may be asking the store, so that who leaves the store to a
- * keeper of the caller's (`patient` false) does not wait for it. */
-static int lock_keeper(firn_gen *gen, bool patient, firn_error *error) {
+/* The renewer's lock. Whoever holds it may be asking the store, so that who leaves the store to a
+ * renewer of the caller's (`patient` false) does not wait for it. */
+static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
     if (patient) {
-        pthread_mutex_lock(&gen->live->keeper);
-    } else if (pthread_mutex_trylock(&gen->live->keeper) != 0) {
-        return firn__fail(error, FIRN_EWINDOW,
-                          "the clock of %s stepped back while its keeper asks the store: try again",
-                          gen->ns);
+        pthread_mutex_lock(&gen->live->renewal);
+    } else if (pthread_mutex_trylock(&gen->live->renewal) != 0) {
+        return firn__fail(
+            error, FIRN_EWINDOW,
+            "the clock of %s stepped back while its renewer asks the store: try again", gen->ns);
     }
     return FIRN_OK;
 }
@@ -329,7 +329,7 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     if (policy == FIRN__BACK_AUTO) {
         policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
     }
-    int code = lock_keeper(gen, patient, error);
+    int code = lock_renewal(gen, patient, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -358,7 +358,7 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
         }
     }
     atomic_store(&live->handled, steps); /* only now: the old permits are closed */
-    pthread_mutex_unlock(&live->keeper);
+    pthread_mutex_unlock(&live->renewal);
     return FIRN_OK;
 }
 
@@ -369,7 +369,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
         return FIRN_OK;
     }
     if (tick + gen->back_ticks + 1 >= until) {
-        int code = lock_keeper(gen, patient, error);
+        int code = lock_renewal(gen, patient, error);
         if (code != FIRN_OK) {
             return code;
         }
@@ -380,7 +380,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
                 }
             }
         }
-        pthread_mutex_unlock(&gen->live->keeper);
+        pthread_mutex_unlock(&gen->live->renewal);
         return FIRN_OK;
     }
     return firn__fail(error, FIRN_ECLOCK,
@@ -399,9 +399,9 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     if (atomic_load(&live->serial) != 0) {
         return FIRN_OK;
     }
-    pthread_mutex_lock(&live->keeper); /* wiped too, so nobody holds it */
+    pthread_mutex_lock(&live->renewal); /* wiped too, so nobody holds it */
     if (atomic_load(&live->serial) == 0) {
-        if (gen->reserved && gen->fixed && FIRN_PLANT != FIRN_PLANT_FIXED) {
+        if (gen->reserved && gen->fixed && FIRN_BUG != FIRN_BUG_FIXED) {
             char node[128];
             code = firn__fail(error, FIRN_EFORKED,
                               "%s stays with the parent process: open a generator in the child, "
@@ -426,7 +426,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
             atomic_store(&live->serial, serial | 1);
         }
     }
-    pthread_mutex_unlock(&live->keeper);
+    pthread_mutex_unlock(&live->renewal);
     return code;
 }
 
@@ -473,26 +473,26 @@ static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
     return get_ready(gen, tick, !gen->stepped || !gen->reserved, error);
 }
 
-/* Is permit k still the one that was seen, and without what is needed? Under live->keeper. */
+/* Is permit k still the one that was seen, and without what is needed? Under live->renewal. */
 static bool is_wanted(const firn_gen *gen, uint32_t k, const firn__need *need) {
     const firn__permit *permit = permit_of(gen, k);
     return permit == need->permit && (permit == NULL || need->end > atomic_load(&permit->end));
 }
 
-/* Asks the keeper for permit k: with `must` the call waits for its turn, else it only tries. */
+/* Asks the renewer for permit k: with `must` the call waits for its turn, else it only tries. */
 static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__live *live = gen->live;
     if (gen->stepped && gen->reserved) {
         return firn__fail(error, FIRN_EWINDOW,
-                          "the window of %s is used up and its keeper has not renewed it yet",
+                          "the window of %s is used up and its renewer has not renewed it yet",
                           gen->ns);
     }
-    if (!need->must && pthread_mutex_trylock(&live->keeper) != 0) {
+    if (!need->must && pthread_mutex_trylock(&live->renewal) != 0) {
         return FIRN_OK;
     }
     uint64_t failures = atomic_load(&live->failures);
     if (need->must) {
-        pthread_mutex_lock(&live->keeper);
+        pthread_mutex_lock(&live->renewal);
     }
     firn_error why = {0, ""};
     int code;
@@ -507,7 +507,7 @@ static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *e
             atomic_fetch_add(&live->failures, 1);
         }
     }
-    pthread_mutex_unlock(&live->keeper);
+    pthread_mutex_unlock(&live->renewal);
     if (code != FIRN_OK && error != NULL) {
         *error = why;
     }
@@ -577,9 +577,9 @@ COLD int take_slow(firn_gen *gen, int64_t n, taken *out, firn_error *error) {
 
 int firn__gen_random(const firn_gen *gen, firn_value *random, firn_error *error) {
     random->high = 0;
-    return gen->random_most == 0
+    return gen->max_random == 0
                ? firn__entropy_bits(gen->entropy, random, gen->random_bits, error)
-               : firn__entropy_below(gen->entropy, &random->low, gen->random_most + 1, error);
+               : firn__entropy_below(gen->entropy, &random->low, gen->max_random + 1, error);
 }
 
 HOT int pack_slot(const firn_gen *gen, const taken *from, int64_t slot, firn_id *id,
@@ -721,9 +721,9 @@ static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
     }
     if (code == FIRN_OK) {
         memset(&permit, 0, sizeof permit);
-        pthread_mutex_lock(&gen->live->keeper);
+        pthread_mutex_lock(&gen->live->renewal);
         code = firn__window_online(gen, tick, (int64_t)n, &permit, error);
-        pthread_mutex_unlock(&gen->live->keeper);
+        pthread_mutex_unlock(&gen->live->renewal);
     }
     if (code != FIRN_OK) {
         return code;
@@ -982,9 +982,9 @@ static int issue_counted(firn_gen *gen, sink to, size_t n, firn_error *error) {
         code = count_all(gen, permit, tick, to, n, &ticks, error);
     }
     if (gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE) { /* holds no window */
-        pthread_mutex_lock(&gen->live->keeper);
+        pthread_mutex_lock(&gen->live->renewal);
         firn__window_retire(gen, 0, true, NULL);
-        pthread_mutex_unlock(&gen->live->keeper);
+        pthread_mutex_unlock(&gen->live->renewal);
     }
     return code == FIRN_EWINDOW ? firn__fail(error, code, "the window of %s is used up", gen->ns)
                                 : code;
@@ -1067,14 +1067,14 @@ COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *error) {
     return code;
 }
 
-/* order=thread, and rows with a start or random bits of their own. */
+/* ordering=thread, and rows with a start or random bits of their own. */
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__seen *seen = seen_of(gen);
     firn__permit *permit = permit_of(gen, window_of(gen)); /* before the time: see recent */
     taken out;
     if (recent(gen, seen) &&
-        (gen->keys.order_ == FIRN__ORDER_STRICT ? take_fast(gen, permit, seen->tick, 1, &out)
-                                                : take_block(gen, permit, seen, &out))) {
+        (gen->keys.ordering_ == FIRN__ORDERING_STRICT ? take_fast(gen, permit, seen->tick, 1, &out)
+                                                      : take_block(gen, permit, seen, &out))) {
         return pack_slot(gen, &out, out.slot, id, error);
     }
     return next_otherwise(gen, id, error);
@@ -1100,7 +1100,7 @@ static inline __attribute__((always_inline)) int next_plain(firn_gen *gen, firn_
     do {
         slot = (int64_t)(cursor & ~FIRN__OPEN);
         slot = now > slot ? now : slot;
-        if ((!(cursor & FIRN__OPEN) && FIRN_PLANT != FIRN_PLANT_CLOSED) || slot >= limit) {
+        if ((!(cursor & FIRN__OPEN) && FIRN_BUG != FIRN_BUG_CLOSED) || slot >= limit) {
             return next_otherwise(gen, id, error);
         }
     } while (!atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
@@ -1152,7 +1152,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
         *wait_ms = code == FIRN_OK ? 1000 : 50;
         return code;
     }
-    pthread_mutex_lock(&gen->live->keeper);
+    pthread_mutex_lock(&gen->live->renewal);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = permit_of(gen, k);
         firn__need need = tick_need(gen, permit, tick, 1);
@@ -1160,7 +1160,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
         code = due ? firn__window_keep(gen, k, &need, error) : FIRN_OK;
         result = code != FIRN_OK ? code : result;
     }
-    pthread_mutex_unlock(&gen->live->keeper);
+    pthread_mutex_unlock(&gen->live->renewal);
     int64_t quarter = (int64_t)(gen->window_ticks * gen->scheme.tick_ns / 1000000 / 4);
     *wait_ms = result != FIRN_OK || quarter < 1 ? 50 : quarter < STEP_MS ? quarter : STEP_MS;
     return result;

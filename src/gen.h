@@ -33,7 +33,7 @@ typedef struct firn__permit {
     uint64_t base_tick;
     firn_id base; /* everything of the ID that does not change: constants and fields */
 
-    /* The keeper's, under live->keeper. */
+    /* The renewer's, under live->renewal. */
     uint64_t node;   /* joined; 0 when there is none */
     int64_t first;   /* the first slot, relative */
     int64_t granted; /* the first slot of the last grant: nothing before it is given back */
@@ -71,7 +71,7 @@ typedef struct firn__live {
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
     _Atomic(firn__permit *) permits[FIRN__NODES];
     firn__watch watch;
-    pthread_mutex_t keeper;
+    pthread_mutex_t renewal;
     firn__arena arena;
     firn__permit *spare; /* taken from it and never published */
     firn__counted counted;
@@ -113,7 +113,7 @@ struct firn_gen {
     uint32_t seen_index;
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
-    uint64_t random_most; /* the greatest that is drawn; 0: whatever the bits hold */
+    uint64_t max_random;  /* the greatest that is drawn; 0: whatever the bits hold */
     uint32_t count_bits;  /* of sequence or counter */
     bool reserved;        /* slots come from the store */
     bool fixed;           /* every bit of the node is given */
@@ -146,7 +146,7 @@ struct firn_gen {
     uint8_t **chunks; /* that permits were taken from */
     size_t chunk_count;
     char ns[FIRN_NS_SIZE];
-    char row[FIRN_ROW_SIZE];
+    char layout[FIRN_LAYOUT_SIZE];
     char note[FIRN_NOTE_SIZE];
     void (*notice)(void *self, const char *text);
     void *notice_self;
@@ -188,9 +188,9 @@ static inline int64_t firn__ms_ticks(const firn_gen *gen, int64_t ms) {
                : (ms * 1000000 + gen->scheme.tick_ns - 1) / gen->scheme.tick_ns;
 }
 
-/* ---- window.c: everything here is called with live->keeper held ------------------------------ */
+/* ---- window.c: everything here is called with live->renewal held ------------------------------ */
 
-/* What an issuer wants of the keeper. */
+/* What an issuer wants of the renewer. */
 typedef struct firn__need {
     const firn__permit *permit; /* that was seen last; NULL: none */
     uint64_t tick;              /* the present */

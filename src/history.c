@@ -2,10 +2,10 @@
 /* Back-dated issue: IDs for instants that are not the present, on nodes that live issue never
  * uses. The namespace's common history node is shared by reserving the slots of each tick; a
  * job's own node counts its ticks in memory. */
+#include "bug.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
-#include "plant.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -63,8 +63,7 @@ static int see_node(void *context, const firn_holding *holding) {
         return FIRN_OK;
     }
     if (search->again && holding->mark.high == search->mark &&
-        (search->grant == 0 || holding->mark.grant == search->grant ||
-         FIRN_PLANT == FIRN_PLANT_JOB)) {
+        (search->grant == 0 || holding->mark.grant == search->grant || FIRN_BUG == FIRN_BUG_JOB)) {
         search->found = true;
         search->node = node.low;
     }
@@ -141,7 +140,7 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
     int code = FIRN_OK;
     snprintf(key, sizeof key, "%" PRIu64, node);
     firn_request request = {.ns = gen->ns,
-                            .row = gen->row,
+                            .layout = gen->layout,
                             .key = key,
                             .count = search->mark,
                             .grant = search->grant,
@@ -265,7 +264,7 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
         int64_t start;
         bool twice = false;
         firn_request request = {.ns = ns,
-                                .row = gen->row,
+                                .layout = gen->layout,
                                 .key = key,
                                 .count = (int64_t)count,
                                 .latest = (int64_t)(capacity - count),
@@ -383,12 +382,12 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
             firn__fail(error, FIRN_EMEMORY, "out of memory for %zu IDs: ask for fewer at once", n);
     }
     if (code == FIRN_OK && n > 0) {
-        pthread_mutex_lock(&gen->live->keeper);
+        pthread_mutex_lock(&gen->live->renewal);
         code = open_history(gen, error);
         if (code == FIRN_OK) {
             code = issue_at(gen, tick, made, n, error);
         }
-        pthread_mutex_unlock(&gen->live->keeper);
+        pthread_mutex_unlock(&gen->live->renewal);
     }
     if (code == FIRN_OK && n > 0) {
         memcpy(ids, made, n * sizeof *ids);

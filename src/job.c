@@ -144,7 +144,7 @@ static void set_capacity(firn_job *job) {
     job->numbers = firn__mask(bits) + 1;
     if (random) {
         int field = firn__scheme_role(&gen->scheme, FIRN_ROLE_RANDOM);
-        job->numbers = firn_scheme_most(&gen->scheme, (uint32_t)field).low + 1; /* 10^6 for one */
+        job->numbers = firn_scheme_max(&gen->scheme, (uint32_t)field).low + 1; /* 10^6 for one */
     }
     job->capacity = job->numbers;
     if (random && !gen->scheme.plus_one) {
@@ -430,7 +430,7 @@ static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
     SHA256Update(&context, numbers, sizeof numbers);
     hash_text(&context, config->name);
     hash_text(&context, gen->ns);
-    hash_text(&context, gen->row);
+    hash_text(&context, gen->layout);
     hash_text(&context, gen->scheme.name); /* uuid1 and uuid6 share a namespace and its row */
     hash_text(&context, config->keys);
     hash_text(&context, config->seed);
@@ -447,7 +447,7 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     firn_mark held = {0, 0};
     snprintf(ns, sizeof ns, "%.*s jobs", FIRN__NS_MOST, gen->ns);
     firn_request request = {
-        .ns = ns, .row = "job", .key = name, .count = 1, .grant = grant, .note = gen->note};
+        .ns = ns, .layout = "job", .key = name, .count = 1, .grant = grant, .note = gen->note};
     firn__window_begin(gen);
     int code = firn__window_reserve(gen, &request, &first, &again, &held, 3, error);
     if (code == FIRN_EBUSY) {

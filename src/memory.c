@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory store: marks in a list of this process, for tests, benchmarks and generators that
  * share nothing. Not its children's: after a fork every verb fails. */
+#include "bug.h"
 #include "error.h"
-#include "plant.h"
 #include "store.h"
 #include "wiped.h"
 
@@ -19,7 +19,7 @@ typedef struct entry {
 
 typedef struct space {
     char ns[FIRN_NS_SIZE];
-    char *row;
+    char *layout;
 } space;
 
 typedef struct memory {
@@ -91,12 +91,12 @@ static size_t find(const memory *store, const char *ns, const char *key, bool *f
 static int check_row(memory *store, const char *ns, const char *row, firn_error *error) {
     for (size_t i = 0; i < store->space_count; i++) {
         if (strcmp(store->spaces[i].ns, ns) == 0) {
-            return strcmp(store->spaces[i].row, row) == 0
+            return strcmp(store->spaces[i].layout, row) == 0
                        ? FIRN_OK
-                       : firn__fail(error, FIRN_EROW,
+                       : firn__fail(error, FIRN_ENAMESPACE,
                                     "namespace %.30s holds the row '%.60s', not '%.60s': take "
                                     "another with ns=NAME",
-                                    ns, store->spaces[i].row, row);
+                                    ns, store->spaces[i].layout, row);
         }
     }
     space *spaces = realloc(store->spaces, (store->space_count + 1) * sizeof *spaces);
@@ -107,7 +107,7 @@ static int check_row(memory *store, const char *ns, const char *row, firn_error 
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a namespace");
     }
     strcpy(spaces[store->space_count].ns, ns);
-    spaces[store->space_count++].row = copy;
+    spaces[store->space_count++].layout = copy;
     return FIRN_OK;
 }
 
@@ -136,7 +136,7 @@ static int memory_reserve(void *self, const firn_request *request, int64_t *firs
     bool found;
     int code = check_alive(store, error);
     if (code == FIRN_OK) {
-        code = check_row(store, request->ns, request->row, error);
+        code = check_row(store, request->ns, request->layout, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -174,7 +174,7 @@ static int memory_give_back(void *self, const char *ns, const char *key, const f
     fail_here(store, "give_back.before");
     size_t at = find(store, ns, key, &found);
     if (!found || store->entries[at].mark.high != mine->high || high > mine->high ||
-        (store->entries[at].mark.grant != mine->grant && FIRN_PLANT != FIRN_PLANT_BYMARK)) {
+        (store->entries[at].mark.grant != mine->grant && FIRN_BUG != FIRN_BUG_BYMARK)) {
         return firn__fail(error, FIRN_EBUSY, "%s of %.60s is no longer at the mark to give back",
                           key, ns);
     }
@@ -194,8 +194,8 @@ static int memory_list(void *self, const char *ns, firn_visit *visit, void *cont
             continue;
         }
         for (size_t j = 0; j < store->space_count; j++) {
-            holding.row =
-                strcmp(store->spaces[j].ns, here->ns) == 0 ? store->spaces[j].row : holding.row;
+            holding.layout = strcmp(store->spaces[j].ns, here->ns) == 0 ? store->spaces[j].layout
+                                                                        : holding.layout;
         }
         code = visit(context, &holding);
     }
@@ -205,7 +205,7 @@ static int memory_list(void *self, const char *ns, firn_visit *visit, void *cont
 static void memory_close(void *self) {
     memory *store = self;
     for (size_t i = 0; i < store->space_count; i++) {
-        free(store->spaces[i].row);
+        free(store->spaces[i].layout);
     }
     firn__wiped_free(store->alive, sizeof *store->alive);
     free(store->spaces);

@@ -244,8 +244,8 @@ static int set_kind(firn_gen *gen, firn_error *error) {
     uint32_t sequence = firn__scheme_role_width(row, FIRN_ROLE_SEQUENCE);
     gen->random_bits = firn__scheme_role_width(row, FIRN_ROLE_RANDOM);
     if (gen->random_bits > 0 && row->form == FIRN_FORM_DATED) {
-        gen->random_most =
-            firn_scheme_most(row, (uint32_t)firn__scheme_role(row, FIRN_ROLE_RANDOM)).low;
+        gen->max_random =
+            firn_scheme_max(row, (uint32_t)firn__scheme_role(row, FIRN_ROLE_RANDOM)).low;
     }
     gen->count_bits = counter + sequence;
     gen->s = sequence;
@@ -366,7 +366,7 @@ static int set_bounds(firn_gen *gen, firn_error *error) {
 static void set_way(firn_gen *gen) {
     bool windows =
         gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
-    bool plain = gen->keys.nodes == 1 && gen->keys.order_ == FIRN__ORDER_STRICT &&
+    bool plain = gen->keys.nodes == 1 && gen->keys.ordering_ == FIRN__ORDERING_STRICT &&
                  gen->start == FIRN_START_ZERO && gen->random_bits == 0 && gen->shuffle.digits == 0;
     /* The short ways do not look whether this is a child: they find zeros there. */
     gen->way = !windows || firn__wiped_watch() ? FIRN__WAY_OTHER
@@ -497,7 +497,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
 
 static int see_key(void *context, const firn_holding *holding) {
     firn__shuffle *found = context;
-    found->digits += firn__shuffle_read(found, holding->row);
+    found->digits += firn__shuffle_read(found, holding->layout);
     return FIRN_OK;
 }
 
@@ -506,14 +506,15 @@ static int see_key(void *context, const firn_holding *holding) {
  * and looks again. */
 int firn__gen_agree(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE], row[FIRN__SHUFFLE_SIZE];
-    int code = gen->shuffle.digits > 0 ? FIRN_EROW : FIRN_OK;
+    int code = gen->shuffle.digits > 0 ? FIRN_ENAMESPACE : FIRN_OK;
     snprintf(ns, sizeof ns, "%.*s key", FIRN__NS_MOST, gen->ns);
-    for (int i = 0; i < 3 && (code == FIRN_EROW || code == FIRN_EBUSY); i++) {
+    for (int i = 0; i < 3 && (code == FIRN_ENAMESPACE || code == FIRN_EBUSY); i++) {
         firn__shuffle key = {{0, 0}, 0};
         firn_mark held = {0, 0};
         int64_t first;
         bool twice = false;
-        firn_request request = {.ns = ns, .row = row, .key = "key", .count = 1, .note = gen->note};
+        firn_request request = {
+            .ns = ns, .layout = row, .key = "key", .count = 1, .note = gen->note};
         code = firn_store_list(gen->store, ns, see_key, &key, error);
         if (code == FIRN_OK && key.digits == 0) {
             code = firn__entropy_fill(gen->entropy, key.key, sizeof key.key, error);
@@ -554,11 +555,11 @@ static void tell_store(const firn_gen *gen, const char *url) {
 static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
     const firn_scheme *home = gen->scheme.ns != NULL ? firn_scheme_find(gen->scheme.ns) : NULL;
     firn_scheme shared = gen->scheme;
-    if (home != NULL && gen->scheme.row >= 0) {
+    if (home != NULL && gen->scheme.packer >= 0) {
         shared = *home;
         shared.epoch = gen->scheme.epoch;
     }
-    firn_scheme_row(gen->row, &shared);
+    firn_scheme_layout(gen->layout, &shared);
     firn__scheme_ns(gen->ns, firn_gen_scheme(gen));
     if (gen->keys.ns != NULL) {
         size_t length = strlen(gen->keys.ns);
@@ -636,10 +637,10 @@ static int first_window(firn_gen *gen, firn_error *error) {
         return code;
     }
     for (;;) {
-        pthread_mutex_lock(&gen->live->keeper);
+        pthread_mutex_lock(&gen->live->renewal);
         firn__need need = {NULL, tick, atomic_load(&gen->live->watch.stepped), 1, 1, true};
         code = firn__window_keep(gen, 0, &need, error);
-        pthread_mutex_unlock(&gen->live->keeper);
+        pthread_mutex_unlock(&gen->live->renewal);
         if (code != FIRN_EBUSY || gen->live->busy_ms > left || left <= 0 ||
             firn__window_spent_ms(gen) >= gen->keys.max_wait_ms) {
             return code;
@@ -740,12 +741,12 @@ int firn_close(firn_gen *gen, firn_error *error) {
     }
     firn__wiped_look();
     if (atomic_load(&gen->live->serial) != 0) { /* else a forked child: nothing here is its own */
-        pthread_mutex_lock(&gen->live->keeper);
+        pthread_mutex_lock(&gen->live->renewal);
         for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
             int one = firn__window_retire(gen, k, true, error);
             code = one != FIRN_OK ? one : code;
         }
-        pthread_mutex_unlock(&gen->live->keeper);
+        pthread_mutex_unlock(&gen->live->renewal);
     }
     firn__gen_dispose(gen);
     return code;

@@ -251,7 +251,7 @@ static int bind_series(const firn_order *order, const char *series, firn_store *
         snprintf(key, sizeof key, "key %d", (int)order->key_id);
     }
     firn_request request = {.ns = ns,
-                            .row = row,
+                            .layout = row,
                             .key = key,
                             .count = 1,
                             .grant = order->mark,
@@ -263,15 +263,15 @@ static int bind_series(const firn_order *order, const char *series, firn_store *
         return FIRN_OK;
     }
     if (code == FIRN_EBUSY) {
-        return firn__fail(error, FIRN_EROW,
+        return firn__fail(error, FIRN_ENAMESPACE,
                           "series %.40s had another key%s%s before, and numbers of two keys can be "
                           "alike: give that key, or %s",
                           series, order->key_id >= 0 ? " of id " : "",
                           order->key_id >= 0 ? key + 4 : "",
                           order->key_id >= 0 ? "another key_id" : "another series with key_id");
     }
-    if (code == FIRN_EROW) {
-        return firn__fail(error, FIRN_EROW,
+    if (code == FIRN_ENAMESPACE) {
+        return firn__fail(error, FIRN_ENAMESPACE,
                           "series %.40s was begun with other digits, check or without key_id: give "
                           "the same, or another series",
                           series);
@@ -279,7 +279,7 @@ static int bind_series(const firn_order *order, const char *series, firn_store *
     return code;
 }
 
-int firn_order_series(const firn_order *order, firn_range **range, const char *series,
+int firn_order_series(const firn_order *order, firn_segment **range, const char *series,
                       int64_t start, firn_store *store, firn_error *error) {
     char keys[96];
     uint64_t most = most_of(order), end = FIRN_SLOT_MAX - 1;
@@ -290,5 +290,5 @@ int firn_order_series(const firn_order *order, firn_range **range, const char *s
     snprintf(keys, sizeof keys, "kind=serial start=%" PRId64 " end=%" PRIu64, start,
              most < end ? most : end);
     int code = bind_series(order, series, store, error);
-    return code == FIRN_OK ? firn_range_open(range, series, keys, store, NULL, error) : code;
+    return code == FIRN_OK ? firn_segment_open(range, series, keys, store, NULL, error) : code;
 }

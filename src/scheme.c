@@ -78,7 +78,7 @@ enum {
      .epoch = epoch_,                                                                              \
      .slice_count = SLICES_##id,                                                                   \
      .slices = {slices_},                                                                          \
-     .row = ROW_##id,                                                                              \
+     .packer = ROW_##id,                                                                           \
      __VA_ARGS__},
 static const firn_scheme rows[ROW_COUNT] = {
 #include "schemes.def"
@@ -139,7 +139,7 @@ static firn__packer *const packers[ROW_COUNT] = {
      .slice_count = 2,                                                                             \
      .slices = {{"time", FIRN_ROLE_TIME, FIRN__DATED_TIME, 0, 0, 0},                               \
                 {"random", FIRN_ROLE_RANDOM, width, 0, 0, 0}},                                     \
-     .row = -1,                                                                                    \
+     .packer = -1,                                                                                 \
      TIME_RANDOM},
 static const firn_scheme digits_rows[FIRN__DATED_DIGITS] = {
     DIGITS(4) DIGITS(7) DIGITS(10) DIGITS(14) DIGITS(17) DIGITS(20) DIGITS(24) DIGITS(27) DIGITS(30)
@@ -188,7 +188,7 @@ uint32_t firn_scheme_width(const firn_scheme *scheme, uint32_t i) {
     return width;
 }
 
-firn_value firn_scheme_most(const firn_scheme *scheme, uint32_t i) {
+firn_value firn_scheme_max(const firn_scheme *scheme, uint32_t i) {
     int role = scheme->slices[i].role;
     if (scheme->form == FIRN_FORM_DATED && role == FIRN_ROLE_TIME) {
         return (firn_value){FIRN__DATED_END - 1, 0};
@@ -304,13 +304,13 @@ static void pack_walking(firn_id *id, const firn_scheme *scheme, const firn__dra
 }
 
 firn__packer *firn__scheme_packer(const firn_scheme *scheme) {
-    return scheme->row >= 0 ? packers[scheme->row] : pack_walking;
+    return scheme->packer >= 0 ? packers[scheme->packer] : pack_walking;
 }
 
 int firn__refuse_above(const firn_scheme *scheme, uint32_t i, firn_error *error) {
     char most[FIRN_VALUE_SIZE];
     firn_fields top = {0, {{0, 0}}};
-    firn__fields_put(&top, i, firn_scheme_most(scheme, i));
+    firn__fields_put(&top, i, firn_scheme_max(scheme, i));
     return firn__fail(error, FIRN_ERANGE, "%s does not fit the %" PRIu32 " bits of %s: at most %s",
                       scheme->slices[i].name, firn_scheme_width(scheme, i), scheme->name,
                       firn_fields_get(most, &top, scheme, i));
@@ -327,7 +327,7 @@ int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
             return firn__fail(error, FIRN_EUSAGE, "%s needs %s: give %s=VALUE", scheme->name,
                               slice->name, slice->name);
         }
-        if (firn__above(fields->value[i], firn_scheme_most(scheme, i))) {
+        if (firn__above(fields->value[i], firn_scheme_max(scheme, i))) {
             return firn__refuse_above(scheme, i, error);
         }
     }
@@ -368,12 +368,12 @@ int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *i
         out.given |= UINT32_C(1) << first;
     }
     for (uint32_t i = 0; scheme->form == FIRN_FORM_DATED && i < scheme->slice_count; i++) {
-        if (firn__above(out.value[i], firn_scheme_most(scheme, i))) {
+        if (firn__above(out.value[i], firn_scheme_max(scheme, i))) {
             return firn__fail(error, FIRN_EMISMATCH,
                               "%s is %" PRIu64 ", %s has at most %" PRIu64
                               " there: name another scheme",
                               scheme->slices[i].name, out.value[i].low, scheme->name,
-                              firn_scheme_most(scheme, i).low);
+                              firn_scheme_max(scheme, i).low);
         }
     }
     *fields = out;
@@ -555,14 +555,14 @@ static int pin_leading(firn_fields *least, firn_fields *greatest, const firn_sch
                               slice->name, scheme->name);
         }
         firn__fields_put(least, i, given ? pinned->value[i] : (firn_value){0, 0});
-        firn__fields_put(greatest, i, given ? pinned->value[i] : firn_scheme_most(scheme, i));
+        firn__fields_put(greatest, i, given ? pinned->value[i] : firn_scheme_max(scheme, i));
     }
     return FIRN_OK;
 }
 
-int firn_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
-                const firn_fields *pinned, const firn_time *from, const firn_time *to,
-                firn_error *error) {
+int firn_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
+               const firn_fields *pinned, const firn_time *from, const firn_time *to,
+               firn_error *error) {
     firn_fields low = {0, {{0, 0}}}, high = {0, {{0, 0}}};
     uint64_t first, end, layout_end = firn__scheme_tick_end(scheme, true);
     int time = leading_time(scheme);

@@ -40,7 +40,7 @@ bool firn__scheme_times_fit(const firn_scheme *scheme);
 char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme);
 /* time-random with 1..18 digits; as long as the library. */
 const firn_scheme *firn__scheme_digits(uint32_t digits);
-/* Is a field's value above what firn_scheme_most allows? */
+/* Is a field's value above what firn_scheme_max allows? */
 bool firn__above(firn_value value, firn_value most);
 /* FIRN_ERANGE: the value given for slice i is. */
 int firn__refuse_above(const firn_scheme *scheme, uint32_t i, firn_error *error);

@@ -218,9 +218,10 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
     if (code != FIRN_OK) {
         return code;
     }
-    if (request->row == NULL || request->row[0] == '\0' || strlen(request->row) >= FIRN_ROW_SIZE) {
+    if (request->layout == NULL || request->layout[0] == '\0' ||
+        strlen(request->layout) >= FIRN_LAYOUT_SIZE) {
         return firn__fail(error, FIRN_ERANGE, "a namespace's row has 1..%d characters",
-                          FIRN_ROW_SIZE - 1);
+                          FIRN_LAYOUT_SIZE - 1);
     }
     if (request->earliest < 0 || request->latest < request->earliest || request->count < 1 ||
         request->latest > FIRN_SLOT_MAX || request->count > FIRN_SLOT_MAX - request->latest) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores, for the inside of the library: what the keeper asks of a handle beyond the public
+/* Stores, for the inside of the library: what the renewer asks of a handle beyond the public
  * verbs. */
 #ifndef FIRN_STORE_H
 #define FIRN_STORE_H

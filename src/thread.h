@@ -17,7 +17,7 @@
 #define FIRN__SEEN 4 /* generators a thread remembers; one more only costs it a clock reading */
 
 /* The last exact reading of a generator's clock in this thread, and the block leased under
- * order=thread. */
+ * ordering=thread. */
 typedef struct firn__seen {
     uint64_t serial;  /* of the generator; 0: empty */
     uint64_t counter; /* the cycle counter, read before the clock */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The keeper of permits: claims nodes, renews windows, retires permits and gives their rest
- * back, all by the one verb reserve. Runs under live->keeper in a thread of the caller's; never
+/* The renewer of permits: claims nodes, renews windows, retires permits and gives their rest
+ * back, all by the one verb reserve. Runs under live->renewal in a thread of the caller's; never
  * sleeps but between two sendings of one request. */
+#include "bug.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
-#include "plant.h"
 #include "store.h"
 #include "thread.h"
 #include "wiped.h"
@@ -132,7 +132,7 @@ static int64_t slots_of(const firn_gen *gen, uint64_t ticks) {
 /* Where issue may begin on an engine that has gone back: later than anything that it forgot. */
 static int64_t guard_of(const firn_gen *gen, uint64_t tick) {
     uint64_t safe = tick + (uint64_t)firn__ms_ticks(gen, GUARD_MS) + 1;
-    safe = FIRN_PLANT == FIRN_PLANT_GUARD ? tick : safe;
+    safe = FIRN_BUG == FIRN_BUG_GUARD ? tick : safe;
     return safe < (uint64_t)gen->mark_end >> gen->s ? slots_of(gen, safe) : gen->mark_end;
 }
 
@@ -216,9 +216,8 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         return FIRN_OK;
     }
     /* One atomic step closes the cursor and tells where issuing stopped. */
-    uint64_t cursor = FIRN_PLANT == FIRN_PLANT_CURSOR
-                          ? atomic_load(&permit->cursor)
-                          : atomic_fetch_and(&permit->cursor, ~FIRN__OPEN);
+    uint64_t cursor = FIRN_BUG == FIRN_BUG_CURSOR ? atomic_load(&permit->cursor)
+                                                  : atomic_fetch_and(&permit->cursor, ~FIRN__OPEN);
     int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = atomic_load(&permit->end);
     if (next > permit->first) {
         uint64_t last = permit->base_tick + ((uint64_t)(next - 1) >> gen->s);
@@ -229,8 +228,7 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     /* Nothing before the last grant is given back: the network may repeat an earlier request of
      * ours, and then a give back below it would meet a mark and a grant that look like ours
      * again. No request is under way behind the back of an embedded store. */
-    bool all =
-        (permit->reserved && firn__store_embedded(gen->store)) || FIRN_PLANT == FIRN_PLANT_BELOW;
+    bool all = (permit->reserved && firn__store_embedded(gen->store)) || FIRN_BUG == FIRN_BUG_BELOW;
     int64_t back_to = next > permit->granted || all ? next : permit->granted;
     if (give_back && mine && back_to < end) {
         int64_t base = slots_of(gen, permit->base_tick);
@@ -240,7 +238,7 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + back_to, error);
         count_one_more(&live->give_backs);
     }
-    if (FIRN_PLANT != FIRN_PLANT_CURSOR) {
+    if (FIRN_BUG != FIRN_BUG_CURSOR) {
         atomic_store_explicit(&live->permits[k], NULL, memory_order_release);
         free_page(permit);
     }
@@ -249,7 +247,7 @@ int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
 
 void firn__window_leave(firn_gen *gen) {
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-        /* with a keeper of the caller's, firn_next stays away from the store: the rest is then
+        /* with a renewer of the caller's, firn_next stays away from the store: the rest is then
          * lost */
         firn__window_retire(gen, k, !gen->stepped, NULL);
         gen->live->has_node[k] = false;
@@ -282,7 +280,7 @@ int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, b
     for (int i = 0; i < tries && code == FIRN_EUNKNOWN && (i == 0 || !is_late(gen)); i++) {
         *twice = again;
         code = firn_store_reserve(gen->store, request, first, held, error);
-        bool own = held->grant == request->grant || FIRN_PLANT == FIRN_PLANT_ADOPT;
+        bool own = held->grant == request->grant || FIRN_BUG == FIRN_BUG_ADOPT;
         if (code == FIRN_EBUSY && own && again) {
             *first = held->high - request->count; /* the first sending did arrive */
             code = FIRN_OK;
@@ -354,7 +352,7 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
     firn_mark held = {0, 0};
     bool twice = permit->pending_grant != 0;
     firn_request request = {.ns = gen->ns,
-                            .row = gen->row,
+                            .layout = gen->layout,
                             .key = key,
                             .count = permit->pending_count,
                             .earliest = base + end,
@@ -543,7 +541,7 @@ static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, f
         last = wish->tick + gen->lead_ticks;
     }
     firn_request request = {.ns = gen->ns,
-                            .row = gen->row,
+                            .layout = gen->layout,
                             .key = key,
                             .count = wish->count,
                             .earliest = earliest,

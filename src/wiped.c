@@ -7,8 +7,8 @@
  * nothing of what is kept in it. */
 #include "wiped.h"
 
+#include "bug.h"
 #include "error.h"
-#include "plant.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ static void take_over(pid_t me) {
 /* Runs in each child of fork(), but not of _Fork and clone. */
 static void in_child(void) {
     _Atomic char *alive = atomic_load(&canary);
-    if (FIRN_PLANT == FIRN_PLANT_NOFORK || alive == NULL || atomic_load(alive) == 0) {
+    if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL || atomic_load(alive) == 0) {
         return;
     }
     atomic_store(&watch, true); /* whatever the kernel said, it did not wipe */
@@ -130,7 +130,7 @@ static void begin(void) {
     if (page != MAP_FAILED && !wipes) {
         munmap((void *)page, size);
     }
-    atomic_store(&watch, !wipes && FIRN_PLANT != FIRN_PLANT_NOFORK);
+    atomic_store(&watch, !wipes && FIRN_BUG != FIRN_BUG_NOFORK);
     atomic_store(&owner, getpid());
     if (!wipes) {
         page = map_zeros(NULL, size);
@@ -159,7 +159,7 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
         *code = firn__fail(error, FIRN_EMEMORY, "out of memory: %zu bytes are not available", size);
         return NULL;
     }
-    if (!watched && FIRN_PLANT != FIRN_PLANT_NOFORK && madvise(page, whole, MADV_WIPEONFORK) != 0) {
+    if (!watched && FIRN_BUG != FIRN_BUG_NOFORK && madvise(page, whole, MADV_WIPEONFORK) != 0) {
         firn__wiped_free(page, size);
         *code = firn__fail(error, FIRN_ESYSTEM,
                            "the kernel refuses to wipe %zu bytes on fork: raise vm.max_map_count",

@@ -21,7 +21,7 @@ same "ascending ones too" \
 same "an ascending stream is fine" "ids 3 duplicates 0 descents 0" "$(seq 1 3 | "$FIRN" check -)"
 printf '1\n5\n3\n' >hand
 same "a descent is no failure" "0 ids 3 duplicates 0 descents 1" "$("$FIRN" check hand >out; echo $?) $(cat out)"
-same "but with --order it is" "1 ids 3 duplicates 0 descents 1" "$("$FIRN" check --order hand >out; echo $?) $(cat out)"
+same "but with --order it is" "1 ids 3 duplicates 0 descents 1" "$("$FIRN" check --sorted hand >out; echo $?) $(cat out)"
 : >empty
 says "nothing is no duplicate" "ids 0 duplicates 0 descents 0" check empty
 seq 1 30 >hand
@@ -64,7 +64,7 @@ says "with --from" "ids 2 duplicates 0 descents 0" check --from hex pair
 "$FIRN" pack snowflake tick=1 datacenter=0 worker=1 sequence=1 >pair
 echo 9223372036854775808 >>pair
 refuses "with --scheme its constants are looked at" 1 "line 2: '9223372036854775808'" check --scheme snowflake pair
-refuses "an order by value says nothing of IDs that do not sort" 2 "uuid1 do not sort" check --order --scheme uuid1 pair
+refuses "an order by value says nothing of IDs that do not sort" 2 "uuid1 do not sort" check --sorted --scheme uuid1 pair
 
 seq -f '%.0f' 1541815603606036480 4096 1541815603607036480 >pair
 says "a scheme's own constants hold" "ids 245 duplicates 0 descents 0" check --scheme snowflake pair
@@ -247,7 +247,7 @@ same "duplicates are told with their files" "1 ids 4 duplicates 2 descents 1
 1  a: line 1, again b: line 2" "$status $out"
 printf '1\n3\n' >a
 printf '2\n4\n' >b
-says "the order is that of each file" "ids 4 duplicates 0 descents 0" check --order a b
+says "the order is that of each file" "ids 4 duplicates 0 descents 0" check --sorted a b
 same "one of them may be standard input" "ids 4 duplicates 0 descents 0" "$(cat a | "$FIRN" check - b)"
 printf '9\n1\n3\n' >a
 same "read from where it stands" "ids 2 duplicates 0 descents 0" "$({ read -r _; cat; } <a | "$FIRN" check)"

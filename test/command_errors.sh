@@ -30,7 +30,7 @@ refuses "a key with a blank" 2 "holds a blank" new snowflake "ns=my orders"
 refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean uuid" new uuid7 --as uuidd
 refuses "a form of other widths" 2 "uuid is not for the 64 bits of snowflake" new snowflake --as uuid
 refuses "a store of no kind" 2 "foo" new snowflake --store foo:bar
-refuses "a policy that is none" 2 "order=.*strict" new snowflake order=loose "$unsafe"
+refuses "a policy that is none" 2 "ordering=.*strict" new snowflake ordering=loose "$unsafe"
 for count in -1 +1 1x 0x10 1.5 '' 9223372036854775808 99999999999999999999; do
     refuses "-n '$count' is refused with its bound" 2 "0\.\.9223372036854775807" new uuid7 -n "$count"
 done

@@ -45,7 +45,7 @@ static void make_id(char *out, const char *name, int form, int64_t from, int64_t
         if (scheme->slices[i].role == FIRN_ROLE_CONST || firn_scheme_first(scheme, i) != i) {
             continue;
         }
-        firn_value most = firn_scheme_most(scheme, i);
+        firn_value most = firn_scheme_max(scheme, i);
         fields.given |= UINT32_C(1) << i;
         fields.value[i].high = most.high == UINT64_MAX ? chance() : below(most.high + 1);
         fields.value[i].low = most.low == UINT64_MAX ? chance() : below(most.low + 1);

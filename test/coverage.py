@@ -16,16 +16,16 @@ import subprocess
 import sys
 
 TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-READERS = ["src/text.c", "src/row.c", "src/instant.c", "server/resp.c", "server/config.c", "server/config_file.c"]
+READERS = ["src/text.c", "src/layout.c", "src/instant.c", "server/resp.c", "server/config.c", "server/config_file.c"]
 AREAS = [  # name, files, goals of lines and branches in percent; a file is of the first area that it fits
     ("readers", READERS, 100, 95),
     ("src", ["src/*"], 100, 95),
     ("server", ["server/*"], 97, 90),
     ("modules", ["modules/*"], 97, 90),
-    ("command", ["cmd/*"], None, None),
+    ("command", ["cmd/*", "common/*"], None, None),
 ]
 # Objects of other folders are the same sources with planted bugs, or tests.
-OBJECTS = ["firn_objects.dir", "firn_command.dir", "firn_command_objects.dir", "firn_server.dir", "firn_server_objects.dir",
+OBJECTS = ["firn_objects.dir", "firn_common.dir", "firn_command.dir", "firn_command_objects.dir", "firn_server.dir", "firn_server_objects.dir",
            "module_*.dir"]
 
 

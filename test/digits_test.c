@@ -146,12 +146,12 @@ static void no_two_nodes_make_the_same_digits(void **state) {
 }
 
 static int find_row(void *context, const firn_holding *holding) {
-    snprintf(context, FIRN_ROW_SIZE, "%s", holding->row);
+    snprintf(context, FIRN_LAYOUT_SIZE, "%s", holding->layout);
     return 0;
 }
 
 static void the_key_is_drawn_once(void **state) {
-    char first[FIRN_ROW_SIZE] = "", again[FIRN_ROW_SIZE] = "", apart[FIRN_ROW_SIZE] = "";
+    char first[FIRN_LAYOUT_SIZE] = "", again[FIRN_LAYOUT_SIZE] = "", apart[FIRN_LAYOUT_SIZE] = "";
     firn__shuffle key;
     (void)state;
     closed(opened("time-random", "node=1"));
@@ -189,8 +189,12 @@ static int race_list(void *self, const char *ns, firn_visit *visit, void *contex
     race *it = self;
     int code = firn_store_list(it->real, ns, visit, context, error);
     if (it->looks++ == 0) {
-        firn_request theirs = {
-            .ns = ns, .row = it->row, .key = "key", .count = 1, .grant = 9, .note = "the winner"};
+        firn_request theirs = {.ns = ns,
+                               .layout = it->row,
+                               .key = "key",
+                               .count = 1,
+                               .grant = 9,
+                               .note = "the winner"};
         firn_mark held;
         int64_t first;
         assert_int_equal(firn_store_reserve(it->real, &theirs, &first, &held, NULL), FIRN_OK);
@@ -241,8 +245,8 @@ static void what_is_no_key_is_not_replaced_by_one(void **state) {
     firn_gen *gen = NULL;
     race it;
     (void)state;
-    assert_int_equal(open_in_race(&it, "digits key=1", &gen, &error), FIRN_EROW);
-    said(&error, FIRN_EROW, "time-random key");
+    assert_int_equal(open_in_race(&it, "digits key=1", &gen, &error), FIRN_ENAMESPACE);
+    said(&error, FIRN_ENAMESPACE, "time-random key");
     assert_null(gen);
     firn_store_close(it.store);
 }

@@ -77,9 +77,9 @@ same_list "and one for each path of server/routes.def" \
 same_list "docs/errors.md has one row for each code of firn.h, with its number" \
     "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 \2/p' include/firn/firn.h)" \
     "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` (-[0-9]+) \|.*/\1 \2/p' docs/errors.md)"
-statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' cmd/exit_status.h)
+statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' common/exit_status.h)
 same_list "docs/errors.md has the exit status of each code" \
-    "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' cmd/exit_status.c | sed "$statuses")" \
+    "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' common/exit_status.c | sed "$statuses")" \
     "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` .* \| ([0-9])(;[^|]*)? \|$/\1 \2/p' docs/errors.md)"
 
 # ---- schemes ---------------------------------------------------------------------------------------

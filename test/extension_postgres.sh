@@ -255,9 +255,9 @@ check "a backend is killed" kill -9 "$(head -n 1 "$ids/killed.1")"
 interrupted killed 25600000
 check "the server starts anew by itself" await yes_to 'SELECT snowflake() > 0'
 
-load keeper 8 200000
-keeper=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn keeper'")
-check "the keeper is killed" kill -9 "$keeper"
+load renewer 8 200000
+renewer=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'")
+check "the renewer is killed" kill -9 "$renewer"
 loaded
 check "and comes back" await yes_to 'SELECT snowflake() > 0'
 
@@ -546,7 +546,7 @@ copies() {
     [ -z "$(database=template1 ask 'DROP DATABASE IF EXISTS copied' 'CREATE DATABASE copied TEMPLATE postgres' |
         grep ERROR)" ]
 }
-check "firn.database can be copied, the keeper leaves it for so long" copies
+check "firn.database can be copied, the renewer leaves it for so long" copies
 same "and be renamed" "" "$(database=template1 ask 'ALTER DATABASE postgres RENAME TO renamed' \
     'ALTER DATABASE renamed RENAME TO postgres')"
 same "or dropped and created again" "" "$(database=template1 ask 'ALTER DATABASE postgres RENAME TO gone' 'DROP DATABASE gone' \
@@ -570,7 +570,7 @@ check "and is over with the lock" await yes_to 'SELECT snowflake() > 0'
 ask 'CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$' \
     'CREATE TRIGGER steal BEFORE INSERT ON firn.mark FOR EACH ROW EXECUTE FUNCTION steal()' >/dev/null
 set_to "firn.node = '11'"
-refuses "somebody's trigger on it is not run by the keeper" 08006 "not a plain table" 'SELECT snowflake()'
+refuses "somebody's trigger on it is not run by the renewer" 08006 "not a plain table" 'SELECT snowflake()'
 ask 'DROP TRIGGER steal ON firn.mark' >/dev/null
 same "once it is gone there are IDs, before any VACUUM" t "$(ask 'SELECT snowflake() > 0')"
 ask "CREATE RULE steal AS ON INSERT TO firn.mark DO ALSO NOTIFY stolen" >/dev/null

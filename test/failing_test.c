@@ -292,28 +292,28 @@ static int do_job(const scenario *it) {
 
 static int count(const scenario *it) {
     firn_error error = {0, ""};
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     int64_t value, wait_ms;
     int code;
     firn_store *store = open_store(it, &code);
     if (code != FIRN_OK) {
         return code;
     }
-    code = judge(firn_range_open(&range, "orders", it->keys, store, NULL, &error), &error);
+    code = judge(firn_segment_open(&range, "orders", it->keys, store, NULL, &error), &error);
     for (int i = 0; code == FIRN_OK && i < 20; i++) {
-        code = judge(firn_range_next(range, &value, &error), &error);
+        code = judge(firn_segment_next(range, &value, &error), &error);
     }
     if (code == FIRN_OK) {
-        code = judge(firn_range_block(range, 10, &value, &error), &error);
+        code = judge(firn_segment_block(range, 10, &value, &error), &error);
     }
     if (code == FIRN_OK) {
-        code = judge(firn_range_step(range, &wait_ms, &error), &error);
+        code = judge(firn_segment_step(range, &wait_ms, &error), &error);
     }
     if (code == FIRN_OK) {
-        code = judge(firn_range_advance(range, 5000, &value, &error), &error);
+        code = judge(firn_segment_advance(range, 5000, &value, &error), &error);
     }
     if (range != NULL) {
-        int closed = judge(firn_range_close(range, &error), &error);
+        int closed = judge(firn_segment_close(range, &error), &error);
         code = code == FIRN_OK ? closed : code;
     }
     firn_store_close(store);
@@ -341,7 +341,7 @@ static int number(const scenario *it) {
 static scenario scenarios[] = {
     {"snowflake", generate, "snowflake", "", "memory:"},
     {"a fixed node", generate, "snowflake", "worker=3 datacenter=1", "memory:"},
-    {"order by thread", generate, "snowflake", "order=thread nodes=3", "memory:"},
+    {"order by thread", generate, "snowflake", "ordering=thread nodes=3", "memory:"},
     {"online, with a job's history", generate, "snowflake", "mode=online history=job", "memory:"},
     {"a clock read each time", generate, "snowflake", "clock=exact full=wait", "memory:"},
     {"the kernel's coarse clock", generate, "snowflake", "clock=tick start=random:8", "memory:"},

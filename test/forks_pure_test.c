@@ -170,7 +170,7 @@ static void copies_repeat_nothing(void **state) {
 
 static firn_store *memory;
 static firn_gen *fixed;
-static firn_range *integers;
+static firn_segment *integers;
 
 static int told_in_child(void) {
     firn_error error = {0};
@@ -185,19 +185,19 @@ static int told_in_child(void) {
         fprintf(stderr, "# %s\n", error.text);
         return 11;
     }
-    left = firn_range_left(integers);
+    left = firn_segment_left(integers);
     if (left != 0) {
         return 12;
     }
-    if (firn_range_next(integers, &value, &error) != FIRN_EFORKED || value != -1) {
+    if (firn_segment_next(integers, &value, &error) != FIRN_EFORKED || value != -1) {
         return 13;
     }
-    int code = firn_range_take(integers, 1, &value, &left, NULL, &error);
+    int code = firn_segment_take(integers, 1, &value, &left, NULL, &error);
     if (code != FIRN_EWINDOW) {
         return 14;
     }
     firn_mark held;
-    firn_request request = {.ns = "a", .row = "b", .key = "c", .count = 1, .grant = 5};
+    firn_request request = {.ns = "a", .layout = "b", .key = "c", .count = 1, .grant = 5};
     if (firn_store_reserve(memory, &request, &value, &held, &error) != FIRN_EFORKED) {
         return 15;
     }
@@ -214,9 +214,9 @@ static int stays(void) {
     }
     config.store = memory;
     if (firn_open_with(&fixed, &config, &error) != FIRN_OK ||
-        firn_range_open(&integers, "orders", "step=100", memory, NULL, &error) != FIRN_OK ||
+        firn_segment_open(&integers, "orders", "step=100", memory, NULL, &error) != FIRN_OK ||
         firn_next(fixed, &id, &error) != FIRN_OK ||
-        firn_range_next(integers, &one, &error) != FIRN_OK) {
+        firn_segment_next(integers, &one, &error) != FIRN_OK) {
         fprintf(stderr, "# %s\n", error.text);
         return 2;
     }
@@ -233,8 +233,8 @@ static int stays(void) {
         }
     }
     bool goes_on = firn_next(fixed, &after, &error) == FIRN_OK && firn_id_cmp(&id, &after) < 0 &&
-                   firn_range_next(integers, &two, &error) == FIRN_OK && two == one + 1;
-    firn_range_close(integers, NULL);
+                   firn_segment_next(integers, &two, &error) == FIRN_OK && two == one + 1;
+    firn_segment_close(integers, NULL);
     firn_close(fixed, NULL);
     firn_store_close(memory);
     return goes_on ? 0 : 3;

@@ -28,9 +28,9 @@ static void retire(firn_gen **which) {
     firn_gen *gen = *which;
     *which = NULL;
     if (gen != NULL) {
-        pthread_mutex_lock(&gen->live->keeper);
+        pthread_mutex_lock(&gen->live->renewal);
         firn__window_retire(gen, 0, false, NULL);
-        pthread_mutex_unlock(&gen->live->keeper);
+        pthread_mutex_unlock(&gen->live->renewal);
     }
 }
 
@@ -59,7 +59,7 @@ static void a_closed_permit_issues_nothing(void **state) {
         const char *keys;
         enum firn__way way;
     } paths[] = {{"", FIRN__WAY_PLAIN},
-                 {"order=thread", FIRN__WAY_USUAL},
+                 {"ordering=thread", FIRN__WAY_USUAL},
                  {"start=random:9", FIRN__WAY_USUAL}};
     (void)state;
     world.hands.wall = reads_and_retires;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The generator and its store, through the public calls: windows, failures of the store, a keeper
+/* The generator and its store, through the public calls: windows, failures of the store, a renewer
  * of the caller's, back-dated IDs. The store is one that records what it is asked; real ones have
  * tests of their own. */
 #include <setjmp.h>
@@ -337,15 +337,15 @@ static void an_outage_is_told_when_opening(void **state) {
     closed(opened("snowflake", ""));
 }
 
-/* ---- a keeper of the caller's --------------------------------------------------------------- */
+/* ---- a renewer of the caller's --------------------------------------------------------------- */
 
-static void stepped_leaves_the_store_to_the_keeper(void **state) {
+static void stepped_leaves_the_store_to_the_renewer(void **state) {
     (void)state;
     firn_gen *gen = NULL;
     firn_error error = {0};
     int64_t wait_ms = 0;
     assert_int_equal(try_open(&gen, "snowflake", "", true, &error), FIRN_OK);
-    denied(gen, FIRN_EWINDOW, "keeper");
+    denied(gen, FIRN_EWINDOW, "renewer");
     assert_int_equal(world.log.reserves + world.log.lists, 0);
     for (int i = 0; i < 50; i++) {
         assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_OK);
@@ -359,10 +359,10 @@ static void stepped_leaves_the_store_to_the_keeper(void **state) {
     assert_int_equal(status_of(gen).claims, 1);
     int asked = world.log.reserves;
     pass(&world.clock, 5 * SECOND);
-    denied(gen, FIRN_EWINDOW, "keeper");
-    denied_n(gen, 5, FIRN_EWINDOW, "keeper");
+    denied(gen, FIRN_EWINDOW, "renewer");
+    denied_n(gen, 5, FIRN_EWINDOW, "renewer");
     step(&world.clock, -DAY);
-    denied(gen, FIRN_EWINDOW, "keeper");
+    denied(gen, FIRN_EWINDOW, "renewer");
     assert_int_equal(world.log.reserves, asked);
     assert_int_equal(world.log.give_backs, 0);
     assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_OK);
@@ -370,7 +370,7 @@ static void stepped_leaves_the_store_to_the_keeper(void **state) {
     closed(gen);
 }
 
-static void a_keeper_is_told_of_an_outage(void **state) {
+static void a_renewer_is_told_of_an_outage(void **state) {
     (void)state;
     firn_gen *gen = NULL;
     firn_error error = {0};
@@ -763,8 +763,9 @@ int main(void) {
         TEST("an outage is outlived for half a window", an_outage_is_outlived_for_half_a_window),
         TEST("an old failure is not told again", an_old_failure_is_not_told_again),
         TEST("an outage is told when opening", an_outage_is_told_when_opening),
-        TEST("stepped=true leaves the store to the keeper", stepped_leaves_the_store_to_the_keeper),
-        TEST("a keeper is told of an outage", a_keeper_is_told_of_an_outage),
+        TEST("stepped=true leaves the store to the renewer",
+             stepped_leaves_the_store_to_the_renewer),
+        TEST("a renewer is told of an outage", a_renewer_is_told_of_an_outage),
         TEST("every row with a time dates back, uniquely and exactly", every_row_dates_back),
         TEST("every row dates back within its layout", every_row_dates_within_its_layout),
         TEST("what is no instant is refused", no_instant_is_refused),

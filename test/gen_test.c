@@ -463,7 +463,7 @@ static void a_start_at_random(void **state) {
                   {"region", "", 10},
                   {"uuid7", "", 1 << 25},
                   {"snowflake", "start=random:4096", 4096},
-                  {"snowflake", "start=random:7 order=thread", 7}};
+                  {"snowflake", "start=random:7 ordering=thread", 7}};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
         uint64_t least[2] = {UINT64_MAX, UINT64_MAX}, most[2] = {0, 0};
         for (int j = 0; j < 60; j++) {
@@ -508,7 +508,7 @@ static void starts_are_checked(void **state) {
 
 static void calls_rise_in_either_order(void **state) {
     (void)state;
-    const char *keys[] = {"order=strict", "order=thread", "order=thread start=random:9"};
+    const char *keys[] = {"ordering=strict", "ordering=thread", "ordering=thread start=random:9"};
     for (size_t i = 0; i < 3; i++) {
         firn_gen *gen = opened("snowflake", keys[i]);
         firn_id last = next(gen);
@@ -534,7 +534,7 @@ static void calls_rise_in_either_order(void **state) {
 
 static void a_leased_block_is_not_kept_past_its_tick(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "order=thread");
+    firn_gen *gen = opened("snowflake", "ordering=thread");
     for (int i = 0; i < 100; i++) {
         assert_true(next_field(gen, "time") == now_of(gen));
         pass(&world.clock, MS);
@@ -853,8 +853,8 @@ static void tickets_are_fresh_until_they_are_used_up(void **state) {
 static void a_namespace_keeps_its_row(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "ns=orders");
-    refused("leaf", "ns=orders", FIRN_EROW, "orders");
-    refused("snowflake", "ns=orders epoch=2020-01-01", FIRN_EROW, "ns=NAME");
+    refused("leaf", "ns=orders", FIRN_ENAMESPACE, "orders");
+    refused("snowflake", "ns=orders epoch=2020-01-01", FIRN_ENAMESPACE, "ns=NAME");
     closed(opened("snowflake", "ns=orders"));
     closed(opened("snowflake", "epoch=2020-01-01")); /* a namespace of its own */
     assert_int_equal(keys_of(&world.log, "snowflake"), 0);

@@ -722,7 +722,7 @@ static void a_record_without_a_node_is_healed(void **state) {
     firn_mark held;
     firn_job_close(start(&config));
     firn_request record = {.ns = "snowflake jobs",
-                           .row = "job",
+                           .layout = "job",
                            .key = "cut short",
                            .count = 1,
                            .grant = world.log.grants[1],

@@ -114,7 +114,7 @@ for module in etcd redis zookeeper postgres mysql; do
         grep -vx sslmode | sort)
     same "packaging/stores.def has each parameter of $module" "$wanted" "$has_lines"
 done
-variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
+variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c common/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
 cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
 same "each variable of the environment that is read stands in firn(1) or firn-stores(7)" "" \
     "$(absent "$variables" "$TMPDIR/both.txt")"
@@ -132,11 +132,11 @@ firn serve --log j => json
 firn new sno => snowflake
 firn new uuid1 => uuid1 uuid1-swapped
 firn show --sch => --scheme
-firn new snowflake order= => strict thread
-firn new snowflake order=s => strict
+firn new snowflake ordering= => strict thread
+firn new snowflake ordering=s => strict
 firn new snowflake start=r => random: rolling
 firn new snowflake -n 3 data => datacenter=
-firn new snowflake ord => order=
+firn new snowflake ord => ordering=
 firn new "time:41/ms node:10 sequence:12" his => history=
 firn pack snowflake seq => sequence=
 firn new snowflake seq =>
@@ -210,7 +210,7 @@ cat >"$TMPDIR/typed" <<TEXT
 firn new sno => <new><snowflake>
 firn show --sch => <show><--scheme>
 firn show --scheme=lea => <show><--scheme=leaf>
-firn new snowflake order=st => <new><snowflake><order=strict>
+firn new snowflake ordering=st => <new><snowflake><ordering=strict>
 firn new snowflake start=ran => <new><snowflake><start=random:>
 firn new snowflake dat => <new><snowflake><datacenter=>
 firn new snowflake --store sqlite:log.c => <new><snowflake><--store><sqlite:log.csv>

@@ -81,8 +81,8 @@ static void passwords_from_elsewhere(void **state) {
     char other[500], file[400];
     (void)state;
     sql(server,
-        "CREATE USER keeper@'%%' IDENTIFIED BY 'secret'; GRANT ALL ON firn.* TO keeper@'%%';");
-    snprintf(other, sizeof other, "mysql://keeper@127.0.0.1:%d/firn?table=login", url_port(url));
+        "CREATE USER renewer@'%%' IDENTIFIED BY 'secret'; GRANT ALL ON firn.* TO renewer@'%%';");
+    snprintf(other, sizeof other, "mysql://renewer@127.0.0.1:%d/firn?table=login", url_port(url));
     not_opened(other, "Access denied");
     setenv("MYSQL_PWD", "secret", 1);
     firn_store_close(open_store("%s", other));
@@ -90,7 +90,7 @@ static void passwords_from_elsewhere(void **state) {
     snprintf(file, sizeof file, "%s/my.cnf", server->folder);
     FILE *written = fopen(file, "w");
     assert_non_null(written);
-    fprintf(written, "[client]\nuser=keeper\npassword=secret\n");
+    fprintf(written, "[client]\nuser=renewer\npassword=secret\n");
     fclose(written);
     firn_store_close(
         open_store("mysql://127.0.0.1:%d/firn?table=login&defaults-file=%s", url_port(url), file));
@@ -488,28 +488,28 @@ static void certificates_are_verified(void **state) {
 
 /* ---- tables that exist ----------------------------------------------------------------------- */
 
-static firn_range *range_of(firn_store *store, const char *name, const char *keys) {
-    firn_range *range = NULL;
+static firn_segment *range_of(firn_store *store, const char *name, const char *keys) {
+    firn_segment *range = NULL;
     firn_error error = {0};
-    if (firn_range_open(&range, name, keys, store, NULL, &error) != FIRN_OK) {
+    if (firn_segment_open(&range, name, keys, store, NULL, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     return range;
 }
 
-static int64_t next_of(firn_range *range) {
+static int64_t next_of(firn_segment *range) {
     firn_error error = {0};
     int64_t value = -1;
-    if (firn_range_next(range, &value, &error) != FIRN_OK) {
+    if (firn_segment_next(range, &value, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     return value;
 }
 
-static void no_next(firn_range *range, int code, const char *what) {
+static void no_next(firn_segment *range, int code, const char *what) {
     firn_error error = {0};
     int64_t value = -1;
-    assert_int_equal(firn_range_next(range, &value, &error), code);
+    assert_int_equal(firn_segment_next(range, &value, &error), code);
     assert_non_null(strstr(error.text, what));
     assert_int_equal(value, -1);
 }
@@ -538,7 +538,7 @@ static void leaf_is_shared(void **state) {
     }
     snprintf(path, sizeof path, "%s/leaf", server->folder);
     session leaf = sql_begin(server, path, script);
-    firn_range *range = range_of(store, "order", "kind=segment step=7 adapt=0");
+    firn_segment *range = range_of(store, "order", "kind=segment step=7 adapt=0");
     int64_t most = 0, last = 0;
     int ours = 0, theirs = 0;
     for (; ours < 3000; ours++) {
@@ -561,34 +561,35 @@ static void leaf_is_shared(void **state) {
     fclose(file);
     assert_int_equal(theirs, CALLS);
     int64_t next = -1, free = 0;
-    assert_int_equal(firn_range_peek(range, &next, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_peek(range, &next, NULL), FIRN_OK);
     for (int64_t value = 1; value < next; value++) {
         assert_true(taken[value] <= 1);
         free += taken[value] == 0;
     }
     assert_true(free < 14); /* what is left of our two blocks */
-    assert_int_equal(firn_range_close(range, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_close(range, NULL), FIRN_OK);
     firn_store_close(store);
 }
 
 static void leaf_to_the_end(void **state) {
     firn_store *store = open_store("%s", url_of("unused", "&leaf=leaf_alloc"));
     (void)state;
-    firn_range *range = range_of(store, "user", "kind=serial");
+    firn_segment *range = range_of(store, "user", "kind=serial");
     assert_int_equal(next_of(range), INT64_C(4611686018427387000));
     int64_t first, next;
-    assert_int_equal(firn_range_block(range, 900, &first, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_block(range, 900, &first, NULL), FIRN_OK);
     assert_int_equal(first, INT64_C(4611686018427387001));
-    assert_int_equal(firn_range_advance(range, INT64_C(4611686018427387902), &next, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_advance(range, INT64_C(4611686018427387902), &next, NULL),
+                     FIRN_OK);
     assert_int_equal(next_of(range), next);
     no_next(range, FIRN_EEXHAUSTED, "end=");
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     range = range_of(store, "nobody", "");
     no_next(range, FIRN_ESTORE, "no biz_tag nobody");
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     range = range_of(store, "order", "kind=ticket increment=2 offset=1");
-    no_next(range, FIRN_EROW, "increment=2");
-    firn_range_close(range, NULL);
+    no_next(range, FIRN_ENAMESPACE, "increment=2");
+    firn_segment_close(range, NULL);
     not_drawn(store, "snow", 1, FIRN_EUSAGE, "integers");
     firn_store_close(store);
     not_opened(url_of("unused", "&leaf=nowhere"), "no table nowhere");
@@ -597,7 +598,7 @@ static void leaf_to_the_end(void **state) {
 static int keep_lines(void *context, const firn_holding *holding) {
     size_t length = strlen(context);
     snprintf((char *)context + length, 500 - length, "%s %s %s %lld %s\n", holding->ns,
-             holding->row, holding->key, (long long)holding->mark.high, holding->note);
+             holding->layout, holding->key, (long long)holding->mark.high, holding->note);
     return 0;
 }
 
@@ -621,7 +622,7 @@ static void leaf_loses_a_block(void **state) {
     sql(server = needed("mysql", 1, ""),
         "UPDATE leaf_alloc SET max_id = 1000 WHERE biz_tag = 'order';");
     assert_int_equal(try_open(&store, url_of("unused", "&leaf=leaf_alloc"), &lose, NULL), FIRN_OK);
-    firn_range *range = range_of(store, "order", "kind=serial");
+    firn_segment *range = range_of(store, "order", "kind=serial");
     assert_int_equal(next_of(range), 1000);
     const firn_request request = {"integer order", "integer", "1", 5, 0, 5000, 9, "", 0};
     firn_mark held;
@@ -631,7 +632,7 @@ static void leaf_loses_a_block(void **state) {
     lose.name = NULL;
     assert_int_equal(firn_store_reserve(store, &request, &first, &held, NULL), FIRN_OK);
     assert_int_equal(first, 1006);
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     firn_store_close(store);
 }
 
@@ -651,24 +652,24 @@ static void tickets_of_two_servers(void **state) {
     make_tickets(even);
     firn_store *store = open_store("mysql://firn@127.0.0.1:%d,127.0.0.1:%d/firn?tickets=Tickets64",
                                    url_port(odd->url), url_port(even->url));
-    firn_range *range = range_of(store, "photos", "kind=serial");
+    firn_segment *range = range_of(store, "photos", "kind=serial");
     for (int64_t i = 0; i < 5; i++) {
         assert_int_equal(next_of(range), 2 * i + 1);
     }
     int64_t next;
-    assert_int_equal(firn_range_peek(range, &next, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_peek(range, &next, NULL), FIRN_OK);
     assert_int_equal(next, 10); /* or the next one that the server's own step allows */
     assert_true(engine_do(odd, "halt", 0));
     assert_int_equal(next_of(range), 2);
     assert_int_equal(next_of(range), 4);
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     range = range_of(store, "photos", "kind=segment");
     no_next(range, FIRN_ERANGE, "kind=serial");
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     range = range_of(store, "photos", "kind=serial end=7");
     assert_int_equal(next_of(range), 6);
     no_next(range, FIRN_EEXHAUSTED, "end=7");
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     not_drawn(store, "snow", 1, FIRN_EUSAGE, "integers");
     firn_store_close(store);
 }

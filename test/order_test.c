@@ -352,20 +352,20 @@ static void keys_have_their_bounds(void **state) {
 /* ---- a series -------------------------------------------------------------------------------- */
 
 static void takes(const firn_order *order, firn_store *store, const char *series, int64_t first) {
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     firn_error error = {0};
     int64_t value = -1;
     if (firn_order_series(order, &range, series, 1, store, &error) != FIRN_OK) {
         fail_msg("%s: %s", series, error.text);
     }
-    assert_int_equal(firn_range_block(range, 10, &value, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_block(range, 10, &value, NULL), FIRN_OK);
     assert_int_equal(value, first);
-    assert_int_equal(firn_range_close(range, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_close(range, NULL), FIRN_OK);
 }
 
 static void takes_none(const firn_order *order, firn_store *store, const char *series, int code,
                        const char *words) {
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     firn_error error = {0};
     assert_int_equal(firn_order_series(order, &range, series, 1, store, &error), code);
     said(&error, code, words);
@@ -384,14 +384,14 @@ static void a_series_keeps_its_key_and_shape(void **state) {
     assert_int_equal(firn_store_open(&store, "memory:", NULL, NULL), FIRN_OK);
     takes(plain, store, "plain", 1);
     takes(plain, store, "plain", 11);
-    takes_none(plain_other, store, "plain", FIRN_EROW, "another key before");
-    takes_none(checked, store, "plain", FIRN_EROW, "other digits, check");
-    takes_none(third, store, "plain", FIRN_EROW, "without key_id");
+    takes_none(plain_other, store, "plain", FIRN_ENAMESPACE, "another key before");
+    takes_none(checked, store, "plain", FIRN_ENAMESPACE, "other digits, check");
+    takes_none(third, store, "plain", FIRN_ENAMESPACE, "without key_id");
     takes(third, store, "turned", 1);
     takes(fourth, store, "turned", 11); /* the next key goes on behind the last */
     takes(third, store, "turned", 21);
-    takes_none(third_other, store, "turned", FIRN_EROW, "of id 3");
-    takes_none(tweaked, store, "turned", FIRN_EROW, "another key");
+    takes_none(third_other, store, "turned", FIRN_ENAMESPACE, "of id 3");
+    takes_none(tweaked, store, "turned", FIRN_ENAMESPACE, "another key");
     takes_none(plain, store, "", FIRN_ERANGE, "1..63");
     firn_order *all[] = {plain, plain_other, checked, third, fourth, third_other, tweaked};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -402,19 +402,19 @@ static void a_series_keeps_its_key_and_shape(void **state) {
 
 static void a_series_ends_with_its_digits(void **state) {
     firn_order *order = opened("digits=6");
-    firn_range *range;
+    firn_segment *range;
     firn_store *store;
     firn_error error = {0};
     int64_t value;
     (void)state;
     assert_int_equal(firn_store_open(&store, "memory:", NULL, NULL), FIRN_OK);
     assert_int_equal(firn_order_series(order, &range, "short", 999999, store, NULL), FIRN_OK);
-    assert_int_equal(firn_range_next(range, &value, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_next(range, &value, NULL), FIRN_OK);
     assert_int_equal(value, 999999);
     read_back(order, written(order, (uint64_t)value));
-    assert_int_equal(firn_range_next(range, &value, &error), FIRN_EEXHAUSTED);
+    assert_int_equal(firn_segment_next(range, &value, &error), FIRN_EEXHAUSTED);
     said(&error, FIRN_EEXHAUSTED, "end=999999");
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     firn_order_close(order);
     firn_store_close(store);
 }
@@ -423,7 +423,7 @@ static int see(void *context, const firn_holding *holding) {
     char *all = context;
     size_t length = strlen(all);
     snprintf(all + length, 2000 - length, "%s %s %s %s %" PRId64 " %016" PRIx64 "\n", holding->ns,
-             holding->row, holding->key, holding->note, holding->mark.high, holding->mark.grant);
+             holding->layout, holding->key, holding->note, holding->mark.high, holding->mark.grant);
     return 0;
 }
 

@@ -506,19 +506,19 @@ static void its_clock(void **state) {
 
 /* ---- plain counters -------------------------------------------------------------------------- */
 
-static firn_range *range_of(firn_store *store, const char *name, const char *keys) {
-    firn_range *range = NULL;
+static firn_segment *range_of(firn_store *store, const char *name, const char *keys) {
+    firn_segment *range = NULL;
     firn_error error = {0};
-    if (firn_range_open(&range, name, keys, store, NULL, &error) != FIRN_OK) {
+    if (firn_segment_open(&range, name, keys, store, NULL, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     return range;
 }
 
-static void next_is(firn_range *range, int64_t expected) {
+static void next_is(firn_segment *range, int64_t expected) {
     int64_t value = -1;
     firn_error error = {0};
-    if (firn_range_next(range, &value, &error) != FIRN_OK) {
+    if (firn_segment_next(range, &value, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(value, expected);
@@ -534,7 +534,7 @@ static void counters_are_increments(void **state) {
     char answer[100];
     (void)state;
     firn_store *store = open_store("%s", url_of("counters", "&counters=1"));
-    firn_range *serial = range_of(store, "orders", "kind=serial");
+    firn_segment *serial = range_of(store, "orders", "kind=serial");
     cli(answer, "DEL orders bills");
     next_is(serial, 1);
     count_is("orders", "1");
@@ -543,15 +543,15 @@ static void counters_are_increments(void **state) {
     cli(answer, "INCRBY orders 10");
     next_is(serial, 14);
     count_is("orders", "14");
-    firn_range_close(serial, NULL);
-    firn_range *started = range_of(store, "bills", "kind=serial start=9007199254740993 step=2");
+    firn_segment_close(serial, NULL);
+    firn_segment *started = range_of(store, "bills", "kind=serial start=9007199254740993 step=2");
     next_is(started, INT64_C(9007199254740993));
     next_is(started, INT64_C(9007199254740994));
     count_is("bills", "9007199254740994");
     cli(answer, "INCR bills");
     assert_string_equal(answer, "9007199254740995");
     next_is(started, INT64_C(9007199254740996));
-    firn_range_close(started, NULL); /* gives nothing back: it is not known who counted last */
+    firn_segment_close(started, NULL); /* gives nothing back: it is not known who counted last */
     count_is("bills", "9007199254740997");
     assert_int_equal(mark_of(store, "integer bills").high, INT64_C(9007199254740998));
     firn_store_close(store);
@@ -564,12 +564,12 @@ static void counters_end(void **state) {
     (void)state;
     firn_store *store = open_store("%s", url_of("counters", "&counters=1"));
     cli(answer, "SET few 7");
-    firn_range *few = range_of(store, "few", "kind=segment step=100 end=9");
+    firn_segment *few = range_of(store, "few", "kind=segment step=100 end=9");
     next_is(few, 8);
     next_is(few, 9);
-    assert_int_equal(firn_range_next(few, &value, &error), FIRN_EEXHAUSTED);
+    assert_int_equal(firn_segment_next(few, &value, &error), FIRN_EEXHAUSTED);
     count_is("few", "9");
-    firn_range_close(few, NULL);
+    firn_segment_close(few, NULL);
     firn_store_close(store);
 }
 
@@ -618,9 +618,9 @@ static void counters_are_shared(void **state) {
                   ? 0
                   : 1);
     }
-    firn_range *range = range_of(store, "shared", "kind=segment step=7 adapt=0");
+    firn_segment *range = range_of(store, "shared", "kind=segment step=7 adapt=0");
     for (int i = 0; i < TOGETHER; i++) {
-        assert_int_equal(firn_range_next(range, &value, NULL), FIRN_OK);
+        assert_int_equal(firn_segment_next(range, &value, NULL), FIRN_OK);
         assert_true(value >= 1 && value < (int64_t)sizeof seen);
         assert_int_equal(seen[value]++, 0);
         highest = value > highest ? value : highest;
@@ -637,7 +637,7 @@ static void counters_are_shared(void **state) {
     }
     fclose(counted);
     assert_int_equal(theirs, TOGETHER);
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     firn_store_close(store);
 }
 

@@ -265,13 +265,13 @@ static void without_epoch(char *row) {
 static void rows_are_those_of_the_design(void **state) {
     (void)state;
     for (size_t i = 0; i < LAYOUTS; i++) {
-        char row[FIRN_ROW_SIZE];
+        char row[FIRN_LAYOUT_SIZE];
         const firn_scheme *scheme = firn_scheme_find(layouts[i].name);
         if (scheme == NULL) {
             fail_msg("there is no %s", layouts[i].name);
             return;
         }
-        without_epoch(firn_scheme_row(row, scheme));
+        without_epoch(firn_scheme_layout(row, scheme));
         assert_string_equal(row, layouts[i].row);
         assert_int_equal(scheme->bits, layouts[i].bits);
     }
@@ -715,7 +715,7 @@ static void bound_once(const firn_scheme *scheme, uint64_t first, uint64_t end) 
         if (firn_time_cmp(&from, &to) >= 0) {
             continue;
         }
-        int code = firn_bounds(&least, &greatest, scheme, &pinned, &from, &to, &error);
+        int code = firn_range(&least, &greatest, scheme, &pinned, &from, &to, &error);
         if (code != FIRN_OK) {
             fail_msg("%s: %s", scheme->name, error.text);
         }
@@ -778,46 +778,46 @@ static void bounds_refuse_what_they_cannot_hold(void **state) {
         int time = time_slice(scheme), code;
         pinned.given &= time < 0 ? 0 : (UINT32_C(1) << time) - 1;
         if (time < 0 || scheme->sorts == FIRN_SORTS_NO) {
-            code = firn_bounds(&least, &greatest, scheme, &none, &from, &to, &error);
+            code = firn_range(&least, &greatest, scheme, &none, &from, &to, &error);
             assert_int_equal(code, FIRN_EUNSORTED);
             said(scheme->name, code, &error);
             assert_true(least.low == 1 && greatest.low == 2);
             continue;
         }
-        assert_int_equal(firn_bounds(&least, &greatest, scheme, &pinned, &from, &to, &error),
+        assert_int_equal(firn_range(&least, &greatest, scheme, &pinned, &from, &to, &error),
                          FIRN_OK);
         least = (firn_id){1, 0, 0, 9};
         if (pinned.given == 0) {
-            assert_int_equal(firn_bounds(&least, &greatest, scheme, NULL, &from, &to, &error),
+            assert_int_equal(firn_range(&least, &greatest, scheme, NULL, &from, &to, &error),
                              FIRN_OK);
         } else {
-            code = firn_bounds(&least, &greatest, scheme, NULL, &from, &to, &error);
+            code = firn_range(&least, &greatest, scheme, NULL, &from, &to, &error);
             assert_int_equal(code, FIRN_EUSAGE);
             said(scheme->name, code, &error);
-            code = firn_bounds(&least, &greatest, scheme, &none, &from, &to, &error);
+            code = firn_range(&least, &greatest, scheme, &none, &from, &to, &error);
             assert_int_equal(code, FIRN_EUSAGE);
             assert_non_null(strstr(error.text, "worker"));
             pinned.value[1].low = ones(firn_scheme_width(scheme, 1)).low + 1;
-            code = firn_bounds(&least, &greatest, scheme, &pinned, &from, &to, &error);
+            code = firn_range(&least, &greatest, scheme, &pinned, &from, &to, &error);
             assert_int_equal(code, FIRN_ERANGE);
             said(scheme->name, code, &error);
             pinned.value[1].low = 0;
         }
-        code = firn_bounds(&least, &greatest, scheme, &pinned, &from, &from, &error);
+        code = firn_range(&least, &greatest, scheme, &pinned, &from, &from, &error);
         assert_int_equal(code, FIRN_EUSAGE);
         said(scheme->name, code, &error);
-        assert_int_equal(firn_bounds(&least, &greatest, scheme, &pinned, &to, &from, &error),
+        assert_int_equal(firn_range(&least, &greatest, scheme, &pinned, &to, &from, &error),
                          FIRN_EUSAGE);
         from = back_by(scheme->epoch, 1);
-        code = firn_bounds(&least, &greatest, scheme, &pinned, &from, &to, &error);
+        code = firn_range(&least, &greatest, scheme, &pinned, &from, &to, &error);
         assert_int_equal(code, FIRN_ELAYOUT);
         said(scheme->name, code, &error);
         if (firn_scheme_end(scheme, true, &end)) {
             to = back_by(end, -1);
-            code = firn_bounds(&least, &greatest, scheme, &pinned, &scheme->epoch, &to, &error);
+            code = firn_range(&least, &greatest, scheme, &pinned, &scheme->epoch, &to, &error);
             assert_int_equal(code, FIRN_ELAYOUT);
             said(scheme->name, code, &error);
-            assert_int_equal(firn_bounds(&least, &greatest, scheme, &pinned, &end, &to, &error),
+            assert_int_equal(firn_range(&least, &greatest, scheme, &pinned, &end, &to, &error),
                              FIRN_ELAYOUT);
         }
     }
@@ -847,10 +847,10 @@ static void same_layout(const firn_scheme *a, const firn_scheme *b) {
 static void a_row_as_text_is_the_same_row(void **state) {
     (void)state;
     EACH_ROW(scheme) {
-        char text[FIRN_ROW_SIZE], again[FIRN_ROW_SIZE];
+        char text[FIRN_LAYOUT_SIZE], again[FIRN_LAYOUT_SIZE];
         firn_scheme made;
         firn_error error = {0, ""};
-        firn_scheme_row(text, scheme);
+        firn_scheme_layout(text, scheme);
         int code = firn_scheme_make(&made, text, NULL, NULL, NULL, &error);
         if (strcmp(scheme->name, "uuid2") == 0 || strcmp(scheme->name, "uuid3") == 0 ||
             strcmp(scheme->name, "uuid5") == 0) {
@@ -861,7 +861,7 @@ static void a_row_as_text_is_the_same_row(void **state) {
             fail_msg("%s: %s: %s", scheme->name, text, error.text);
         }
         same_layout(&made, scheme);
-        assert_string_equal(firn_scheme_row(again, &made), text);
+        assert_string_equal(firn_scheme_layout(again, &made), text);
         for (int n = 0; n < 50; n++) { /* walked and straight, the same ID */
             firn_fields fields = anything(scheme);
             firn_id a = packed(scheme, &fields), b = packed(&made, &fields);
@@ -893,7 +893,7 @@ static void rows_of_the_users_own(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[FIRN_ROW_SIZE];
+        char text[FIRN_LAYOUT_SIZE];
         firn_scheme scheme, again;
         firn_error error = {0, ""};
         int code = firn_scheme_make(&scheme, rows[i], NULL, NULL, NULL, &error);
@@ -901,8 +901,9 @@ static void rows_of_the_users_own(void **state) {
             fail_msg("%s: %s", rows[i], error.text);
         }
         all_round_trips(&scheme);
-        assert_int_equal(scheme.row, -1);
-        code = firn_scheme_make(&again, firn_scheme_row(text, &scheme), NULL, NULL, NULL, &error);
+        assert_int_equal(scheme.packer, -1);
+        code =
+            firn_scheme_make(&again, firn_scheme_layout(text, &scheme), NULL, NULL, NULL, &error);
         if (code != FIRN_OK) {
             fail_msg("%s: %s", text, error.text);
         }
@@ -970,9 +971,8 @@ static void users_rows_sort_and_bound_as_they_are_laid_out(void **state) {
         }
         if (scheme.sorts == FIRN_SORTS_NO) {
             firn_time to = back_by(scheme.epoch, -5000000000);
-            assert_int_equal(
-                firn_bounds(&least, &greatest, &scheme, NULL, &scheme.epoch, &to, NULL),
-                FIRN_EUNSORTED);
+            assert_int_equal(firn_range(&least, &greatest, &scheme, NULL, &scheme.epoch, &to, NULL),
+                             FIRN_EUNSORTED);
             continue;
         }
         for (int n = 0; n < 50; n++) {
@@ -1191,8 +1191,8 @@ static void nanoseconds_out_of_range_are_refused(void **state) {
             assert_int_equal(firn_scheme_tick(scheme, &time, &tick, &error), FIRN_ERANGE);
             assert_non_null(strstr(error.text, "999999999"));
             assert_int_equal(tick, 77);
-            int from = firn_bounds(&low, &high, scheme, NULL, &time, &end, &error);
-            int to = firn_bounds(&low, &high, scheme, NULL, &scheme->epoch, &time, &error);
+            int from = firn_range(&low, &high, scheme, NULL, &time, &end, &error);
+            int to = firn_range(&low, &high, scheme, NULL, &scheme->epoch, &time, &error);
             assert_true(from == FIRN_ERANGE || from == FIRN_EUNSORTED);
             assert_true(to == FIRN_ERANGE || to == FIRN_EUNSORTED);
         }

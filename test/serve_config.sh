@@ -175,7 +175,7 @@ for url in nosuch://user:hidden@x sqlite postgresql://x /var/lib/firn.db; do
     wrong "so is the default store $url" 2 "'${url%%:*}' is no kind of store: write memory:, sqlite:PATH, postgres://, mysql://, redis://" '[server]' "store = $url"
     refuses "nor does the server start with it" 2 "is no kind of store" serve --config '' --resp "unix:$TMPDIR/nobody" --http none --store "$url"
 done
-wrong "a block has at least one integer" 1 "block_most = 0 is out of bounds: .* 1\.\.1000000000000" '[server]' 'block_most = 0'
+wrong "a block has at least one integer" 1 "max_block = 0 is out of bounds: .* 1\.\.1000000000000" '[server]' 'max_block = 0'
 write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'window_ms = 500'
 refuses "two generators with one node are refused" 2 "firn.ini:4: .generator a. has the node of .generator b.|firn.ini:1: .generator a. has the node of .generator b." serve --config "$ini" --check-config
 write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'ns = other' '[generator c]' 'scheme = tsid' 'node = 5'

@@ -169,7 +169,7 @@ same "integers nobody made are refused" "" "$(redis-cli -p "${resp##*:}" --tls -
 
 cp "$TMPDIR/two.pem" "$TMPDIR/cert.pem" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
 echo 'admin newsecretnewsecret' >"$TMPDIR/tokens"
-configure 'auto_create = yes' 'loops = 2' 'log_level = debug' 'block_most = 7' '[segment late]' 'start = 500' \
+configure 'auto_create = yes' 'loops = 2' 'log_level = debug' 'max_block = 7' '[segment late]' 'start = 500' \
     '[generator later]' 'scheme = snowflake' 'node = 77'
 reload
 check "SIGHUP reloads" has_told 'event=reloaded'
@@ -177,8 +177,8 @@ same "the new token opens the server" PONG "$(role_of newsecretnewsecret)"
 same "the old one does not any more" "" "$(role_of secretsecretsecret | grep -x PONG)"
 same "both doors show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"
 same "integers nobody made are made now" 1 "$(ask_inside incr n)"
-same "a block has the new bound" "count=8 is out of bounds: ask for 1 to 7 (block_most)" \
-    "$(ask_inside incrby n 8 | grep -o 'count=8 is out of bounds: ask for 1 to 7 (block_most)')"
+same "a block has the new bound" "count=8 is out of bounds: ask for 1 to 7 (max_block)" \
+    "$(ask_inside incrby n 8 | grep -o 'count=8 is out of bounds: ask for 1 to 7 (max_block)')"
 check "what changed is told" has_told 'event="setting changed" setting=auto_create'
 check "what needs a restart is told" has_told 'event="needs a restart" setting=loops'
 check "a new segment is told" has_told 'event=added segment=late$'
@@ -187,7 +187,7 @@ same "so is a new generator, as its section says" 77 \
     "$("$FIRN" show --scheme snowflake --json "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
 reload
 same "the same file once more adds nothing" 2 "$(grep -c event=added "$log")"
-configure 'auto_create = yes' 'block_most = 7' '[generator later]' 'scheme = snowflake' 'node = 78' '[segment n]' '[segment latest]'
+configure 'auto_create = yes' 'max_block = 7' '[generator later]' 'scheme = snowflake' 'node = 78' '[segment n]' '[segment latest]'
 reload
 check "a section that changed waits for a restart" has_told 'event="needs a restart" generator=later why="until then it is served with scheme=snowflake node=77"'
 check "so does one that is gone" has_told 'event="needs a restart" segment=late why="its section is gone"'

@@ -49,8 +49,8 @@ for asked in 'FIRN.NEW' 'FIRN.PACK' 'FIRN.SCHEMES' 'FIRN.SHOW 123 SCHEME'; do
     refuses_resp "$asked of nothing says where the list is" "ERR there is no .*'qqqqqqqqqqqq': FIRN.SCHEMES and GET /v1/schemes list" $asked qqqqqqqqqqqq
 done
 refuses_resp "WATCH says that nothing can be undone" "ERR unknown command 'WATCH': a batch is no transaction" WATCH
-refuses_resp "INCRBY takes no more than block_most" "ERR count=1000001 is out of bounds: ask for 1 to 1000000 \(block_most\)" INCRBY counter 1000001
-refuses_resp "so does FIRN.BLOCK" "ERR .*block_most" FIRN.BLOCK counter COUNT 1000001
+refuses_resp "INCRBY takes no more than max_block" "ERR count=1000001 is out of bounds: ask for 1 to 1000000 \(max_block\)" INCRBY counter 1000001
+refuses_resp "so does FIRN.BLOCK" "ERR .*max_block" FIRN.BLOCK counter COUNT 1000001
 refuses_resp "FIRN.NEW of a segment says what it is" "ERR 'counter' is a segment and no generator: INCR counter" FIRN.NEW counter
 refuses_resp "DECR too" "ERR unknown command 'DECR': .*INCR" DECR counter
 refuses_resp "an unknown command is named" "ERR unknown command 'NOTHING'" NOTHING

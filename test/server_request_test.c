@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The heart of the server without its doors: requests are read, answered, sent to keepers and
+/* The heart of the server without its doors: requests are read, answered, sent to renewers and
  * finished by threads that do as doors do. Stores are real ones: memory: and sqlite files. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +49,8 @@ typedef struct asking {
     request request;
     reply reply;
     firn_error error;
-    sent_errand *sent; /* whose arrays the reply may point to */
-    int errands, naps;
+    sent_task *sent; /* whose arrays the reply may point to */
+    int tasks, naps;
     int64_t wait_ms;
 } asking;
 
@@ -80,11 +80,11 @@ static void ring(void *self) {
     sem_post(self);
 }
 
-static int run_errand(asking *it) {
+static int run_task(asking *it) {
     sem_t bell;
     sent_free(it->sent);
     it->sent = NULL;
-    it->errands++;
+    it->tasks++;
     sem_init(&bell, 0, 0);
     int code = request_send(&it->request, ring, &bell, &it->sent, &it->error);
     if (code == FIRN_OK) {
@@ -102,7 +102,7 @@ static int answer(asking *it, size_t times) {
     int code = REQUEST_LATER;
     while (code == REQUEST_LATER) {
         code = request_answer(&it->request, times, &it->reply, &it->error);
-        code = code == REQUEST_ERRAND ? run_errand(it) : code;
+        code = code == REQUEST_TASK ? run_task(it) : code;
         if (code == REQUEST_LATER) {
             if (now_ns() > until) {
                 return it->error.code;
@@ -162,10 +162,10 @@ static int make_workers(void **state) {
     return workers[THREADS] == NULL;
 }
 
-static int begin_with(const char *store, size_t generators_most, size_t segments_most,
+static int begin_with(const char *store, size_t max_generators, size_t max_segments,
                       size_t auto_create) {
     firn_error error;
-    return catalog_begin(store, generators_most, segments_most, auto_create, &error);
+    return catalog_begin(store, max_generators, max_segments, auto_create, &error);
 }
 
 static int begin(void **state) {
@@ -173,7 +173,7 @@ static int begin(void **state) {
 }
 
 static int finish(void **state) {
-    keepers_stop(STOP_MS);
+    renewers_stop(STOP_MS);
     catalog_end();
     return tear_down(state);
 }
@@ -225,7 +225,7 @@ static void *work(void *self) {
     for (size_t at = 0, turn = 0; at < it->n && it->code == FIRN_OK; turn++) {
         if (it->verb == VERB_NEXT && turn % 50 == 49) {
             it->code = ask(&block);
-            if (it->code == FIRN_ESTORE) { /* an errand tells an outage at once */
+            if (it->code == FIRN_ESTORE) { /* an task tells an outage at once */
                 it->code = FIRN_OK;
             }
             keep(it, &at, &block.reply);
@@ -271,7 +271,7 @@ static void a_scheme_is_opened_when_somebody_first_asks_for_it(void **state) {
     asking it = ask_for(mine(), VERB_NEW, "snowflake", NULL);
     assert_null(catalog_generator(w("snowflake")));
     assert_answered(&it, ask(&it));
-    assert_int_equal(it.errands, 1);
+    assert_int_equal(it.tasks, 1);
     assert_int_equal(it.reply.kind, REPLY_NUMBERS);
     assert_int_equal(it.reply.count, 1);
     assert_true(it.reply.numbers[0] > 0);
@@ -279,7 +279,7 @@ static void a_scheme_is_opened_when_somebody_first_asks_for_it(void **state) {
     leave(&it);
     it = ask_for(mine(), VERB_NEW, "snowflake", "COUNT", "1000", NULL);
     assert_answered(&it, ask(&it));
-    assert_int_equal(it.errands, 0);
+    assert_int_equal(it.tasks, 0);
     assert_int_equal(it.reply.count, 1000);
     assert_int_equal(generator_issued(catalog_generator(w("snowflake"))), 1001);
     leave(&it);
@@ -289,14 +289,14 @@ static void rows_without_a_node_touch_no_store(void **state) {
     (void)state;
     asking it = ask_for(mine(), VERB_NEW, "uuid7", "n", "3", NULL);
     char text[FIRN_TEXT_SIZE + 66];
-    keeper_state store;
+    renewer_state store;
     assert_answered(&it, ask(&it));
-    assert_int_equal(it.errands, 0);
+    assert_int_equal(it.tasks, 0);
     assert_int_equal(it.reply.kind, REPLY_IDS);
     assert_int_equal(reply_write_id(text, &it.request, &it.reply, 2), 36);
     assert_int_equal(text[14], '7');
     leave(&it);
-    assert_false(keeper_look(0, &store));
+    assert_false(renewer_look(0, &store));
     assert_int_not_equal(access(url + strlen("sqlite:"), F_OK), 0);
 }
 
@@ -332,7 +332,7 @@ static void *open_one(void *self) {
     return NULL;
 }
 
-static void errands_that_race_open_one_generator(void **state) {
+static void tasks_that_race_open_one_generator(void **state) {
     (void)state;
     asking all[THREADS];
     pthread_t threads[THREADS];
@@ -351,8 +351,8 @@ static void errands_that_race_open_one_generator(void **state) {
     assert_null(catalog_segment_at(1));
 }
 
-/* Each of the segments is a call of the store, a thousand at once are many rounds of the keeper. */
-static void an_errand_does_not_wait_for_all_segments_that_are_due(void **state) {
+/* Each of the segments is a call of the store, a thousand at once are many rounds of the renewer. */
+static void an_task_does_not_wait_for_all_segments_that_are_due(void **state) {
     enum { MANY = 1000 };
     (void)state;
     firn_error error;
@@ -364,7 +364,7 @@ static void an_errand_does_not_wait_for_all_segments_that_are_due(void **state) 
         snprintf(name, sizeof name, "due%d", i);
         assert_int_equal(catalog_add_segment(name, "", NULL, &error), FIRN_OK);
     }
-    nap(30); /* the keeper is at it */
+    nap(30); /* the renewer is at it */
     asking one = ask_for(mine(), VERB_NEXT, "another", NULL);
     assert_answered(&one, ask(&one));
     leave(&one);
@@ -400,7 +400,7 @@ static void the_reply_to_many_integers_is_the_last_of_them(void **state) {
     leave(&one);
     one = ask_for(mine(), VERB_NEXT, "k", "count", "5000000", NULL); /* more than is fetched */
     assert_answered(&one, ask(&one));
-    assert_int_equal(one.errands, 1);
+    assert_int_equal(one.tasks, 1);
     int64_t end = one.reply.first;
     assert_true(end >= 5000011);
     leave(&one);
@@ -600,8 +600,8 @@ static void a_request_takes_no_more_integers_than_it_may(void **state) {
     (void)state;
     catalog_allow_block(1000);
     assert_refused(ask_for(mine(), VERB_NEXT, "k", "count", "1001", NULL), FIRN_ERANGE,
-                   "count=1001 is out of bounds: ask for 1 to 1000 (block_most)");
-    assert_refused(ask_for(mine(), VERB_BLOCK, "k", "n", "1001", NULL), FIRN_ERANGE, "block_most");
+                   "count=1001 is out of bounds: ask for 1 to 1000 (max_block)");
+    assert_refused(ask_for(mine(), VERB_BLOCK, "k", "n", "1001", NULL), FIRN_ERANGE, "max_block");
     assert_null(catalog_segment(w("k")));
     asking it = ask_for(mine(), VERB_NEXT, "k", "count", "1000", NULL);
     assert_answered(&it, ask(&it));
@@ -658,7 +658,7 @@ static void segments_are_made_for_whoever_asks_up_to_a_bound(void **state) {
     it = ask_for(mine(), VERB_NEXT, "b", NULL);
     assert_answered(&it, ask(&it));
     leave(&it);
-    assert_refused(ask_for(mine(), VERB_NEXT, "c", NULL), FIRN_ERANGE, "auto_create_most");
+    assert_refused(ask_for(mine(), VERB_NEXT, "c", NULL), FIRN_ERANGE, "max_auto_create");
     catalog_allow(0);
     assert_refused(ask_for(mine(), VERB_NEXT, "c", NULL), FIRN_EUSAGE, "[segment NAME]");
     it = ask_for(mine(), VERB_NEXT, "b", NULL);
@@ -669,14 +669,14 @@ static void segments_are_made_for_whoever_asks_up_to_a_bound(void **state) {
 
 static void generators_are_opened_up_to_a_bound(void **state) {
     (void)state;
-    keepers_stop(STOP_MS);
+    renewers_stop(STOP_MS);
     catalog_end();
     assert_int_equal(begin_with(url, 1, 1, 0), FIRN_OK);
     asking it = ask_for(mine(), VERB_NEW, "tsid", NULL);
     assert_answered(&it, ask(&it));
     leave(&it);
-    assert_refused(ask_for(mine(), VERB_NEW, "snowflake", NULL), FIRN_ERANGE, "generators_most");
-    assert_refused(ask_for(mine(), VERB_NEW, "uuid7", NULL), FIRN_ERANGE, "generators_most");
+    assert_refused(ask_for(mine(), VERB_NEW, "snowflake", NULL), FIRN_ERANGE, "max_generators");
+    assert_refused(ask_for(mine(), VERB_NEW, "uuid7", NULL), FIRN_ERANGE, "max_generators");
 }
 
 static void what_is_exhausted_waits_unless_it_was_told_to_fail(void **state) {
@@ -745,7 +745,7 @@ static void issuing_goes_on_through_an_outage_as_windows_allow(void **state) {
     int64_t integer = next.reply.first;
     id.wait_ms = next.wait_ms = 0;
     int code = FIRN_OK;
-    /* until the window is used up, and the keeper has found out why */
+    /* until the window is used up, and the renewer has found out why */
     for (int i = 0; i < PATIENCE_MS && code != FIRN_ESTORE; i++) {
         code = answer(&id, 1);
         if (code == FIRN_OK) {
@@ -767,8 +767,8 @@ static void issuing_goes_on_through_an_outage_as_windows_allow(void **state) {
     assert_int_equal(code, FIRN_ESTORE);
     assert_false(catalog_ready(why));
     assert_true(strlen(why) > 0);
-    keeper_state store;
-    assert_true(keeper_look(0, &store));
+    renewer_state store;
+    assert_true(renewer_look(0, &store));
     assert_false(store.usable);
     assert_true(store.failures > 0);
     bring_store_back();
@@ -783,13 +783,13 @@ static void issuing_goes_on_through_an_outage_as_windows_allow(void **state) {
         nap(1);
     }
     assert_true(catalog_ready(why));
-    assert_true(keeper_look(0, &store));
+    assert_true(renewer_look(0, &store));
     assert_true(store.usable);
 }
 
 static void threads_repeat_nothing_through_outages(void **state) {
     firn_error error;
-    keeper_state store = {.failures = 0};
+    renewer_state store = {.failures = 0};
     char why[256];
     hand hands[THREADS] = {0};
     uint64_t *numbers = calloc((size_t)THREADS * EACH / 2, sizeof *numbers);
@@ -816,7 +816,7 @@ static void threads_repeat_nothing_through_outages(void **state) {
         take_store_away();
         nap(150);
         bring_store_back();
-        assert_true(keeper_look(0, &store));
+        assert_true(renewer_look(0, &store));
     }
     for (size_t i = 0; i < THREADS; i++) {
         pthread_join(hands[i].thread, NULL);
@@ -847,13 +847,13 @@ static void a_store_that_hangs_holds_up_no_other(void **state) {
     firn_error error;
     char silent[64];
     int port, fd = open_silent(&port);
-    keeper_state one = {0};
+    renewer_state one = {0};
     (void)state;
     snprintf(silent, sizeof silent, "redis://127.0.0.1:%d/", port);
     assert_int_equal(catalog_add_segment("slow", "", silent, &error), FIRN_OK);
-    for (int i = 0; i < PATIENCE_MS && one.busy_ms == 0; i++) { /* until its keeper hangs in it */
+    for (int i = 0; i < PATIENCE_MS && one.busy_ms == 0; i++) { /* until its renewer hangs in it */
         nap(1);
-        assert_true(keeper_look(0, &one));
+        assert_true(renewer_look(0, &one));
     }
     asking slow = ask_for(mine(), VERB_NEXT, "slow", NULL);
     assert_int_equal(request_read(&slow.request, &slow.error), FIRN_OK);
@@ -873,7 +873,7 @@ static void a_store_that_hangs_holds_up_no_other(void **state) {
     close(fd);
 }
 
-static void errands_fail_in_the_stores_words_while_it_is_out(void **state) {
+static void tasks_fail_in_the_stores_words_while_it_is_out(void **state) {
     (void)state;
     firn_error error;
     asking it = ask_for(mine(), VERB_NEXT, "before", NULL);
@@ -898,7 +898,7 @@ static void errands_fail_in_the_stores_words_while_it_is_out(void **state) {
     }
 }
 
-static void an_errand_whose_client_is_gone_costs_numbers_only(void **state) {
+static void an_task_whose_client_is_gone_costs_numbers_only(void **state) {
     (void)state;
     sem_t bell;
     int64_t before;
@@ -908,7 +908,7 @@ static void an_errand_whose_client_is_gone_costs_numbers_only(void **state) {
     leave(&it);
     it = ask_for(mine(), VERB_NEXT, "k", "count", "3000000", NULL);
     assert_int_equal(request_read(&it.request, &it.error), FIRN_OK);
-    assert_int_equal(request_answer(&it.request, 1, &it.reply, &it.error), REQUEST_ERRAND);
+    assert_int_equal(request_answer(&it.request, 1, &it.reply, &it.error), REQUEST_TASK);
     sem_init(&bell, 0, 0);
     assert_int_equal(request_send(&it.request, ring, &bell, &it.sent, &it.error), FIRN_OK);
     while (sem_wait(&bell) != 0) {
@@ -960,7 +960,7 @@ static void what_was_not_issued_is_given_back_at_the_end(void **state) {
     assert_int_equal(node.found, 1);
     assert_int_not_equal(node.grant, 0);
     assert_true(integer.high >= 1001);
-    keepers_stop(STOP_MS);
+    renewers_stop(STOP_MS);
     look after = look_at("snowflake"), integer_after = look_at("integer k");
     assert_int_equal(after.grant, 0);
     assert_true(after.high < node.high);
@@ -972,19 +972,19 @@ static void two_servers_on_one_store_share_its_integers(void **state) {
     (void)state;
     firn_error error;
     char other[330];
-    snprintf(other, sizeof other, "%s?busy_ms=9000", url); /* another URL: a keeper of its own */
+    snprintf(other, sizeof other, "%s?busy_ms=9000", url); /* another URL: a renewer of its own */
     assert_int_equal(catalog_add_segment("k", "", NULL, &error), FIRN_OK);
     asking it = ask_for(mine(), VERB_NEXT, "k", NULL);
     assert_answered(&it, ask(&it));
     leave(&it);
     firn_store *store;
-    firn_range *range;
+    firn_segment *range;
     int64_t value;
     assert_int_equal(firn_store_open(&store, other, NULL, &error), FIRN_OK);
-    assert_int_equal(firn_range_open(&range, "k", "", store, NULL, &error), FIRN_OK);
-    assert_int_equal(firn_range_next(range, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_open(&range, "k", "", store, NULL, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(range, &value, &error), FIRN_OK);
     assert_true(value > 1000);
-    firn_range_close(range, NULL);
+    firn_segment_close(range, NULL);
     firn_store_close(store);
 }
 
@@ -1082,12 +1082,12 @@ static void status_spread_and_nodes_tell_what_there_is(void **state) {
 static void a_store_that_is_none_is_refused_at_once(void **state) {
     (void)state;
     firn_error error;
-    keeper *one, *two, *three;
+    renewer *one, *two, *three;
     assert_int_equal(catalog_add_segment("k", "", "cassandra://x", &error), FIRN_EUSAGE);
     assert_null(catalog_segment(w("k")));
-    assert_int_equal(keeper_of(&one, "memory:", &error), FIRN_OK);
-    assert_int_equal(keeper_of(&two, "memory:", &error), FIRN_OK);
-    assert_int_equal(keeper_of(&three, url, &error), FIRN_OK);
+    assert_int_equal(renewer_of(&one, "memory:", &error), FIRN_OK);
+    assert_int_equal(renewer_of(&two, "memory:", &error), FIRN_OK);
+    assert_int_equal(renewer_of(&three, url, &error), FIRN_OK);
     assert_ptr_equal(one, two);
     assert_ptr_not_equal(one, three);
 }
@@ -1095,11 +1095,11 @@ static void a_store_that_is_none_is_refused_at_once(void **state) {
 static void a_password_of_a_store_is_told_nobody(void **state) {
     (void)state;
     firn_error error;
-    keeper *one;
-    keeper_state seen;
-    assert_int_equal(keeper_of(&one, "redis://user:se@cret@127.0.0.1:1/?password=secret", &error),
+    renewer *one;
+    renewer_state seen;
+    assert_int_equal(renewer_of(&one, "redis://user:se@cret@127.0.0.1:1/?password=secret", &error),
                      FIRN_OK);
-    assert_true(keeper_look(0, &seen));
+    assert_true(renewer_look(0, &seen));
     assert_string_equal(seen.url, "redis://127.0.0.1:1/");
 }
 
@@ -1163,8 +1163,8 @@ int main(void) {
         TEST(rows_without_a_node_touch_no_store),
         TEST(threads_never_issue_an_id_twice),
         TEST(threads_never_hand_out_an_integer_twice),
-        TEST(errands_that_race_open_one_generator),
-        TEST(an_errand_does_not_wait_for_all_segments_that_are_due),
+        TEST(tasks_that_race_open_one_generator),
+        TEST(an_task_does_not_wait_for_all_segments_that_are_due),
         TEST(the_reply_to_many_integers_is_the_last_of_them),
         TEST(a_name_may_be_a_segment_and_a_generator),
         TEST(a_block_of_ids_is_runs_of_consecutive_ones),
@@ -1181,8 +1181,8 @@ int main(void) {
         TEST(issuing_goes_on_through_an_outage_as_windows_allow),
         TEST(threads_repeat_nothing_through_outages),
         TEST(a_store_that_hangs_holds_up_no_other),
-        TEST(errands_fail_in_the_stores_words_while_it_is_out),
-        TEST(an_errand_whose_client_is_gone_costs_numbers_only),
+        TEST(tasks_fail_in_the_stores_words_while_it_is_out),
+        TEST(an_task_whose_client_is_gone_costs_numbers_only),
         TEST(what_was_not_issued_is_given_back_at_the_end),
         TEST(two_servers_on_one_store_share_its_integers),
         TEST(ids_are_packed_shown_bounded_and_converted),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The simulation: 40,000 seeds without a duplicate, and each injected bug (src/plant.h) is found within as many. That
+# The simulation: 40,000 seeds without a duplicate, and each injected bug (src/bug.h) is found within as many. That
 # takes about 25 s of CPU; `make simulate` runs a million seeds. Replay a seed that fails with
 # BUILD/sim/firn_sim --seed N --trace.
 . test/tap
@@ -16,16 +16,16 @@ simulate() {
     sed 's/^/# /' "$logs/sim.log"
 }
 
-# finds NAME PROGRAM: the planted bug is found, and at which seed.
+# finds NAME PROGRAM: the injected bug is found, and at which seed.
 finds() {
-    "$2" --seeds $seeds --jobs "$jobs" >"$logs/planted.log" 2>&1
+    "$2" --seeds $seeds --jobs "$jobs" >"$logs/found.log" 2>&1
     status=$?
-    seed=$(sed -n 's/^failed: seed //p' "$logs/planted.log")
+    seed=$(sed -n 's/^failed: seed //p' "$logs/found.log")
     if [ "$status" = 1 ] && [ "${seed:-0}" -gt 0 ]; then
-        pass "the planted bug $1 is found, by seed $seed"
-        grep "^seed $seed:" "$logs/planted.log" | sed 's/^/# /'
+        pass "the injected bug $1 is found, by seed $seed"
+        grep "^seed $seed:" "$logs/found.log" | sed 's/^/# /'
     else
-        fail "the planted bug $1 is found" "$(tail -n 5 "$logs/planted.log")"
+        fail "the injected bug $1 is found" "$(tail -n 5 "$logs/found.log")"
     fi
 }
 
@@ -48,8 +48,8 @@ same "a seed replays the same run" "$first" "$second"
 simulate "$programs/firn_sim" --self-check
 same "a duplicate that is shown to the judge is found" 1 "$status"
 
-for plant in $(sed -n 's/^#define FIRN_PLANT_\([A-Z]*\)  *[1-9].*/\1/p' src/plant.h | tr 'A-Z' 'a-z'); do
-    finds "$plant" "$programs/firn_sim_$plant"
+for bug in $(sed -n 's/^#define FIRN_BUG_\([A-Z]*\)  *[1-9].*/\1/p' src/bug.h | tr 'A-Z' 'a-z'); do
+    finds "$bug" "$programs/firn_sim_$bug"
 done
 
 finish

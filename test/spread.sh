@@ -85,7 +85,7 @@ refuses "a stream makes no IDs" 2 "--rate is for a SCHEME" spread empty --rate 5
 refuses "a scheme has no lines" 2 "--from is for a stream" spread uuid4 --from hex
 refuses "one stream at a time" 2 "one word too many" spread empty bad
 refuses "no store is touched" 2 "leave unsafe= out" spread snowflake unsafe=1
-refuses "an unknown key names the nearest" 2 "order" spread snowflake ordr=strict
+refuses "an unknown key names the nearest" 2 "ordering" spread snowflake orderin=strict
 refuses "an instant outside the layout" 1 "1999|before" spread snowflake time=1999-01-01
 refuses "a time that is none" 2 "time=soon" spread snowflake time=soon
 

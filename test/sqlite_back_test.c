@@ -342,7 +342,7 @@ static void a_lost_mark(void **state) {
 static void a_generator_and_a_segment(void **state) {
     firn_store *store = open_store("firn.db");
     firn_gen *gen = NULL;
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     firn_error error = {0};
     firn_id id;
     int64_t value = 0, next = 0;
@@ -351,12 +351,13 @@ static void a_generator_and_a_segment(void **state) {
     int code = FIRN_OK;
     (void)state;
     assert_int_equal(firn_open_with(&gen, &config, &error), FIRN_OK);
-    assert_int_equal(firn_range_open(&range, "orders", "step=10 adapt=0", store, NULL, &error), 0);
+    assert_int_equal(firn_segment_open(&range, "orders", "step=10 adapt=0", store, NULL, &error),
+                     0);
     assert_int_equal(firn_next(gen, &id, &error), FIRN_OK);
-    assert_int_equal(firn_range_next(range, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(range, &value, &error), FIRN_OK);
     back_up("firn.db", "old.db");
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(firn_range_next(range, &value, &error), FIRN_OK);
+        assert_int_equal(firn_segment_next(range, &value, &error), FIRN_OK);
     }
     restore_by_sqlite();
     const time_t end = time(NULL) + HUNG_S; /* its window ends first */
@@ -364,15 +365,15 @@ static void a_generator_and_a_segment(void **state) {
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
     says(&error, FIRN_EBUSY, "changed or gone back");
-    firn_range *other = NULL;
-    assert_int_equal(firn_range_open(&other, "orders", "", store, NULL, &error), FIRN_OK);
-    assert_int_equal(firn_range_next(other, &value, &error), FIRN_EBACK);
+    firn_segment *other = NULL;
+    assert_int_equal(firn_segment_open(&other, "orders", "", store, NULL, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(other, &value, &error), FIRN_EBACK);
     says(&error, FIRN_EBACK, "firn segment advance");
-    assert_int_equal(firn_range_advance(other, 5000, &next, &error), FIRN_OK);
-    assert_int_equal(firn_range_next(other, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_advance(other, 5000, &next, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(other, &value, &error), FIRN_OK);
     assert_int_equal(value, 5000);
-    firn_range_close(other, NULL);
-    firn_range_close(range, NULL);
+    firn_segment_close(other, NULL);
+    firn_segment_close(range, NULL);
     firn_close(gen, NULL);
     firn_store_close(store);
 }

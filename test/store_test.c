@@ -315,7 +315,7 @@ static int note_line(void *context, const firn_holding *holding) {
     size_t length = strlen(list->text);
     snprintf(list->text + length, sizeof list->text - length, "%s %s %lld %llu %s %s\n",
              holding->ns, holding->key, (long long)holding->mark.high,
-             (unsigned long long)holding->mark.grant, holding->note, holding->row);
+             (unsigned long long)holding->mark.grant, holding->note, holding->layout);
     return ++list->lines == list->stop_after ? -99 : 0;
 }
 
@@ -392,9 +392,9 @@ static void another_row_is_refused(void **state) {
     int64_t first = -1;
     firn_mark held = untouched;
     granted(store, ask("1", 10, 100, 100, 11), 100);
-    other.row = "0x0:1 time:41/ms@@2024-01-01 node:8 sequence:14";
-    assert_int_equal(firn_store_reserve(store, &other, &first, &held, &error), FIRN_EROW);
-    assert_int_equal(error.code, FIRN_EROW);
+    other.layout = "0x0:1 time:41/ms@@2024-01-01 node:8 sequence:14";
+    assert_int_equal(firn_store_reserve(store, &other, &first, &held, &error), FIRN_ENAMESPACE);
+    assert_int_equal(error.code, FIRN_ENAMESPACE);
     assert_int_equal(first, -1);
     assert_non_null(strstr(error.text, "node:10"));
     assert_non_null(strstr(error.text, "node:8"));
@@ -587,7 +587,7 @@ static void kept_after_closing(void **state) {
 /* Names of all the bytes that are allowed, with blanks and letters of several bytes. */
 static void long_names(void **state) {
     firn_store *store = store_of(state);
-    char ns[FIRN_NS_SIZE] = "", row[FIRN_ROW_SIZE] = "", key[FIRN_KEY_SIZE] = "",
+    char ns[FIRN_NS_SIZE] = "", row[FIRN_LAYOUT_SIZE] = "", key[FIRN_KEY_SIZE] = "",
          note[FIRN_NOTE_SIZE] = "", line[2048];
     for (size_t i = 0; i + 5 < sizeof ns; i += 5) {
         memcpy(ns + i, " \xc3\xa4/.", 5);
@@ -743,30 +743,30 @@ static void gone_back(firn_store *store, const char *ns) {
 }
 
 static void advanced(firn_store *store, const char *name, int64_t to) {
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     firn_error error = {0};
     int64_t value = -1;
-    assert_int_equal(firn_range_open(&range, name, "kind=serial", store, NULL, &error), FIRN_OK);
-    assert_int_equal(firn_range_next(range, &value, &error), FIRN_EBACK);
+    assert_int_equal(firn_segment_open(&range, name, "kind=serial", store, NULL, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(range, &value, &error), FIRN_EBACK);
     assert_int_equal(value, -1);
-    assert_int_equal(firn_range_advance(range, to, &value, &error), FIRN_OK);
-    assert_int_equal(firn_range_next(range, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_advance(range, to, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(range, &value, &error), FIRN_OK);
     assert_int_equal(value, to);
-    assert_int_equal(firn_range_close(range, &error), FIRN_OK);
+    assert_int_equal(firn_segment_close(range, &error), FIRN_OK);
 }
 
-static firn_range *tickets(firn_store *store, const char *name, int64_t offset) {
-    firn_range *range = NULL;
+static firn_segment *tickets(firn_store *store, const char *name, int64_t offset) {
+    firn_segment *range = NULL;
     char keys[64];
     snprintf(keys, sizeof keys, "kind=ticket increment=2 offset=%" PRId64, offset);
-    assert_int_equal(firn_range_open(&range, name, keys, store, NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_open(&range, name, keys, store, NULL, NULL), FIRN_OK);
     return range;
 }
 
-static int64_t ticket(firn_range *range) {
+static int64_t ticket(firn_segment *range) {
     firn_error error = {0};
     int64_t value = -1;
-    if (firn_range_next(range, &value, &error) != FIRN_OK) {
+    if (firn_segment_next(range, &value, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     return value;
@@ -774,11 +774,11 @@ static int64_t ticket(firn_range *range) {
 
 /* To advance one server of a ticket is to advance all of them: none hands out again what another one did
  * before. */
-static void tickets_advance(firn_range *one, firn_range *two, int64_t last) {
+static void tickets_advance(firn_segment *one, firn_segment *two, int64_t last) {
     firn_error error = {0};
     int64_t next = -1;
-    assert_int_equal(firn_range_next(one, &next, &error), FIRN_EBACK);
-    assert_int_equal(firn_range_advance(two, last + 1, &next, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(one, &next, &error), FIRN_EBACK);
+    assert_int_equal(firn_segment_advance(two, last + 1, &next, &error), FIRN_OK);
     assert_true(next > last);
     assert_true(ticket(one) > last);
     assert_true(ticket(two) >= next);
@@ -795,14 +795,14 @@ static void all_are_told(void **state) {
     granted(holder, of("integer orders", 3000, 0), 0);
     granted(holder, of("moon", 10, 0), 0);
     granted(holder, of("snow", 10, 0), 0);
-    firn_range *one = tickets(holder, "photos", 1), *two = tickets(holder, "photos", 2), *lost;
+    firn_segment *one = tickets(holder, "photos", 1), *two = tickets(holder, "photos", 2), *lost;
     assert_true(ticket(one) == 1 && ticket(two) == 2);
     assert_true(engine_or_file(b, "save"));
     assert_int_equal(reserve_soon(holder, of("snow", 10, 100), &first, &held, &error), FIRN_OK);
     granted(holder, of("integer orders", 3000, 3000), 3000);
     granted(holder, of("integer late", 10, 1000), 1000 * (first > 10));
     granted(holder, of("snow", 10, 100), first + 10);
-    assert_int_equal(firn_range_advance(one, 7, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_advance(one, 7, &value, &error), FIRN_OK);
     assert_true(ticket(one) == 7 && ticket(one) == 9);
     assert_int_equal(open_store(&idle, b->url, &error), FIRN_OK);
     assert_true(engine_or_file(b, "restore"));
@@ -827,17 +827,17 @@ static void all_are_told(void **state) {
     advanced(idle, "late", 1011);
     tickets_advance(one, two, 9);
     lost = tickets(fresh, "lost", 1); /* from the first number on, too */
-    assert_int_equal(firn_range_next(lost, &value, &error), FIRN_EBACK);
-    assert_int_equal(firn_range_advance(lost, 1, &value, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(lost, &value, &error), FIRN_EBACK);
+    assert_int_equal(firn_segment_advance(lost, 1, &value, &error), FIRN_OK);
     assert_true(ticket(lost) == value && value >= 1);
     gone_back(fresh, "integer later");
     advanced(fresh, "*", 1); /* no other name was lost */
     granted(fresh, of("integer later", 10, 0), 0);
     granted(idle, of("newer", 10, 0), 0);
     granted(idle, of("integer late", 10, 0), 1012);
-    firn_range_close(one, NULL);
-    firn_range_close(two, NULL);
-    firn_range_close(lost, NULL);
+    firn_segment_close(one, NULL);
+    firn_segment_close(two, NULL);
+    firn_segment_close(lost, NULL);
     firn_store_close(idle);
     firn_store_close(fresh);
 }

@@ -47,7 +47,7 @@ static void *work(void *self) {
     for (size_t at = 0, got = 0; at < it->n && it->code == FIRN_OK; at += got) {
         it->code = issue_some(it, at, &got);
         for (int again = 0; again < 100000 && it->code == FIRN_EWINDOW; again++) {
-            sched_yield(); /* a keeper is about to renew */
+            sched_yield(); /* a renewer is about to renew */
             it->code = issue_some(it, at, &got);
         }
     }
@@ -146,16 +146,16 @@ static const struct row {
     bool rises; /* each thread's IDs */
 } rows[] = {
     {"snowflake in strict order", "snowflake", "full=wait window_ms=20", 200, true},
-    {"snowflake in each thread's order", "snowflake", "full=wait order=thread window_ms=20", 5000,
-     true},
+    {"snowflake in each thread's order", "snowflake", "full=wait ordering=thread window_ms=20",
+     5000, true},
     {"snowflake, started at random", "leaf", "full=wait window_ms=20", 2000, true},
     {"snowflake in each thread's order, started at random", "leaf",
-     "full=wait order=thread window_ms=20", 20000, true},
+     "full=wait ordering=thread window_ms=20", 20000, true},
     {"snowflake on three nodes", "snowflake", "full=wait nodes=3 window_ms=20", 200, true},
     {"snowflake on three nodes in each thread's order", "snowflake",
-     "full=wait nodes=3 order=thread window_ms=20", 5000, true},
+     "full=wait nodes=3 ordering=thread window_ms=20", 5000, true},
     {"uuid7", "uuid7", "full=wait", 200, true},
-    {"uuid7 in each thread's order", "uuid7", "full=wait order=thread", 200, true},
+    {"uuid7 in each thread's order", "uuid7", "full=wait ordering=thread", 200, true},
     {"uuid1 by its bare time", "uuid6", "full=wait", 200, true},
     {"ulid", "ulid", "full=wait", 200, true},
     {"objectid", "objectid", "full=wait", 200, false},
@@ -195,20 +195,20 @@ static void *keeps(void *self) {
     return NULL;
 }
 
-static void a_keeper_renews_for_all(void **state) {
-    const char *keys[] = {"full=wait window_ms=200", "full=wait window_ms=200 order=thread",
+static void a_renewer_renews_for_all(void **state) {
+    const char *keys[] = {"full=wait window_ms=200", "full=wait window_ms=200 ordering=thread",
                           "full=wait window_ms=200 nodes=3"};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        companion keeper = {.run = keeps};
+        companion renewer = {.run = keeps};
         int64_t wait_ms;
         assert_int_equal(world_new(NULL), 0);
         world.clock.step_ns = 400;
         firn_gen *gen = opened("snowflake", keys[i], true);
         assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
-        assert_int_equal(crew(gen, true, &keeper), 0);
-        assert_true(atomic_load(&keeper.rounds) > 0);
-        assert_int_equal(keeper.failures, 0);
+        assert_int_equal(crew(gen, true, &renewer), 0);
+        assert_true(atomic_load(&renewer.rounds) > 0);
+        assert_int_equal(renewer.failures, 0);
         assert_int_equal(firn_close(gen, NULL), FIRN_OK);
         world_end(NULL);
     }
@@ -232,7 +232,7 @@ static void *sets_back(void *self) {
 
 static void permits_are_retired_under_way(void **state) {
     static const char *const keys[][2] = {{"snowflake", "full=wait window_ms=50"},
-                                          {"snowflake", "full=wait window_ms=50 order=thread"},
+                                          {"snowflake", "full=wait window_ms=50 ordering=thread"},
                                           {"leaf", "full=wait window_ms=50 nodes=2"},
                                           {"uuid7", "full=wait"},
                                           {"uuid1", "full=wait"},
@@ -272,9 +272,9 @@ static void *steps_once(void *self) {
     return NULL;
 }
 
-static void a_step_back_waits_for_no_keeper(void **state) {
+static void a_step_back_waits_for_no_renewer(void **state) {
     firn_store_ops ops = recorder_ops;
-    companion keeper = {.run = steps_once};
+    companion renewer = {.run = steps_once};
     pthread_t thread;
     firn_error error = {0};
     firn_id before, id = {0};
@@ -285,12 +285,12 @@ static void a_step_back_waits_for_no_keeper(void **state) {
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     ops.reserve = gate_reserve;
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
-    firn_gen *gen = keeper.gen = opened("snowflake", "", true);
+    firn_gen *gen = renewer.gen = opened("snowflake", "", true);
     assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
     assert_int_equal(firn_next(gen, &before, NULL), FIRN_OK);
     pass(&world.clock, 1500 * MS); /* a renewal is due */
     atomic_store(&gate.shut, true);
-    assert_int_equal(pthread_create(&thread, NULL, keeper.run, &keeper), 0);
+    assert_int_equal(pthread_create(&thread, NULL, renewer.run, &renewer), 0);
     while (!atomic_load(&gate.reached)) {
         sched_yield();
     }
@@ -340,7 +340,7 @@ static void status_and_history_are_asked_meanwhile(void **state) {
 /* ---- integers ------------------------------------------------------------------------------- */
 
 typedef struct counter {
-    firn_range *range;
+    firn_segment *range;
     int64_t *values;
     int code;
     pthread_t thread;
@@ -349,25 +349,26 @@ typedef struct counter {
 static void *count(void *self) {
     counter *it = self;
     for (size_t i = 0; i < EACH / 4 && it->code == FIRN_OK; i++) {
-        it->code = i % 50 == 0 ? firn_range_block(it->range, 1, &it->values[i], NULL)
-                               : firn_range_next(it->range, &it->values[i], NULL);
+        it->code = i % 50 == 0 ? firn_segment_block(it->range, 1, &it->values[i], NULL)
+                               : firn_segment_next(it->range, &it->values[i], NULL);
         int64_t wait_ms;
         if (i % 64 == 0 && it->code == FIRN_OK) {
-            it->code = firn_range_step(it->range, &wait_ms, NULL);
+            it->code = firn_segment_step(it->range, &wait_ms, NULL);
         }
     }
     return NULL;
 }
 
-/* The same for one that may not wait for the store: the others' steps are its keeper, and its own. */
+/* The same for one that may not wait for the store: the others' steps are its renewer, and its own. */
 static void *count_fetched(void *self) {
     counter *it = self;
     int64_t wait_ms, count;
     for (size_t i = 0, tries = 0; i < EACH / 4 && it->code == FIRN_OK; tries++) {
-        it->code = i % 50 == 0 ? firn_range_exact(it->range, 1, false, &it->values[i], NULL, NULL)
-                               : firn_range_take(it->range, 1, &it->values[i], &count, NULL, NULL);
+        it->code = i % 50 == 0
+                       ? firn_segment_exact(it->range, 1, false, &it->values[i], NULL, NULL)
+                       : firn_segment_take(it->range, 1, &it->values[i], &count, NULL, NULL);
         if (it->code == FIRN_EWINDOW && tries < 10 * EACH) {
-            it->code = firn_range_step(it->range, &wait_ms, NULL);
+            it->code = firn_segment_step(it->range, &wait_ms, NULL);
         } else if (it->code == FIRN_OK) {
             i++;
         }
@@ -383,13 +384,13 @@ static int compare_integers(const void *a, const void *b) {
 static void threads_share_integers(void **state) {
     static counter counters[THREADS];
     const size_t each = EACH / 4, all = THREADS * each;
-    firn_range *range = NULL;
+    firn_segment *range = NULL;
     int64_t *values = calloc(all, sizeof *values);
     (void)state;
     assert_non_null(values);
     assert_int_equal(world_new(NULL), 0);
-    assert_int_equal(firn_range_open(&range, "orders", "step=100", world.store, &world.hands, NULL),
-                     FIRN_OK);
+    assert_int_equal(
+        firn_segment_open(&range, "orders", "step=100", world.store, &world.hands, NULL), FIRN_OK);
     for (size_t i = 0; i < THREADS; i++) {
         counters[i] = (counter){.range = range, .values = values + i * each};
         assert_int_equal(pthread_create(&counters[i].thread, NULL,
@@ -411,7 +412,7 @@ static void threads_share_integers(void **state) {
         assert_true(values[i - 1] < values[i]);
     }
     free(values);
-    assert_int_equal(firn_range_close(range, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_close(range, NULL), FIRN_OK);
     world_end(NULL);
 }
 
@@ -421,10 +422,10 @@ int main(void) {
     static char sentences[ROWS][120];
     const struct CMUnitTest others[OTHERS] = {
 #define TEST(sentence, function) {sentence, function, NULL, NULL, NULL}
-        TEST("a keeper renews while all issue", a_keeper_renews_for_all),
+        TEST("a renewer renews while all issue", a_renewer_renews_for_all),
         TEST("permits are retired while all issue from them", permits_are_retired_under_way),
-        TEST("after a step back nobody waits for a keeper that asks its store",
-             a_step_back_waits_for_no_keeper),
+        TEST("after a step back nobody waits for a renewer that asks its store",
+             a_step_back_waits_for_no_renewer),
         TEST("status and history are asked for while all issue",
              status_and_history_are_asked_meanwhile),
         TEST("integers of one range are had once", threads_share_integers),

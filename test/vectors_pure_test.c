@@ -2,7 +2,7 @@
 /* Every answer in test/vectors, most of which the original systems gave, put to the library in both
  * directions. The answers are data; how each file's columns become calls of firn.h is here, and
  * nothing of how an ID is made. */
-#include "range.h"
+#include "segment.h"
 
 #include <firn/firn.h>
 
@@ -671,7 +671,7 @@ static void check_objectid_least(const row *r, const firn_scheme *scheme, const 
     to.sec++;
     agree(r, scheme, PAIRS({"time", time}, {"random", "0"}, {"counter", "0"}), FIRN_FORM_HEX,
           cell(r, "id_hex"));
-    holds(r, firn_bounds(&least, &greatest, scheme, NULL, &from, &to, NULL) == FIRN_OK, "bounded");
+    holds(r, firn_range(&least, &greatest, scheme, NULL, &from, &to, NULL) == FIRN_OK, "bounded");
     same(r, "the least of its second", firn_format(text, &least, FIRN_FORM_HEX), cell(r, "id_hex"));
 }
 
@@ -1152,7 +1152,7 @@ static void check_segment_step(const row *r) {
     int64_t step = strtoll(cell(r, "step"), NULL, 10);
     int64_t least = strtoll(cell(r, "min_step"), NULL, 10);
     int64_t age_ms = strtoll(cell(r, "age_min"), NULL, 10) * 60000;
-    uint64_t next = (uint64_t)firn__range_next_step(step, least, age_ms);
+    uint64_t next = (uint64_t)firn__segment_next_step(step, least, age_ms);
     same_number(r, "the next step", next, cell(r, "next_step"));
     same_number(r, "what is fetched", next, cell(r, "max_id_increase"));
 }
@@ -1160,14 +1160,14 @@ static void check_segment_step(const row *r) {
 /* A range on a store of its own. */
 typedef struct {
     firn_store *store;
-    firn_range *range;
+    firn_segment *range;
 } allocation;
 
 static bool allocate(const row *r, allocation *a, const char *keys) {
     firn_error error = {0, ""};
     *a = (allocation){NULL, NULL};
     if (firn_store_open(&a->store, "memory:", NULL, &error) != FIRN_OK ||
-        firn_range_open(&a->range, "a", keys, a->store, NULL, &error) != FIRN_OK) {
+        firn_segment_open(&a->range, "a", keys, a->store, NULL, &error) != FIRN_OK) {
         same(r, keys, error.text, "opened");
         return false;
     }
@@ -1176,7 +1176,7 @@ static bool allocate(const row *r, allocation *a, const char *keys) {
 
 static void release(allocation *a) {
     if (a->range != NULL) {
-        firn_range_close(a->range, NULL);
+        firn_segment_close(a->range, NULL);
     }
     if (a->store != NULL) {
         firn_store_close(a->store);
@@ -1205,9 +1205,10 @@ static void check_segment_trace(const row *r) {
     if (!holds(r, leaf.range != NULL, "opened")) {
         return;
     }
-    holds(r, firn_range_step(leaf.range, &wait_ms, NULL) == FIRN_OK, "looked for the next segment");
+    holds(r, firn_segment_step(leaf.range, &wait_ms, NULL) == FIRN_OK,
+          "looked for the next segment");
     holds(r, firn_store_list(leaf.store, NULL, see_mark, &mark, NULL) == FIRN_OK, "listed");
-    holds(r, firn_range_next(leaf.range, &value, NULL) == FIRN_OK, "handed out");
+    holds(r, firn_segment_next(leaf.range, &value, NULL) == FIRN_OK, "handed out");
     updates += mark != before;
     step = mark != before ? mark - before : step;
     before = mark;
@@ -1228,7 +1229,7 @@ static void check_ticket(const row *r) {
              cell(r, "offset"));
     if (allocate(r, &ticket, keys)) {
         for (long k = strtol(cell(r, "k"), NULL, 10); k > 0; k--) {
-            holds(r, firn_range_next(ticket.range, &value, NULL) == FIRN_OK, "handed out");
+            holds(r, firn_segment_next(ticket.range, &value, NULL) == FIRN_OK, "handed out");
         }
         same_number(r, "the integer", (uint64_t)value, cell(r, "id"));
     }
@@ -1250,15 +1251,17 @@ static void check_ticket_after(const row *r) {
     if (!allocate(r, &ticket, keys)) {
         return;
     }
-    int code = count > 0 ? firn_range_block(ticket.range, (int64_t)count, &value, &error) : FIRN_OK;
+    int code =
+        count > 0 ? firn_segment_block(ticket.range, (int64_t)count, &value, &error) : FIRN_OK;
     if (r->status == REFUSE) {
         holds(r, code < 0 && error.code == code && strlen(error.text) > 10,
               "refused, and it is said why");
     } else {
         holds(r, code == FIRN_OK && (count == 0 || value == (int64_t)offset), "handed out");
-        holds(r, firn_range_next(ticket.range, &value, NULL) == FIRN_OK, "handed out");
+        holds(r, firn_segment_next(ticket.range, &value, NULL) == FIRN_OK, "handed out");
         same_number(r, "the integer", (uint64_t)value, cell(r, "next_id"));
-        holds(r, firn_range_increment(ticket.range) == (int64_t)increment, "the increment is kept");
+        holds(r, firn_segment_increment(ticket.range) == (int64_t)increment,
+              "the increment is kept");
     }
     release(&ticket);
 }

@@ -97,7 +97,7 @@ static void in_strict_order(void **state) {
 
 static void in_order_of_threads(void **state) {
     (void)state;
-    threads_issue("full=wait order=thread", false);
+    threads_issue("full=wait ordering=thread", false);
 }
 
 static void through_short_windows(void **state) {
@@ -110,15 +110,15 @@ static void by_the_exact_clock(void **state) {
     threads_issue("full=wait clock=exact window_ms=50", true);
 }
 
-/* Renewed by a keeper of the caller's while the others issue. */
-typedef struct keeper {
+/* Renewed by a renewer of the caller's while the others issue. */
+typedef struct renewer {
     firn_gen *gen;
     _Atomic bool over;
     int failures;
-} keeper;
+} renewer;
 
 static void *keep(void *argument) {
-    keeper *it = argument;
+    renewer *it = argument;
     while (!atomic_load(&it->over)) {
         int64_t wait_ms;
         it->failures += firn_gen_step(it->gen, &wait_ms, NULL) != FIRN_OK;
@@ -127,10 +127,10 @@ static void *keep(void *argument) {
     return NULL;
 }
 
-static void beside_a_keeper(void **state) {
+static void beside_a_renewer(void **state) {
     const size_t each = 50000;
     issued *log = issued_new(THREADS * each);
-    keeper it = {opened("full=wait window_ms=20"), false, 0};
+    renewer it = {opened("full=wait window_ms=20"), false, 0};
     pthread_t thread;
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, keep, &it), 0);
@@ -221,10 +221,10 @@ int main(void) {
     { sentence, run, set_up_in_memory, tear_down, NULL }
     const struct CMUnitTest tests[] = {
         CHECK("8 threads issue each ID once, a later call the greater one", in_strict_order),
-        CHECK("order=thread: each ID once, in order within a thread", in_order_of_threads),
+        CHECK("ordering=thread: each ID once, in order within a thread", in_order_of_threads),
         CHECK("windows of 5 ms: the same through many renewals", through_short_windows),
         CHECK("clock=exact: the same", by_the_exact_clock),
-        CHECK("beside a keeper that renews: each ID once", beside_a_keeper),
+        CHECK("beside a renewer that renews: each ID once", beside_a_renewer),
 #if !defined(__SANITIZE_THREAD__)
         CHECK("forked beside 4 threads, a child issues its own or is told", forks_beside_threads),
 #endif

@@ -265,7 +265,7 @@ def idle(bench):
     if files < IDLE + 100:
         yield row("memory", f"{IDLE:,} idle connections", None, "MiB", note=f"not measured: {files} files at most (ulimit -n)")
         return
-    server = serving.Server(f"{bench.folder}/idle", bench.program, WIDE, connections_most=2 * IDLE).start()
+    server = serving.Server(f"{bench.folder}/idle", bench.program, WIDE, max_connections=2 * IDLE).start()
     before = serving.rss_kib(server.pid) / 1024
     clients = []
     for _ in range(IDLE):

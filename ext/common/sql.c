@@ -2,7 +2,7 @@
 /* SQL's values as firn's: see sql.h. */
 #include "sql.h"
 
-#include "../../cmd/fault.h"
+#include "fault.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -188,7 +188,7 @@ int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, con
     int code = sql_fields(&fields, scheme, pinned, length, error);
     next.sec += next.ns == 999999999 && next.sec < INT64_MAX; /* at the end of time: refused */
     next.ns = next.ns == 999999999 ? 0 : next.ns + 1;
-    return code == FIRN_OK ? firn_bounds(least, greatest, scheme, &fields, time, &next, error)
+    return code == FIRN_OK ? firn_range(least, greatest, scheme, &fields, time, &next, error)
                            : code;
 }
 
@@ -196,7 +196,7 @@ int sql_uuid1(firn_id *id, const firn_time *time, int64_t clock_seq, const char 
               size_t length, firn_error *error) {
     const firn_scheme *scheme = firn_scheme_find("uuid1");
     const int at = scheme_time_index(scheme), seq = firn_scheme_field(scheme, "clock_seq");
-    const int64_t most = (int64_t)firn_scheme_most(scheme, (uint32_t)seq).low;
+    const int64_t most = (int64_t)firn_scheme_max(scheme, (uint32_t)seq).low;
     char mac[SQL_TEXT_SIZE];
     firn_fields fields = {0};
     if (clock_seq < 0 || clock_seq > most) {

@@ -6,7 +6,7 @@
 #ifndef FIRN_EXT_SQL_H
 #define FIRN_EXT_SQL_H
 
-#include "../../cmd/reading.h"
+#include "reading.h"
 
 #include <firn/firn.h>
 

@@ -3,11 +3,11 @@
  * generators.c, what all engines share in ext/common. */
 #include "functions.h"
 
-#include "../../cmd/fault.h"
-#include "../../cmd/object.h"
-#include "../../cmd/shard.h"
 #include "../common/sql.h"
+#include "fault.h"
 #include "generators.h"
+#include "object.h"
+#include "shard.h"
 
 #include <inttypes.h>
 #include <limits.h>

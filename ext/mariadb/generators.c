@@ -2,8 +2,8 @@
 /* Generators that outlive statements, and jobs that do not: see generators.h. */
 #include "generators.h"
 
-#include "../../cmd/fault.h"
 #include "../common/sql.h"
+#include "fault.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -296,7 +296,7 @@ static int draw(uint64_t *digest, char seed[33], firn_error *error) {
 }
 
 /* How many nodes this server's SQL may take for good. */
-static int jobs_most(int64_t *most, firn_error *error) {
+static int max_jobs(int64_t *most, firn_error *error) {
     const char *text = getenv("FIRN_JOBS");
     char word[64];
     *most = JOBS_MOST;
@@ -312,13 +312,13 @@ static int jobs_most(int64_t *most, firn_error *error) {
 static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
     firn_mark held = {0, 0};
     int64_t most, first;
-    int code = jobs_most(&most, error);
+    int code = max_jobs(&most, error);
     if (code == FIRN_OK && getentropy(&mine->grant, sizeof mine->grant) != 0) {
         code = set_error(error, FIRN_EENTROPY, "the system gives no randomness: try again");
     }
     mine->grant = (mine->grant & INT64_MAX) | 1;
     firn_request request = {.ns = JOBS_NS,
-                            .row = "count",
+                            .layout = "count",
                             .key = "1",
                             .count = 1,
                             .latest = most > 0 ? most - 1 : 0,

@@ -2,7 +2,7 @@
 /* Jobs with a name: one job over many statements, transactions and sessions. How many IDs it gave in
  * each tick is in the extension's table firn_job, written by the caller's own transaction: so counts
  * and rows are committed together, or rolled back together, and a batch that is run again after a
- * crash gets the IDs that it had. The job's node is taken for good by the keeper; it is not here. */
+ * crash gets the IDs that it had. The job's node is taken for good by the renewer; it is not here. */
 #include "extension.h"
 
 #include "access/htup_details.h"
@@ -200,8 +200,9 @@ static caller become_owner(Oid table) {
     caller before;
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
     if (!HeapTupleIsValid(tuple)) {
-        firn_refuse(FIRN_EROW, "the table firn_job of the extension is gone: CREATE EXTENSION firn "
-                               "again, and give the job another name");
+        firn_refuse(FIRN_ENAMESPACE,
+                    "the table firn_job of the extension is gone: CREATE EXTENSION firn "
+                    "again, and give the job another name");
     }
     Oid owner = ((Form_pg_class)GETSTRUCT(tuple))->relowner;
     ReleaseSysCache(tuple);
@@ -386,8 +387,9 @@ static void write_all(void) {
 Oid firn_counts_table(Oid function) {
     Oid table = get_relname_relid("firn_job", get_func_namespace(function));
     if (!OidIsValid(table)) {
-        firn_refuse(FIRN_EROW, "the table firn_job of the extension is gone: CREATE EXTENSION firn "
-                               "again, and give the job another name");
+        firn_refuse(FIRN_ENAMESPACE,
+                    "the table firn_job of the extension is gone: CREATE EXTENSION firn "
+                    "again, and give the job another name");
     }
     return table;
 }

@@ -66,7 +66,7 @@ void _PG_init(void) {
     define_settings();
     if (firn_preloaded) {
         firn_shared_request();
-        firn_keeper_register();
+        firn_background_register();
     }
 }
 

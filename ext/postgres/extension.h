@@ -106,7 +106,7 @@ static inline void firn_sum_pack(firn_id *id, const firn_sum *sum, uint64 first,
     }
 }
 
-/* ---- slots of the server's node (shared.c, keeper.c) ----------------------------------------- */
+/* ---- slots of the server's node (shared.c, renewer.c) ----------------------------------------- */
 
 enum {
     FIRN_CELLS = 256,        /* pairs of namespace and node that are issued from */
@@ -120,15 +120,15 @@ enum {
 };
 
 /* One node of one namespace. Slots from `next` to `end` are the server's: each is issued by raising
- * `next` in one atomic step. Both only ever grow; the keeper raises `end` after the table has it
+ * `next` in one atomic step. Both only ever grow; the renewer raises `end` after the table has it
  * for good, and, where it must skip slots, `next` before that. */
 typedef struct firn_cell {
     pg_atomic_uint64 next;  /* the first slot that may be issued */
     pg_atomic_uint64 end;   /* the first that may not */
-    pg_atomic_uint64 soft;  /* from here on the keeper is asked for more; never above end */
+    pg_atomic_uint64 soft;  /* from here on the renewer is asked for more; never above end */
     pg_atomic_uint64 guard; /* the first slot behind the guard of a promotion or a restore; or 0 */
-    pg_atomic_uint32 asked, answered; /* requests to the keeper, counted */
-    bool loaded;                      /* the keeper's: the mark was read */
+    pg_atomic_uint32 asked, answered; /* requests to the renewer, counted */
+    bool loaded;                      /* the renewer's: the mark was read */
     int code;                         /* of the last answer */
     firn_error why;
     /* fixed as long as the server runs */
@@ -137,7 +137,7 @@ typedef struct firn_cell {
     uint64 slot_end; /* of the layout */
     uint64 node;
     char ns[FIRN_NS_SIZE];
-    char row[FIRN_ROW_SIZE];
+    char layout[FIRN_LAYOUT_SIZE];
 } firn_cell;
 
 enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
@@ -145,7 +145,7 @@ enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
 /* NODE: one that was never used, for good, or the job's own. CONFIRM: which ones were not. */
 enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
 
-/* A request to the keeper. */
+/* A request to the renewer. */
 typedef struct firn_take {
     enum firn_take_state state;
     enum firn_ask what;
@@ -153,7 +153,7 @@ typedef struct firn_take {
     uint64 low, high, mark;
     uint64 node; /* the answer */
     firn_error why;
-    char ns[FIRN_NS_SIZE], row[FIRN_ROW_SIZE], job[FIRN_JOB_SIZE];
+    char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], job[FIRN_JOB_SIZE];
     char counts[FIRN_COUNTS_SIZE];
 } firn_take;
 
@@ -161,7 +161,7 @@ typedef struct firn_shared {
     LWLock *lock; /* cells are added, texts and takes read and written under it */
     ConditionVariable answered;
     pg_atomic_uint64 requests;
-    Latch *keeper; /* NULL: it does not run */
+    Latch *renewer; /* NULL: it does not run */
     uint32 cell_count;
     firn_take takes[FIRN_TAKES];
     firn_cell cells[FIRN_CELLS];
@@ -230,7 +230,7 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
 const firn_scheme *firn_counted_scheme(const firn_counted *it);
 void firn_counted_next(firn_counted *it, const firn_time *time, firn_id *id);
 
-void firn_keeper_register(void);
-PGDLLEXPORT void firn_keeper_main(Datum argument);
+void firn_background_register(void);
+PGDLLEXPORT void firn_background_main(Datum argument);
 
 #endif

@@ -145,7 +145,7 @@ static void open_maker(maker *out, const char *scheme, const char *options,
     if (reserved) {
         firn_check_way(recipe, "firn.node");
     }
-    out->guarded = reserved && recipe->scheme.row < 0;
+    out->guarded = reserved && recipe->scheme.packer < 0;
     if (out->guarded && asker != NULL) {
         check_right(asker);
     }

@@ -312,7 +312,7 @@ static void bounds(FunctionCallInfo fcinfo, firn_id *least, firn_id *greatest, i
         firn_recipe_at(fcinfo, PG_GETARG_TEXT_PP(0), PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) : NULL);
     firn_time from = firn_time_of(PG_GETARG_TIMESTAMPTZ(1)), to = from;
     to.ns++; /* microseconds end in zeros, so nothing is carried */
-    FIRN_CHECK(firn_bounds(least, greatest, &recipe->scheme, &recipe->fields, &from, &to, &error));
+    FIRN_CHECK(firn_range(least, greatest, &recipe->scheme, &recipe->fields, &from, &to, &error));
     *form = recipe->scheme.form;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots of the server's node, handed out to the backends of all databases from shared memory.
- * Nothing here reserves: what lies below a cell's end, the keeper has in a table for good. A slot
+ * Nothing here reserves: what lies below a cell's end, the renewer has in a table for good. A slot
  * is issued by one atomic step on `next`, so ROLLBACK, a killed backend or a crash cannot bring it
  * back: after a restart issuing begins at the mark in the table, which was never below `next`. */
 #include "extension.h"
@@ -176,9 +176,9 @@ static uint64 join(const firn_recipe *recipe) {
 static void set_fields(firn_recipe *recipe, const char *text) {
     firn_recipe *said = palloc(sizeof *said);
     firn_scheme *scheme = &recipe->scheme;
-    char row[FIRN_ROW_SIZE];
-    firn_recipe_read(said, scheme->row >= 0 ? scheme->name : firn_scheme_row(row, scheme), text,
-                     FIRN_OF_FIELDS);
+    char layout[FIRN_LAYOUT_SIZE];
+    firn_recipe_read(said, scheme->packer >= 0 ? scheme->name : firn_scheme_layout(layout, scheme),
+                     text, FIRN_OF_FIELDS);
     for (uint32 i = 0; i < scheme->slice_count; i++) {
         if (is_part(scheme, i) && is_given(said, i) && !is_given(recipe, i)) {
             recipe->fields.value[i] = said->fields.value[i];
@@ -309,9 +309,9 @@ static firn_cell *find(const char *ns, uint64 node) {
 }
 
 /* The row to which the namespace belongs: uuid6 is in uuid1's. */
-static void row_of(char row[FIRN_ROW_SIZE], const firn_scheme *scheme) {
+static void layout_of(char layout[FIRN_LAYOUT_SIZE], const firn_scheme *scheme) {
     const firn_scheme *owner = scheme->ns != NULL ? firn_scheme_find(scheme->ns) : NULL;
-    firn_scheme_row(row, owner != NULL ? owner : scheme);
+    firn_scheme_layout(layout, owner != NULL ? owner : scheme);
 }
 
 static firn_cell *add(const firn_recipe *recipe, uint64 node, uint32 sequence_bits) {
@@ -328,7 +328,7 @@ static firn_cell *add(const firn_recipe *recipe, uint64 node, uint32 sequence_bi
     cell->slot_end = slot_end_of(recipe, sequence_bits);
     cell->node = node;
     strlcpy(cell->ns, recipe->name, sizeof cell->ns);
-    row_of(cell->row, &recipe->scheme);
+    layout_of(cell->layout, &recipe->scheme);
     firn_slots->cell_count++;
     return cell;
 }
@@ -336,10 +336,10 @@ static firn_cell *add(const firn_recipe *recipe, uint64 node, uint32 sequence_bi
 static firn_cell *cell_of(const firn_recipe *recipe, uint64 node) {
     uint32 bits = check_slots(recipe);
     /* what everybody may call finds a place whatever others opened by their options */
-    bool plain = recipe->scheme.row >= 0 && recipe->keys[0] == '\0';
+    bool plain = recipe->scheme.packer >= 0 && recipe->keys[0] == '\0';
     uint32 most = plain ? FIRN_CELLS : FIRN_CELLS - FIRN_CELLS_PLAIN;
-    char row[FIRN_ROW_SIZE];
-    row_of(row, &recipe->scheme);
+    char layout[FIRN_LAYOUT_SIZE];
+    layout_of(layout, &recipe->scheme);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
     firn_cell *cell = find(recipe->name, node);
     bool full = cell == NULL && firn_slots->cell_count >= most;
@@ -353,19 +353,19 @@ static firn_cell *cell_of(const firn_recipe *recipe, uint64 node) {
                     "restart it",
                     most);
     }
-    if (strcmp(cell->row, row) != 0 || cell->sequence_bits != bits) {
-        firn_refuse(FIRN_EROW,
+    if (strcmp(cell->layout, layout) != 0 || cell->sequence_bits != bits) {
+        firn_refuse(FIRN_ENAMESPACE,
                     "namespace %.60s belongs to another row: give another ns=", recipe->name);
     }
     return cell;
 }
 
-/* ---- requests to the keeper ------------------------------------------------------------------ */
+/* ---- requests to the renewer ------------------------------------------------------------------ */
 
-static void wake_keeper(void) {
+static void wake_renewer(void) {
     LWLockAcquire(firn_slots->lock, LW_SHARED);
-    if (firn_slots->keeper != NULL) {
-        SetLatch(firn_slots->keeper);
+    if (firn_slots->renewer != NULL) {
+        SetLatch(firn_slots->renewer);
     }
     LWLockRelease(firn_slots->lock);
 }
@@ -375,7 +375,7 @@ static void poke(firn_cell *cell) {
     uint32 asked = pg_atomic_read_u32(&cell->asked);
     if (asked == pg_atomic_read_u32(&cell->answered) &&
         pg_atomic_compare_exchange_u32(&cell->asked, &asked, asked + 1)) {
-        wake_keeper();
+        wake_renewer();
     }
 }
 
@@ -402,11 +402,11 @@ static int64 patience_left(patience *it) {
 static void refuse_late(void) {
     bool runs;
     LWLockAcquire(firn_slots->lock, LW_SHARED);
-    runs = firn_slots->keeper != NULL;
+    runs = firn_slots->renewer != NULL;
     LWLockRelease(firn_slots->lock);
     if (!runs) {
         firn_refuse(FIRN_ESTORE,
-                    "the keeper of the marks does not run: see the server's log, and whether "
+                    "the renewer of the marks does not run: see the server's log, and whether "
                     "database %.60s exists",
                     firn_setting_database);
     }
@@ -416,7 +416,7 @@ static void refuse_late(void) {
                 firn_setting_max_wait_ms);
 }
 
-/* Until somebody is answered. A keeper that was not there to be woken looks by itself when it comes. */
+/* Until somebody is answered. A renewer that was not there to be woken looks by itself when it comes. */
 static void sleep_awhile(patience *waited) {
     int64 left = patience_left(waited);
     if (left <= 0) {
@@ -434,7 +434,7 @@ static void ask(firn_cell *cell, patience *waited) {
         poke(cell);
         mine = pg_atomic_read_u32(&cell->asked);
     }
-    wake_keeper();
+    wake_renewer();
     ConditionVariablePrepareToSleep(&firn_slots->answered);
     while ((int32)(pg_atomic_read_u32(&cell->answered) - mine) < 0) {
         sleep_awhile(waited);
@@ -717,7 +717,7 @@ static firn_take *post(const firn_take *wanted, patience *waited) {
         }
         LWLockRelease(firn_slots->lock);
         if (take != NULL) {
-            wake_keeper();
+            wake_renewer();
             return take;
         }
         if (patience_left(waited) <= 0) {
@@ -736,7 +736,7 @@ static void await(firn_take *take, patience *waited) {
     ConditionVariableCancelSleep();
 }
 
-/* Hands the request to the keeper and waits for what it says. */
+/* Hands the request to the renewer and waits for what it says. */
 static uint64 settle(firn_take *wanted) {
     firn_take answer;
     patience waited = {false, 0};
@@ -773,14 +773,14 @@ uint64 firn_shared_take(const firn_recipe *given, const char *job, const char *c
     }
     wanted.mark = slot_end_of(&recipe, bits) + 2;
     strlcpy(wanted.ns, recipe.name, sizeof wanted.ns);
-    row_of(wanted.row, &recipe.scheme);
+    layout_of(wanted.layout, &recipe.scheme);
     strlcpy(wanted.job, job, sizeof wanted.job);
     strlcpy(wanted.counts, counts, sizeof wanted.counts);
     return settle(&wanted);
 }
 
-/* What only the keeper of a preloaded server can do. */
-static void tell_keeper(firn_take *wanted) {
+/* What only the renewer of a preloaded server can do. */
+static void tell_renewer(firn_take *wanted) {
     if (firn_slots == NULL) {
         firn_refuse(FIRN_EWINDOW, "marks are kept by a preloaded firn: put it into "
                                   "shared_preload_libraries and restart");
@@ -792,15 +792,15 @@ static void tell_keeper(firn_take *wanted) {
 void firn_shared_confirm(const char *nodes) {
     firn_take wanted = {.what = FIRN_ASK_CONFIRM};
     read_range(nodes, &wanted.low, &wanted.high);
-    tell_keeper(&wanted);
+    tell_renewer(&wanted);
 }
 
 void firn_shared_hand_over(void) {
     firn_take wanted = {.what = FIRN_ASK_HAND_OVER};
-    tell_keeper(&wanted);
+    tell_renewer(&wanted);
 }
 
 void firn_shared_take_back(void) {
     firn_take wanted = {.what = FIRN_ASK_TAKE_BACK};
-    tell_keeper(&wanted);
+    tell_renewer(&wanted);
 }

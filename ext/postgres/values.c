@@ -19,7 +19,7 @@ static const struct {
               {FIRN_ELAYOUT, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE},
               {FIRN_ETEXT, ERRCODE_INVALID_TEXT_REPRESENTATION},
               {FIRN_EMISMATCH, ERRCODE_INVALID_PARAMETER_VALUE},
-              {FIRN_EROW, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE},
+              {FIRN_ENAMESPACE, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE},
               {FIRN_EBUSY, ERRCODE_OBJECT_IN_USE},
               {FIRN_EEXHAUSTED, ERRCODE_CONFIGURATION_LIMIT_EXCEEDED},
               {FIRN_EWINDOW, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE},
@@ -263,7 +263,7 @@ static void name_namespace(firn_recipe *recipe, const char *scheme, const char *
     }
     length =
         snprintf(recipe->name, sizeof recipe->name, "%s%s%s%s%s",
-                 recipe->scheme.row < 0 ? scheme : own, epoch != NULL ? "@" : "",
+                 recipe->scheme.packer < 0 ? scheme : own, epoch != NULL ? "@" : "",
                  epoch != NULL ? epoch : "", bits != NULL ? "/" : "", bits != NULL ? bits : "");
     if (length >= (int)sizeof recipe->name) {
         firn_refuse(FIRN_ERANGE, "the row is too long to be a namespace: name one by ns=");

@@ -4,8 +4,8 @@
 #ifndef FIRN_SQLITE_EXTENSION_H
 #define FIRN_SQLITE_EXTENSION_H
 
-#include "../../cmd/fault.h"
 #include "../common/sql.h"
+#include "fault.h"
 
 #include <sqlite3ext.h>
 #ifndef FIRN_SQLITE_ENTRY

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Pure functions: DETERMINISTIC and INNOCUOUS, fit for generated columns, CHECKs and indexes on
  * expressions. NULL in is NULL out. They read no clock and touch no store. */
-#include "../../cmd/object.h"
-#include "../../cmd/shard.h"
 #include "extension.h"
+#include "object.h"
+#include "shard.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -182,8 +182,8 @@ static int take_step(cursor *at, firn_error *error) {
     if (firn_time_cmp(&at->until, &at->to) > 0) {
         at->until = at->to;
     }
-    int code = firn_bounds(&at->least, &at->greatest, &at->scheme, &at->pinned, &at->from,
-                           &at->until, error);
+    int code = firn_range(&at->least, &at->greatest, &at->scheme, &at->pinned, &at->from,
+                          &at->until, error);
     int64_t value;
     if (code == FIRN_OK && (at->as == AS_INTEGER || (at->as == AS_OWN && at->scheme.bits <= 64))) {
         code = sql_integer(&value, &at->scheme, &at->greatest, error);

@@ -58,7 +58,7 @@ FIRN_API const char *firn_version(void);
     X(LAYOUT, -3, "the instant is outside what the layout can hold")                               \
     X(TEXT, -4, "the text is not an ID of this form")                                              \
     X(MISMATCH, -5, "the ID does not carry the constants of this scheme")                          \
-    X(ROW, -6, "the namespace belongs to another row")                                             \
+    X(NAMESPACE, -6, "the namespace belongs to another layout")                                    \
     X(BUSY, -7, "the node is in use")                                                              \
     X(EXHAUSTED, -8, "no ID is left within the bounds that were set")                              \
     X(WINDOW, -9, "the window is used up and could not be renewed")                                \
@@ -211,7 +211,7 @@ typedef struct firn_scheme {
     bool shown_only;       /* never generated */
     bool plus_one;         /* the random field of a tick goes on from the last one */
     bool keyed;            /* its text is made and read with a key: firn_order */
-    int16_t row;           /* its packer in the table, -1 for a layout of the user's */
+    int16_t packer;        /* its packer in the table, -1 for a layout of the user's */
     const char *given;     /* of FIRN_NODE_GIVEN: the fields that make it a reserved node; of
                             * FIRN_NODE_ALWAYS: the fields that must be given, never claimed */
     const char *ns;        /* the namespace it shares with another row, or NULL: its own */
@@ -241,9 +241,9 @@ FIRN_API const firn_scheme *firn_scheme_find(const char *name);
  * not add up, digits out of bounds. */
 FIRN_API int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch,
                               const char *bits, const char *digits, firn_error *error);
-#define FIRN_ROW_SIZE 512
+#define FIRN_LAYOUT_SIZE 512
 /* The row in the grammar of firn_scheme_make, epoch included; returns `text`. */
-FIRN_API char *firn_scheme_row(char text[FIRN_ROW_SIZE], const firn_scheme *scheme);
+FIRN_API char *firn_scheme_layout(char text[FIRN_LAYOUT_SIZE], const firn_scheme *scheme);
 /* The index of a field's first slice, or -1. Constants count by their name. */
 FIRN_API int firn_scheme_field(const firn_scheme *scheme, const char *name);
 /* The index of the first slice of the field that slice i belongs to (i itself for most). */
@@ -252,7 +252,7 @@ FIRN_API uint32_t firn_scheme_first(const firn_scheme *scheme, uint32_t i);
 FIRN_API uint32_t firn_scheme_width(const firn_scheme *scheme, uint32_t i);
 /* The greatest value of that field: all its bits set, but where the text has decimal digits for
  * it (time-random, time-member) what these can tell. */
-FIRN_API firn_value firn_scheme_most(const firn_scheme *scheme, uint32_t i);
+FIRN_API firn_value firn_scheme_max(const firn_scheme *scheme, uint32_t i);
 /* The first instant that is refused. `whole`: of the bits; else of what is issued, which stops
  * before the first negative number where the text is signed. Returns false when there is none
  * (64-bit time), or no time. */
@@ -288,9 +288,9 @@ FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const f
  * (may be NULL) holds the fields that stand before the time. FIRN_EUSAGE: a leading field is
  * missing, from >= to; FIRN_ELAYOUT; FIRN_EUNSORTED: mirrored or split time, with what to use
  * instead. */
-FIRN_API int firn_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
-                         const firn_fields *pinned, const firn_time *from, const firn_time *to,
-                         firn_error *error);
+FIRN_API int firn_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
+                        const firn_fields *pinned, const firn_time *from, const firn_time *to,
+                        firn_error *error);
 /* Pure. The same content in another scheme: uuid1 <-> uuid6 <-> uuid1-swapped. FIRN_EUSAGE:
  * their fields differ. */
 FIRN_API int firn_convert(firn_id *out, const firn_scheme *to, const firn_id *id,
@@ -377,11 +377,11 @@ typedef struct firn_entropy {
 /* One reservation: [first, first + count) for the caller alone, first = max(high, earliest) <=
  * latest. */
 typedef struct firn_request {
-    const char *ns;   /* namespace */
-    const char *row;  /* its row: stored at first use, another one is refused */
-    const char *key;  /* node, node@tick, a job, or of integers 1 or the offset */
-    int64_t count;    /* 1 .. FIRN_SLOT_MAX - latest */
-    int64_t earliest; /* 0 .. latest */
+    const char *ns;     /* namespace */
+    const char *layout; /* its layout: stored at first use, another one is refused */
+    const char *key;    /* node, node@tick, a job, or of integers 1 or the offset */
+    int64_t count;      /* 1 .. FIRN_SLOT_MAX - latest */
+    int64_t earliest;   /* 0 .. latest */
     int64_t latest;
     uint64_t
         grant; /* a fresh random number a request; the same when the same request is sent again */
@@ -400,7 +400,7 @@ typedef struct firn_mark {
 
 /* One line of a listing; the strings live as long as the call. */
 typedef struct firn_holding {
-    const char *ns, *row, *key, *note;
+    const char *ns, *layout, *key, *note;
     firn_mark mark;
 } firn_holding;
 
@@ -429,7 +429,7 @@ typedef struct firn_store_ops {
     /* required */
     int (*open)(void **self, const char *url, const firn_store_options *options, firn_error *error);
     /* required; 0 fills first; FIRN_EBUSY fills held; FIRN_EUNKNOWN: perhaps carried out;
-     * FIRN_EROW; FIRN_ESTORE; FIRN_EBACK: without a guard only */
+     * FIRN_ENAMESPACE; FIRN_ESTORE; FIRN_EBACK: without a guard only */
     int (*reserve)(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                    firn_error *error);
     /* required; lowers high from `mine->high` to `high` if mark and grant are still `mine`, and
@@ -458,7 +458,7 @@ FIRN_API int firn_store_wrap(firn_store **store, const firn_store_ops *ops, void
                              firn_error *error);
 /* Reserves slots: *first is the first of them. FIRN_ERANGE: earliest < 0, latest < earliest, count < 1
  * or latest > FIRN_SLOT_MAX - count; FIRN_EBUSY: fills in `held`, the mark that stands there;
- * FIRN_EROW; FIRN_ESTORE; FIRN_EUNKNOWN: send the same request again. */
+ * FIRN_ENAMESPACE; FIRN_ESTORE; FIRN_EUNKNOWN: send the same request again. */
 FIRN_API int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *first,
                                 firn_mark *held, firn_error *error);
 /* Lowers the mark to `high`, if it is still `mine`. FIRN_EBUSY: it is not. Not to be sent again. */
@@ -491,7 +491,7 @@ typedef struct firn_config {
     void (*notice)(void *self, const char *text); /* what people should know; must not call firn */
     void *notice_self;
     const char *note; /* stored with each reservation; NULL: program, host and pid */
-    bool stepped;     /* firn_next leaves the store to firn_gen_step, in a keeper of the caller's */
+    bool stepped; /* firn_next leaves the store to firn_gen_step, in a renewer of the caller's */
 } firn_config;
 
 /* For people who just want IDs: a generator with system clock and entropy, and the default store
@@ -586,46 +586,48 @@ FIRN_API void firn_job_close(firn_job *job);
 
 /* ---- range ----------------------------------------------------------------------------------- */
 
-typedef struct firn_range firn_range;
+typedef struct firn_segment firn_segment;
 
 /* Integers on a store, unique under their key: serial (step 1), ticket (increment and offset),
  * segment (adaptive step). `key`: its name, 1..63 bytes of UTF-8. keys: kind=serial|ticket|segment step=N increment=N offset=N start=N
  * end=N adapt=0|1. The store outlives the range. */
-FIRN_API int firn_range_open(firn_range **range, const char *key, const char *keys,
-                             firn_store *store, const firn_clock *clock, firn_error *error);
+FIRN_API int firn_segment_open(firn_segment **range, const char *key, const char *keys,
+                               firn_store *store, const firn_clock *clock, firn_error *error);
 /* The next integer. FIRN_EEXHAUSTED: past `end`; FIRN_ESTORE; FIRN_EBACK: the store has gone back,
- * so somebody has to say from where on (firn_range_advance). Any thread. */
-FIRN_API int firn_range_next(firn_range *range, int64_t *value, firn_error *error);
+ * so somebody has to say from where on (firn_segment_advance). Any thread. */
+FIRN_API int firn_segment_next(firn_segment *range, int64_t *value, firn_error *error);
 /* A block of `count` integers for the caller alone: *first, *first + increment, ... */
-FIRN_API int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error);
-/* For threads that may not wait, beside a keeper that calls firn_range_step: 1 to `most` integers of
+FIRN_API int firn_segment_block(firn_segment *range, int64_t count, int64_t *first,
+                                firn_error *error);
+/* For threads that may not wait, beside a renewer that calls firn_segment_step: 1 to `most` integers of
  * those fetched already, *first, *first + increment, ..., `count` of them. Never asks the store.
- * *due (may be NULL): firn_range_step has something to do now. FIRN_EWINDOW: none is fetched, ask
- * again when firn_range_step has run; FIRN_ERANGE. */
-FIRN_API int firn_range_take(firn_range *range, int64_t most, int64_t *first, int64_t *count,
-                             bool *due, firn_error *error);
+ * *due (may be NULL): firn_segment_step has something to do now. FIRN_EWINDOW: none is fetched, ask
+ * again when firn_segment_step has run; FIRN_ERANGE. */
+FIRN_API int firn_segment_take(firn_segment *range, int64_t most, int64_t *first, int64_t *count,
+                               bool *due, firn_error *error);
 /* Exactly `count` integers in one block, greater than all that this range has handed out: a rest of a
  * block that is too short is dropped. `fetch_more`: asks the store when they are not fetched, for
- * keepers; else FIRN_EWINDOW. FIRN_EEXHAUSTED, FIRN_ERANGE, FIRN_ESTORE,
+ * renewers; else FIRN_EWINDOW. FIRN_EEXHAUSTED, FIRN_ERANGE, FIRN_ESTORE,
  * FIRN_EBACK. */
-FIRN_API int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t *first,
-                              bool *due, firn_error *error);
+FIRN_API int firn_segment_exact(firn_segment *range, int64_t count, bool fetch_more, int64_t *first,
+                                bool *due, firn_error *error);
 /* How many integers are fetched and not handed out, about. Any thread, no lock. */
-FIRN_API int64_t firn_range_left(const firn_range *range);
+FIRN_API int64_t firn_segment_left(const firn_segment *range);
 /* What lies between two integers of the range: 1, or the increment of a ticket. */
-FIRN_API int64_t firn_range_increment(const firn_range *range);
+FIRN_API int64_t firn_segment_increment(const firn_segment *range);
 /* The next integer that the store would grant; takes nothing, so somebody may be faster. What this
  * range has fetched already lies before it. FIRN_EEXHAUSTED. */
-FIRN_API int firn_range_peek(firn_range *range, int64_t *next, firn_error *error);
+FIRN_API int firn_segment_peek(firn_segment *range, int64_t *next, firn_error *error);
 /* Nothing below `least` (0 to `end`) is granted any more under this key. A store that has gone back serves the name
  * again, and then grants nothing below `least` to any server of a ticket: `least` must be above all numbers that any
  * of them handed out. *next: the first number that is left, never lower than before. */
-FIRN_API int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_error *error);
+FIRN_API int firn_segment_advance(firn_segment *range, int64_t least, int64_t *next,
+                                  firn_error *error);
 /* Fetches the next segment when it is due and tells after how many ms to ask again. Any thread. */
-FIRN_API int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error);
+FIRN_API int firn_segment_step(firn_segment *range, int64_t *wait_ms, firn_error *error);
 /* Gives the block fetched ahead back, or the rest of the present one, where nobody came after it;
  * frees. */
-FIRN_API int firn_range_close(firn_range *range, firn_error *error);
+FIRN_API int firn_segment_close(firn_segment *range, firn_error *error);
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -665,9 +667,9 @@ FIRN_API int firn_order_write(firn_order *order, char text[FIRN_ORDER_SIZE], uin
 FIRN_API int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size_t length,
                              firn_error *error);
 /* The integers of a series, from `start` up to what the digits hold, never one twice: a range,
- * which the caller closes before the store. FIRN_EROW: the series had another key under this key
+ * which the caller closes before the store. FIRN_ENAMESPACE: the series had another key under this key
  * id, or numbers of another shape, so that two numbers of it could be alike. */
-FIRN_API int firn_order_series(const firn_order *order, firn_range **range, const char *series,
+FIRN_API int firn_order_series(const firn_order *order, firn_segment **range, const char *series,
                                int64_t start, firn_store *store, firn_error *error);
 /* Frees, and wipes the key. NULL is allowed. */
 FIRN_API void firn_order_close(firn_order *order);

@@ -1007,7 +1007,7 @@ const STORE_COLUMNS = [
   ],
   ["Calls", (one) => showCount(one.calls)],
   ["Failed", (one) => showCount(one.failures)],
-  ["Waiting", (one) => showCount(one.errands)],
+  ["Waiting", (one) => showCount(one.tasks)],
 ];
 
 function drawWindows(status) {

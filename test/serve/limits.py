@@ -55,7 +55,7 @@ def ten_thousand_connections():
     if serving.raise_files() < count + 100:
         tap.skip("ten thousand clients are served", "too few open files are allowed (ulimit -Hn)")
         return
-    server = serve("many", connections_most=2 * count)
+    server = serve("many", max_connections=2 * count)
     clients = []
     for _ in range(count):
         clients.append(server.client())
@@ -223,9 +223,9 @@ def enters(server):
 
 
 def more_than_connections_most():
-    server = serve("most", connections_most=20)
+    server = serve("most", max_connections=20)
     inside = [serving.wait_for("room", lambda: enters(server)) for _ in range(20)]
-    tap.check("one more than connections_most is turned away", enters(server) is None)
+    tap.check("one more than max_connections is turned away", enters(server) is None)
     tap.same("those within are served", ["PONG"] * 20, [client.ask("PING") for client in inside])
     inside.pop().close()
     client = serving.wait_for("room", lambda: enters(server))
@@ -233,13 +233,13 @@ def more_than_connections_most():
     for one in [client, *inside]:
         one.close()
     serving.wait_for("room", lambda: enters(server)).close()
-    ends_well(server, "after more clients than connections_most")
+    ends_well(server, "after more clients than max_connections")
 
 
 def more_than_address_most():
-    server = serve("address", address_most=5)
+    server = serve("address", max_per_address=5)
     inside = [serving.wait_for("room", lambda: enters(server)) for _ in range(5)]
-    tap.check("one more than address_most is turned away", enters(server) is None)
+    tap.check("one more than max_per_address is turned away", enters(server) is None)
     far = socket.socket()
     far.bind(("127.0.0.2", 0))
     far.connect(("127.0.0.1", server.port))
@@ -259,7 +259,7 @@ def more_than_address_most():
     for one in inside:
         one.close()
     serving.wait_for("room", lambda: enters(server)).close()
-    ends_well(server, "after more clients than address_most")
+    ends_well(server, "after more clients than max_per_address")
 
 
 TOKEN, ADMIN = "an-issuer-of-the-tests", "an-admin-of-the-tests"
@@ -284,7 +284,7 @@ def log_of(server):
 
 
 def strangers():
-    server = guarded("strangers", connections_most=40)
+    server = guarded("strangers", max_connections=40)
     friends = [server.client() for _ in range(5)]
     for friend in friends:
         friend.ask("AUTH", TOKEN)
@@ -308,7 +308,7 @@ def strangers():
 
 def crowds_keep_nobody_out():
     """Strangers who hold every connection that they can get, and are not slow by any bound."""
-    server = guarded("crowd", connections_most=200, slow_s=3600)
+    server = guarded("crowd", max_connections=200, slow_s=3600)
     early = server.client(source="127.0.0.2")
     crowd = [serving.Client(door) for door in (server.port, server.http) for _ in range(300)]
     entered = 0
@@ -456,7 +456,7 @@ def send_what_fits(to, data):
 
 
 def a_reload_makes_no_strangers():
-    server = guarded("trusted", connections_most=40, slow_s=1)
+    server = guarded("trusted", max_connections=40, slow_s=1)
     pages = [http.client.HTTPConnection("127.0.0.1", server.http, timeout=serving.PATIENCE_S) for _ in range(30)]
     for page in pages:
         page_status(page, "/v1/segments/counted", TOKEN)

@@ -368,7 +368,7 @@ def connections_that_stay():
 
 
 def bounds_of_connections():
-    to = server("bounds", address_most=20)
+    to = server("bounds", max_per_address=20)
     lines = [connect(to) for _ in range(60)]
     answered = 0
     for line in lines:
@@ -377,20 +377,20 @@ def bounds_of_connections():
             answered += statuses(line.recv(4096)) == [200]
         except OSError:
             pass
-    tap.check("one address has address_most connections, over both doors", 10 <= answered <= 20, answered)
+    tap.check("one address has max_per_address connections, over both doors", 10 <= answered <= 20, answered)
     for line in lines:
         line.close()
     serving.wait_for("room again", lambda: statuses(send(to, header())[0]) == [200])
     tap.check("when they are gone there is room again", True)
     tap.same("it ends well", 0, to.end())
-    to = server("all", connections_most=10)
+    to = server("all", max_connections=10)
     lines = [connect(to) for _ in range(30)]
     time.sleep(0.3)
     for line in lines:
         line.close()
     serving.wait_for("room again", lambda: statuses(send(to, header())[0]) == [200])
     turned = float(to.metrics()['firn_connections_turned_away_total{door="http"}'])
-    tap.check("connections_most bounds them all", turned >= 15, turned)
+    tap.check("max_connections bounds them all", turned >= 15, turned)
     tap.same("it ends well", 0, to.end())
 
 

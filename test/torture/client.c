@@ -34,7 +34,7 @@ void nap_ms(int64_t ms) {
 /* ---- a store that writes down what it grants ------------------------------------------------ */
 
 static void count_call(recorder *it) {
-    atomic_fetch_add(gettid() == atomic_load(&it->keeper) ? &it->keeper_calls : &it->other_calls,
+    atomic_fetch_add(gettid() == atomic_load(&it->renewer) ? &it->renewer_calls : &it->other_calls,
                      1);
 }
 
@@ -158,7 +158,7 @@ typedef struct maker {
     firn_store *store;
     recorder *recorder;
     firn_gen *gen;
-    firn_range *range;
+    firn_segment *range;
     lot *lot; /* not yet used */
     int lots; /* in this life */
 } maker;
@@ -246,7 +246,7 @@ static int begin_life(client *c, maker *it, firn_error *error) {
     it->lot = NULL;
     it->lots = 0;
     if (as->what == INTEGERS) {
-        return firn_range_open(&it->range, as->scheme, as->keys, it->store, NULL, error);
+        return firn_segment_open(&it->range, as->scheme, as->keys, it->store, NULL, error);
     }
     firn_config with_store = config;
     with_store.store = it->store;
@@ -258,7 +258,7 @@ static int end_life(maker *it, firn_error *error) {
     if (it->gen != NULL) {
         code = firn_close(it->gen, error);
     } else if (it->range != NULL) {
-        code = firn_range_close(it->range, error);
+        code = firn_segment_close(it->range, error);
     }
     it->gen = NULL;
     it->range = NULL;
@@ -282,7 +282,7 @@ static int fill_dated(client *c, maker *it, firn_error *error) {
 static int fill_integers(maker *it, firn_error *error) {
     int code = FIRN_OK;
     for (size_t i = 0; i < LOT && code == FIRN_OK; i++) {
-        code = firn_range_next(it->range, (int64_t *)&it->lot->ids[i], error);
+        code = firn_segment_next(it->range, (int64_t *)&it->lot->ids[i], error);
     }
     return code;
 }
@@ -479,7 +479,7 @@ void conclude(scene *s, bool granted) {
                "%zu of %zu IDs were issued twice, %zu outside a grant; %zu of %zu grants overlap",
                found.twice, found.ids, found.outside, found.overlapping, found.grants);
     }
-    if (atomic_load(&w->ledger->lots) >= w->ledger->lots_most) {
+    if (atomic_load(&w->ledger->lots) >= w->ledger->max_lots) {
         tell(s, "the ledger was full before the end");
     }
     if (atomic_load(&w->hung) > 0) {

@@ -18,16 +18,16 @@ void *shared(size_t size) {
 
 ledger *ledger_new(size_t ids) {
     ledger *it = shared(sizeof *it);
-    it->lots_most = ids / LOT + 1;
-    it->grants_most = GRANTS_MOST;
-    it->lot = shared(it->lots_most * sizeof *it->lot);
-    it->grant = shared(it->grants_most * sizeof *it->grant);
+    it->max_lots = ids / LOT + 1;
+    it->max_grants = GRANTS_MOST;
+    it->lot = shared(it->max_lots * sizeof *it->lot);
+    it->grant = shared(it->max_grants * sizeof *it->grant);
     return it;
 }
 
 lot *ledger_lot(ledger *it, uint32_t life, uint32_t node_bits) {
-    size_t at = atomic_load(&it->lots) < it->lots_most ? atomic_fetch_add(&it->lots, 1) : SIZE_MAX;
-    if (at >= it->lots_most) {
+    size_t at = atomic_load(&it->lots) < it->max_lots ? atomic_fetch_add(&it->lots, 1) : SIZE_MAX;
+    if (at >= it->max_lots) {
         return NULL;
     }
     it->lot[at].life = life;
@@ -39,7 +39,7 @@ static void add(ledger *it, uint32_t life, const char *ns, const char *key, int6
                 int64_t end, bool lowered) {
     char *rest;
     size_t at = atomic_fetch_add(&it->grants, 1);
-    if (at >= it->grants_most) {
+    if (at >= it->max_grants) {
         abort();
     }
     grant *line = &it->grant[at];
@@ -241,7 +241,7 @@ bool plant(ledger *it, bool granted) {
         *second += UINT64_C(3600000) << 32; /* hours after any slot that was granted */
         size_t list_count, at = atomic_fetch_add(&it->grants, 1);
         grant *list = settled(it, &list_count);
-        if (list_count == 0 || at >= it->grants_most) {
+        if (list_count == 0 || at >= it->max_grants) {
             free(list);
             return false;
         }

@@ -28,7 +28,7 @@ static const scenario scenarios[] = {
     {"clocks", "clocks an hour apart that step", run_clocks, NULL, 0},
     {"holder", "a holder that is paused while another takes its node", run_holder, NULL, 0},
     {"forked", "clients that fork in the midst of issuing", run_forked, NULL, 0},
-    {"keeper", "no call of firn_next enters the store when a keeper runs", run_keeper, NULL, 0},
+    {"renewer", "no call of firn_next enters the store when a renewer runs", run_renewer, NULL, 0},
     {"members", "etcd of three members: the leader killed, the quorum lost and back", run_members,
      "etcd", 0},
     {"command", "one-shot commands at once, killed at random", run_command, NULL, 0},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios that need something of their own: a proxy, a keeper thread, the command, an old
+/* Scenarios that need something of their own: a proxy, a renewer thread, the command, an old
  * snapshot, three members, a disk that can be filled. */
 #include "torture.h"
 
@@ -126,7 +126,7 @@ void run_network(scene *s) {
     conclude(s, true);
 }
 
-/* ---- keeper --------------------------------------------------------------------------------- */
+/* ---- renewer --------------------------------------------------------------------------------- */
 
 typedef struct kept {
     scene *scene;
@@ -139,7 +139,7 @@ typedef struct kept {
 static void *keep(void *argument) {
     kept *it = argument;
     int64_t wait_ms = 0;
-    atomic_store(&it->recorder->keeper, gettid());
+    atomic_store(&it->recorder->renewer, gettid());
     while (!atomic_load(&it->stop)) {
         firn_error error;
         if (firn_gen_step(it->gen, &wait_ms, &error) != FIRN_OK) {
@@ -211,7 +211,7 @@ static firn_status issue_while_kept(kept *it, size_t wanted) {
     return status;
 }
 
-void run_keeper(scene *s) {
+void run_renewer(scene *s) {
     const size_t wanted = s->brief ? 1000000 : 5000000;
     firn_store *store = NULL;
     kept it = {.scene = s};
@@ -223,8 +223,8 @@ void run_keeper(scene *s) {
     firn_status status = issue_while_kept(&it, wanted);
     long others = atomic_load(&it.recorder->other_calls);
     s->report->faults = (long)status.renewals;
-    tell(s, "%llu renewals, %ld calls by the keeper, %ld by those who issue",
-         (unsigned long long)status.renewals, atomic_load(&it.recorder->keeper_calls), others);
+    tell(s, "%llu renewals, %ld calls by the renewer, %ld by those who issue",
+         (unsigned long long)status.renewals, atomic_load(&it.recorder->renewer_calls), others);
     if (others > 0 || atomic_load(&it.issued) < wanted || status.renewals < 5) {
         refute(s, "%ld calls entered the store, %zu IDs, %llu renewals", others,
                atomic_load(&it.issued), (unsigned long long)status.renewals);
@@ -345,7 +345,7 @@ static int64_t slot_in(int64_t ms) {
 
 static int note_row(void *context, const firn_holding *holding) {
     if (strcmp(holding->ns, "snowflake") == 0) {
-        snprintf(context, FIRN_ROW_SIZE, "%s", holding->row);
+        snprintf(context, FIRN_LAYOUT_SIZE, "%s", holding->layout);
     }
     return FIRN_OK;
 }
@@ -353,7 +353,7 @@ static int note_row(void *context, const firn_holding *holding) {
 /* What the engine would grant at once to somebody who takes whatever comes. */
 static int64_t next_grant(scene *s, firn_error *error) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
-    char row[FIRN_ROW_SIZE] = "";
+    char row[FIRN_LAYOUT_SIZE] = "";
     firn_store *store = NULL;
     firn_mark held;
     int64_t granted = -1;
@@ -362,7 +362,7 @@ static int64_t next_grant(scene *s, firn_error *error) {
     }
     firn_store_list(store, "snowflake", note_row, row, error);
     const firn_request request = {.ns = "snowflake",
-                                  .row = row,
+                                  .layout = row,
                                   .key = "999",
                                   .count = 1,
                                   .latest = FIRN_SLOT_MAX - 1,

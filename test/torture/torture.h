@@ -43,7 +43,7 @@ typedef struct ledger {
     _Atomic size_t lots, grants;
     _Atomic uint32_t lives;
     _Atomic long refused; /* grants that were asked for in vain */
-    size_t lots_most, grants_most;
+    size_t max_lots, max_grants;
     lot *lot;
     grant *grant;
 } ledger;
@@ -165,8 +165,8 @@ typedef struct recorder {
     firn_store *inner;
     ledger *ledger;
     uint32_t life;
-    _Atomic int keeper; /* thread; its calls and those of others are counted apart */
-    _Atomic long keeper_calls, other_calls;
+    _Atomic int renewer; /* thread; its calls and those of others are counted apart */
+    _Atomic long renewer_calls, other_calls;
 } recorder;
 
 int recorder_open(firn_store **store, recorder **it, ledger *to, const char *url,
@@ -227,7 +227,7 @@ void run_clocks(scene *s);
 void run_churn(scene *s);
 void run_forked(scene *s);
 void run_network(scene *s);
-void run_keeper(scene *s);
+void run_renewer(scene *s);
 void run_command(scene *s);
 void run_lowered(scene *s);
 void run_restored(scene *s);

@@ -99,7 +99,7 @@ json_t *object_of_text(const char *text, const firn_reading *readings, id_counts
 
 json_t *json_foreign(const char *text) {
     json_t *string = json_string(text);
-    char plain[FIRN_ROW_SIZE];
+    char plain[FIRN_LAYOUT_SIZE];
     if (string != NULL) {
         return string;
     }

@@ -264,9 +264,9 @@ static void derive(firn_scheme *scheme) {
     firn_time next = scheme->epoch;
     next.sec += 1;
     scheme->sorts = random || counter ? FIRN_SORTS_TICK : FIRN_SORTS_YES;
-    if (firn_bounds(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) == FIRN_EUSAGE) {
+    if (firn_range(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) == FIRN_EUSAGE) {
         scheme->sorts = FIRN_SORTS_NODE; /* something to pin stands before the time */
-    } else if (firn_bounds(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) ==
+    } else if (firn_range(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) ==
                FIRN_EUNSORTED) {
         scheme->sorts = FIRN_SORTS_NO;
     }
@@ -282,7 +282,7 @@ static void derive(firn_scheme *scheme) {
 static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
     memset(scheme, 0, sizeof *scheme);
     snprintf(scheme->name, sizeof scheme->name, "row");
-    scheme->row = -1;
+    scheme->packer = -1;
     for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
         char word[96];
         const char *rest = word;
@@ -373,7 +373,7 @@ static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error)
                           "bits=%.40s: one width a field, %" PRIu32 " bits in all, not %" PRIu32,
                           bits, before, after);
     }
-    scheme->row = -1;
+    scheme->packer = -1;
     return FIRN_OK;
 }
 
@@ -434,14 +434,14 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
     return code;
 }
 
-char *firn_scheme_row(char text[FIRN_ROW_SIZE], const firn_scheme *scheme) {
+char *firn_scheme_layout(char text[FIRN_LAYOUT_SIZE], const firn_scheme *scheme) {
     size_t length = 0;
     bool dated = false;
     text[0] = '\0';
-    for (uint32_t i = 0; i < scheme->slice_count && length < FIRN_ROW_SIZE - 100; i++) {
+    for (uint32_t i = 0; i < scheme->slice_count && length < FIRN_LAYOUT_SIZE - 100; i++) {
         const firn_slice *slice = &scheme->slices[i];
         char *at = text + length;
-        size_t room = FIRN_ROW_SIZE - length;
+        size_t room = FIRN_LAYOUT_SIZE - length;
         int n = snprintf(at, room, "%s%s", i > 0 ? " " : "", slice->name);
         if (slice->role == FIRN_ROLE_CONST) {
             n += snprintf(at + n, room - (size_t)n, "%s0x%" PRIx64, slice->name[0] ? "=" : "",
@@ -468,9 +468,9 @@ char *firn_scheme_row(char text[FIRN_ROW_SIZE], const firn_scheme *scheme) {
 
 char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme) {
     const firn_scheme *row = firn_scheme_find(scheme->name);
-    char part[FIRN_ROW_SIZE];
+    char part[FIRN_LAYOUT_SIZE];
     if (row == NULL) {
-        firn_scheme_row(part, scheme);
+        firn_scheme_layout(part, scheme);
         snprintf(text, FIRN_NS_SIZE, "%.*s", FIRN__NS_MOST, part);
         return text;
     }
@@ -480,7 +480,7 @@ char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme) {
         firn_time_format(part, &scheme->epoch, scheme->epoch.ns == 0 ? 0 : 9);
         length += (size_t)snprintf(text + length, FIRN_NS_SIZE - length, "@%s", part);
     }
-    for (uint32_t i = 0; scheme->row < 0 && i < scheme->slice_count; i++) {
+    for (uint32_t i = 0; scheme->packer < 0 && i < scheme->slice_count; i++) {
         if (scheme->slices[i].role != FIRN_ROLE_CONST) {
             length += (size_t)snprintf(text + length, FIRN_NS_SIZE - length, "/%d",
                                        scheme->slices[i].bits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The keeper of the marks: a background worker that writes to a table, in transactions of its own,
- * how far slots are reserved, and only then lets the backends have them. One keeper serves all
+/* The renewer of the marks: a background worker that writes to a table, in transactions of its own,
+ * how far slots are reserved, and only then lets the backends have them. One renewer serves all
  * databases of the server, so a mark has one writer. */
 #include "extension.h"
 
@@ -34,7 +34,7 @@
 
 enum { JUMP_MS = 5000, HOLD_MS = 2000, LOOK_MS = 1000 };
 
-void firn_keeper_register(void) {
+void firn_background_register(void) {
     BackgroundWorker worker = {.bgw_flags =
                                    BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
                                .bgw_start_time = BgWorkerStart_RecoveryFinished,
@@ -42,10 +42,10 @@ void firn_keeper_register(void) {
     if (IsBinaryUpgrade) {
         return; /* pg_upgrade drops and creates the very database that the worker is connected to */
     }
-    snprintf(worker.bgw_name, BGW_MAXLEN, "firn keeper");
-    snprintf(worker.bgw_type, BGW_MAXLEN, "firn keeper");
+    snprintf(worker.bgw_name, BGW_MAXLEN, "firn renewer");
+    snprintf(worker.bgw_type, BGW_MAXLEN, "firn renewer");
     snprintf(worker.bgw_library_name, BGW_MAXLEN, "firn");
-    snprintf(worker.bgw_function_name, BGW_MAXLEN, "firn_keeper_main");
+    snprintf(worker.bgw_function_name, BGW_MAXLEN, "firn_background_main");
     RegisterBackgroundWorker(&worker);
 }
 
@@ -107,7 +107,7 @@ static const char confirm_nodes[] =
     "INSERT INTO firn.history (system, timeline, marks, low, high) VALUES ($1, $2, $3, $4, $5)"
     " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
 
-/* Anybody who may put a trigger on one of the tables would act as the keeper, so only a superuser's
+/* Anybody who may put a trigger on one of the tables would act as the renewer, so only a superuser's
  * plain tables are used. The owner of the schema may drop them with all marks, so that must be a
  * superuser too. pg_class.relhastriggers and relhasrules stay true until VACUUM: not asked. */
 static const char inspect[] =
@@ -442,9 +442,9 @@ static bool read_mark(grant *it, uint64 *high, bool *same) {
     }
     add_text(&list, cell->ns);
     if (!cell->loaded) {
-        add_text(&list, cell->row);
+        add_text(&list, cell->layout);
         if (run(other_row, &list) > 0) {
-            refuse(&it->why, FIRN_EROW,
+            refuse(&it->why, FIRN_ENAMESPACE,
                    "namespace %.60s belongs to another row: give another ns=", cell->ns);
             return false;
         }
@@ -470,7 +470,7 @@ static void write_mark(const firn_cell *cell, uint64 high) {
     arguments list = {0};
     add_text(&list, cell->ns);
     add_int(&list, (int64)cell->node);
-    add_text(&list, cell->row);
+    add_text(&list, cell->layout);
     add_int(&list, (int64)high);
     add_me(&list);
     run(set_mark, &list);
@@ -628,9 +628,9 @@ static void take(firn_take *it) {
         return;
     }
     add_text(&list, it->ns);
-    add_text(&list, it->row);
+    add_text(&list, it->layout);
     if (run(other_row, &list) > 0) {
-        refuse(&it->why, FIRN_EROW,
+        refuse(&it->why, FIRN_ENAMESPACE,
                "namespace %.60s belongs to another row: give another ns=", it->ns);
         return;
     }
@@ -826,7 +826,7 @@ static bool serve(round_ *it) {
 
 static void leave(int code, Datum unused) {
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
-    firn_slots->keeper = NULL;
+    firn_slots->renewer = NULL;
     LWLockRelease(firn_slots->lock);
 }
 
@@ -849,7 +849,7 @@ static void settle(void) {
 }
 
 /* CREATE DATABASE with this one as template, DROP and ALTER DATABASE wait, with a lock on it, for up to
- * 5 s until all sessions have left. The next keeper waits for that lock before it is a session. */
+ * 5 s until all sessions have left. The next renewer waits for that lock before it is a session. */
 static bool is_in_the_way(void) {
     LOCKTAG tag;
     SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
@@ -862,14 +862,14 @@ static bool is_in_the_way(void) {
 
 static void yield(void) {
     if (is_in_the_way()) {
-        ereport(LOG, (errmsg("firn: the keeper leaves database %s, which somebody copies, renames "
+        ereport(LOG, (errmsg("firn: the renewer leaves database %s, which somebody copies, renames "
                              "or drops, and comes back",
                              firn_setting_database)));
         proc_exit(1);
     }
 }
 
-void firn_keeper_main(Datum argument) {
+void firn_background_main(Datum argument) {
     static round_ round;
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
     pqsignal(SIGTERM, die);
@@ -878,7 +878,7 @@ void firn_keeper_main(Datum argument) {
     settle();
     before_shmem_exit(leave, 0);
     LWLockAcquire(firn_slots->lock, LW_EXCLUSIVE);
-    firn_slots->keeper = &MyProc->procLatch;
+    firn_slots->renewer = &MyProc->procLatch;
     LWLockRelease(firn_slots->lock);
     for (;;) {
         /* The waits of a transaction reset the latch too, so after one it is looked again. */

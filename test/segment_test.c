@@ -17,65 +17,65 @@
 
 /* ---- short words ---------------------------------------------------------------------------- */
 
-static firn_range *opened(const char *key, const char *keys) {
+static firn_segment *opened(const char *key, const char *keys) {
     firn_error error = {0};
-    firn_range *range = NULL;
-    if (firn_range_open(&range, key, keys, world.store, &world.hands, &error) != FIRN_OK) {
+    firn_segment *range = NULL;
+    if (firn_segment_open(&range, key, keys, world.store, &world.hands, &error) != FIRN_OK) {
         fail_msg("%s %s: %s", key, keys, error.text);
     }
     return range;
 }
 
-static void closed(firn_range *range) {
-    assert_int_equal(firn_range_close(range, NULL), FIRN_OK);
+static void closed(firn_segment *range) {
+    assert_int_equal(firn_segment_close(range, NULL), FIRN_OK);
 }
 
 static void refused(const char *key, const char *keys, int code, const char *words) {
     firn_error error = {0};
-    firn_range *range = NULL;
-    if (firn_range_open(&range, key, keys, world.store, &world.hands, &error) == FIRN_OK) {
+    firn_segment *range = NULL;
+    if (firn_segment_open(&range, key, keys, world.store, &world.hands, &error) == FIRN_OK) {
         fail_msg("'%s' was opened", keys);
     }
     said(&error, code, words);
     assert_null(range);
 }
 
-static int64_t next(firn_range *range) {
+static int64_t next(firn_segment *range) {
     firn_error error = {0};
     int64_t value = -1;
-    if (firn_range_next(range, &value, &error) != FIRN_OK) {
+    if (firn_segment_next(range, &value, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     return value;
 }
 
-static void denied(firn_range *range, int code, const char *words) {
+static void denied(firn_segment *range, int code, const char *words) {
     firn_error error = {0};
     int64_t value = -77;
-    assert_int_equal(firn_range_next(range, &value, &error), code);
+    assert_int_equal(firn_segment_next(range, &value, &error), code);
     said(&error, code, words);
     assert_int_equal(value, -77);
 }
 
-static int64_t block(firn_range *range, int64_t count) {
+static int64_t block(firn_segment *range, int64_t count) {
     firn_error error = {0};
     int64_t first = -1;
-    if (firn_range_block(range, count, &first, &error) != FIRN_OK) {
+    if (firn_segment_block(range, count, &first, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     return first;
 }
 
-static void denied_block(firn_range *range, int64_t count, int code, const char *words) {
+static void denied_block(firn_segment *range, int64_t count, int code, const char *words) {
     firn_error error = {0};
     int64_t first = -77;
-    assert_int_equal(firn_range_block(range, count, &first, &error), code);
+    assert_int_equal(firn_segment_block(range, count, &first, &error), code);
     said(&error, code, words);
     assert_int_equal(first, -77);
 }
 
 /* `n` integers, each one `apart` from the last. */
-static void counts(firn_range *range, int64_t first, int64_t n, int64_t apart) {
+static void counts(firn_segment *range, int64_t first, int64_t n, int64_t apart) {
     for (int64_t i = 0; i < n; i++) {
         assert_int_equal(next(range), first + i * apart);
     }
@@ -85,13 +85,13 @@ static void counts(firn_range *range, int64_t first, int64_t n, int64_t apart) {
 
 static void a_serial_counts_by_one(void **state) {
     (void)state;
-    firn_range *a = opened("orders", "kind=serial"), *b = opened("orders", "kind=serial");
+    firn_segment *a = opened("orders", "kind=serial"), *b = opened("orders", "kind=serial");
     for (int64_t i = 1; i < 100; i += 2) {
         assert_int_equal(next(a), i);
         assert_int_equal(next(b), i + 1);
     }
     assert_int_equal(world.log.reserves, 100); /* nothing is fetched ahead */
-    assert_int_equal(firn_range_increment(a), 1);
+    assert_int_equal(firn_segment_increment(a), 1);
     closed(a);
     closed(b);
     a = opened("others", "kind=serial");
@@ -101,12 +101,12 @@ static void a_serial_counts_by_one(void **state) {
 
 static void tickets_lie_side_by_side(void **state) {
     (void)state;
-    firn_range *odd = opened("photos", "kind=ticket increment=2 offset=1");
-    firn_range *even = opened("photos", "kind=ticket increment=2 offset=2");
+    firn_segment *odd = opened("photos", "kind=ticket increment=2 offset=1");
+    firn_segment *even = opened("photos", "kind=ticket increment=2 offset=2");
     counts(odd, 1, 50, 2);
     counts(even, 2, 50, 2);
     counts(odd, 101, 50, 2);
-    assert_int_equal(firn_range_increment(odd), 2);
+    assert_int_equal(firn_segment_increment(odd), 2);
     closed(odd);
     closed(even);
     even = opened("photos", "kind=ticket increment=2 offset=2 step=10");
@@ -116,21 +116,21 @@ static void tickets_lie_side_by_side(void **state) {
 
 static void a_ticket_keeps_its_increment(void **state) {
     (void)state;
-    firn_range *range = opened("photos", "kind=ticket increment=2 offset=1");
+    firn_segment *range = opened("photos", "kind=ticket increment=2 offset=1");
     next(range);
     closed(range);
     range = opened("photos", "kind=ticket increment=3 offset=1");
-    denied(range, FIRN_EROW, "increment=2");
-    denied_block(range, 5, FIRN_EROW, "increment=3");
+    denied(range, FIRN_ENAMESPACE, "increment=2");
+    denied_block(range, 5, FIRN_ENAMESPACE, "increment=3");
     closed(range);
     range = opened("photos", "kind=serial");
-    denied(range, FIRN_EROW, "photos");
+    denied(range, FIRN_ENAMESPACE, "photos");
     closed(range);
 }
 
 static void serial_and_segment_go_on_from_each_other(void **state) {
     (void)state;
-    firn_range *range = opened("orders", "kind=serial");
+    firn_segment *range = opened("orders", "kind=serial");
     counts(range, 1, 3, 1);
     closed(range);
     range = opened("orders", "step=10");
@@ -145,7 +145,7 @@ static void serial_and_segment_go_on_from_each_other(void **state) {
 
 static void the_next_segment_is_fetched_past_a_tenth(void **state) {
     (void)state;
-    firn_range *range = opened("leaf", "step=100 adapt=0");
+    firn_segment *range = opened("leaf", "step=100 adapt=0");
     for (int64_t i = 1; i <= 1000; i++) {
         assert_int_equal(next(range), i);
         int64_t begun = (i - 1) / 100 + 1, into = (i - 1) % 100;
@@ -157,17 +157,17 @@ static void the_next_segment_is_fetched_past_a_tenth(void **state) {
 
 static void a_step_fetches_what_is_due(void **state) {
     (void)state;
-    firn_range *range = opened("leaf", "step=100 adapt=0");
+    firn_segment *range = opened("leaf", "step=100 adapt=0");
     int64_t wait_ms = -1;
-    assert_int_equal(firn_range_step(range, &wait_ms, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_step(range, &wait_ms, NULL), FIRN_OK);
     assert_true(wait_ms > 0 && world.log.reserves == 1);
-    assert_int_equal(firn_range_step(range, &wait_ms, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_step(range, &wait_ms, NULL), FIRN_OK);
     counts(range, 1, 10, 1);
-    assert_int_equal(firn_range_step(range, &wait_ms, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_step(range, &wait_ms, NULL), FIRN_OK);
     assert_int_equal(world.log.reserves, 1); /* a tenth, and not more */
     counts(range, 11, 1, 1);
-    assert_int_equal(firn_range_step(range, &wait_ms, NULL), FIRN_OK);
-    assert_int_equal(firn_range_step(range, &wait_ms, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_step(range, &wait_ms, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_step(range, &wait_ms, NULL), FIRN_OK);
     assert_int_equal(world.log.reserves, 2);
     counts(range, 12, 100, 1);
     assert_int_equal(world.log.reserves, 2);
@@ -175,7 +175,7 @@ static void a_step_fetches_what_is_due(void **state) {
 }
 
 /* One segment used up, each in `ns`; tells how long the one fetched meanwhile is. */
-static int64_t after(firn_range *range, int64_t ns) {
+static int64_t after(firn_segment *range, int64_t ns) {
     int fetched = world.log.reserves;
     pass(&world.clock, ns);
     for (int64_t i = 0; world.log.reserves == fetched && i < 3000000; i++) {
@@ -188,7 +188,7 @@ static int64_t after(firn_range *range, int64_t ns) {
 /* Leaf's rule: from the third fetch on, by how long the segment lasted. */
 static void the_step_adapts_as_leafs_does(void **state) {
     (void)state;
-    firn_range *range = opened("leaf", "step=1000");
+    firn_segment *range = opened("leaf", "step=1000");
     assert_int_equal(after(range, 0), 1000);
     assert_int_equal(after(range, 0), 1000);
     const struct {
@@ -207,7 +207,7 @@ static void the_step_adapts_as_leafs_does(void **state) {
 static void the_step_stays_below_a_million(void **state) {
     const int64_t steps[] = {300000, 300000, 600000, 600000, 600000};
     (void)state;
-    firn_range *range = opened("leaf", "step=300000");
+    firn_segment *range = opened("leaf", "step=300000");
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         assert_int_equal(after(range, 0), steps[i]);
     }
@@ -222,7 +222,7 @@ static void the_step_stays_below_a_million(void **state) {
 
 static void without_adapt_the_step_stays(void **state) {
     (void)state;
-    firn_range *range = opened("leaf", "step=1000 adapt=0");
+    firn_segment *range = opened("leaf", "step=1000 adapt=0");
     for (int i = 0; i < 6; i++) {
         assert_int_equal(after(range, 0), 1000);
     }
@@ -247,7 +247,7 @@ static void an_end_is_reached_exactly(void **state) {
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         char key[8];
         snprintf(key, sizeof key, "k%zu", i);
-        firn_range *range = opened(key, ends[i].keys);
+        firn_segment *range = opened(key, ends[i].keys);
         counts(range, ends[i].first, ends[i].n, ends[i].apart);
         denied(range, FIRN_EEXHAUSTED, "has reached its end=");
         denied(range, FIRN_EEXHAUSTED, "nothing more");
@@ -258,13 +258,13 @@ static void an_end_is_reached_exactly(void **state) {
 
 static void two_share_the_last_ones(void **state) {
     (void)state;
-    firn_range *a = opened("k", "step=10 end=25"), *b = opened("k", "step=10 end=25");
+    firn_segment *a = opened("k", "step=10 end=25"), *b = opened("k", "step=10 end=25");
     counts(a, 1, 1, 1);
     counts(b, 11, 10, 1);
     counts(a, 2, 9, 1);
     int64_t seen = 0;
-    for (int64_t value; firn_range_next(a, &value, NULL) == FIRN_OK ||
-                        firn_range_next(b, &value, NULL) == FIRN_OK;) {
+    for (int64_t value; firn_segment_next(a, &value, NULL) == FIRN_OK ||
+                        firn_segment_next(b, &value, NULL) == FIRN_OK;) {
         seen |= INT64_C(1) << value;
     }
     assert_true(seen == INT64_C(0x3e00000)); /* 21 to 25 */
@@ -274,7 +274,7 @@ static void two_share_the_last_ones(void **state) {
 
 static void a_start_is_the_first(void **state) {
     (void)state;
-    firn_range *range = opened("k", "kind=serial start=1000");
+    firn_segment *range = opened("k", "kind=serial start=1000");
     counts(range, 1000, 3, 1);
     closed(range);
     range = opened("k", "kind=serial start=5"); /* never back */
@@ -293,8 +293,8 @@ static void a_start_is_the_first(void **state) {
 
 static void a_block_is_the_callers_alone(void **state) {
     (void)state;
-    firn_range *range = opened("k", "step=10"),
-               *tickets = opened("t", "kind=ticket increment=3 offset=2");
+    firn_segment *range = opened("k", "step=10"),
+                 *tickets = opened("t", "kind=ticket increment=3 offset=2");
     assert_int_equal(block(range, 1000), 1);
     counts(range, 1001, 3, 1);
     assert_int_equal(block(range, 5), 1021); /* behind what was fetched ahead */
@@ -309,7 +309,7 @@ static void a_block_is_the_callers_alone(void **state) {
 
 static void a_block_is_whole_or_not_at_all(void **state) {
     (void)state;
-    firn_range *range = opened("k", "kind=serial end=100");
+    firn_segment *range = opened("k", "kind=serial end=100");
     assert_int_equal(block(range, 60), 1);
     denied_block(range, 41, FIRN_EEXHAUSTED, "end=100");
     assert_int_equal(block(range, 40), 61);
@@ -324,7 +324,7 @@ static void the_rest_is_given_back(void **state) {
     int64_t first = 1;
     (void)state;
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
-        firn_range *range = opened("k", "step=100 adapt=0");
+        firn_segment *range = opened("k", "step=100 adapt=0");
         counts(range, first, used[i], 1);
         closed(range);
         first += used[i];
@@ -340,7 +340,7 @@ static void the_rest_is_given_back(void **state) {
 /* Two blocks are held: the one fetched ahead comes back whole. */
 static void what_was_fetched_ahead_is_given_back(void **state) {
     (void)state;
-    firn_range *range = opened("k", "step=100 adapt=0");
+    firn_segment *range = opened("k", "step=100 adapt=0");
     counts(range, 1, 20, 1);
     closed(range);
     range = opened("k", "step=100 adapt=0");
@@ -351,7 +351,7 @@ static void what_was_fetched_ahead_is_given_back(void **state) {
 
 static void what_others_came_after_is_not(void **state) {
     (void)state;
-    firn_range *a = opened("k", "step=10"), *b = opened("k", "step=10");
+    firn_segment *a = opened("k", "step=10"), *b = opened("k", "step=10");
     counts(a, 1, 1, 1);
     counts(b, 11, 1, 1);
     closed(a);
@@ -366,7 +366,7 @@ static void what_others_came_after_is_not(void **state) {
  * not ours. */
 static void a_mark_alone_gives_nothing_back(void **state) {
     (void)state;
-    firn_range *a = opened("k", "step=10 adapt=0"), *b = opened("k", "kind=serial");
+    firn_segment *a = opened("k", "step=10 adapt=0"), *b = opened("k", "kind=serial");
     counts(a, 1, 1, 1);
     counts(b, 11, 1, 1);
     closed(a);
@@ -376,7 +376,7 @@ static void a_mark_alone_gives_nothing_back(void **state) {
 
 static void what_a_store_grants_again_is_left_out(void **state) {
     (void)state;
-    firn_range *range = opened("orders", "step=10 adapt=0");
+    firn_segment *range = opened("orders", "step=10 adapt=0");
     counts(range, 1, 5, 1); /* the second block is fetched, too */
     firn_store_close(world.log.real);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
@@ -388,7 +388,7 @@ static void what_a_store_grants_again_is_left_out(void **state) {
 
 static void a_block_asked_for_twice_is_kept(void **state) {
     (void)state;
-    firn_range *range = opened("k", "step=10");
+    firn_segment *range = opened("k", "step=10");
     world.log.fate = FATE_LOST;
     world.log.fated = 1;
     int64_t first = next(range);
@@ -403,18 +403,18 @@ static void a_block_asked_for_twice_is_kept(void **state) {
 
 /* ---- for those who may not wait --------------------------------------------------------------- */
 
-static void stepped(firn_range *range) {
+static void stepped(firn_segment *range) {
     int64_t wait_ms;
-    assert_int_equal(firn_range_step(range, &wait_ms, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_step(range, &wait_ms, NULL), FIRN_OK);
 }
 
 /* Takes up to `most`, expects these. */
-static bool took(firn_range *range, int64_t most, int64_t expected, int64_t expected_count) {
+static bool took(firn_segment *range, int64_t most, int64_t expected, int64_t expected_count) {
     firn_error error = {0};
     int64_t first = -1, count = -1;
     bool due = false;
     int reserves = world.log.reserves;
-    if (firn_range_take(range, most, &first, &count, &due, &error) != FIRN_OK) {
+    if (firn_segment_take(range, most, &first, &count, &due, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
     assert_int_equal(first, expected);
@@ -423,11 +423,11 @@ static bool took(firn_range *range, int64_t most, int64_t expected, int64_t expe
     return due;
 }
 
-static void nothing_to_take(firn_range *range) {
+static void nothing_to_take(firn_segment *range) {
     firn_error error = {0};
     int64_t first = -77, count = -77;
     bool due = false;
-    assert_int_equal(firn_range_take(range, 5, &first, &count, &due, &error), FIRN_EWINDOW);
+    assert_int_equal(firn_segment_take(range, 5, &first, &count, &due, &error), FIRN_EWINDOW);
     said(&error, FIRN_EWINDOW, "ask again");
     assert_true(due);
     assert_int_equal(first, -77);
@@ -436,17 +436,17 @@ static void nothing_to_take(firn_range *range) {
 
 static void only_what_was_fetched_is_taken(void **state) {
     (void)state;
-    firn_range *range = opened("leaf", "step=100 adapt=0");
+    firn_segment *range = opened("leaf", "step=100 adapt=0");
     nothing_to_take(range);
-    assert_int_equal(firn_range_left(range), 0);
+    assert_int_equal(firn_segment_left(range), 0);
     assert_int_equal(world.log.reserves, 0);
     stepped(range);
-    assert_int_equal(firn_range_left(range), 100);
+    assert_int_equal(firn_segment_left(range), 100);
     assert_false(took(range, 10, 1, 10));
     assert_true(took(range, 10, 11, 10)); /* more than a tenth */
     stepped(range);
     assert_int_equal(world.log.reserves, 2);
-    assert_int_equal(firn_range_left(range), 180);
+    assert_int_equal(firn_segment_left(range), 180);
     assert_false(took(range, 1000, 21, 80)); /* the rest of the present block */
     assert_true(took(range, 1000, 101, 100));
     nothing_to_take(range);
@@ -460,7 +460,7 @@ static void a_step_fetches_what_somebody_missed(void **state) {
     static const char *const kinds[] = {"kind=serial", "kind=ticket increment=5 offset=3"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        firn_range *range = opened(kinds[i] + 5, kinds[i]);
+        firn_segment *range = opened(kinds[i] + 5, kinds[i]);
         int64_t first = i == 0 ? 1 : 3, apart = i == 0 ? 1 : 5;
         for (int64_t k = 0; k < 4; k++) {
             nothing_to_take(range);
@@ -479,24 +479,24 @@ static void an_exact_block_lies_behind_all_before(void **state) {
     int64_t first = -77;
     bool due;
     (void)state;
-    firn_range *range = opened("leaf", "step=100 adapt=0");
+    firn_segment *range = opened("leaf", "step=100 adapt=0");
     stepped(range);
     took(range, 95, 1, 95);
     stepped(range);
     /* the rest, 96 to 100, is too short for it */
-    assert_int_equal(firn_range_exact(range, 6, false, &first, &due, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_exact(range, 6, false, &first, &due, NULL), FIRN_OK);
     assert_int_equal(first, 101);
-    assert_int_equal(firn_range_exact(range, 101, false, &first, &due, &error), FIRN_EWINDOW);
+    assert_int_equal(firn_segment_exact(range, 101, false, &first, &due, &error), FIRN_EWINDOW);
     assert_int_equal(first, 101);
     assert_int_equal(world.log.reserves, 2);
-    assert_int_equal(firn_range_exact(range, 101, true, &first, &due, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_exact(range, 101, true, &first, &due, NULL), FIRN_OK);
     assert_int_equal(world.log.last.count, 101);
     assert_int_equal(first, 201);
     assert_true(due);
     stepped(range);
     took(range, 1, 302, 1); /* 107 to 200 are dropped */
     assert_int_equal(next(range), 303);
-    assert_int_equal(firn_range_exact(range, 0, true, &first, &due, &error), FIRN_ERANGE);
+    assert_int_equal(firn_segment_exact(range, 0, true, &first, &due, &error), FIRN_ERANGE);
     closed(range);
 }
 
@@ -504,20 +504,20 @@ static void an_exact_block_ends_with_the_range(void **state) {
     firn_error error = {0};
     int64_t first = -77;
     (void)state;
-    firn_range *range = opened("leaf", "step=100 adapt=0 end=150");
-    assert_int_equal(firn_range_exact(range, 151, true, &first, NULL, &error), FIRN_EEXHAUSTED);
+    firn_segment *range = opened("leaf", "step=100 adapt=0 end=150");
+    assert_int_equal(firn_segment_exact(range, 151, true, &first, NULL, &error), FIRN_EEXHAUSTED);
     said(&error, FIRN_EEXHAUSTED, "end=150");
     assert_int_equal(world.log.reserves, 0); /* nothing is taken for who is refused */
-    assert_int_equal(firn_range_exact(range, 50, true, &first, NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_exact(range, 50, true, &first, NULL, NULL), FIRN_OK);
     assert_int_equal(first, 1);
     took(range, 1000, 51, 50);
-    assert_int_equal(firn_range_exact(range, 51, true, &first, NULL, &error), FIRN_EEXHAUSTED);
-    firn_range *other = opened("leaf", "step=10 adapt=0 end=150");
+    assert_int_equal(firn_segment_exact(range, 51, true, &first, NULL, &error), FIRN_EEXHAUSTED);
+    firn_segment *other = opened("leaf", "step=10 adapt=0 end=150");
     assert_int_equal(next(other), 101); /* others may have what is left */
     closed(other);
-    assert_int_equal(firn_range_exact(range, 49, true, &first, NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_segment_exact(range, 49, true, &first, NULL, NULL), FIRN_OK);
     assert_int_equal(first, 102);
-    assert_int_equal(firn_range_exact(range, 1, true, &first, NULL, NULL), FIRN_EEXHAUSTED);
+    assert_int_equal(firn_segment_exact(range, 1, true, &first, NULL, NULL), FIRN_EEXHAUSTED);
     assert_int_equal(first, 102);
     closed(range);
 }
@@ -525,12 +525,12 @@ static void an_exact_block_ends_with_the_range(void **state) {
 static void a_store_that_fails_leaves_what_was_fetched(void **state) {
     int64_t first = -77;
     (void)state;
-    firn_range *range = opened("leaf", "step=100 adapt=0");
+    firn_segment *range = opened("leaf", "step=100 adapt=0");
     stepped(range);
     took(range, 10, 1, 10);
     world.log.fate = FATE_DOWN;
     world.log.fated = -1;
-    assert_int_equal(firn_range_exact(range, 500, true, &first, NULL, NULL), FIRN_ESTORE);
+    assert_int_equal(firn_segment_exact(range, 500, true, &first, NULL, NULL), FIRN_ESTORE);
     assert_int_equal(first, -77);
     took(range, 80, 11, 80);
     took(range, 80, 91, 10);
@@ -545,7 +545,7 @@ static void a_store_that_fails_leaves_what_was_fetched(void **state) {
 
 static void a_store_that_fails_is_told(void **state) {
     (void)state;
-    firn_range *range = opened("k", "step=10 adapt=0");
+    firn_segment *range = opened("k", "step=10 adapt=0");
     counts(range, 1, 2, 1);
     world.log.fate = FATE_DOWN;
     world.log.fated = -1;
@@ -553,7 +553,7 @@ static void a_store_that_fails_is_told(void **state) {
         next(range);
     }
     int64_t value, last = 0;
-    while (firn_range_next(range, &value, NULL) == FIRN_OK) {
+    while (firn_segment_next(range, &value, NULL) == FIRN_OK) {
         last = value;
     }
     assert_int_equal(last, 10); /* the present block was used up all the same */
@@ -593,7 +593,7 @@ static void bad_keys_are_refused(void **state) {
     key[FIRN_KEY_SIZE] = '\0';
     refused(key, "", FIRN_ERANGE, "1..63");
     key[FIRN_KEY_SIZE - 1] = '\0';
-    firn_range *range = opened(key, "");
+    firn_segment *range = opened(key, "");
     counts(range, 1, 3, 1);
     closed(range);
 }
@@ -602,7 +602,7 @@ static void bad_keys_are_refused(void **state) {
 static void keys_of_generators_are_refused(void **state) {
     (void)state;
     refused("k", "window_ms=100", FIRN_EUSAGE, "window_ms");
-    refused("k", "order=thread", FIRN_EUSAGE, "order");
+    refused("k", "ordering=thread", FIRN_EUSAGE, "order");
     refused("k", "ns=other", FIRN_EUSAGE, "ns");
 }
 
@@ -611,16 +611,16 @@ static void keys_of_generators_are_refused(void **state) {
 /* The child finds neither the parent's block nor, of a memory store, anything else. */
 static void a_child_has_no_block_of_its_parents(void **state) {
     (void)state;
-    firn_range *range = opened("k", "step=100");
+    firn_segment *range = opened("k", "step=100");
     counts(range, 1, 10, 1);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         firn_error error = {0};
         int64_t value = -1;
-        int code = firn_range_next(range, &value, &error);
+        int code = firn_segment_next(range, &value, &error);
         bool told = code == FIRN_EFORKED && value == -1 && strstr(error.text, "child") != NULL &&
-                    firn_range_close(range, NULL) == FIRN_OK;
+                    firn_segment_close(range, NULL) == FIRN_OK;
         _exit(told ? 0 : 1);
     }
     int status = -1;
@@ -633,11 +633,11 @@ static void a_child_has_no_block_of_its_parents(void **state) {
 static void nobody_advances_past_the_end(void **state) {
     (void)state;
     const int64_t far[] = {-1, FIRN_SLOT_MAX, INT64_MAX - 60000, INT64_MAX};
-    firn_range *range = opened("far", "kind=ticket increment=60000 offset=7");
+    firn_segment *range = opened("far", "kind=ticket increment=60000 offset=7");
     for (size_t i = 0; i < 4; i++) {
         firn_error error = {0};
         int64_t first = -77;
-        assert_int_equal(firn_range_advance(range, far[i], &first, &error), FIRN_ERANGE);
+        assert_int_equal(firn_segment_advance(range, far[i], &first, &error), FIRN_ERANGE);
         said(&error, FIRN_ERANGE, "go up to end=4611686018427387903");
         assert_int_equal(first, -77);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: what a thread that issues notices of renewals which a keeper does, in a thread of its
+/* Measuring: what a thread that issues notices of renewals which a renewer does, in a thread of its
  * own on another processor: whether it ever enters the store, and its slowest call. */
 #include "measure.h"
 
@@ -52,7 +52,7 @@ typedef struct running {
     firn_gen *gen;
     _Atomic bool over;
     int64_t calls, entered; /* of firn_next: in all, and that entered the store */
-    int64_t refused;        /* the keeper got no processor in time to renew */
+    int64_t refused;        /* the renewer got no processor in time to renew */
     uint64_t renewals;
     double slowest_ns;
     firn_error error; /* why it came to nothing */
@@ -66,7 +66,7 @@ static void nap_ms(int64_t ms) {
 static void *keep(void *of) {
     running *it = of;
     int64_t wait_ms = 0;
-    keeper_thread = true;
+    renewer_thread = true;
     bench_pin(1);
     while (!it->over) { /* as long as the run */
         firn_gen_step(it->gen, &wait_ms, NULL);
@@ -112,7 +112,7 @@ static bool issue(running *it) {
 }
 
 static bool run_once(running *it) {
-    pthread_t keeper;
+    pthread_t renewer;
     int64_t wait_ms;
     firn_config config = {
         .size = sizeof config, .scheme = BENCH_WIDE_ROW, .keys = it->keys, .stepped = true};
@@ -125,12 +125,12 @@ static bool run_once(running *it) {
         firn_store_close(it->store);
         return false;
     }
-    bool started = it->kept && pthread_create(&keeper, NULL, keep, it) == 0;
+    bool started = it->kept && pthread_create(&renewer, NULL, keep, it) == 0;
     fine = it->kept ? started : firn_gen_step(it->gen, &wait_ms, &it->error) == FIRN_OK;
     fine = fine && is_held(it) && issue(it);
     it->over = true;
     if (started) {
-        pthread_join(keeper, NULL);
+        pthread_join(renewer, NULL);
     }
     firn_close(it->gen, NULL);
     firn_store_close(it->store);
@@ -170,7 +170,7 @@ static void put_slowest(double renewing[], double fixed[], double bare[], uint64
     put_figure(&clock);
 }
 
-void measure_keeper(void) {
+void measure_renewer(void) {
     static running renewing = {.keys = "node=1 window_ms=200", .kept = true};
     static running fixed = {.keys = "node=1 window_ms=10000"};
     double slowest[3][RUNS];
@@ -182,7 +182,7 @@ void measure_keeper(void) {
         slowest[2][i] = slowest_reading();
     }
     if (!fine) {
-        figure none = {.name = "keeper", .ns = -1};
+        figure none = {.name = "renewer", .ns = -1};
         snprintf(none.note, sizeof none.note, "no window was held throughout: %.70s%.50s",
                  renewing.error.text, fixed.error.text);
         put_figure(&none);
@@ -191,7 +191,7 @@ void measure_keeper(void) {
     figure entered = {
         .name = "calls-in-the-store", .calls = renewing.entered, .among = renewing.calls};
     snprintf(entered.note, sizeof entered.note,
-             "goal 0; of %lld firn_next beside a keeper (%lld refused: it came late), windows of "
+             "goal 0; of %lld firn_next beside a renewer (%lld refused: it came late), windows of "
              "200 ms, a store of 5 ms",
              (long long)renewing.calls, (long long)renewing.refused);
     put_figure(&entered);

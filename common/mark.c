@@ -94,8 +94,8 @@ static void name_mark(mark_told *out, const firn_time *now, const firn_scheme *s
 static void name_integer(mark_told *out, const firn_holding *holding) {
     static const char ticket[] = "integer increment=";
     int64_t next = holding->mark.high;
-    if (strncmp(holding->row, ticket, sizeof ticket - 1) == 0) {
-        int64_t increment = strtoll(holding->row + sizeof ticket - 1, NULL, 10);
+    if (strncmp(holding->layout, ticket, sizeof ticket - 1) == 0) {
+        int64_t increment = strtoll(holding->layout + sizeof ticket - 1, NULL, 10);
         next = strtoll(holding->key, NULL, 10) + next * increment;
     }
     snprintf(out->mark, sizeof out->mark, "%" PRId64, next);
@@ -105,10 +105,10 @@ static void name_integer(mark_told *out, const firn_holding *holding) {
 /* The row of the table that is stored so, with the roles of its fields; else the row as it is
  * written. */
 int mark_scheme(firn_scheme *scheme, const char *row) {
-    char text[FIRN_ROW_SIZE];
+    char text[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
-        if (strcmp(firn_scheme_row(text, known), row) == 0) {
+        if (strcmp(firn_scheme_layout(text, known), row) == 0) {
             *scheme = *known;
             return FIRN_OK;
         }
@@ -119,12 +119,12 @@ int mark_scheme(firn_scheme *scheme, const char *row) {
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now) {
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
-    if (strcmp(holding->row, "job") == 0) {
+    if (strcmp(holding->layout, "job") == 0) {
         out->kind = MARK_RECORD; /* its key is the name of a job */
         snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
         return;
     }
-    if (mark_scheme(&scheme, holding->row) != FIRN_OK || scheme.tick_ns == 0) {
+    if (mark_scheme(&scheme, holding->layout) != FIRN_OK || scheme.tick_ns == 0) {
         name_integer(out, holding);
         return;
     }
@@ -147,7 +147,7 @@ json_t *object_of_mark(const firn_holding *holding, const mark_told *what) {
     bool number = what->kind == MARK_INTEGER;
     snprintf(high, sizeof high, "%" PRId64, holding->mark.high);
     return json_pack("{s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:o}", "ns",
-                     json_foreign(holding->ns), "row", json_foreign(holding->row), "key",
+                     json_foreign(holding->ns), "row", json_foreign(holding->layout), "key",
                      json_foreign(holding->key), "kind", kind_names[what->kind], "mark", high,
                      "next", number ? what->mark : NULL, "time", what->timed ? what->mark : NULL,
                      "unix_ns", what->timed ? what->unix_ns : NULL, "distance",

@@ -27,7 +27,7 @@ static void check_pack(const firn_scheme *scheme, uint64_t pattern) {
     firn_id id;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role != FIRN_ROLE_CONST && firn_scheme_first(scheme, i) == i) {
-            firn_value most = firn_scheme_most(scheme, i);
+            firn_value most = firn_scheme_max(scheme, i);
             fields.given |= UINT32_C(1) << i;
             fields.value[i] = (firn_value){pattern & most.low, pattern & most.high};
         }
@@ -43,23 +43,23 @@ static void check_pack(const firn_scheme *scheme, uint64_t pattern) {
 }
 
 static void check_made(const firn_scheme *scheme) {
-    char text[FIRN_ROW_SIZE], again[FIRN_ROW_SIZE];
+    char text[FIRN_LAYOUT_SIZE], again[FIRN_LAYOUT_SIZE];
     firn_scheme back;
     uint32_t bits = 0;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         bits += scheme->slices[i].bits;
     }
     assert(bits == scheme->bits && bits >= 1 && bits <= 160);
-    firn_scheme_row(text, scheme);
-    assert(strlen(text) < FIRN_ROW_SIZE);
+    firn_scheme_layout(text, scheme);
+    assert(strlen(text) < FIRN_LAYOUT_SIZE);
     bool digits = scheme->form == FIRN_FORM_DATED; /* five and fewer clash in a user's row */
-    if ((scheme->row >= 0 || digits) &&
+    if ((scheme->packer >= 0 || digits) &&
         firn_scheme_make(&back, text, NULL, NULL, NULL, NULL) != FIRN_OK) {
         return; /* a few of the table are no user's: digests, the lost bits of uuid2 */
     }
     assert(firn_scheme_make(&back, text, NULL, NULL, NULL, NULL) == FIRN_OK);
     check_same(scheme, &back);
-    assert(strcmp(firn_scheme_row(again, &back), text) == 0);
+    assert(strcmp(firn_scheme_layout(again, &back), text) == 0);
     check_pack(scheme, 0);
     check_pack(scheme, UINT64_MAX);
     check_pack(scheme, 0x0123456789abcdef);

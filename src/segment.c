@@ -2,15 +2,15 @@
 /* Integers: serial, ticket and segment, all blocks of slots reserved under a key. A segment
  * fetches its next block when more than a tenth of the present one is handed out; no thread of
  * its own, range_step does it. */
-#include "range.h"
+#include "segment.h"
 
 #include "bits.h"
+#include "bug.h"
 #include "clock.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
 #include "keys.h"
-#include "plant.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -46,25 +46,25 @@ typedef struct range_shelf {
     slot_block now, then;  /* the present block and the one fetched ahead */
     _Atomic int64_t end,
         ahead;   /* where `now` ends and how many `then` has, for those who only look */
-    bool wanted; /* firn_range_take found nothing: firn_range_step fetches, of whatever kind */
+    bool wanted; /* firn_segment_take found nothing: firn_segment_step fetches, of whatever kind */
     int64_t fetches;
     int64_t fetched_ms; /* when, by the steady clock */
     int64_t retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
     int64_t step;
 } range_shelf;
 
-struct firn_range {
+struct firn_segment {
     range_shelf *shelf;
     firn_store *store;
     const firn_clock *clock;
     int64_t kind, step, increment, offset, start, end, adapt;
     char ns[FIRN_NS_SIZE];
-    char row[64];
+    char layout[64];
     char key[FIRN_KEY_SIZE];
     char note[FIRN_NOTE_SIZE];
 };
 
-int64_t firn__range_next_step(int64_t step, int64_t least, int64_t age_ms) {
+int64_t firn__segment_next_step(int64_t step, int64_t least, int64_t age_ms) {
     if (age_ms < 15 * MINUTE_MS) {
         return step > STEP_MAX / 2 ? step : step * 2;
     }
@@ -109,7 +109,7 @@ static int check_name(const char *key, firn_error *error) {
                             wrong);
 }
 
-static int read_pair(firn_range *range, const firn__pair *pair, firn_error *error) {
+static int read_pair(firn_segment *range, const firn__pair *pair, firn_error *error) {
     const struct {
         const char *name;
         int64_t *member, least, most;
@@ -140,7 +140,7 @@ static int read_pair(firn_range *range, const firn__pair *pair, firn_error *erro
 }
 
 /* The defaults of a kind, and what contradicts. */
-static int settle(firn_range *range, bool started, firn_error *error) {
+static int settle(firn_segment *range, bool started, firn_error *error) {
     if (range->kind == KIND_TICKET) {
         if (range->offset > range->increment) {
             return firn__fail(error, FIRN_ERANGE,
@@ -171,32 +171,32 @@ static int settle(firn_range *range, bool started, firn_error *error) {
 }
 
 /* The number that stands for slot 0. */
-static int64_t origin(const firn_range *range) {
+static int64_t origin(const firn_segment *range) {
     return range->kind == KIND_TICKET ? range->offset : 0;
 }
 
-static int make_shelf(firn_range *range, firn_error *error) {
+static int make_shelf(firn_segment *range, firn_error *error) {
     int code;
     range->shelf = firn__wiped(sizeof(range_shelf), &code, error);
     return code;
 }
 
-int firn_range_open(firn_range **out, const char *key, const char *text, firn_store *store,
-                    const firn_clock *clock, firn_error *error) {
+int firn_segment_open(firn_segment **out, const char *key, const char *text, firn_store *store,
+                      const firn_clock *clock, firn_error *error) {
     firn__keys keys;
     bool started = false;
-    firn_range *range = calloc(1, sizeof *range);
+    firn_segment *range = calloc(1, sizeof *range);
     if (range == NULL) {
         return firn__fail(error, FIRN_EMEMORY, "out of memory for a range");
     }
-    *range = (firn_range){.store = store,
-                          .clock = clock != NULL ? clock : &firn__clock_system,
-                          .kind = KIND_SEGMENT,
-                          .increment = 1,
-                          .offset = 1,
-                          .start = 1,
-                          .end = FIRN_SLOT_MAX - 1,
-                          .adapt = 1};
+    *range = (firn_segment){.store = store,
+                            .clock = clock != NULL ? clock : &firn__clock_system,
+                            .kind = KIND_SEGMENT,
+                            .increment = 1,
+                            .offset = 1,
+                            .start = 1,
+                            .end = FIRN_SLOT_MAX - 1,
+                            .adapt = 1};
     int code = check_name(key, error);
     code = code == FIRN_OK ? firn__keys_split(&keys, text, error) : code;
     for (size_t i = 0; code == FIRN_OK && i < keys.field_count; i++) {
@@ -220,10 +220,11 @@ int firn_range_open(firn_range **out, const char *key, const char *text, firn_st
      * increment is its row. */
     snprintf(range->ns, sizeof range->ns, "integer %s", key);
     if (range->kind == KIND_TICKET) {
-        snprintf(range->row, sizeof range->row, "integer increment=%" PRId64, range->increment);
+        snprintf(range->layout, sizeof range->layout, "integer increment=%" PRId64,
+                 range->increment);
         snprintf(range->key, sizeof range->key, "%" PRId64, range->offset);
     } else {
-        snprintf(range->row, sizeof range->row, "integer");
+        snprintf(range->layout, sizeof range->layout, "integer");
         snprintf(range->key, sizeof range->key, "1");
     }
     firn__node_note(range->note);
@@ -233,14 +234,14 @@ int firn_range_open(firn_range **out, const char *key, const char *text, firn_st
 
 /* ---- fetching -------------------------------------------------------------------------------- */
 
-static int exhausted(const firn_range *range, firn_error *error) {
+static int exhausted(const firn_segment *range, firn_error *error) {
     return firn__fail(error, FIRN_EEXHAUSTED,
                       "%s has reached its end=%" PRId64 ": nothing more is handed out", range->ns,
                       range->end);
 }
 
 /* The last slot that may be handed out. */
-static int64_t last_slot(const firn_range *range) {
+static int64_t last_slot(const firn_segment *range) {
     return (range->end - origin(range)) / range->increment;
 }
 
@@ -249,22 +250,25 @@ static int64_t last_slot(const firn_range *range) {
 static int other_kind(firn_error *error) {
     char text[sizeof error->text];
     if (error == NULL) {
-        return FIRN_EROW;
+        return FIRN_ENAMESPACE;
     }
     memcpy(text, error->text, sizeof text);
     char *cure = strrchr(text, ':');
-    return firn__fail(error, FIRN_EROW,
+    return firn__fail(error, FIRN_ENAMESPACE,
                       "%.*s: say the same kind and increment, or take another name",
                       cure != NULL ? (int)(cure - text) : 120, text);
 }
 
 /* Reserves `count` slots at or behind `from`, at the end of the range fewer, but `least`. Where the
  * engine has gone back, nobody knows what it forgot: only who says from where on is served
- * (guard > 0, by firn_range_advance). */
-static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t guard, int64_t least,
-                 slot_block *out, firn_error *error) {
-    firn_request request = {
-        .ns = range->ns, .row = range->row, .key = range->key, .count = count, .note = range->note};
+ * (guard > 0, by firn_segment_advance). */
+static int fetch(const firn_segment *range, int64_t count, int64_t from, int64_t guard,
+                 int64_t least, slot_block *out, firn_error *error) {
+    firn_request request = {.ns = range->ns,
+                            .layout = range->layout,
+                            .key = range->key,
+                            .count = count,
+                            .note = range->note};
     int64_t first, stop = last_slot(range) + 1;
     firn_mark held = {0, 0};
     int code = FIRN_EBUSY;
@@ -299,7 +303,7 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t g
                 code = FIRN_OK;
             }
         }
-        if (code == FIRN_EROW) {
+        if (code == FIRN_ENAMESPACE) {
             return other_kind(error);
         }
         if (code == FIRN_EBUSY && request.count > stop - held.high) {
@@ -315,7 +319,7 @@ static int fetch(const firn_range *range, int64_t count, int64_t from, int64_t g
 }
 
 /* The next segment, of an adapted step from the third fetch on, and of `least` slots at least. */
-static int fetch_segment(const firn_range *range, int64_t least, slot_block *out,
+static int fetch_segment(const firn_segment *range, int64_t least, slot_block *out,
                          firn_error *error) {
     range_shelf *shelf = range->shelf;
     int64_t steady = 0, step = shelf->step == 0 ? range->step : shelf->step;
@@ -324,7 +328,7 @@ static int fetch_segment(const firn_range *range, int64_t least, slot_block *out
         return firn__fail(error, FIRN_ECLOCK, "the clock cannot be read");
     }
     if (range->adapt && shelf->fetches >= 2) {
-        step = firn__range_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
+        step = firn__segment_next_step(step, range->step, steady / 1000000 - shelf->fetched_ms);
     }
     code = fetch(range, step > least ? step : least, 0, 0, least, out, error);
     if (code == FIRN_OK && out->first < shelf->now.end && atomic_load(&shelf->limit) != 0) {
@@ -360,7 +364,7 @@ static int64_t due_slot(const slot_block *now) {
     return now->end - ((now->end - now->first) * 9 + 9) / 10 + 1;
 }
 
-static bool is_due(const firn_range *range, int64_t slot) {
+static bool is_due(const firn_segment *range, int64_t slot) {
     const range_shelf *shelf = range->shelf;
     int64_t steady;
     return range->kind == KIND_SEGMENT && is_empty(&shelf->then) && slot >= due_slot(&shelf->now) &&
@@ -376,12 +380,12 @@ static void set_limit(range_shelf *shelf, int64_t limit) {
 }
 
 /* Makes a block the present one, from `next` on. */
-static void turn_to(const firn_range *range, const slot_block *block, int64_t next) {
+static void turn_to(const firn_segment *range, const slot_block *block, int64_t next) {
     range_shelf *shelf = range->shelf;
     shelf->now = *block;
     shelf->then = (slot_block){0};
     shelf->wanted = false;
-    if (FIRN_PLANT == FIRN_PLANT_SHELF) {
+    if (FIRN_BUG == FIRN_BUG_SHELF) {
         set_limit(shelf, block->end);
     }
     atomic_store_explicit(&shelf->next, next, memory_order_relaxed);
@@ -392,7 +396,7 @@ static void turn_to(const firn_range *range, const slot_block *block, int64_t ne
 
 /* Others go on in the present block meanwhile. After a failure each call looks whether to try
  * again. */
-static int fetch_ahead(const firn_range *range, firn_error *error) {
+static int fetch_ahead(const firn_segment *range, firn_error *error) {
     range_shelf *shelf = range->shelf;
     set_limit(shelf, shelf->now.end);
     int code = fetch_segment(range, 1, &shelf->then, error);
@@ -422,7 +426,7 @@ static int64_t limit_of(range_shelf *shelf) {
     return atomic_load_explicit(&shelf->limit, memory_order_acquire);
 }
 
-static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
+static int next_locked(firn_segment *range, int64_t *slot, firn_error *error) {
     range_shelf *shelf = range->shelf;
     if (take(shelf, shelf->now.end, 1, 1, slot) == 0) {
         slot_block block = shelf->then;
@@ -439,7 +443,7 @@ static int next_locked(firn_range *range, int64_t *slot, firn_error *error) {
     return FIRN_OK;
 }
 
-int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
+int firn_segment_next(firn_segment *range, int64_t *value, firn_error *error) {
     range_shelf *shelf = range->shelf;
     int64_t slot = 0;
     int code = FIRN_OK;
@@ -459,11 +463,11 @@ int firn_range_next(firn_range *range, int64_t *value, firn_error *error) {
 
 /* As take, and from the block fetched ahead where the present one has too few: what is left of that is
  * dropped then, so that later ones are greater. Under the lock. */
-static int64_t take_locked(firn_range *range, int64_t least, int64_t most, int64_t *slot) {
+static int64_t take_locked(firn_segment *range, int64_t least, int64_t most, int64_t *slot) {
     range_shelf *shelf = range->shelf;
     int64_t count = take(shelf, shelf->now.end, least, most, slot);
     slot_block then = shelf->then;
-    if (FIRN_PLANT == FIRN_PLANT_EXACT && count == 0 && least > 1) {
+    if (FIRN_BUG == FIRN_BUG_EXACT && count == 0 && least > 1) {
         count = take(shelf, shelf->now.end, 1, most, slot) > 0 ? least : 0;
     }
     if (count == 0 && then.end - then.first >= least) {
@@ -475,7 +479,7 @@ static int64_t take_locked(firn_range *range, int64_t least, int64_t most, int64
 }
 
 /* `least` to `most` of what is fetched. Whoever holds the lock for longer than this turns is fetching. */
-static int64_t take_fetched(firn_range *range, int64_t least, int64_t most, int64_t *slot,
+static int64_t take_fetched(firn_segment *range, int64_t least, int64_t most, int64_t *slot,
                             bool *due) {
     range_shelf *shelf = range->shelf;
     firn__wiped_look();
@@ -497,7 +501,7 @@ static int64_t take_fetched(firn_range *range, int64_t least, int64_t most, int6
     return 0;
 }
 
-static int not_fetched(const firn_range *range, firn_error *error) {
+static int not_fetched(const firn_segment *range, firn_error *error) {
     return firn__fail(
         error, FIRN_EWINDOW,
         "%s has nothing fetched at the moment: ask again in a millisecond, and look at"
@@ -505,8 +509,8 @@ static int not_fetched(const firn_range *range, firn_error *error) {
         range->ns);
 }
 
-int firn_range_take(firn_range *range, int64_t most, int64_t *first, int64_t *count, bool *due,
-                    firn_error *error) {
+int firn_segment_take(firn_segment *range, int64_t most, int64_t *first, int64_t *count, bool *due,
+                      firn_error *error) {
     int64_t slot = 0, taken;
     bool soon;
     if (most < 1) {
@@ -526,7 +530,7 @@ int firn_range_take(firn_range *range, int64_t most, int64_t *first, int64_t *co
 
 /* Fetches at least `count` where those fetched are too few. Where the range has not so many left
  * nothing is taken of it, since others may want fewer. */
-static int exact_locked(firn_range *range, int64_t count, int64_t *slot, firn_error *error) {
+static int exact_locked(firn_segment *range, int64_t count, int64_t *slot, firn_error *error) {
     slot_block block = {0};
     if (take_locked(range, count, count, slot) > 0) {
         return FIRN_OK;
@@ -544,8 +548,8 @@ static int exact_locked(firn_range *range, int64_t count, int64_t *slot, firn_er
     return FIRN_OK;
 }
 
-int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t *first, bool *due,
-                     firn_error *error) {
+int firn_segment_exact(firn_segment *range, int64_t count, bool fetch_more, int64_t *first,
+                       bool *due, firn_error *error) {
     range_shelf *shelf = range->shelf;
     int64_t slot = 0;
     bool soon;
@@ -571,7 +575,7 @@ int firn_range_exact(firn_range *range, int64_t count, bool fetch_more, int64_t 
     return code;
 }
 
-int64_t firn_range_left(const firn_range *range) {
+int64_t firn_segment_left(const firn_segment *range) {
     const range_shelf *shelf = range->shelf;
     firn__wiped_look();
     int64_t now = atomic_load_explicit(&shelf->end, memory_order_relaxed) -
@@ -579,7 +583,7 @@ int64_t firn_range_left(const firn_range *range) {
     return (now > 0 ? now : 0) + atomic_load_explicit(&shelf->ahead, memory_order_relaxed);
 }
 
-int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_error *error) {
+int firn_segment_block(firn_segment *range, int64_t count, int64_t *first, firn_error *error) {
     slot_block block = {0};
     if (count < 1 || count > FIRN_SLOT_MAX / 2) {
         return firn__fail(error, FIRN_ERANGE, "a block has 1 to 2^61 integers, not %" PRId64,
@@ -594,7 +598,7 @@ int firn_range_block(firn_range *range, int64_t count, int64_t *first, firn_erro
 
 /* Gives a block back from `next` on; busy means that somebody came after it, and nothing is lost
  * but numbers. */
-static int give_back(const firn_range *range, const slot_block *block, int64_t next,
+static int give_back(const firn_segment *range, const slot_block *block, int64_t next,
                      firn_error *error) {
     if (next == block->end || block->twice) {
         return FIRN_OK;
@@ -617,7 +621,7 @@ static int see_key(void *context, const firn_holding *holding) {
     return 0;
 }
 
-int firn_range_peek(firn_range *range, int64_t *next, firn_error *error) {
+int firn_segment_peek(firn_segment *range, int64_t *next, firn_error *error) {
     look at = {range->key, -1};
     int64_t begin = range->kind == KIND_TICKET ? 0 : range->start;
     int code = firn_store_list(range->store, range->ns, see_key, &at, error);
@@ -632,11 +636,11 @@ int firn_range_peek(firn_range *range, int64_t *next, firn_error *error) {
 }
 
 /* The first slot whose number is `least` or more, where slot 0 is the number `offset`. */
-static int64_t slot_from(const firn_range *range, int64_t least, int64_t offset) {
+static int64_t slot_from(const firn_segment *range, int64_t least, int64_t offset) {
     return least <= offset ? 0 : (least - offset - 1) / range->increment + 1;
 }
 
-int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_error *error) {
+int firn_segment_advance(firn_segment *range, int64_t least, int64_t *next, firn_error *error) {
     int64_t slot = slot_from(range, least, origin(range));
     /* The servers of a ticket share one guard, a slot: the number of a slot is least at offset 1. A
      * guard of 0 would be none. */
@@ -649,8 +653,8 @@ int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_err
     }
     /* One is taken there and given back: the mark is then at or behind it. */
     slot_block block = {0};
-    int code = FIRN_PLANT == FIRN_PLANT_ADVANCE ? fetch(range, 1, 0, 0, 1, &block, error)
-                                                : fetch(range, 1, slot, guard, 1, &block, error);
+    int code = FIRN_BUG == FIRN_BUG_ADVANCE ? fetch(range, 1, 0, 0, 1, &block, error)
+                                            : fetch(range, 1, slot, guard, 1, &block, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -667,11 +671,11 @@ int firn_range_advance(firn_range *range, int64_t least, int64_t *next, firn_err
     return code;
 }
 
-int64_t firn_range_increment(const firn_range *range) {
+int64_t firn_segment_increment(const firn_segment *range) {
     return range->increment;
 }
 
-int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
+int firn_segment_step(firn_segment *range, int64_t *wait_ms, firn_error *error) {
     range_shelf *shelf = range->shelf;
     int code = FIRN_OK;
     firn__wiped_look();
@@ -692,7 +696,7 @@ int firn_range_step(firn_range *range, int64_t *wait_ms, firn_error *error) {
     return code;
 }
 
-int firn_range_close(firn_range *range, firn_error *error) {
+int firn_segment_close(firn_segment *range, firn_error *error) {
     if (range == NULL) {
         return FIRN_OK;
     }

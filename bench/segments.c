@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Measuring: integers of a segment whose step has adapted, on stores of several latencies, alone
- * and beside a thread that calls firn_range_step. */
+ * and beside a thread that calls firn_segment_step. */
 #include "measure.h"
 
 #include <pthread.h>
@@ -21,8 +21,8 @@ typedef struct counting {
     bool kept;
     slow_store slow;
     firn_store *store;
-    firn_range *range;
-    pthread_t keeper;
+    firn_segment *range;
+    pthread_t renewer;
     bool started;
     double times[BENCH_REPEATS];
 } counting;
@@ -46,7 +46,7 @@ static void *keep(void *of) {
     int64_t wait_ms = 0;
     bench_pin(1);
     while (!over) { /* as long as the measurement */
-        firn_range_step(it->range, &wait_ms, NULL);
+        firn_segment_step(it->range, &wait_ms, NULL);
         const struct timespec nap = {wait_ms / 1000, wait_ms % 1000 * 1000000};
         nanosleep(&nap, NULL);
     }
@@ -56,7 +56,7 @@ static void *keep(void *of) {
 static bool count_up(counting *it, int64_t n) {
     int64_t value;
     for (int64_t i = 0; i < n; i++) {
-        if (firn_range_next(it->range, &value, NULL) != FIRN_OK) {
+        if (firn_segment_next(it->range, &value, NULL) != FIRN_OK) {
             return false;
         }
         BENCH_KEEP(value);
@@ -67,18 +67,18 @@ static bool count_up(counting *it, int64_t n) {
 static bool begin(counting *it) {
     it->store = slow_store_open(&it->slow, it->wait_ns);
     if (it->store == NULL ||
-        firn_range_open(&it->range, "bench", "", it->store, NULL, NULL) != FIRN_OK) {
+        firn_segment_open(&it->range, "bench", "", it->store, NULL, NULL) != FIRN_OK) {
         return false;
     }
-    it->started = it->kept && pthread_create(&it->keeper, NULL, keep, it) == 0;
+    it->started = it->kept && pthread_create(&it->renewer, NULL, keep, it) == 0;
     return it->started == it->kept && count_up(it, WARM_UP);
 }
 
 static void end(counting *it) {
     if (it->started) {
-        pthread_join(it->keeper, NULL);
+        pthread_join(it->renewer, NULL);
     }
-    firn_range_close(it->range, NULL);
+    firn_segment_close(it->range, NULL);
     firn_store_close(it->store);
 }
 
@@ -94,8 +94,8 @@ static void put_case(counting *it, bool fine) {
     figure own = {
         .name = it->name, .ns = fine ? bench_middle(it->times, BENCH_REPEATS) : -1, .most = 20};
     snprintf(own.note, sizeof own.note,
-             fine ? "firn_range_next, a reservation takes %.1f ms%s" : "firn_range_next fails",
-             (double)it->wait_ns / 1e6, it->kept ? ", beside a thread with firn_range_step" : "");
+             fine ? "firn_segment_next, a reservation takes %.1f ms%s" : "firn_segment_next fails",
+             (double)it->wait_ns / 1e6, it->kept ? ", beside a thread with firn_segment_step" : "");
     put_figure(&own);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keepers: see keeper.h. Each round runs what errands wait, steps what is due, and sleeps until
+/* Renewers: see renewer.h. Each round runs what tasks wait, steps what is due, and sleeps until
  * somebody rings or the next step is due. Knows a store by its verbs only, which all go through a
  * meter here; what is stepped is the catalog's. */
-#include "keeper.h"
+#include "renewer.h"
 
 #include "catalog.h"
 #include "fault.h"
@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 enum {
-    ROUND_ERRANDS = 64, /* of one round, and no more after so many ms: renewals must not starve */
+    ROUND_TASKS = 64, /* of one round, and no more after so many ms: renewals must not starve */
     ROUND_MS = 20,
-    SLEEP_MS = 500,  /* a round begins so often at least, and shows that the keeper is alive */
+    SLEEP_MS = 500,  /* a round begins so often at least, and shows that the renewer is alive */
     PROBE_MS = 1000, /* a store that nothing was asked of for so long is asked a trifle */
     SLOW_MS = 1000,  /* a call that takes longer shows that the store does not answer */
     RETRY_LEAST_MS = 100,
@@ -30,7 +30,7 @@ enum {
     TELLS_MAX = 4         /* who wants news */
 };
 
-struct keeper {
+struct renewer {
     char *url; /* NULL: the default store */
     size_t index;
     char shown[256];
@@ -38,9 +38,9 @@ struct keeper {
     int bell; /* an eventfd */
     _Atomic bool rung;
     pthread_mutex_t lock; /* of the queue and of the texts */
-    errand *first, **last;
+    task *first, **last;
     int waiting;
-    bool closed; /* takes no errands any more */
+    bool closed; /* takes no tasks any more */
     bool ended;  /* told by `end` */
     pthread_cond_t end;
     char trouble[204], caution[204];
@@ -57,8 +57,8 @@ struct keeper {
     firn_error why;   /* it could not be opened */
 };
 
-static keeper *_Atomic keepers[KEEPERS_MAX];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `keepers` and `tells` */
+static renewer *_Atomic renewers[KEEPERS_MAX];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `renewers` and `tells` */
 static _Atomic bool stopping;
 static bool unsafe, existing; /* set before the threads start */
 static struct {
@@ -76,7 +76,7 @@ static bool is_failure(int code) {
 }
 
 /* One event a change, not one a try. */
-static void note(keeper *it, int code, const firn_error *error) {
+static void note(renewer *it, int code, const firn_error *error) {
     bool usable = !is_failure(code), was;
     if (usable && atomic_load(&it->usable)) {
         return;
@@ -93,12 +93,12 @@ static void note(keeper *it, int code, const firn_error *error) {
     }
 }
 
-static void begin_call(keeper *it) {
+static void begin_call(renewer *it) {
     atomic_fetch_add(&it->calls, 1);
     atomic_store(&it->busy_ms, steady_ms());
 }
 
-static int end_call(keeper *it, int code, const firn_error *why, firn_error *error) {
+static int end_call(renewer *it, int code, const firn_error *why, firn_error *error) {
     atomic_store(&it->busy_ms, 0);
     it->asked_ms = steady_ms();
     atomic_fetch_add(&it->failures, is_failure(code));
@@ -111,7 +111,7 @@ static int end_call(keeper *it, int code, const firn_error *why, firn_error *err
 
 static int meter_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                          firn_error *error) {
-    keeper *it = self;
+    renewer *it = self;
     firn_error why = {0, ""};
     begin_call(it);
     return end_call(it, firn_store_reserve(it->engine, request, first, held, &why), &why, error);
@@ -119,7 +119,7 @@ static int meter_reserve(void *self, const firn_request *request, int64_t *first
 
 static int meter_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
                            int64_t high, firn_error *error) {
-    keeper *it = self;
+    renewer *it = self;
     firn_error why = {0, ""};
     begin_call(it);
     return end_call(it, firn_store_give_back(it->engine, ns, key, mine, high, &why), &why, error);
@@ -127,7 +127,7 @@ static int meter_give_back(void *self, const char *ns, const char *key, const fi
 
 static int meter_list(void *self, const char *ns, firn_visit *visit, void *context,
                       firn_error *error) {
-    keeper *it = self;
+    renewer *it = self;
     firn_error why = {0, ""};
     begin_call(it);
     return end_call(it, firn_store_list(it->engine, ns, visit, context, &why), &why, error);
@@ -135,7 +135,7 @@ static int meter_list(void *self, const char *ns, firn_visit *visit, void *conte
 
 /* The engine's clock. That it has none is no failure of it. */
 static int meter_now(void *self, firn_time *now, firn_error *error) {
-    keeper *it = self;
+    renewer *it = self;
     firn_error why = {0, ""};
     atomic_store(&it->busy_ms, steady_ms());
     int code = firn_store_now(it->engine, now, &why);
@@ -151,11 +151,11 @@ static int meter_now(void *self, firn_time *now, firn_error *error) {
 }
 
 static const char *meter_caution(void *self) {
-    return firn_store_caution(((keeper *)self)->engine);
+    return firn_store_caution(((renewer *)self)->engine);
 }
 
 static void meter_close(void *self) {
-    keeper *it = self;
+    renewer *it = self;
     firn_store_close(it->engine);
     it->engine = NULL;
 }
@@ -180,20 +180,20 @@ static const char *engine_name(const char *url) {
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-void keepers_allow_unsafe(void) {
+void renewers_allow_unsafe(void) {
     unsafe = true;
 }
 
-void keepers_make_no_store(void) {
+void renewers_make_no_store(void) {
     existing = true;
 }
 
 static void tell_made(void *self, const char *text) {
-    const keeper *it = self;
+    const renewer *it = self;
     log_event(LOG_LEVEL_INFO, "store made", "store", it->shown, "why", text, NULL);
 }
 
-static int open_store(keeper *it) {
+static int open_store(renewer *it) {
     const firn_store_options options = {
         .unsafe = unsafe, .existing = existing, .notice = tell_made, .notice_self = it};
     atomic_store(&it->busy_ms, steady_ms());
@@ -220,7 +220,7 @@ static int open_store(keeper *it) {
     return code;
 }
 
-static void tell_caution(keeper *it) {
+static void tell_caution(renewer *it) {
     const char *caution = firn_store_caution(it->engine);
     if (caution != NULL) {
         pthread_mutex_lock(&it->lock);
@@ -230,7 +230,7 @@ static void tell_caution(keeper *it) {
     }
 }
 
-firn_store *keeper_store(keeper *it, firn_error *error) {
+firn_store *renewer_store(renewer *it, firn_error *error) {
     if (it->store == NULL && steady_ms() >= it->retry_ms) {
         int code = open_store(it);
         if (code == FIRN_OK) { /* whether it answers shows at its first call */
@@ -259,18 +259,18 @@ static int see_nothing(void *context, const firn_holding *holding) {
 
 /* Asks a store that nothing else was asked of, so that what is told of it is true while nobody needs
  * it. */
-static void probe(keeper *it) {
-    firn_store *store = atomic_load(&stopping) ? NULL : keeper_store(it, NULL);
+static void probe(renewer *it) {
+    firn_store *store = atomic_load(&stopping) ? NULL : renewer_store(it, NULL);
     if (store != NULL && (it->asked_ms == 0 || steady_ms() - it->asked_ms >= PROBE_MS)) {
         firn_store_list(store, probed_ns, see_nothing, NULL, NULL);
     }
 }
 
-/* ---- errands --------------------------------------------------------------------------------- */
+/* ---- tasks --------------------------------------------------------------------------------- */
 
-static errand *next_errand(keeper *it) {
+static task *next_task(renewer *it) {
     pthread_mutex_lock(&it->lock);
-    errand *one = it->first;
+    task *one = it->first;
     if (one != NULL) {
         it->first = one->next;
         it->last = it->first == NULL ? &it->first : it->last;
@@ -281,10 +281,10 @@ static errand *next_errand(keeper *it) {
 }
 
 /* At most `most`, and none is begun after `ms`. */
-static void run_errands(keeper *it, int most, int64_t ms) {
+static void run_tasks(renewer *it, int most, int64_t ms) {
     int64_t since = steady_ms();
     for (int i = 0; i < most && (i == 0 || steady_ms() - since < ms); i++) {
-        errand *one = next_errand(it);
+        task *one = next_task(it);
         if (one == NULL) {
             return;
         }
@@ -293,9 +293,9 @@ static void run_errands(keeper *it, int most, int64_t ms) {
     }
 }
 
-bool keeper_send(keeper *it, errand *one) {
+bool renewer_send(renewer *it, task *one) {
     pthread_mutex_lock(&it->lock);
-    bool taken = !it->closed && it->waiting < ERRANDS_MAX;
+    bool taken = !it->closed && it->waiting < TASKS_MAX;
     if (taken) {
         one->next = NULL;
         *it->last = one;
@@ -304,12 +304,12 @@ bool keeper_send(keeper *it, errand *one) {
     }
     pthread_mutex_unlock(&it->lock);
     if (taken) {
-        keeper_wake(it);
+        renewer_wake(it);
     }
     return taken;
 }
 
-void keeper_wake(keeper *it) {
+void renewer_wake(renewer *it) {
     if (!atomic_exchange(&it->rung, true)) {
         uint64_t one = 1;
         ssize_t size = write(it->bell, &one, sizeof one);
@@ -318,7 +318,7 @@ void keeper_wake(keeper *it) {
 }
 
 /* Sleeps until somebody rings, at most `ms`. */
-static void sleep_until(keeper *it, int64_t ms) {
+static void sleep_until(renewer *it, int64_t ms) {
     struct pollfd bell = {it->bell, POLLIN, 0};
     uint64_t rings;
     pthread_mutex_lock(&it->lock);
@@ -340,19 +340,19 @@ static void tell_news(void) {
     }
 }
 
-/* Whoever is sent an errand after this is refused. */
-static void close_queue(keeper *it) {
+/* Whoever is sent an task after this is refused. */
+static void close_queue(renewer *it) {
     pthread_mutex_lock(&it->lock);
     it->closed = true;
     pthread_mutex_unlock(&it->lock);
 }
 
 static void *run(void *self) {
-    keeper *it = self;
+    renewer *it = self;
     while (!atomic_load(&stopping)) {
         bool news = false;
         atomic_store(&it->beat_ms, steady_ms());
-        run_errands(it, ROUND_ERRANDS, ROUND_MS);
+        run_tasks(it, ROUND_TASKS, ROUND_MS);
         int64_t wait_ms = catalog_step(it, &news);
         if (news) {
             tell_news();
@@ -361,7 +361,7 @@ static void *run(void *self) {
         sleep_until(it, wait_ms);
     }
     close_queue(it);
-    run_errands(it, ERRANDS_MAX, INT64_MAX);
+    run_tasks(it, TASKS_MAX, INT64_MAX);
     catalog_close(it);
     firn_store_close(it->store);
     it->store = NULL;
@@ -398,7 +398,7 @@ static bool is_same(const char *a, const char *b) {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static void free_keeper(keeper *it) {
+static void free_renewer(renewer *it) {
     if (it->bell >= 0) {
         close(it->bell);
     }
@@ -408,16 +408,16 @@ static void free_keeper(keeper *it) {
     free(it);
 }
 
-static bool only_check; /* settled before any keeper is made */
+static bool only_check; /* settled before any renewer is made */
 
-void keepers_only_check(void) {
+void renewers_only_check(void) {
     only_check = true;
 }
 
-static keeper *make_keeper(const char *url, size_t index, firn_error *error) {
-    keeper *it = calloc(1, sizeof *it);
+static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
+    renewer *it = calloc(1, sizeof *it);
     if (it == NULL) {
-        set_error(error, FIRN_EMEMORY, "out of memory for a keeper of a store");
+        set_error(error, FIRN_EMEMORY, "out of memory for a renewer of a store");
         return NULL;
     }
     pthread_condattr_t steady;
@@ -438,16 +438,16 @@ static keeper *make_keeper(const char *url, size_t index, firn_error *error) {
                   "no thread for the store %.120s: raise the limits of this"
                   " process",
                   it->shown);
-        free_keeper(it);
+        free_renewer(it);
         return NULL;
     }
     if (!only_check) {
-        pthread_setname_np(it->thread, "firn keeper");
+        pthread_setname_np(it->thread, "firn renewer");
     }
     return it;
 }
 
-int keeper_check(const char *url, firn_error *error) {
+int renewer_check(const char *url, firn_error *error) {
     if (engine_name(url) != NULL) {
         return FIRN_OK;
     }
@@ -458,15 +458,15 @@ int keeper_check(const char *url, firn_error *error) {
                      length < 31 ? (int)length : 31, url);
 }
 
-int keeper_of(keeper **out, const char *url, firn_error *error) {
+int renewer_of(renewer **out, const char *url, firn_error *error) {
     size_t i = 0;
-    int code = keeper_check(url, error);
+    int code = renewer_check(url, error);
     if (code != FIRN_OK) {
         return code;
     }
     pthread_mutex_lock(&lock);
-    while (i < KEEPERS_MAX && atomic_load(&keepers[i]) != NULL &&
-           !is_same(atomic_load(&keepers[i])->url, url)) {
+    while (i < KEEPERS_MAX && atomic_load(&renewers[i]) != NULL &&
+           !is_same(atomic_load(&renewers[i])->url, url)) {
         i++;
     }
     if (i == KEEPERS_MAX) {
@@ -474,51 +474,51 @@ int keeper_of(keeper **out, const char *url, firn_error *error) {
                          "more than %d stores: serve the others by a server of"
                          " their own",
                          KEEPERS_MAX);
-    } else if (atomic_load(&keepers[i]) == NULL && atomic_load(&stopping)) {
+    } else if (atomic_load(&renewers[i]) == NULL && atomic_load(&stopping)) {
         code = set_error(error, FIRN_ESTORE, "the server is ending: ask another one");
-    } else if (atomic_load(&keepers[i]) == NULL) {
-        atomic_store(&keepers[i], make_keeper(url, i, error));
+    } else if (atomic_load(&renewers[i]) == NULL) {
+        atomic_store(&renewers[i], make_renewer(url, i, error));
     }
     if (code == FIRN_OK) {
-        *out = atomic_load(&keepers[i]);
+        *out = atomic_load(&renewers[i]);
         code = *out != NULL ? FIRN_OK : error->code;
     }
     pthread_mutex_unlock(&lock);
     return code;
 }
 
-bool keeper_is_of(size_t i, const char *url) {
-    const keeper *it = i < KEEPERS_MAX ? atomic_load(&keepers[i]) : NULL;
+bool renewer_is_of(size_t i, const char *url) {
+    const renewer *it = i < KEEPERS_MAX ? atomic_load(&renewers[i]) : NULL;
     return it != NULL && is_same(it->url, url);
 }
 
-size_t keeper_index(const keeper *it) {
+size_t renewer_index(const renewer *it) {
     return it->index;
 }
 
-bool keeper_answers(const keeper *it) {
+bool renewer_answers(const renewer *it) {
     int64_t busy = atomic_load(&it->busy_ms);
     return atomic_load(&it->usable) && (busy == 0 || steady_ms() - busy <= SLOW_MS);
 }
 
-uint64_t keeper_calls(const keeper *it) {
+uint64_t renewer_calls(const renewer *it) {
     return atomic_load(&it->calls);
 }
 
-bool keeper_look(size_t i, keeper_state *state) {
-    keeper *it = i < KEEPERS_MAX ? atomic_load(&keepers[i]) : NULL;
+bool renewer_look(size_t i, renewer_state *state) {
+    renewer *it = i < KEEPERS_MAX ? atomic_load(&renewers[i]) : NULL;
     int64_t now = steady_ms();
     if (it == NULL) {
         return false;
     }
     int64_t busy = atomic_load(&it->busy_ms);
-    *state = (keeper_state){.usable = keeper_answers(it),
-                            .calls = atomic_load(&it->calls),
-                            .failures = atomic_load(&it->failures),
-                            .beat_ms = now - atomic_load(&it->beat_ms),
-                            .busy_ms = busy == 0 ? 0 : now - busy};
+    *state = (renewer_state){.usable = renewer_answers(it),
+                             .calls = atomic_load(&it->calls),
+                             .failures = atomic_load(&it->failures),
+                             .beat_ms = now - atomic_load(&it->beat_ms),
+                             .busy_ms = busy == 0 ? 0 : now - busy};
     pthread_mutex_lock(&it->lock);
-    state->errands = it->waiting;
+    state->tasks = it->waiting;
     memcpy(state->trouble, it->trouble, sizeof state->trouble);
     memcpy(state->caution, it->caution, sizeof state->caution);
     pthread_mutex_unlock(&it->lock);
@@ -532,7 +532,7 @@ bool keeper_look(size_t i, keeper_state *state) {
     return true;
 }
 
-void keepers_on_news(void (*tell)(void *self), void *self) {
+void renewers_on_news(void (*tell)(void *self), void *self) {
     pthread_mutex_lock(&lock);
     int count = atomic_load(&tell_count);
     if (count < TELLS_MAX) {
@@ -544,7 +544,7 @@ void keepers_on_news(void (*tell)(void *self), void *self) {
 }
 
 /* Has it ended by then? One that hangs in its store is left to itself, and so is its memory. */
-static bool await_end(keeper *it, const struct timespec *until) {
+static bool await_end(renewer *it, const struct timespec *until) {
     int late = 0;
     pthread_mutex_lock(&it->lock);
     while (!it->ended && late == 0) {
@@ -569,22 +569,22 @@ static struct timespec time_after(int64_t ms) {
     return (struct timespec){until.tv_sec + ms / 1000 + ns / 1000000000, ns % 1000000000};
 }
 
-/* Without the lock while it waits: errands that are run at the end look for their keeper. */
-void keepers_stop(int64_t ms) {
+/* Without the lock while it waits: tasks that are run at the end look for their renewer. */
+void renewers_stop(int64_t ms) {
     struct timespec until = time_after(ms);
     bool all = true;
     pthread_mutex_lock(&lock);
     atomic_store(&stopping, true); /* from here on there are no new ones */
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&keepers[i]) != NULL; i++) {
-        keeper_wake(atomic_load(&keepers[i]));
+    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
+        renewer_wake(atomic_load(&renewers[i]));
     }
-    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&keepers[i]) != NULL; i++) {
-        keeper *it = atomic_load(&keepers[i]);
+    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
+        renewer *it = atomic_load(&renewers[i]);
         bool ended = await_end(it, &until);
-        atomic_store(&keepers[i], NULL);
+        atomic_store(&renewers[i], NULL);
         if (ended) {
-            free_keeper(it);
+            free_renewer(it);
         }
         all = all && ended;
     }

@@ -11,7 +11,7 @@
     X(LAYOUT, STATUS_NO)                                                                           \
     X(TEXT, STATUS_NO)                                                                             \
     X(MISMATCH, STATUS_NO)                                                                         \
-    X(ROW, STATUS_USAGE)                                                                           \
+    X(NAMESPACE, STATUS_USAGE)                                                                     \
     X(BUSY, STATUS_BUSY)                                                                           \
     X(EXHAUSTED, STATUS_BUSY)                                                                      \
     X(WINDOW, STATUS_BUSY)                                                                         \
