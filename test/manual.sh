@@ -99,8 +99,8 @@ if [ -s "$TMPDIR/firn-serve.8.txt" ]; then
         server/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
 fi
 stores=$(for module in modules/*.c; do
-    grep -l firn_store_module "$module" | sed 's,.*/,,; s,\.c$,,'
-done | grep -vx module)
+    grep -l '^const firn_store_ops firn_store_module' "$module" | sed 's,.*/,,; s,\.c$,,'
+done)
 same "packaging/stores.def has each module that is a store" "" \
     "$(absent "$stores" packaging/stores.def)"
 # What a module itself says that it takes, when a URL has something else.
