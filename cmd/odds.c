@@ -181,7 +181,7 @@ static double space_of(const session *s, const firn_scheme *scheme, int role) {
 /* Are all the fields given that make the node a reserved one? */
 static bool node_given(const session *s, const firn_scheme *scheme) {
     char name[FIRN_NAME_SIZE];
-    const char *at = scheme->given;
+    const char *at = scheme->node_fields;
     while (at != NULL && *at != '\0') {
         size_t length = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
@@ -204,18 +204,18 @@ static int model_of(const session *s, chances *it) {
     double random = space_of(s, scheme, FIRN_ROLE_RANDOM);
     double digest = space_of(s, scheme, FIRN_ROLE_DIGEST);
     double process = space_of(s, scheme, FIRN_ROLE_PROCESS);
-    bool given = scheme->node_rule == FIRN_NODE_GIVEN && node_given(s, scheme);
+    bool given = scheme->node_rule == FIRN_NODE_OPTIONAL && node_given(s, scheme);
     given = given || shares_digits(s, scheme);
     it->starts = scheme->start == FIRN_START_RANDOM ? (double)scheme->start_below : 1;
     it->space = random;
-    if (scheme->node_rule == FIRN_NODE_ALWAYS || given || scheme->keyed) {
+    if (scheme->node_rule == FIRN_NODE_REQUIRED || given || scheme->keyed) {
         return MODEL_RESERVED;
     }
     if (digest > 1) {
         it->space = digest;
         return MODEL_DIGEST;
     }
-    if (random == 1 && (scheme->node_rule == FIRN_NODE_GIVEN || process > 1)) {
+    if (random == 1 && (scheme->node_rule == FIRN_NODE_OPTIONAL || process > 1)) {
         it->space =
             process * space_of(s, scheme, FIRN_ROLE_NODE) * space_of(s, scheme, FIRN_ROLE_ADDRESS);
         return MODEL_NODES;
@@ -223,7 +223,7 @@ static int model_of(const session *s, chances *it) {
     if (space_of(s, scheme, FIRN_ROLE_SEQUENCE) > 1 || space_of(s, scheme, FIRN_ROLE_COUNTER) > 1) {
         return MODEL_STARTED;
     }
-    return scheme->plus_one ? MODEL_NEXT : MODEL_DRAWN;
+    return scheme->monotonic ? MODEL_NEXT : MODEL_DRAWN;
 }
 
 /* How many IDs a node can make in a tick. */
@@ -409,7 +409,7 @@ static int check_nodes(session *s, const chances *it) {
     double most =
         space_of(s, &it->scheme, FIRN_ROLE_NODE) * space_of(s, &it->scheme, FIRN_ROLE_ADDRESS);
     firn_error error;
-    if (it->model != &models[MODEL_RESERVED] || it->scheme.node_rule != FIRN_NODE_ALWAYS ||
+    if (it->model != &models[MODEL_RESERVED] || it->scheme.node_rule != FIRN_NODE_REQUIRED ||
         it->nodes <= most) {
         return STATUS_DONE;
     }
@@ -447,7 +447,7 @@ int run_odds(session *s) {
         return status;
     }
     bool digest = space_of(s, &it.scheme, FIRN_ROLE_DIGEST) > 1;
-    if (it.scheme.shown_only && !digest) {
+    if (it.scheme.read_only && !digest) {
         return fail_usage(s, "%s is never made, only shown: name another scheme", it.scheme.name);
     }
     it.model = &models[model_of(s, &it)];

@@ -51,7 +51,7 @@ int run_range(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    if (writer.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_ALWAYS) {
+    if (writer.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
         set_error(&error, FIRN_EUNSORTED,
                   "texts of %s have several lengths, so two of them bound nothing: compare their "
                   "first 17 digits, or --as hex",

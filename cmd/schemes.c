@@ -17,7 +17,7 @@ static void put_row(output *out, const firn_scheme *scheme) {
     describe_end(end, scheme, false);
     end[strcspn(end, "T")] = '\0';
     output_print(out, "%-19s  %4u  %-5s  %-12s  %-9s  %s\n", scheme->name, scheme->bits,
-                 describe_tick(scheme), end, scheme->shown_only ? "(shown)" : describe_text(scheme),
+                 describe_tick(scheme), end, scheme->read_only ? "(shown)" : describe_text(scheme),
                  describe_sorts(sorts, scheme));
     describe_node(node, scheme, false);
     snprintf(fields, sizeof fields, "%s%s%s%s", describe_layout(layout, scheme),
@@ -48,7 +48,7 @@ static void put_markdown(output *out) {
                      describe_layout(layout, scheme), tick, tick[0] == '-' ? "" : ", ",
                      tick[0] == '-' ? "" : describe_epoch(epoch, scheme),
                      describe_node(node, scheme, true),
-                     scheme->shown_only ? "shown only" : describe_text(scheme),
+                     scheme->read_only ? "shown only" : describe_text(scheme),
                      describe_sorts(sorts, scheme), describe_end(end, scheme, false));
     }
 }
@@ -80,15 +80,15 @@ static void put_node(output *out, const firn_scheme *scheme) {
         return;
     }
     switch (scheme->node_rule) {
-    case FIRN_NODE_ALWAYS:
+    case FIRN_NODE_REQUIRED:
         output_print(out, "  node    %s: %s; its slots are reserved\n", node,
-                     scheme->given != NULL ? "always given, never claimed"
-                                           : "given, ordinal or claimed");
+                     scheme->node_fields != NULL ? "always given, never claimed"
+                                                 : "given, ordinal or claimed");
         break;
-    case FIRN_NODE_GIVEN:
+    case FIRN_NODE_OPTIONAL:
         describe_node(node, scheme, false);
         output_print(out, "  node    %s: random, a probability; reserved when %s %s given\n", node,
-                     scheme->given, strchr(scheme->given, ' ') != NULL ? "are" : "is");
+                     scheme->node_fields, strchr(scheme->node_fields, ' ') != NULL ? "are" : "is");
         break;
     default:
         output_text(out, "  node    none: no store is needed\n");
@@ -98,8 +98,8 @@ static void put_node(output *out, const firn_scheme *scheme) {
 static void put_order(output *out, const firn_scheme *scheme) {
     static const char *const words[] = {
         [FIRN_SORTS_NO] = "no: the order of the IDs is not the order of issue",
-        [FIRN_SORTS_NODE] = "per node: among the IDs of one node",
-        [FIRN_SORTS_TICK] = "by tick, in any order within one",
+        [FIRN_SORTS_PER_NODE] = "per node: among the IDs of one node",
+        [FIRN_SORTS_BY_TICK] = "by tick, in any order within one",
         [FIRN_SORTS_YES] = "yes: the order of the IDs is the order of issue"};
     output_print(out, "  sorts   %s\n", words[scheme->sorts]);
 }
@@ -118,7 +118,7 @@ static void put_policies(output *out, const firn_scheme *scheme) {
                          (unsigned long)scheme->counter_step);
         }
     }
-    if (scheme->plus_one) {
+    if (scheme->monotonic) {
         output_text(out, "  counts  the random part of a tick goes on from the last one\n");
     }
 }
@@ -148,9 +148,9 @@ static void put_one(output *out, const firn_scheme *scheme) {
     char row[FIRN_LAYOUT_SIZE], epoch[FIRN_TIME_SIZE];
     output_print(out, "%s, %u bits, text: %s%s\n\n", scheme->name, scheme->bits,
                  describe_text(scheme),
-                 scheme->shown_only ? ", shown but never generated"
-                 : scheme->keyed    ? ", made and read with a key"
-                                    : "");
+                 scheme->read_only ? ", shown but never generated"
+                 : scheme->keyed   ? ", made and read with a key"
+                                   : "");
     draw_scheme(out, scheme);
     output_text(out, "\n");
     put_fields(out, scheme);

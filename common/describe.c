@@ -79,10 +79,10 @@ char *describe_node(char text[DESCRIBE_SIZE], const firn_scheme *scheme, bool ru
                                        length > 0 ? " " : "", scheme->slices[i].name);
         }
     }
-    if (rule && scheme->node_rule == FIRN_NODE_GIVEN) {
+    if (rule && scheme->node_rule == FIRN_NODE_OPTIONAL) {
         snprintf(text + length, DESCRIBE_SIZE - length, " (when given)");
     }
-    if (rule && scheme->node_rule == FIRN_NODE_ALWAYS && length == 0) {
+    if (rule && scheme->node_rule == FIRN_NODE_REQUIRED && length == 0) {
         snprintf(text, DESCRIBE_SIZE, "of no bits");
     }
     return text;
@@ -90,11 +90,11 @@ char *describe_node(char text[DESCRIBE_SIZE], const firn_scheme *scheme, bool ru
 
 char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme) {
     static const char *const words[] = {[FIRN_SORTS_NO] = "no",
-                                        [FIRN_SORTS_NODE] = "per node",
-                                        [FIRN_SORTS_TICK] = "by ",
+                                        [FIRN_SORTS_PER_NODE] = "per node",
+                                        [FIRN_SORTS_BY_TICK] = "by ",
                                         [FIRN_SORTS_YES] = "yes"};
     snprintf(text, DESCRIBE_SIZE, "%s%s", words[scheme->sorts],
-             scheme->sorts == FIRN_SORTS_TICK ? describe_tick(scheme) : "");
+             scheme->sorts == FIRN_SORTS_BY_TICK ? describe_tick(scheme) : "");
     return text;
 }
 
@@ -136,7 +136,7 @@ const char *describe_role(int role) {
 
 const char *describe_rule(int node_rule) {
     static const char *const names[] = {
-        [FIRN_NODE_NONE] = "none", [FIRN_NODE_GIVEN] = "when given", [FIRN_NODE_ALWAYS] = "always"};
+        [FIRN_NODE_NONE] = "none", [FIRN_NODE_OPTIONAL] = "when given", [FIRN_NODE_REQUIRED] = "always"};
     return names[node_rule];
 }
 

@@ -54,6 +54,6 @@ json_t *object_of_scheme(const firn_scheme *scheme) {
                      "bits_end", ends ? whole : NULL, "form", firn_form_name(scheme->form), "sorts",
                      describe_sorts(sorts, scheme), "reserved", describe_rule(scheme->node_rule),
                      "node", node_array(scheme), "start", describe_start(start, scheme),
-                     "generated", !scheme->shown_only, "slices", slices_array(scheme), "note",
+                     "generated", !scheme->read_only, "slices", slices_array(scheme), "note",
                      scheme->note, "source", scheme->source);
 }

@@ -96,7 +96,7 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
     it->options = *options;
     it->busy_ms = options->wait_ms > 0 ? options->wait_ms : BUSY_MS;
     it->unsafe = options->unsafe;
-    it->create = !options->existing;
+    it->create = !options->must_exist;
     code = set_up(it, url, error);
     if (code != FIRN_OK) {
         sqlite_close(it);

@@ -240,7 +240,7 @@ static void put_forms(FILE *page) {
 }
 
 static const char *form_of(const firn_scheme *scheme) {
-    return scheme->shown_only ? "shown only" : firn_form_name(scheme->form);
+    return scheme->read_only ? "shown only" : firn_form_name(scheme->form);
 }
 
 static void put_scheme_table(FILE *page) {

@@ -234,7 +234,7 @@ static int answer_range(request *it, reply *out, firn_error *error) {
     if (code == FIRN_OK) {
         code = read_fields(&pinned, &row, it, others, error);
     }
-    if (code == FIRN_OK && it->form == FIRN_FORM_DATED && row.node_rule == FIRN_NODE_ALWAYS) {
+    if (code == FIRN_OK && it->form == FIRN_FORM_DATED && row.node_rule == FIRN_NODE_REQUIRED) {
         return set_error(error, FIRN_EUNSORTED,
                          "texts of %s have several lengths, so two of them bound nothing: compare"
                          " their first 17 digits, or as=hex",

@@ -320,7 +320,7 @@ static int open_gen(firn_gen **out, generator *it, firn_store *store, firn_error
                           .store = store,
                           .notice = store == no_store ? NULL : tell_note,
                           .notice_self = it,
-                          .stepped = true};
+                          .has_renewer = true};
     snprintf(keys, sizeof keys, "%s%smax_wait_ms=0", it->keys, it->keys[0] != '\0' ? " " : "");
     return firn_open_with(out, &config, error);
 }

@@ -195,7 +195,7 @@ static void tell_made(void *self, const char *text) {
 
 static int open_store(renewer *it) {
     const firn_store_options options = {
-        .unsafe = unsafe, .existing = existing, .notice = tell_made, .notice_self = it};
+        .unsafe = unsafe, .must_exist = existing, .notice = tell_made, .notice_self = it};
     atomic_store(&it->busy_ms, steady_ms());
     int code = firn_store_open(&it->engine, it->url, &options, &it->why);
     atomic_store(&it->busy_ms, 0);

@@ -133,7 +133,7 @@ static bool is_digest(const firn_scheme *scheme) {
 
 /* A scheme of the table under its own name, which nobody has asked for yet. */
 static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error) {
-    if (scheme->shown_only) {
+    if (scheme->read_only) {
         return set_error(error, FIRN_EUSAGE, "%s is shown, never generated: %.120s", scheme->name,
                          scheme->note != NULL ? scheme->note : "take uuid4 or uuid7");
     }
@@ -143,16 +143,16 @@ static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error
                          " --key-file FILE, or firn_order_open",
                          scheme->name, scheme->name);
     }
-    if (scheme->node_rule == FIRN_NODE_ALWAYS && scheme->given != NULL) {
+    if (scheme->node_rule == FIRN_NODE_REQUIRED && scheme->node_fields != NULL) {
         return set_error(error, FIRN_EUSAGE,
                          "%s needs %s: add [generator NAME] with scheme=%s and it to firn.ini",
-                         scheme->name, scheme->given, scheme->name);
+                         scheme->name, scheme->node_fields, scheme->name);
     }
     if (is_digest(scheme)) {
         it->digest = scheme;
         return FIRN_OK;
     }
-    if (scheme->node_rule == FIRN_NODE_ALWAYS) {
+    if (scheme->node_rule == FIRN_NODE_REQUIRED) {
         it->must_open = true; /* its renewer opens it */
         return FIRN_OK;
     }

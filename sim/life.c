@@ -180,7 +180,7 @@ static maker *new_maker(const process *owner) {
 
 /* Keys of one generator of a namespace. */
 static void choose_keys(char text[400], maker *it, const profile *space, const char *policies,
-                        bool *stepped) {
+                        bool *has_renewer) {
     bool fixed = space->nodes > 0 && !sim.storm && chance(350), windows = false;
     snprintf(text, 400, "%s%s", space->keys, policies);
     if (fixed) {
@@ -201,7 +201,7 @@ static void choose_keys(char text[400], maker *it, const profile *space, const c
     } else {
         windows = true;
     }
-    *stepped = windows && !sim.storm && chance(100);
+    *has_renewer = windows && !sim.storm && chance(100);
     if (chance(150)) {
         append(text, 400, " full=%s", chance(500) ? "wait" : "fail");
     }
@@ -219,8 +219,8 @@ static void open_generator(process *owner, maker *it) {
     char keys[400];
     firn_error error = {0};
     firn_gen *gen = NULL;
-    bool stepped;
-    choose_keys(keys, it, space, plan.policies[which], &stepped);
+    bool has_renewer;
+    choose_keys(keys, it, space, plan.policies[which], &has_renewer);
     firn_config config = {.size = sizeof config,
                           .scheme =
                               space->twin != NULL && chance(500) ? space->twin : space->scheme,
@@ -231,7 +231,7 @@ static void open_generator(process *owner, maker *it) {
                           .notice = hear,
                           .notice_self = it,
                           .note = "sim",
-                          .stepped = stepped};
+                          .has_renewer = has_renewer};
     int code = FIRN_EBUSY;
     for (int i = 0; i < OPEN_TRIES && code != FIRN_OK && gen == NULL; i++) {
         it->opened = sim.now;
@@ -538,7 +538,7 @@ static void work(process *me) {
         if (it == NULL || (it->gen == NULL && it->range == NULL)) {
             continue;
         }
-        if (chance(40) || (it->gen != NULL && it->gen->stepped && chance(300))) {
+        if (chance(40) || (it->gen != NULL && it->gen->has_renewer && chance(300))) {
             step(it);
         } else if (it->range != NULL) {
             take_integers(it);

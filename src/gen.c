@@ -470,7 +470,7 @@ static int get_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *er
 }
 
 static int prepare(firn_gen *gen, uint64_t *tick, firn_error *error) {
-    return get_ready(gen, tick, !gen->stepped || !gen->reserved, error);
+    return get_ready(gen, tick, !gen->has_renewer || !gen->reserved, error);
 }
 
 /* Is permit k still the one that was seen, and without what is needed? Under live->renewal. */
@@ -482,7 +482,7 @@ static bool is_wanted(const firn_gen *gen, uint32_t k, const firn__need *need) {
 /* Asks the renewer for permit k: with `must` the call waits for its turn, else it only tries. */
 static int keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error) {
     firn__live *live = gen->live;
-    if (gen->stepped && gen->reserved) {
+    if (gen->has_renewer && gen->reserved) {
         return firn__fail(error, FIRN_EWINDOW,
                           "the window of %s is used up and its renewer has not renewed it yet",
                           gen->ns);
@@ -715,9 +715,9 @@ static int issue_online(firn_gen *gen, sink to, size_t n, firn_error *error) {
         return take_slow(gen, (int64_t)n, &none, error); /* says how many it may be */
     }
     int code = prepare(gen, &tick, error);
-    if (code == FIRN_OK && gen->stepped) {
+    if (code == FIRN_OK && gen->has_renewer) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "mode=online asks the store in every call: leave `stepped` out");
+                          "mode=online asks the store in every call: leave has_renewer out");
     }
     if (code == FIRN_OK) {
         memset(&permit, 0, sizeof permit);
@@ -870,7 +870,7 @@ static int next_tick(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     state->permit = permit;
     state->base = base;
     state->used = 0;
-    return gen->scheme.plus_one
+    return gen->scheme.monotonic
                ? firn__entropy_bits(gen->entropy, &state->random, gen->random_bits, error)
                : FIRN_OK;
 }
@@ -878,7 +878,7 @@ static int next_tick(firn_gen *gen, firn__counted *state, firn__permit *permit, 
 static int start_counter(firn_gen *gen, firn__counted *state, firn_error *error) {
     firn_value drawn = {0, 0};
     int code = FIRN_OK;
-    if (state->started || gen->scheme.plus_one) {
+    if (state->started || gen->scheme.monotonic) {
         return code;
     }
     if (strcmp(gen->scheme.name, "locality-sequential") == 0) {
@@ -899,7 +899,7 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
         return firn__gen_exhausted(
             gen, error); /* the clock stepped back, and more was borrowed before */
     }
-    if (!fresh && !full && gen->scheme.plus_one) {
+    if (!fresh && !full && gen->scheme.monotonic) {
         full = !plus_one(&state->random, gen->random_bits);
     }
     int code = start_counter(gen, state, error);
@@ -913,7 +913,7 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     state->used++;
     state->counter = (state->counter + gen->scheme.counter_step) & firn__mask(gen->count_bits);
     firn__draw draw = {state->tick, state->counter, state->random};
-    if (gen->random_bits > 0 && !gen->scheme.plus_one) {
+    if (gen->random_bits > 0 && !gen->scheme.monotonic) {
         code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
     }
     gen->pack(id, &gen->scheme, &draw, &state->base);

@@ -117,7 +117,7 @@ struct firn_gen {
     uint32_t count_bits;  /* of sequence or counter */
     bool reserved;        /* slots come from the store */
     bool fixed;           /* every bit of the node is given */
-    bool stepped;         /* firn_next leaves the store to firn_gen_step */
+    bool has_renewer;     /* firn_next leaves the store to firn_gen_step */
     bool cycles;          /* the counter may tell how old a reading is */
     bool own_store;
     bool cautioned; /* the store may lose what it acknowledged */

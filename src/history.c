@@ -126,7 +126,7 @@ static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error
                       "used%s",
                       firn__gen_node_text(text, gen, gen->pinned), gen->ns,
                       job ? " or another job's" : "",
-                      gen->scheme.node_rule == FIRN_NODE_ALWAYS && gen->scheme.given != NULL
+                      gen->scheme.node_rule == FIRN_NODE_REQUIRED && gen->scheme.node_fields != NULL
                           ? ""
                           : ", so leave it out");
 }
@@ -290,7 +290,7 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
 }
 
 static uint64_t capacity_of(const firn_gen *gen) {
-    if (gen->kind == FIRN__KIND_RANDOM || gen->scheme.plus_one) {
+    if (gen->kind == FIRN__KIND_RANDOM || gen->scheme.monotonic) {
         return UINT64_C(1) << 62; /* random bits keep them apart */
     }
     return firn__mask(gen->count_bits) + 1;

@@ -125,7 +125,7 @@ static firn_value start_of(firn_job *job, uint64_t tick) {
 /* Does a tick's first ID draw its random bits, and the next ones count on from there? Drawing each
  * anew could repeat one. */
 static bool counts_random(const firn_gen *gen) {
-    return gen->kind == FIRN__KIND_RANDOM || gen->scheme.plus_one;
+    return gen->kind == FIRN__KIND_RANDOM || gen->scheme.monotonic;
 }
 
 /* Rows that are ordered within a tick start in its lower half and end at its end; others start
@@ -147,7 +147,7 @@ static void set_capacity(firn_job *job) {
         job->numbers = firn_scheme_max(&gen->scheme, (uint32_t)field).low + 1; /* 10^6 for one */
     }
     job->capacity = job->numbers;
-    if (random && !gen->scheme.plus_one) {
+    if (random && !gen->scheme.monotonic) {
         job->start_below = job->numbers;
     } else if ((random || starts) && job->numbers > 1) {
         uint64_t half = job->numbers / 2;
@@ -180,7 +180,7 @@ static firn_value number_at(firn_job *job, uint64_t tick, uint64_t i) {
     firn_value out = {i, 0};
     if (job->numbers == 0) { /* ulid, ksuid */
         firn_value first = start_of(job, tick);
-        first = firn__part(first, 0, gen->random_bits - gen->scheme.plus_one);
+        first = firn__part(first, 0, gen->random_bits - gen->scheme.monotonic);
         out.low = first.low + i;
         out.high = first.high + (out.low < i);
         return firn__part(out, 0, gen->random_bits);

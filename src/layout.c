@@ -251,7 +251,7 @@ static void derive(firn_scheme *scheme) {
         int role = scheme->slices[i].role;
         node = node || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
     }
-    scheme->node_rule = random ? FIRN_NODE_NONE : FIRN_NODE_ALWAYS;
+    scheme->node_rule = random ? FIRN_NODE_NONE : FIRN_NODE_REQUIRED;
     scheme->counter_step = counter ? 1 : 0;
     scheme->form = FIRN_FORM_HEX;
     if (scheme->bits <= 64) {
@@ -263,9 +263,9 @@ static void derive(firn_scheme *scheme) {
     firn_id low, high;
     firn_time next = scheme->epoch;
     next.sec += 1;
-    scheme->sorts = random || counter ? FIRN_SORTS_TICK : FIRN_SORTS_YES;
+    scheme->sorts = random || counter ? FIRN_SORTS_BY_TICK : FIRN_SORTS_YES;
     if (firn_range(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) == FIRN_EUSAGE) {
-        scheme->sorts = FIRN_SORTS_NODE; /* something to pin stands before the time */
+        scheme->sorts = FIRN_SORTS_PER_NODE; /* something to pin stands before the time */
     } else if (firn_range(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) ==
                FIRN_EUNSORTED) {
         scheme->sorts = FIRN_SORTS_NO;

@@ -135,7 +135,7 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
                    : firn__fail(error, FIRN_EUSAGE, "%s=ticket: only a part of the node takes one",
                                 name);
     }
-    if (strcmp(value, "random") == 0 && gen->scheme.node_rule == FIRN_NODE_GIVEN) {
+    if (strcmp(value, "random") == 0 && gen->scheme.node_rule == FIRN_NODE_OPTIONAL) {
         return FIRN_OK; /* as if it were left out */
     }
     int code = firn__node_read(&number, name, value, firn_scheme_width(&gen->scheme, (uint32_t)i),
@@ -195,10 +195,11 @@ static void join_pinned(firn_gen *gen) {
     gen->fixed = gen->pin_mask == firn__mask(gen->node_bits);
 }
 
-/* A row of FIRN_NODE_GIVEN is reserved when the fields that its table row names are given. */
+/* A row of FIRN_NODE_OPTIONAL is reserved when the fields that its table row names are given. */
 static bool names_given(const firn_gen *gen) {
     for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
-        if (is_part(gen, i) && firn__names_hold(gen->scheme.given, gen->scheme.slices[i].name) &&
+        if (is_part(gen, i) &&
+            firn__names_hold(gen->scheme.node_fields, gen->scheme.slices[i].name) &&
             !(gen->fields.given >> i & 1) && gen->ticket_field != (int)i) {
             return false;
         }
@@ -251,7 +252,7 @@ static int set_kind(firn_gen *gen, firn_error *error) {
     gen->s = sequence;
     gen->count_mask = firn__mask(sequence);
     gen->kind = FIRN__KIND_SLOTS;
-    if (counter > 0 || row->plus_one) {
+    if (counter > 0 || row->monotonic) {
         gen->kind = FIRN__KIND_COUNTED;
     } else if (sequence == 0 && gen->random_bits > 0) {
         gen->kind = FIRN__KIND_RANDOM;
@@ -261,7 +262,7 @@ static int set_kind(firn_gen *gen, firn_error *error) {
                           "%s is made with a key: firn_order_open, or firn new %s --key-file FILE",
                           row->name, row->name);
     }
-    if (row->shown_only) {
+    if (row->read_only) {
         return firn__fail(error, FIRN_EUSAGE, "%s is shown, never generated: %s", row->name,
                           row->note != NULL ? row->note : "take uuid4 or uuid7");
     }
@@ -437,22 +438,22 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         code = set_node(gen, error);
     }
     if (code == FIRN_OK) {
-        gen->reserved = gen->scheme.node_rule == FIRN_NODE_ALWAYS ||
-                        (gen->scheme.node_rule == FIRN_NODE_GIVEN && names_given(gen));
+        gen->reserved = gen->scheme.node_rule == FIRN_NODE_REQUIRED ||
+                        (gen->scheme.node_rule == FIRN_NODE_OPTIONAL && names_given(gen));
         for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
             gen->drawn |= is_drawn(gen, i) && !(gen->fields.given >> i & 1) ? UINT32_C(1) << i : 0;
         }
         join_pinned(gen);
         code = set_bounds(gen, error);
     }
-    if (code == FIRN_OK && gen->scheme.node_rule == FIRN_NODE_ALWAYS && gen->scheme.given != NULL &&
-        !names_given(gen)) {
+    if (code == FIRN_OK && gen->scheme.node_rule == FIRN_NODE_REQUIRED &&
+        gen->scheme.node_fields != NULL && !names_given(gen)) {
         code = firn__fail(error, FIRN_EUSAGE, "%s needs %s, which is never claimed: give %s=NUMBER",
-                          gen->scheme.name, gen->scheme.given, gen->scheme.given);
+                          gen->scheme.name, gen->scheme.node_fields, gen->scheme.node_fields);
     }
     if (code == FIRN_OK && gen->ticket_field >= 0 && !gen->reserved) {
         code = firn__fail(error, FIRN_EUSAGE, "a ticket needs the rest of the node: give %s",
-                          gen->scheme.given);
+                          gen->scheme.node_fields);
     }
     if (code == FIRN_OK && keys->nodes > 1 &&
         (gen->fixed || !gen->reserved || gen->ticket_field >= 0)) {
@@ -633,7 +634,7 @@ static int first_window(firn_gen *gen, firn_error *error) {
         return FIRN_OK; /* holds nothing: an ended layout may still be back-dated */
     }
     int code = firn__gen_now(gen, &tick, error);
-    if (code != FIRN_OK || !gen->reserved || gen->stepped) {
+    if (code != FIRN_OK || !gen->reserved || gen->has_renewer) {
         return code;
     }
     for (;;) {
@@ -674,7 +675,7 @@ int firn__gen_make(firn_gen **out, const firn_config *config, firn_error *error)
     gen->ticket_field = -1;
     gen->clock = config->clock != NULL ? config->clock : &firn__clock_system;
     gen->entropy = config->entropy;
-    gen->stepped = config->stepped;
+    gen->has_renewer = config->has_renewer;
     gen->notice = config->notice;
     gen->notice_self = config->notice_self;
     int code = config->scheme == NULL

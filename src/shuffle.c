@@ -76,7 +76,7 @@ firn_scheme firn__shuffle_row(uint32_t digits) {
     row.slices[1] = (firn_slice){"", FIRN_ROLE_CONST, (uint8_t)(bits - node - sequence), 0, 0, 0};
     row.slices[2] = (firn_slice){"node", FIRN_ROLE_NODE, (uint8_t)node, 0, 0, 0};
     row.slices[3] = (firn_slice){"sequence", FIRN_ROLE_SEQUENCE, (uint8_t)sequence, 0, 0, 0};
-    row.node_rule = FIRN_NODE_ALWAYS;
+    row.node_rule = FIRN_NODE_REQUIRED;
     row.packer = -1;
     return row;
 }

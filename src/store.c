@@ -159,7 +159,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
         code = default_url(chosen, error);
         url = chosen;
         quiet.notice = NULL;
-        quiet.existing = false;
+        quiet.must_exist = false;
         options = &quiet;
     }
     if (code == FIRN_OK) {

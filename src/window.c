@@ -249,7 +249,7 @@ void firn__window_leave(firn_gen *gen) {
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         /* with a renewer of the caller's, firn_next stays away from the store: the rest is then
          * lost */
-        firn__window_retire(gen, k, !gen->stepped, NULL);
+        firn__window_retire(gen, k, !gen->has_renewer, NULL);
         gen->live->has_node[k] = false;
     }
     gen->live->has_last =

@@ -420,8 +420,9 @@ static uint64_t tick_of(const firn_gen *gen, const firn_time *time) {
 /* As many calls as a row's ticks stand, each at its very time; a full tick runs on. */
 /* A node that is always given is kept for history by a generator that holds no window. */
 static const char *without_window(const firn_scheme *row, const char *keys) {
-    return row->node_rule == FIRN_NODE_ALWAYS && row->given != NULL ? with(keys, "mode=online")
-                                                                    : keys;
+    return row->node_rule == FIRN_NODE_REQUIRED && row->node_fields != NULL
+               ? with(keys, "mode=online")
+               : keys;
 }
 
 static void row_dates_back(const firn_scheme *row, const char *keys) {
@@ -763,7 +764,7 @@ int main(void) {
         TEST("an outage is outlived for half a window", an_outage_is_outlived_for_half_a_window),
         TEST("an old failure is not told again", an_old_failure_is_not_told_again),
         TEST("an outage is told when opening", an_outage_is_told_when_opening),
-        TEST("stepped=true leaves the store to the renewer",
+        TEST("has_renewer=true leaves the store to the renewer",
              stepped_leaves_the_store_to_the_renewer),
         TEST("a renewer is told of an outage", a_renewer_is_told_of_an_outage),
         TEST("every row with a time dates back, uniquely and exactly", every_row_dates_back),

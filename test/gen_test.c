@@ -34,7 +34,7 @@ static void row_issues(const firn_scheme *row, const char *keys) {
         }
     }
     are_unique(ids, MANY);
-    assert_true(status_of(gen).reserved == (row->node_rule == FIRN_NODE_ALWAYS));
+    assert_true(status_of(gen).reserved == (row->node_rule == FIRN_NODE_REQUIRED));
     free(ids);
     closed(gen);
 }
@@ -187,7 +187,7 @@ static void every_row_absorbs_a_tick_back(void **state) {
 
 /* A day back: whatever issues goes on elsewhere, at once, at the time the clock tells. */
 static void row_leaves(const firn_scheme *row, const char *keys) {
-    if (row->node_rule == FIRN_NODE_ALWAYS && row->given != NULL) {
+    if (row->node_rule == FIRN_NODE_REQUIRED && row->node_fields != NULL) {
         return; /* its node is always given, so it waits */
     }
     firn_gen *gen = opened(row->name, keys);

@@ -20,7 +20,7 @@ static inline void listen(void *self, const char *text) {
     snprintf(world.notice, sizeof world.notice, "%s", text);
 }
 
-static inline int try_open(firn_gen **gen, const char *scheme, const char *keys, bool stepped,
+static inline int try_open(firn_gen **gen, const char *scheme, const char *keys, bool has_renewer,
                            firn_error *error) {
     const firn_config config = {.size = sizeof config,
                                 .scheme = scheme,
@@ -30,7 +30,7 @@ static inline int try_open(firn_gen **gen, const char *scheme, const char *keys,
                                 .entropy = &world.entropy,
                                 .notice = listen,
                                 .note = "test",
-                                .stepped = stepped};
+                                .has_renewer = has_renewer};
     return firn_open_with(gen, &config, error);
 }
 
@@ -197,7 +197,7 @@ static inline const char *with(const char *keys, const char *more) {
 }
 
 static inline bool counted(const firn_scheme *scheme) {
-    return scheme->counter_step > 0 || scheme->plus_one;
+    return scheme->counter_step > 0 || scheme->monotonic;
 }
 
 /* A slot an ID. */
@@ -213,7 +213,7 @@ static inline void each_row(row_check *check, size_t least) {
     const firn_scheme *row;
     size_t done = 0;
     for (size_t i = 0; (row = firn_scheme_at(i)) != NULL; i++) {
-        if (!row->shown_only && !row->keyed && role(row, FIRN_ROLE_DIGEST) < 0) {
+        if (!row->read_only && !row->keyed && role(row, FIRN_ROLE_DIGEST) < 0) {
             world_end(NULL);
             assert_int_equal(world_new(NULL), 0);
             check(row, keys_for(row));
@@ -232,11 +232,11 @@ static inline void follows(const firn_gen *gen, const firn_id *a, const firn_id 
         int i = role(row, FIRN_ROLE_COUNTER);
         uint64_t step_taken = fields_of(gen, b).value[i].low - fields_of(gen, a).value[i].low;
         assert_true((step_taken & ones(firn_scheme_width(row, (uint32_t)i))) == row->counter_step);
-    } else if (row->plus_one) {
+    } else if (row->monotonic) {
         firn_value x = fields_of(gen, a).value[1], y = fields_of(gen, b).value[1];
         assert_true(y.low == x.low + 1 && y.high == x.high + (y.low == 0));
     }
-    if (row->sorts == FIRN_SORTS_YES || row->sorts == FIRN_SORTS_NODE) {
+    if (row->sorts == FIRN_SORTS_YES || row->sorts == FIRN_SORTS_PER_NODE) {
         assert_true(firn_id_cmp(a, b) < 0);
     }
 }

@@ -109,10 +109,10 @@ static uint64_t worker_of(firn_job *job) {
 /* Keys that pin the whole node, so that a job needs no store. */
 static const char *pins(const firn_scheme *row) {
     const char *bits = keys_for(row);
-    if (row->given != NULL && row->node_rule == FIRN_NODE_ALWAYS) {
+    if (row->node_fields != NULL && row->node_rule == FIRN_NODE_REQUIRED) {
         return "member=21"; /* time-member's, which is never claimed */
     }
-    if (row->node_rule != FIRN_NODE_ALWAYS) {
+    if (row->node_rule != FIRN_NODE_REQUIRED) {
         return bits;
     }
     for (uint32_t i = 0; i < row->slice_count; i++) {
@@ -124,7 +124,7 @@ static const char *pins(const firn_scheme *row) {
 }
 
 static bool has_job(const firn_scheme *row) {
-    return !row->shown_only && role(row, FIRN_ROLE_DIGEST) < 0 && row->tick_ns > 0;
+    return !row->read_only && role(row, FIRN_ROLE_DIGEST) < 0 && row->tick_ns > 0;
 }
 
 /* Rows of a year in no order, some at one instant: the i-th. */
@@ -237,7 +237,7 @@ static void row_is_the_same_again(const firn_scheme *row) {
     snprintf(keys, sizeof keys, "%s", config.keys);
     config.keys = keys;
     for (int run = 0; run < 4; run++) {
-        bool other = run == 3 && row->node_rule != FIRN_NODE_ALWAYS;
+        bool other = run == 3 && row->node_rule != FIRN_NODE_REQUIRED;
         config.seed = other ? "another seed" : SEED;
         config.store = run == 1 ? world.store : NULL; /* its node is pinned where it has one */
         config.name = run == 1 ? row->name : NULL;
@@ -554,7 +554,7 @@ static void row_needs_a_seed(const firn_scheme *row) {
     const char *const none[] = {NULL, ""};
     for (int i = 0; i < 2; i++) {
         config.seed = none[i];
-        if (row->node_rule != FIRN_NODE_ALWAYS) {
+        if (row->node_rule != FIRN_NODE_REQUIRED) {
             no_job(&config, FIRN_EUSAGE, "has random fields: give --seed \"");
         } else {
             firn_job_close(start(&config));

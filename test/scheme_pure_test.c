@@ -610,7 +610,7 @@ static int role_slice(const firn_scheme *scheme, int role) {
 /* The field that counts within a tick: the sequence, or random bits that go up by one. */
 static int count_slice(const firn_scheme *scheme) {
     int sequence = role_slice(scheme, FIRN_ROLE_SEQUENCE);
-    return sequence >= 0 || !scheme->plus_one ? sequence : role_slice(scheme, FIRN_ROLE_RANDOM);
+    return sequence >= 0 || !scheme->monotonic ? sequence : role_slice(scheme, FIRN_ROLE_RANDOM);
 }
 
 static void later_slots_are_greater_ids(void **state) {
@@ -636,7 +636,7 @@ static void later_slots_are_greater_ids(void **state) {
             b.value[time].low = tick + step;
             firn_id early = packed(scheme, &a), late = packed(scheme, &b);
             assert_true(firn_id_cmp(&early, &late) < 0);
-            if (count < 0 || scheme->sorts == FIRN_SORTS_TICK) {
+            if (count < 0 || scheme->sorts == FIRN_SORTS_BY_TICK) {
                 continue;
             }
             b = a; /* the same node and tick: the count decides */
@@ -949,9 +949,9 @@ static void users_rows_sort_and_bound_as_they_are_laid_out(void **state) {
         int sorts;
     } known[] = {
         {"0x0:1 time:41/ms node:4 sequence:18", FIRN_SORTS_YES},
-        {"node:8 time:40/ms sequence:16", FIRN_SORTS_NODE},
-        {"time:40/ms counter:24", FIRN_SORTS_TICK},
-        {"time:40/ms random:40", FIRN_SORTS_TICK},
+        {"node:8 time:40/ms sequence:16", FIRN_SORTS_PER_NODE},
+        {"time:40/ms counter:24", FIRN_SORTS_BY_TICK},
+        {"time:40/ms random:40", FIRN_SORTS_BY_TICK},
         {"time~1:40/ms node:24", FIRN_SORTS_NO},
         {"time@0:20/ms time@20:20 node:24", FIRN_SORTS_NO},
         {"time@20:20/ms node:24 time@0:20", FIRN_SORTS_NO},

@@ -375,7 +375,7 @@ static void a_new_store_is_told(void **state) {
     assert_int_equal(firn_store_open(&store, url, &options, &error), FIRN_ESTORE);
     says(&error, FIRN_ESTORE, "there is no store at");
     assert_int_equal(access(in_folder("b"), F_OK), -1);
-    options.existing = true;
+    options.must_exist = true;
     assert_int_equal(open_with(&store, "b/firn.db", options, &error), FIRN_ESTORE);
     assert_int_equal(open_with(&store, "firn.db", options, &error), FIRN_ESTORE);
     says(&error, FIRN_ESTORE, "create=yes");

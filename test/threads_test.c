@@ -116,13 +116,13 @@ static size_t crew(firn_gen *gen, bool mixed, companion *other) {
     return falls;
 }
 
-static firn_gen *opened(const char *scheme, const char *keys, bool stepped) {
+static firn_gen *opened(const char *scheme, const char *keys, bool has_renewer) {
     const firn_config config = {.size = sizeof config,
                                 .scheme = scheme,
                                 .keys = keys,
                                 .store = world.store,
                                 .clock = &world.hands,
-                                .stepped = stepped};
+                                .has_renewer = has_renewer};
     firn_gen *gen = NULL;
     firn_error error = {0};
     if (firn_open_with(&gen, &config, &error) != FIRN_OK) {

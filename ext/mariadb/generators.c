@@ -115,8 +115,8 @@ static int open_entry(entry *to, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    bool placed = node != NULL && node[0] != '\0' && row.node_rule == FIRN_NODE_ALWAYS &&
-                  row.given == NULL && !sql_has_node(options, &row);
+    bool placed = node != NULL && node[0] != '\0' && row.node_rule == FIRN_NODE_REQUIRED &&
+                  row.node_fields == NULL && !sql_has_node(options, &row);
     int length = snprintf(keys, sizeof keys, "%s%s%s%s", options, placed ? " node=" : "",
                           placed ? node : "", sql_has(options, "full") ? "" : " full=wait");
     if ((size_t)length >= sizeof keys) {
@@ -370,7 +370,7 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
     }
     config.shift_ms = it.shift_ms;
     config.disorder_ms = it.disorder_ms;
-    if (row.node_rule == FIRN_NODE_ALWAYS || sql_has_node(it.keys, &row)) {
+    if (row.node_rule == FIRN_NODE_REQUIRED || sql_has_node(it.keys, &row)) {
         const firn_store_options store_options = {.unsafe = it.unsafe != 0};
         const char *url = it.store[0] != '\0' ? it.store : store_url(options);
         code = firn_store_open(&config.store, url, &store_options, error);

@@ -119,8 +119,8 @@ bool firn_is_reserved(const firn_recipe *recipe) {
     if (scheme->node_rule == FIRN_NODE_NONE) {
         return false;
     }
-    for (uint32 i = 0; scheme->node_rule == FIRN_NODE_GIVEN && i < scheme->slice_count; i++) {
-        if (is_part(scheme, i) && names_hold(scheme->given, scheme->slices[i].name) &&
+    for (uint32 i = 0; scheme->node_rule == FIRN_NODE_OPTIONAL && i < scheme->slice_count; i++) {
+        if (is_part(scheme, i) && names_hold(scheme->node_fields, scheme->slices[i].name) &&
             !is_given(recipe, i)) {
             return false;
         }
@@ -207,7 +207,7 @@ uint64 firn_node_of(firn_recipe *recipe) {
         firn_node_split(recipe, recipe->node, "node");
         missing = NULL;
     }
-    if (missing != NULL && names_hold(recipe->scheme.given, missing)) {
+    if (missing != NULL && names_hold(recipe->scheme.node_fields, missing)) {
         firn_refuse(FIRN_EUSAGE, "%s is not given: give %s=NUMBER in the options", missing,
                     missing);
     }
@@ -281,7 +281,7 @@ static uint64 slot_end_of(const firn_recipe *recipe, uint32 sequence_bits) {
 static uint32 check_slots(const firn_recipe *recipe) {
     const firn_scheme *scheme = &recipe->scheme;
     uint32 bits = 0;
-    bool time = false, plain = scheme->tick_ns != 0 && !scheme->shown_only && !scheme->keyed;
+    bool time = false, plain = scheme->tick_ns != 0 && !scheme->read_only && !scheme->keyed;
     for (uint32 i = 0; i < scheme->slice_count; i++) {
         int role = scheme->slices[i].role;
         bits += role == FIRN_ROLE_SEQUENCE ? scheme->slices[i].bits : 0;

@@ -214,8 +214,8 @@ static int want(const connection *it, wanted *w, line scheme, line options, bool
     if (code != FIRN_OK) {
         return code;
     }
-    bool always = w->scheme.node_rule == FIRN_NODE_ALWAYS;
-    w->reserved = always || sql_has(own, "node") || has_any(own, w->scheme.given);
+    bool always = w->scheme.node_rule == FIRN_NODE_REQUIRED;
+    w->reserved = always || sql_has(own, "node") || has_any(own, w->scheme.node_fields);
     if (live && always) { /* a statement rather waits for the next tick than fails */
         code = add_keys(w, "full=wait", "", error);
     }

@@ -157,7 +157,7 @@ static bool is_issued(const firn_scheme *scheme) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         digest = digest || scheme->slices[i].role == FIRN_ROLE_DIGEST;
     }
-    return !scheme->shown_only && !scheme->keyed && !digest;
+    return !scheme->read_only && !scheme->keyed && !digest;
 }
 
 static int add_schemes(connection *it) {

@@ -171,13 +171,13 @@ enum firn_form {
     FIRN_FORM_COUNT
 };
 
-enum firn_sorts { FIRN_SORTS_NO, FIRN_SORTS_NODE, FIRN_SORTS_TICK, FIRN_SORTS_YES };
-/* FIRN_SORTS_NODE: among IDs of one node; FIRN_SORTS_TICK: by tick only, in any order within. */
+enum firn_sorts { FIRN_SORTS_NO, FIRN_SORTS_PER_NODE, FIRN_SORTS_BY_TICK, FIRN_SORTS_YES };
+/* FIRN_SORTS_PER_NODE: among IDs of one node; FIRN_SORTS_BY_TICK: by tick only, in any order within. */
 
 enum firn_node_rule {
-    FIRN_NODE_NONE,  /* no node: a probability */
-    FIRN_NODE_GIVEN, /* random; reserved when the fields that `given` names are given */
-    FIRN_NODE_ALWAYS /* reserved: given, ordinal or claimed */
+    FIRN_NODE_NONE,     /* no node: a probability */
+    FIRN_NODE_OPTIONAL, /* random; reserved when the fields that `node_fields` names are given */
+    FIRN_NODE_REQUIRED  /* reserved: given, ordinal or claimed */
 };
 
 enum firn_start { FIRN_START_ZERO, FIRN_START_RANDOM, FIRN_START_ROLLING };
@@ -202,21 +202,21 @@ typedef struct firn_scheme {
     firn_time epoch;      /* of tick 0 */
     uint32_t slice_count; /* 1..FIRN_SLICES_MAX */
     firn_slice slices[FIRN_SLICES_MAX];
-    uint8_t form;          /* default text form */
-    uint8_t sorts;         /* enum firn_sorts: is slot order also the order of the IDs? */
-    uint8_t node_rule;     /* enum firn_node_rule */
-    uint8_t start;         /* enum firn_start: where the sequence begins in a new tick */
-    uint64_t start_below;  /* of FIRN_START_RANDOM and ROLLING: the start is below this */
-    uint64_t counter_step; /* added to the counter for each ID; 0: no counter */
-    bool shown_only;       /* never generated */
-    bool plus_one;         /* the random field of a tick goes on from the last one */
-    bool keyed;            /* its text is made and read with a key: firn_order */
-    int16_t packer;        /* its packer in the table, -1 for a layout of the user's */
-    const char *given;     /* of FIRN_NODE_GIVEN: the fields that make it a reserved node; of
-                            * FIRN_NODE_ALWAYS: the fields that must be given, never claimed */
-    const char *ns;        /* the namespace it shares with another row, or NULL: its own */
-    const char *note;      /* what to know about it, for people */
-    const char *source;    /* where the layout was published */
+    uint8_t form;            /* default text form */
+    uint8_t sorts;           /* enum firn_sorts: is slot order also the order of the IDs? */
+    uint8_t node_rule;       /* enum firn_node_rule */
+    uint8_t start;           /* enum firn_start: where the sequence begins in a new tick */
+    uint64_t start_below;    /* of FIRN_START_RANDOM and ROLLING: the start is below this */
+    uint64_t counter_step;   /* added to the counter for each ID; 0: no counter */
+    bool read_only;          /* never generated */
+    bool monotonic;          /* the random field of a tick goes on from the last one */
+    bool keyed;              /* its text is made and read with a key: firn_order */
+    int16_t packer;          /* its packer in the table, -1 for a layout of the user's */
+    const char *node_fields; /* of FIRN_NODE_OPTIONAL: the fields that make it a reserved node; of
+                            * FIRN_NODE_REQUIRED: the fields that must be given, never claimed */
+    const char *ns;          /* the namespace it shares with another row, or NULL: its own */
+    const char *note;        /* what to know about it, for people */
+    const char *source;      /* where the layout was published */
 } firn_scheme;
 
 /* A field's value; most fields use `low` only. */
@@ -415,7 +415,7 @@ typedef struct firn_store_options {
     const char *vfs;        /* sqlite: the name of the VFS that does its system calls */
     const char *module_dir; /* where modules are looked for first */
     bool unsafe;            /* take an engine or a place that may lose what it acknowledged */
-    bool existing;          /* sqlite: do not make a store that is not there (create=no) */
+    bool must_exist;        /* sqlite: do not make a store that is not there (create=no) */
     int64_t wait_ms;        /* how long a verb may take in all; 0: 5000 */
     void (*notice)(void *self, const char *text); /* what people should know of the opening */
     void *notice_self;
@@ -491,7 +491,8 @@ typedef struct firn_config {
     void (*notice)(void *self, const char *text); /* what people should know; must not call firn */
     void *notice_self;
     const char *note; /* stored with each reservation; NULL: program, host and pid */
-    bool stepped; /* firn_next leaves the store to firn_gen_step, in a renewer of the caller's */
+    bool
+        has_renewer; /* firn_next leaves the store to firn_gen_step, in a renewer of the caller's */
 } firn_config;
 
 /* For people who just want IDs: a generator with system clock and entropy, and the default store

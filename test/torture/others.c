@@ -182,7 +182,7 @@ static int open_kept(kept *it, firn_store **store, firn_error *error) {
                                 .scheme = "snowflake",
                                 .keys = "window_ms=300",
                                 .store = *store,
-                                .stepped = true};
+                                .has_renewer = true};
     return firn_open_with(&it->gen, &config, error);
 }
 
