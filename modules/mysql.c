@@ -171,22 +171,25 @@ static const struct {
     {DEADLOCK, "was changed by others all the time", "ask again"},
     {LOCKED, "holds the row locked", "end the session that locks it (SHOW PROCESSLIST)"},
     {DUPLICATE, "was changed by others all the time", "ask again"},
-    {NO_TABLE, "misses a table", "its marks are lost if somebody dropped it (docs/stores.md)"},
-    {MAY_NOT, "lacks a right", "GRANT SELECT, INSERT, UPDATE on its tables (docs/stores.md)"},
-    {1143, "lacks a right", "GRANT SELECT, INSERT, UPDATE on its tables (docs/stores.md)"},
+    {NO_TABLE, "misses a table",
+     "its marks are lost if somebody dropped it (docs/reference/stores.md)"},
+    {MAY_NOT, "lacks a right",
+     "GRANT SELECT, INSERT, UPDATE on its tables (docs/reference/stores.md)"},
+    {1143, "lacks a right",
+     "GRANT SELECT, INSERT, UPDATE on its tables (docs/reference/stores.md)"},
     {1044, "may not use the database", "GRANT SELECT, INSERT, UPDATE, CREATE on it"},
-    {NO_PROCESS, "lacks a right", "look at its grants (docs/stores.md)"},
-    {NO_SUCH, "misses a table", "update the server (docs/stores.md)"},
-    {1054, "has another table under that name", "look at its columns (docs/stores.md)"},
-    {1064, "does not know the statement", "update the server (docs/stores.md)"},
+    {NO_PROCESS, "lacks a right", "look at its grants (docs/reference/stores.md)"},
+    {NO_SUCH, "misses a table", "update the server (docs/reference/stores.md)"},
+    {1054, "has another table under that name", "look at its columns (docs/reference/stores.md)"},
+    {1064, "does not know the statement", "update the server (docs/reference/stores.md)"},
     {1290, "takes no writes", "name the primary server"},
     {1792, "takes no writes", "name the primary server"},
     {1836, "takes no writes", "name the primary server"},
     {1047, "is not ready in its cluster", "look at wsrep_cluster_status"},
-    {1264, "met a number out of its range", "look at its tables (docs/stores.md)"},
-    {1690, "met a number out of its range", "look at its tables (docs/stores.md)"},
-    {3819, "met a mark past 2^62", "look at its tables (docs/stores.md)"},
-    {4025, "met a mark past 2^62", "look at its tables (docs/stores.md)"},
+    {1264, "met a number out of its range", "look at its tables (docs/reference/stores.md)"},
+    {1690, "met a number out of its range", "look at its tables (docs/reference/stores.md)"},
+    {3819, "met a mark past 2^62", "look at its tables (docs/reference/stores.md)"},
+    {4025, "met a mark past 2^62", "look at its tables (docs/reference/stores.md)"},
     {1366, "cannot keep such a text", "use names in UTF-8"},
     {1406, "cannot keep such a long name", "use a shorter one"},
     {1114, "found the disk full", "make room on the server"},
@@ -612,7 +615,7 @@ static int create(store *s, firn_error *error) {
     if (code != FIRN_OK && s->db != NULL && mysql_errno(s->db) == MAY_NOT) {
         code = module_fail(error, FIRN_ESTORE,
                            "store %.48s lacks %.48s_mark and may not create it: run GRANT CREATE "
-                           "ON %.24s.* TO this user, or what docs/stores.md says",
+                           "ON %.24s.* TO this user, or what docs/reference/stores.md says",
                            where(s), s->table, s->link.url.path != NULL ? s->link.url.path : "*");
     }
     return code;
@@ -626,7 +629,7 @@ static int find_tables(store *s, firn_error *error) {
     if (code == FIRN_OK && found < counts[s->shape] && s->made) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s: a table of %.48s was dropped, its marks are lost: see "
-                           "docs/stores.md, then start again",
+                           "docs/reference/stores.md, then start again",
                            where(s), s->foreign[0] != '\0' ? s->foreign : s->table);
     }
     if (code == FIRN_OK && found < counts[s->shape] && s->shape != LEAF && s->shape != TICKETS) {
@@ -636,7 +639,7 @@ static int find_tables(store *s, firn_error *error) {
     if (code == FIRN_OK && found < counts[s->shape]) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s has no table %.48s in its database: create it "
-                           "(docs/stores.md)",
+                           "(docs/reference/stores.md)",
                            where(s), s->foreign[0] != '\0' ? s->foreign : s->table);
     }
     if (code == FIRN_OK && other[0] != '\0') {

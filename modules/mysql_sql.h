@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The statements of the MariaDB and MySQL store. "@" stands for what table= says; "$" is a text, "#" a
- * signed and "^" an unsigned number, in the order in which compose() gets them. docs/stores.md prints
+ * signed and "^" an unsigned number, in the order in which compose() gets them. docs/reference/stores.md prints
  * them, each of these as "?", for clients in other languages; test/printed_pure_test.c compares the
  * two. */
 #ifndef FIRN_MYSQL_SQL_H

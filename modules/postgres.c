@@ -108,15 +108,17 @@ static void abandon(store *s) {
 static const struct {
     const char *state, *what, *cure;
 } explanations[] = {
-    {"42501", "lacks a right", "GRANT SELECT, INSERT, UPDATE on both tables (docs/stores.md)"},
-    {"42P01", "misses a table", "its marks are lost if somebody dropped it (docs/stores.md)"},
+    {"42501", "lacks a right",
+     "GRANT SELECT, INSERT, UPDATE on both tables (docs/reference/stores.md)"},
+    {"42P01", "misses a table",
+     "its marks are lost if somebody dropped it (docs/reference/stores.md)"},
     {"25006", "takes no writes", "name the primary server"},
     {"53100", "found the disk full", "make room on the server"},
     {"53300", "has no connection left", "raise max_connections"},
     {"55P03", "holds the row locked", "end the session that locks it (pg_locks)"},
     {"57014", "was told to stop", "raise statement_timeout"},
     {"22021", "cannot keep such bytes", "use names in UTF-8"},
-    {"23514", "met a mark past 2^62", "look at its tables (docs/stores.md)"},
+    {"23514", "met a mark past 2^62", "look at its tables (docs/reference/stores.md)"},
     {"40001", "was changed by others all the time", "ask again"},
     {"40P01", "was changed by others all the time", "ask again"},
     {"26000", "changes sessions",
@@ -478,11 +480,11 @@ static int create(store *s, firn_error *error) {
     int code = tell(s, text, &result, &outcome, error);
     const char *state = outcome == REFUSED ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     if (state != NULL && strcmp(state, "42501") == 0) {
-        code =
-            module_fail(error, FIRN_ESTORE,
-                        "store %.48s lacks %.40s_mark or its trigger and may not create it: GRANT "
-                        "CREATE ON SCHEMA public TO %.24s, or run what docs/stores.md says",
-                        where(s), s->table, PQuser(s->db));
+        code = module_fail(
+            error, FIRN_ESTORE,
+            "store %.48s lacks %.40s_mark or its trigger and may not create it: GRANT "
+            "CREATE ON SCHEMA public TO %.24s, or run what docs/reference/stores.md says",
+            where(s), s->table, PQuser(s->db));
     } else if (state != NULL && (strncmp(state, "23", 2) == 0 || strncmp(state, "40", 2) == 0 ||
                                  strncmp(state, "42", 2) == 0 || strncmp(state, "55", 2) == 0)) {
         code = FIRN_OK;
@@ -528,7 +530,7 @@ static int check_pooler(store *s, size_t host, firn_error *error) {
 static int replaced(const store *s, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
                        "store %.60s: table %.48s_mark was dropped or made anew, its marks are "
-                       "lost: see docs/stores.md, then start again",
+                       "lost: see docs/reference/stores.md, then start again",
                        where(s), s->table);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements of the PostgreSQL store. docs/stores.md prints them for clients in other languages;
+/* The statements of the PostgreSQL store. docs/reference/stores.md prints them for clients in other languages;
  * test/printed_pure_test.c compares the two. */
 #ifndef FIRN_POSTGRES_SQL_H
 #define FIRN_POSTGRES_SQL_H
@@ -25,7 +25,8 @@ static const char create_sql[] =
     "INSERT INTO \"@_namespace\" VALUES ('', '', 'new', 0) ON CONFLICT (name) DO NOTHING;"
     "CREATE OR REPLACE FUNCTION \"@_keep\"() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
     " RAISE EXCEPTION '% holds what firn has reserved, without which IDs repeat', TG_TABLE_NAME"
-    " USING HINT = 'To begin anew, drop the tables. After a restore, see docs/stores.md.';"
+    " USING HINT = 'To begin anew, drop the tables. After a restore, see "
+    "docs/reference/stores.md.';"
     " END$$;"
     "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_namespace\";"
     "CREATE TRIGGER \"@_keep\" BEFORE DELETE OR TRUNCATE ON \"@_namespace\""

@@ -659,9 +659,9 @@ static bool is_error(const redisReply *reply, const char *word) {
 
 /* An error reply proves that the mark was not granted. The next verb looks at the server anew. */
 static int refused(store *self, redisReply *reply, firn_error *error) {
-    int code = module_fail(error, FIRN_ESTORE, "store %.50s refuses (%.100s): see docs/stores.md",
-                           self->url.shown,
-                           reply->type == REDIS_REPLY_ERROR ? reply->str : "an unknown answer");
+    int code = module_fail(
+        error, FIRN_ESTORE, "store %.50s refuses (%.100s): see docs/reference/stores.md",
+        self->url.shown, reply->type == REDIS_REPLY_ERROR ? reply->str : "an unknown answer");
     freeReplyObject(reply);
     drop(self, false);
     return code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scripts of the Redis store. docs/stores.md prints the first two for clients in other languages;
+/* The scripts of the Redis store. docs/reference/stores.md prints the first two for clients in other languages;
  * test/printed_pure_test.c compares them. */
 #ifndef FIRN_REDIS_LUA_H
 #define FIRN_REDIS_LUA_H

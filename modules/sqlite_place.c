@@ -212,7 +212,7 @@ static int not_told(const store *it, firn_error *error) {
 int sqlite_replaced(const store *it, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
                        "store %s was replaced while in use: put back the file that was there, or go"
-                       " on as after a loss (docs/stores.md)",
+                       " on as after a loss (docs/reference/stores.md)",
                        sqlite_tail(it->path));
 }
 

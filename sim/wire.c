@@ -64,7 +64,7 @@ void wire_restore(void) {
     note("the store is restored");
 }
 
-/* What the engines' modules do once the store is known to have gone back (docs/stores.md): the first
+/* What the engines' modules do once the store is known to have gone back (docs/reference/stores.md): the first
  * request of a namespace that names a guard sets its floor, and until then nothing is granted. */
 static int guard_against(const firn_request *request, firn_request *guarded, firn_mark *held) {
     unsigned i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which readings are plausible: see plausible.h. The rules compare how often an ID of the scheme
  * looks like this with how often anything else does; they use fixed numbers only, so one text is
- * always judged alike. docs/format.md, section 8, has them in words. */
+ * always judged alike. docs/reference/format.md, section 8, has them in words. */
 #include "plausible.h"
 
 #include "bits.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A fresh clone works as its pages say: each word of ./run, the installation, and each command of README.md and docs/*.md
-# as printed (docs/choosing.md and docs/migrating.md: test/guides.sh). What is installed goes into a /usr/local and an /etc
+# A fresh clone works as its pages say: each word of ./run, the installation, and each command of README.md and docs/
+# as printed (docs/start/choosing.md and docs/guides/migrating.md: test/guides.sh). What is installed goes into a /usr/local and an /etc
 # that only this test sees, and servers listen at their usual ports of a network of its own. test/excused lists
 # the commands that are not run, with reasons.
 . test/tap
@@ -150,7 +150,7 @@ healthy() {
 
 database_pages() {
     fixture=$TMPDIR/fixture.sql
-    # The extension that docs/extension-postgres.md has installed, in a server with the two lines that it names.
+    # The extension that docs/guides/postgres.md has installed, in a server with the two lines that it names.
     if url=$("$tree/test/engine" start postgres "$TMPDIR/pg" -c shared_preload_libraries=firn -c firn.node=7 \
         -c firn.history=900-999 2>"$TMPDIR/log"); then
         cat >"$fixture" <<'SQL'
@@ -160,13 +160,13 @@ SELECT 'CREATE EXTENSION firn' WHERE :'block' <> 'first' \gexec
 DO 'BEGIN CREATE ROLE shop; CREATE ROLE migration; EXCEPTION WHEN duplicate_object THEN NULL; END';
 CREATE TABLE orders AS SELECT timestamptz '2024-05-01 12:00Z' + g * interval '1 hour' AS created_at FROM generate_series(1, 9) g;
 SQL
-        for block in "$TMPDIR/pages/docs/extension-postgres.md"/[0-9][0-9][0-9].sql; do
+        for block in "$TMPDIR/pages/docs/guides/postgres.md"/[0-9][0-9][0-9].sql; do
             grep -q 'CREATE EXTENSION' "$block" && first=first || first=later
-            check "docs/extension-postgres.md: SQL that begins with $(head -n 1 "$block")" \
+            check "docs/guides/postgres.md: SQL that begins with $(head -n 1 "$block")" \
                 psql -XqAt -v ON_ERROR_STOP=1 -v block=$first -h 127.0.0.1 -p "$(cat "$TMPDIR/pg/port")" -U firn -f "$fixture" -f "$block" postgres
         done
     else
-        skip "docs/extension-postgres.md" "PostgreSQL is not installed"
+        skip "docs/guides/postgres.md" "PostgreSQL is not installed"
     fi
     "$tree/test/engine" stop "$TMPDIR/pg" 2>/dev/null
 
@@ -176,36 +176,36 @@ CREATE TABLE event(id INTEGER PRIMARY KEY NOT NULL, note TEXT) STRICT, WITHOUT R
 CREATE TABLE old(id INTEGER, created TEXT, note TEXT);
 INSERT INTO old(created, note) VALUES('2024-05-01 12:00:00', 'a'), ('2024-05-01 13:00:00', 'b');
 SQL
-    for block in "$TMPDIR/pages/docs/extension-sqlite.md"/[0-9][0-9][0-9].sql; do
+    for block in "$TMPDIR/pages/docs/guides/sqlite.md"/[0-9][0-9][0-9].sql; do
         : >"$TMPDIR/before.sql"
         grep -q '^.load' "$block" || cp "$fixture" "$TMPDIR/before.sql"
-        check "docs/extension-sqlite.md: SQL that begins with $(head -n 1 "$block")" \
+        check "docs/guides/sqlite.md: SQL that begins with $(head -n 1 "$block")" \
             sh -c 'cat "$@" | sqlite3 -bail :memory:' sh "$TMPDIR/before.sql" "$block"
     done
 
     # The client finds the server by its file of options, as root does on Debian by its socket.
     room=$(mktemp -d /tmp/firn-mariadb.XXXXXX) && chmod 777 "$room" # where the server's user can write
     if FIRN_STORE="sqlite:$room/firn.db?unsafe=1" "$tree/test/engine" start mysql "$TMPDIR/mariadb" >/dev/null 2>"$TMPDIR/log"; then
-        HOME=$TMPDIR/pages/docs/extension-mariadb.md/home
+        HOME=$TMPDIR/pages/docs/guides/mariadb.md/home
         printf '[client]\nhost=127.0.0.1\nport=%s\nuser=firn\ndatabase=firn\n' "$(sed -n 1p "$TMPDIR/mariadb/port")" >"$HOME/.my.cnf"
-        sed -nE 's/^    ((ln -s|mariadb) )/\1/p' docs/extension-mariadb.md >"$TMPDIR/lines"
+        sed -nE 's/^    ((ln -s|mariadb) )/\1/p' docs/guides/mariadb.md >"$TMPDIR/lines"
         while IFS= read -r line; do
-            check "docs/extension-mariadb.md: ${line%%  *}" sh -c "$line" </dev/null
+            check "docs/guides/mariadb.md: ${line%%  *}" sh -c "$line" </dev/null
         done <"$TMPDIR/lines"
         awk -v prefix="$TMPDIR/mariadb." '
             /^    (CREATE|INSERT|SELECT|UPDATE|ALTER) / { if (!inside) n++; inside = 1; print >(prefix n ".sql"); next } { inside = 0 }' \
-            docs/extension-mariadb.md
+            docs/guides/mariadb.md
         for block in "$TMPDIR"/mariadb.*.sql; do
             without=', ADD id BIGINT' # the first block supposes the column, a later one makes it
             grep -q 'ALTER TABLE old ADD id' "$block" && without=
-            check "docs/extension-mariadb.md: SQL that begins with $(sed 's/^ *//;q' "$block")" sh -c '
+            check "docs/guides/mariadb.md: SQL that begins with $(sed 's/^ *//;q' "$block")" sh -c '
                 { echo "DROP TABLE IF EXISTS orders, old; CREATE TABLE old (created_at DATETIME);"
                   echo "INSERT INTO old VALUES (\"2024-05-01 12:00:00\"), (\"2024-05-01 13:00:00\");"
                   [ -z "$2" ] || echo "ALTER TABLE old ${2#, };"
                   cat "$1"; } | mariadb' sh "$block" "$without"
         done
     else
-        skip "docs/extension-mariadb.md" "MariaDB is not installed"
+        skip "docs/guides/mariadb.md" "MariaDB is not installed"
     fi
     "$tree/test/engine" stop "$TMPDIR/mariadb" 2>/dev/null
     rm -rf "$room"
@@ -263,8 +263,8 @@ pages() {
     chmod +x "$TMPDIR/bin/"*
     PATH=$TMPDIR/bin:/usr/local/sbin:/usr/local/bin:$PATH
     : >"$TMPDIR/excused"
-    for page in README.md SECURITY.md CONTRIBUTING.md docs/*.md; do
-        case $page in docs/choosing.md | docs/migrating.md) continue ;; esac
+    for page in README.md SECURITY.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
+        case $page in docs/start/choosing.md | docs/guides/migrating.md) continue ;; esac
         run_page "$page"
     done
     database_pages

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The pages say what there is: every function, key, code and scheme stands in its page and nothing else does, the
-# examples of docs/format.md are what the command makes, every link leads to a file and a heading that exist.
+# examples of docs/reference/format.md are what the command makes, every link leads to a file and a heading that exist.
 # shellcheck disable=SC2016 # backticks are Markdown's here
 . test/tap
 
@@ -13,21 +13,21 @@ same_list() {
 
 functions=$(tr '\n' ' ' <include/firn/firn.h | grep -oE 'FIRN_API [^;(#]*\(' |
     sed -nE 's/.*[ *](firn_[a-z0-9_]+)\($/\1/p')
-same_list "docs/threads.md has one row for each function of firn.h" "$functions" \
-    "$(sed -nE 's/^\| `(firn_[a-z0-9_]+)` \|.*/\1/p' docs/threads.md)"
+same_list "docs/reference/threads.md has one row for each function of firn.h" "$functions" \
+    "$(sed -nE 's/^\| `(firn_[a-z0-9_]+)` \|.*/\1/p' docs/reference/threads.md)"
 
 # ---- keys ------------------------------------------------------------------------------------------
 
 keys=$(sed -nE 's/^(NUMBER|CHOICE|WORD)\(([a-z_]+),.*/\2/p' src/keys.def)
-same_list "docs/keys.md has a heading for each key of src/keys.def" "$keys" \
-    "$(sed -nE 's/^### ([a-z_]+)$/\1/p' docs/keys.md)"
-same_list "the table of docs/keys.md lists each key" "$keys" \
-    "$(sed -nE 's/^\| \[`([a-z_]+)`\]\(#([a-z_]+)\) \|.*/\1/p' docs/keys.md)"
+same_list "docs/reference/keys.md has a heading for each key of src/keys.def" "$keys" \
+    "$(sed -nE 's/^### ([a-z_]+)$/\1/p' docs/reference/keys.md)"
+same_list "the table of docs/reference/keys.md lists each key" "$keys" \
+    "$(sed -nE 's/^\| \[`([a-z_]+)`\]\(#([a-z_]+)\) \|.*/\1/p' docs/reference/keys.md)"
 
 # name default least most, where the least is not above the default (which then is chosen by what else is set)
 numbers=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+),.*/\1 \2 \3 \4/p' src/keys.def)
 wrong=$(printf '%s\n' "$numbers" | while read -r key initial least most; do
-    row=$(grep "^| \[\`$key\`\]" docs/keys.md)
+    row=$(grep "^| \[\`$key\`\]" docs/reference/keys.md)
     case $row in
     *" $least to $most"*) ;;
     *) echo "$key: $least to $most" ;;
@@ -43,7 +43,7 @@ same "that table has the defaults and bounds of src/keys.def" "" "$wrong"
 
 choices=$(sed -nE 's/^CHOICE\(([a-z_]+), *[0-9]+, *"([^"]*)",.*/\1 \2/p' src/keys.def)
 wrong=$(printf '%s\n' "$choices" | while read -r key words; do
-    row=$(grep "^| \[\`$key\`\]" docs/keys.md)
+    row=$(grep "^| \[\`$key\`\]" docs/reference/keys.md)
     for word in $words; do
         case ${row##*" | "} in
         *"\`$word\`"* | *" $word "* | "$word "*) ;;
@@ -55,44 +55,44 @@ same "and every word that a key takes" "" "$wrong"
 
 # ---- the server ------------------------------------------------------------------------------------
 
-# shown BETWEEN: the first words in backticks of the rows between two marks of docs/serve.md.
+# shown PAGE BETWEEN: the first words in backticks of the rows between two marks of docs/reference/PAGE.md.
 shown() {
-    sed -n "/^<!-- $1 -->/,/^<!-- \\/$1 -->/s/^| \`\([^ \`]*\).*/\1/p" docs/serve.md
+    sed -n "/^<!-- $2 -->/,/^<!-- \\/$2 -->/s/^| \`\([^ \`]*\).*/\1/p" "docs/reference/$1.md"
 }
-same_list "docs/serve.md has a row for each setting of server/settings.def" \
-    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/settings.def)" "$(shown settings)"
+same_list "docs/reference/settings.md has a row for each setting of server/settings.def" \
+    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/settings.def)" "$(shown settings settings)"
 wrong=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5/p' server/settings.def |
     while read -r name initial least most reloads; do
         [ "$reloads" = 1 ] && again=SIGHUP || again=
-        grep -qF "| \`$name\` | $initial ($least to $most) | $again |" docs/serve.md || echo "$name"
+        grep -qF "| \`$name\` | $initial ($least to $most) | $again |" docs/reference/settings.md || echo "$name"
     done)
 same "with the defaults and bounds of the numbers" "" "$wrong"
-same_list "and one for each command of server/commands.def" \
-    "$(sed -nE 's/^(ASK|COMMAND)\("([a-z.]+)".*/\2/p' server/commands.def | tr a-z A-Z)" "$(shown commands)"
-same_list "and one for each path of server/routes.def" \
-    "$(sed -nE 's/^(ASK|PAGE)\("([^"]+)".*/\2/p' server/routes.def)" "$(shown routes)"
+same_list "docs/reference/resp.md has one for each command of server/commands.def" \
+    "$(sed -nE 's/^(ASK|COMMAND)\("([a-z.]+)".*/\2/p' server/commands.def | tr a-z A-Z)" "$(shown resp commands)"
+same_list "docs/reference/http.md has one for each path of server/routes.def" \
+    "$(sed -nE 's/^(ASK|PAGE)\("([^"]+)".*/\2/p' server/routes.def)" "$(shown http routes)"
 
 # ---- errors ----------------------------------------------------------------------------------------
 
-same_list "docs/errors.md has one row for each code of firn.h, with its number" \
+same_list "docs/reference/errors.md has one row for each code of firn.h, with its number" \
     "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 \2/p' include/firn/firn.h)" \
-    "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` (-[0-9]+) \|.*/\1 \2/p' docs/errors.md)"
+    "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` (-[0-9]+) \|.*/\1 \2/p' docs/reference/errors.md)"
 statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' common/exit_status.h)
-same_list "docs/errors.md has the exit status of each code" \
+same_list "docs/reference/errors.md has the exit status of each code" \
     "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' common/exit_status.c | sed "$statuses")" \
-    "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` .* \| ([0-9])(;[^|]*)? \|$/\1 \2/p' docs/errors.md)"
+    "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` .* \| ([0-9])(;[^|]*)? \|$/\1 \2/p' docs/reference/errors.md)"
 
 # ---- schemes ---------------------------------------------------------------------------------------
 
 schemes=$(sed -nE 's/^SCHEME\([a-z0-9_]+, "([a-z0-9-]+)",.*/\1/p' src/schemes.def)
-same_list "docs/format.md has a heading for each scheme of src/schemes.def" "$schemes" \
-    "$(sed -n 's/^#### //p' docs/format.md | tr ',' '\n' | tr -d ' ')"
+same_list "docs/reference/format.md has a heading for each scheme of src/schemes.def" "$schemes" \
+    "$(sed -n 's/^#### //p' docs/reference/format.md | tr ',' '\n' | tr -d ' ')"
 
 # NAME TAB FIELDS TAB ID of every line with an arrow in an example block.
 examples=$(awk '
     /^```example / { name = $2; next }
     /^```/ { name = "" }
-    name != "" && / -> / { split($0, sides, " -> "); printf "%s\t%s\t%s\n", name, sides[1], sides[2] }' docs/format.md)
+    name != "" && / -> / { split($0, sides, " -> "); printf "%s\t%s\t%s\n", name, sides[1], sides[2] }' docs/reference/format.md)
 for name in $schemes; do
     case $name in nil | max) continue ;; esac
     printf '%s\n' "$examples" | grep -q "^$name	" || without="${without:-} $name"
@@ -107,33 +107,12 @@ if [ -x "${FIRN:-}" ]; then
         made=$(FIRN_ORDER_KEY=$sample "$FIRN" "$verb" "$name" $fields 2>&1)
         [ "$made" = "$id" ] || echo "$name $fields: $made, not $id"
     done)
-    same "the examples of docs/format.md are what the command makes" "" "$wrong"
+    same "the examples of docs/reference/format.md are what the command makes" "" "$wrong"
 else
-    skip "the examples of docs/format.md are what the command makes" "no command is built"
+    skip "the examples of docs/reference/format.md are what the command makes" "no command is built"
 fi
 
 # ---- links -----------------------------------------------------------------------------------------
 
-# What stands outside of code, a line each.
-prose() {
-    awk '/^ *```/ { code = !code; next } !code' "$1"
-}
-# Headings as what stands behind # in a link to them.
-anchors() {
-    prose "$1" | sed -nE 's/^#+ +//p' | tr '[:upper:]' '[:lower:]' | sed -e 's/[^a-z0-9 _-]//g' -e 's/ /-/g'
-}
-dead=$(for file in *.md docs/*.md; do
-    prose "$file" | sed 's/`[^`]*`//g' | grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | while read -r link; do
-        case $link in *:*) continue ;; esac
-        target=${link%%#*}
-        target=${target:+$(dirname "$file")/$target}
-        target=${target:-$file}
-        if [ ! -e "$target" ]; then
-            echo "$file: $link"
-        elif [ "${link#*#}" != "$link" ]; then
-            anchors "$target" | grep -qxF "${link#*#}" || echo "$file: $link: no such heading"
-        fi
-    done
-done)
-same "every relative link of *.md and docs/*.md leads to a file and a heading that exist" "" "$dead"
+same "every link of a page leads to a file and a heading that exist" "" "$(test/links .)"
 finish

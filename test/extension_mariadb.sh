@@ -53,7 +53,7 @@ same "install.sql makes every function of the list" "" "$(sql <"$made/install.sq
 says "and nothing else" "$rows" "SELECT count(*) FROM mysql.func WHERE dl = 'firn_mariadb.so'"
 same "the page of docs/ has each with its arguments" "" \
     "$(sed -nE 's/^(ISSUE|PURE)\(([a-z0-9_]+),.*, "(.*)"\)$/\2(\3)/p' ext/mariadb/functions.def | while read -r one; do
-        grep -qF "\`$one\`" docs/extension-mariadb.md || echo "$one"
+        grep -qF "\`$one\`" docs/guides/mariadb.md || echo "$one"
     done)"
 says "the version is the library's" "$("$FIRN" --version | sed 's/^firn //; s/ .*//')" "SELECT firn_version()"
 
@@ -138,7 +138,7 @@ same "a planted one is found" 1 "$("$FIRN" check --scheme snowflake "$TMPDIR/eve
 refuses "the name of a job is used up" 1105 "job more was begun" "UPDATE more SET id = firn_stamp('snowflake', created_at, 'more')"
 refuses "a statement has one job" 1105 "job each-1|firn_stamp: the job changes" \
     "UPDATE more SET id = firn_stamp('snowflake', created_at, concat('each-', id))"
-# docs/migrating.md: one statement makes all IDs, batches copy them.
+# docs/guides/migrating.md: one statement makes all IDs, batches copy them.
 says "a table is moved in batches, each of which may come twice" "$(printf '1000\t1000\t1\n0')" \
     "SET sql_log_bin = 0; CREATE TABLE moved (n int PRIMARY KEY, created_at datetime(3), id bigint);
      INSERT INTO moved SELECT seq, '2019-01-01' + INTERVAL seq DIV 3 SECOND, NULL FROM seq_1_to_1000;

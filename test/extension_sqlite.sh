@@ -204,7 +204,7 @@ answers "rows of one instant are numbered, a full tick runs on" "5000|5000|0|1" 
      SELECT count(*), count(DISTINCT id), min(id - firn_min('snowflake', '2020-01-01')) & 4095, max(firn_unix_ns(id, 'snowflake')) / 1000000 - 1577836800000 FROM t;"
 errs "... at most by shift_ms" "2025-02-01" "(SELECT count(firn_stamp('js53', '2025-02-01', 'shift_ms=0')) FROM firn_ids('uuid4', 65))"
 answers "each connection's job has a node of its own" "2" "SELECT count(DISTINCT node) FROM (SELECT $(sql "SELECT firn_stamp('snowflake', 0 + 1577836800);") AS node UNION SELECT $(sql "SELECT firn_stamp('snowflake', 1577836800);"));"
-# docs/migrating.md: one statement makes all IDs, batches in any connection copy them.
+# docs/guides/migrating.md: one statement makes all IDs, batches in any connection copy them.
 moved=$TMPDIR/moved.db
 sql "CREATE TABLE orders(n INTEGER PRIMARY KEY, created_at TEXT, id INTEGER);
      WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 1000)

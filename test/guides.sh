@@ -6,7 +6,7 @@ tree=$(pwd)
 PATH=$(dirname "$FIRN"):$PATH
 export PATH
 
-for page in choosing migrating; do
+for page in start/choosing guides/migrating; do
     work=$TMPDIR/$page
     XDG_STATE_HOME=$work/state
     export XDG_STATE_HOME
@@ -32,5 +32,5 @@ for page in choosing migrating; do
     check "docs/$page.md has at least ten blocks" test -e 10.sh
 done
 cd "$tree" || exit 1
-same "docs/choosing.md asks ten questions" 10 "$(grep -cE '^## [0-9]+\. .*\?$' docs/choosing.md)"
+same "docs/start/choosing.md asks ten questions" 10 "$(grep -cE '^## [0-9]+\. .*\?$' docs/start/choosing.md)"
 finish

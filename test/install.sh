@@ -14,6 +14,7 @@ done
 for file in libfirn.so libfirn.so.0 firn/sqlite.so pkgconfig/firn.pc; do
     check "$(basename "$libdir")/$file is installed" test -s "$libdir/$file"
 done
+same "links of installed pages lead to files that are installed too" "" "$(test/links "$prefix/share/doc/firn")"
 same "nothing that is installed names the build" "" \
     "$(grep -rlF -e "$BUILD" -e "$(pwd)" "$stage" | grep -v '/bin/firn$')"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The grant of a job of `firn stamp`, computed from docs/format.md (10.5 and 10.8) alone: job_grant.py FILE JOB NS ROW SCHEME
+"""The grant of a job of `firn stamp`, computed from docs/reference/format.md (10.5 and 10.8) alone: job_grant.py FILE JOB NS ROW SCHEME
 SEED SHIFT_MS DISORDER_MS [OPTION=VALUE...] prints it as the signed number that an SQLite store keeps."""
 import hashlib
 import sys

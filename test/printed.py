@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/stores.md prints the requests that the stores on etcd and ZooKeeper send: compares the page with what firn says
+"""docs/reference/stores.md prints the requests that the stores on etcd and ZooKeeper send: compares the page with what firn says
 to real engines, by way of a proxy that records it. Statements and scripts are in test/printed_pure_test.c."""
 
 import base64
@@ -61,7 +61,7 @@ class Recorder:
 
 def printed(heading, language):
     """The blocks of a language below a heading of the page."""
-    with open("docs/stores.md", encoding="utf-8") as page:
+    with open("docs/reference/stores.md", encoding="utf-8") as page:
         text = page.read().split("## A client of your own")[1].split(f"\n### {heading}\n")[1]
     text = re.split(r"\n##+ ", text)[0]
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
@@ -102,14 +102,14 @@ def check_etcd(recorder):
     sent = [plain(decoded(body)) for said in recorder.said for body in bodies(bytes(said))]
     blocks = [plain(json.loads(block)) for block in printed("etcd", "json")]
     for i, block in enumerate(blocks):
-        if not tell(block in sent, f"docs/stores.md, etcd: block {i + 1} is what firn sends"):
+        if not tell(block in sent, f"docs/reference/stores.md, etcd: block {i + 1} is what firn sends"):
             print("#", block)
     for body in sent:
         if ("compare" in body or "success" in body or "rangeEnd" in body) and body not in blocks:
-            tell(False, "docs/stores.md prints each request to etcd")
+            tell(False, "docs/reference/stores.md prints each request to etcd")
             print("#", body)
             return
-    tell(True, "docs/stores.md prints each request to etcd")
+    tell(True, "docs/reference/stores.md prints each request to etcd")
 
 
 # ---- ZooKeeper ------------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def check_zookeeper(recorder):
             found = any(asked[j : j + len(wanted)] == wanted for j in range(len(asked)))
         else:
             found = any(ops == wanted for _, ops in sent)
-        if not tell(found, f"docs/stores.md, ZooKeeper: block {i + 1} is what firn sends"):
+        if not tell(found, f"docs/reference/stores.md, ZooKeeper: block {i + 1} is what firn sends"):
             print("#", sent)
 
 
@@ -186,7 +186,7 @@ def check(kind, judge):
     started = subprocess.run(["test/engine", "start", kind, folder], env=environment, stdout=subprocess.PIPE, text=True,
                              timeout=LIMIT_S, check=False)
     if started.returncode == 77:
-        tell(True, f"docs/stores.md prints what firn says to {kind}", " # SKIP it is not installed")
+        tell(True, f"docs/reference/stores.md prints what firn says to {kind}", " # SKIP it is not installed")
         return
     if not tell(started.returncode == 0, f"{kind} starts"):
         return

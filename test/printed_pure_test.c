@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* docs/stores.md prints what the stores send, so that others can write a client: each statement and
+/* docs/reference/stores.md prints what the stores send, so that others can write a client: each statement and
  * script of the modules stands there word for word, and nothing that looks like one stands there
  * besides. etcd and ZooKeeper, which have no text to compare, are in test/printed.py. */
 #include "../modules/mysql_sql.h"
@@ -47,7 +47,7 @@ static void end_block(char *block) {
 static int read_page(void **state) {
     char line[1000];
     bool section = false, inside = false;
-    FILE *page = fopen(FIRN_SOURCE_DIR "/docs/stores.md", "r");
+    FILE *page = fopen(FIRN_SOURCE_DIR "/docs/reference/stores.md", "r");
     (void)state;
     if (page == NULL) {
         return -1;
@@ -100,7 +100,7 @@ static void assert_printed(const char *name, const char *text, bool mysql) {
             return;
         }
     }
-    fail_msg("docs/stores.md does not print %s: %s", name, wanted);
+    fail_msg("docs/reference/stores.md does not print %s: %s", name, wanted);
 }
 
 static void postgres_is_printed(void **state) {
@@ -143,7 +143,7 @@ static void assert_script_printed(const char *name, const char *text) {
             return;
         }
     }
-    fail_msg("docs/stores.md does not print the script of %s", name);
+    fail_msg("docs/reference/stores.md does not print the script of %s", name);
 }
 
 static void redis_is_printed(void **state) {
@@ -157,7 +157,7 @@ static void nothing_else_is_printed(void **state) {
     (void)state;
     for (int i = 0; i < block_count; i++) {
         if (used[i] != 1) {
-            fail_msg("docs/stores.md prints what no store sends: %s", blocks[i]);
+            fail_msg("docs/reference/stores.md prints what no store sends: %s", blocks[i]);
         }
     }
 }
@@ -165,7 +165,7 @@ static void nothing_else_is_printed(void **state) {
 /* The tables are printed with the engines. */
 static void tables_are_printed(void **state) {
     static char page[PAGE_SIZE], line[1000];
-    FILE *in = fopen(FIRN_SOURCE_DIR "/docs/stores.md", "r");
+    FILE *in = fopen(FIRN_SOURCE_DIR "/docs/reference/stores.md", "r");
     size_t length = 0;
     (void)state;
     assert_non_null(in);
@@ -188,7 +188,7 @@ static void tables_are_printed(void **state) {
         }
         packed[at] = '\0';
         if (strstr(page, packed) == NULL) {
-            fail_msg("docs/stores.md does not print %s", wanted);
+            fail_msg("docs/reference/stores.md does not print %s", wanted);
         }
     }
 }

@@ -257,7 +257,7 @@ static void logins(void **state) {
     assert_string_equal(answer, "OK");
 }
 
-/* Those that docs/stores.md names. */
+/* Those that docs/reference/stores.md names. */
 static void few_permissions(void **state) {
     static const char few[] = "+eval +evalsha +hmget +hset +hincrby +hscan +sscan +sadd +exists "
                               "+info +time \"+config|get\"";

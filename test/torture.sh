@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The torture run in its short form: the five engines, two at a time, while servers, clients, networks and clocks fail.
-# The long form, and what each line tells: docs/torture.md.
+# The long form, and what each line tells: docs/explanation/torture.md.
 . test/tap
 log=$TMPDIR/torture.log
 

@@ -12,7 +12,7 @@ enum {
     GENERATORS_PLAIN = 64 /* of schemes of the table without: more than it has */
 };
 
-/* `options`: keys of docs/keys.md. What they leave out: FIRN_STORE, FIRN_NODE, and full=wait. Any
+/* `options`: keys of docs/reference/keys.md. What they leave out: FIRN_STORE, FIRN_NODE, and full=wait. Any
  * thread; while one opens a generator, others wait only for the same one. FIRN_EUSAGE: more than
  * GENERATORS_MOST; what firn_open_with says. */
 int generator_find(firn_gen **gen, const char *scheme, const char *options, firn_error *error);

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- firn: distributed unique IDs in SQL. What each function does: docs/extension-postgres.md.
+-- firn: distributed unique IDs in SQL. What each function does: docs/guides/postgres.md.
 \echo Use "CREATE EXTENSION firn" to load this file. \quit
 
 -- ---- making IDs -----------------------------------------------------------------------------

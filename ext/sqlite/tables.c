@@ -303,7 +303,7 @@ static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
             info->aConstraintUsage[found[i]].omit = 1;
             info->idxNum |= 1 << i;
         } else if (i < it->row->needed) {
-            base->zErrMsg = sqlite3_mprintf("%s needs %d arguments: see docs/extension-sqlite.md",
+            base->zErrMsg = sqlite3_mprintf("%s needs %d arguments: see docs/guides/sqlite.md",
                                             it->row->name, it->row->needed);
             return SQLITE_ERROR;
         }

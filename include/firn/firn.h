@@ -25,7 +25,7 @@
  * order.
  * Every function that can fail returns 0 or a negative FIRN_E... code and, when `error` is not
  * NULL, fills it in; results are untouched on failure, but for IDs, which may then be all zero.
- * What threads and forked children may do with each function: docs/threads.md. */
+ * What threads and forked children may do with each function: docs/reference/threads.md. */
 #ifndef FIRN_FIRN_H
 #define FIRN_FIRN_H
 
@@ -51,7 +51,7 @@ FIRN_API const char *firn_version(void);
 /* ---- error ----------------------------------------------------------------------------------- */
 
 /* Every failure: enum name, value, short sentence. The command's exit status follows from the
- * code (docs/errors.md). */
+ * code (docs/reference/errors.md). */
 #define FIRN_ERRORS(X)                                                                             \
     X(USAGE, -1, "a key, name or argument is not known or not of its form")                        \
     X(RANGE, -2, "a value is outside the bounds of its field")                                     \
@@ -482,7 +482,7 @@ typedef struct firn_gen firn_gen;
 typedef struct firn_config {
     size_t size;           /* sizeof(firn_config) */
     const char *scheme;    /* required: a name, or a row as text */
-    const char *keys;      /* "key=value key=value"; docs/keys.md lists them */
+    const char *keys;      /* "key=value key=value"; docs/reference/keys.md lists them */
     firn_store *store;     /* the caller's; or NULL: */
     const char *store_url; /* opened when a store is needed at all, and closed with the generator */
     const firn_store_options *store_options;
