@@ -4,7 +4,7 @@
  * and reads the same everywhere. */
 #include "command.h"
 #include "conceal.h"
-#include "json.h"
+#include "shared/json.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -114,7 +114,7 @@ for module in etcd redis zookeeper postgres mysql; do
         grep -vx sslmode | sort)
     same "packaging/stores.def has each parameter of $module" "$wanted" "$has_lines"
 done
-variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c common/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
+variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c cmd/*/*.c common/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
 cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
 same "each variable of the environment that is read stands in firn(1) or firn-stores(7)" "" \
     "$(absent "$variables" "$TMPDIR/both.txt")"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # `firn stamp` at work: a million rows judged by Python, real logs of this machine, jobs on a store, output that is whole or
-# not there, memory. What rows and times mean is in command_rows.sh.
+# not there, memory. What rows and times mean is in command_records.sh.
 . test/command.tap
 db=sqlite:$TMPDIR/store/firn.db
 folder=$TMPDIR/folder

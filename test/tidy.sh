@@ -30,11 +30,11 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
         "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY')"
 }
 
-for file in $(of '^(src|modules|cmd|server|packaging|sim|test|bench)/[^/]*\.c$'); do
+for file in $(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|server|bench)/.*\.c$'); do
     grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
 done
 for file in $(of '\.(h|def)$' | grep -v '^include/'); do
-    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules cmd server packaging sim test fuzz bench ext || unbuilt="${unbuilt:-} $file"
+    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules common cmd server packaging sim test fuzz bench ext || unbuilt="${unbuilt:-} $file"
 done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
 

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* `make bench-engines`: what firn costs on real engines. Starts each on loopback by test/engine and
+ * prints figures as `firn bench` does; says which goals are missed, and judges nothing by it. */
+#include "measure.h"
+#include "shared/json.h"
+
+#include "../../test/engines.h"
+
+#include <inttypes.h>
+
+enum { TURNS = 16 }; /* of each contestant in a round, one after the other */
+#define CONTESTANTS 4
+#define COUNT       1000 /* slots a reservation */
+
+static bool as_json;
+static output out;
+
+/* ---- the report ----------------------------------------------------------------------------- */
+
+static void put_json(const figure *it) {
+    json_t *object = it->among > 0 ? json_pack("{s:s, s:I, s:I}", "name", it->name, "calls",
+                                               (json_int_t)it->calls, "of", (json_int_t)it->among)
+                                   : json_pack("{s:s, s:f}", "name", it->name, "ns", it->ns);
+    if (it->peer) {
+        json_object_set_new(object, "peer", json_true());
+    }
+    if (it->ratio > 0) {
+        json_object_set_new(object, "ratio", json_real(it->ratio));
+    }
+    if (it->most > 0) {
+        json_object_set_new(object, "goal", json_real(it->most));
+    }
+    json_object_set_new(object, "note", json_string(it->note));
+    json_line(&out, object);
+}
+
+static void put_text(const figure *it) {
+    char value[32] = "-", ratio[32] = "", goal[48] = "";
+    double judged = it->ratio > 0 ? it->ratio : it->ns;
+    if (it->among > 0) {
+        snprintf(value, sizeof value, "%" PRId64, it->calls);
+    } else if (it->ns >= 0) {
+        bench_name_time(value, it->ns);
+    }
+    if (it->ratio > 0) {
+        snprintf(ratio, sizeof ratio, "%.2f x", it->ratio);
+    }
+    if (it->most > 0 && it->ns >= 0) {
+        snprintf(goal, sizeof goal, it->ratio > 0 ? "goal %.1f x%s; " : "goal %.0f ns%s; ",
+                 it->most, judged > it->most ? ": missed" : "");
+    }
+    output_print(&out, "%s%-*s  %10s  %8s  %s%s\n", it->peer ? "  " : "", it->peer ? 25 : 27,
+                 it->name, value, ratio, goal, it->note);
+}
+
+void put_figure(const figure *it) {
+    if (!as_json) {
+        put_text(it);
+    } else if (it->ns >= 0) {
+        put_json(it);
+    } else {
+        fprintf(stderr, "bench: %s is not measured: %s\n", it->name, it->note);
+    }
+    output_flush(&out);
+}
+
+/* ---- reservations --------------------------------------------------------------------------- */
+
+/* firn's module and the peers of one engine, who take turns. */
+typedef struct contest {
+    firn_store *store;
+    void *self[CONTESTANTS]; /* of the peers; [0] is not used */
+    const peer *about[CONTESTANTS];
+    int count;
+    int64_t written;
+    double times[CONTESTANTS][BENCH_REPEATS];
+    char why[160]; /* it came to nothing */
+} contest;
+
+static bool reserve(contest *it) {
+    int64_t first;
+    firn_mark held;
+    firn_error error = {0};
+    const firn_request request = {.ns = "bench",
+                                  .layout = "bench",
+                                  .key = "1",
+                                  .count = COUNT,
+                                  .latest = FIRN_SLOT_MAX - COUNT,
+                                  .grant = (uint64_t)it->written + 1,
+                                  .note = "bench"};
+    if (firn_store_reserve(it->store, &request, &first, &held, &error) == FIRN_OK) {
+        return true;
+    }
+    snprintf(it->why, sizeof it->why, "%.150s", error.text);
+    return false;
+}
+
+static bool one_turn(contest *it, int who) {
+    it->written++;
+    if (who == 0) {
+        return reserve(it);
+    }
+    if (!it->about[who]->write(it->self[who], it->written)) {
+        snprintf(it->why, sizeof it->why, "%s: the bare statement fails", it->about[who]->name);
+        return false;
+    }
+    return true;
+}
+
+/* Call by call in turn, the first one another each time, so that whatever else the machine does
+ * meets all alike. */
+static bool one_round(contest *it, int round) {
+    double sums[CONTESTANTS] = {0};
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int i = 0; i < it->count; i++) {
+            int who = (i + turn) % it->count;
+            double start = bench_now_ns();
+            if (!one_turn(it, who)) {
+                return false;
+            }
+            sums[who] += bench_now_ns() - start;
+        }
+    }
+    for (int who = 0; who < it->count && round >= 0; who++) {
+        it->times[who][round] = sums[who] / TURNS;
+    }
+    return true;
+}
+
+static bool begin_contest(contest *it, const engine *on, const peer *first, size_t count) {
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn"};
+    firn_error error = {0};
+    const char *colon = strrchr(on->url, ':');
+    unsigned port = colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+    if (firn_store_open(&it->store, on->url, &options, &error) != FIRN_OK) {
+        snprintf(it->why, sizeof it->why, "%.150s", error.text);
+        return false;
+    }
+    it->count = 1;
+    for (size_t i = 0; i < count && it->count < CONTESTANTS; i++, it->count++) {
+        it->about[it->count] = &first[i];
+        if (!first[i].open(&it->self[it->count], port)) {
+            snprintf(it->why, sizeof it->why, "%s: no connection", first[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void end_contest(contest *it) {
+    for (int i = 1; i < CONTESTANTS; i++) {
+        if (it->about[i] != NULL) {
+            it->about[i]->close(it->self[i]);
+        }
+    }
+    firn_store_close(it->store);
+}
+
+static void put_contest(contest *it, const char *kind) {
+    char name[40];
+    snprintf(name, sizeof name, "reserve-%s", kind);
+    figure own = {.name = name, .ns = bench_middle(it->times[0], BENCH_REPEATS)};
+    snprintf(own.note, sizeof own.note, "firn_store_reserve, medians of %d rounds of %d calls",
+             BENCH_REPEATS, TURNS);
+    put_figure(&own);
+    for (int i = 1; i < it->count; i++) {
+        figure bare = {.name = it->about[i]->name,
+                       .peer = true,
+                       .ns = bench_middle(it->times[i], BENCH_REPEATS),
+                       .most = i == 1 ? 1.2 : 0};
+        bare.ratio = own.ns / bare.ns;
+        snprintf(bare.note, sizeof bare.note, "%s", it->about[i]->note);
+        put_figure(&bare);
+    }
+}
+
+static void measure_engine(const peer *first, size_t count) {
+    static contest it;
+    it = (contest){0};
+    engine *on = engine_of(first->engine, 0, "");
+    bool fine = on != NULL && begin_contest(&it, on, first, count);
+    for (int round = -2; round < BENCH_REPEATS && fine; round++) { /* two to warm up */
+        fine = one_round(&it, round);
+    }
+    if (fine) {
+        put_contest(&it, first->engine);
+    } else {
+        figure none = {.name = first->engine, .ns = -1};
+        snprintf(none.note, sizeof none.note, "%s",
+                 on == NULL ? "the engine does not start, or is not installed" : it.why);
+        put_figure(&none);
+    }
+    end_contest(&it);
+    if (on != NULL) {
+        engine_do(on, "halt", 0); /* the next one has the machine for itself */
+    }
+}
+
+void measure_engines(void) {
+    for (size_t i = 0, count = 1; i < peer_count; i += count, count = 1) {
+        while (i + count < peer_count && strcmp(peers[i].engine, peers[i + count].engine) == 0) {
+            count++;
+        }
+        measure_engine(&peers[i], count);
+    }
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*measure)(void);
+} parts[] = {
+    {"reserve", measure_engines}, {"renewer", measure_renewer}, {"integers", measure_ranges}};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+static bool is_part(const char *word) {
+    for (int i = 0; i < PARTS; i++) {
+        if (strcmp(parts[i].name, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int main(int count, char **words) {
+    const char *wanted = NULL;
+    for (int i = 1; i < count; i++) {
+        if (strcmp(words[i], "--json") == 0) {
+            as_json = true;
+        } else if (wanted == NULL && is_part(words[i])) {
+            wanted = words[i];
+        } else {
+            fprintf(stderr, "usage: %s [--json] [reserve|renewer|integers]\n", words[0]);
+            return STATUS_USAGE;
+        }
+    }
+    json_begin();
+    bench_pin(0);
+    if (!as_json) {
+        output_print(&out, "%-27s  %10s  %8s  medians of %d\n", "", "", "", BENCH_REPEATS);
+    }
+    for (int i = 0; i < PARTS; i++) {
+        if (wanted == NULL || strcmp(parts[i].name, wanted) == 0) {
+            parts[i].measure();
+        }
+    }
+    return STATUS_DONE;
+}

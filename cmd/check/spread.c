@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn spread`: how the IDs of a stream, or of a scheme that makes some for it, fall over shards
+ * by leading bits, modulo and hash, and how sorted they come. A scheme's IDs are made on a clock
+ * and a store of this process alone: nothing durable is touched, and the rate is what it
+ * would be. */
+#include "chisquare.h"
+#include "maths.h"
+#include "shard.h"
+#include "shared/amounts.h"
+#include "shared/json.h"
+#include "shared/operands.h"
+#include "shared/progress.h"
+#include "stream.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SHARDS_MOST = 1 << 16,
+    NODES_MOST = 64,
+    SAMPLE = 100000,
+    KEYS_SIZE = 1024,
+    BAR = 14,       /* characters of the fullest bar */
+    BARS_MOST = 32, /* more shards than that share a bar */
+    EACH_LEAST = 5  /* IDs a shard: fewer say nothing */
+};
+
+#define UNEVEN 0.001 /* odds below which chance is no excuse */
+
+/* ---- ways to a shard ----------------------------------------------------------------------- */
+
+/* The 64 most significant bits of the width. */
+static uint64_t leading(const firn_id *id) {
+    uint32_t below; /* bits of the lower word that are wanted too */
+    uint64_t upper = id->low, lower = 0;
+    if (id->bits > 128) {
+        upper = id->top;
+        lower = id->high;
+    } else if (id->bits > 64) {
+        upper = id->high;
+        lower = id->low;
+    }
+    below = (64 - id->bits % 64) % 64;
+    return below == 0 ? upper : upper << below | lower >> (64 - below);
+}
+
+/* floor(v * shards / 2^64) */
+static uint32_t by_leading(const firn_id *id, uint32_t shards) {
+    uint64_t v = leading(id);
+    return (uint32_t)(((v >> 32) * shards + ((v & UINT32_MAX) * shards >> 32)) >> 32);
+}
+
+static uint32_t by_modulo(const firn_id *id, uint32_t shards) {
+    uint64_t rest = id->top % shards;
+    const uint64_t words[2] = {id->high, id->low};
+    for (int i = 0; i < 2; i++) {
+        rest = (rest << 32 | words[i] >> 32) % shards;
+        rest = (rest << 32 | (words[i] & UINT32_MAX)) % shards;
+    }
+    return (uint32_t)rest;
+}
+
+typedef struct way {
+    const char *name;
+    uint32_t (*shard)(const firn_id *id, uint32_t shards);
+} way;
+
+static const way ways[] = {
+    {"leading bits", by_leading}, {"modulo", by_modulo}, {"hash", shard_by_hash}};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+typedef struct spreading {
+    id_stream stream;  /* of a file */
+    const char *about; /* the scheme, or the name of what is read */
+    uint32_t shards;
+    uint64_t found[WAYS][SHARDS_MOST];
+
+    uint64_t ids;
+    firn_id last, greatest;
+    uint64_t ascents, descents, equal; /* compared with the one before */
+    uint64_t right;                    /* greater than all before: added at an index's right edge */
+    uint64_t run, longest;             /* IDs in ascending order */
+} spreading;
+
+static void add(spreading *it, const firn_id *id) {
+    int order = it->ids > 0 ? firn_id_cmp(id, &it->last) : 1;
+    for (size_t i = 0; i < WAYS; i++) {
+        it->found[i][ways[i].shard(id, it->shards)]++;
+    }
+    if (it->ids > 0) {
+        it->ascents += order > 0;
+        it->descents += order < 0;
+        it->equal += order == 0;
+    }
+    if (it->ids == 0 || firn_id_cmp(id, &it->greatest) > 0) {
+        it->right++;
+        it->greatest = *id;
+    }
+    it->run = order > 0 ? it->run + 1 : 1;
+    it->longest = it->run > it->longest ? it->run : it->longest;
+    it->last = *id;
+    it->ids++;
+}
+
+/* ---- a stream ------------------------------------------------------------------------------ */
+
+static int add_stream(session *s, spreading *it) {
+    static firn_id ids[STREAM_BATCH];
+    id_batch batch = {.ids = ids};
+    progress shown = {0};
+    firn_error error;
+    int code = stream_next(&it->stream, &batch, &error);
+    for (; code == FIRN_OK && batch.count > 0; code = stream_next(&it->stream, &batch, &error)) {
+        for (size_t i = 0; i < batch.count; i++) {
+            if (batch.ids[i].bits != 0) {
+                add(it, &batch.ids[i]);
+            }
+        }
+        progress_show(&shown, (int64_t)it->ids, 0);
+    }
+    progress_end(&shown);
+    stream_close(&it->stream);
+    return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+/* ---- a sample ------------------------------------------------------------------------------ */
+
+/* Time as the sample lives it: it goes on when an ID is due, or when somebody waits. */
+typedef struct sample_clock {
+    firn_time now;
+    int64_t steady_ns;
+} sample_clock;
+
+static void go_on(sample_clock *it, int64_t ns) {
+    int64_t part = it->now.ns + ns % 1000000000;
+    it->steady_ns += ns;
+    it->now.sec += ns / 1000000000 + part / 1000000000;
+    it->now.ns = (int32_t)(part % 1000000000);
+}
+
+static int sample_wall(void *self, firn_time *now) {
+    *now = ((sample_clock *)self)->now;
+    return FIRN_OK;
+}
+
+static int sample_steady(void *self, int64_t *ns) {
+    *ns = ((sample_clock *)self)->steady_ns;
+    return FIRN_OK;
+}
+
+static int sample_pause(void *self, int64_t ns) {
+    go_on(self, ns > 0 ? ns : 1);
+    return FIRN_OK;
+}
+
+/* Numbers that are the same in every run: a counter in steps of the golden ratio, mixed. */
+static uint64_t draw(uint64_t *state) {
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+    return fmix64(*state);
+}
+
+static int sample_fill(void *self, void *out, size_t size) {
+    uint8_t *at = out;
+    while (size > 0) {
+        uint64_t word = draw(self);
+        size_t part = size < sizeof word ? size : sizeof word;
+        memcpy(at, &word, part);
+        at += part;
+        size -= part;
+    }
+    return FIRN_OK;
+}
+
+typedef struct sample {
+    sample_clock clock;
+    uint64_t entropy,
+        arrivals; /* states of their own, so that the arrivals are those of any scheme */
+    firn_store *store;
+    firn_gen *gens[NODES_MOST];
+    uint64_t nodes, count;
+    double rate;
+} sample;
+
+/* The keys of a generator: all but when the sample begins. */
+static int join_keys(session *s, char keys[KEYS_SIZE]) {
+    size_t length = 0;
+    bool full = operand_value(s, "full") != NULL;
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        const char *word = s->operands[i];
+        if (operand_is(word, "time")) {
+            continue;
+        }
+        if (operand_is(word, "unsafe")) {
+            return fail_usage(s, "spread reserves nothing in a store: leave unsafe= out");
+        }
+        if (strpbrk(word, " \t\n") != NULL || length + strlen(word) + 16 > KEYS_SIZE) {
+            return fail_usage(s, "'%.80s' holds a blank, or the keys are too long: shorten them",
+                              word);
+        }
+        length += (size_t)snprintf(keys + length, KEYS_SIZE - length, "%s ", word);
+    }
+    snprintf(keys + length, KEYS_SIZE - length, "%s", full ? "" : "full=wait");
+    return STATUS_DONE;
+}
+
+static int begin_clock(session *s, sample *it) {
+    const char *text = operand_value(s, "time");
+    struct timespec now = {0};
+    firn_error error;
+    it->clock.steady_ns = 1000000000;
+    if (text == NULL) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        it->clock.now = (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
+        return STATUS_DONE;
+    }
+    int code = firn_time_parse(&it->clock.now, text, strlen(text), &error);
+    if (code != FIRN_OK) {
+        set_error(&error, code, "time=%.60s: %s", text, error.text);
+    }
+    return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+/* The generators: as many as nodes, on one clock and one store in memory. */
+static int open_sample(session *s, sample *it, firn_error *error) {
+    char keys[KEYS_SIZE] = "";
+    const firn_clock clock = {1, &it->clock, sample_wall, sample_steady, sample_pause};
+    const firn_entropy entropy = {1, &it->entropy, sample_fill};
+    static firn_clock hands;
+    static firn_entropy dice;
+    hands = clock; /* they outlive the generators */
+    dice = entropy;
+    firn_config config = {.size = sizeof config,
+                          .scheme = s->operands[0],
+                          .keys = keys,
+                          .clock = &hands,
+                          .entropy = &dice};
+    int status = join_keys(s, keys);
+    if (status != STATUS_DONE) {
+        error->code = FIRN_OK; /* said */
+        return FIRN_EUSAGE;
+    }
+    int code = firn_store_open(&it->store, "memory:", NULL, error);
+    config.store = it->store;
+    for (uint64_t i = 0; i < it->nodes && code == FIRN_OK; i++) {
+        code = firn_open_with(&it->gens[i], &config, error);
+    }
+    return argument_code(code, error);
+}
+
+/* IDs are wanted at random instants, by a node at random: a Poisson stream. */
+static int issue(session *s, spreading *to, sample *it, firn_error *error) {
+    progress shown = {0};
+    int code = FIRN_OK;
+    (void)s;
+    for (uint64_t i = 0; i < it->count && code == FIRN_OK; i++) {
+        double chance = ((double)(draw(&it->arrivals) >> 11) + 0.5) * 0x1p-53;
+        double gap_ns = -maths_log(chance) / it->rate * 1e9;
+        go_on(&it->clock, gap_ns < 1e17 ? (int64_t)gap_ns : (int64_t)1e17);
+        firn_gen *gen = it->gens[draw(&it->arrivals) % it->nodes];
+        firn_id id;
+        code = firn_next(gen, &id, error);
+        if (code == FIRN_OK) {
+            add(to, &id);
+        }
+        if (i % 4096 == 0) {
+            progress_show(&shown, (int64_t)i, (int64_t)it->count);
+        }
+    }
+    progress_end(&shown);
+    return code;
+}
+
+static int add_sample(session *s, spreading *to) {
+    static sample it;
+    int64_t count;
+    firn_error error = {0};
+    int status = command_count(s, SAMPLE, &count);
+    status = status == STATUS_DONE ? amount_rate(s, 1000, &it.rate) : status;
+    status = status == STATUS_DONE ? amount_number(s, OPTION_NODES, 1, 1, NODES_MOST, &it.nodes)
+                                   : status;
+    status = status == STATUS_DONE ? begin_clock(s, &it) : status;
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    it.count = (uint64_t)count;
+    it.entropy = 1;
+    it.arrivals = 2;
+    int code = open_sample(s, &it, &error);
+    if (code == FIRN_OK) {
+        code = issue(s, to, &it, &error);
+    }
+    for (uint64_t i = 0; i < it.nodes; i++) {
+        if (it.gens[i] != NULL) {
+            firn_close(it.gens[i], NULL); /* the store is gone with it */
+        }
+    }
+    firn_store_close(it.store);
+    return code == FIRN_OK ? STATUS_DONE : error.code == FIRN_OK ? STATUS_USAGE : fail(s, &error);
+}
+
+/* ---- the report ---------------------------------------------------------------------------- */
+
+/* What the counts of one way say. */
+typedef struct verdict {
+    double value, odds; /* of chi-square */
+    double fullest;     /* IDs of the fullest shard, its fair share being 1 */
+    uint64_t empty;
+    const char *word;
+} verdict;
+
+static verdict judge(const spreading *it, size_t w) {
+    verdict said = {.value = chisquare_value(it->found[w], it->shards)};
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < it->shards; i++) {
+        most = it->found[w][i] > most ? it->found[w][i] : most;
+        said.empty += it->found[w][i] == 0;
+    }
+    said.odds = chisquare_odds(said.value, it->shards - 1);
+    said.fullest = it->ids > 0 ? (double)most * it->shards / (double)it->ids : 0;
+    said.word = said.odds < UNEVEN ? "uneven" : "even";
+    if (it->ids < (uint64_t)EACH_LEAST * it->shards) {
+        said.word = "too few IDs to say";
+    }
+    return said;
+}
+
+/* A line of bars: shards first..last. */
+static void put_bars(session *s, const spreading *it, uint32_t first, uint32_t last,
+                     const uint64_t fullest[WAYS]) {
+    const char *color = s->color ? "\033[32m" : "", *plain = s->color ? "\033[0m" : "";
+    char label[32];
+    snprintf(label, sizeof label, first == last ? "%u" : "%u-%u", first, last);
+    output_print(&s->out, "%11s", label);
+    for (size_t w = 0; w < WAYS; w++) {
+        uint64_t found = 0;
+        for (uint32_t i = first; i <= last; i++) {
+            found += it->found[w][i];
+        }
+        int length = fullest[w] > 0 ? (int)((double)found / (double)fullest[w] * BAR + 0.5) : 0;
+        output_print(&s->out, "  %s%.*s%s%*s", color, length, "##############", plain, BAR - length,
+                     "");
+        double share = it->ids > 0 ? (double)found * 100 / (double)it->ids : 0;
+        output_print(&s->out, share < 99.995 ? "%6.2f" : "%6.1f", share);
+    }
+    output_text(&s->out, "\n");
+}
+
+static void put_table(session *s, const spreading *it) {
+    uint32_t each = (it->shards + BARS_MOST - 1) / BARS_MOST;
+    uint64_t fullest[WAYS] = {0};
+    for (size_t w = 0; w < WAYS; w++) {
+        for (uint32_t first = 0; first < it->shards; first += each) {
+            uint64_t found = 0;
+            for (uint32_t i = first; i < first + each && i < it->shards; i++) {
+                found += it->found[w][i];
+            }
+            fullest[w] = found > fullest[w] ? found : fullest[w];
+        }
+    }
+    output_print(&s->out, "%11s", each > 1 ? "shards" : "shard");
+    for (size_t w = 0; w < WAYS; w++) {
+        output_print(&s->out, "  %-*s     %%", BAR, ways[w].name);
+    }
+    output_text(&s->out, "\n");
+    for (uint32_t first = 0; first < it->shards; first += each) {
+        uint32_t last = first + each - 1 < it->shards ? first + each - 1 : it->shards - 1;
+        put_bars(s, it, first, last, fullest);
+    }
+}
+
+static void put_human(session *s, const spreading *it) {
+    double steps = it->ids > 1 ? (double)it->ids - 1 : 1, all = it->ids > 0 ? (double)it->ids : 1;
+    output_print(&s->out, "%s: %" PRIu64 " IDs over %u shards\n\n", it->about, it->ids, it->shards);
+    put_table(s, it);
+    output_text(&s->out, "\n");
+    for (size_t w = 0; w < WAYS; w++) {
+        verdict said = judge(it, w);
+        output_print(&s->out,
+                     "%-12s  %s: fullest %.2f times its share, %" PRIu64
+                     " empty; chi-square %.6g, p %.3g\n",
+                     ways[w].name, said.word, said.fullest, said.empty, said.value, said.odds);
+    }
+    output_print(&s->out,
+                 "%-12s  ascending %.2f %%, %" PRIu64 " descents, %" PRIu64
+                 " equal; longest run %" PRIu64 "; greater than all before %.2f %%\n",
+                 "arrival", (double)it->ascents * 100 / steps, it->descents, it->equal, it->longest,
+                 (double)it->right * 100 / all);
+    if (it->stream.bad > 0) {
+        output_print(&s->out, "bad %" PRIu64 ", the first: %s\n", it->stream.bad,
+                     it->stream.bad_one.text);
+    }
+}
+
+static json_t *way_object(const spreading *it, size_t w) {
+    verdict said = judge(it, w);
+    json_t *counts = json_array();
+    for (uint32_t i = 0; i < it->shards && counts != NULL; i++) {
+        if (json_array_append_new(counts, json_integer((json_int_t)it->found[w][i])) != 0) {
+            json_decref(counts);
+            counts = NULL;
+        }
+    }
+    return json_pack("{s:s, s:s, s:f, s:i, s:f, s:f, s:I, s:o}", "way", ways[w].name, "verdict",
+                     said.word, "chi_square", said.value, "freedom", (int)it->shards - 1, "p",
+                     said.odds, "fullest", said.fullest, "empty", (json_int_t)said.empty, "counts",
+                     counts);
+}
+
+static void put_json(output *out, const spreading *it) {
+    json_line(out, json_pack("{s:o, s:I, s:i, s:I, s:[o, o, o], s:{s:I, s:I, s:I, s:I, s:I}}", "of",
+                             json_foreign(it->about), "ids", (json_int_t)it->ids, "shards",
+                             (int)it->shards, "bad", (json_int_t)it->stream.bad, "ways",
+                             way_object(it, 0), way_object(it, 1), way_object(it, 2), "order",
+                             "ascents", (json_int_t)it->ascents, "descents",
+                             (json_int_t)it->descents, "equal", (json_int_t)it->equal, "longest",
+                             (json_int_t)it->longest, "greatest", (json_int_t)it->right));
+}
+
+/* ---- the subcommand ------------------------------------------------------------------------ */
+
+/* A scheme goes before a file of its name, which is ./NAME; what looks like a path and not like a
+ * row is one, so that it is the file that is missed. */
+static bool is_file(const char *word) {
+    if (firn_scheme_find(word) != NULL) {
+        return false;
+    }
+    bool path = strpbrk(word, "./") != NULL && strchr(word, ':') == NULL;
+    return path || strcmp(word, "-") == 0 || access(word, F_OK) == 0;
+}
+
+static int refuse(session *s, const char *what, const int *options) {
+    for (; *options != OPTION_END; options++) {
+        if (s->option[*options] != NULL) {
+            return fail_usage(s, "--%s is for %s: leave it out", option_names[*options].name, what);
+        }
+    }
+    return STATUS_DONE;
+}
+
+static int spread_file(session *s, spreading *it) {
+    static const int of_schemes[] = {OPTION_COUNT, OPTION_RATE, OPTION_NODES, OPTION_END};
+    int status = refuse(s, "a SCHEME, which makes its IDs itself", of_schemes);
+    if (status == STATUS_DONE && s->operand_count > 1) {
+        status = fail_usage(s, "'%.60s' is one word too many: a stream takes options only",
+                            s->operands[1]);
+    }
+    status = status == STATUS_DONE ? stream_open(s, &it->stream, s->operands, 1) : status;
+    it->about = strcmp(s->operands[0], "-") == 0 ? "standard input" : s->operands[0];
+    return status == STATUS_DONE ? add_stream(s, it) : status;
+}
+
+static int spread_scheme(session *s, spreading *it) {
+    static const int of_streams[] = {OPTION_SCHEME, OPTION_EPOCH,      OPTION_BITS, OPTION_DIGITS,
+                                     OPTION_FROM,   OPTION_KEEP_GOING, OPTION_END};
+    firn_scheme scheme;
+    int status = refuse(s, "a stream; a SCHEME takes epoch=, bits= and digits=", of_streams);
+    status = status == STATUS_DONE ? operand_scheme(s, &scheme) : status;
+    it->about = s->operands[0];
+    return status == STATUS_DONE ? add_sample(s, it) : status;
+}
+
+int run_spread(session *s) {
+    static spreading it; /* static for its size */
+    uint64_t shards;
+    int status = operands_split(s, 1, 1, 1, "a SCHEME, a FILE or -");
+    if (status == STATUS_DONE) {
+        status = amount_number(s, OPTION_SHARDS, 16, 2, SHARDS_MOST, &shards);
+    }
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    it.shards = (uint32_t)shards;
+    status = is_file(s->operands[0]) ? spread_file(s, &it) : spread_scheme(s, &it);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    if (s->option[OPTION_JSON] != NULL) {
+        put_json(&s->out, &it);
+    } else {
+        put_human(s, &it);
+    }
+    return it.stream.bad > 0 ? STATUS_NO : STATUS_DONE;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams of IDs: see stream.h. The two forms that nearly all of them have, decimals of 64 bits and
+ * UUIDs, are read eight characters at a time; whatever looks odd there goes to the strict reader of
+ * the library, which also says what is wrong. */
+#include "stream.h"
+
+#include "shared/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- eight characters at a time ------------------------------------------------------------ */
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Four characters of text, the first one lowest. Spelt out, because so compilers make one load of
+ * it. */
+static inline uint64_t load_four(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24;
+}
+
+static inline uint64_t load_eight(const char *text) {
+    return load_four(text) | load_four(text + 4) << 32;
+}
+
+/* The top bit of each byte that is at least `least`; no byte may have its top bit set. */
+static inline uint64_t at_least(uint64_t text, uint64_t least) {
+    return (text + EACH_BYTE(0x80 - least)) & EACH_BYTE(0x80);
+}
+
+/* The top bit of each byte that is no decimal digit. */
+static inline uint64_t not_decimal(uint64_t text) {
+    uint64_t low = text & EACH_BYTE(0x7f);
+    uint64_t digit = at_least(low, '0') & ~at_least(low, '9' + 1) & ~text;
+    return ~digit & EACH_BYTE(0x80);
+}
+
+/* The value of eight decimal digits; a zero byte counts as 0. */
+static inline uint64_t eight_decimals(uint64_t text) {
+    uint64_t digits = text & EACH_BYTE(0x0f);
+    uint64_t pairs = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t fours = (pairs * 100 + (pairs >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    return (fours * 10000 + (fours >> 32)) & UINT32_MAX;
+}
+
+/* The length of a line's end, which is there or is not: 1, 2 or 0. */
+static inline size_t line_end(const char *text) {
+    return text[0] == '\n' ? 1 : text[0] == '\r' && text[1] == '\n' ? 2 : 0;
+}
+
+/* At most 19 decimal digits and the end of the line behind them; the length of all, or 0: look
+ * closer. */
+static inline size_t read_decimal(uint64_t *value, const char *text) {
+    static const uint32_t power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    uint64_t sum = 0;
+    for (size_t length = 0; length <= 16; length += 8) {
+        uint64_t word = load_eight(text + length);
+        uint64_t odd = not_decimal(word);
+        if (odd == 0) {
+            sum = sum * 100000000 + eight_decimals(word);
+            continue;
+        }
+        size_t more = (size_t)__builtin_ctzll(odd) / 8;
+        if (more > 0) { /* the digits move to the end, zero bytes before them */
+            sum = sum * power[more] + eight_decimals(word << (64 - 8 * more));
+        }
+        length += more;
+        *value = sum;
+        size_t end = line_end(text + length);
+        bool number = length > 0 && length < 20 && text[0] != '0';
+        return number && end > 0 ? length + end : 0;
+    }
+    return 0;
+}
+
+/* The value of eight hex digits in either case; *odd gets bits where there is something else. */
+static inline uint64_t eight_hex(uint64_t text, uint64_t *odd) {
+    uint64_t low = text & EACH_BYTE(0x7f), small = low | EACH_BYTE(0x20);
+    uint64_t decimal = at_least(low, '0') & ~at_least(low, '9' + 1);
+    uint64_t letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
+    *odd |= (~(decimal | letter) | text) & EACH_BYTE(0x80);
+    uint64_t digits = (text & EACH_BYTE(0x0f)) + 9 * (text >> 6 & EACH_BYTE(1));
+    uint64_t pairs = (digits << 4 | digits >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t fours = (pairs << 8 | pairs >> 16) & UINT64_C(0x0000ffff0000ffff);
+    return (fours << 16 | fours >> 32) & UINT32_MAX;
+}
+
+/* 36 characters and the end of the line behind them; the length of all, or 0: look closer. */
+static inline size_t read_uuid(firn_id *id, const char *text) {
+    uint64_t odd = 0;
+    uint64_t a = eight_hex(load_eight(text), &odd);
+    uint64_t b = eight_hex(load_four(text + 9) | load_four(text + 14) << 32, &odd);
+    uint64_t c = eight_hex(load_four(text + 19) | load_four(text + 24) << 32, &odd);
+    uint64_t d = eight_hex(load_eight(text + 28), &odd);
+    id->high = a << 32 | b;
+    id->low = c << 32 | d;
+    id->top = 0;
+    id->bits = 128;
+    odd |= (uint64_t)(text[8] ^ '-') | (uint64_t)(text[13] ^ '-') | (uint64_t)(text[18] ^ '-') |
+           (uint64_t)(text[23] ^ '-');
+    size_t end = line_end(text + 36);
+    return odd == 0 && end > 0 ? 36 + end : 0;
+}
+
+/* ---- form and width ------------------------------------------------------------------------ */
+
+/* The width of IDs whose form alone is known, from the first of them. */
+static bool find_width(id_stream *in, const char *text, size_t length) {
+    static const uint32_t usual[] = {64, 96, 128, 160};
+    firn_id id;
+    for (uint32_t i = 0; i < 4 + 160; i++) { /* the usual ones first, then all */
+        uint32_t bits = i < 4 ? usual[i] : i - 3;
+        size_t width = firn_form_width(in->form, bits);
+        bool padded = in->form != FIRN_FORM_DEC && in->form != FIRN_FORM_UNSIGNED &&
+                      in->form != FIRN_FORM_FLAKE && in->form != FIRN_FORM_TYPEID;
+        if (width != 0 && (!padded || width == length) &&
+            firn_parse(&id, in->form, bits, text, length, NULL) == FIRN_OK) {
+            in->bits = bits;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which bits a named scheme holds constant: those that are the same with all fields at their least
+ * and at their most. */
+static int learn_constants(id_stream *in, firn_error *error) {
+    const firn_scheme *scheme = &in->reader.scheme;
+    firn_fields least = {0}, most = {0};
+    firn_id low, high;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role != FIRN_ROLE_CONST && firn_scheme_first(scheme, i) == i) {
+            least.given |= UINT32_C(1) << i;
+            most.given |= UINT32_C(1) << i;
+            most.value[i] = firn_scheme_max(scheme, i);
+        }
+    }
+    int code = firn_pack(&low, scheme, &least, error);
+    code = code == FIRN_OK ? firn_pack(&high, scheme, &most, error) : code;
+    if (code == FIRN_OK) {
+        in->fixed[0] = ~(low.low ^ high.low);
+        in->fixed[1] = ~(low.high ^ high.high);
+        in->must[0] = low.low;
+        in->must[1] = low.high;
+    }
+    return code;
+}
+
+/* Digits only, as many as a hex form has: the lines behind tell, as far as they are read. */
+static bool is_hex(id_stream *in, const char *text, size_t length) {
+    const char *at = in->buffer + in->start, *end = in->buffer + in->end, *newline;
+    in->reader.habit = HABIT_NONE;
+    while (reader_wonders(&in->reader, text, length) && at < end &&
+           (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        size_t size = (size_t)(newline - at);
+        reader_notice(&in->reader, at, size - (size > 0 && at[size - 1] == '\r'));
+        at = newline + 1;
+    }
+    return in->reader.habit == HABIT_HEX;
+}
+
+/* Digits only are decimals, or hex where the lines behind are; else what show would take it for. */
+static int learn(id_stream *in, const char *text, size_t length, firn_error *error) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    size_t digits = strspn(text, "0123456789");
+    id_counts counts;
+    bool prefixed = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    in->lead = 0;
+    in->form = in->reader.form;
+    if (!in->reader.named) {
+        bool hex = prefixed && (in->form < 0 || in->form == FIRN_FORM_HEX);
+        if (is_hex(in, text, length)) {
+            in->form = FIRN_FORM_HEX;
+        } else if (in->form < 0 && length > 0 && (digits == length || text[0] == '-')) {
+            in->form = FIRN_FORM_DEC;
+        }
+        in->form = hex ? FIRN_FORM_HEX : in->form;
+        in->lead = hex ? 2 : 0;
+        if (in->form >= 0 && find_width(in, text + in->lead, length - in->lead)) {
+            in->known = true;
+            return FIRN_OK;
+        }
+    }
+    int code = reader_look(&in->reader, readings, &counts, text, length, error);
+    if (code == FIRN_OK) {
+        in->form = readings[0].form;
+        in->bits = readings[0].id.bits;
+        in->lead = in->form == FIRN_FORM_HEX && prefixed ? 2 : 0;
+        code = in->reader.named ? learn_constants(in, error) : FIRN_OK;
+        in->known = code == FIRN_OK;
+    }
+    return code;
+}
+
+static int read_id(id_stream *in, firn_id *id, const char *text, size_t length, firn_error *error) {
+    firn_fields fields;
+    firn_error why;
+    bool lead =
+        in->lead == 0 || (length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'));
+    size_t skip = lead ? in->lead : 0;
+    int code = firn_parse(id, in->form, in->bits, text + skip, length - skip, &why);
+    if (!lead) {
+        code = set_error(&why, FIRN_ETEXT, "it does not begin with 0x");
+    }
+    if (code == FIRN_OK && in->reader.named) {
+        code = firn_unpack(&fields, &in->reader.scheme, id, &why);
+    }
+    if (code == FIRN_OK) {
+        return FIRN_OK;
+    }
+    return set_error(error, code, "'%.40s'%s: %s%s", text, length > 40 ? "..." : "", why.text,
+                     in->reader.form < 0 && !in->reader.named
+                         ? " (as the first line, or name the form with --from)"
+                         : "");
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static const char *name_of(const id_stream *in, size_t file) {
+    return strcmp(in->names[file], "-") == 0 ? "standard input" : in->names[file];
+}
+
+char *stream_place(char text[128], const id_stream *in, size_t file, uint64_t line) {
+    if (in->count > 1) {
+        snprintf(text, 128, "%.80s: line %" PRIu64, name_of(in, file), line);
+    } else {
+        snprintf(text, 128, "line %" PRIu64, line);
+    }
+    return text;
+}
+
+char *stream_text(char text[FIRN_TEXT_SIZE + 2], const id_stream *in, const firn_id *id) {
+    memcpy(text, "0x", in->lead);
+    firn_format(text + in->lead, id, in->form);
+    return text;
+}
+
+static int no_read(const id_stream *in, firn_error *error) {
+    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: name a file that can be read",
+                     name_of(in, in->index), strerror(errno));
+}
+
+/* False: there is none left. */
+static bool next_file(id_stream *in, int *code, firn_error *error) {
+    if (in->file > STDERR_FILENO) {
+        close(in->file);
+    }
+    in->index += in->file >= 0;
+    in->file = -1;
+    *code = FIRN_OK;
+    if (in->index == in->count) {
+        return false;
+    }
+    bool standard = strcmp(in->names[in->index], "-") == 0;
+    in->file = standard ? STDIN_FILENO : open(in->names[in->index], O_RDONLY | O_CLOEXEC);
+    in->start = in->end = 0;
+    in->line = 0;
+    in->ended = false;
+    if (in->file < 0) {
+        *code = no_read(in, error);
+    } else {
+        posix_fadvise(in->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
+    return true;
+}
+
+/* Reads on behind what is left, which is less than the buffer. FIRN_EIO. */
+static int refill(id_stream *in, firn_error *error) {
+    memmove(in->buffer, in->buffer + in->start, in->end - in->start);
+    in->end -= in->start;
+    in->start = 0;
+    for (;;) {
+        ssize_t got = read(in->file, in->buffer + in->end, STREAM_SIZE - in->end);
+        if (got >= 0) {
+            in->ended = got == 0;
+            in->end += (size_t)got;
+            /* what is read eight characters at a time ends here */
+            memset(in->buffer + in->end, 0, STREAM_SLACK);
+            return FIRN_OK;
+        }
+        if (errno != EINTR) {
+            return no_read(in, error);
+        }
+    }
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+enum line { LINE_NONE, LINE_FINE, LINE_LONG };
+
+/* The next line without its end; LINE_NONE: the file is at its end, or `code` says more. */
+static enum line next_line(id_stream *in, char **text, size_t *length, int *code,
+                           firn_error *error) {
+    bool too_long = false;
+    *code = FIRN_OK;
+    for (;;) {
+        char *start = in->buffer + in->start;
+        size_t size = in->end - in->start;
+        char *newline = memchr(start, '\n', size);
+        if (newline == NULL && size >= LINE_SIZE) {
+            too_long = true;
+            in->start = in->end;
+            size = 0;
+        }
+        if (newline == NULL && !in->ended) {
+            *code = refill(in, error);
+            if (*code != FIRN_OK) {
+                return LINE_NONE;
+            }
+            continue;
+        }
+        if (newline == NULL && size == 0 && !too_long) {
+            return LINE_NONE;
+        }
+        size = newline != NULL ? (size_t)(newline - start) : size;
+        in->start += size + (newline != NULL);
+        if (too_long || size >= LINE_SIZE) {
+            return LINE_LONG;
+        }
+        size -= size > 0 && start[size - 1] == '\r';
+        *text = start;
+        *length = size;
+        return LINE_FINE;
+    }
+}
+
+/* What a line is that is not read in passing; a bad one gets 0 bits. */
+static int close_look(id_stream *in, firn_id *id, bool *none, firn_error *error) {
+    char *text, place[128];
+    size_t length;
+    int code;
+    enum line kind = next_line(in, &text, &length, &code, error);
+    *none = kind == LINE_NONE;
+    if (kind == LINE_NONE) {
+        return code;
+    }
+    in->line++;
+    if (kind == LINE_LONG) {
+        code = set_error(error, FIRN_ETEXT, "longer than %d bytes: cut it", LINE_SIZE - 1);
+    } else if (memchr(text, '\0', length) != NULL) {
+        code = set_error(error, FIRN_ETEXT, "it holds a zero byte: send text");
+    } else {
+        char after = text[length];
+        text[length] = '\0'; /* its end, or the slack behind the last line */
+        if (length == 0) {
+            code = set_error(error, FIRN_ETEXT, "it is empty: leave it out");
+        } else if (!in->known) {
+            code = learn(in, text, length, error);
+        }
+        if (code == FIRN_OK) {
+            code = read_id(in, id, text, length, error);
+        }
+        text[length] = after;
+    }
+    if (code == FIRN_OK) {
+        return FIRN_OK;
+    }
+    set_error(error, code, "%s: %s", stream_place(place, in, in->index, in->line), error->text);
+    if (!in->keep_going) {
+        return code;
+    }
+    if (in->bad++ == 0) {
+        in->bad_one = *error;
+    }
+    memset(id, 0, sizeof *id);
+    return FIRN_OK;
+}
+
+/* Has the ID what its scheme holds constant? */
+static inline bool is_of_scheme(const id_stream *in, const firn_id *id) {
+    return (((id->low ^ in->must[0]) & in->fixed[0]) | ((id->high ^ in->must[1]) & in->fixed[1])) ==
+           0;
+}
+
+/* Lines that need no second look; stops before the first that does. */
+static size_t read_decimals(id_stream *in, firn_id *ids, size_t room) {
+    size_t count = 0, start = in->start;
+    for (; count < room && start < in->end; count++) {
+        uint64_t value = 0;
+        size_t length = read_decimal(&value, in->buffer + start);
+        ids[count] = (firn_id){value, 0, 0, 64};
+        if (length == 0 || !is_of_scheme(in, &ids[count])) {
+            break;
+        }
+        start += length;
+    }
+    in->start = start;
+    return count;
+}
+
+static size_t read_uuids(id_stream *in, firn_id *ids, size_t room) {
+    size_t count = 0, start = in->start;
+    for (; count < room && in->end - start >= 37; count++) {
+        size_t length = read_uuid(&ids[count], in->buffer + start);
+        if (length == 0 || !is_of_scheme(in, &ids[count])) {
+            break;
+        }
+        start += length;
+    }
+    in->start = start;
+    return count;
+}
+
+static size_t read_easy(id_stream *in, firn_id *ids, size_t room) {
+    size_t count = 0;
+    if (in->known && in->form == FIRN_FORM_UUID) {
+        count = read_uuids(in, ids, room);
+    } else if (in->known && in->bits == 64 &&
+               (in->form == FIRN_FORM_DEC || in->form == FIRN_FORM_UNSIGNED)) {
+        count = read_decimals(in, ids, room);
+    }
+    in->line += count;
+    return count;
+}
+
+int stream_next(id_stream *in, id_batch *batch, firn_error *error) {
+    int code = FIRN_OK;
+    batch->count = 0;
+    while (batch->count == 0) {
+        bool none = in->file < 0;
+        batch->file = in->index;
+        batch->line = in->line + 1;
+        while (!none && code == FIRN_OK && batch->count < STREAM_BATCH) {
+            batch->count += read_easy(in, batch->ids + batch->count, STREAM_BATCH - batch->count);
+            if (batch->count < STREAM_BATCH) {
+                code = close_look(in, &batch->ids[batch->count], &none, error);
+                batch->count += !none && code == FIRN_OK;
+            }
+        }
+        if (code != FIRN_OK || (batch->count == 0 && !next_file(in, &code, error)) ||
+            code != FIRN_OK) {
+            return code;
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- from beginning to end ----------------------------------------------------------------- */
+
+int stream_open(session *s, id_stream *in, char **names, size_t count) {
+    static char standard[] = "-", *only[] = {standard, NULL};
+    int status = reader_open(s, &in->reader);
+    in->names = count > 0 ? names : only;
+    in->count = count > 0 ? count : 1;
+    in->index = 0;
+    in->file = -1;
+    in->known = false;
+    in->begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    in->keep_going = s->option[OPTION_KEEP_GOING] != NULL;
+    for (size_t i = 0, found = 0; i < count; i++) {
+        found += strcmp(names[i], "-") == 0;
+        if (found > 1) {
+            return fail_usage(s, "standard input is named twice: write - once");
+        }
+    }
+    return status;
+}
+
+bool stream_again_possible(id_stream *in) {
+    for (size_t i = 0; i < in->count; i++) {
+        struct stat about;
+        bool standard = strcmp(in->names[i], "-") == 0;
+        if ((standard ? fstat(STDIN_FILENO, &about) : stat(in->names[i], &about)) != 0 ||
+            !S_ISREG(about.st_mode)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int stream_again(id_stream *in, firn_error *error) {
+    stream_close(in);
+    for (in->index = 0; in->index < in->count; in->index++) {
+        if (strcmp(in->names[in->index], "-") == 0 &&
+            lseek(STDIN_FILENO, in->begin, SEEK_SET) < 0) {
+            return no_read(in, error);
+        }
+    }
+    in->index = 0;
+    in->known = false;
+    in->bad = 0;
+    return FIRN_OK;
+}
+
+void stream_close(id_stream *in) {
+    if (in->file > STDERR_FILENO) {
+        close(in->file);
+    }
+    in->file = -1;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Long streams of IDs, one a line, all of one form: files or standard input read in batches at
+ * tens of millions of IDs a second. Judges lines, not what the IDs are for. */
+#ifndef FIRN_STREAM_H
+#define FIRN_STREAM_H
+
+#include "ids/ids.h"
+
+#include <sys/types.h>
+
+enum { STREAM_BATCH = 1024, STREAM_SIZE = 1 << 18, STREAM_SLACK = 64 };
+
+typedef struct id_stream {
+    id_reader reader;
+    bool known; /* the first line told form and width: */
+    int form;
+    uint32_t bits;
+    size_t lead;                /* 2: each line begins with 0x */
+    uint64_t fixed[2], must[2]; /* of a named scheme: bits that are constant, and what they are;
+                                 * the lower word first */
+
+    char **names; /* of files; - is standard input */
+    size_t count, index;
+    int file;           /* of names[index]; -1: not open */
+    off_t begin;        /* where standard input stood at first */
+    uint64_t line;      /* how many lines of this file were read */
+    uint64_t bad;       /* lines without an ID, of all files */
+    firn_error bad_one; /* what was wrong with the first of them */
+    bool keep_going;
+
+    size_t start, end;
+    bool ended;
+    char buffer[STREAM_SIZE + STREAM_SLACK];
+} id_stream;
+
+/* One batch: lines that follow each other in one file. */
+typedef struct id_batch {
+    size_t file;   /* index of its name */
+    uint64_t line; /* number of its first line, from 1 */
+    size_t count;  /* 0: the stream is at its end */
+    firn_id *ids;  /* STREAM_BATCH; a line that is no ID has 0 bits (only with --keep-going) */
+} id_batch;
+
+/* By --scheme, --epoch, --bits, --from, --keep-going; standard input when there is no name. An
+ * exit status. */
+int stream_open(session *s, id_stream *in, char **names, size_t count);
+/* Fills batch->ids. A FIRN_E code; the error names file and line. */
+int stream_next(id_stream *in, id_batch *batch, firn_error *error);
+/* Can all of it be read a second time? */
+bool stream_again_possible(id_stream *in);
+/* Back to the beginning, as if nothing had been read. FIRN_EIO. */
+int stream_again(id_stream *in, firn_error *error);
+void stream_close(id_stream *in);
+/* `FILE: line 7`, or `line 7` where there is one file only; returns `text`. */
+char *stream_place(char text[128], const id_stream *in, size_t file, uint64_t line);
+/* The ID in the form of the stream; returns `text`. */
+char *stream_text(char text[FIRN_TEXT_SIZE + 2], const id_stream *in, const firn_id *id);
+
+#endif

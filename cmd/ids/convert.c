@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn convert`: the same ID in another text form, or the same content as another scheme.
+ * Pure. */
+#include "ids.h"
+#include "shared/lines.h"
+
+#include <string.h>
+
+typedef struct conversion {
+    id_reader reader;
+    int form; /* -1: into `scheme` */
+    firn_scheme scheme;
+} conversion;
+
+static int put_form(session *s, const firn_id *id, int form, firn_error *error) {
+    char *room = output_room(&s->out);
+    if (firn_form_width(form, id->bits) == 0) {
+        return set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another",
+                         id->bits, firn_form_name(form));
+    }
+    firn_format(room, id, form);
+    if (room[0] == '\0') {
+        return set_error(error, FIRN_EMISMATCH,
+                         "this ID has no form %s: its time or its digits are out of bounds",
+                         firn_form_name(form));
+    }
+    s->out.length += strlen(room);
+    output_bytes(&s->out, "\n", 1);
+    return FIRN_OK;
+}
+
+static int convert_line(session *s, void *context, const char *text, size_t length,
+                        firn_error *error) {
+    conversion *work = context;
+    firn_reading readings[FIRN_READINGS_MAX];
+    id_counts counts;
+    firn_error why;
+    firn_id out;
+    reader_look_ahead(&work->reader, text, length);
+    int code = reader_look(&work->reader, readings, &counts, text, length, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    out = readings[0].id;
+    code = work->form >= 0
+               ? readings_certain(readings, counts, "name --scheme or --from", &why)
+               : readings_convert(&out, &work->scheme, readings, counts, "name its --scheme", &why);
+    if (code != FIRN_OK) {
+        return set_error(error, code, "'%.50s'%s: %s", text, length > 50 ? "..." : "", why.text);
+    }
+    return put_form(s, &out, work->form >= 0 ? work->form : work->scheme.form, error);
+}
+
+int run_convert(session *s) {
+    static conversion work;
+    const char *to = s->option[OPTION_TO];
+    firn_error error;
+    int status = reader_open(s, &work.reader);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    if (to == NULL) {
+        return fail_usage(s, "convert needs --to FORM or --to SCHEME: see firn convert --help");
+    }
+    work.form = firn_form_find(to);
+    if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, NULL, &error) != FIRN_OK) {
+        return fail_usage(s,
+                          "'%.60s' is no form and no scheme: dec hex uuid urn braced base32"
+                          " base32hex base36 base58 base62 bin, or see firn schemes",
+                          to);
+    }
+    return lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, convert_line,
+                    &work);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn new`: issues IDs in batches, each written only when the library has granted all of it,
+ * so what is printed is durable. Generates nothing itself; what the keys mean is the library's
+ * affair. */
+#include "ids.h"
+#include "order.h"
+#include "shared/interrupt.h"
+#include "shared/json.h"
+#include "shared/operands.h"
+#include "shared/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A reservation costs a commit, so those are large; else a batch stays in the nearest cache. */
+enum { BATCH_RESERVED = 1 << 16, BATCH_FREE = 1 << 11, KEYS_SIZE = 1024 };
+
+/* Everything one run of `new` needs. */
+typedef struct issue {
+    firn_scheme scheme;
+    id_writer writer;
+    firn_gen *gen;
+    bool dated;
+    firn_time time;
+    int64_t count;
+} issue;
+
+/* One-shot: what is needed is reserved and no window held, and a full tick is waited for. Of the
+ * keys, prefix= is ours where it is no field. */
+static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
+    bool field = firn_scheme_field(&work->scheme, "prefix") >= 0;
+    const char *const ours[] = {"time", "tick", field ? NULL : "prefix", NULL};
+    int status = operands_join(s, ours, 32, keys, KEYS_SIZE);
+    size_t length = strlen(keys);
+    if (operand_value(s, "mode") == NULL) {
+        length += (size_t)snprintf(keys + length, KEYS_SIZE - length, " mode=online");
+    }
+    if (operand_value(s, "full") == NULL) {
+        snprintf(keys + length, KEYS_SIZE - length, " full=wait");
+    }
+    return status;
+}
+
+/* time= or tick=: the instant to back-date to. */
+static int read_date(session *s, issue *work) {
+    const char *time = operand_value(s, "time"), *tick = operand_value(s, "tick");
+    firn_fields fields = {0};
+    firn_error error;
+    if (time == NULL && tick == NULL) {
+        return STATUS_DONE;
+    }
+    if (time != NULL && tick != NULL) {
+        return fail_usage(s, "time= and tick= say the same: give one");
+    }
+    int index = scheme_time_index(&work->scheme);
+    if (index < 0) {
+        return fail_usage(s, "%s has no time: leave %s= out", work->scheme.name,
+                          time != NULL ? "time" : "tick");
+    }
+    int code = FIRN_OK;
+    if (time != NULL) {
+        /* parsed here to keep what the tick would cut off, set below for the bounds of the
+         * layout */
+        code = firn_time_parse(&work->time, time, strlen(time), &error);
+    }
+    if (code == FIRN_OK) {
+        code = firn_fields_set(&fields, &work->scheme, time != NULL ? "time" : "tick",
+                               time != NULL ? time : tick, &error);
+    }
+    if (code == FIRN_ETEXT && time != NULL) {
+        set_error(&error, code, "time=%.60s: %s", time, error.text);
+    }
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (time == NULL) {
+        firn_scheme_time(&work->scheme, fields.value[index].low, &work->time);
+    }
+    work->dated = true;
+    return STATUS_DONE;
+}
+
+static void write_batch(session *s, const issue *work, const firn_id *ids, size_t n) {
+    for (size_t i = 0; i < n && !output_dead(&s->out); i++) {
+        if (s->option[OPTION_JSON] == NULL) {
+            writer_put(&work->writer, &s->out, &ids[i]);
+            continue;
+        }
+        char text[OUTPUT_ROOM];
+        firn_reading reading = {&work->scheme, work->writer.form, ids[i]};
+        text[writer_format(&work->writer, text, &ids[i])] = '\0';
+        json_put_id(&s->out, text, &reading, 1);
+    }
+}
+
+/* uuid3 and uuid5: one ID, which follows from namespace and name. */
+static int write_digest(session *s, const issue *work) {
+    const char *space = operand_value(s, "namespace"), *name = operand_value(s, "name");
+    firn_error error;
+    firn_id id;
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        const char *word = s->operands[i];
+        if (!operand_is(word, "namespace") && !operand_is(word, "name") &&
+            !operand_is(word, "unsafe")) {
+            return fail_usage(s, "%s takes namespace= and name= only, not '%.60s'",
+                              work->scheme.name, word);
+        }
+    }
+    if (space == NULL || name == NULL) {
+        return fail_usage(s, "%s needs %s=: give namespace=dns|url|oid|x500|UUID and name=TEXT",
+                          work->scheme.name, space == NULL ? "namespace" : "name");
+    }
+    if (work->count > 1) {
+        return fail_usage(s, "%s makes one ID of a name: leave -n out", work->scheme.name);
+    }
+    int code = firn_digest(&id, &work->scheme, space, name, strlen(name), &error);
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    write_batch(s, work, &id, (size_t)work->count);
+    return STATUS_DONE;
+}
+
+/* Exactly n, or an error and none. */
+static int next_batch(const issue *work, firn_id *ids, size_t n, firn_error *error) {
+    return work->dated ? firn_at(work->gen, &work->time, ids, n, error)
+                       : firn_next_n(work->gen, ids, n, error);
+}
+
+static int write_all(session *s, const issue *work, firn_id *ids, size_t batch) {
+    progress shown = {0};
+    int64_t done = 0;
+    int status = STATUS_DONE;
+    while (done < work->count && !output_dead(&s->out)) {
+        firn_error error;
+        int64_t left = work->count - done;
+        size_t n = left < (int64_t)batch ? (size_t)left : batch;
+        int code = next_batch(work, ids, n, &error);
+        if (interrupt_signal() != 0) {
+            status = STATUS_SIGNAL + interrupt_signal();
+        }
+        if (code == FIRN_EEXHAUSTED && n > 1 && status == STATUS_DONE) {
+            batch = n / 2; /* more than the lead or a tick holds at once: nothing was issued */
+            continue;
+        }
+        if (code != FIRN_OK) {
+            progress_end(&shown);
+            return status != STATUS_DONE ? status : fail(s, &error);
+        }
+        write_batch(s, work, ids, n);
+        done += (int64_t)n;
+        if (status != STATUS_DONE) {
+            break;
+        }
+        progress_show(&shown, done, work->count);
+    }
+    progress_end(&shown);
+    return status;
+}
+
+static int generate(session *s, issue *work) {
+    char keys[KEYS_SIZE];
+    firn_error error;
+    firn_status about = {.size = sizeof about};
+    firn_store_options options = operand_store_options(s);
+    firn_config config = {.size = sizeof config, .scheme = s->operands[0], .keys = keys};
+    int status = join_keys(s, work, keys);
+    if (status != STATUS_DONE || work->count == 0) {
+        return status;
+    }
+    config.store_url = operand_store_url(s);
+    config.store_options = &options;
+    config.notice = tell_note;
+    config.notice_self = s;
+    interrupt_catch();
+    int code = firn_open_with(&work->gen, &config, &error);
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    firn_gen_status(work->gen, &about);
+    size_t batch = about.reserved ? BATCH_RESERVED : BATCH_FREE;
+    if ((int64_t)batch > work->count) {
+        batch = (size_t)work->count;
+    }
+    firn_id *ids = malloc(batch * sizeof *ids);
+    if (ids == NULL) {
+        set_error(&error, FIRN_EMEMORY, "out of memory: give the process more");
+        status = fail(s, &error);
+    } else {
+        status = write_all(s, work, ids, batch);
+    }
+    free(ids);
+    code = firn_close(work->gen, &error);
+    return code == FIRN_OK ? status : worse(status, fail(s, &error));
+}
+
+int run_new(session *s) {
+    issue work = {0};
+    int status = operands_split(s, 1, 1, 1, "a SCHEME");
+    if (status == STATUS_DONE) {
+        status = operand_scheme(s, &work.scheme);
+    }
+    if (status == STATUS_DONE) {
+        status = command_count(s, 1, &work.count);
+    }
+    if (status == STATUS_DONE && work.scheme.keyed && s->option[OPTION_AS] != NULL) {
+        return fail_usage(s, "%s is decimal: leave --as out", work.scheme.name);
+    }
+    if (status == STATUS_DONE && work.scheme.keyed) {
+        return order_issue(s, &work.scheme, work.count);
+    }
+    if (status == STATUS_DONE) {
+        status = writer_open(s, &work.scheme, &work.writer);
+    }
+    if (status == STATUS_DONE) {
+        status = read_date(s, &work);
+    }
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    for (uint32_t i = 0; i < work.scheme.slice_count; i++) {
+        if (work.scheme.slices[i].role == FIRN_ROLE_DIGEST) {
+            return write_digest(s, &work);
+        }
+    }
+    return generate(s, &work);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Order numbers: see order.h. The key never comes from an argument, which everybody on the machine
+ * could read, and is wiped as soon as the library has it. */
+#include "order.h"
+
+#include "shared/interrupt.h"
+#include "shared/json.h"
+#include "shared/operands.h"
+#include "store/blocks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 1 << 12, KEY_DIGITS = 32, FILE_MOST = 64, KEYS_SIZE = 256 };
+
+static const char *const shape_names[] = {"digits", "key_id", "check", "tweak", NULL};
+
+/* ---- the key --------------------------------------------------------------------------------- */
+
+/* Exactly 32 hex digits. */
+static bool parse_key(uint8_t key[16], const char *text, size_t length) {
+    firn_id id;
+    uint8_t bytes[20];
+    bool is =
+        length == KEY_DIGITS && firn_parse(&id, FIRN_FORM_HEX, 128, text, length, NULL) == FIRN_OK;
+    if (is) {
+        firn_id_bytes(bytes, &id);
+        memcpy(key, bytes, 16);
+        explicit_bzero(bytes, sizeof bytes);
+        explicit_bzero(&id, sizeof id);
+    }
+    return is;
+}
+
+/* May nobody but its owner read the file? A pipe has no other readers. */
+static int check_file(session *s, int file, const char *name) {
+    struct stat about;
+    if (fstat(file, &about) != 0 || S_ISDIR(about.st_mode)) {
+        return fail_usage(s, "--key-file %.80s is no file: give one that holds 32 hex digits",
+                          name);
+    }
+    if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0) {
+        return fail_usage(s,
+                          "the key in %.80s is open to others: chmod 600 it, and take another "
+                          "key if somebody may have read it",
+                          name);
+    }
+    return STATUS_DONE;
+}
+
+static int read_file(session *s, uint8_t key[16], const char *name) {
+    char text[FILE_MOST];
+    size_t length = 0;
+    ssize_t got = 1;
+    firn_error error;
+    int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0 && parse_key(key, name, strlen(name))) {
+        return fail_usage(s, "--key-file names a file: a key among the arguments can be read by "
+                             "everybody, so take another key");
+    }
+    if (file < 0) {
+        set_error(&error, FIRN_EIO, "the key file %.80s cannot be opened: %s", name,
+                  strerror(errno));
+        return fail(s, &error);
+    }
+    int status = check_file(s, file, name);
+    while (status == STATUS_DONE && got > 0 && length < sizeof text) {
+        got = read(file, text + length, sizeof text - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    close(file);
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r')) {
+        length--;
+    }
+    if (status == STATUS_DONE && !parse_key(key, text, length)) {
+        status =
+            fail_usage(s, "%.80s holds no key: 32 hex digits and a line end, nothing else", name);
+    }
+    explicit_bzero(text, sizeof text);
+    return status;
+}
+
+static int read_key(session *s, uint8_t key[16]) {
+    const char *name = s->option[OPTION_KEY_FILE];
+    char *environment = getenv("FIRN_ORDER_KEY");
+    if (name != NULL) {
+        return read_file(s, key, name);
+    }
+    if (environment == NULL || environment[0] == '\0') {
+        return fail_usage(s, "order numbers need their key: --key-file FILE with 32 hex digits, or "
+                             "FIRN_ORDER_KEY");
+    }
+    bool is = parse_key(key, environment, strlen(environment));
+    explicit_bzero(environment, strlen(environment)); /* others of this user can read it too */
+    return is ? STATUS_DONE : fail_usage(s, "FIRN_ORDER_KEY is no key: 32 hex digits make one");
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* The words that make the shape, for the library. */
+static int join_shape(session *s, const char *const *also, char keys[KEYS_SIZE]) {
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        const char *word = s->operands[i];
+        if (operand_is(word, "key")) {
+            return fail_usage(s, "everybody who lists processes reads a key in an argument: give "
+                                 "--key-file FILE or FIRN_ORDER_KEY, and another key");
+        }
+        if (!operand_is_one_of(word, shape_names) && !operand_is_one_of(word, also)) {
+            return fail_usage(s, "'%.60s' is no key of order: see firn %s --help", word,
+                              s->command->name);
+        }
+    }
+    return operands_join(s, also, 0, keys, KEYS_SIZE);
+}
+
+int order_open(session *s, const char *const *also, firn_order **order) {
+    char keys[KEYS_SIZE];
+    uint8_t key[16] = {0};
+    firn_error error;
+    int status = join_shape(s, also, keys);
+    if (status == STATUS_DONE) {
+        status = read_key(s, key);
+    }
+    if (status == STATUS_DONE) {
+        int code = firn_order_open(order, keys, key, NULL, &error);
+        if (argument_code(code, &error) != FIRN_OK) {
+            status = fail(s, &error);
+        }
+    }
+    explicit_bzero(key, sizeof key);
+    return status;
+}
+
+/* ---- issuing --------------------------------------------------------------------------------- */
+
+int order_put(session *s, firn_order *order, const firn_scheme *scheme, uint64_t integer,
+              firn_error *error) {
+    char text[FIRN_ORDER_SIZE];
+    firn_reading reading = {scheme, scheme->form, {integer, 0, 0, scheme->bits}};
+    int code = firn_order_write(order, text, integer, error);
+    if (code == FIRN_OK && s->option[OPTION_JSON] != NULL) {
+        json_put_id(&s->out, text, &reading, 1);
+    } else if (code == FIRN_OK) {
+        output_print(&s->out, "%s\n", text);
+    }
+    return code;
+}
+
+/* What an integer is written with. */
+typedef struct numbering {
+    firn_order *order;
+    const firn_scheme *scheme;
+} numbering;
+
+static int put_one(session *s, void *context, int64_t value, firn_error *error) {
+    const numbering *with = context;
+    return order_put(s, with->order, with->scheme, (uint64_t)value, error);
+}
+
+static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, firn_store *store,
+                      int64_t count) {
+    const char *series = operand_value(s, "series"), *start = operand_value(s, "start");
+    int64_t least = 1;
+    firn_segment *range;
+    firn_error error;
+    if (start != NULL) {
+        char *end;
+        errno = 0;
+        least = strtoll(start, &end, 10);
+        if (*start < '0' || *start > '9' || *end != '\0' || errno != 0) {
+            return fail_usage(s, "start=%.60s is no integer: give one of 0 up", start);
+        }
+    }
+    int code =
+        firn_order_series(order, &range, series != NULL ? series : "order", least, store, &error);
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    numbering with = {order, scheme};
+    int status = blocks_take(s, range, count, BLOCK, put_one, &with);
+    code = firn_segment_close(range, &error);
+    return code == FIRN_OK ? status : worse(status, fail(s, &error));
+}
+
+int order_issue(session *s, const firn_scheme *scheme, int64_t count) {
+    static const char *const also[] = {"series", "start", "unsafe", NULL};
+    firn_store_options options = operand_store_options(s);
+    firn_order *order;
+    firn_store *store;
+    firn_error error;
+    int status = order_open(s, also, &order);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    interrupt_catch();
+    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
+        status = fail(s, &error);
+    } else {
+        if (firn_store_caution(store) != NULL) {
+            tell_note(s, firn_store_caution(store));
+        }
+        status = issue_from(s, order, scheme, store, count);
+        firn_store_close(store);
+    }
+    firn_order_close(order);
+    return status;
+}

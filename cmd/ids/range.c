@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn range`: the least and the greatest ID of an interval of time, for a query. Pure; rows
+ * that lie scattered are refused by the library with what to use instead. */
+#include "ids.h"
+#include "shared/json.h"
+#include "shared/operands.h"
+
+#include <string.h>
+
+static int read_time(session *s, const char *text, firn_time *time) {
+    firn_error error;
+    int code = firn_time_parse(time, text, strlen(text), &error);
+    if (code != FIRN_OK) {
+        set_error(&error, code, "%.60s is no instant: %s", text, error.text);
+    }
+    return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+static void put_object(session *s, const id_writer *writer, const firn_id *least,
+                       const firn_id *greatest) {
+    char ends[2][OUTPUT_ROOM];
+    writer_format(writer, ends[0], least);
+    writer_format(writer, ends[1], greatest);
+    json_line(&s->out, json_pack("{s:s, s:s}", "least", ends[0], "greatest", ends[1]));
+}
+
+int run_range(session *s) {
+    static const char *const not_fields[] = {NULL};
+    firn_scheme scheme;
+    firn_fields pinned = {0};
+    firn_time from, to;
+    firn_id least, greatest;
+    firn_error error;
+    id_writer writer;
+    int status = operands_split(s, 1, 3, 3, "SCHEME FROM TO");
+    if (status == STATUS_DONE) {
+        status = operand_scheme(s, &scheme);
+    }
+    if (status == STATUS_DONE) {
+        status = writer_open(s, &scheme, &writer);
+    }
+    if (status == STATUS_DONE) {
+        status = read_time(s, s->operands[1], &from);
+    }
+    if (status == STATUS_DONE) {
+        status = read_time(s, s->operands[2], &to);
+    }
+    if (status == STATUS_DONE) {
+        status = operand_fields(s, &scheme, not_fields, &pinned);
+    }
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    if (writer.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
+        set_error(&error, FIRN_EUNSORTED,
+                  "texts of %s have several lengths, so two of them bound nothing: compare their "
+                  "first 17 digits, or --as hex",
+                  scheme.name);
+        return fail(s, &error);
+    }
+    if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (s->option[OPTION_JSON] != NULL) {
+        put_object(s, &writer, &least, &greatest);
+        return STATUS_DONE;
+    }
+    writer_put(&writer, &s->out, &least);
+    writer_put(&writer, &s->out, &greatest);
+    return STATUS_DONE;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn show`: what is in an ID, for people or as an object a line. Pure: it says what the bits
+ * hold, not whether the ID was ever issued. */
+#include "describe.h"
+#include "ids.h"
+#include "order.h"
+#include "remark.h"
+#include "shared/json.h"
+#include "shared/lines.h"
+#include "shared/operands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct showing {
+    id_reader reader;
+    firn_order *order; /* that its numbers are of; NULL: IDs */
+    firn_scheme scheme;
+    bool second; /* a blank line stands between two IDs */
+    bool none;   /* a text was no ID of a scheme */
+} showing;
+
+/* What is drawn of one field. */
+typedef struct shown_field {
+    const char *name;
+    char value[FIRN_VALUE_SIZE];
+    char place[DESCRIBE_PLACE_SIZE]; /* bits 62..22 */
+} shown_field;
+
+static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *scheme,
+                          const firn_fields *fields) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        if (slice->name[0] == '\0' || firn_scheme_first(scheme, i) != i) {
+            continue;
+        }
+        shown_field *field = &list[count++];
+        field->name = slice->name;
+        if (slice->role == FIRN_ROLE_TIME) {
+            firn_time time;
+            firn_scheme_time(scheme, fields->value[i].low, &time);
+            firn_time_format(field->value, &time, firn_scheme_digits(scheme));
+        } else {
+            firn_fields_get(field->value, fields, scheme, i);
+        }
+        describe_place(field->place, scheme, i);
+    }
+    return count;
+}
+
+/* The other schemes that are plausible, each once; with its form when the ID is another in it. */
+static void put_also(output *out, const firn_reading *readings, size_t count) {
+    char text[1024] = "";
+    size_t length = 0;
+    for (size_t i = 1; i < count && length < sizeof text - 64; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < i; j++) {
+            seen = seen || readings[j].scheme == readings[i].scheme;
+        }
+        bool same = readings[i].id.bits == readings[0].id.bits &&
+                    firn_id_cmp(&readings[i].id, &readings[0].id) == 0;
+        if (!seen || (!same && readings[i].form != readings[0].form)) {
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, "%s%s%s%s",
+                                 length > 0 ? ", " : "", readings[i].scheme->name,
+                                 same ? "" : " as ", same ? "" : firn_form_name(readings[i].form));
+        }
+    }
+    if (length > 0) {
+        output_wrap(out, "  also fits: ", 13, text);
+    }
+}
+
+/* --all: every reading with its form and time, one a line. */
+static void put_all(output *out, const firn_reading *readings, id_counts counts) {
+    for (size_t i = 0; i < counts.all; i++) {
+        const firn_scheme *scheme = readings[i].scheme;
+        int index = scheme_time_index(scheme);
+        char at[FIRN_TIME_SIZE] = "";
+        firn_fields fields = {0};
+        firn_unpack(&fields, scheme, &readings[i].id, NULL);
+        if (index >= 0) {
+            firn_time time;
+            firn_scheme_time(scheme, fields.value[index].low, &time);
+            firn_time_format(at, &time, firn_scheme_digits(scheme));
+        }
+        if (i == 0 || i == counts.plausible) {
+            output_text(out, i < counts.plausible ? "  plausible:\n" : "  by chance:\n");
+        }
+        output_print(out, "    %-19s  %-9s%s%s\n", scheme->name, firn_form_name(readings[i].form),
+                     at[0] != '\0' ? "  " : "", at);
+    }
+}
+
+/* No scheme is plausible. */
+static void put_none(session *s, const char *text, const firn_reading *readings, size_t count) {
+    char remark[REMARK_SIZE];
+    bool all = s->option[OPTION_ALL] != NULL;
+    remark_on(remark, text, strlen(text));
+    output_print(&s->out, "%s%s%s  no ID of a known scheme\n", s->color ? "\033[1m" : "", text,
+                 s->color ? "\033[0m" : "");
+    if (remark[0] != '\0') {
+        output_wrap(&s->out, "  ", 2, remark);
+    }
+    if (all) {
+        put_all(&s->out, readings, (id_counts){count, 0});
+    } else {
+        output_text(&s->out, "  nothing is plausible; --all lists what it fits by chance\n");
+    }
+}
+
+static void put_human(session *s, const char *text, const firn_reading *readings, id_counts counts,
+                      bool named) {
+    const firn_scheme *scheme = readings->scheme;
+    const char *bold = s->color ? "\033[1m" : "", *dim = s->color ? "\033[2m" : "";
+    const char *plain = s->color ? "\033[0m" : "";
+    shown_field list[FIRN_SLICES_MAX];
+    firn_fields fields = {0};
+    size_t names = 0, values = 0;
+    firn_unpack(&fields, scheme, &readings->id, NULL);
+    size_t total = list_fields(list, scheme, &fields);
+    for (size_t i = 0; i < total; i++) {
+        names = strlen(list[i].name) > names ? strlen(list[i].name) : names;
+        values = strlen(list[i].value) > values ? strlen(list[i].value) : values;
+    }
+    output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", bold, text, plain, scheme->name,
+                 scheme->bits,
+                 scheme->keyed ? describe_text(scheme) : firn_form_name(readings->form));
+    for (size_t i = 0; i < total; i++) {
+        output_print(&s->out, "  %-*s  %-*s  %s%s%s\n", (int)names, list[i].name, (int)values,
+                     list[i].value, dim, list[i].place, plain);
+    }
+    const firn_scheme *listed = firn_scheme_find(scheme->name);
+    if (scheme->note != NULL && listed != NULL &&
+        listed->bits == scheme->bits) { /* of other digits it is not true */
+        output_text(&s->out, dim);
+        output_wrap(&s->out, "  note: ", 8, scheme->note);
+        output_text(&s->out, plain);
+    }
+    char remark[REMARK_SIZE];
+    if (!named && remark_on_reading(remark, readings, text)[0] != '\0') {
+        output_wrap(&s->out, "  note: ", 8, remark);
+    }
+    if (s->option[OPTION_ALL] != NULL) {
+        put_all(&s->out, readings, counts);
+    } else {
+        put_also(&s->out, readings, counts.plausible);
+    }
+}
+
+/* The integer of an order number, as an ID of its scheme. */
+static int read_order(const showing *work, firn_reading *reading, const char *text, size_t length,
+                      firn_error *error) {
+    firn_error why;
+    uint64_t integer;
+    int code = firn_order_read(work->order, &integer, text, length, &why);
+    if (code != FIRN_OK) {
+        return set_error(error, code, "'%.40s': %s", text, why.text);
+    }
+    *reading = (firn_reading){&work->scheme, work->scheme.form, {integer, 0, 0, work->scheme.bits}};
+    return FIRN_OK;
+}
+
+static int show_line(session *s, void *context, const char *text, size_t length,
+                     firn_error *error) {
+    showing *work = context;
+    firn_reading readings[FIRN_READINGS_MAX];
+    id_counts counts = {1, 1};
+    bool named = work->order != NULL || work->reader.named;
+    if (work->order == NULL) {
+        reader_look_ahead(&work->reader, text, length);
+    }
+    int code = work->order != NULL
+                   ? read_order(work, readings, text, length, error)
+                   : reader_look(&work->reader, readings, &counts, text, length, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    work->none = work->none || counts.plausible == 0;
+    if (s->option[OPTION_JSON] != NULL) {
+        json_put_text(&s->out, text, readings, counts, s->option[OPTION_ALL] != NULL, named);
+        return FIRN_OK;
+    }
+    if (work->second) {
+        output_text(&s->out, "\n");
+    }
+    work->second = true;
+    if (counts.plausible == 0) {
+        put_none(s, text, readings, counts.all);
+    } else {
+        put_human(s, text, readings, counts, named);
+    }
+    return FIRN_OK;
+}
+
+/* What the lines are: order numbers of a key, or IDs. */
+static int open_input(session *s, showing *work) {
+    static const char *const none[] = {NULL};
+    const char *name = s->option[OPTION_SCHEME];
+    const firn_scheme *row = name != NULL ? firn_scheme_find(name) : NULL;
+    if (row != NULL && row->keyed) {
+        int status = operands_split(s, 0, 0, SIZE_MAX, "order numbers");
+        work->scheme = *row;
+        return status == STATUS_DONE ? order_open(s, none, &work->order) : status;
+    }
+    s->plain_count = s->operand_count;
+    return s->option[OPTION_KEY_FILE] != NULL
+               ? fail_usage(s, "--key-file is for order numbers: add --scheme order")
+               : reader_open(s, &work->reader);
+}
+
+int run_show(session *s) {
+    static showing work;
+    int status = open_input(s, &work);
+    if (status == STATUS_DONE) {
+        status =
+            lines_do(s, s->plain_count > 0 ? s->operands : NULL, s->plain_count, show_line, &work);
+    }
+    firn_order_close(work.order);
+    return status == STATUS_DONE && work.none ? STATUS_NO : status;
+}

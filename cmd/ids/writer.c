@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs written: the form, and typeid's prefix. Reads nothing: that is reader.c. */
+#include "ids.h"
+#include "shared/operands.h"
+
+#include <string.h>
+
+/* TypeID 0.3: at most 63 of a-z and _, not at either end. The empty prefix stands without its
+ * _. */
+static bool is_prefix(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        bool letter = text[i] >= 'a' && text[i] <= 'z';
+        if (!letter && (text[i] != '_' || i == 0 || i == length - 1)) {
+            return false;
+        }
+    }
+    return length <= 63;
+}
+
+int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *prefix,
+                  firn_error *error) {
+    size_t length = strlen(prefix);
+    if (writer->form != FIRN_FORM_TYPEID) {
+        return set_error(error, FIRN_EUSAGE,
+                         "prefix= is for typeid, not %s: leave it out, or add --as typeid",
+                         scheme->name);
+    }
+    if (!is_prefix(prefix, length)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "prefix=%.70s is not valid: at most 63 of a-z and _, with a letter at both"
+                         " ends",
+                         prefix);
+    }
+    memcpy(writer->prefix, prefix, length);
+    writer->prefix[length] = '_';
+    writer->prefix_length = length > 0 ? length + 1 : 0;
+    return FIRN_OK;
+}
+
+static int take_prefix(session *s, const firn_scheme *scheme, id_writer *writer) {
+    const char *prefix = operand_value(s, "prefix");
+    firn_error error;
+    return prefix == NULL || firn_scheme_field(scheme, "prefix") >= 0 ||
+                   writer_prefix(writer, scheme, prefix, &error) == FIRN_OK
+               ? STATUS_DONE
+               : fail(s, &error);
+}
+
+int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
+    const char *as = s->option[OPTION_AS];
+    const char *names[FIRN_FORM_COUNT + 1];
+    memset(writer, 0, sizeof *writer);
+    writer->form = as == NULL ? scheme->form : firn_form_find(as);
+    for (int i = 0; i <= FIRN_FORM_COUNT; i++) {
+        names[i] = i < FIRN_FORM_COUNT ? firn_form_name(i) : NULL;
+    }
+    if (writer->form < 0) {
+        const char *near = nearest(as, names);
+        return fail_usage(s, "there is no form '%s': %s%s", as,
+                          near != NULL ? "did you mean "
+                                       : "dec hex uuid urn braced base32 base32hex base36 base58"
+                                         " base62 bin",
+                          near != NULL ? near : "");
+    }
+    writer->width = firn_form_width(writer->form, scheme->bits);
+    if (writer->width == 0) {
+        return fail_usage(s, "the form %s is not for the %u bits of %s: choose another", as,
+                          scheme->bits, scheme->name);
+    }
+    if (writer->form == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
+        return fail_usage(s, "the form dated is for time-random and time-member, not %s",
+                          scheme->name);
+    }
+    if (writer->form == FIRN_FORM_DEC || writer->form == FIRN_FORM_UNSIGNED ||
+        writer->form == FIRN_FORM_FLAKE || writer->form == FIRN_FORM_DATED) {
+        writer->width = 0; /* not padded */
+    }
+    return take_prefix(s, scheme, writer);
+}
+
+size_t writer_format(const id_writer *writer, char *text, const firn_id *id) {
+    char *at = text + writer->prefix_length;
+    memcpy(text, writer->prefix, writer->prefix_length);
+    firn_format(at, id, writer->form);
+    return writer->prefix_length + (writer->width > 0 ? writer->width : strlen(at));
+}
+
+void writer_put(const id_writer *writer, output *out, const firn_id *id) {
+    char *room = output_room(out);
+    size_t length = writer_format(writer, room, id);
+    room[length] = '\n';
+    out->length += length + 1;
+}

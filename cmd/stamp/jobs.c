@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs by the fields that records name: see jobs.h. */
+#include "jobs.h"
+
+#include "fault.h"
+
+#include <inttypes.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const char **column,
+                   firn_error *error) {
+    size_t length = strcspn(text, "=");
+    if (text[length] == '\0' || length == 0 || text[length + 1] == '\0') {
+        return set_error(error, FIRN_EUSAGE,
+                         "--field %.40s is not valid: write FIELD=COLUMN, as node=mac", text);
+    }
+    if (it->count == RECORDS_FIELDS) {
+        return set_error(error, FIRN_EUSAGE, "--field is given more than %d times", RECORDS_FIELDS);
+    }
+    char *name = it->name[it->count];
+    snprintf(name, FIRN_NAME_SIZE, "%.*s", (int)length, text);
+    int field = firn_scheme_field(scheme, name);
+    int role = field >= 0 ? scheme->slices[field].role : FIRN_ROLE_CONST;
+    bool node = role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
+    if (length >= FIRN_NAME_SIZE || (!node && role != FIRN_ROLE_USER)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "--field %.40s: %s has no part of a node and no number of yours of that "
+                         "name: see firn schemes %.24s",
+                         text, scheme->name, scheme->name);
+    }
+    for (size_t i = 0; i < it->count; i++) {
+        if (strcmp(it->name[i], name) == 0) {
+            return set_error(error, FIRN_EUSAGE, "--field %.40s is given twice: give it once",
+                             name);
+        }
+    }
+    it->field[it->count] = field;
+    it->node[it->count++] = node;
+    it->scheme = scheme;
+    *column = text + length + 1;
+    return FIRN_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* What the library says about one node it would say about each. */
+static void tell_once(void *self, const char *text) {
+    jobs *it = self;
+    if (!it->told && it->config.notice != NULL) {
+        it->config.notice(it->config.notice_self, text);
+    }
+}
+
+/* A name that fits a store's keys: the run's and the node, or a digest of both. */
+static void name_job(char out[64], const char *run, const char *key) {
+    char digest[SHA256_DIGEST_STRING_LENGTH];
+    SHA2_CTX context;
+    size_t length = strlen(run), more = strlen(key);
+    if (length + more + 1 < 64) {
+        memcpy(out, run, length);
+        out[length] = ' ';
+        memcpy(out + length + 1, key, more + 1);
+        return;
+    }
+    SHA256Init(&context);
+    SHA256Update(&context, (const uint8_t *)run, strlen(run) + 1);
+    SHA256Update(&context, (const uint8_t *)key, strlen(key));
+    SHA256End(&context, digest);
+    snprintf(out, 64, "%.30s %.32s", run, digest);
+}
+
+static int open_one(jobs *it, jobs_entry *entry, firn_error *error) {
+    firn_job_config config = it->config;
+    char keys[1024 + JOBS_KEY_SIZE], name[64], seed[1024 + JOBS_KEY_SIZE];
+    snprintf(keys, sizeof keys, "%s%s%s", config.keys, config.keys[0] != '\0' ? " " : "",
+             entry->key);
+    config.keys = keys;
+    if (config.seed != NULL) { /* one seed is for one job */
+        if (snprintf(seed, sizeof seed, "%s %s", config.seed, entry->key) >= (int)sizeof seed) {
+            return set_error(error, FIRN_ERANGE, "--seed is longer than 1000 characters: cut it");
+        }
+        config.seed = seed;
+    }
+    if (config.name != NULL) {
+        name_job(name, config.name, entry->key);
+        config.name = name;
+    }
+    config.notice = tell_once;
+    config.notice_self = it;
+    int code = firn_job_open(&entry->job, &config, error);
+    it->told = it->told || code == FIRN_OK;
+    if (code == FIRN_OK && it->refuses_again && firn_job_again(entry->job)) {
+        code = set_error(error, FIRN_EBUSY,
+                         "job '%.60s' was begun before, and its input cannot be compared: give "
+                         "--again if it is the same, else another --job",
+                         it->config.name);
+    }
+    return code;
+}
+
+static void close_jobs(jobs *it) {
+    for (size_t i = 0; i < it->used; i++) {
+        firn_job_close(it->list[i].job);
+        it->list[i].job = NULL;
+    }
+    if (it->config.store != NULL) {
+        firn_store_close(it->config.store);
+        it->config.store = NULL;
+    }
+}
+
+int jobs_open(jobs *it, const firn_job_config *config, firn_error *error) {
+    int code = FIRN_OK;
+    close_jobs(it);
+    it->config = *config;
+    it->told = false;
+    for (size_t i = 0; i < it->used && code == FIRN_OK; i++) {
+        code = open_one(it, &it->list[i], error);
+    }
+    return code;
+}
+
+void jobs_close(jobs *it) {
+    close_jobs(it);
+    for (size_t i = 0; i < it->used; i++) {
+        free(it->list[i].key);
+    }
+    free(it->list);
+    free(it->table);
+    it->list = NULL;
+    it->table = NULL;
+    it->used = it->room = 0;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static int no_memory(firn_error *error) {
+    return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+}
+
+/* FNV-1a */
+static size_t hash(const char *key) {
+    uint32_t sum = 2166136261u;
+    for (; *key != '\0'; key++) {
+        sum = (sum ^ (unsigned char)*key) * 16777619u;
+    }
+    return sum & (2 * JOBS_MAX - 1);
+}
+
+static int add(jobs *it, size_t slot, const char *key, firn_error *error) {
+    if (it->used == JOBS_MAX) {
+        return set_error(error, FIRN_EEXHAUSTED,
+                         "the rows name more than %d nodes: stamp them in several files", JOBS_MAX);
+    }
+    if (it->used == it->room) {
+        size_t room = it->room == 0 ? 16 : 2 * it->room;
+        jobs_entry *list = realloc(it->list, room * sizeof *list);
+        if (list == NULL) {
+            return no_memory(error);
+        }
+        it->list = list;
+        it->room = room;
+    }
+    jobs_entry entry = {strdup(key), NULL};
+    if (entry.key == NULL) {
+        return no_memory(error);
+    }
+    int code = open_one(it, &entry, error);
+    if (code != FIRN_OK) {
+        firn_job_close(entry.job);
+        free(entry.key);
+        return code;
+    }
+    it->last = it->used;
+    it->list[it->used++] = entry;
+    it->table[slot] = (uint32_t)it->used;
+    return FIRN_OK;
+}
+
+static int find(jobs *it, const char *key, firn_error *error) {
+    if (it->used > 0 && strcmp(it->list[it->last].key, key) == 0) {
+        return FIRN_OK;
+    }
+    if (it->table == NULL && (it->table = calloc(2 * JOBS_MAX, sizeof *it->table)) == NULL) {
+        return no_memory(error);
+    }
+    size_t slot = hash(key);
+    for (; it->table[slot] != 0; slot = (slot + 1) & (2 * JOBS_MAX - 1)) {
+        if (strcmp(it->list[it->table[slot] - 1].key, key) == 0) {
+            it->last = it->table[slot] - 1;
+            return FIRN_OK;
+        }
+    }
+    return add(it, slot, key, error);
+}
+
+/* The fields of a record, and those of the node as a key: canonical, so that 5 and 0x5 are one node. */
+static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[JOBS_KEY_SIZE],
+                       firn_error *error) {
+    size_t length = 0;
+    key[0] = '\0';
+    for (size_t i = 0; i < it->count; i++) {
+        char value[FIRN_VALUE_SIZE];
+        firn_error why;
+        if (r->field[i].text == NULL || r->field[i].length == 0 ||
+            r->field[i].length >= sizeof value) {
+            return set_error(error, FIRN_ETEXT, "the row has no value for %s", it->name[i]);
+        }
+        memcpy(value, r->field[i].text, r->field[i].length);
+        value[r->field[i].length] = '\0';
+        if (firn_fields_set(fields, it->scheme, it->name[i], value, &why) != FIRN_OK) {
+            return set_error(error, FIRN_ETEXT, "%s", why.text);
+        }
+        if (it->node[i]) {
+            firn_fields_get(value, fields, it->scheme, (uint32_t)it->field[i]);
+            length += (size_t)snprintf(key + length, JOBS_KEY_SIZE - length, "%s%s=%s",
+                                       length > 0 ? " " : "", it->name[i], value);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Other fields than those of the node do not keep IDs apart, so they may be anything. */
+static int put_fields(const jobs *it, const firn_fields *fields, firn_id *id, firn_error *error) {
+    firn_fields all = {0};
+    int code = FIRN_OK;
+    for (size_t i = 0, other = 0; i < it->count; i++) {
+        if (it->node[i]) {
+            continue;
+        }
+        if (other++ == 0) {
+            code = firn_unpack(&all, it->scheme, id, error);
+        }
+        all.value[it->field[i]] = fields->value[it->field[i]];
+        code = code == FIRN_OK ? firn_pack(id, it->scheme, &all, error) : code;
+    }
+    return code;
+}
+
+int jobs_next(jobs *it, const record *r, const firn_time *time, firn_id *id, int64_t *shift_ns,
+              firn_error *error) {
+    char key[JOBS_KEY_SIZE];
+    firn_fields fields = {0};
+    int code = read_fields(it, r, &fields, key, error);
+    code = code == FIRN_OK ? find(it, key, error) : code;
+    if (code == FIRN_OK) {
+        code = firn_job_next(it->list[it->last].job, time, id, shift_ns, error);
+    }
+    return code == FIRN_OK ? put_fields(it, &fields, id, error) : code;
+}

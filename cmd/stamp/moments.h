@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Times as people and programs have written them into tables and logs, read exactly. What they
+ * are the times of is the caller's affair; the ways of writing are one list. */
+#ifndef FIRN_MOMENTS_H
+#define FIRN_MOMENTS_H
+
+#include "zone.h"
+
+enum { MOMENTS_DAYS = 1024, MOMENTS_LAST = 40 };
+
+/* A date whose days since 1970 are known. */
+typedef struct moments_day {
+    uint32_t date; /* year, month, day; 0: none */
+    int64_t first; /* second, in UTC */
+} moments_day;
+
+typedef struct moments {
+    zone zone;      /* of times that name none */
+    bool zone_told; /* by the user */
+    uint64_t bare;  /* times without a zone so far */
+    uint64_t twice; /* of those, local times that occurred twice: the earlier was taken */
+    size_t form;    /* of the last time: most are alike */
+    moments_day days[MOMENTS_DAYS];
+
+    /* The last time of its own: records of one instant follow each other. */
+    char last[MOMENTS_LAST];
+    size_t last_length;
+    firn_time last_time;
+    bool last_bare, last_twice;
+} moments;
+
+/* `zone_name` NULL: UTC. FIRN_EUSAGE, FIRN_ESYSTEM. */
+int moments_open(moments *m, const char *zone_name, firn_error *error);
+/* Reads a time. `used` NULL: `text` holds nothing else but blanks around it; else it may go on
+ * behind a delimiter, and *used is how much was read. FIRN_ETEXT. */
+int moments_read(moments *m, const char *text, size_t length, size_t *used, firn_time *time,
+                 firn_error *error);
+
+#endif

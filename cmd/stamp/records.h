@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of text that have a time and get an ID: where a record ends, where its time stands, where its
+ * ID goes. Each format is a line of one table; none of them copies, changes or writes a byte. */
+#ifndef FIRN_ROWS_H
+#define FIRN_ROWS_H
+
+#include "moments.h"
+
+#define RECORDS_NONE SIZE_MAX /* no such column */
+enum { RECORDS_FIELDS = 8 };  /* fields of IDs that come from columns, at most */
+
+typedef struct records_format records_format;
+
+/* What was asked for, and what the beginning of the text said about it. */
+typedef struct records_plan {
+    const records_format *format;
+    const char *time; /* name or number of the column; NULL: where logs have it */
+    const char *id;   /* name of the column that the ID gets */
+    bool header;      /* of a table: the first record names the columns */
+    bool replace;     /* an ID that is there already is written over */
+    moments *moments; /* of logs, whose times have no column */
+
+    char wanted_delimiter;             /* of a table; 0: the format's own */
+    const char *field[RECORDS_FIELDS]; /* names or numbers of the columns of fields */
+    size_t field_count;
+
+    char delimiter[2];                  /* of a table, and a zero */
+    size_t field_index[RECORDS_FIELDS]; /* as time_index */
+    size_t time_index, id_index; /* of tables, from 0; id_index is RECORDS_NONE for a new column */
+    size_t width;                /* columns of a table; 0: not known yet */
+    char title[256];             /* the new column's name, quoted as it needs, and its delimiter */
+    size_t title_length;
+    size_t word; /* of logs: the time is in this one, from 1; 0: at the beginning or in [] */
+
+    char member[256]; /* of JSON: "name": */
+    char *decoded;    /* of JSON: a time that was written with escapes; owned */
+} records_plan;
+
+/* One record. Texts are in the window, and good until it moves. */
+typedef struct record {
+    size_t size;        /* with its line end; 0: it is not all there yet */
+    const char *time;   /* the text of its time, */
+    size_t time_length; /* unless */
+    bool timed;         /* `instant` is known already */
+    firn_time instant;
+    struct {
+        const char *text;
+        size_t length;
+    } field[RECORDS_FIELDS];    /* as plan->field; text NULL: there is none */
+    bool cut;                   /* its last line has no end, and the time is the last thing on it */
+    bool passes;                /* it is no record: its bytes stay as they are */
+    bool fatal;                 /* nothing behind it can be trusted, or the arguments are wrong */
+    bool placed;                /* it has a place for its ID: */
+    size_t at;                  /* behind so many bytes, */
+    size_t skip;                /* instead of so many, */
+    const char *before, *after; /* between these, */
+    const char *nothing;        /* or this, when it gets none */
+} record;
+
+struct records_format {
+    const char *name;
+    const char *endings; /* of file names, a blank before and behind each */
+    char delimiter;      /* of a table, else 0 */
+    /* Reads the arguments; of tables also the header, which lies at the beginning of `text` and
+     * has no BOM: `r` is then its size and the place of the new title. FIRN_EUSAGE; FIRN_ETEXT. */
+    int (*begin)(records_plan *plan, const char *text, size_t length, bool last, record *r,
+                 firn_error *error);
+    /* Reads the record at the beginning of `text`. `last`: the text ends where it ends.
+     * Else it is bad, and its size is known all the same unless it is fatal. */
+    int (*read)(records_plan *plan, const char *text, size_t length, bool last, record *r,
+                firn_error *error);
+};
+
+extern const records_format records_csv, records_tsv, records_json, records_log;
+
+/* By name: csv, tsv, jsonl, log; or NULL. */
+const records_format *records_find(const char *name);
+/* By the ending of a file's name; or NULL. */
+const records_format *records_by_ending(const char *path);
+/* By the first line; or NULL. `table`: --time or --no-header say that it is no log. */
+const records_format *records_by_line(moments *m, const char *line, size_t length, bool table);
+
+/* The size of the line at the beginning of `text`, with its end; 0: it is not all there yet. */
+size_t records_line(const char *text, size_t length, bool last);
+/* How much of that is its end: 0, 1 or 2 bytes. */
+size_t records_line_end(const char *text, size_t size);
+/* FIRN_ETEXT when it holds a zero byte. */
+int records_no_zero(const char *text, size_t size, firn_error *error);
+/* The number that `text` is, 1..SIZE_MAX - 1, or 0. */
+size_t records_number(const char *text);
+
+#endif

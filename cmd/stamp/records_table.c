@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables: CSV as RFC 4180 has it, and TSV, which knows no quotes. Records without a quote, nearly
+ * all, are cut eight bytes at a time; the others field by field. A record of another width than the
+ * header's, or with quotes that RFC 4180 does not know, is bad: it may mean something else. */
+#include "command.h"
+#include "records.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A field; its quotes lie outside. */
+typedef struct field {
+    const char *text;
+    size_t length;
+    bool quoted;
+} field;
+
+/* What a record holds. */
+typedef struct cut_record {
+    size_t count; /* of fields */
+    field time, id, fields[RECORDS_FIELDS];
+    const char *why; /* what RFC 4180 does not allow, or NULL */
+} cut_record;
+
+/* ---- field by field ------------------------------------------------------------------------- */
+
+enum stop { STOP_FIELD, STOP_ROW, STOP_TEXT, STOP_OPEN };
+
+/* The quote that closes a field; NULL: there is none yet. */
+static const char *find_close(const char *at, const char *end, bool last) {
+    while (at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL) {
+        if (at + 1 == end) {
+            return last ? at : NULL;
+        }
+        if (at[1] != '"') {
+            return at;
+        }
+        at += 2;
+    }
+    return NULL;
+}
+
+/* Reads the field at *at and goes behind its delimiter. */
+static enum stop read_field(const char **at, const char *end, const records_plan *plan, bool last,
+                            field *f, const char **why) {
+    const bool quotes = plan->format == &records_csv;
+    const char delimiter = plan->delimiter[0], *p = *at;
+    f->quoted = quotes && p < end && *p == '"';
+    f->text = p + f->quoted;
+    if (f->quoted) {
+        const char *close = find_close(f->text, end, last);
+        if (close == NULL) {
+            return STOP_OPEN;
+        }
+        f->length = (size_t)(close - f->text);
+        p = close + 1;
+    }
+    const char *rest = p;
+    while (p < end && *p != delimiter && *p != '\n') {
+        if (quotes && *p == '"') {
+            *why =
+                "a quote stands inside a field without quotes: quote the field, double the quote";
+        }
+        p++;
+    }
+    const char *stop = p;
+    if (p < end && *p == '\n' && p > rest && p[-1] == '\r') {
+        stop--;
+    }
+    if (f->quoted && stop > rest) {
+        *why = "something stands behind a closing quote: double a quote that is meant";
+    }
+    if (memchr(rest, '\r', (size_t)(stop - rest)) != NULL) {
+        *why = "a carriage return stands there that ends no line: quote the field";
+    }
+    if (!f->quoted) {
+        f->length = (size_t)(stop - f->text);
+    }
+    *at = p + (p < end);
+    return p == end ? STOP_TEXT : *p == '\n' ? STOP_ROW : STOP_FIELD;
+}
+
+/* A record with quotes. Returns its size, or 0: it is not all there. */
+static size_t cut_quoted(const records_plan *plan, const char *text, size_t length, bool last,
+                         cut_record *cells, bool *open) {
+    const char *at = text, *end = text + length;
+    for (;;) {
+        field f = {0};
+        enum stop stop = read_field(&at, end, plan, last, &f, &cells->why);
+        if (stop == STOP_OPEN || (stop == STOP_TEXT && !last)) {
+            *open = stop == STOP_OPEN && last;
+            return 0;
+        }
+        if (cells->count == plan->time_index) {
+            cells->time = f;
+        }
+        if (cells->count == plan->id_index) {
+            cells->id = f;
+        }
+        for (size_t i = 0; i < plan->field_count; i++) {
+            if (cells->count == plan->field_index[i]) {
+                cells->fields[i] = f;
+            }
+        }
+        cells->count++;
+        if (stop != STOP_FIELD) {
+            return (size_t)(at - text);
+        }
+    }
+}
+
+/* ---- eight bytes at a time ------------------------------------------------------------------ */
+
+#define ONES UINT64_C(0x0101010101010101)
+#define LOW7 UINT64_C(0x7f7f7f7f7f7f7f7f)
+
+/* The top bit of each byte that is `c`, the first byte lowest. */
+static inline uint64_t find_eight(const char *text, char c) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    word = le64toh(word) ^ (ONES * (uint8_t)c);
+    return ~(((word & LOW7) + LOW7) | word | LOW7);
+}
+
+static inline void note_delimiter(const records_plan *plan, const char *at, cut_record *cells) {
+    if (cells->count == plan->time_index) {
+        cells->time.length = (size_t)(at - cells->time.text);
+    }
+    if (cells->count == plan->id_index) {
+        cells->id.length = (size_t)(at - cells->id.text);
+    }
+    cells->count++;
+    if (cells->count == plan->time_index) {
+        cells->time.text = at + 1;
+    }
+    if (cells->count == plan->id_index) {
+        cells->id.text = at + 1;
+    }
+}
+
+/* A record without quotes, without its line end. */
+static void cut_plain(const records_plan *plan, const char *text, size_t length,
+                      cut_record *cells) {
+    const char delimiter = plan->delimiter[0];
+    size_t i = 0;
+    cells->time.text = cells->id.text = text;
+    for (; i + 8 <= length; i += 8) {
+        for (uint64_t found = find_eight(text + i, delimiter); found != 0; found &= found - 1) {
+            note_delimiter(plan, text + i + __builtin_ctzll(found) / 8, cells);
+        }
+    }
+    for (; i < length; i++) {
+        if (text[i] == delimiter) {
+            note_delimiter(plan, text + i, cells);
+        }
+    }
+    note_delimiter(plan, text + length, cells);
+    if (memchr(text, '\r', length) != NULL) {
+        cells->why = "a carriage return stands there that ends no line: quote the field";
+    }
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+static size_t cut(const records_plan *plan, const char *text, size_t length, bool last,
+                  cut_record *cells, record *r, firn_error *error, int *code) {
+    size_t size = records_line(text, length, last);
+    bool open = false;
+    memset(cells, 0, sizeof *cells);
+    *code = FIRN_OK;
+    if (size == 0) {
+        return 0;
+    }
+    bool quoted = plan->format == &records_csv && memchr(text, '"', size) != NULL;
+    if (!quoted && plan->field_count == 0) {
+        cut_plain(plan, text, size - records_line_end(text, size), cells);
+        return size;
+    }
+    size = cut_quoted(plan, text, length, last, cells, &open);
+    if (open) {
+        r->fatal = true;
+        *code = set_error(error, FIRN_ETEXT, "a quote is opened and never closed: close it");
+    }
+    return size;
+}
+
+static int check_bytes(const char *text, size_t size, const cut_record *cells, firn_error *error) {
+    int code = records_no_zero(text, size, error);
+    return code != FIRN_OK || cells->why == NULL ? code
+                                                 : set_error(error, FIRN_ETEXT, "%s", cells->why);
+}
+
+/* The first record tells how wide a table without a header is. */
+static int check_width(records_plan *plan, size_t count, record *r, firn_error *error) {
+    if (plan->width == 0) {
+        plan->width = count;
+    }
+    for (size_t i = 0; i < plan->field_count; i++) {
+        if (plan->field_index[i] >= plan->width) {
+            r->fatal = true;
+            return set_error(error, FIRN_EUSAGE, "there is no column %s: the first row has %zu",
+                             plan->field[i], plan->width);
+        }
+    }
+    if (plan->time_index >= plan->width) {
+        r->fatal = true;
+        return set_error(error, FIRN_EUSAGE, "there is no column %s: the first row has %zu",
+                         plan->time, plan->width);
+    }
+    if (count == 1 && plan->width > 1 && r->size <= 2) {
+        return set_error(error, FIRN_ETEXT,
+                         "the line is blank: remove it, or give --on-error skip");
+    }
+    if (count != plan->width) {
+        return set_error(error, FIRN_ETEXT, "the row has %zu field%s, not %zu: is a delimiter %s",
+                         count, count == 1 ? "" : "s", plan->width,
+                         count < plan->width ? "missing" : "not quoted");
+    }
+    return FIRN_OK;
+}
+
+static void place_id(const records_plan *plan, const char *text, const cut_record *cells,
+                     record *r) {
+    bool added = plan->id_index == RECORDS_NONE;
+    r->placed = added || cells->count == plan->width;
+    if (!added && r->placed) {
+        r->at = (size_t)(cells->id.text - text);
+        r->skip = cells->id.length;
+    }
+    r->before = "";
+    r->after = r->nothing = !added ? "" : plan->delimiter;
+}
+
+/* Many editors and exports leave blank lines at the very end, which are no records. Elsewhere a blank
+ * line is one, and bad. */
+static bool is_blank_end(const char *text, size_t length, bool last) {
+    size_t at = 0;
+    while (at < length) {
+        size_t behind = at + (text[at] == '\r');
+        if (behind == length && !last) {
+            break; /* its newline may come yet */
+        }
+        if (behind == length || text[behind] != '\n') {
+            return false;
+        }
+        at = behind + 1;
+    }
+    return true;
+}
+
+static int read_record(records_plan *plan, const char *text, size_t length, bool last, record *r,
+                       firn_error *error) {
+    cut_record cells;
+    int code;
+    if (is_blank_end(text, length, last)) {
+        r->size = last ? length : 0; /* what comes behind it tells whether it is the end */
+        r->passes = last;
+        return FIRN_OK;
+    }
+    r->size = cut(plan, text, length, last, &cells, r, error, &code);
+    if (r->size == 0) {
+        return code;
+    }
+    code = check_width(plan, cells.count, r, error);
+    place_id(plan, text, &cells, r);
+    if (!r->fatal && check_bytes(text, r->size, &cells, error) != FIRN_OK) {
+        code = FIRN_ETEXT; /* which may be why the width is another */
+    }
+    r->time = cells.time.text;
+    r->time_length = cells.time.length;
+    for (size_t i = 0; i < plan->field_count; i++) {
+        r->field[i].text = cells.fields[i].text;
+        r->field[i].length = cells.fields[i].length;
+    }
+    r->cut = r->time != NULL && !cells.time.quoted && r->time + r->time_length == text + r->size;
+    return code;
+}
+
+/* ---- the header ----------------------------------------------------------------------------- */
+
+/* Is the field this name, its doubled quotes taken for one? */
+static bool field_is(const field *f, const char *name) {
+    size_t at = 0;
+    for (size_t i = 0; i < f->length; i++, at++) {
+        i += f->quoted && f->text[i] == '"';
+        if (name[at] == '\0' || f->text[i] != name[at]) {
+            return false;
+        }
+    }
+    return name[at] == '\0';
+}
+
+/* The column of a name. FIRN_EUSAGE: there are two. */
+static int find_column(const records_plan *plan, const char *text, size_t size, const char *name,
+                       size_t *index, firn_error *error) {
+    const char *at = text, *why = NULL;
+    enum stop stop = STOP_FIELD;
+    *index = RECORDS_NONE;
+    for (size_t i = 0; stop == STOP_FIELD; i++) {
+        field f = {0};
+        stop = read_field(&at, text + size, plan, true, &f, &why);
+        if (!field_is(&f, name)) {
+            continue;
+        }
+        if (*index != RECORDS_NONE) {
+            return set_error(error, FIRN_EUSAGE,
+                             "columns %zu and %zu are both called '%.40s': give its number, or "
+                             "rename one",
+                             *index + 1, i + 1, name);
+        }
+        *index = i;
+    }
+    return FIRN_OK;
+}
+
+/* A column by its name, else by its number. */
+static int find_named(const records_plan *plan, const char *text, size_t size, const char *name,
+                      size_t *index, firn_error *error) {
+    size_t number = records_number(name);
+    int code = find_column(plan, text, size, name, index, error);
+    if (code != FIRN_OK || *index != RECORDS_NONE) {
+        return code;
+    }
+    if (number > plan->width) {
+        return set_error(error, FIRN_EUSAGE, "there is no column %s: the header has %zu", name,
+                         plan->width);
+    }
+    if (number == 0 && plan->delimiter[0] != ';' && memchr(text, ';', size) != NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "there is no column '%.40s': columns seem to be separated by ;: give "
+                         "--delimiter ';'",
+                         name);
+    }
+    if (number == 0) {
+        int shown = (int)(size < 60 ? size - records_line_end(text, size) : 60);
+        return set_error(error, FIRN_EUSAGE, "there is no column '%.40s': the header is %.*s%s",
+                         name, shown, text, size > 60 ? "..." : "");
+    }
+    *index = number - 1;
+    return FIRN_OK;
+}
+
+/* A name of a column is hardly ever a time: without a header the first record would be lost. */
+static int check_names(const records_plan *plan, const char *text, size_t size, firn_error *error) {
+    const char *at = text, *why = NULL;
+    enum stop stop = STOP_FIELD;
+    for (size_t i = 0; stop == STOP_FIELD; i++) {
+        moments m = *plan->moments; /* its counts stay as they are */
+        field f = {0};
+        firn_time time;
+        firn_error unused;
+        stop = read_field(&at, text + size, plan, true, &f, &why);
+        bool dated = f.length >= 8 && (memchr(f.text, '-', f.length) != NULL ||
+                                       memchr(f.text, ':', f.length) != NULL);
+        if (f.length > 0 && (dated || i == plan->time_index) &&
+            moments_read(&m, f.text, f.length, NULL, &time, &unused) == FIRN_OK) {
+            return set_error(error, FIRN_EUSAGE,
+                             "the first row seems to be data, since '%.*s' is a time: give "
+                             "--no-header, and --time %zu",
+                             (int)(f.length < 40 ? f.length : 40), f.text, i + 1);
+        }
+    }
+    return FIRN_OK;
+}
+
+static int find_columns(records_plan *plan, const char *text, size_t size, firn_error *error) {
+    int code = find_named(plan, text, size, plan->time, &plan->time_index, error);
+    for (size_t i = 0; i < plan->field_count && code == FIRN_OK; i++) {
+        code = find_named(plan, text, size, plan->field[i], &plan->field_index[i], error);
+    }
+    return code == FIRN_OK ? check_names(plan, text, size, error) : code;
+}
+
+static int find_id(records_plan *plan, const char *text, size_t size, firn_error *error) {
+    int code = find_column(plan, text, size, plan->id, &plan->id_index, error);
+    if (code == FIRN_OK && plan->id_index != RECORDS_NONE && !plan->replace) {
+        return set_error(error, FIRN_EUSAGE,
+                         "column %zu is called '%.40s' already: %s--replace writes over it, or "
+                         "give --id another",
+                         plan->id_index + 1, plan->id,
+                         plan->id_index == 0 ? "the file seems to be stamped; " : "");
+    }
+    return code;
+}
+
+/* The new column's name and its delimiter. */
+static int make_title(records_plan *plan, firn_error *error) {
+    const char delimiter = plan->delimiter[0];
+    const char special[] = {delimiter, '"', '\r', '\n', '\0'};
+    const char *name = plan->id;
+    size_t length = 0, most = sizeof plan->title / 2 - 3;
+    bool quote = plan->format == &records_csv && strpbrk(name, special) != NULL;
+    bool breaks = !quote && strpbrk(name, "\t\r\n") != NULL;
+    if (name[0] == '\0' || strlen(name) > most || breaks) {
+        return set_error(error, FIRN_EUSAGE, "--id %.40s names no column: 1 to %zu characters%s",
+                         name, most, delimiter == '\t' ? " without tabs" : "");
+    }
+    for (; *name != '\0'; name++) {
+        if (quote && length == 0) {
+            plan->title[length++] = '"';
+        }
+        if (quote && *name == '"') {
+            plan->title[length++] = '"';
+        }
+        plan->title[length++] = *name;
+    }
+    if (quote) {
+        plan->title[length++] = '"';
+    }
+    plan->title[length++] = delimiter;
+    plan->title_length = length;
+    return FIRN_OK;
+}
+
+static int begin_bare(records_plan *plan, firn_error *error) {
+    size_t number = records_number(plan->time);
+    if (number == 0) {
+        return set_error(error, FIRN_EUSAGE,
+                         "--time %.40s: without a header columns are counted from 1", plan->time);
+    }
+    plan->time_index = number - 1;
+    for (size_t i = 0; i < plan->field_count; i++) {
+        number = records_number(plan->field[i]);
+        if (number == 0) {
+            return set_error(error, FIRN_EUSAGE,
+                             "--field %.40s: without a header columns are counted from 1",
+                             plan->field[i]);
+        }
+        plan->field_index[i] = number - 1;
+    }
+    return FIRN_OK;
+}
+
+static int begin(records_plan *plan, const char *text, size_t length, bool last, record *r,
+                 firn_error *error) {
+    cut_record cells;
+    int code;
+    plan->time_index = plan->id_index = RECORDS_NONE;
+    plan->delimiter[0] =
+        plan->wanted_delimiter != 0 ? plan->wanted_delimiter : plan->format->delimiter;
+    if (plan->time == NULL) {
+        return set_error(error, FIRN_EUSAGE, "stamp needs --time: the column's name or number");
+    }
+    if (!plan->header) {
+        return begin_bare(plan, error);
+    }
+    r->size = cut(plan, text, length, last, &cells, r, error, &code);
+    if (r->size == 0) {
+        return code != FIRN_OK || !last
+                   ? code
+                   : set_error(error, FIRN_ETEXT, "there is no header: give --no-header, or rows");
+    }
+    plan->width = cells.count;
+    code = check_bytes(text, r->size, &cells, error);
+    if (code == FIRN_OK) {
+        code = find_columns(plan, text, r->size, error);
+    }
+    if (code == FIRN_OK) {
+        code = find_id(plan, text, r->size, error);
+    }
+    return code == FIRN_OK && plan->id_index == RECORDS_NONE ? make_title(plan, error) : code;
+}
+
+const records_format records_csv = {"csv", " .csv ", ',', begin, read_record};
+const records_format records_tsv = {"tsv", " .tsv .tab ", '\t', begin, read_record};

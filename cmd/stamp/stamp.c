@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn stamp`: IDs for records that have a time but none. Carries records from a source to an output
+ * and counts what happens to them; what a record is, is in records.h, how its time is read in
+ * moments.h, which ID it gets is the library's affair. */
+#include "ids/ids.h"
+#include "jobs.h"
+#include "records.h"
+#include "shared/amounts.h"
+#include "shared/interrupt.h"
+#include "shared/operands.h"
+#include "shared/progress.h"
+#include "source.h"
+#include "whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sha2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEYS_SIZE = 1024, DAY_MS = 86400000, LOOK_EVERY = 4096 };
+#define DISORDER_MOST (3650 * INT64_C(86400000)) /* ms */
+
+enum on_error { ON_ERROR_STOP, ON_ERROR_SKIP, ON_ERROR_NULL };
+
+/* What is told at the end. */
+typedef struct tally {
+    uint64_t records, ids;
+    uint64_t bad; /* of --on-error */
+    uint64_t bad_line;
+    firn_error bad_one; /* the first */
+    uint64_t shifted;
+    int64_t shift_ns;    /* the largest */
+    uint64_t shift_line; /* and whose */
+} tally;
+
+typedef struct stamping {
+    session *s;
+    source in;
+    whole to;
+    moments moments;
+    records_plan plan;
+    firn_scheme scheme;
+    id_writer writer;
+    enum on_error on_error;
+    int64_t shift_ms, disorder_ms;
+    firn_job *job; /* NULL with --field: */
+    jobs jobs;
+    struct timespec begun;
+    uint64_t line; /* of the next record, from 1 */
+    tally tally;
+    progress shown;
+    char keys[KEYS_SIZE];
+    uint8_t content[SHA256_DIGEST_LENGTH]; /* of a file */
+} stamping;
+
+/* ---- what was asked for --------------------------------------------------------------------- */
+
+static int read_scheme(session *s, stamping *it) {
+    const char *name = s->option[OPTION_SCHEME];
+    firn_error error;
+    if (name == NULL) {
+        return fail_usage(s, "stamp needs --scheme NAME: firn schemes lists them");
+    }
+    int code = firn_scheme_make(&it->scheme, name, operand_value(s, "epoch"),
+                                operand_value(s, "bits"), operand_value(s, "digits"), &error);
+    return argument_code(code, &error) == FIRN_OK ? writer_open(s, &it->scheme, &it->writer)
+                                                  : fail(s, &error);
+}
+
+static int read_on_error(session *s, stamping *it) {
+    static const char *const names[] = {"stop", "skip", "null", NULL};
+    const char *given = s->option[OPTION_ON_ERROR];
+    for (int i = 0; given != NULL && names[i] != NULL; i++) {
+        if (strcmp(names[i], given) == 0) {
+            it->on_error = (enum on_error)i;
+            return STATUS_DONE;
+        }
+    }
+    return given == NULL
+               ? STATUS_DONE
+               : fail_usage(s, "--on-error %.40s is not valid: stop, skip or null", given);
+}
+
+static int read_format(session *s, stamping *it) {
+    const char *given = s->option[OPTION_FORMAT];
+    it->plan.format = given != NULL ? records_find(given) : records_by_ending(s->operands[0]);
+    return given == NULL || it->plan.format != NULL
+               ? STATUS_DONE
+               : fail_usage(s, "--format %.40s is not valid: csv, tsv, jsonl or log", given);
+}
+
+static int read_fields(session *s, stamping *it) {
+    firn_error error;
+    for (size_t i = 0; i < s->field_count; i++) {
+        const char *column;
+        if (jobs_add_field(&it->jobs, &it->scheme, s->fields[i], &column, &error) != FIRN_OK) {
+            return fail(s, &error);
+        }
+        it->plan.field[it->plan.field_count++] = column;
+    }
+    return STATUS_DONE;
+}
+
+/* One character, or tab. Letters and digits would part times and numbers. */
+static int read_delimiter(session *s, stamping *it) {
+    const char *given = s->option[OPTION_DELIMITER];
+    if (given == NULL) {
+        return STATUS_DONE;
+    }
+    char c = strcmp(given, "tab") == 0 || strcmp(given, "\\t") == 0 ? '\t' : given[0];
+    bool one = given[0] != '\0' && (given[1] == '\0' || c == '\t');
+    if (!one || (c != '\t' && strchr("!#$%&'*+,/;<=>?@[\\]^`{|}~ ", c) == NULL)) {
+        return fail_usage(s, "--delimiter %.20s is not valid: one of , ; | and other signs, or tab",
+                          given);
+    }
+    it->plan.wanted_delimiter = c;
+    if (it->plan.format == NULL) {
+        it->plan.format = c == '\t' ? &records_tsv : &records_csv;
+    }
+    return STATUS_DONE;
+}
+
+static int read_options(session *s, stamping *it) {
+    bool job = s->option[OPTION_JOB] != NULL;
+    it->plan.time = s->option[OPTION_TIME];
+    it->plan.id = s->option[OPTION_ID] != NULL ? s->option[OPTION_ID] : "id";
+    it->plan.header = s->option[OPTION_NO_HEADER] == NULL;
+    it->plan.replace = s->option[OPTION_REPLACE] != NULL;
+    it->plan.moments = &it->moments;
+    if (!job && (s->option[OPTION_STORE] != NULL || s->option[OPTION_AGAIN] != NULL)) {
+        return fail_usage(s, "--%s is for a job that has a name: add --job NAME",
+                          s->option[OPTION_STORE] != NULL ? "store" : "again");
+    }
+    int status = read_scheme(s, it);
+    status = status == STATUS_DONE ? read_on_error(s, it) : status;
+    status = status == STATUS_DONE ? read_format(s, it) : status;
+    status = status == STATUS_DONE ? read_delimiter(s, it) : status;
+    status = status == STATUS_DONE ? read_fields(s, it) : status;
+    if (status == STATUS_DONE) {
+        status = amount_ms(s, OPTION_MAX_SHIFT, 1000, 0, DAY_MS, &it->shift_ms);
+    }
+    if (status == STATUS_DONE) {
+        status = amount_ms(s, OPTION_DISORDER, 0, 1, DISORDER_MOST, &it->disorder_ms);
+    }
+    bool field = firn_scheme_field(&it->scheme, "prefix") >= 0;
+    const char *const ours[] = {"unsafe", field ? NULL : "prefix", NULL};
+    return status == STATUS_DONE ? operands_join(s, ours, 1, it->keys, KEYS_SIZE) : status;
+}
+
+/* Options that the format has no use for are refused, not passed over. */
+static int check_format(const stamping *it, firn_error *error) {
+    const session *s = it->s;
+    const records_format *format = it->plan.format;
+    static const struct {
+        int option;
+        bool table_only;
+    } bound[] = {{OPTION_NO_HEADER, true},
+                 {OPTION_DELIMITER, true},
+                 {OPTION_FIELD, false},
+                 {OPTION_ID, false},
+                 {OPTION_REPLACE, false}};
+    for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++) {
+        bool given = s->option[bound[i].option] != NULL;
+        if (given && (format == &records_log || (bound[i].table_only && format->delimiter == 0))) {
+            return set_error(error, FIRN_EUSAGE, "--%s means nothing for %s: leave it out",
+                             option_names[bound[i].option].name, format->name);
+        }
+        if (given && !bound[i].table_only && bound[i].option != OPTION_FIELD &&
+            format->delimiter != 0 && !it->plan.header) {
+            return set_error(error, FIRN_EUSAGE,
+                             "--%s is a name, and with --no-header there are none: leave it out",
+                             option_names[bound[i].option].name);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- the beginning of the input ------------------------------------------------------------- */
+
+/* Reads on; what is finished is written before, since the reader of a pipe may wait for it. */
+static int read_on(stamping *it, firn_error *error) {
+    if (!it->in.regular && it->to.out != NULL) {
+        output_flush(it->to.out);
+    }
+    return source_more(&it->in, error);
+}
+
+/* A first line, or as much as tells the format. */
+static int fill_first(stamping *it, firn_error *error) {
+    source *in = &it->in;
+    int code = FIRN_OK;
+    while (code == FIRN_OK && !in->ended &&
+           memchr(source_text(in), '\n', source_length(in)) == NULL) {
+        code = read_on(it, error);
+    }
+    return code;
+}
+
+static size_t mark_size(const source *in) {
+    return source_length(in) >= 3 && memcmp(source_text(in), "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Chooses the format, reads the header and goes behind byte order mark and header, which are
+ * `head` bytes of the window then; *title is where the new column's name goes. */
+static int begin(stamping *it, size_t *title, size_t *head, firn_error *error) {
+    source *in = &it->in;
+    records_plan *plan = &it->plan;
+    int code = fill_first(it, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    *title = mark_size(in);
+    if (plan->format == NULL) {
+        const char *text = source_text(in) + *title;
+        size_t size = records_line(text, source_length(in) - *title, true);
+        bool table = !plan->header || (plan->time != NULL && records_number(plan->time) == 0);
+        plan->format =
+            records_by_line(&it->moments, text, size - records_line_end(text, size), table);
+        it->moments.bare = it->moments.twice = 0; /* that was no record yet */
+    }
+    if (plan->format == NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "the first line of %.80s does not tell the format: give --format csv, "
+                         "tsv, jsonl or log",
+                         in->name);
+    }
+    code = check_format(it, error);
+    record r = {0};
+    while (code == FIRN_OK) {
+        r = (record){0};
+        code = plan->format->begin(plan, source_text(in) + *title, source_length(in) - *title,
+                                   in->ended, &r, error);
+        if (code != FIRN_OK || r.size > 0 || plan->format->delimiter == 0 || !plan->header) {
+            break;
+        }
+        code = read_on(it, error);
+    }
+    *head = *title + r.size;
+    return code;
+}
+
+/* ---- the job -------------------------------------------------------------------------------- */
+
+enum { SEED_LEAST = 16 }; /* characters: fewer are told */
+
+static void add_content(void *context, const void *bytes, size_t size) {
+    SHA256Update(context, bytes, size);
+}
+
+/* Of a file that can be read twice: before the first record. */
+static int digest_content(stamping *it, firn_error *error) {
+    SHA2_CTX context;
+    SHA256Init(&context);
+    int code = source_scan(&it->in, add_content, &context, error);
+    SHA256Final(it->content, &context);
+    return code;
+}
+
+/* A digest of the input and of all that says which record is which, and when. */
+static uint64_t digest_all(const stamping *it) {
+    static const int counted[] = {OPTION_NO_HEADER, OPTION_TIME,      OPTION_ZONE,
+                                  OPTION_ON_ERROR,  OPTION_MAX_SHIFT, OPTION_DISORDER,
+                                  OPTION_ID,        OPTION_REPLACE,   OPTION_AS};
+    SHA2_CTX context;
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    uint64_t out = 0;
+    const char *prefix = it->writer.prefix;
+    SHA256Init(&context);
+    SHA256Update(&context, it->content, sizeof it->content);
+    SHA256Update(&context, (const uint8_t *)it->plan.format->name, 4);
+    SHA256Update(&context, (const uint8_t *)prefix, strlen(prefix) + 1);
+    for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
+        const char *value = it->s->option[counted[i]];
+        SHA256Update(&context, (const uint8_t *)(value != NULL ? "+" : "-"), 1);
+        SHA256Update(&context, (const uint8_t *)(value != NULL ? value : ""),
+                     value != NULL ? strlen(value) + 1 : 1);
+    }
+    if (it->plan.wanted_delimiter != 0) {
+        SHA256Update(&context, (const uint8_t *)&it->plan.wanted_delimiter, 1);
+    }
+    for (size_t i = 0; i < it->s->field_count; i++) {
+        SHA256Update(&context, (const uint8_t *)it->s->fields[i], strlen(it->s->fields[i]) + 1);
+    }
+    SHA256Final(digest, &context);
+    for (int i = 0; i < 8; i++) {
+        out = out << 8 | digest[i];
+    }
+    return out;
+}
+
+/* On the store of that URL, if the job has a name. */
+static int open_job_on(stamping *it, const char *url, void (*notice)(void *self, const char *text),
+                       firn_error *error) {
+    session *s = it->s;
+    firn_store *store = NULL;
+    firn_store_options options = operand_store_options(s);
+    firn_job_config config = {.size = sizeof config,
+                              .scheme = s->option[OPTION_SCHEME],
+                              .keys = it->keys,
+                              .name = s->option[OPTION_JOB],
+                              .digest = digest_all(it),
+                              .seed = s->option[OPTION_SEED],
+                              .shift_ms = it->shift_ms,
+                              .disorder_ms = it->disorder_ms,
+                              .notice = notice,
+                              .notice_self = s};
+    int code = FIRN_OK;
+    if (config.name != NULL) {
+        code = firn_store_open(&store, url, &options, error);
+        config.store = store;
+    }
+    if (code == FIRN_OK && it->plan.field_count > 0) {
+        code = jobs_open(&it->jobs, &config, error); /* which takes over the store */
+        return argument_code(code, error);
+    }
+    if (code == FIRN_OK) {
+        code = firn_job_open(&it->job, &config, error);
+    }
+    if (store != NULL) {
+        firn_store_close(store);
+    }
+    return argument_code(code, error);
+}
+
+static int open_job(stamping *it, firn_error *error) {
+    session *s = it->s;
+    const char *name = s->option[OPTION_JOB];
+    it->jobs.refuses_again = !it->in.regular && s->option[OPTION_AGAIN] == NULL;
+    int code = open_job_on(it, name != NULL ? operand_store_url(s) : NULL, tell_note, error);
+    if (code == FIRN_OK && it->job != NULL && !it->in.regular && firn_job_again(it->job) &&
+        s->option[OPTION_AGAIN] == NULL) {
+        return set_error(error, FIRN_EBUSY,
+                         "job '%.60s' was begun before, and its input cannot be compared: give "
+                         "--again if it is the same, else another --job",
+                         name);
+    }
+    const char *seed = s->option[OPTION_SEED];
+    if (code == FIRN_OK && seed != NULL && strlen(seed) < SEED_LEAST) {
+        char text[160];
+        snprintf(
+            text, sizeof text,
+            "--seed has %zu characters: a short seed can be guessed, and with it the random bits "
+            "of these IDs; 16 or more random characters cannot",
+            strlen(seed));
+        tell_note(s, text);
+    }
+    return code;
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+static uint64_t lines_in(const char *text, size_t size) {
+    uint64_t lines = 0;
+    const char *end = text + size;
+    while (text < end && (text = memchr(text, '\n', (size_t)(end - text))) != NULL) {
+        lines++;
+        text++;
+    }
+    return lines;
+}
+
+/* The next record; its size is 0 behind the last one. Its own failure is *code; what is returned is
+ * that of the input. */
+static int next_record(stamping *it, record *r, int *code, firn_error *error) {
+    source *in = &it->in;
+    for (;;) {
+        *r = (record){0};
+        *code = FIRN_OK;
+        if (source_length(in) > 0) {
+            *code = it->plan.format->read(&it->plan, source_text(in), source_length(in), in->ended,
+                                          r, error);
+        }
+        if (r->size > 0 || r->fatal || in->ended) {
+            return FIRN_OK;
+        }
+        int failed = read_on(it, error);
+        if (failed == FIRN_ETEXT) {
+            *code = failed; /* the record is too long */
+            r->fatal = true;
+            return FIRN_OK;
+        }
+        if (failed != FIRN_OK) {
+            return failed;
+        }
+    }
+}
+
+/* A last line without its end may have lost more than that. What ends in a letter, as Z, is
+ * whole. */
+static int check_cut(const record *r, firn_error *error) {
+    char last = r->time_length > 0 ? r->time[r->time_length - 1] : '\0';
+    if (r->cut && last >= '0' && last <= '9') {
+        return set_error(error, FIRN_ETEXT,
+                         "the last line has no end, so its time may be cut: end it by a newline");
+    }
+    return FIRN_OK;
+}
+
+static int find_id(stamping *it, record *r, firn_id *id, firn_error *error) {
+    int64_t shift_ns = 0;
+    int code = check_cut(r, error);
+    if (code == FIRN_OK && !r->timed) {
+        code = moments_read(&it->moments, r->time, r->time_length, NULL, &r->instant, error);
+    }
+    if (code == FIRN_OK) {
+        code = it->plan.field_count > 0 ? jobs_next(&it->jobs, r, &r->instant, id, &shift_ns, error)
+                                        : firn_job_next(it->job, &r->instant, id, &shift_ns, error);
+    }
+    if (code == FIRN_OK && shift_ns > 0) {
+        tally *t = &it->tally;
+        t->shifted++;
+        t->shift_line = shift_ns > t->shift_ns ? it->line : t->shift_line;
+        t->shift_ns = shift_ns > t->shift_ns ? shift_ns : t->shift_ns;
+    }
+    return code;
+}
+
+/* Everything of a record but its text is short. */
+static void put_short(output *out, const char *text) {
+    size_t size = strlen(text);
+    memcpy(out->buffer + out->length, text, size);
+    out->length += size;
+}
+
+/* `id` NULL: the record gets none. */
+static void write_record(stamping *it, const record *r, const firn_id *id) {
+    const char *text = source_text(&it->in);
+    output *out = it->to.out;
+    output_bytes(out, text, r->at);
+    output_room(out);
+    if (id == NULL) {
+        put_short(out, r->nothing);
+    } else {
+        put_short(out, r->before);
+        out->length += writer_format(&it->writer, out->buffer + out->length, id);
+        put_short(out, r->after);
+    }
+    output_bytes(out, text + r->at + r->skip, r->size - r->at - r->skip);
+}
+
+static bool is_bad_record(int code) {
+    return code == FIRN_ETEXT || code == FIRN_ELAYOUT || code == FIRN_EEXHAUSTED;
+}
+
+/* Goes on behind a bad record, if that was asked for. */
+static int pass_over(stamping *it, const record *r, int code, firn_error *error) {
+    tally *t = &it->tally;
+    if (r->fatal || !is_bad_record(code) || it->on_error == ON_ERROR_STOP) {
+        return set_error(error, code, "line %" PRIu64 ": %s", it->line, error->text);
+    }
+    if (t->bad++ == 0) {
+        t->bad_line = it->line;
+        t->bad_one = *error;
+    }
+    if (it->on_error == ON_ERROR_NULL && r->placed) {
+        write_record(it, r, NULL);
+    } else if (it->on_error == ON_ERROR_NULL) {
+        output_bytes(it->to.out, source_text(&it->in), r->size);
+    }
+    return FIRN_OK;
+}
+
+static int do_record(stamping *it, record *r, int code, firn_error *error) {
+    firn_id id;
+    if (r->passes) {
+        output_bytes(it->to.out, source_text(&it->in), r->size);
+        return code;
+    }
+    it->tally.records++;
+    if (code == FIRN_OK) {
+        code = find_id(it, r, &id, error);
+    }
+    if (code == FIRN_OK) {
+        write_record(it, r, &id);
+        it->tally.ids++;
+    } else {
+        code = pass_over(it, r, code, error);
+    }
+    return code;
+}
+
+/* All records are bad: that is no file with bad records but another column than the time's, and leaving
+ * them out would leave nothing. */
+static int check_any(stamping *it, firn_error *error) {
+    const tally *t = &it->tally;
+    const char *time = it->plan.time;
+    char column[64] = "";
+    if (t->bad == 0 || t->ids > 0) {
+        return FIRN_OK;
+    }
+    if (time != NULL) {
+        snprintf(column, sizeof column, " in '%.40s'", time);
+    }
+    it->to.out->length = 0; /* of standard output too, as far as nobody has it yet */
+    return set_error(error, FIRN_ETEXT,
+                     "no row has a time%s that gives an ID: line %" PRIu64 ": %s", column,
+                     t->bad_line, t->bad_one.text);
+}
+
+static void show_progress(stamping *it) {
+    int64_t total = it->in.regular ? (int64_t)it->in.before.st_size - it->in.began : 0;
+    progress_show(&it->shown, (int64_t)(it->in.read - source_length(&it->in)), total);
+}
+
+static int do_records(stamping *it, firn_error *error) {
+    record r;
+    int code;
+    for (;;) {
+        int failed = next_record(it, &r, &code, error);
+        if (failed != FIRN_OK || (r.size == 0 && !r.fatal)) {
+            return failed != FIRN_OK ? failed : check_any(it, error);
+        }
+        code = do_record(it, &r, code, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        it->line += lines_in(source_text(&it->in), r.size);
+        it->in.start += r.size;
+        if (it->tally.records % LOOK_EVERY == 0) {
+            show_progress(it);
+        }
+        if (output_dead(it->to.out) || interrupt_signal() != 0) {
+            return FIRN_OK;
+        }
+    }
+}
+
+/* Byte order mark and header, the new column's name between them. */
+static void write_head(stamping *it, size_t title, size_t head) {
+    output *out = it->to.out;
+    source *in = &it->in;
+    output_bytes(out, source_text(in), title);
+    output_bytes(out, it->plan.title, it->plan.title_length);
+    output_bytes(out, source_text(in) + title, head - title);
+    it->line += lines_in(source_text(in), head);
+    in->start += head;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* A shift in the unit that shows it exactly enough; returns `text`. */
+static const char *shift_text(char text[32], int64_t ns) {
+    if (ns >= 1000000) {
+        snprintf(text, 32, "%" PRId64 " ms", (ns + 999999) / 1000000);
+    } else {
+        snprintf(text, 32, "%" PRId64 " ns", ns);
+    }
+    return text;
+}
+
+/* One line: how many records and IDs, and what else people should know. */
+static void report(stamping *it) {
+    const tally *t = &it->tally;
+    char line[480], shift[32];
+    const size_t size = sizeof line;
+    bool bare = it->moments.bare > 0 && !it->moments.zone_told;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (now.tv_sec - it->begun.tv_sec) * INT64_C(1000) +
+                 (now.tv_nsec - it->begun.tv_nsec) / 1000000;
+    size_t n = (size_t)snprintf(line, size, "%" PRIu64 " rows, %" PRIu64 " IDs in %" PRId64 ".%d s",
+                                t->records, t->ids, ms / 1000, (int)(ms % 1000 / 100));
+    if (t->shifted > 0) {
+        n += (size_t)snprintf(line + n, size - n,
+                              "; %" PRIu64 " moved on, the one of line %" PRIu64 " most: %s",
+                              t->shifted, t->shift_line, shift_text(shift, t->shift_ns));
+    }
+    if (it->moments.twice > 0) {
+        n += (size_t)snprintf(line + n, size - n,
+                              "; %" PRIu64 " local times occurred twice: the earlier was taken",
+                              it->moments.twice);
+    }
+    if (bare) {
+        n += (size_t)snprintf(line + n, size - n,
+                              "; %" PRIu64 " times without a zone were taken as UTC: --zone says "
+                              "otherwise",
+                              it->moments.bare);
+    }
+    if (t->bad > 0) {
+        snprintf(line + n, size - n, "; %" PRIu64 " %s, the first is line %" PRIu64 ": %s", t->bad,
+                 it->on_error == ON_ERROR_SKIP ? "left out" : "without an ID", t->bad_line,
+                 t->bad_one.text);
+    }
+    tell_note(it->s, line);
+}
+
+/* From the first record on: whatever fails here takes the output back, and a reader that is gone ends
+ * all quietly. */
+static int run_records(stamping *it, size_t title, size_t head, firn_error *error) {
+    write_head(it, title, head);
+    int code = do_records(it, error);
+    progress_end(&it->shown);
+    if (code == FIRN_OK && interrupt_signal() == 0 && !output_dead(it->to.out)) {
+        code = source_unchanged(&it->in, error);
+    }
+    if (code == FIRN_OK && it->to.standard) {
+        output_flush(it->to.out);
+    }
+    bool done = code == FIRN_OK && interrupt_signal() == 0 &&
+                (it->to.out->error == 0 || !it->to.standard) && !it->to.out->gone;
+    if (!done) {
+        whole_drop(&it->to);
+        return code;
+    }
+    code = whole_keep(&it->to, error);
+    if (code == FIRN_OK) {
+        report(it);
+    }
+    return code;
+}
+
+/* ---- the rehearsal -------------------------------------------------------------------------- */
+
+static void tell_nothing(void *self, const char *text) {
+    (void)self, (void)text;
+}
+
+/* Back to the first record. */
+static int go_back(stamping *it, size_t *title, size_t *head, firn_error *error) {
+    firn_job_close(it->job);
+    it->job = NULL;
+    it->line = 1;
+    it->tally = (tally){0};
+    it->moments.bare = it->moments.twice = 0;
+    int code = source_again(&it->in, error);
+    return code == FIRN_OK ? begin(it, title, head, error) : code;
+}
+
+/* A job's name and node are gone for good once they are taken, so a bad record must be known before:
+ * goes through all of a file with the same job on a store in memory, and throws the IDs away. */
+static int rehearse(stamping *it, size_t *title, size_t *head, firn_error *error) {
+    static output nowhere; /* static for its size */
+    output *out = it->to.out;
+    nowhere.file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere.file < 0) {
+        return set_error(error, FIRN_EIO, "cannot write /dev/null: %s", strerror(errno));
+    }
+    int code = open_job_on(it, "memory:", tell_nothing, error);
+    it->shown.label = "1 of 2, checking";
+    if (code == FIRN_OK) {
+        it->to.out = &nowhere;
+        write_head(it, *title, *head);
+        code = do_records(it, error);
+        it->to.out = out;
+    }
+    close(nowhere.file);
+    progress_end(&it->shown);
+    it->shown.label = "2 of 2, writing";
+    it->shown.next_ms = 0;
+    if (code == FIRN_OK && interrupt_signal() != 0) {
+        return set_error(error, FIRN_EUNKNOWN, "a signal came");
+    }
+    if (code == FIRN_OK) {
+        code = source_unchanged(&it->in, error);
+    }
+    return code == FIRN_OK ? go_back(it, title, head, error) : code;
+}
+
+static int stamp(stamping *it, firn_error *error) {
+    session *s = it->s;
+    size_t title = 0, head = 0;
+    interrupt_catch();
+    int code = source_open(&it->in, s->operands[0], error);
+    bool twice = s->option[OPTION_JOB] != NULL && it->in.regular;
+    if (code == FIRN_OK && twice) {
+        code = digest_content(it, error);
+    }
+    if (code == FIRN_OK) {
+        code = begin(it, &title, &head, error);
+        if (code == FIRN_ETEXT) {
+            set_error(error, code, "line 1: %s", error->text);
+        }
+    }
+    if (code == FIRN_OK) {
+        code = whole_open(&it->to, s, s->option[OPTION_OUTPUT], error);
+    }
+    if (code == FIRN_OK && it->in.regular &&
+        whole_is(&it->to, it->in.before.st_dev, it->in.before.st_ino)) {
+        code = set_error(error, FIRN_EUSAGE, "%.80s would be read and written at once: give -o",
+                         it->in.name);
+    }
+    if (code == FIRN_OK && twice) {
+        code = rehearse(it, &title, &head, error);
+    }
+    if (code == FIRN_OK) {
+        code = open_job(it, error); /* last, since a job's node is gone for good */
+    }
+    if (code == FIRN_OK) {
+        return run_records(it, title, head, error);
+    }
+    if (it->to.out != NULL) {
+        whole_drop(&it->to);
+    }
+    return code;
+}
+
+int run_stamp(session *s) {
+    static stamping it; /* static for its size */
+    firn_error error;
+    it.s = s;
+    clock_gettime(CLOCK_MONOTONIC, &it.begun);
+    it.line = 1;
+    it.in.file = -1;
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then like a full disk */
+    if (s->option[OPTION_OUTPUT] != NULL) {
+        it.shown = (progress){.known = true, .wanted = isatty(STDERR_FILENO) == 1};
+    }
+    int status = operands_split(s, 1, 1, 1, "a FILE, or -");
+    status = status == STATUS_DONE ? read_options(s, &it) : status;
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    int code = moments_open(&it.moments, s->option[OPTION_ZONE], &error);
+    if (code == FIRN_OK) {
+        code = stamp(&it, &error);
+    }
+    if (interrupt_signal() != 0) {
+        status = STATUS_SIGNAL + interrupt_signal();
+    } else if (code != FIRN_OK) {
+        status = fail(s, &error);
+    }
+    firn_job_close(it.job);
+    jobs_close(&it.jobs);
+    source_close(&it.in);
+    free(it.plan.decoded);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn nodes`: every node, history, job and integer of a store: up to where it was granted, how far
+ * that is from now, who holds it. Reads only; a mark in the past means that nobody issues
+ * there. */
+#include "nodes.h"
+
+#include "mark.h"
+#include "shared/json.h"
+#include "shared/operands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of most holders */
+
+typedef struct listing {
+    session *s;
+    firn_time now;
+    bool measured; /* the second pass writes, the first one finds the widths */
+    size_t ns, key, fields, mark, distance;
+    size_t ticks; /* left out */
+    bool narrow;  /* a terminal: holders that would not fit 80 columns have a line of their own */
+} listing;
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void widen(size_t *width, const char *text) {
+    size_t length = strlen(text);
+    *width = length > *width ? length : *width;
+}
+
+static void put_holder(const listing *list, const char *note) {
+    size_t width = list->ns + list->key + list->fields + list->mark + list->distance + 8;
+    bool below = list->narrow && width + 2 + HOLDER > COLUMNS;
+    output_print(&list->s->out, below ? "\n    %s\n" : "  %s\n", note);
+}
+
+static int visit(void *context, const firn_holding *holding) {
+    listing *list = context;
+    output *out = &list->s->out;
+    mark_told what;
+    mark_tell(&what, holding, &list->now);
+    if (what.kind == MARK_TICK && list->s->option[OPTION_ALL] == NULL) {
+        list->ticks += list->measured;
+        return 0;
+    }
+    if (!list->measured) {
+        widen(&list->ns, holding->ns);
+        widen(&list->key, holding->key);
+        widen(&list->fields, what.fields);
+        widen(&list->mark, what.mark);
+        widen(&list->distance, what.distance);
+    } else if (list->s->option[OPTION_JSON] != NULL) {
+        json_line(out, object_of_mark(holding, &what));
+    } else {
+        output_print(out, "%-*s  %-*s  %-*s  %-*s  %-*s", (int)list->ns, holding->ns,
+                     (int)list->key, holding->key, (int)list->fields, what.fields, (int)list->mark,
+                     what.mark, (int)list->distance, what.distance);
+        put_holder(list, holding->note != NULL ? holding->note : "");
+    }
+    return output_dead(out);
+}
+
+static int list_all(session *s, firn_store *store) {
+    listing list = {.s = s, .ns = 9, .key = 4, .fields = 6, .mark = 4, .distance = 8};
+    const char *ns = operand_value(s, "ns");
+    firn_error error;
+    list.now = mark_now();
+    list.narrow = isatty(STDOUT_FILENO) == 1;
+    if (s->option[OPTION_JSON] == NULL) {
+        if (firn_store_list(store, ns, visit, &list, &error) < 0) {
+            return fail(s, &error);
+        }
+        output_print(&s->out, "%-*s  %-*s  %-*s  %-*s  %-*s", (int)list.ns, "namespace",
+                     (int)list.key, "key", (int)list.fields, "node", (int)list.mark, "mark",
+                     (int)list.distance, "from now");
+        put_holder(&list, "holder");
+    }
+    list.measured = true;
+    if (firn_store_list(store, ns, visit, &list, &error) < 0) {
+        return fail(s, &error);
+    }
+    if (list.ticks > 0 && s->option[OPTION_JSON] == NULL) {
+        output_print(&s->out, "and %zu ticks of back-dated issue: --all lists them\n", list.ticks);
+    }
+    return STATUS_DONE;
+}
+
+int run_nodes(session *s) {
+    firn_store *store;
+    firn_error error;
+    int status = operands_split(s, 0, 0, 2, "free NODE, or no words");
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    bool frees = s->plain_count == 2 && strcmp(s->operands[0], "free") == 0;
+    if (s->plain_count > 0 && !frees) {
+        return fail_usage(s, "nodes lists, or frees one: firn nodes free NODE --lost-after TIME");
+    }
+    if (!frees && (s->option[OPTION_LOST_AFTER] != NULL || s->option[OPTION_YES] != NULL)) {
+        return fail_usage(s, "--lost-after and --yes are for firn nodes free NODE");
+    }
+    for (size_t i = s->plain_count; i < s->operand_count; i++) {
+        if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {
+            return fail_usage(s, "'%.60s' is no key of nodes: ns=NAME and unsafe=1 are",
+                              s->operands[i]);
+        }
+    }
+    firn_store_options options = operand_store_options(s);
+    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (firn_store_caution(store) != NULL) {
+        tell_note(s, firn_store_caution(store));
+    }
+    status = frees ? nodes_free(s, store) : list_all(s, store);
+    firn_store_close(store);
+    return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn nodes free`: lowers the mark of a node that a wrong clock has put far ahead, so that the
+ * node can be used again before that time comes. The only thing in firn that may make an ID twice:
+ * it says which ones, and asks. */
+#include "mark.h"
+#include "nodes.h"
+
+#include "shared/operands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define GUARD_S 30 /* a mark no further ahead than this may be that of a live window */
+
+/* The one holding that is meant. */
+typedef struct target {
+    const char *key;
+    size_t found;
+    firn_mark mark;
+    char ns[FIRN_NS_SIZE], row[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
+} target;
+
+static int see_holding(void *context, const firn_holding *holding) {
+    target *it = context;
+    firn_scheme scheme;
+    if (strcmp(holding->key, it->key) == 0 && mark_scheme(&scheme, holding->layout) == FIRN_OK &&
+        scheme.tick_ns != 0) {
+        it->found++;
+        it->mark = holding->mark;
+        snprintf(it->ns, sizeof it->ns, "%s", holding->ns);
+        snprintf(it->row, sizeof it->row, "%s", holding->layout);
+        snprintf(it->note, sizeof it->note, "%s", holding->note != NULL ? holding->note : "");
+    }
+    return 0;
+}
+
+static int find(session *s, firn_store *store, target *it) {
+    const char *ns = operand_value(s, "ns");
+    firn_error error;
+    if (firn_store_list(store, ns, see_holding, it, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (it->found == 0) {
+        set_error(&error, FIRN_ERANGE, "no namespace has a node %.60s: `firn nodes` lists them",
+                  it->key);
+        return fail(s, &error);
+    }
+    return it->found == 1 ? STATUS_DONE
+                          : fail_usage(s, "%zu namespaces have a node %.60s: say which by ns=NAME",
+                                       it->found, it->key);
+}
+
+/* The first slot of a tick, FIRN_SLOT_MAX for those beyond: the time of some rows has 64 bits. */
+static int64_t slot_of(uint64_t tick, uint32_t shift) {
+    return tick > (uint64_t)FIRN_SLOT_MAX >> shift ? FIRN_SLOT_MAX : (int64_t)(tick << shift);
+}
+
+/* The slot that the mark is lowered to, and the bounds of what may be asked for. */
+static int read_bounds(session *s, const target *it, const firn_scheme *scheme, int64_t *lowered,
+                       int64_t *guard, char mark[FIRN_TIME_SIZE]) {
+    const char *text = s->option[OPTION_LOST_AFTER];
+    firn_time now = mark_now(), lost, at;
+    firn_error error;
+    uint64_t tick = 0;
+    uint32_t shift = mark_shift(scheme);
+    if (it->mark.high >= mark_layout_end(scheme)) { /* one slot more would make it a history node */
+        set_error(&error, FIRN_ERANGE, "node %.60s of %.60s %s: its mark is never lowered", it->key,
+                  it->ns,
+                  it->mark.high > mark_layout_end(scheme) ? "issues back-dated IDs for good"
+                                                          : "stands at the end of its layout");
+        return fail(s, &error);
+    }
+    int code = firn_scheme_tick(scheme, &now, &tick, &error);
+    if (code == FIRN_OK && it->mark.high <= slot_of(tick, shift)) {
+        code = set_error(
+            &error, FIRN_EBUSY,
+            "the mark of node %.60s has passed: the node is free, nothing is to be done", it->key);
+    }
+    now.sec += GUARD_S;
+    code = code == FIRN_OK ? firn_scheme_tick(scheme, &now, &tick, &error) : code;
+    *guard = slot_of(tick, shift);
+    if (code == FIRN_OK && it->mark.high <= *guard) {
+        code = set_error(&error, FIRN_EBUSY,
+                         "the mark of node %.60s is no more than %d s ahead, so it may be in use: "
+                         "wait until it has passed",
+                         it->key, GUARD_S);
+    }
+    if (code == FIRN_OK) {
+        code = firn_time_parse(&lost, text, strlen(text), &error);
+    }
+    if (code == FIRN_OK) {
+        code = firn_scheme_tick(scheme, &lost, &tick, &error);
+    }
+    tick += tick < UINT64_MAX; /* IDs of TIME's own tick may be kept */
+    *lowered = slot_of(tick, shift);
+    firn_scheme_time(scheme, (uint64_t)it->mark.high >> shift, &at);
+    firn_time_format(mark, &at, firn_scheme_digits(scheme));
+    if (code == FIRN_OK && *lowered >= it->mark.high) {
+        code = set_error(&error, FIRN_ERANGE,
+                         "--lost-after=%.60s is not before the mark, %s: nothing would be lowered",
+                         text, mark);
+    }
+    return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+/* Asks whoever sits at the terminal. */
+static int confirm(session *s) {
+    char answer[16] = "";
+    if (s->option[OPTION_YES] != NULL) {
+        return STATUS_DONE;
+    }
+    output_flush(&s->out);
+    if (!isatty(STDIN_FILENO)) {
+        return fail_usage(s, "standard input is no terminal to ask at: --yes frees it unasked");
+    }
+    fputs("Lower the mark? [y/N] ", stderr);
+    if (fgets(answer, sizeof answer, stdin) == NULL || (answer[0] != 'y' && answer[0] != 'Y')) {
+        output_text(&s->out, "nothing was changed\n");
+        return STATUS_NO;
+    }
+    return STATUS_DONE;
+}
+
+/* One slot is reserved right at the mark, which fails if anybody has moved it, and all of it given
+ * back down to `lowered`. */
+static int lower(session *s, firn_store *store, const target *it, int64_t lowered, int64_t guard) {
+    firn_error error;
+    firn_mark held;
+    int64_t first;
+    firn_request request = {.ns = it->ns,
+                            .layout = it->row,
+                            .key = it->key,
+                            .count = 1,
+                            .earliest = it->mark.high,
+                            .latest = it->mark.high,
+                            .note = "firn nodes free",
+                            .guard = guard};
+    int code = getrandom(&request.grant, sizeof request.grant, 0) == sizeof request.grant
+                   ? FIRN_OK
+                   : set_error(&error, FIRN_EENTROPY, "the system gives no randomness");
+    request.grant |= 1;
+    if (code == FIRN_OK) {
+        code = firn_store_reserve(store, &request, &first, &held, &error);
+    }
+    if (code == FIRN_OK) {
+        firn_mark mine = {it->mark.high + 1, request.grant};
+        code = firn_store_give_back(store, it->ns, it->key, &mine, lowered, &error);
+    }
+    if (code == FIRN_EBUSY) {
+        set_error(&error, code, "somebody moved the mark of node %.60s just now: it is in use",
+                  it->key);
+    }
+    return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
+}
+
+int nodes_free(session *s, firn_store *store) {
+    target it = {.key = s->operands[1]};
+    firn_scheme scheme;
+    firn_time at, now = mark_now();
+    char mark[FIRN_TIME_SIZE], low[FIRN_TIME_SIZE], distance[40];
+    int64_t lowered = 0, guard = 0;
+    if (s->option[OPTION_LOST_AFTER] == NULL) {
+        return fail_usage(s, "free needs --lost-after TIME: IDs of the node with a later time "
+                             "are kept nowhere, so that they may be made again");
+    }
+    int status = find(s, store, &it);
+    if (status == STATUS_DONE && mark_scheme(&scheme, it.row) == FIRN_OK) {
+        status = read_bounds(s, &it, &scheme, &lowered, &guard, mark);
+    }
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    firn_scheme_time(&scheme, (uint64_t)it.mark.high >> mark_shift(&scheme), &at);
+    mark_distance(distance, &at, &now);
+    firn_scheme_time(&scheme, (uint64_t)lowered >> mark_shift(&scheme), &at);
+    firn_time_format(low, &at, firn_scheme_digits(&scheme));
+    output_print(&s->out,
+                 "node %s of %s was granted up to %s, %s, to: %s\n"
+                 "IDs of this node with times from %s to %s may repeat.\n",
+                 it.key, it.ns, mark, distance, it.note, low, mark);
+    status = confirm(s);
+    if (status == STATUS_DONE) {
+        status = lower(s, store, &it, lowered, guard);
+    }
+    if (status == STATUS_DONE) {
+        output_print(&s->out, "its mark is now %s\n", low);
+    }
+    return status;
+}

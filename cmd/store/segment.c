@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn segment`: integers of a key, taken in blocks of just what is printed, each block
+ * written only when the store has granted it; peek looks, advance moves on. Counts nothing itself;
+ * kinds and steps are the library's affair. */
+#include "blocks.h"
+#include "shared/amounts.h"
+#include "shared/interrupt.h"
+#include "shared/operands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
+
+/* What is asked of the key. */
+typedef struct wish {
+    enum { TAKE, PEEK, ADVANCE } verb;
+    int64_t count; /* of TAKE */
+    int64_t least; /* of ADVANCE */
+} wish;
+
+static int put_one(session *s, void *context, int64_t value, firn_error *error) {
+    (void)context;
+    (void)error;
+    output_print(&s->out, "%" PRId64 "\n", value);
+    return FIRN_OK;
+}
+
+/* One block for the caller alone, told by its ends. */
+static int put_range(session *s, firn_segment *range, int64_t count) {
+    firn_error error;
+    int64_t first;
+    if (count == 0) {
+        return STATUS_DONE;
+    }
+    if (firn_segment_block(range, count, &first, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(&s->out, "%" PRId64 "\n%" PRId64 "\n", first,
+                 first + (count - 1) * firn_segment_increment(range));
+    return STATUS_DONE;
+}
+
+/* The next integer, which is not taken. */
+static int put_next(session *s, firn_segment *range) {
+    firn_error error;
+    int64_t next;
+    if (firn_segment_peek(range, &next, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(&s->out, "%" PRId64 "\n", next);
+    return STATUS_DONE;
+}
+
+/* Moves the key on to --min, and prints what comes next. */
+static int advance(session *s, firn_segment *range, int64_t least) {
+    firn_error error;
+    int64_t next;
+    int code = firn_segment_advance(range, least, &next, &error);
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(&s->out, "%" PRId64 "\n", next);
+    return STATUS_DONE;
+}
+
+static int serve(session *s, firn_segment *range, const wish *wished) {
+    switch (wished->verb) {
+    case PEEK:
+        return put_next(s, range);
+    case ADVANCE:
+        return advance(s, range, wished->least);
+    default:
+        return s->option[OPTION_RANGE] != NULL
+                   ? put_range(s, range, wished->count)
+                   : blocks_take(s, range, wished->count, BLOCK, put_one, NULL);
+    }
+}
+
+static int take(session *s, firn_store *store, const char *keys, const wish *wished) {
+    firn_segment *range;
+    firn_error error;
+    int code =
+        firn_segment_open(&range, s->operands[s->plain_count - 1], keys, store, NULL, &error);
+    if (argument_code(code, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    int status = serve(s, range, wished);
+    code = firn_segment_close(range, &error);
+    return code == FIRN_OK ? status : worse(status, fail(s, &error));
+}
+
+/* KEY, peek KEY or advance KEY --min N. */
+static int read_verb(session *s, wish *wished) {
+    const char *verb = s->operands[0], *least = s->option[OPTION_MIN];
+    if (s->plain_count == 1 && strcmp(verb, "peek") == 0) {
+        return fail_usage(s, "peek needs a KEY: firn segment peek KEY");
+    }
+    if (s->plain_count == 1 && strcmp(verb, "advance") == 0) {
+        return fail_usage(s, "advance needs a KEY: firn segment advance KEY --min N");
+    }
+    if (s->plain_count == 2) {
+        wished->verb = strcmp(verb, "peek") == 0      ? PEEK
+                       : strcmp(verb, "advance") == 0 ? ADVANCE
+                                                      : TAKE;
+        if (wished->verb == TAKE) {
+            return fail_usage(s, "'%.60s' is no verb of segment: KEY, peek KEY and advance KEY are",
+                              verb);
+        }
+        if (s->option[OPTION_COUNT] != NULL || s->option[OPTION_RANGE] != NULL) {
+            return fail_usage(s, "segment %s takes no integer: leave -n and --range out", verb);
+        }
+    }
+    if ((wished->verb == ADVANCE) != (least != NULL)) {
+        return fail_usage(s, least != NULL
+                                 ? "--min is for advance: firn segment advance KEY --min N"
+                                 : "advance needs --min N: nothing below it is handed "
+                                   "out any more");
+    }
+    uint64_t number = 0;
+    int status = amount_number(s, OPTION_MIN, 0, 0, (uint64_t)FIRN_SLOT_MAX, &number);
+    wished->least = (int64_t)number;
+    return status;
+}
+
+int run_segment(session *s) {
+    static const char *const not_keys[] = {"unsafe", NULL}; /* the store's */
+    char keys[KEYS_SIZE];
+    firn_store *store;
+    firn_error error;
+    wish wished = {TAKE, 1, 0};
+    int status = operands_split(s, 1, 1, 2, "a KEY");
+    if (status == STATUS_DONE) {
+        status = read_verb(s, &wished);
+    }
+    if (status == STATUS_DONE) {
+        status = command_count(s, 1, &wished.count);
+    }
+    if (status == STATUS_DONE) {
+        status = operands_join(s, not_keys, 0, keys, KEYS_SIZE);
+    }
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    firn_store_options options = operand_store_options(s);
+    interrupt_catch();
+    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (firn_store_caution(store) != NULL) {
+        tell_note(s, firn_store_caution(store));
+    }
+    status = take(s, store, keys, &wished);
+    firn_store_close(store);
+    return status;
+}
