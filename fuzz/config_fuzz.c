@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzzes the reader of firn.ini. What it refuses it refuses in one plain line; what it takes holds no
  * control character, and comes out the same when it is printed, read and printed again. */
-#include "config.h"
+#include "config/config.h"
 
 #include <assert.h>
 #include <ctype.h>

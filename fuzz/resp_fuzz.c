@@ -2,7 +2,7 @@
 /* Fuzzes the reader of Redis's protocol as a connection uses it: the first byte says how the rest
  * comes in pieces. The same commands come out in whatever pieces, their words lie in the bytes or
  * in the line, and what is read can be written, read again, and is the same. */
-#include "resp.h"
+#include "resp/resp.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -4,12 +4,12 @@
  * any other is a method, a target, lines of a header, an empty line and a body, handed over as
  * libmicrohttpd does, whose functions are played here. Each request has exactly one reply that can be
  * read: JSON is JSON, and RESP is RESP. */
-#include "commands.h"
-#include "config.h"
-#include "console.h"
-#include "exchange.h"
-#include "log.h"
-#include "server.h"
+#include "config/config.h"
+#include "core/log.h"
+#include "core/server.h"
+#include "http/console.h"
+#include "http/exchange.h"
+#include "resp/commands.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -121,7 +121,7 @@ void MHD_suspend_connection(struct MHD_Connection *it) {
     (void)it;
 }
 
-/* ---- the door -------------------------------------------------------------------------------- */
+/* ---- the listener -------------------------------------------------------------------------------- */
 
 static http_loop loop;
 static listener place = {.address = "127.0.0.1:7380"};
@@ -132,29 +132,29 @@ int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-bool door_is_crowded(void) {
+bool http_is_crowded(void) {
     return false;
 }
 
-void door_hold(exchange *it, size_t size) {
+void http_hold(exchange *it, size_t size) {
     it->held += size;
 }
 
-void door_trust(exchange *it) {
+void http_trust(exchange *it) {
     (void)it;
 }
 
-bool door_trusts(const exchange *it) {
+bool http_trusts(const exchange *it) {
     (void)it;
     return true;
 }
 
-address_key door_address(const exchange *it) {
+address_key http_address(const exchange *it) {
     (void)it;
     return (address_key){0};
 }
 
-void door_park(exchange *it, enum stage stage, int64_t wake_ns) {
+void http_park(exchange *it, enum stage stage, int64_t wake_ns) {
     it->stage = stage;
     it->wake_ns = wake_ns;
     it->is_parked = true;

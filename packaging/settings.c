@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A row of server/settings.def. */
+/* A row of server/config/settings.def. */
 typedef struct row {
     const char *name;
     char letter;          /* of what can be a flag only, or 0 */
@@ -28,7 +28,7 @@ static const row rows[] = {
     {#name, 0, NULL, preset ? "yes" : "no", 0, 0, true, false, reloads, text},
 #define CHOICE(name, preset, words, reloads, text)                                                 \
     {#name, 0, words, preset, 0, 0, false, false, reloads, text},
-#include "../server/settings.def"
+#include "../server/config/settings.def"
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 

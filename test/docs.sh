@@ -59,18 +59,18 @@ same "and every word that a key takes" "" "$wrong"
 shown() {
     sed -n "/^<!-- $2 -->/,/^<!-- \\/$2 -->/s/^| \`\([^ \`]*\).*/\1/p" "docs/reference/$1.md"
 }
-same_list "docs/reference/settings.md has a row for each setting of server/settings.def" \
-    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/settings.def)" "$(shown settings settings)"
-wrong=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5/p' server/settings.def |
+same_list "docs/reference/settings.md has a row for each setting of server/config/settings.def" \
+    "$(sed -nE '/^#/!s/^(TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+), .*/\2/p' server/config/settings.def)" "$(shown settings settings)"
+wrong=$(sed -nE 's/^NUMBER\(([a-z_]+), *([0-9]+), *([0-9]+), *([0-9]+), *([01]),.*/\1 \2 \3 \4 \5/p' server/config/settings.def |
     while read -r name initial least most reloads; do
         [ "$reloads" = 1 ] && again=SIGHUP || again=
         grep -qF "| \`$name\` | $initial ($least to $most) | $again |" docs/reference/settings.md || echo "$name"
     done)
 same "with the defaults and bounds of the numbers" "" "$wrong"
-same_list "docs/reference/resp.md has one for each command of server/commands.def" \
-    "$(sed -nE 's/^(ASK|COMMAND)\("([a-z.]+)".*/\2/p' server/commands.def | tr a-z A-Z)" "$(shown resp commands)"
-same_list "docs/reference/http.md has one for each path of server/routes.def" \
-    "$(sed -nE 's/^(ASK|PAGE)\("([^"]+)".*/\2/p' server/routes.def)" "$(shown http routes)"
+same_list "docs/reference/resp.md has one for each command of server/resp/commands.def" \
+    "$(sed -nE 's/^(ASK|COMMAND)\("([a-z.]+)".*/\2/p' server/resp/commands.def | tr a-z A-Z)" "$(shown resp commands)"
+same_list "docs/reference/http.md has one for each path of server/http/routes.def" \
+    "$(sed -nE 's/^(ASK|PAGE)\("([^"]+)".*/\2/p' server/http/routes.def)" "$(shown http routes)"
 
 # ---- errors ----------------------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ if [ -s "$TMPDIR/firn-schemes.7.txt" ]; then
 fi
 if [ -s "$TMPDIR/firn-serve.8.txt" ]; then
     same "firn-serve(8) has each flag" "" "$(absent "$(sed -nE 's/^(FLAG|TEXT|NUMBER|SWITCH|CHOICE)\(([a-z_]+),.*/--\2/p' \
-        server/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
+        server/config/settings.def | tr _ -)" "$TMPDIR/firn-serve.8.txt")"
 fi
 stores=$(for module in modules/*.c; do
     grep -l '^const firn_store_ops firn_store_module' "$module" | sed 's,.*/,,; s,\.c$,,'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the server is told: file under environment under flags, every setting in each of them, and what is wrong with its place.
 . test/serve.tap
-list=server/settings.def
+list=server/config/settings.def
 ini=$TMPDIR/firn.ini
 unset FIRN_CONFIG FIRN_STORE
 

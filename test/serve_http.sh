@@ -15,7 +15,7 @@ begin() {
     "$program" --config "$TMPDIR/firn.ini" --resp none --http "127.0.0.1:0 unix:$TMPDIR/http" "$@" 2>"$TMPDIR/log" &
     server=$!
     await grep -q event=serving "$TMPDIR/log" || fail "the server starts" "$(cat "$TMPDIR/log")"
-    at=$(sed -n 's/.* event=listening door=http address=\(127[^ ]*\).*/\1/p' "$TMPDIR/log" | head -n 1)
+    at=$(sed -n 's/.* event=listening listener=http address=\(127[^ ]*\).*/\1/p' "$TMPDIR/log" | head -n 1)
 }
 end() {
     kill "$server"
@@ -270,12 +270,12 @@ ask /metrics
 same "metrics are Prometheus's text" "200 text/plain; version=0.0.4; charset=utf-8" "$status $type"
 printf '%s\n' "$out" >"$TMPDIR/metrics"
 check "each line of it parses, each metric has help, type and no line twice" /usr/bin/python3 test/serve/prometheus.py "$TMPDIR/metrics"
-for name in firn_build_info firn_ids_total 'firn_requests_total{door="http",kind="new"}' firn_request_duration_seconds_bucket \
+for name in firn_build_info firn_ids_total 'firn_requests_total{listener="http",kind="new"}' firn_request_duration_seconds_bucket \
     'firn_generator_window_left_seconds{generator="orders"' 'firn_generator_lead_seconds{generator="orders"' \
     'firn_generator_steps_back_absorbed_total{' 'firn_generator_steps_back_left_total{' 'firn_generator_jumps_ahead_total{' \
     'firn_generator_store_errors_total{' 'firn_generator_claims_total{' 'firn_generator_renewals_total{' \
     'firn_generator_give_backs_total{' 'firn_segment_left{segment="tickets"}' 'firn_segment_left{segment="ä"}' 'firn_store_calls_total{store="memory:"}' \
-    'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{door="http"} 1' firn_uptime_seconds; do
+    'firn_store_failures_total{' 'firn_store_usable{store="memory:"} 1' 'firn_connections_open{listener="http"} 1' firn_uptime_seconds; do
     check "metrics have $name" grep -qF "$name" "$TMPDIR/metrics"
 done
 before=$(sed -n 's/^firn_segment_integers_total{segment="tickets"} //p' "$TMPDIR/metrics")
@@ -286,9 +286,9 @@ same "the description is served" "200 application/json" "$status $type"
 printf '%s' "$out" >"$TMPDIR/openapi.json"
 same "its version is the program's" "$("$FIRN" version)" "firn $(jq -r .info.version "$TMPDIR/openapi.json")"
 same "it has both bounds of n" "" "$(jq -r '.. | objects | select(.name == "n") | .schema | select(.minimum != 1 or .maximum == null)' "$TMPDIR/openapi.json")"
-sed -n 's/^\(ASK\|PAGE\)("\([^"]*\)".*/\2/p' server/routes.def | sort >"$TMPDIR/routes"
+sed -n 's/^\(ASK\|PAGE\)("\([^"]*\)".*/\2/p' server/http/routes.def | sort >"$TMPDIR/routes"
 same "it has every route, and no other" "$(cat "$TMPDIR/routes")" "$(jq -r '.paths | keys[]' "$TMPDIR/openapi.json" | sort)"
-sed -n 's/^ASK("\([^"]*\)", [A-Z]*, ISSUES.*/\1/p' server/routes.def | sort >"$TMPDIR/routes"
+sed -n 's/^ASK("\([^"]*\)", [A-Z]*, ISSUES.*/\1/p' server/http/routes.def | sort >"$TMPDIR/routes"
 same "those that take POST say so" "$(cat "$TMPDIR/routes")" \
     "$(jq -r '.paths | to_entries[] | select(.value.post) | .key' "$TMPDIR/openapi.json" | sort)"
 check "each reference in it leads somewhere" sh -c "jq -r '.. | .[\"\$ref\"]? // empty' '$TMPDIR/openapi.json' | sed 's|^#/||; s|/|\",\"|g; s|.*|[\"&\"]|' |

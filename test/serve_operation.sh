@@ -66,7 +66,7 @@ wait "$bare"
 same "and it ends as ever" 0 $?
 
 answered() {
-    curl -s --max-time 30 "http://$http/metrics" | sed -n 's/^firn_requests_total{door="resp",kind="new"} //p'
+    curl -s --max-time 30 "http://$http/metrics" | sed -n 's/^firn_requests_total{listener="resp",kind="new"} //p'
 }
 # Has it answered some of what it was asked, and does it answer no more of it?
 stuck() {
@@ -164,7 +164,7 @@ await told_serving
 resp=$(address_of resp)
 http=$(address_of http)
 same "a token opens the server" PONG "$(role_of secretsecretsecret)"
-same "both doors show the certificate" "one one" "$(subject "$resp") $(subject "$http")"
+same "both listeners show the certificate" "one one" "$(subject "$resp") $(subject "$http")"
 same "integers nobody made are refused" "" "$(redis-cli -p "${resp##*:}" --tls --insecure -a secretsecretsecret --no-auth-warning incr n 2>&1 | grep -E '^[0-9]+$')"
 
 cp "$TMPDIR/two.pem" "$TMPDIR/cert.pem" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
@@ -175,7 +175,7 @@ reload
 check "SIGHUP reloads" has_told 'event=reloaded'
 same "the new token opens the server" PONG "$(role_of newsecretnewsecret)"
 same "the old one does not any more" "" "$(role_of secretsecretsecret | grep -x PONG)"
-same "both doors show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"
+same "both listeners show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"
 same "integers nobody made are made now" 1 "$(ask_inside incr n)"
 same "a block has the new bound" "count=8 is out of bounds: ask for 1 to 7 (max_block)" \
     "$(ask_inside incrby n 8 | grep -o 'count=8 is out of bounds: ask for 1 to 7 (max_block)')"
@@ -264,7 +264,7 @@ wait "$manager"
 # ---- many addresses ----------------------------------------------------------------------------
 FIRN_HTTP='127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0 127.0.0.1:0' serve --http-threads 4 --loops 1
 same "each of five addresses has its threads" "ok ok ok ok ok" \
-    "$(sed -nE 's/.*door=http address=([^ ]*) .*/\1/p' "$log" | while read -r each; do curl -s "http://$each/healthz"; done | xargs)"
+    "$(sed -nE 's/.*listener=http address=([^ ]*) .*/\1/p' "$log" | while read -r each; do curl -s "http://$each/healthz"; done | xargs)"
 stop_server
 same "and they end well" 0 "$status"
 refuses "more threads than there may be are refused" 1 "http_threads" \
@@ -329,7 +329,7 @@ fi
 
 # ---- unix sockets ------------------------------------------------------------------------------
 serve --resp "unix:$work/resp" --http "unix:$work/http" --loops 2
-same "both doors serve unix sockets" "PONG 200" \
+same "both listeners serve unix sockets" "PONG 200" \
     "$(redis-cli -s "$work/resp" ping) $(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$work/http" http://x/healthz)"
 same "which owner and group may use" "660 660" "$(stat -c %a "$work/resp" "$work/http" | tr '\n' ' ' | sed 's/ $//')"
 refuses "a second server on one path is refused" 6 "resp cannot be listened on: Address already in use: somebody serves there" \

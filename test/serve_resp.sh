@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The server's door for Redis clients, with the clients that there are: redis-cli, redis-benchmark, python3-redis, the npm
+# The RESP listener, with the clients that there are: redis-cli, redis-benchmark, python3-redis, the npm
 # client `redis`, and bare sockets.
 . test/serve.tap
 

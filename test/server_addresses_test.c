@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "addresses.h"
+#include "net/addresses.h"
 
 #include <arpa/inet.h>
 #include <cmocka.h>

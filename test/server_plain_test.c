@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plain.h"
+#include "core/plain.h"
 
 #include <cmocka.h>
 #include <stdlib.h>

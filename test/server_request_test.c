@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The heart of the server without its doors: requests are read, answered, sent to renewers and
- * finished by threads that do as doors do. Stores are real ones: memory: and sqlite files. */
+/* The heart of the server without its listeners: requests are read, answered, sent to renewers and
+ * finished by threads that do as listeners do. Stores are real ones: memory: and sqlite files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "request.h"
+#include "core/request.h"
 
 #include "folder.h"
 
@@ -32,7 +32,7 @@
 
 static worker *workers[THREADS + 1]; /* the last one is the test's own */
 
-/* ---- a door ---------------------------------------------------------------------------------- */
+/* ---- a listener ---------------------------------------------------------------------------------- */
 
 static int64_t now_ns(void) {
     struct timespec now;

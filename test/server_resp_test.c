@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The protocol of Redis as bytes: which commands are read from which, however they come in pieces,
  * what is refused, and how replies are written in both versions. */
-#include "decimal.h"
-#include "resp.h"
+#include "core/decimal.h"
+#include "resp/resp.h"
 
 #include <math.h>
 #include <setjmp.h>

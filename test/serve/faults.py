@@ -473,11 +473,11 @@ def connections_come_and_go():
     said = (b"", command("PING"), command("FIRN.NEW", "wide"), b"*2\r\n$4\r\nIN", b"GET /v1/new/wide HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
     def come_and_go(number):
-        door = server.http if number % 5 == 4 else server.port
+        port = server.http if number % 5 == 4 else server.port
         client = socket.socket()
         client.settimeout(serving.PATIENCE_S)
         client.bind((f"127.0.0.{2 + number % 100}", 0))  # ports of one address would not do
-        client.connect(("127.0.0.1", door))
+        client.connect(("127.0.0.1", port))
         if said[number % 5]:
             client.sendall(said[number % 5])
         if number % 3 == 0 and number % 5 in (1, 2, 4):

@@ -310,7 +310,7 @@ def crowds_keep_nobody_out():
     """Strangers who hold every connection that they can get, and are not slow by any bound."""
     server = guarded("crowd", max_connections=200, slow_s=3600)
     early = server.client(source="127.0.0.2")
-    crowd = [serving.Client(door) for door in (server.port, server.http) for _ in range(300)]
+    crowd = [serving.Client(port) for port in (server.port, server.http) for _ in range(300)]
     entered = 0
     for _ in range(20):
         friend = enters_with(server, TOKEN)
@@ -319,7 +319,7 @@ def crowds_keep_nobody_out():
             friend.close()
     tap.same("who has a token comes in at once over RESP", 20, entered)
     tap.same("and over HTTP", {200}, {server.get("/v1/segments/counted", TOKEN)[0] for _ in range(20)})
-    metrics = {door: float(server.metrics(ADMIN)['firn_connections_closed_crowded_total{door="%s"}' % door]) for door in ("resp", "http")}
+    metrics = {name: float(server.metrics(ADMIN)['firn_connections_closed_crowded_total{listener="%s"}' % name]) for name in ("resp", "http")}
     tap.check("the oldest strangers were closed, and counted", min(metrics.values()) > 200, metrics)
     tap.check("and a line of the log says so", "closed to make room" in log_of(server), log_of(server))
     early.send(command("PING"))
@@ -381,7 +381,7 @@ def guesses():
     begun = time.monotonic()
     for i, one in enumerate(crowd):
         one.send(command("AUTH", f"guess-{i}-of-the-tests"))
-    serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{door="resp"}', 0)) > 5)
+    serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{listener="resp"}', 0)) > 5)
     elsewhere = near.ask("AUTH", TOKEN)
     after = time.monotonic() - begun
     late.send(command("AUTH", TOKEN))
@@ -393,7 +393,7 @@ def guesses():
     tap.check("many guesses at once take long", took > 2, f"{took:.2f} s")
     tap.check("a token that is right is taken from the same address meanwhile", same_address == "OK" and waited < took + 5, f"{waited:.2f} s")
     tap.check("and is not delayed from another", elsewhere == "OK" and after < took, f"{after:.2f} s of {took:.2f} s")
-    tap.same("each is counted", count, int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{door="resp"}'])))
+    tap.same("each is counted", count, int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{listener="resp"}'])))
     tap.check("and the log has a line", 'event="wrong tokens"' in log_of(server), log_of(server))
     tap.same("by HTTP too", (401, 1), (server.get("/v1/new/wide", "guess-of-the-tests")[0], http_guesses(server)))
     for one in [*crowd, late, near]:
@@ -402,7 +402,7 @@ def guesses():
 
 
 def http_guesses(server):
-    return int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{door="http"}']))
+    return int(float(server.metrics(ADMIN)['firn_wrong_tokens_total{listener="http"}']))
 
 
 def floods_of_strangers():
@@ -416,7 +416,7 @@ def floods_of_strangers():
         one.setblocking(False)
         crowd.append(one)
         send_what_fits(one, command("AUTH", f"guess-{i}-of-the-tests") + b"x" * 400_000)
-    wrong = 'firn_wrong_tokens_total{door="resp"}'
+    wrong = 'firn_wrong_tokens_total{listener="resp"}'
     serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get(wrong, 0)) > 5)
     grown = serving.rss_kib(server.pid) - before
     if not SANITIZED:
@@ -464,7 +464,7 @@ def a_reload_makes_no_strangers():
     late = server.client()
     tap.check("a second later strangers are still closed", late.is_closed())  # by then connections were looked at
     sockets = [page.sock for page in pages]
-    closed = 'firn_connections_closed_crowded_total{door="http"}'
+    closed = 'firn_connections_closed_crowded_total{listener="http"}'
     tap.same("a reload of the same tokens closes nobody who has one", 0, int(float(server.metrics(ADMIN)[closed])))
     found = {page_status(page, "/v1/segments/counted", TOKEN) for page in pages}
     tap.same("they are served on", {200}, found)
@@ -482,7 +482,7 @@ def right_tokens_keep_nobody_waiting():
     crowd = [server.client(source="127.0.0.5") for _ in range(40)]
     for one in crowd:
         one.send(command("AUTH", "guess-of-the-tests"))
-    serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{door="resp"}', 0)) > 5)
+    serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get('firn_wrong_tokens_total{listener="resp"}', 0)) > 5)
     friend = server.client(source="127.0.0.5")
     tap.same("a token that waits longer than slow_s is taken", "OK", friend.ask("AUTH", TOKEN))
     friend.close()
@@ -562,7 +562,7 @@ def words_that_are_too_long():
         "an array within an array": b"*2\r\n*1\r\n$4\r\nPING\r\n$1\r\nx\r\n",
         "a line without an end": b"PING " + b"x" * 3_000_000,
         "a number without an end": b"*" + b"1" * 100_000,
-        "TLS to a door without": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
+        "TLS to a listener without": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
     }.items():
         tap.check(f"{name} is refused, and the connection closed", refused_and_closed(server, data))
     with server.client() as client:
@@ -583,10 +583,10 @@ def noise():
     """Random bytes, alike in each run; what happens to be a command is answered."""
     server = serve("noise", slow_s=1)
     chance = random.Random(5)
-    for door in (server.port, server.http):
+    for port in (server.port, server.http):
         for _ in range(150):
             data = bytes(chance.choices(b"*$0123456789\r\n\r\nPINGincr :+-\0\xff/", k=chance.randrange(1, 400)))
-            client = serving.Client(door)
+            client = serving.Client(port)
             try:
                 client.send(data)
                 client.socket.shutdown(socket.SHUT_WR)
@@ -596,12 +596,12 @@ def noise():
             client.close()
             if not closed:
                 break
-        tap.check(f"noise at the door of {'Redis' if door == server.port else 'HTTP'} clients ends their connections", closed)
+        tap.check(f"noise at the {'RESP' if port == server.port else 'HTTP'} listener ends their connections", closed)
     ends_well(server, "after noise")
 
 
 def tls_garbage():
-    """At doors that speak TLS: what is none, and handshakes that go no further."""
+    """At listeners that speak TLS: what is none, and handshakes that go no further."""
     folder = f"{TMPDIR}/tls"
     os.makedirs(folder, exist_ok=True)
     made = os.system(
@@ -627,9 +627,9 @@ def tls_garbage():
     serving.wait_for("TLS", speaks)
     hello = b"\x16\x03\x01\x00\x05\x01\x00"
     closed = []
-    for door in (server.port, server.http):
+    for port in (server.port, server.http):
         for data in (command("PING"), b"GET / HTTP/1.1\r\n\r\n", hello, os.urandom(3000), b"\x16\x03\x01\xff\xff" + bytes(1000)):
-            client = serving.Client(door)
+            client = serving.Client(port)
             client.send(data)
             closed.append(client)
     tap.check("what is no TLS, or half a handshake, is closed", all(client.is_closed() for client in closed))

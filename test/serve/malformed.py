@@ -321,7 +321,7 @@ def slow_clients():
     with connect(to) as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.sendall(header(path=b"/v1/new/uuid7?n=65536") * 8)
-        slow = lambda: to.metrics()['firn_connections_closed_slow_total{door="http"}']
+        slow = lambda: to.metrics()['firn_connections_closed_slow_total{listener="http"}']
         before = slow()
         serving.wait_for("the client that does not read", lambda: float(slow()) > float(before), 40)
         tap.check("who does not read its replies is closed", True)
@@ -377,7 +377,7 @@ def bounds_of_connections():
             answered += statuses(line.recv(4096)) == [200]
         except OSError:
             pass
-    tap.check("one address has max_per_address connections, over both doors", 10 <= answered <= 20, answered)
+    tap.check("one address has max_per_address connections, over both listeners", 10 <= answered <= 20, answered)
     for line in lines:
         line.close()
     serving.wait_for("room again", lambda: statuses(send(to, header())[0]) == [200])
@@ -389,13 +389,13 @@ def bounds_of_connections():
     for line in lines:
         line.close()
     serving.wait_for("room again", lambda: statuses(send(to, header())[0]) == [200])
-    turned = float(to.metrics()['firn_connections_turned_away_total{door="http"}'])
+    turned = float(to.metrics()['firn_connections_turned_away_total{listener="http"}'])
     tap.check("max_connections bounds them all", turned >= 15, turned)
     tap.same("it ends well", 0, to.end())
 
 
 def requests_that_wait_at_the_end():
-    """Who asks while the door closes by force is answered too: nothing may be left suspended."""
+    """Who asks while the listener closes by force is answered too: nothing may be left suspended."""
     sections = "[generator full]\nscheme = time:41/s@@2020-01-01 node:10 sequence:1\nnode = 1\nmax_lead_ms = 1000\nfull = wait\n"
     ends, found = [], set()
     for i in range(4):
@@ -404,7 +404,7 @@ def requests_that_wait_at_the_end():
         whole = header(path=b"/v1/new/full")
         for at, line in enumerate(lines):
             line.sendall(whole if at < 50 else whole[:-1])
-        serving.wait_for("requests that wait", lambda: float(to.metrics()['firn_requests_parked_total{door="http"}']) > 20)
+        serving.wait_for("requests that wait", lambda: float(to.metrics()['firn_requests_parked_total{listener="http"}']) > 20)
         to.process.terminate()
         for line in lines[50:]:
             try:

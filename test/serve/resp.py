@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The door for Redis clients byte by byte: what comes in pieces or is broken, who may ask what, requests that wait, what
+"""The RESP listener byte by byte: what comes in pieces or is broken, who may ask what, requests that wait, what
 two servers on one store issue, and Debian's client for Python."""
 import os
 import signal

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* What the server is told: flags over environment over file over presets. See config.h. */
+#include "config.h"
+
+#include "config_file.h"
+#include "fault.h"
+#include "net/listener.h"
+#include "setting.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STANDARD_FILE "/etc/firn/firn.ini"
+
+extern char **environ;
+
+/* ---- flags ---------------------------------------------------------------------------------- */
+
+/* A name as a flag without its dashes. */
+static void write_flag(char flag[64], const char *name) {
+    snprintf(flag, 64, "%s", name);
+    for (char *at = flag; *at != '\0'; at++) {
+        *at = *at == '_' ? '-' : *at;
+    }
+}
+
+/* What stands on the command line, found before the file is read, since it says which. */
+typedef struct flags {
+    const char *value[SETTING_COUNT];
+    const char *file;
+} flags;
+
+static int set_flag(flags *to, const setting *found, const char *value, firn_error *error) {
+    char flag[64];
+    const char **place = &to->value[found - setting_table];
+    write_flag(flag, found->name);
+    if (*place != NULL) {
+        return set_error(error, FIRN_EUSAGE, "--%s is given twice: give it once", flag);
+    }
+    if (value == NULL) {
+        return set_error(error, FIRN_EUSAGE, "--%s needs a value: --%s %.100s", flag, flag,
+                         found->argument);
+    }
+    *place = value;
+    return FIRN_OK;
+}
+
+static int unknown_flag(const char *text, firn_error *error) {
+    char bare[64], flag[64] = "";
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text, "="), text);
+    for (char *at = bare; *at != '\0'; at++) {
+        *at = *at == '-' ? '_' : *at;
+    }
+    const char *near = setting_nearest(bare);
+    if (near != NULL) {
+        write_flag(flag, near);
+    }
+    return set_error(error, FIRN_EUSAGE, "there is no flag --%.60s: %s%s", text,
+                     near != NULL ? "did you mean --" : "firn serve --help lists them", flag);
+}
+
+/* One flag without its dashes; `next` is the word behind it or NULL; `used`: it was the value. */
+static int read_flag(flags *to, const char *flag, const char *next, bool *used, firn_error *error) {
+    size_t length = strcspn(flag, "=");
+    const char *value = flag[length] == '=' ? flag + length + 1 : NULL;
+    const setting *found = setting_find(flag, length);
+    if (found == NULL && strncmp(flag, "no-", 3) == 0 && value == NULL) {
+        found = setting_find(flag + 3, length - 3);
+        if (found != NULL && found->kind == SETTING_SWITCH) {
+            return set_flag(to, found, "no", error);
+        }
+        found = NULL;
+    }
+    bool is_file = length == strlen("config") && strncmp(flag, "config", length) == 0;
+    if (found == NULL && !is_file) {
+        return unknown_flag(flag, error);
+    }
+    if (found != NULL && found->kind == SETTING_SWITCH) {
+        return set_flag(to, found, value != NULL ? value : "yes", error);
+    }
+    *used = value == NULL && next != NULL && next[0] != '-'; /* no value begins with one */
+    value = *used ? next : value;
+    if (found != NULL) {
+        return set_flag(to, found, value, error);
+    }
+    if (value == NULL || to->file != NULL) {
+        return set_error(error, FIRN_EUSAGE, "--config is given %s: --config FILE",
+                         value == NULL ? "without its file" : "twice");
+    }
+    to->file = value;
+    return FIRN_OK;
+}
+
+/* Words that say what to do instead of serving. */
+static bool read_run(config *it, const char *flag) {
+    static const struct {
+        const char *flag;
+        unsigned run;
+    } runs[] = {
+        {"--print-config", RUN_PRINT}, {"--check-config", RUN_CHECK},
+        {"--help", RUN_HELP},          {"-h", RUN_HELP},
+        {"--version", RUN_VERSION},    {"-V", RUN_VERSION},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        if (strcmp(flag, runs[i].flag) == 0) {
+            it->run = runs[i].run;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int read_flags(config *it, flags *to, int count, char **words, firn_error *error) {
+    int code = FIRN_OK;
+    for (int i = 1; i < count && code == FIRN_OK; i++) {
+        const char *flag = words[i], *next = i + 1 < count ? words[i + 1] : NULL;
+        bool used = false;
+        if (read_run(it, flag)) {
+            if (it->run == RUN_HELP || it->run == RUN_VERSION) {
+                return FIRN_OK;
+            }
+        } else if (strcmp(flag, "-c") == 0) {
+            code = read_flag(to, "config", next, &used, error);
+        } else if (strncmp(flag, "--", 2) == 0 && flag[2] != '\0') {
+            code = read_flag(to, flag + 2, next, &used, error);
+        } else {
+            code = set_error(error, FIRN_EUSAGE,
+                             "firn serve takes flags, not '%.60s': --help lists them", flag);
+        }
+        i += used;
+    }
+    return code;
+}
+
+/* ---- environment ---------------------------------------------------------------------------- */
+
+static void variable_of(char name[72], const setting *it) {
+    snprintf(name, 72, "FIRN_%s", it->name);
+    for (char *at = name; *at != '\0'; at++) {
+        *at = (char)toupper((unsigned char)*at);
+    }
+}
+
+/* Set but empty is as not set, as shells and containers pass on what they do not have. */
+static const char *variable(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static int read_environment(config *it, firn_error *error) {
+    int code = FIRN_OK;
+    for (int i = 0; i < SETTING_COUNT && code == FIRN_OK; i++) {
+        char name[72];
+        variable_of(name, &setting_table[i]);
+        const char *value = variable(name);
+        if (value != NULL) {
+            code = setting_read(&it->set, &setting_table[i], value, name, error);
+        }
+    }
+    return code;
+}
+
+/* Not refused, since others put variables into an environment too; one near to a setting is
+ * told. */
+static void look_for_mistakes(config *it) {
+    for (char **at = environ; *at != NULL; at++) {
+        static const char *const others[] = {"FIRN_CONFIG", "FIRN_ORDER_KEY",
+                                             "FIRN_ZOOKEEPER_PASSWORD", NULL};
+        char name[72], bare[64];
+        size_t length = strcspn(*at, "=");
+        if (strncmp(*at, "FIRN_", 5) != 0 || length >= sizeof name) {
+            continue;
+        }
+        snprintf(name, sizeof name, "%.*s", (int)length, *at);
+        bool known = false;
+        for (size_t i = 0; others[i] != NULL; i++) {
+            known = known || strcmp(name, others[i]) == 0;
+        }
+        snprintf(bare, sizeof bare, "%.60s", name + strlen("FIRN_"));
+        for (char *c = bare; *c != '\0'; c++) {
+            *c = (char)tolower((unsigned char)*c);
+        }
+        const char *near = setting_nearest(bare);
+        if (!known && near != NULL && strcmp(near, bare) != 0) {
+            char meant[72];
+            variable_of(meant, setting_find(near, strlen(near)));
+            snprintf(it->caution, sizeof it->caution, "the variable %s sets nothing: %s does", name,
+                     meant);
+        }
+    }
+}
+
+/* ---- all three ------------------------------------------------------------------------------ */
+
+static int read_file(config *it, const char *named_file, firn_error *error) {
+    const char *file = named_file != NULL ? named_file : variable("FIRN_CONFIG");
+    if (file == NULL && access(STANDARD_FILE, F_OK) == 0) {
+        file = STANDARD_FILE;
+    }
+    if (file == NULL || file[0] == '\0') { /* --config '' : none */
+        return FIRN_OK;
+    }
+    if (strlen(file) >= sizeof it->file) {
+        return set_error(error, FIRN_EUSAGE, "--config is longer than %zu bytes: shorten it",
+                         sizeof it->file - 1);
+    }
+    memcpy(it->file, file, strlen(file) + 1);
+    return config_file_read(it, error);
+}
+
+static int check_addresses(const config *it, const char *name, const char *addresses,
+                           firn_error *error) {
+    int code = addresses_check(addresses, error);
+    if (code != FIRN_OK) {
+        return set_error(error, code, "%s: %s", name, error->text);
+    }
+    if (it->set.tokens[0] == '\0' && address_is_public(addresses)) {
+        return set_error(error, FIRN_EUSAGE,
+                         "%s = %.60s is open to other machines, and to everybody there: set tokens "
+                         "= FILE, or serve on 127.0.0.1",
+                         name, addresses);
+    }
+    return FIRN_OK;
+}
+
+static int check_named(const config *it, const named *one, firn_error *error) {
+    if (!one->is_segment && one->scheme[0] == '\0') {
+        return set_error(error, FIRN_EUSAGE,
+                         "%.100s: [generator %s] has no scheme: write scheme = NAME", one->where,
+                         one->name);
+    }
+    const named *other = config_node_of(it, one);
+    return other == NULL
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "%.80s: [generator %.30s] has the node of [generator %.30s]: give it"
+                           " another, an ns of its own, or none",
+                           one->where, one->name, other->name);
+}
+
+static int check(const config *it, firn_error *error) {
+    if ((it->set.tls_cert[0] == '\0') != (it->set.tls_key[0] == '\0')) {
+        return set_error(error, FIRN_EUSAGE,
+                         "%s is set alone: set tls_cert and tls_key, or neither",
+                         it->set.tls_cert[0] != '\0' ? "tls_cert" : "tls_key");
+    }
+    int code = FIRN_OK;
+    for (size_t i = 0; i < it->name_count && code == FIRN_OK; i++) {
+        code = check_named(it, &it->names[i], error);
+    }
+    code = code == FIRN_OK ? check_addresses(it, "resp", it->set.resp, error) : code;
+    return code == FIRN_OK ? check_addresses(it, "http", it->set.http, error) : code;
+}
+
+int config_read(config *it, int count, char **words, firn_error *error) {
+    flags given = {.file = NULL};
+    *it = (config){.run = RUN_SERVE};
+    settings_preset(&it->set);
+    int code = read_flags(it, &given, count, words, error);
+    if (code != FIRN_OK || it->run == RUN_HELP || it->run == RUN_VERSION) {
+        return code;
+    }
+    code = read_file(it, given.file, error);
+    if (code == FIRN_OK) {
+        code = read_environment(it, error);
+        look_for_mistakes(it);
+    }
+    for (int i = 0; i < SETTING_COUNT && code == FIRN_OK; i++) {
+        if (given.value[i] != NULL) {
+            code = setting_read(&it->set, &setting_table[i], given.value[i], "command line", error);
+        }
+    }
+    code = code == FIRN_OK ? check(it, error) : code;
+    if (code != FIRN_OK) {
+        config_free(it);
+    }
+    return code;
+}
+
+void config_free(config *it) {
+    free(it->names);
+    it->names = NULL;
+    it->name_count = 0;
+}
+
+const named *config_find(const config *it, bool is_segment, const char *name) {
+    for (size_t i = 0; i < it->name_count; i++) {
+        if (it->names[i].is_segment == is_segment && strcmp(it->names[i].name, name) == 0) {
+            return &it->names[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_same(const named *a, const named *b, const char *key) {
+    char x[FIRN_NS_SIZE], y[FIRN_NS_SIZE];
+    return strcmp(catalog_key(x, a->keys, key), catalog_key(y, b->keys, key)) == 0;
+}
+
+const named *config_node_of(const config *it, const named *section) {
+    static const char *const place[] = {"node", "ns", "epoch", "bits"};
+    char node[FIRN_NS_SIZE];
+    if (section->is_segment || catalog_key(node, section->keys, "node")[0] == '\0') {
+        return NULL;
+    }
+    for (size_t i = 0; i < it->name_count; i++) {
+        const named *other = &it->names[i];
+        bool same = !other->is_segment && strcmp(other->name, section->name) != 0 &&
+                    strcmp(other->scheme, section->scheme) == 0 &&
+                    strcmp(other->store, section->store) == 0;
+        for (size_t j = 0; same && j < sizeof place / sizeof *place; j++) {
+            same = has_same(other, section, place[j]);
+        }
+        if (same) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+int config_keep(config *it, const named *section, firn_error *error) {
+    if ((it->name_count & (it->name_count - 1)) == 0) { /* room for a power of two is full */
+        size_t room = it->name_count == 0 ? 1 : it->name_count * 2;
+        named *more = realloc(it->names, room * sizeof *more);
+        if (more == NULL) {
+            return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        }
+        it->names = more;
+    }
+    it->names[it->name_count++] = *section;
+    return FIRN_OK;
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+/* A URL without the password that may stand in USER:PASSWORD@. What looks like one and is not
+ * well-formed is cut too. */
+static void write_url(char *out, size_t size, const char *url) {
+    const char *user = strstr(url, "://");
+    user = user != NULL ? user + 3 : url;
+    const char *host = strrchr(user, '@');
+    for (const char *at = user; *at != '\0' && *at != '?'; at++) {
+        host = *at == '@' ? at : host;
+    }
+    const char *colon = host != NULL ? memchr(user, ':', (size_t)(host - user)) : NULL;
+    if (colon == NULL) {
+        snprintf(out, size, "%s", url);
+    } else {
+        snprintf(out, size, "%.*s%s", (int)(colon - url), url, host);
+    }
+}
+
+static void print_value(const char *name, const char *value) {
+    char text[VALUE_TEXT_SIZE];
+    bool is_url = strcmp(name, "store") == 0;
+    write_url(text, sizeof text, value);
+    printf("%s =%s%s\n", name, value[0] != '\0' ? " " : "", is_url ? text : value);
+}
+
+static void print_named(const named *it) {
+    printf("\n[%s %s]\n", it->is_segment ? "segment" : "generator", it->name);
+    const struct {
+        const char *name, *value;
+    } own[] = {
+        {"scheme", it->scheme}, {"store", it->store}, {"as", it->form}, {"prefix", it->prefix}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i].value[0] != '\0') {
+            print_value(own[i].name, own[i].value);
+        }
+    }
+    for (const char *at = it->keys; *at != '\0';) {
+        size_t length = strcspn(at, " "), name = strcspn(at, "=");
+        printf("%.*s = %.*s\n", (int)name, at, (int)(length - name - 1), at + name + 1);
+        at += length + (at[length] != '\0');
+    }
+}
+
+void config_print(const config *it) {
+    puts("[server]");
+    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+        char text[VALUE_TEXT_SIZE];
+        setting_write(text, &it->set, at);
+        print_value(at->name, text);
+    }
+    for (size_t i = 0; i < it->name_count; i++) {
+        print_named(&it->names[i]);
+    }
+}
+
+static void print_flag(const char *name, char letter, const char *argument, const char *text,
+                       const char *preset) {
+    enum { HELP_COLUMNS = 80 };
+    char left[128], right[320], flag[64], front[8] = "    ";
+    if (letter != 0) {
+        snprintf(front, sizeof front, "-%c, ", letter);
+    }
+    write_flag(flag, name);
+    snprintf(left, sizeof left, "%s--%s %s", front, flag, argument != NULL ? argument : "");
+    snprintf(right, sizeof right, "%s%s%s%s", text, preset != NULL ? " (" : "",
+             preset != NULL ? preset : "", preset != NULL ? ")" : "");
+    int column = printf("  %-34s", left);
+    for (const char *at = right; *at != '\0'; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        if (column + 1 + length > HELP_COLUMNS) {
+            column = printf("\n%36s", "") - 1;
+        }
+        column += printf(" %.*s", length, at);
+        at += length;
+    }
+    putchar('\n');
+}
+
+void config_help(void) {
+    puts("usage: firn serve [FLAG...]\n\n"
+         "IDs over the Redis protocol and HTTP, with a console for browsers.\n\n"
+         "A flag of the second list can also be a variable (FIRN_LOG_LEVEL) or a line\n"
+         "under [server] of the file (log_level = info). Flags override variables, which\n"
+         "override the file.\n");
+#define FLAG(name, letter, argument, text) print_flag(#name, letter, argument, text, NULL);
+#include "settings.def"
+    print_flag("version", 'V', NULL, "the version", NULL);
+    print_flag("help", 'h', NULL, "this text", NULL);
+    putchar('\n');
+    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+        print_flag(at->name, 0, at->argument, at->text, at->preset);
+    }
+}

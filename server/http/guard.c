@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens, Host and where a browser says that it comes from: see guard.h. */
+#include "guard.h"
+
+#include "config/config.h"
+#include "net/credentials.h"
+#include "net/guesses.h"
+
+#include <string.h>
+
+#define DELAY_NS INT64_C(1000000000) /* before a wrong token is said to be one */
+
+/* ---- Host ------------------------------------------------------------------------------------ */
+
+/* Without its port: "[::1]:7380" is "[::1]". */
+static word host_alone(word host) {
+    const char *bracket =
+        host.length > 0 && host.text[0] == '[' ? memchr(host.text, ']', host.length) : NULL;
+    size_t skip = bracket != NULL ? (size_t)(bracket - host.text) : 0;
+    const char *colon = memchr(host.text + skip, ':', host.length - skip);
+    return colon != NULL ? (word){host.text, (size_t)(colon - host.text)} : host;
+}
+
+static bool is_one_of(word host, const char *names) {
+    const char *blanks = " \t,";
+    for (const char *at = names + strspn(names, blanks); *at != '\0'; at += strspn(at, blanks)) {
+        size_t length = strcspn(at, blanks);
+        if (length == host.length && strncasecmp(at, host.text, length) == 0) {
+            return true;
+        }
+        at += length;
+    }
+    return false;
+}
+
+/* A page of another site can make its name resolve to 127.0.0.1 and ask as if it were ours (DNS
+ * rebinding); its Host is then still its own name. Who has tokens is safe from that, and a browser
+ * cannot reach a unix socket. */
+static bool host_is_ours(const exchange *it) {
+    const listener *at = it->loop->listener;
+    word host = host_alone(it->header.host);
+    word own = host_alone((word){at->address, strlen(at->address)});
+    return at->is_unix || access_is_closed() || it->header.hosts == 0 ||
+           is_one_of(host, "127.0.0.1 localhost [::1]") ||
+           (host.length == own.length && strncasecmp(host.text, own.text, own.length) == 0) ||
+           is_one_of(host, settings_now()->hosts);
+}
+
+/* ---- browsers -------------------------------------------------------------------------------- */
+
+/* Is the page at this address (of Origin or Referer) this server's own: the same host and port as
+ * the browser asked for? "null" and what is no address of HTTP are not. */
+static bool is_own_page(const exchange *it, word url) {
+    static const char *const schemes[] = {"https://", "http://"};
+    bool tls = credentials_are_there() && !it->loop->listener->is_unix;
+    size_t before = 0;
+    for (size_t i = 0; i < (tls ? 1 : 2) && before == 0; i++) {
+        size_t length = strlen(schemes[i]);
+        before = url.length > length && word_is((word){url.text, length}, schemes[i]) ? length : 0;
+    }
+    if (before == 0) {
+        return false;
+    }
+    word host = {url.text + before, 0};
+    while (before + host.length < url.length && strchr("/?#", host.text[host.length]) == NULL) {
+        host.length++;
+    }
+    return host.length == it->header.host.length &&
+           strncasecmp(host.text, it->header.host.text, host.length) == 0;
+}
+
+/* Does a page of another site ask, through somebody's browser? Sec-Fetch-Site says it best, but
+ * browsers send it only by TLS and to this machine; Origin comes with every POST, Referer with GET
+ * unless the page suppresses it. */
+static bool is_of_other_page(const exchange *it) {
+    const header_words *all = &it->header;
+    if (all->fetch_site.text != NULL) {
+        return !word_is(all->fetch_site, "same-origin") && !word_is(all->fetch_site, "none");
+    }
+    return (all->origin.text != NULL && !is_own_page(it, all->origin)) ||
+           (all->referer.length > 0 && !is_own_page(it, all->referer));
+}
+
+/* A GET that issues and may come from a browser: an image or a link on any page can make it send
+ * one that nothing tells from a wanted one. Tokens do not come along with those. */
+static bool is_unsafe_get(const exchange *it) {
+    const header_words *all = &it->header;
+    return !access_is_closed() && it->route->posts && !it->posts &&
+           (all->of_browser || all->fetch_site.text != NULL || all->origin.text != NULL ||
+            all->referer.text != NULL);
+}
+
+/* ---- token ----------------------------------------------------------------------------------- */
+
+/* The role that comes with the header; ROLE_NOBODY and *wrong: it has a token, which is none. */
+static enum role role_of(exchange *it, bool *wrong) {
+    word said = it->header.authorization;
+    size_t scheme = strlen("Bearer ");
+    *wrong = false;
+    enum role role = access_begin(&it->pass);
+    if (role != ROLE_NOBODY || said.text == NULL) {
+        return role;
+    }
+    if (said.length > scheme && word_is((word){said.text, scheme}, "Bearer ")) {
+        for (; scheme < said.length && said.text[scheme] == ' '; scheme++) {
+        }
+        role = access_enter(&it->pass, (word){said.text + scheme, said.length - scheme});
+    }
+    *wrong = role == ROLE_NOBODY;
+    if (role != ROLE_NOBODY) {
+        http_trust(it);
+    } else if (!it->guessed) {
+        it->guessed = true;
+        guess_note(http_address(it), it->loop->worker, it->stage == STAGE_DELAYED);
+    }
+    return role;
+}
+
+/* After several wrong tokens of an address each token from there waits before it is looked at, but
+ * on connections that have shown a right one. */
+static bool must_wait(exchange *it) {
+    if (!access_is_closed() || it->header.authorization.text == NULL ||
+        it->stage == STAGE_DELAYED || http_trusts(it) || it->loop->over) {
+        return false;
+    }
+    int64_t delay_ms = guess_delay_ms(http_address(it));
+    if (delay_ms > 0) {
+        http_park(it, STAGE_DELAYED, it->began_ns + delay_ms * 1000000);
+    }
+    return delay_ms > 0;
+}
+
+static enum MHD_Result refuse_token(exchange *it, bool wrong) {
+    return answer_problem(it, MHD_HTTP_UNAUTHORIZED, NULL,
+                          wrong ? "the token is not known here: look at the server's tokens file"
+                                : "a token is needed: send Authorization: Bearer TOKEN");
+}
+
+bool guard_refuses(exchange *it, enum MHD_Result *result) {
+    enum role needs = it->route != NULL ? it->route->role : ROLE_NOBODY;
+    bool wrong = false;
+    it->refused = true;
+    if (needs != ROLE_NOBODY && must_wait(it)) {
+        *result = MHD_YES;
+        return true;
+    }
+    it->request.role = needs != ROLE_NOBODY ? role_of(it, &wrong) : ROLE_NOBODY;
+    if (!host_is_ours(it)) {
+        *result = answer_problem(it, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
+                                 "this server is not known by that Host: name it in hosts=");
+    } else if (needs == ROLE_NOBODY) {
+        it->refused = false;
+    } else if (is_of_other_page(it)) {
+        *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
+                                 "a page of another site sent this request: only this server's own "
+                                 "pages may. A proxy must pass the browser's Host on");
+    } else if (is_unsafe_get(it)) {
+        *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
+                                 "GET from a browser issues nothing, since any page can send it: "
+                                 "use POST, or the console at /");
+    } else if (wrong && it->stage != STAGE_DELAYED && !it->loop->over) {
+        /* Whoever guesses gets one answer a second and connection; nobody else waits for it. */
+        http_park(it, STAGE_DELAYED, it->began_ns + DELAY_NS);
+        *result = MHD_YES;
+    } else if (it->request.role == ROLE_NOBODY) {
+        *result = refuse_token(it, wrong);
+    } else if (it->request.role < needs) {
+        *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
+                                 "this token may only issue: use a token of role admin");
+    } else {
+        it->refused = false;
+    }
+    return it->refused;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* Replies as HTTP has them: JSON with IDs as strings, or plain text, an ID a line; and failures as
+ * problems. Decides no failure itself. */
+#include "exchange.h"
+
+#include "console.h"
+#include "core/catalog.h"
+#include "core/plain.h"
+#include "core/server.h"
+#include "core/text.h"
+#include "object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char plain_type[] = "text/plain; charset=utf-8";
+static const char data_type[] = "application/json";
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static void add_header(struct MHD_Response *to, const char *name, const char *value) {
+    MHD_add_response_header(to, name, value);
+}
+
+/* What only some answers carry. Retry-After: with whatever may pass, and with nothing else. */
+static void add_rare_headers(const exchange *it, struct MHD_Response *to, unsigned status) {
+    if (status == MHD_HTTP_UNAUTHORIZED) {
+        add_header(to, "WWW-Authenticate", "Bearer realm=\"firn\"");
+    }
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED || status == MHD_HTTP_NO_CONTENT) {
+        bool posts = (it->route != NULL && it->route->posts) || strcmp(it->path, "*") == 0;
+        add_header(to, "Allow", posts ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS");
+    }
+    if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE) {
+        add_header(to, "Retry-After", "1");
+    }
+}
+
+static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *type,
+                                  struct MHD_Response *made, size_t size) {
+    if (made == NULL) {
+        return MHD_NO;
+    }
+    if (type != NULL) {
+        add_header(made, "Content-Type", type);
+    }
+    add_header(made, "Cache-Control", "no-store");
+    add_header(made, "X-Content-Type-Options", "nosniff");
+    add_rare_headers(it, made, status);
+    if (server_is_ending()) {
+        add_header(made, "Connection", "close");
+    }
+    enum MHD_Result result = MHD_queue_response(it->connection, status, made);
+    MHD_destroy_response(made);
+    meter_add(&it->loop->worker->meter.sent, size);
+    return result;
+}
+
+enum MHD_Result answer_options(exchange *it) {
+    static char nothing[1];
+    return send_bytes(it, MHD_HTTP_NO_CONTENT, NULL,
+                      MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT), 0);
+}
+
+enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
+                             size_t size) {
+    struct MHD_Response *made = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
+    if (made == NULL) {
+        free(bytes);
+    }
+    http_hold(it, size);
+    return send_bytes(it, status, type, made, size);
+}
+
+static enum MHD_Result answer_made(exchange *it, unsigned status, const char *type,
+                                   text_out *made) {
+    if (made->failed) {
+        free(made->bytes);
+        it->refused = true;
+        return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY",
+                              "out of memory: ask for fewer at once");
+    }
+    return answer_bytes(it, status, type, made->bytes, made->length);
+}
+
+enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *words) {
+    size_t size = strlen(words);
+    http_hold(it, size);
+    return send_bytes(
+        it, status, type,
+        MHD_create_response_from_buffer(size, (void *)(uintptr_t)words, MHD_RESPMEM_MUST_COPY),
+        size);
+}
+
+/* Lets go of `made`. */
+enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made) {
+    text_out line = {0};
+    char *bytes = made != NULL ? json_dumps(made, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    json_decref(made);
+    if (bytes != NULL) {
+        text_add(&line, bytes, strlen(bytes));
+        text_add(&line, "\n", 1);
+        free(bytes);
+    }
+    if (bytes == NULL || line.failed) {
+        free(line.bytes);
+        return answer_text(it, MHD_HTTP_SERVICE_UNAVAILABLE, plain_type, "out of memory\n");
+    }
+    return answer_bytes(it, status, type, line.bytes, line.length);
+}
+
+/* ---- problems -------------------------------------------------------------------------------- */
+
+enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *words) {
+    json_t *made = json_pack("{s:s, s:s, s:i, s:o, s:s*}", "type", "about:blank", "title",
+                             MHD_get_reason_phrase_for(status), "status", (int)status, "detail",
+                             json_foreign(words), "code", code);
+    return answer_json(it, status, "application/problem+json", made);
+}
+
+/* The status of each failure; what is not here is 400. */
+static const struct {
+    int code;
+    unsigned status;
+} statuses[] = {
+    {FIRN_ERANGE, MHD_HTTP_UNPROCESSABLE_CONTENT},
+    {FIRN_ELAYOUT, MHD_HTTP_UNPROCESSABLE_CONTENT},
+    {FIRN_ETEXT, MHD_HTTP_UNPROCESSABLE_CONTENT},
+    {FIRN_EMISMATCH, MHD_HTTP_UNPROCESSABLE_CONTENT},
+    {FIRN_EUNSORTED, MHD_HTTP_UNPROCESSABLE_CONTENT},
+    {FIRN_ENAMESPACE, MHD_HTTP_CONFLICT},
+    {FIRN_EBACK, MHD_HTTP_CONFLICT},
+    {FIRN_EBUSY, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_EEXHAUSTED, MHD_HTTP_TOO_MANY_REQUESTS},
+    {FIRN_EWINDOW, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_ECLOCK, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_ESTORE, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_EUNKNOWN, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_EFORKED, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_ECLONED, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_EENTROPY, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_EMEMORY, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_EIO, MHD_HTTP_SERVICE_UNAVAILABLE},
+    {FIRN_ESYSTEM, MHD_HTTP_SERVICE_UNAVAILABLE},
+};
+
+static bool is_scheme(word name) {
+    char text[FIRN_NAME_SIZE];
+    return memchr(name.text, ':', name.length) != NULL || /* a row as text */
+           (word_copy(name, text, sizeof text) && firn_scheme_find(text) != NULL);
+}
+
+/* Is it the thing named in the path that nobody knows? */
+static bool name_is_unknown(const exchange *it, int code) {
+    const request *asked = &it->request;
+    switch (code == FIRN_EUSAGE ? asked->verb : VERB_STATUS) {
+    case VERB_NEW:
+    case VERB_BLOCK:
+        return asked->generator == NULL && asked->segment == NULL && !is_scheme(asked->name);
+    case VERB_NEXT:
+        return asked->segment == NULL && !asked->must_open;
+    case VERB_SPREAD:
+        return catalog_generator(asked->name) == NULL;
+    case VERB_PACK:
+    case VERB_RANGE:
+    case VERB_SCHEMES:
+        return asked->name.length > 0 && catalog_generator(asked->name) == NULL &&
+               !is_scheme(asked->name);
+    default:
+        return false;
+    }
+}
+
+enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
+    unsigned status = MHD_HTTP_BAD_REQUEST;
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        if (statuses[i].code == code) {
+            status = statuses[i].status;
+        }
+    }
+    if (it->route != NULL && it->route->verb != VERB_COUNT && name_is_unknown(it, code)) {
+        status = MHD_HTTP_NOT_FOUND;
+    } else if (code == FIRN_EEXHAUSTED && !request_may_pass(&it->request, code)) {
+        status = MHD_HTTP_CONFLICT; /* the end of a segment */
+    }
+    return answer_problem(it, status, firn_errname(code),
+                          error->text[0] != '\0' ? error->text : firn_strerror(code));
+}
+
+/* ---- IDs ------------------------------------------------------------------------------------- */
+
+#define NUMBER_SIZE 24
+#define ID_SIZE     (FIRN_TEXT_SIZE + 66)
+
+static const char *type_of(const exchange *it) {
+    return it->as_text ? plain_type : data_type;
+}
+
+/* What stands before, between and behind the IDs of a list. */
+typedef struct marks {
+    const char *first, *between, *last;
+} marks;
+
+static marks marks_of(const exchange *it) {
+    return it->as_text ? (marks){"", "\n", "\n"} : (marks){"{\"ids\":[\"", "\",\"", "\"]}\n"};
+}
+
+static size_t write_id(char *out, const exchange *it, const reply *of, size_t i) {
+    return of->kind == REPLY_NUMBERS ? write_number(out, of->numbers[i], of->is_signed)
+                                     : reply_write_id(out, &it->request, of, i);
+}
+
+/* One number as text, the most frequent answer by far: the reply of the last one that this exchange
+ * was used for is sent again with other bytes, which saves ten allocations. Nobody reads the old
+ * ones, since the exchange is used again only after its reply went out. */
+static enum MHD_Result write_one(exchange *it, const reply *of) {
+    struct usual_reply *usual = &it->usual;
+    char digits[NUMBER_SIZE];
+    size_t size = write_number(digits, of->numbers[0], of->is_signed);
+    digits[size++] = '\n';
+    if (usual->made != NULL && usual->size != size) {
+        MHD_destroy_response(usual->made);
+        usual->made = NULL;
+    }
+    if (usual->made == NULL) {
+        usual->made = MHD_create_response_from_buffer(size, usual->bytes, MHD_RESPMEM_PERSISTENT);
+        usual->size = size;
+        if (usual->made == NULL) {
+            return MHD_NO;
+        }
+        add_header(usual->made, "Content-Type", plain_type);
+        add_header(usual->made, "Cache-Control", "no-store");
+    }
+    memcpy(usual->bytes, digits, size);
+    meter_add(&it->loop->worker->meter.sent, size);
+    return MHD_queue_response(it->connection, MHD_HTTP_OK, usual->made);
+}
+
+static enum MHD_Result write_ids(exchange *it, const reply *of) {
+    if (it->as_text && of->count == 1 && of->kind == REPLY_NUMBERS && !server_is_ending()) {
+        return write_one(it, of);
+    }
+    marks say = marks_of(it);
+    text_out made = {0};
+    size_t between = strlen(say.between);
+    text_add(&made, say.first, strlen(say.first));
+    for (size_t i = 0; i < of->count; i++) {
+        char *at = text_room(&made, ID_SIZE + 4);
+        if (at == NULL) {
+            break;
+        }
+        size_t length = 0;
+        if (i > 0) {
+            memcpy(at, say.between, between);
+            length = between;
+        }
+        made.length += length + write_id(at + length, it, of, i);
+    }
+    text_add(&made, say.last, strlen(say.last));
+    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
+}
+
+static enum MHD_Result write_count(exchange *it, int64_t first, int64_t increment, int64_t count) {
+    marks say = marks_of(it);
+    text_out made = {0};
+    text_add(&made, say.first, strlen(say.first));
+    for (int64_t i = 0; i < count; i++) {
+        char number[NUMBER_SIZE];
+        if (i > 0) {
+            text_add(&made, say.between, strlen(say.between));
+        }
+        text_add(&made, number, write_number(number, (uint64_t)(first + i * increment), true));
+    }
+    text_add(&made, say.last, strlen(say.last));
+    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
+}
+
+/* A run is told by its ends, however long it is. */
+static enum MHD_Result write_run(exchange *it, const reply *of) {
+    char first[NUMBER_SIZE] = "", step[NUMBER_SIZE] = "", count[NUMBER_SIZE] = "";
+    first[write_number(first, (uint64_t)of->first, true)] = '\0';
+    step[write_number(step, (uint64_t)of->increment, true)] = '\0';
+    count[write_number(count, (uint64_t)of->run, true)] = '\0';
+    text_out made = {0};
+    text_print(&made,
+               it->as_text ? "%s %s %s\n"
+                           : "{\"first\":\"%s\",\"increment\":\"%s\",\"count\":\"%s\"}\n",
+               first, step, count);
+    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
+}
+
+static enum MHD_Result write_json(exchange *it, json_t *made) {
+    text_out lines = {0};
+    if (!it->as_text) {
+        return answer_json(it, MHD_HTTP_OK, data_type, made);
+    }
+    plain_write(&lines, made);
+    json_decref(made);
+    return answer_made(it, MHD_HTTP_OK, plain_type, &lines);
+}
+
+enum MHD_Result write_answer(exchange *it, const reply *of) {
+    switch (of->kind) {
+    case REPLY_NUMBERS:
+    case REPLY_IDS:
+        return write_ids(it, of);
+    case REPLY_INTEGER:
+        return write_count(it, of->first, of->increment, 1);
+    case REPLY_RUN:
+        return write_run(it, of);
+    case REPLY_JSON:
+        return write_json(it, of->json);
+    case REPLY_NIL:
+        break;
+    }
+    return answer_text(it, MHD_HTTP_OK, type_of(it), it->as_text ? "" : "null");
+}
+
+/* The end of a block of n integers is what is replied; all of them are written. */
+enum MHD_Result write_integers(exchange *it, const reply *of) {
+    int64_t count = it->request.count;
+    int64_t step = it->request.segment != NULL ? it->request.segment->increment : of->increment;
+    if (of->kind != REPLY_INTEGER) {
+        return write_answer(it, of);
+    }
+    return write_count(it, of->first - (count - 1) * step, step, count);
+}
+
+enum MHD_Result write_last(exchange *it, const reply *of) {
+    char number[NUMBER_SIZE] = "";
+    text_out made = {0};
+    bool none = of->kind != REPLY_INTEGER;
+    if (!none) {
+        number[write_number(number, (uint64_t)of->first, true)] = '\0';
+    }
+    text_print(&made, it->as_text ? "%s%s%s" : "{\"last\":%s%s%s}\n",
+               it->as_text || none ? "" : "\"", none ? (it->as_text ? "none" : "null") : number,
+               it->as_text ? "\n"
+               : none      ? ""
+                           : "\"");
+    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+/* The process lives and its loops turn: it has answered. */
+enum MHD_Result page_health(exchange *it) {
+    return answer_text(it, MHD_HTTP_OK, plain_type, "ok\n");
+}
+
+enum MHD_Result page_ready(exchange *it) {
+    char why[256] = "the server is ending";
+    if (!server_is_ending() && catalog_ready(why)) {
+        return answer_text(it, MHD_HTTP_OK, plain_type, "ready\n");
+    }
+    return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, why);
+}
+
+/* The console asks this server alone, and nobody may put it in a frame. */
+static enum MHD_Result send_file(exchange *it, const console_file *file) {
+    struct MHD_Response *made = MHD_create_response_from_buffer(
+        file->size, (void *)(uintptr_t)file->bytes, MHD_RESPMEM_PERSISTENT);
+    if (made != NULL) {
+        add_header(made, "Content-Security-Policy",
+                   "default-src 'self'; base-uri 'none'; form-action 'self'; "
+                   "frame-ancestors 'none'");
+        add_header(made, "Referrer-Policy", "no-referrer");
+    }
+    return send_bytes(it, MHD_HTTP_OK, file->type, made, file->size);
+}
+
+enum MHD_Result page_file(exchange *it) {
+    const char *name = it->path[1] == '\0' ? "index.html" : it->path + 1;
+    for (const console_file *file = console_files; file->name != NULL; file++) {
+        if (strcmp(file->name, name) == 0) {
+            return send_file(it, file);
+        }
+    }
+    it->refused = true;
+    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL,
+                          "nothing is served under this path: see /openapi.json");
+}

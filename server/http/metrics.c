@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* /metrics: the server's counters as Prometheus reads them (text format 0.0.4). Each metric is a row:
+ * its name, kind and help, and what reads it. Reads what others count. */
+#include "core/text.h"
+
+#include "core/catalog.h"
+#include "core/server.h"
+#include "exchange.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_SECOND 1e9
+#define NAMES_MOST    100000 /* generators and segments that are listed */
+
+/* ---- names and values ------------------------------------------------------------------------ */
+
+/* The bytes of the UTF-8 character at `text`, or 0: it is none (RFC 3629). */
+static size_t character_size(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    size_t size = at[0] < 0x80   ? 1
+                  : at[0] < 0xc2 ? 0
+                  : at[0] < 0xe0 ? 2
+                  : at[0] < 0xf0 ? 3
+                  : at[0] < 0xf5 ? 4
+                                 : 0;
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
+    return overlong || beyond ? 0 : size;
+}
+
+/* A label's value: quotes, backslashes and ends of lines escaped. A segment's name may be any bytes
+ * that a client took for it; what is no UTF-8 would spoil the whole page, and is told in hex. */
+static const char *quoted(char out[2 * NAME_SIZE + 512], const char *name) {
+    size_t length = 0;
+    while (*name != '\0' && length < 2 * NAME_SIZE + 500) {
+        size_t size = character_size(name);
+        if (size == 0) {
+            length += (size_t)sprintf(out + length, "\\\\x%02x", (unsigned char)*name++);
+            continue;
+        }
+        if (*name == '"' || *name == '\\' || *name == '\n') {
+            out[length++] = '\\';
+        }
+        out[length++] = *name == '\n' ? 'n' : *name;
+        memcpy(out + length, name + 1, size - 1);
+        length += size - 1;
+        name += size;
+    }
+    out[length] = '\0';
+    return out;
+}
+
+#define QUOTED(name) quoted((char[2 *NAME_SIZE + 512]){0}, name)
+
+static void begin(text_out *to, const char *name, const char *kind, const char *help) {
+    text_print(to, "# HELP firn_%s %s\n# TYPE firn_%s %s\n", name, help, name, kind);
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+static const char *listener_name(bool http) {
+    return http ? "http" : "resp";
+}
+
+/* The sum of one counter, `at` bytes into the meter, over the workers of a listener. */
+static uint64_t sum_at(bool http, size_t at) {
+    uint64_t sum = 0;
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        const worker *it = worker_at(i);
+        if (it != NULL && it->http == http) {
+            const void *counter = (const char *)&it->meter + at;
+            sum += atomic_load_explicit((const _Atomic uint64_t *)counter, memory_order_relaxed);
+        }
+    }
+    return sum;
+}
+
+static const char *const kinds[METER_KIND_COUNT] = {
+#define METER_X(id, name) name,
+    METER_KINDS(METER_X)
+#undef METER_X
+};
+
+static void write_kinds(text_out *to, const char *name, const char *help, size_t at) {
+    begin(to, name, "counter", help);
+    for (int http = 0; http < 2; http++) {
+        for (size_t i = 0; i < METER_KIND_COUNT; i++) {
+            text_print(to, "firn_%s{listener=\"%s\",kind=\"%s\"} %" PRIu64 "\n", name,
+                       listener_name(http), kinds[i], sum_at(http, at + i * sizeof(uint64_t)));
+        }
+    }
+}
+
+/* Counters of a listener that have no kinds. */
+static const struct {
+    const char *name, *kind, *help;
+    size_t at;
+} listener_metrics[] = {
+    {"ids_total", "counter", "IDs and integers issued.", offsetof(meter, ids)},
+    {"received_bytes_total", "counter", "Bytes of requests.", offsetof(meter, received)},
+    {"sent_bytes_total", "counter", "Bytes of replies.", offsetof(meter, sent)},
+    {"connections_accepted_total", "counter", "Connections taken.", offsetof(meter, accepted)},
+    {"connections_turned_away_total", "counter", "Connections closed because there were too many.",
+     offsetof(meter, turned_away)},
+    {"connections_closed_slow_total", "counter", "Connections closed because the client was slow.",
+     offsetof(meter, closed_slow)},
+    {"connections_closed_crowded_total", "counter",
+     "Connections closed to make room, the oldest without a token first.",
+     offsetof(meter, closed_crowded)},
+    {"wrong_tokens_total", "counter", "Tokens that were refused.", offsetof(meter, wrong_tokens)},
+    {"connections_closed_broken_total", "counter",
+     "Connections closed because of malformed or oversized messages.",
+     offsetof(meter, closed_broken)},
+    {"requests_parked_total", "counter",
+     "Requests that had to wait for a window, the clock or the store.", offsetof(meter, parked)},
+    {"connections_open", "gauge", "Connections open now.", offsetof(meter, open)},
+};
+
+static void write_listeners(text_out *to) {
+    for (size_t i = 0; i < sizeof listener_metrics / sizeof *listener_metrics; i++) {
+        begin(to, listener_metrics[i].name, listener_metrics[i].kind, listener_metrics[i].help);
+        for (int http = 0; http < 2; http++) {
+            text_print(to, "firn_%s{listener=\"%s\"} %" PRId64 "\n", listener_metrics[i].name,
+                       listener_name(http), (int64_t)sum_at(http, listener_metrics[i].at));
+        }
+    }
+}
+
+/* The last bucket of the meter takes what is longer than all others; it is +Inf here. */
+static void write_latency(text_out *to) {
+    const char *name = "request_duration_seconds";
+    begin(to, name, "histogram", "Time from a request's arrival to its reply.");
+    for (int http = 0; http < 2; http++) {
+        uint64_t sum = 0;
+        double bound = 1e-6;
+        for (size_t i = 0; i + 1 < METER_BUCKETS; i++, bound *= 2) {
+            sum += sum_at(http, offsetof(meter, latency) + i * sizeof(uint64_t));
+            text_print(to, "firn_%s_bucket{listener=\"%s\",le=\"%.6f\"} %" PRIu64 "\n", name,
+                       listener_name(http), bound, sum);
+        }
+        sum += sum_at(http, offsetof(meter, latency) + (METER_BUCKETS - 1) * sizeof(uint64_t));
+        text_print(to, "firn_%s_bucket{listener=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", name,
+                   listener_name(http), sum);
+        text_print(to, "firn_%s_sum{listener=\"%s\"} %.9f\n", name, listener_name(http),
+                   (double)sum_at(http, offsetof(meter, latency_ns)) / NS_PER_SECOND);
+        text_print(to, "firn_%s_count{listener=\"%s\"} %" PRIu64 "\n", name, listener_name(http),
+                   sum);
+    }
+}
+
+/* ---- generators ------------------------------------------------------------------------------ */
+
+/* A generator and its state, looked at once for all metrics. */
+typedef struct look {
+    const generator *it;
+    firn_status status;
+    bool open;
+} look;
+
+static double issued(const look *at) {
+    return (double)generator_issued(at->it);
+}
+
+static double is_open(const look *at) {
+    return at->open;
+}
+
+static double is_held(const look *at) {
+    return at->open && (at->status.held || !at->status.reserved);
+}
+
+static double window_seconds(const look *at) {
+    int64_t ms = generator_window_ms(at->it);
+    return ms < 0 ? 0 : (double)ms / 1000;
+}
+
+static double window_slots(const look *at) {
+    return at->status.held ? (double)(at->status.end - at->status.next) : 0;
+}
+
+static double lead_seconds(const look *at) {
+    return (double)at->status.lead_ns / NS_PER_SECOND;
+}
+
+#define OF_STATUS(member)                                                                          \
+    static double member(const look *at) {                                                         \
+        return (double)at->status.member;                                                          \
+    }
+OF_STATUS(claims)
+OF_STATUS(renewals)
+OF_STATUS(give_backs)
+OF_STATUS(store_errors)
+OF_STATUS(steps_back_absorbed)
+OF_STATUS(steps_back_left)
+OF_STATUS(jumps_ahead)
+
+static const struct {
+    const char *name, *kind, *help;
+    double (*value)(const look *at);
+    bool of_window;
+} generator_metrics[] = {
+    {"generator_ids_total", "counter", "IDs issued of the generator.", issued, false},
+    {"generator_open", "gauge", "1: the generator is open.", is_open, false},
+    {"generator_ready", "gauge", "1: it holds a window, or needs none.", is_held, false},
+    {"generator_lead_seconds", "gauge", "The last ID's time ahead of the clock, negative behind.",
+     lead_seconds, false},
+    {"generator_window_left_seconds", "gauge", "How long the window lasts without the store.",
+     window_seconds, true},
+    {"generator_window_left_slots", "gauge", "Slots of the window that are not issued.",
+     window_slots, true},
+    {"generator_claims_total", "counter", "Windows that were claimed.", claims, true},
+    {"generator_renewals_total", "counter", "Windows that were renewed.", renewals, true},
+    {"generator_give_backs_total", "counter", "Windows that were given back.", give_backs, true},
+    {"generator_store_errors_total", "counter", "Reservations that failed.", store_errors, true},
+    {"generator_steps_back_absorbed_total", "counter", "Clock steps back within back_ms.",
+     steps_back_absorbed, false},
+    {"generator_steps_back_left_total", "counter", "Clock steps back beyond back_ms.",
+     steps_back_left, false},
+    {"generator_jumps_ahead_total", "counter", "Clock jumps ahead of more than 5 s.", jumps_ahead,
+     false},
+};
+
+static look look_at(const generator *it) {
+    look at = {.it = it, .status = {.size = sizeof(firn_status)}};
+    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+    at.open = gen != NULL;
+    if (at.open) {
+        firn_gen_status(gen, &at.status);
+    }
+    return at;
+}
+
+static void write_generators(text_out *to) {
+    size_t count = 0;
+    while (count < NAMES_MOST && catalog_generator_at(count) != NULL) {
+        count++;
+    }
+    look *all = calloc(count + 1, sizeof *all);
+    for (size_t i = 0; all != NULL && i < count; i++) {
+        all[i] = look_at(catalog_generator_at(i));
+    }
+    for (size_t m = 0; m < sizeof generator_metrics / sizeof *generator_metrics; m++) {
+        begin(to, generator_metrics[m].name, generator_metrics[m].kind, generator_metrics[m].help);
+        for (size_t i = 0; all != NULL && i < count; i++) {
+            if (generator_metrics[m].of_window && all[i].it->renewer == NULL) {
+                continue;
+            }
+            text_print(to, "firn_%s{generator=\"%s\",scheme=\"%s\"} %.16g\n",
+                       generator_metrics[m].name, QUOTED(all[i].it->name),
+                       QUOTED(all[i].it->scheme->name), generator_metrics[m].value(&all[i]));
+        }
+    }
+    to->failed |= all == NULL;
+    free(all);
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+static void write_segments(text_out *to) {
+    const segment *it;
+    begin(to, "segment_integers_total", "counter", "Integers issued of the segment.");
+    for (size_t i = 0; i < NAMES_MOST && (it = catalog_segment_at(i)) != NULL; i++) {
+        text_print(to, "firn_segment_integers_total{segment=\"%s\"} %" PRIu64 "\n",
+                   QUOTED(it->name), segment_issued(it));
+    }
+    begin(to, "segment_left", "gauge", "Integers that are fetched and not issued.");
+    for (size_t i = 0; i < NAMES_MOST && (it = catalog_segment_at(i)) != NULL; i++) {
+        firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
+        text_print(to, "firn_segment_left{segment=\"%s\"} %" PRId64 "\n", QUOTED(it->name),
+                   range != NULL ? firn_segment_left(range) : 0);
+    }
+}
+
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+/* What is told of each store's renewer: a member of its state. */
+enum { STORE_METRICS = 6 };
+
+static double store_value(const renewer_state *of, int which) {
+    const double values[STORE_METRICS] = {
+        (double)of->calls, (double)of->failures,       of->usable,
+        (double)of->tasks, (double)of->beat_ms / 1000, (double)of->busy_ms / 1000,
+    };
+    return values[which];
+}
+
+static void write_stores(text_out *to) {
+    static const struct {
+        const char *name, *kind, *help;
+    } rows[STORE_METRICS] = {
+        {"store_calls_total", "counter", "Calls of the store: reservations and the like."},
+        {"store_failures_total", "counter", "Calls of the store that failed."},
+        {"store_usable", "gauge",
+         "1: the last call succeeded, and none is under way for longer than a second."},
+        {"store_tasks", "gauge", "Requests that wait for the store."},
+        {"store_beat_seconds", "gauge", "Since the renewer's last round began."},
+        {"store_busy_seconds", "gauge", "How long a call has been under way."},
+    };
+    renewer_state state;
+    for (int m = 0; m < STORE_METRICS; m++) {
+        begin(to, rows[m].name, rows[m].kind, rows[m].help);
+        for (size_t i = 0; i < KEEPERS_MAX && renewer_look(i, &state); i++) {
+            text_print(to, "firn_%s{store=\"%s\"} %.16g\n", rows[m].name, QUOTED(state.url),
+                       store_value(&state, m));
+        }
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void write_metrics(text_out *to) {
+    char why[256];
+    begin(to, "build_info", "gauge", "The version, as a label; always 1.");
+    text_print(to, "firn_build_info{version=\"%s\"} 1\n", firn_version());
+    begin(to, "uptime_seconds", "gauge", "Since the server began.");
+    text_print(to, "firn_uptime_seconds %" PRId64 "\n", server_uptime_s());
+    begin(to, "ready", "gauge", "1: as /readyz says.");
+    text_print(to, "firn_ready %d\n", !server_is_ending() && catalog_ready(why));
+    write_kinds(to, "requests_total", "Requests, refused ones too.", offsetof(meter, requests));
+    write_kinds(to, "requests_refused_total", "Requests that got an error.",
+                offsetof(meter, refused));
+    write_listeners(to);
+    write_latency(to);
+    write_generators(to);
+    write_segments(to);
+    write_stores(to);
+}
+
+enum MHD_Result page_metrics(exchange *it) {
+    text_out made = {0};
+    write_metrics(&made);
+    if (made.failed) {
+        free(made.bytes);
+        return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY", "out of memory");
+    }
+    return answer_bytes(it, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", made.bytes,
+                        made.length);
+}

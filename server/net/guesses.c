@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Wrong tokens by address: see guesses.h. The table has a fixed size, so that many addresses cost no
+ * memory: two that share a place share their delay. */
+#include "guesses.h"
+
+#include "core/log.h"
+#include "core/steady.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+
+enum {
+    PLACES = 4096,
+    FREE = 5,        /* wrong tokens that slow down nobody */
+    MOST = 130,      /* that are remembered */
+    FORGET_MS = 200, /* one of them in so long */
+    LEAST_MS = 500,
+    EACH_MS = 20
+};
+
+/* Of an address. Only what was wrong makes tokens wait, or clients whose tokens are right would keep
+ * each other waiting for good; how long they wait depends on all of them. */
+typedef struct place {
+    int64_t wrong, tries; /* tries: wrong ones that did not wait, and all that did */
+    int64_t since_ms;
+} place;
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t seed; /* so that nobody can choose an address that shares a place with another */
+    place places[PLACES];
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Under the lock; what is old is forgotten. */
+static place *place_of(address_key from) {
+    int64_t now = steady_ms();
+    if (table.seed == 0) {
+        if (getrandom(&table.seed, sizeof table.seed, GRND_NONBLOCK) < 0) {
+            table.seed = (uint64_t)now;
+        }
+        table.seed |= 1;
+    }
+    uint64_t hash = (from.high ^ table.seed) * UINT64_C(0xd6e8feb86659fd93);
+    hash = (hash ^ hash >> 32 ^ from.low) * table.seed;
+    hash = (hash ^ hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+    place *it = &table.places[hash >> 52];
+    int64_t gone = (now - it->since_ms) / FORGET_MS;
+    it->wrong = gone < it->wrong ? it->wrong - gone : 0;
+    it->tries = gone < it->tries ? it->tries - gone : 0;
+    it->since_ms = it->wrong == 0 && it->tries == 0 ? now : it->since_ms + gone * FORGET_MS;
+    return it;
+}
+
+void guess_note(address_key from, worker *at, bool waited) {
+    static log_gate gate;
+    char count[LOG_COUNT_SIZE], address[ADDRESS_TEXT_SIZE];
+    meter_add(&at->meter.wrong_tokens, 1);
+    pthread_mutex_lock(&table.lock);
+    place *known = place_of(from);
+    known->wrong += known->wrong < MOST;
+    known->tries += !waited && known->tries < MOST;
+    pthread_mutex_unlock(&table.lock);
+    if (log_gate_opens(&gate, count)) {
+        address_write(address, from);
+        log_event(LOG_LEVEL_WARNING, "wrong tokens", "listener", at->http ? "http" : "resp",
+                  "last_address", address, "count", count, NULL);
+    }
+}
+
+int64_t guess_delay_ms(address_key from) {
+    pthread_mutex_lock(&table.lock);
+    place *known = place_of(from);
+    bool waits = known->wrong > FREE;
+    int64_t count = known->tries > known->wrong ? known->tries : known->wrong;
+    known->tries += waits && known->tries < MOST; /* as if it were wrong: many come at once */
+    pthread_mutex_unlock(&table.lock);
+    return waits ? LEAST_MS + (count - FREE) * EACH_MS : 0;
+}

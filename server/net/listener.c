@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* Listening sockets: see listener.h. */
+#include "listener.h"
+
+#include "fault.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    BACKLOG = 4096,     /* the kernel lowers it to net.core.somaxconn */
+    LOCK_TRIES = 100,   /* of 10 ms each */
+    ADDRESS_SIZE = 300, /* one of a setting */
+    HANDED_MAX = 64     /* sockets that systemd may hand over */
+};
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+typedef struct address {
+    char text[ADDRESS_SIZE]; /* as it was written */
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_un local;
+        struct sockaddr_storage room;
+    } at;
+    socklen_t size;
+} address;
+
+static int bad_address(const char *text, firn_error *error) {
+    return set_error(error, FIRN_EUSAGE,
+                     "'%.60s' is no address: write HOST:PORT with a numeric host or localhost, "
+                     "[HOST]:PORT, unix:PATH, or none",
+                     text);
+}
+
+static int read_path(address *out, const char *path, firn_error *error) {
+    struct sockaddr_un *local = &out->at.local;
+    if (path[0] != '/' || strlen(path) >= sizeof local->sun_path) {
+        return set_error(error, FIRN_EUSAGE,
+                         "'%.60s' is no place for a socket: write unix: and an absolute path of at "
+                         "most %zu bytes",
+                         out->text, sizeof local->sun_path - 1);
+    }
+    local->sun_family = AF_UNIX;
+    memcpy(local->sun_path, path, strlen(path) + 1);
+    out->size = (socklen_t)sizeof *local;
+    return FIRN_OK;
+}
+
+/* No names but localhost: what an address means must not depend on a name server. */
+static int read_host(address *out, firn_error *error) {
+    char host[ADDRESS_SIZE];
+    const char *text = out->text, *colon = strrchr(text, ':');
+    bool bracketed = text[0] == '[';
+    if (colon == NULL || colon == text || colon[1] == '\0' ||
+        colon[1 + strspn(colon + 1, "0123456789")] != '\0' || (bracketed && colon[-1] != ']')) {
+        return bad_address(text, error);
+    }
+    if (strlen(colon + 1) > 5 || atoi(colon + 1) > 65535) {
+        return set_error(error, FIRN_ERANGE,
+                         "%.60s has a port out of bounds: write one of 1..65535, or 0 for a free"
+                         " one",
+                         text);
+    }
+    size_t length = (size_t)(colon - text) - (bracketed ? 2 : 0);
+    snprintf(host, sizeof host, "%.*s", (int)length, text + bracketed);
+    if (strcmp(host, "localhost") == 0) {
+        snprintf(host, sizeof host, "127.0.0.1");
+    }
+    if (!bracketed && inet_pton(AF_INET, host, &(struct in_addr){0}) != 1) { /* no 127.1 */
+        return bad_address(text, error);
+    }
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                             .ai_family = bracketed ? AF_INET6 : AF_INET,
+                             .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    if (length == 0 || getaddrinfo(host, colon + 1, &hints, &found) != 0) {
+        return bad_address(text, error);
+    }
+    memcpy(&out->at, found->ai_addr, found->ai_addrlen);
+    out->size = found->ai_addrlen;
+    freeaddrinfo(found);
+    return FIRN_OK;
+}
+
+/* The next of `*rest`, which moves on. 1: there is one, 0: no more, or a FIRN_E code. */
+static int next_address(address *out, const char **rest, firn_error *error) {
+    *rest += strspn(*rest, " \t,");
+    size_t length = strcspn(*rest, " \t,");
+    if (length == 0) {
+        return 0;
+    }
+    memset(out, 0, sizeof *out);
+    snprintf(out->text, sizeof out->text, "%.*s", (int)length, *rest);
+    if (length >= sizeof out->text) {
+        return bad_address(out->text, error);
+    }
+    *rest += length;
+    int code = strncmp(out->text, "unix:", 5) == 0 ? read_path(out, out->text + 5, error)
+                                                   : read_host(out, error);
+    return code == FIRN_OK ? 1 : code;
+}
+
+static bool is_none(const char *addresses) {
+    return addresses[strspn(addresses, " \t")] == '\0' || strcmp(addresses, "none") == 0;
+}
+
+int addresses_check(const char *addresses, firn_error *error) {
+    address one;
+    int count = 0, code = 1;
+    while (!is_none(addresses) && (code = next_address(&one, &addresses, error)) == 1) {
+        if (++count > LISTENERS_MAX) {
+            return set_error(error, FIRN_ERANGE, "%d addresses are more than %d: leave some out",
+                             count, LISTENERS_MAX);
+        }
+    }
+    return code < 0 ? code : FIRN_OK;
+}
+
+static bool reaches_out(const address *one) {
+    const struct in6_addr *v6 = &one->at.v6.sin6_addr;
+    switch (one->at.any.sa_family) {
+    case AF_UNIX:
+        return false;
+    case AF_INET:
+        return ntohl(one->at.v4.sin_addr.s_addr) >> 24 != 127;
+    default:
+        return !IN6_IS_ADDR_LOOPBACK(v6) && !(IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
+    }
+}
+
+/* What cannot be read is nothing to listen on; addresses_check says so. */
+bool address_is_public(const char *addresses) {
+    address one;
+    firn_error error;
+    while (!is_none(addresses) && next_address(&one, &addresses, &error) == 1) {
+        if (reaches_out(&one)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- sockets -------------------------------------------------------------------------------- */
+
+static int refused(const char *what, int number, firn_error *error) {
+    const char *cure = "give another address";
+    switch (number) {
+    case EADDRINUSE:
+        cure = "somebody serves there: end that, or give another address";
+        break;
+    case EACCES:
+    case EPERM:
+        cure = "it is not allowed here: give another address, or the right to have this one";
+        break;
+    case EADDRNOTAVAIL:
+        cure = "no interface has it: give one that this machine has";
+        break;
+    case ENOENT:
+        cure = "its folder is missing: make it";
+        break;
+    default:
+        break;
+    }
+    return set_error(error, FIRN_ESYSTEM, "%.80s cannot be listened on: %s: %s", what,
+                     strerror(number), cure);
+}
+
+/* The address as it came out, with the port that was taken. */
+static void name_listener(listener *it) {
+    struct sockaddr_storage room = {0};
+    struct sockaddr *at = (struct sockaddr *)&room;
+    socklen_t size = sizeof room;
+    char host[INET6_ADDRSTRLEN + 20], port[8];
+    if (getsockname(it->fd, at, &size) != 0) {
+        return;
+    }
+    it->is_unix = at->sa_family == AF_UNIX;
+    if (it->is_unix) {
+        const struct sockaddr_un *local = (const struct sockaddr_un *)&room;
+        snprintf(it->address, sizeof it->address, "unix:%.107s", local->sun_path);
+    } else if (getnameinfo(at, size, host, sizeof host, port, sizeof port,
+                           NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
+        bool v6 = at->sa_family == AF_INET6;
+        snprintf(it->address, sizeof it->address, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
+                 port);
+    }
+}
+
+static int set_on(int fd, int level, int option) {
+    return setsockopt(fd, level, option, &(int){1}, sizeof(int));
+}
+
+/* One socket; `together` with others of ours on the same address. */
+static int bind_one(const address *to, bool together) {
+    int family = to->at.any.sa_family;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return -1;
+    }
+    bool fine = set_on(fd, SOL_SOCKET, SO_REUSEADDR) == 0 &&
+                (family != AF_INET6 || set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 0) &&
+                (!together || set_on(fd, SOL_SOCKET, SO_REUSEPORT) == 0) &&
+                bind(fd, &to->at.any, to->size) == 0;
+    if (!fine) {
+        int number = errno;
+        close(fd);
+        errno = number;
+        return -1;
+    }
+    return fd;
+}
+
+/* The first copy is bound alone, so that an address that another server of this user has, which
+ * may share ports too, is in use for us; only then it may be shared. */
+static int open_tcp(listener out[], address *to, int copies) {
+    for (int i = 0; i < copies; i++) {
+        out[i] = (listener){.fd = bind_one(to, i > 0)};
+        if (out[i].fd < 0 ||
+            (i == 0 && copies > 1 && set_on(out[i].fd, SOL_SOCKET, SO_REUSEPORT) != 0) ||
+            listen(out[i].fd, BACKLOG) != 0) {
+            int number = errno;
+            listeners_close(out, i + (out[i].fd >= 0));
+            errno = number;
+            return -1;
+        }
+        name_listener(&out[i]);
+        socklen_t size = sizeof to->at;
+        if (i == 0) {
+            getsockname(out[i].fd, &to->at.any, &size); /* with a port that was chosen for 0 */
+        }
+    }
+    return copies;
+}
+
+/* The same socket for others. */
+static int duplicate(listener out[], int copies) {
+    for (int i = 1; i < copies; i++) {
+        out[i] = out[0];
+        out[i].inode = 0; /* the first removes the file, and a second might remove another's */
+        out[i].fd = fcntl(out[0].fd, F_DUPFD_CLOEXEC, 3);
+        if (out[i].fd < 0) {
+            int number = errno;
+            listeners_close(out, i);
+            errno = number;
+            return -1;
+        }
+    }
+    return copies;
+}
+
+/* ---- unix sockets --------------------------------------------------------------------------- */
+
+/* Two servers that start at once must not each take the other's new socket for a stale one: who
+ * holds the folder's lock looks, removes, binds and listens. Returns the folder, or -1. */
+static int lock_folder(const char *path) {
+    char folder[sizeof(struct sockaddr_un)];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK || i == LOCK_TRIES) {
+            close(fd);
+            errno = EADDRINUSE;
+            return -1;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return fd;
+}
+
+/* A socket that nobody answers at is what a server that was killed left behind. */
+static bool is_stale(const address *to) {
+    struct stat found;
+    if (lstat(to->at.local.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) {
+        return false;
+    }
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool stale = fd >= 0 && connect(fd, &to->at.any, to->size) != 0 && errno == ECONNREFUSED;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return stale;
+}
+
+static int open_locked(listener *out, const address *to, int mode) {
+    const char *path = to->at.local.sun_path;
+    struct stat made;
+    if (is_stale(to)) {
+        unlink(path);
+    }
+    mode_t before = umask(0177); /* nobody else may come in before chmod */
+    *out = (listener){.fd = bind_one(to, false)};
+    int number = errno;
+    umask(before);
+    errno = number;
+    if (out->fd < 0) {
+        return -1;
+    }
+    if (chmod(path, (mode_t)mode) != 0 || lstat(path, &made) != 0 ||
+        listen(out->fd, BACKLOG) != 0) {
+        number = errno;
+        close(out->fd);
+        unlink(path);
+        errno = number;
+        return -1;
+    }
+    out->device = made.st_dev;
+    out->inode = made.st_ino;
+    name_listener(out);
+    return 1;
+}
+
+static int open_unix(listener out[], const address *to, int copies, int mode) {
+    int folder = lock_folder(to->at.local.sun_path);
+    if (folder < 0) {
+        return -1;
+    }
+    int count = open_locked(out, to, mode);
+    int number = errno;
+    close(folder);
+    errno = number;
+    return count < 0 ? -1 : duplicate(out, copies);
+}
+
+/* ---- systemd -------------------------------------------------------------------------------- */
+
+/* What was handed over, asked for once, since the asking takes the variables away. */
+static struct {
+    bool asked;
+    int count;
+    char names[HANDED_MAX][16];
+} handed;
+
+static void ask_systemd(void) {
+    char **names = NULL;
+    handed.asked = true;
+    handed.count = sd_listen_fds_with_names(1, &names);
+    for (int i = 0; i < handed.count; i++) {
+        if (i < HANDED_MAX) {
+            snprintf(handed.names[i], sizeof handed.names[i], "%s", names[i]);
+        }
+        free(names[i]);
+    }
+    free(names);
+}
+
+static bool is_protocol(const char *name) {
+    return strcmp(name, "resp") == 0 || strcmp(name, "http") == 0;
+}
+
+/* Sockets of that protocol; 0: there are none. */
+static int take_handed(listener out[], int room, const char *protocol, int copies,
+                       firn_error *error) {
+    int count = 0;
+    if (!handed.asked) {
+        ask_systemd();
+    }
+    if (handed.count < 0 || handed.count > HANDED_MAX) {
+        return set_error(error, FIRN_ESYSTEM, "systemd handed over %d sockets: hand over 1 to %d",
+                         handed.count, HANDED_MAX);
+    }
+    for (int i = 0; i < handed.count; i++) {
+        int fd = SD_LISTEN_FDS_START + i;
+        if (!is_protocol(handed.names[i])) {
+            return set_error(error, FIRN_EUSAGE,
+                             "the socket that was handed over is called '%s': write "
+                             "FileDescriptorName=resp or =http in its unit",
+                             handed.names[i]);
+        }
+        if (strcmp(handed.names[i], protocol) != 0) {
+            continue;
+        }
+        if (count + copies > room || sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0 ||
+            fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
+            return set_error(error, FIRN_ESYSTEM,
+                             "descriptor %d that was handed over is one too many or no listening "
+                             "socket: write ListenStream= in its unit",
+                             fd);
+        }
+        out[count] = (listener){.fd = fd, .inherited = true};
+        name_listener(&out[count]);
+        if (duplicate(out + count, copies) < 0) {
+            return refused(out[count].address, errno, error);
+        }
+        count += copies;
+    }
+    return count;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+int listeners_open(listener out[], int room, const char *protocol, const char *addresses,
+                   int copies, int socket_mode, firn_error *error) {
+    address one;
+    int more = 0, count = take_handed(out, room, protocol, copies, error);
+    if (count != 0) {
+        return count;
+    }
+    while (!is_none(addresses) && (more = next_address(&one, &addresses, error)) == 1) {
+        int opened = 0;
+        if (count + copies > room) {
+            more = set_error(error, FIRN_ERANGE, "more than %d addresses: leave some out",
+                             room / copies);
+            break;
+        }
+        opened = one.at.any.sa_family == AF_UNIX ? open_unix(out + count, &one, copies, socket_mode)
+                                                 : open_tcp(out + count, &one, copies);
+        if (opened < 0) {
+            more = refused(one.text, errno, error);
+            break;
+        }
+        count += copies;
+    }
+    if (more < 0) {
+        listeners_close(out, count);
+        return more;
+    }
+    return count;
+}
+
+void listeners_close(listener all[], int count) {
+    for (int i = 0; i < count; i++) {
+        struct stat found;
+        const char *path = all[i].address + strlen("unix:");
+        if (all[i].is_unix && !all[i].inherited && lstat(path, &found) == 0 &&
+            found.st_dev == all[i].device && found.st_ino == all[i].inode) {
+            unlink(path);
+        }
+        close(all[i].fd);
+        all[i].fd = -1;
+    }
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections without a token: see strangers.h. */
+#include "strangers.h"
+
+#include "config/config.h"
+#include "core/log.h"
+
+#include <stddef.h>
+
+enum {
+    SHARE = 4,         /* strangers have one in so many of max_connections */
+    ADDRESS_SHARE = 4, /* and an address one in so many of these */
+    ADDRESS_LEAST = 8, /* but so many at least */
+    LOOKS = 1000       /* strangers that are looked at to find one of an address */
+};
+
+static stranger *stranger_at(chain *place) {
+    return (stranger *)((char *)place - offsetof(stranger, place));
+}
+
+void crowd_begin(crowd *it, crowd_share *share) {
+    chain_clear(&it->all);
+    it->share = share;
+}
+
+void crowd_leave(crowd *it, stranger *one) {
+    if (one->is_in) {
+        one->is_in = false;
+        chain_remove(&one->place);
+        address_count_stranger(one->address, -1);
+        if (atomic_fetch_sub(&it->share->count, 1) == 1) {
+            atomic_store(&it->share->wanted, 0); /* they have gone themselves */
+        }
+    }
+}
+
+static stranger *evict(crowd *it, stranger *one) {
+    static log_gate gate;
+    char count[LOG_COUNT_SIZE], address[ADDRESS_TEXT_SIZE];
+    crowd_leave(it, one);
+    if (log_gate_opens(&gate, count)) {
+        address_write(address, one->address);
+        log_event(LOG_LEVEL_WARNING, "unauthenticated connections closed to make room", "listener",
+                  it->share->listener, "last_address", address, "count", count, NULL);
+    }
+    return one;
+}
+
+bool crowd_make_room(crowd *it, stranger **out) {
+    crowd_share *share = it->share;
+    *out = NULL;
+    if (!chain_is_alone(&it->all)) {
+        *out = evict(it, stranger_at(it->all.next));
+        return true;
+    }
+    if (atomic_load(&share->wanted) >= atomic_load(&share->count)) {
+        return false;
+    }
+    atomic_fetch_add(&share->wanted, 1);
+    return true;
+}
+
+stranger *crowd_owes(crowd *it) {
+    int64_t wanted = atomic_load(&it->share->wanted);
+    if (wanted <= 0 || chain_is_alone(&it->all) ||
+        !atomic_compare_exchange_strong(&it->share->wanted, &wanted, wanted - 1)) {
+        return NULL;
+    }
+    return evict(it, stranger_at(it->all.next));
+}
+
+/* The oldest of one's address but itself: who has so many is found soon. NULL: none of this thread. */
+static stranger *oldest_of(crowd *it, const stranger *one) {
+    chain *at = it->all.next;
+    for (int i = 0; i < LOOKS && at != &one->place; i++, at = at->next) {
+        if (address_is_same(stranger_at(at)->address, one->address)) {
+            return stranger_at(at);
+        }
+    }
+    return NULL;
+}
+
+/* Threads count together and close only what is their own, so with few connections there may be one
+ * more for each thread. */
+stranger *crowd_enter(crowd *it, stranger *one) {
+    int64_t most = settings_now()->max_connections / SHARE, of_address = most / ADDRESS_SHARE;
+    of_address = of_address < ADDRESS_LEAST ? ADDRESS_LEAST : of_address;
+    one->is_in = true;
+    chain_add(&it->all, &one->place);
+    int64_t count = address_count_stranger(one->address, 1);
+    int64_t total = atomic_fetch_add(&it->share->count, 1) + 1;
+    stranger *last = count > of_address ? oldest_of(it, one) : NULL;
+    if (last == NULL && total > most && it->all.next != &one->place) {
+        last = stranger_at(it->all.next);
+    }
+    return last != NULL ? evict(it, last) : NULL;
+}

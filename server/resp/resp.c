@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* RESP: see resp.h. */
+#include "resp.h"
+
+#include "core/decimal.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX};
+/* Enough for HELLO 3 AUTH user token SETNAME name. */
+const resp_limits resp_limits_stranger = {8, 1024};
+
+/* ---- reader ---------------------------------------------------------------------------------- */
+
+static enum resp_state bad(resp_command *out, const char *trouble) {
+    out->trouble = trouble;
+    return RESP_BAD;
+}
+
+static enum resp_state more(resp_command *out, size_t size) {
+    if (size > RESP_COMMAND_MAX) { /* nobody keeps so many, so they would never come */
+        return bad(out, "too big a command");
+    }
+    out->size = size;
+    return RESP_MORE;
+}
+
+/* Reads "*12\r\n" at `at`, which it moves behind it: digits alone, without padding. A number above
+ * `most` is told by its digits, before all of them are there. */
+static enum resp_state read_head(resp_command *out, const char *bytes, size_t length, size_t *at,
+                                 char mark, size_t most, const char *trouble, size_t *value) {
+    size_t i = *at, number = 0, digits = 0;
+    if (i == length) {
+        return more(out, length + 1);
+    }
+    if (bytes[i++] != mark) {
+        /* A '*' is always there: resp_read takes everything else for a line. */
+        return bad(out, "expected '$', since commands are flat arrays of bulk strings");
+    }
+    for (; i < length && bytes[i] >= '0' && bytes[i] <= '9'; i++, digits++) {
+        number = number * 10 + (size_t)(bytes[i] - '0');
+        if (number > most || (digits > 0 && bytes[*at + 1] == '0')) {
+            return bad(out, trouble);
+        }
+    }
+    if (i < length && (digits == 0 || bytes[i] != '\r')) {
+        return bad(out, trouble);
+    }
+    if (i + 1 < length && bytes[i + 1] != '\n') {
+        return bad(out, trouble);
+    }
+    if (i + 1 >= length) {
+        return more(out, length + 1);
+    }
+    *at = i + 2;
+    *value = number;
+    return RESP_COMMAND;
+}
+
+static enum resp_state read_array(resp_command *out, const char *bytes, size_t length,
+                                  const resp_limits *limits) {
+    size_t at = 0, count = 0;
+    enum resp_state state =
+        read_head(out, bytes, length, &at, '*', limits->words, "invalid multibulk length", &count);
+    out->count = 0;
+    for (size_t i = 0; state == RESP_COMMAND && i < count; i++) {
+        size_t size = 0;
+        state = read_head(out, bytes, length, &at, '$', limits->bulk, "invalid bulk length", &size);
+        if (state != RESP_COMMAND) {
+            break;
+        }
+        if (at + size + 2 > RESP_COMMAND_MAX) {
+            return bad(out, "too big a command");
+        }
+        if (length > at + size && bytes[at + size] != '\r') {
+            return bad(out, "expected CR LF behind a bulk string");
+        }
+        if (length > at + size + 1 && bytes[at + size + 1] != '\n') {
+            return bad(out, "expected CR LF behind a bulk string");
+        }
+        if (length < at + size + 2) {
+            return more(out, length <= at + size ? at + size + 1 : length + 1);
+        }
+        out->words[i] = (word){bytes + at, size};
+        out->count = i + 1;
+        at += size + 2;
+    }
+    if (state == RESP_COMMAND) {
+        out->size = at;
+        out->count = count;
+    }
+    return state;
+}
+
+static int hex_digit(char c) {
+    return isxdigit((unsigned char)c) == 0  ? -1
+           : isdigit((unsigned char)c) != 0 ? c - '0'
+                                            : tolower((unsigned char)c) - 'a' + 10;
+}
+
+/* The character behind a backslash within "", of which `at` is moved over all but the last. */
+static char read_escape(const char **at, const char *end) {
+    static const char names[] = "nrtba", values[] = "\n\r\t\b\a";
+    const char *c = *at;
+    if (*c == 'x' && end - c > 2 && hex_digit(c[1]) >= 0 && hex_digit(c[2]) >= 0) {
+        *at += 2;
+        return (char)(hex_digit(c[1]) << 4 | hex_digit(c[2]));
+    }
+    const char *name = memchr(names, *c, sizeof names - 1);
+    return name == NULL ? *c : values[name - names];
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
+}
+
+/* A word of a line, quotes taken off, from *at on; writes behind *put. False: quotes that do not
+ * close, or something right behind a closing one. */
+static bool read_quoted(const char **at, const char *end, char **put) {
+    const char *c = *at;
+    char quote = 0;
+    for (; c < end && (quote != 0 || !is_blank(*c)); c++) {
+        if (quote == 0 && (*c == '"' || *c == '\'')) {
+            quote = *c;
+        } else if (quote != 0 && *c == quote) {
+            quote = 0;
+            if (c + 1 < end && !is_blank(c[1])) {
+                return false;
+            }
+        } else if (quote == '"' && *c == '\\' && c + 1 < end) {
+            c++;
+            *(*put)++ = read_escape(&c, end);
+        } else if (quote == '\'' && *c == '\\' && c + 1 < end && c[1] == '\'') {
+            *(*put)++ = *++c;
+        } else {
+            *(*put)++ = *c;
+        }
+    }
+    *at = c;
+    return quote == 0;
+}
+
+/* A line, ended by LF with or without CR, as Redis takes it from people with nc. */
+static enum resp_state read_line(resp_command *out, const char *bytes, size_t length,
+                                 const resp_limits *limits) {
+    size_t most = length < RESP_INLINE_MAX ? length : RESP_INLINE_MAX;
+    const char *end = memchr(bytes, '\n', most), *at = bytes;
+    if ((unsigned char)*bytes < ' ' && !is_blank(*bytes)) {
+        return bad(out, "neither a command nor text; does the client speak TLS to a plain port?");
+    }
+    if (end == NULL) {
+        return most < RESP_INLINE_MAX ? more(out, length + 1) : bad(out, "too big inline request");
+    }
+    char *put = out->line;
+    out->is_inline = true;
+    out->count = 0;
+    out->size = (size_t)(end - bytes) + 1;
+    for (;;) {
+        while (at < end && is_blank(*at)) {
+            at++;
+        }
+        if (at == end) {
+            return RESP_COMMAND;
+        }
+        if (out->count == limits->words) {
+            return bad(out, "too many words in an inline request");
+        }
+        char *text = put;
+        if (!read_quoted(&at, end, &put)) {
+            return bad(out, "unbalanced quotes in request");
+        }
+        if ((size_t)(put - text) > limits->bulk) {
+            return bad(out, "too big inline request");
+        }
+        out->words[out->count++] = (word){text, (size_t)(put - text)};
+    }
+}
+
+enum resp_state resp_read(resp_command *out, const char *bytes, size_t length,
+                          const resp_limits *limits) {
+    assert(length > 0);
+    assert(limits->words <= RESP_WORDS_MAX && limits->bulk <= RESP_BULK_MAX);
+    if (*bytes == '*') {
+        out->is_inline = false;
+        return read_array(out, bytes, length, limits);
+    }
+    return read_line(out, bytes, length, limits);
+}
+
+/* ---- writer ---------------------------------------------------------------------------------- */
+
+#define HEAD_SIZE 24 /* a mark, a number and CR LF, in the steps in which numbers are written */
+
+void resp_out_free(resp_out *out) {
+    free(out->text);
+    *out = (resp_out){.version = out->version};
+}
+
+/* Room for `size` bytes more; NULL and failed when there is none. */
+static char *room_for(resp_out *out, size_t size) {
+    if (out->failed) {
+        return NULL;
+    }
+    if (size > out->room - out->length) {
+        size_t room = out->room < 4096 ? 4096 : out->room;
+        while (room - out->length < size && room <= RESP_OUT_MAX) {
+            room *= 2;
+        }
+        char *text = room <= RESP_OUT_MAX ? realloc(out->text, room) : NULL;
+        if (text == NULL) {
+            out->failed = true;
+            return NULL;
+        }
+        out->text = text;
+        out->room = room;
+    }
+    return out->text + out->length;
+}
+
+void resp_raw(resp_out *out, const void *bytes, size_t length) {
+    char *at = room_for(out, length);
+    if (at != NULL) {
+        memcpy(at, bytes, length);
+        out->length += length;
+    }
+}
+
+static char *write_end(char *at) {
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+static char *write_head(char *at, char mark, int64_t value) {
+    *at++ = mark;
+    if (value < 0) {
+        *at++ = '-';
+    }
+    at += decimal_write(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    return write_end(at);
+}
+
+static void head(resp_out *out, char mark, int64_t value) {
+    char *at = room_for(out, HEAD_SIZE + 4);
+    if (at != NULL) {
+        out->length = (size_t)(write_head(at, mark, value) - out->text);
+    }
+}
+
+static void line(resp_out *out, char mark, const char *code, const char *text) {
+    size_t of_code = strlen(code), length = strlen(text);
+    char *at = room_for(out, of_code + length + 4);
+    if (at == NULL) {
+        return;
+    }
+    *at++ = mark;
+    memcpy(at, code, of_code);
+    at += of_code;
+    if (of_code > 0) {
+        *at++ = ' ';
+    }
+    for (size_t i = 0; i < length; i++) {
+        *at++ = text[i] == '\r' || text[i] == '\n' ? ' ' : text[i];
+    }
+    out->length = (size_t)(write_end(at) - out->text);
+}
+
+void resp_status(resp_out *out, const char *text) {
+    line(out, '+', "", text);
+}
+
+void resp_error(resp_out *out, const char *code, const char *text) {
+    line(out, '-', code, text);
+}
+
+void resp_integer(resp_out *out, int64_t value) {
+    head(out, ':', value);
+}
+
+void resp_bulk(resp_out *out, const char *text, size_t length) {
+    char *at = room_for(out, HEAD_SIZE + 4 + length + 2);
+    if (at != NULL) {
+        at = write_head(at, '$', (int64_t)length);
+        memcpy(at, text, length);
+        out->length = (size_t)(write_end(at + length) - out->text);
+    }
+}
+
+void resp_text(resp_out *out, const char *text) {
+    resp_bulk(out, text, strlen(text));
+}
+
+void resp_page(resp_out *out, const char *text, size_t length) {
+    if (out->version != 3) {
+        resp_bulk(out, text, length);
+        return;
+    }
+    head(out, '=', (int64_t)length + 4);
+    char *at = room_for(out, length + 6);
+    if (at != NULL) {
+        memcpy(at, "txt:", 4);
+        memcpy(at + 4, text, length);
+        out->length = (size_t)(write_end(at + 4 + length) - out->text);
+    }
+}
+
+void resp_null(resp_out *out) {
+    line(out, out->version == 3 ? '_' : '$', "", out->version == 3 ? "" : "-1");
+}
+
+void resp_switch(resp_out *out, bool value) {
+    if (out->version == 3) {
+        line(out, '#', "", value ? "t" : "f");
+    } else {
+        resp_integer(out, value);
+    }
+}
+
+void resp_double(resp_out *out, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    if (isnan(value) || isinf(value)) {
+        strcpy(text, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    }
+    if (out->version == 3) {
+        line(out, ',', "", text);
+    } else {
+        resp_text(out, text);
+    }
+}
+
+void resp_array(resp_out *out, size_t parts) {
+    head(out, '*', (int64_t)parts);
+}
+
+void resp_set(resp_out *out, size_t parts) {
+    head(out, out->version == 3 ? '~' : '*', (int64_t)parts);
+}
+
+void resp_map(resp_out *out, size_t pairs) {
+    if (out->version == 3) {
+        head(out, '%', (int64_t)pairs);
+    } else {
+        head(out, '*', (int64_t)pairs * 2);
+    }
+}
+
+void resp_json(resp_out *out, json_t *value) {
+    const char *key;
+    json_t *part;
+    size_t i;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        resp_map(out, json_object_size(value));
+        json_object_foreach(value, key, part) {
+            resp_text(out, key);
+            resp_json(out, part);
+        }
+        break;
+    case JSON_ARRAY:
+        resp_array(out, json_array_size(value));
+        json_array_foreach(value, i, part) {
+            resp_json(out, part);
+        }
+        break;
+    case JSON_STRING:
+        resp_bulk(out, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_INTEGER:
+        resp_integer(out, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        resp_double(out, json_real_value(value));
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        resp_switch(out, json_is_true(value));
+        break;
+    default:
+        resp_null(out);
+    }
+}
+
+void resp_integers(resp_out *out, int64_t first, int64_t increment, size_t count) {
+    char *at = room_for(out, count * (HEAD_SIZE + 4));
+    if (at == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        at = write_head(at, ':', first + (int64_t)i * increment);
+    }
+    out->length = (size_t)(at - out->text);
+}
+
+/* Numbers of 19 digits, which IDs of 63 bits are for nearly all their time, take 26 bytes each:
+ * `$19`, CR LF and eleven digits are the same for the next 10^8 numbers, so they are written once
+ * and copied; eight digits and CR LF follow. Returns how many numbers from `numbers` on it wrote:
+ * it stops at the first of another length. */
+#define LONG_LEAST UINT64_C(1000000000000000000)
+
+static size_t write_long(char *at, const uint64_t *numbers, size_t count, bool is_signed) {
+    uint64_t most = is_signed ? INT64_MAX : UINT64_C(9999999999999999999);
+    char same[16] = "$19\r\n";
+    uint64_t base = 0;
+    size_t i = 0;
+    for (; i < count && numbers[i] >= LONG_LEAST && numbers[i] <= most; i++, at += 26) {
+        uint64_t rest = numbers[i] - base;
+        if (rest >= 100000000) { /* below the base too, and at first */
+            char digits[HEAD_SIZE];
+            rest = numbers[i] % 100000000;
+            base = numbers[i] - rest;
+            decimal_write(digits, base / 100000000);
+            memcpy(same + 5, digits, 11);
+        }
+        memcpy(at, same, 16);
+        decimal_eight(at + 16, (uint32_t)rest);
+        memcpy(at + 24, "\r\n", 2);
+    }
+    return i;
+}
+
+static char *write_number_bulk(char *at, uint64_t number, bool is_signed) {
+    char digits[HEAD_SIZE + 1];
+    size_t length = decimal_write_signed(digits, number, is_signed);
+    at = write_head(at, '$', (int64_t)length);
+    memcpy(at, digits, length);
+    return write_end(at + length);
+}
+
+void resp_numbers(resp_out *out, const uint64_t *numbers, size_t count, bool is_signed) {
+    char *at = room_for(out, count * 28 + HEAD_SIZE);
+    for (size_t i = 0; at != NULL && i < count;) {
+        size_t run = write_long(at, numbers + i, count - i, is_signed);
+        i += run;
+        at += run * 26;
+        if (i < count) {
+            at = write_number_bulk(at, numbers[i++], is_signed);
+        }
+        out->length = (size_t)(at - out->text);
+    }
+}
+
+/* Four digits of length are left free in front of the text; it is moved to where it belongs. */
+#define BEGIN_SIZE 7
+
+char *resp_begin(resp_out *out, size_t most) {
+    assert(most <= 9999);
+    char *at = room_for(out, BEGIN_SIZE + most + HEAD_SIZE);
+    return at == NULL ? NULL : at + BEGIN_SIZE;
+}
+
+void resp_end(resp_out *out, char *text, size_t length) {
+    char digits[HEAD_SIZE], *at = out->text + out->length;
+    size_t of_digits = decimal_write(digits, length);
+    memmove(at + 1 + of_digits + 2, text, length);
+    *at++ = '$';
+    memcpy(at, digits, of_digits);
+    out->length = (size_t)(write_end(write_end(at + of_digits) + length) - out->text);
+}

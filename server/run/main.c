@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: MIT */
+/* firn-serve: puts the server together, waits for signals, and takes it apart. All work is done in
+ * other threads: those of the listeners and the renewers. */
+#include "conceal.h"
+#include "config/config.h"
+#include "config/setting.h"
+#include "core/access.h"
+#include "core/catalog.h"
+#include "core/log.h"
+#include "core/renewer.h"
+#include "core/server.h"
+#include "core/steady.h"
+#include "exit_status.h"
+#include "fault.h"
+#include "hints.h"
+#include "http/http_listener.h"
+#include "net/credentials.h"
+#include "net/listener.h"
+#include "notify.h"
+#include "resp/resp_listener.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ROUND_MS = 1000,        /* the main thread looks round so often */
+    BEAT_MOST_MS = 10000,   /* a listener that did not come round for so long is stuck */
+    KEEPER_MOST_MS = 60000, /* a renewer may be inside a store for so long */
+    GIVE_BACK_MS = 10000,   /* how long stores may take for the last of it */
+    AGAIN_MS = 300          /* signals nearer together are one wish, of a shell and its group */
+};
+
+/* A protocol with its sockets. */
+typedef struct protocol {
+    const char *name;
+    listener *all;
+    int count;
+    int (*open)(listener all[], int count, int threads, firn_error *error);
+    void (*end)(int64_t ms); /* clients get what they asked for, for so long; returns at once */
+    void (*close)(void);     /* when that is over */
+    void (*news)(void);      /* NULL: what waits there looks again by itself */
+    int threads;             /* each has a copy of every socket */
+    bool is_open;
+} protocol;
+
+enum { PROTOCOL_RESP, PROTOCOL_HTTP, PROTOCOL_COUNT };
+
+static struct {
+    config config; /* in force: what needs a restart stays as it was */
+    int count;     /* of the command line, which a reload reads again */
+    char **words;
+    protocol protocols[PROTOCOL_COUNT];
+    bool on_terminal;
+    bool ready; /* as last told */
+    char why[256];
+    int64_t watchdog_ms, alive_at_ms;
+} all = {.protocols = {
+             [PROTOCOL_RESP] = {.name = "resp",
+                                .open = resp_listener_open,
+                                .end = resp_listener_end,
+                                .close = resp_listener_close,
+                                .news = resp_listener_news},
+             [PROTOCOL_HTTP] = {.name = "http",
+                                .open = http_listener_open,
+                                .end = http_listener_end,
+                                .close = http_listener_close},
+         }};
+
+/* What ends the process before it serves is told as the command does it. */
+static int fail(const firn_error *error) {
+    fprintf(stderr, "firn: %s\n", error->text);
+    return status_of(error->code);
+}
+
+static const char *or_null(const char *text) {
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* ---- the process ---------------------------------------------------------------------------- */
+
+/* A standard descriptor that whoever started us has closed would become the next file or socket
+ * that is opened, and events would be written there. Writes to standard output still fail. */
+static bool take_standard_descriptors(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As many descriptors as it may have. What cannot be had shows when a listener runs out of them. */
+static void raise_limits(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+/* A core file or a debugger would show the key, and tokens on their way. */
+static void keep_secrets(const settings *set) {
+    if (set->tokens[0] != '\0' || set->tls_key[0] != '\0') {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    }
+}
+
+static int cores(void) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online > 64 ? 64 : (int)online;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static int add_name(const named *it, firn_error *error) {
+    return it->is_segment
+               ? catalog_add_segment(it->name, it->keys, or_null(it->store), error)
+               : catalog_add_generator(it->name, it->scheme, it->keys, or_null(it->store),
+                                       or_null(it->form), or_null(it->prefix), error);
+}
+
+static int check_name(const named *it, firn_error *error) {
+    return it->is_segment
+               ? catalog_check_segment(it->name, it->keys, or_null(it->store), error)
+               : catalog_check_generator(it->name, it->scheme, it->keys, or_null(it->store),
+                                         or_null(it->form), or_null(it->prefix), error);
+}
+
+/* The first that cannot be taken is told with its place. */
+static int take_names(const config *it, int (*take)(const named *, firn_error *),
+                      firn_error *error) {
+    int code = FIRN_OK;
+    for (size_t i = 0; i < it->name_count && code == FIRN_OK; i++) {
+        const named *one = &it->names[i];
+        code = take(one, error);
+        if (code != FIRN_OK) {
+            set_error(error, code, "%.80s: %s", one->where, error->text);
+        }
+    }
+    return code;
+}
+
+/* How many segments may be made by whoever asks for them. */
+static size_t segments_allowed(const settings *set) {
+    return set->auto_create ? (size_t)set->max_auto_create : 0;
+}
+
+static int begin_catalog(const config *it, firn_error *error) {
+    const settings *set = &it->set;
+    if (set->unsafe) {
+        renewers_allow_unsafe();
+    }
+    if (it->file[0] != '\0') { /* which may be written on one machine and read on another */
+        renewers_make_no_store();
+    }
+    /* room for what a reload may allow */
+    size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
+    for (size_t i = 0; i < it->name_count; i++) {
+        segments += it->names[i].is_segment;
+    }
+    int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments,
+                             segments_allowed(set), error);
+    catalog_allow_block(set->max_block);
+    code = code == FIRN_OK ? take_names(it, add_name, error) : code;
+    return code == FIRN_OK ? catalog_begun(error) : code;
+}
+
+static int check_files(const settings *set, firn_error *error) {
+    int code = access_check(or_null(set->tokens), error);
+    return code == FIRN_OK ? credentials_check(set->tls_cert, set->tls_key, error) : code;
+}
+
+/* A server without any address, and without a socket that was handed over, would only sit there. */
+static int check_served(firn_error *error) {
+    return all.protocols[PROTOCOL_RESP].count + all.protocols[PROTOCOL_HTTP].count > 0
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "resp and http are both none, so that nobody could be served: give one"
+                           " of them an address");
+}
+
+/* Sockets that were handed over may reach out whatever the settings say. */
+static int check_reach(const settings *set, firn_error *error) {
+    for (int i = 0; i < PROTOCOL_COUNT; i++) {
+        for (int j = 0; j < all.protocols[i].count; j++) {
+            const char *address = all.protocols[i].all[j].address;
+            if (set->tokens[0] == '\0' && address_is_public(address)) {
+                return set_error(error, FIRN_EUSAGE,
+                                 "%s is open to other machines, and to everybody there: set tokens "
+                                 "= FILE, or serve on 127.0.0.1",
+                                 address);
+            }
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static int open_listeners(protocol *it, const char *addresses, firn_error *error) {
+    int room = LISTENERS_MAX * it->threads;
+    it->all = calloc((size_t)room, sizeof *it->all);
+    if (it->all == NULL) {
+        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+    }
+    int mode = (int)strtol(all.config.set.socket_mode, NULL, 8);
+    int count = listeners_open(it->all, room, it->name, addresses, it->threads, mode, error);
+    it->count = count < 0 ? 0 : count;
+    return count < 0 ? count : FIRN_OK;
+}
+
+static void tell_listeners(const protocol *it) {
+    for (int i = 0; i < it->count; i += it->threads) {
+        const listener *one = &it->all[i];
+        bool tls = credentials_are_there() && !one->is_unix;
+        log_event(LOG_LEVEL_INFO, "listening", "listener", it->name, "address", one->address, "tls",
+                  tls ? "yes" : "no", NULL);
+        if (!tls && address_is_public(one->address)) {
+            log_event(LOG_LEVEL_WARNING, "tokens and IDs travel in the clear", "address",
+                      one->address, "cure", "set tls_cert and tls_key", NULL);
+        }
+    }
+}
+
+static void tell_hints(void) {
+    const protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
+    hints_tell(resp->count > 0 ? resp->all[0].address : NULL,
+               http->count > 0 ? http->all[0].address : NULL, credentials_are_there(),
+               all.config.set.tokens[0] != '\0');
+}
+
+/* The sockets first: a server whose address is taken claims no nodes. */
+static int open_all(firn_error *error) {
+    const settings *set = &all.config.set;
+    protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
+    resp->threads = set->loops > 0 ? (int)set->loops : cores();
+    http->threads = set->http_threads > 0 ? (int)set->http_threads : (cores() < 4 ? cores() : 4);
+    int code = access_load(or_null(set->tokens), error);
+    code = code == FIRN_OK ? credentials_load(set->tls_cert, set->tls_key, error) : code;
+    code = code == FIRN_OK ? open_listeners(resp, set->resp, error) : code;
+    code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
+    code = code == FIRN_OK ? check_served(error) : code;
+    code = code == FIRN_OK ? check_reach(set, error) : code;
+    code = code == FIRN_OK ? begin_catalog(&all.config, error) : code;
+    for (int i = 0; i < PROTOCOL_COUNT && code == FIRN_OK; i++) {
+        protocol *it = &all.protocols[i];
+        code = it->count > 0 ? it->open(it->all, it->count, it->threads, error) : FIRN_OK;
+        it->is_open = code == FIRN_OK && it->count > 0;
+    }
+    return code;
+}
+
+static void pass_news_on(void *self) {
+    (void)self;
+    for (int i = 0; i < PROTOCOL_COUNT; i++) {
+        if (all.protocols[i].is_open && all.protocols[i].news != NULL) {
+            all.protocols[i].news();
+        }
+    }
+}
+
+/* Clients first, then what they were served from. */
+static void close_all(void) {
+    for (int i = 0; i < PROTOCOL_COUNT;
+         i++) { /* both at once: none waits for the other's clients */
+        if (all.protocols[i].is_open) {
+            all.protocols[i].end(all.config.set.stop_s * 1000);
+        }
+    }
+    for (int i = 0; i < PROTOCOL_COUNT; i++) {
+        if (all.protocols[i].is_open) {
+            all.protocols[i].close();
+        }
+        listeners_close(all.protocols[i].all, all.protocols[i].count);
+        free(all.protocols[i].all);
+    }
+    renewers_stop(GIVE_BACK_MS);
+    config_free(&all.config);
+}
+
+/* ---- while it runs -------------------------------------------------------------------------- */
+
+static bool is_alive(void) {
+    renewer_state state;
+    if ((all.protocols[PROTOCOL_RESP].is_open && resp_listener_beat_ms() > BEAT_MOST_MS) ||
+        (all.protocols[PROTOCOL_HTTP].is_open && http_listener_beat_ms() > BEAT_MOST_MS)) {
+        return false;
+    }
+    for (size_t i = 0; renewer_look(i, &state); i++) {
+        if (state.beat_ms > KEEPER_MOST_MS || state.busy_ms > KEEPER_MOST_MS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Who watches us ends us when this stays out. */
+static void tell_alive(void) {
+    if (all.watchdog_ms == 0 || steady_ms() - all.alive_at_ms < all.watchdog_ms / 3) {
+        return;
+    }
+    if (is_alive()) {
+        all.alive_at_ms = steady_ms();
+        notify_alive();
+    } else {
+        log_event(LOG_LEVEL_ERROR, "stuck", "why", "a thread does not come round", NULL);
+    }
+}
+
+/* Tells when what /readyz says has changed. */
+static void tell_ready(void) {
+    char why[sizeof all.why] = "";
+    bool ready = catalog_ready(why);
+    if (ready == all.ready && strcmp(why, all.why) == 0) {
+        return;
+    }
+    if (ready != all.ready) {
+        log_event(ready ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, ready ? "ready" : "not ready",
+                  ready ? NULL : "why", why, NULL);
+    }
+    notify_status(ready ? "serving" : why);
+    all.ready = ready;
+    memcpy(all.why, why, sizeof why);
+}
+
+/* ---- reload --------------------------------------------------------------------------------- */
+
+static bool is_same(const named *a, const named *b) {
+    return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->keys, b->keys) == 0 &&
+           strcmp(a->store, b->store) == 0 && strcmp(a->form, b->form) == 0 &&
+           strcmp(a->prefix, b->prefix) == 0;
+}
+
+static bool is_served(const named *it) {
+    word name = {it->name, strlen(it->name)};
+    return it->is_segment ? catalog_segment(name) != NULL : catalog_generator(name) != NULL;
+}
+
+static void tell_name(enum log_level level, const char *event, const named *it, const char *why) {
+    log_event(level, event, it->is_segment ? "segment" : "generator", it->name,
+              why != NULL ? "why" : NULL, why, NULL);
+}
+
+static void add_while_serving(const named *it) {
+    firn_error error;
+    int code = config_keep(&all.config, it, &error);
+    if (code == FIRN_OK) {
+        code = add_name(it, &error);
+        all.config.name_count -= code != FIRN_OK;
+    }
+    if (code == FIRN_OK) {
+        tell_name(LOG_LEVEL_INFO, "added", it, NULL);
+    } else {
+        tell_name(LOG_LEVEL_ERROR, "cannot be added", it, error.text);
+    }
+}
+
+/* Why a new section has to wait; NULL: it need not. What it issues now must be what it would issue
+ * after a restart, from the same store. */
+static const char *why_later(const settings *fresh, const named *it) {
+    const settings *now = &all.config.set;
+    if (it->store[0] == '\0' && strcmp(fresh->store, now->store) != 0) {
+        return "store changed, which needs a restart too";
+    }
+    if (fresh->unsafe != now->unsafe) {
+        return "unsafe changed, which needs a restart too";
+    }
+    if (!it->is_segment && firn_scheme_find(it->name) != NULL) {
+        return "clients may have been served the scheme of that name";
+    }
+    if (config_node_of(&all.config, it) != NULL) {
+        return "a generator that is served has its node";
+    }
+    return is_served(it) ? "it was made before it was configured" : NULL;
+}
+
+static void take_new_name(const settings *fresh, const named *it) {
+    const char *why = why_later(fresh, it);
+    if (why == NULL) {
+        add_while_serving(it);
+    } else {
+        tell_name(LOG_LEVEL_WARNING, "needs a restart", it, why);
+    }
+}
+
+static void tell_changed(const named *was) {
+    char why[300];
+    snprintf(why, sizeof why, "until then it is served with scheme=%.100s %.150s", was->scheme,
+             was->keys);
+    tell_name(LOG_LEVEL_WARNING, "needs a restart", was,
+              was->is_segment ? "until then it is served as it was" : why);
+}
+
+/* New sections are served from now on. Nothing that issues is ever changed or taken away. */
+static void take_new_names(const config *fresh) {
+    for (size_t i = 0; i < all.config.name_count; i++) {
+        const named *was = &all.config.names[i];
+        if (config_find(fresh, was->is_segment, was->name) == NULL) {
+            tell_name(LOG_LEVEL_WARNING, "needs a restart", was, "its section is gone");
+        }
+    }
+    for (size_t i = 0; i < fresh->name_count; i++) {
+        const named *it = &fresh->names[i];
+        const named *was = config_find(&all.config, it->is_segment, it->name);
+        if (was == NULL) {
+            take_new_name(&fresh->set, it);
+        } else if (!is_same(was, it)) {
+            tell_changed(was);
+        }
+    }
+}
+
+static void tell_restart(const char *what) {
+    log_event(LOG_LEVEL_WARNING, "needs a restart", "setting", what, NULL);
+}
+
+/* What may change takes the new value, the rest keeps the one that is in force. */
+static int take_settings(const settings *fresh, firn_error *error) {
+    settings next = all.config.set;
+    bool any = false;
+    for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
+        bool tls = at == &setting_table[SETTING_tls_cert] || at == &setting_table[SETTING_tls_key];
+        if (setting_same(&next, fresh, at)) {
+            continue;
+        }
+        /* whether the addresses speak TLS is settled, only with what is not */
+        if (!at->reloads || (tls && credentials_are_there() != (fresh->tls_cert[0] != '\0'))) {
+            tell_restart(at->name);
+            continue;
+        }
+        setting_copy(&next, fresh, at);
+        log_event(LOG_LEVEL_INFO, "setting changed", "setting", at->name, NULL);
+        any = true;
+    }
+    int code = any ? settings_put(&next, error) : FIRN_OK;
+    if (code == FIRN_OK) {
+        all.config.set = next;
+        catalog_allow(segments_allowed(&next));
+        catalog_allow_block(next.max_block);
+    }
+    return code;
+}
+
+static int take_config(const config *fresh, firn_error *error) {
+    const settings *set = &fresh->set;
+    int code = check_files(set, error); /* before anything changes */
+    code = code == FIRN_OK ? renewer_check(or_null(set->store), error) : code;
+    code = code == FIRN_OK ? take_names(fresh, check_name, error) : code;
+    code = code == FIRN_OK ? check_reach(set, error) : code;
+    code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
+    if (code == FIRN_OK && credentials_are_there()) {
+        code = credentials_load(set->tls_cert, set->tls_key, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    log_set((enum log_level)set->log_level, set->log == 1);
+    keep_secrets(set);
+    code = take_settings(set, error);
+    if (code == FIRN_OK) {
+        take_new_names(fresh);
+    }
+    return code;
+}
+
+static void reload(void) {
+    config fresh;
+    firn_error error;
+    notify_reloading();
+    int code = config_read(&fresh, all.count, all.words, &error);
+    if (code == FIRN_OK) {
+        code = take_config(&fresh, &error);
+        config_free(&fresh);
+    }
+    if (code == FIRN_OK) {
+        log_event(LOG_LEVEL_INFO, "reloaded", NULL);
+    } else {
+        log_event(LOG_LEVEL_ERROR, "reload failed, nothing is changed", "why", error.text, NULL);
+    }
+    notify_ready(all.ready ? "serving" : all.why);
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+static volatile int64_t ending_since_ms; /* written before its handler is there */
+
+/* While we end: who asks again does not want to wait. Windows are lost then, and nothing else. */
+static void end_at_once(int number) {
+    if (steady_ms() - ending_since_ms >= AGAIN_MS) {
+        signal(number, SIG_DFL);
+        raise(number); /* comes as soon as the handler ends */
+    }
+}
+
+static void take_signals(sigset_t *set) {
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sigaddset(set, signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, set, NULL); /* threads that come later have it too */
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void let_signals_end(const sigset_t *set) {
+    struct sigaction action = {.sa_handler = end_at_once};
+    ending_since_ms = steady_ms();
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGHUP, SIG_IGN);
+    pthread_sigmask(SIG_UNBLOCK, set, NULL);
+}
+
+/* The terminal that it was started on is gone: nobody asked for a reload. */
+static bool hung_up(void) {
+    return all.on_terminal && isatty(STDIN_FILENO) != 1;
+}
+
+/* Until it shall end; returns the signal. */
+static int run(const sigset_t *set) {
+    for (;;) {
+        int64_t wait_ms = ROUND_MS;
+        if (all.watchdog_ms > 0 && all.watchdog_ms / 4 < wait_ms) {
+            wait_ms = all.watchdog_ms / 4;
+        }
+        struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000};
+        int number = sigtimedwait(set, NULL, &wait);
+        if (number == SIGTERM || number == SIGINT || (number == SIGHUP && hung_up())) {
+            return number;
+        }
+        if (number == SIGHUP) {
+            reload();
+        }
+        tell_ready();
+        tell_alive();
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static int serve(void) {
+    firn_error error;
+    sigset_t set;
+    char version[32];
+    take_signals(&set);
+    umask(0077);
+    raise_limits();
+    keep_secrets(&all.config.set);
+    server_begin();
+    int code = open_all(&error);
+    if (code != FIRN_OK) {
+        close_all();
+        return fail(&error);
+    }
+    renewers_on_news(pass_news_on, NULL);
+    pass_news_on(NULL); /* of what came before */
+    for (int i = 0; i < PROTOCOL_COUNT; i++) {
+        tell_listeners(&all.protocols[i]);
+    }
+    if (all.config.caution[0] != '\0') {
+        log_event(LOG_LEVEL_WARNING, "setting unknown", "why", all.config.caution, NULL);
+    }
+    snprintf(version, sizeof version, "%s", firn_version());
+    log_event(LOG_LEVEL_INFO, "serving", "version", version, "config",
+              all.config.file[0] != '\0' ? all.config.file : "none", NULL);
+    if (all.config.set.hints) {
+        tell_hints();
+    }
+    all.ready = true;
+    all.on_terminal = isatty(STDIN_FILENO) == 1;
+    all.watchdog_ms = notify_watchdog_ms();
+    all.alive_at_ms = steady_ms();
+    notify_ready("serving");
+    int number = run(&set);
+
+    let_signals_end(&set);
+    server_end();
+    notify_stopping();
+    log_event(LOG_LEVEL_INFO, "ending", "signal", number == SIGINT ? "INT" : "TERM", NULL);
+    close_all();
+    log_event(LOG_LEVEL_INFO, "ended", NULL);
+    return STATUS_DONE;
+}
+
+/* Right as far as it can be known without a store and without the addresses. */
+static int check_config(void) {
+    firn_error error;
+    int code = check_files(&all.config.set, &error);
+    renewers_only_check();
+    code = code == FIRN_OK ? begin_catalog(&all.config, &error) : code;
+    if (code != FIRN_OK) {
+        return fail(&error);
+    }
+    if (all.config.caution[0] != '\0') {
+        fprintf(stderr, "firn: note: %s\n", all.config.caution);
+    }
+    printf("%s is right\n", all.config.file[0] != '\0' ? all.config.file : "the configuration");
+    return STATUS_DONE;
+}
+
+static int choose(void) {
+    switch (all.config.run) {
+    case RUN_PRINT:
+        config_print(&all.config);
+        return STATUS_DONE;
+    case RUN_CHECK:
+        return check_config();
+    case RUN_HELP:
+        config_help();
+        return STATUS_DONE;
+    case RUN_VERSION:
+        printf("firn %s\n", firn_version());
+        return STATUS_DONE;
+    default:
+        break;
+    }
+    firn_error error;
+    log_set((enum log_level)all.config.set.log_level, all.config.set.log == 1);
+    return settings_put(&all.config.set, &error) == FIRN_OK ? serve() : fail(&error);
+}
+
+int main(int count, char **words) {
+    firn_error error;
+    all.count = count;
+    all.words = words = conceal_passwords(count, words);
+    if (!take_standard_descriptors()) {
+        return status_of(FIRN_ESYSTEM); /* nobody could read why */
+    }
+    if (config_read(&all.config, count, words, &error) != FIRN_OK) {
+        return fail(&error);
+    }
+    int status = choose();
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        set_error(&error, FIRN_EIO, "cannot write to standard output: make room and run it again");
+        return fail(&error);
+    }
+    return status;
+}
