@@ -147,7 +147,7 @@ json_t *object_of_mark(const firn_holding *holding, const mark_told *what) {
     bool number = what->kind == MARK_INTEGER;
     snprintf(high, sizeof high, "%" PRId64, holding->mark.high);
     return json_pack("{s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:o}", "ns",
-                     json_foreign(holding->ns), "row", json_foreign(holding->layout), "key",
+                     json_foreign(holding->ns), "layout", json_foreign(holding->layout), "key",
                      json_foreign(holding->key), "kind", kind_names[what->kind], "mark", high,
                      "next", number ? what->mark : NULL, "time", what->timed ? what->mark : NULL,
                      "unix_ns", what->timed ? what->unix_ns : NULL, "distance",

@@ -48,7 +48,7 @@ json_t *object_of_scheme(const firn_scheme *scheme) {
     describe_end(whole, scheme, true);
     return json_pack("{s:s, s:i, s:s, s:I, s:s?, s:s?, s:s?, s:s, s:s, s:s, s:o, s:s, s:b, s:o,"
                      " s:s?, s:s?}",
-                     "name", scheme->name, "bits", (int)scheme->bits, "row",
+                     "name", scheme->name, "bits", (int)scheme->bits, "layout",
                      firn_scheme_layout(row, scheme), "tick_ns", (json_int_t)scheme->tick_ns,
                      "epoch", time ? describe_epoch(epoch, scheme) : NULL, "end", ends ? end : NULL,
                      "bits_end", ends ? whole : NULL, "form", firn_form_name(scheme->form), "sorts",

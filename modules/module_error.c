@@ -27,6 +27,12 @@ int module_fail(firn_error *error, int code, const char *format, ...) {
 
 int module_other_row(firn_error *error, const firn_request *request, const char *row) {
     size_t same = 0;
+    if (row[0] == '\0') {
+        return module_fail(error, FIRN_ENAMESPACE,
+                           "namespace %.60s has no layout, so its record is damaged or of an older "
+                           "firn: see docs/reference/stores.md, or use another ns=",
+                           request->ns);
+    }
     while (row[same] != '\0' && row[same] == request->layout[same]) {
         same++;
     }

@@ -180,7 +180,8 @@ static const struct {
     {1044, "may not use the database", "GRANT SELECT, INSERT, UPDATE, CREATE on it"},
     {NO_PROCESS, "lacks a right", "look at its grants (docs/reference/stores.md)"},
     {NO_SUCH, "misses a table", "update the server (docs/reference/stores.md)"},
-    {1054, "has another table under that name", "look at its columns (docs/reference/stores.md)"},
+    {1054, "has tables with other columns, perhaps of an older firn",
+     "see docs/reference/stores.md"},
     {1064, "does not know the statement", "update the server (docs/reference/stores.md)"},
     {1290, "takes no writes", "name the primary server"},
     {1792, "takes no writes", "name the primary server"},
@@ -745,7 +746,7 @@ static int check_table(store *s, firn_error *error) {
     if (code != FIRN_OK || number[0] == '\0') {
         return code;
     }
-    compose(s, &what, "SELECT `row` FROM `@_namespace` WHERE name = ''");
+    compose(s, &what, "SELECT layout FROM `@_namespace` WHERE name = ''");
     code = ask_text(s, &what, kept, sizeof kept, error);
     if (code != FIRN_OK || strcmp(kept, number) == 0) {
         return code;

@@ -14,7 +14,7 @@
 static const char *const create_tables[] = {
     "CREATE TABLE IF NOT EXISTS `@_namespace`("
     "name VARBINARY(255) NOT NULL PRIMARY KEY,"
-    " `row` VARBINARY(511) NOT NULL,"
+    " layout VARBINARY(511) NOT NULL,"
     " identity VARBINARY(80) NOT NULL,"
     " floor BIGINT NOT NULL) ENGINE=InnoDB",
     "INSERT IGNORE INTO `@_namespace` VALUES('', '', 'new', 0)",
@@ -40,19 +40,19 @@ static const char again_sql[] =
 static const char raise_sql[] =
     "UPDATE `@_mark` m JOIN `@_namespace` n ON n.name = m.ns"
     " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #, n.floor) + #), m.`grant` = ^, m.note = $,"
-    " m.seal = CONCAT(n.identity, ' ', n.`row`)"
-    " WHERE m.ns = $ AND m.`key` = $ AND n.name = $ AND n.`row` = $ AND n.identity = $"
+    " m.seal = CONCAT(n.identity, ' ', n.layout)"
+    " WHERE m.ns = $ AND m.`key` = $ AND n.name = $ AND n.layout = $ AND n.identity = $"
     " AND m.high <= # AND m.high >= # AND n.floor <= #";
 
 /* The same for a key that does not: another one that is faster makes it fail. */
 static const char begin_sql[] =
     "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
-    " SELECT $, $, LAST_INSERT_ID(GREATEST(#, floor) + #), ^, $, CONCAT(identity, ' ', `row`)"
+    " SELECT $, $, LAST_INSERT_ID(GREATEST(#, floor) + #), ^, $, CONCAT(identity, ' ', layout)"
     " FROM `@_namespace`"
-    " WHERE name = $ AND `row` = $ AND identity = $ AND floor <= #";
+    " WHERE name = $ AND layout = $ AND identity = $ AND floor <= #";
 
 static const char read_sql[] =
-    "SELECT n.`row`, n.identity, n.floor, m.high, m.`grant` FROM `@_namespace` n"
+    "SELECT n.layout, n.identity, n.floor, m.high, m.`grant` FROM `@_namespace` n"
     " LEFT JOIN `@_mark` m ON m.ns = n.name AND m.`key` = $ WHERE n.name = $";
 
 static const char born_sql[] =
@@ -61,7 +61,7 @@ static const char born_sql[] =
 /* Its last two numbers are the guard; without one only a name that is new is written. InnoDB keeps
  * what is read here locked, so that doubt_sql comes before or behind this. */
 static const char first_use_sql[] =
-    "INSERT INTO `@_namespace`(name, `row`, identity, floor)"
+    "INSERT INTO `@_namespace`(name, layout, identity, floor)"
     " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
     " WHERE name IN ('', '" MODULE_ALL_NAMES "') AND identity = $) AS own WHERE own.same OR # > 0"
     " ON DUPLICATE KEY UPDATE name = VALUES(name)";
@@ -75,7 +75,7 @@ static const char *const number_sql[] = {
     " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
 };
 
-static const char numbered_sql[] = "UPDATE `@_namespace` SET `row` = $ WHERE name = ''";
+static const char numbered_sql[] = "UPDATE `@_namespace` SET layout = $ WHERE name = ''";
 
 static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
                                 " SET n.identity = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
@@ -94,12 +94,12 @@ static const char give_back_sql[] =
     " WHERE ns = $ AND `key` = $ AND high = # AND `grant` = ^ AND # <= high";
 
 static const char list_all_sql[] =
-    "SELECT m.ns, n.`row`, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
+    "SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
     " JOIN `@_namespace` n ON n.name = m.ns WHERE m.ns >= $ AND (m.ns > $ OR m.`key` > $)"
     " ORDER BY m.ns, m.`key` LIMIT #";
 
 static const char list_one_sql[] =
-    "SELECT m.ns, n.`row`, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
+    "SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
     " JOIN `@_namespace` n ON n.name = m.ns WHERE m.ns = $ AND m.`key` > $"
     " ORDER BY m.ns, m.`key` LIMIT #";
 

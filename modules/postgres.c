@@ -112,6 +112,8 @@ static const struct {
      "GRANT SELECT, INSERT, UPDATE on both tables (docs/reference/stores.md)"},
     {"42P01", "misses a table",
      "its marks are lost if somebody dropped it (docs/reference/stores.md)"},
+    {"42703", "has tables with other columns, perhaps of an older firn",
+     "see docs/reference/stores.md"},
     {"25006", "takes no writes", "name the primary server"},
     {"53100", "found the disk full", "make room on the server"},
     {"53300", "has no connection left", "raise max_connections"},

@@ -12,7 +12,7 @@
 static const char create_sql[] =
     "CREATE TABLE IF NOT EXISTS \"@_namespace\"("
     "name text COLLATE \"C\" PRIMARY KEY,"
-    " row text NOT NULL,"
+    " layout text NOT NULL,"
     " identity text NOT NULL,"
     " floor bigint NOT NULL CHECK (floor >= 0));"
     "CREATE TABLE IF NOT EXISTS \"@_mark\"("
@@ -88,10 +88,10 @@ static const struct statement_text {
      * this handle was granted is that of an older state. */
     [RESERVE] = {"firn_reserve",
                  "WITH " THIS_ENGINE ","
-                 " n AS (SELECT row, identity, floor FROM \"@_namespace\" WHERE name = $1),"
+                 " n AS (SELECT layout, identity, floor FROM \"@_namespace\" WHERE name = $1),"
                  " w AS (INSERT INTO \"@_mark\" AS m (ns, key, high, \"grant\", note)"
                  " SELECT $1, $2, greatest($4::bigint, n.floor) + $3::bigint, $6::bigint, $7"
-                 " FROM n, i WHERE n.row = $8 AND n.identity = i.identity"
+                 " FROM n, i WHERE n.layout = $8 AND n.identity = i.identity"
                  " AND greatest($4::bigint, n.floor) <= $5::bigint"
                  " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
                  " AND ($11::bigint = 0"
@@ -100,7 +100,7 @@ static const struct statement_text {
                  " SET high = greatest(m.high + $3::bigint, excluded.high),"
                  " \"grant\" = excluded.\"grant\", note = excluded.note"
                  " WHERE m.high BETWEEN $11::bigint AND $5::bigint RETURNING m.high)"
-                 " SELECT n.row, n.identity, n.floor, w.high, pg_backend_pid() = $9::int,"
+                 " SELECT n.layout, n.identity, n.floor, w.high, pg_backend_pid() = $9::int,"
                  " '\"@_mark\"'::regclass::oid = $10::oid, n.identity = i.identity"
                  " FROM i, n LEFT JOIN w ON true",
                  11},
@@ -117,7 +117,7 @@ static const struct statement_text {
          "WITH " THIS_ENGINE ", s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM"
          " \"@_namespace\" n, i WHERE n.name IN ('', '" MODULE_ALL_NAMES "')"
          " AND n.identity = i.identity FOR SHARE OF n) AS own),"
-         " w AS (INSERT INTO \"@_namespace\"(name, row, identity, floor)"
+         " w AS (INSERT INTO \"@_namespace\"(name, layout, identity, floor)"
          " SELECT $1, $2, i.identity, CASE WHEN s.new THEN 0 ELSE $4::bigint END FROM s, i"
          " WHERE (s.new OR $4::bigint > 0) AND '\"@_mark\"'::regclass::oid = $3::oid"
          " ON CONFLICT (name) DO NOTHING)"
@@ -145,12 +145,12 @@ static const struct statement_text {
                    " AND $5::bigint <= high RETURNING high",
                    5},
     [LIST_ALL] = {"firn_list_all",
-                  "SELECT m.ns, n.row, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
+                  "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
                   " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
                   " ORDER BY m.ns, m.key LIMIT $3::int",
                   3},
     [LIST_ONE] = {"firn_list_one",
-                  "SELECT m.ns, n.row, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
+                  "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
                   " JOIN \"@_namespace\" n ON n.name = m.ns WHERE m.ns = $1 AND m.key > $2"
                   " ORDER BY m.ns, m.key LIMIT $3::int",
                   3},

@@ -5,7 +5,7 @@
  *
  * What it makes: {PREFIX}, the set of namespaces; {PREFIX}:, a hash with the fields identity (the run ID
  * of the server) and losses (how often the store was found gone back: another run ID, or a handle that
- * saw more); {PREFIX}:NS, a hash with the fields row, losses (when it was last reserved from), floor, and
+ * saw more); {PREFIX}:NS, a hash with the fields layout, losses (when it was last reserved from), floor, and
  * for each key "high KEY", "grant KEY" and "note KEY". The braces keep all of them in one slot of a
  * cluster. */
 #include "module.h"
@@ -839,7 +839,7 @@ static void take_losses(store *self, const redisReply *reply) {
 static int granted(store *self, const redisReply *reply, const firn_request *request,
                    int64_t *first, firn_mark *held, firn_error *error) {
     int64_t slot, losses;
-    if (says(reply, "row", 2)) {
+    if (says(reply, "layout", 2)) {
         return module_other_row(error, request, reply->element[1]->str);
     }
     const redisReply *last = reply->element[reply->elements - 1];
@@ -1066,7 +1066,7 @@ static int list_part(store *self, const char *ns, char *const *keys, size_t coun
                      firn_visit *visit, void *context, firn_error *error) {
     static const char *const fields[] = {"high", "grant", "note"};
     char name[FIRN_NS_SIZE + 64], texts[3 * LIST_CHUNK][FIRN_KEY_SIZE + 8];
-    const char *words[ARGUMENTS_MAX] = {"HMGET", name, "row"};
+    const char *words[ARGUMENTS_MAX] = {"HMGET", name, "layout"};
     redisReply *reply;
     namespace_key(name, self, ns);
     for (size_t i = 0; i < 3 * count; i++) {

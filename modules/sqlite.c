@@ -24,7 +24,8 @@ static const char give_back_sql[] = "UPDATE mark SET high = ?5, \"grant\" = 0"
                                     " WHERE ns = ?1 AND key = ?2 AND high = ?3 AND \"grant\" = ?4"
                                     " AND ?5 <= high RETURNING high";
 
-static const char list_sql[] = "SELECT m.ns, n.row, m.key, m.note, m.high, m.\"grant\""
+/* The layout's column is called row before schema 3. */
+static const char list_sql[] = "SELECT m.ns, n.%s, m.key, m.note, m.high, m.\"grant\""
                                " FROM mark m JOIN namespace n ON n.name = m.ns"
                                " WHERE ?1 IS NULL OR m.ns = ?1 ORDER BY m.ns, m.key";
 
@@ -149,7 +150,7 @@ static int read_mark(reservation *r) {
 /* Leaves the statement at its row, whose text is used. */
 static int read_namespace(reservation *r) {
     int result = sqlite_prepare(&r->s, &r->namespace,
-                                "SELECT row, history, floor FROM namespace WHERE name = ?1", "t",
+                                "SELECT layout, history, floor FROM namespace WHERE name = ?1", "t",
                                 r->request->ns);
     if (result == SQLITE_OK) {
         result = sqlite3_step(r->namespace);
@@ -261,7 +262,7 @@ static int write_namespace(reservation *r, int64_t floor) {
         return code;
     }
     int result = sqlite_prepare(&r->s, &statement,
-                                "INSERT INTO namespace(name, row, history, floor)"
+                                "INSERT INTO namespace(name, layout, history, floor)"
                                 " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
                                 " DO UPDATE SET history = ?3, floor = ?4",
                                 "ttii", request->ns, request->layout, r->s.history, floor);
@@ -466,13 +467,16 @@ static int sqlite_list(void *self, const char *ns, firn_visit *visit, void *cont
                        firn_error *error) {
     session s;
     sqlite3_stmt *statement = NULL;
+    int64_t version;
+    char sql[sizeof list_sql + 8];
     int result, code = sqlite_start(&s, self, error);
     if (code != FIRN_OK) {
         return code;
     }
-    code = sqlite_begin_to_read(&s);
+    code = sqlite_begin_to_read(&s, &version);
     if (code == FIRN_OK) {
-        result = sqlite_prepare(&s, &statement, list_sql, "t", ns);
+        snprintf(sql, sizeof sql, list_sql, version < 3 ? "row" : "layout");
+        result = sqlite_prepare(&s, &statement, sql, "t", ns);
         code = result == SQLITE_OK ? visit_rows(&s, statement, visit, context)
                                    : sqlite_explain(&s, result);
     }

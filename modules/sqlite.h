@@ -83,15 +83,15 @@ int sqlite_sync_folders(const session *s);
 
 /* ---- the file (sqlite_file.c) ---------------------------------------------------------------- */
 
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 /* Makes the file if it is not there. */
 int sqlite_find_or_make(store *it, firn_error *error);
 int sqlite_no_store(const char *path, firn_error *error);
 /* A random number from the kernel, never 0. */
 int sqlite_draw(int64_t *out, firn_error *error);
-/* Brings a file of schema 1 to the present schema, in a transaction of its own. */
-int sqlite_upgrade(const session *s);
+/* Upgrades a file of an older schema to the present one, in a transaction of its own. */
+int sqlite_upgrade(const session *s, int64_t version);
 
 /* ---- the count beside the file (sqlite_count.c) ---------------------------------------------- */
 
@@ -125,8 +125,8 @@ int sqlite_start(session *s, store *it, firn_error *error);
 /* Begins to write, and finds out whether this is the same store as before and whether it went
  * back. */
 int sqlite_begin(session *s);
-/* For those who only read. */
-int sqlite_begin_to_read(session *s);
+/* Begins to read. *version is that of the file, which reading does not upgrade. */
+int sqlite_begin_to_read(session *s, int64_t *version);
 /* Marks the store as gone back, for every namespace. */
 int sqlite_went_back(session *s);
 /* `written`, `committed`: failpoints. */

@@ -20,8 +20,8 @@ static const char schema[] =
     "BEGIN;"
     "CREATE TABLE meta(version INTEGER NOT NULL, identity INTEGER NOT NULL DEFAULT 0,"
     " history INTEGER NOT NULL DEFAULT 0) STRICT;"
-    "INSERT INTO meta VALUES(2, %" PRId64 ", 0);"
-    "CREATE TABLE namespace(name TEXT NOT NULL PRIMARY KEY, row TEXT NOT NULL,"
+    "INSERT INTO meta VALUES(3, %" PRId64 ", 0);"
+    "CREATE TABLE namespace(name TEXT NOT NULL PRIMARY KEY, layout TEXT NOT NULL,"
     " history INTEGER NOT NULL DEFAULT 0, floor INTEGER NOT NULL DEFAULT 0)"
     " STRICT, WITHOUT ROWID;"
     "CREATE TABLE mark(ns TEXT NOT NULL, key TEXT NOT NULL,"
@@ -32,15 +32,16 @@ static const char schema[] =
     "PRAGMA journal_mode=WAL";
 _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the schema says so");
 
-static const char upgrade[] =
-    "BEGIN IMMEDIATE;"
-    "ALTER TABLE meta ADD COLUMN identity INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE meta ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE namespace ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE namespace ADD COLUMN floor INTEGER NOT NULL DEFAULT 0;"
-    "UPDATE meta SET version = 2, identity = %" PRId64 ", history = %" PRId64 ";"
-    "PRAGMA user_version = %" PRId32 ";"
-    "COMMIT";
+/* From schema 1 to 2, and from 2 to 3, in one transaction. */
+static const char from_1[] = "ALTER TABLE meta ADD COLUMN identity INTEGER NOT NULL DEFAULT 0;"
+                             "ALTER TABLE meta ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
+                             "ALTER TABLE namespace ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
+                             "ALTER TABLE namespace ADD COLUMN floor INTEGER NOT NULL DEFAULT 0;"
+                             "UPDATE meta SET identity = %" PRId64 ", history = %" PRId64 ";"
+                             "PRAGMA user_version = %" PRId32 ";";
+static const char from_2[] = "ALTER TABLE namespace RENAME COLUMN row TO layout;"
+                             "UPDATE meta SET version = 3;"
+                             "COMMIT";
 
 /* Never 0, which is no identity. */
 int sqlite_draw(int64_t *out, firn_error *error) {
@@ -180,31 +181,39 @@ int sqlite_find_or_make(store *it, firn_error *error) {
 
 /* ---- an older file --------------------------------------------------------------------------- */
 
-/* Another process may be faster: then there is nothing left to do. */
+/* Another process may have upgraded the file: then nothing is left to do. */
 static bool is_old(const session *s) {
-    bool old = sqlite3_step(s->meta) != SQLITE_ROW || sqlite3_column_int64(s->meta, 0) == 1;
+    bool old =
+        sqlite3_step(s->meta) != SQLITE_ROW || sqlite3_column_int64(s->meta, 0) != SCHEMA_VERSION;
     sqlite3_reset(s->meta);
     return old;
 }
 
-int sqlite_upgrade(const session *s) {
-    char sql[sizeof upgrade + 64];
+/* A file of schema 1 has no identity yet. A count beside it says that it had one before: then this
+ * is an older copy. */
+static int compose_from_1(const session *s, char *sql, size_t size) {
     int64_t identity, history = 0;
     tally seen = {0};
     int code = sqlite_draw(&identity, s->error);
-    /* A count is there only if the file was brought to schema 2 before: this is an older copy. */
     if (code == FIRN_OK && sqlite_tally_read(s->store, &seen)) {
         identity = seen.identity;
         code = sqlite_draw(&history, s->error);
         history = 1 + (history & INT32_MAX);
     }
+    snprintf(sql, size, from_1, identity, history, (int32_t)seen.count);
+    return code;
+}
+
+int sqlite_upgrade(const session *s, int64_t version) {
+    char first[sizeof from_1 + 64] = "", sql[sizeof first + sizeof from_2 + 24];
+    int code = version == 1 ? compose_from_1(s, first, sizeof first) : FIRN_OK;
     if (code == FIRN_OK) {
         code = sqlite_point(s->store, "upgrade.before", s->error);
     }
     if (code != FIRN_OK) {
         return code;
     }
-    snprintf(sql, sizeof sql, upgrade, identity, history, (int32_t)seen.count);
+    snprintf(sql, sizeof sql, "BEGIN IMMEDIATE;%s%s", first, from_2);
     int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
     if (result != SQLITE_OK) {
         code = sqlite_explain(s, result);

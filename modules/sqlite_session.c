@@ -344,7 +344,7 @@ int sqlite_begin(session *s) {
             return code == FIRN_OK ? check_store(s) : code;
         }
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-        code = sqlite_upgrade(s);
+        code = sqlite_upgrade(s, version);
     }
     return code != FIRN_OK
                ? code
@@ -352,13 +352,12 @@ int sqlite_begin(session *s) {
                              sqlite_tail(s->store->path));
 }
 
-int sqlite_begin_to_read(session *s) {
-    int64_t version = 0;
+int sqlite_begin_to_read(session *s, int64_t *version) {
     int result = sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL);
     if (result != SQLITE_OK) {
         return sqlite_explain(s, result);
     }
-    int code = read_meta(s, &version);
+    int code = read_meta(s, version);
     return code == FIRN_OK ? check_identity(s) : code;
 }
 

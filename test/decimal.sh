@@ -62,7 +62,7 @@ wait "$p1" && wait "$p2" && wait "$p3" && wait "$p4" && ended=fine
 same "four nodes share four digits" fine "${ended:-}"
 same "and no two of their IDs are alike" 8000 "$(cat "$TMPDIR"/shared.[1-4] | sort -u | wc -l)"
 # shellcheck disable=SC2086
-same "they share one key too" 1 "$("$FIRN" nodes $store "$unsafe" --json | jq -r 'select(.key == "key").row' | sort -u | wc -l)"
+same "they share one key too" 1 "$("$FIRN" nodes $store "$unsafe" --json | jq -r 'select(.key == "key").layout' | sort -u | wc -l)"
 # shellcheck disable=SC2086
 refuses "a node that the digits do not hold is refused" 1 "node" new time-random digits=3 node=32 $store "$unsafe"
 

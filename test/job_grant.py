@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The grant of a job of `firn stamp`, computed from docs/reference/format.md (10.5 and 10.8) alone: job_grant.py FILE JOB NS ROW SCHEME
+"""The grant of a job of `firn stamp`, computed from docs/reference/format.md (10.5 and 10.8) alone: job_grant.py FILE JOB NS LAYOUT SCHEME
 SEED SHIFT_MS DISORDER_MS [OPTION=VALUE...] prints it as the signed number that an SQLite store keeps."""
 import hashlib
 import sys
@@ -20,18 +20,18 @@ def digest_of(content, form, prefix, options, delimiter="", fields=()):
     return int.from_bytes(hashlib.sha256(whole).digest()[:8], "big")
 
 
-def grant_of(digest, shift_ms, disorder_ms, name, ns, row, scheme, keys, seed):
+def grant_of(digest, shift_ms, disorder_ms, name, ns, layout, scheme, keys, seed):
     whole = b"".join(number.to_bytes(8, "big") for number in (digest, shift_ms, disorder_ms))
-    whole += b"".join(text(part) for part in (name, ns, row, scheme, keys, seed))
+    whole += b"".join(text(part) for part in (name, ns, layout, scheme, keys, seed))
     return int.from_bytes(hashlib.sha256(whole).digest()[:8], "big") & (1 << 63) - 1 | 1
 
 
 def main():
-    path, name, ns, row, scheme, seed, shift_ms, disorder_ms, *given = sys.argv[1:]
+    path, name, ns, layout, scheme, seed, shift_ms, disorder_ms, *given = sys.argv[1:]
     options = dict(word.split("=", 1) for word in given)
     with open(path, "rb") as file:
         digest = digest_of(file.read(), path.rsplit(".", 1)[1], "", options)
-    print(grant_of(digest, int(shift_ms), int(disorder_ms), name, ns, row, scheme, "", seed))
+    print(grant_of(digest, int(shift_ms), int(disorder_ms), name, ns, layout, scheme, "", seed))
 
 
 main()

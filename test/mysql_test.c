@@ -102,9 +102,10 @@ static void another_engine(void **state) {
     firn_store *store = open_store("%s", url_of("moved", ""));
     (void)state;
     drawn(store, "m", 1, 0, 0);
-    sql(server, "UPDATE moved_namespace SET identity = 'id/99';"
-                " UPDATE moved_mark SET seal = CONCAT('id/99 ', (SELECT `row` FROM moved_namespace "
-                "WHERE name = 'm'));");
+    sql(server,
+        "UPDATE moved_namespace SET identity = 'id/99';"
+        " UPDATE moved_mark SET seal = CONCAT('id/99 ', (SELECT layout FROM moved_namespace "
+        "WHERE name = 'm'));");
     not_drawn(store, "m", 2, FIRN_EBACK, "has changed or gone back");
     drawn(store, "m", 3, 5000, 5000);
     drawn(store, "m", 4, 0, 5010);
@@ -112,6 +113,12 @@ static void another_engine(void **state) {
     assert_int_equal(firn_store_give_back(store, "m", "1", &mine, 20, NULL), FIRN_OK);
     drawn(store, "m", 5, 0, 5000); /* what was given back does not open what the guard has closed */
     firn_store_close(store);
+}
+
+static void older_tables(void **state) {
+    (void)state;
+    const char *url = url_of("older", "");
+    older_tables_are_refused(server, url, "older");
 }
 
 static void tables_that_were_dropped(void **state) {
@@ -234,9 +241,10 @@ static void numbers_are_hidden(void **state) {
     firn_store *store = open_store("%s", other);
     drawn(store, "h", 1, 0, 0);
     firn_store_close(store);
-    assert_string_equal(sql(server, "SELECT `row` FROM hidden_namespace WHERE name = '';"), "");
+    assert_string_equal(sql(server, "SELECT layout FROM hidden_namespace WHERE name = '';"), "");
     firn_store_close(open_store("%s", url));
-    assert_string_not_equal(sql(server, "SELECT `row` FROM hidden_namespace WHERE name = '';"), "");
+    assert_string_not_equal(sql(server, "SELECT layout FROM hidden_namespace WHERE name = '';"),
+                            "");
     store = open_store("%s", other);
     drawn(store, "h", 2, 0, 10);
     firn_store_close(store);
@@ -726,6 +734,7 @@ int main(void) {
         {"a password comes from the environment or a file", passwords_from_elsewhere, NULL, NULL,
          NULL},
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
+        {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},

@@ -156,6 +156,12 @@ static void tables_from_a_copy(void **state) {
     firn_store_close(store);
 }
 
+static void older_tables(void **state) {
+    (void)state;
+    const char *url = url_of("older", "");
+    older_tables_are_refused(server, url, "older");
+}
+
 static void tables_that_were_dropped(void **state) {
     firn_store *store = open_store("%s", url_of("dropped", ""));
     (void)state;
@@ -597,6 +603,7 @@ int main(void) {
         {"a pooler that shares sessions is refused when it is opened", poolers, NULL, NULL, NULL},
         {"marks that are gone are noticed while connected", marks_lost_behind_the_back, NULL, NULL,
          NULL},
+        {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
          NULL, NULL},

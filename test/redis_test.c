@@ -228,6 +228,20 @@ static void a_lost_namespace_is_guarded(void **state) {
 
 /* ---- logins ---------------------------------------------------------------------------------- */
 
+/* An older firn called the field of the layout by another name. */
+static void an_older_namespace_is_refused(void **state) {
+    char answer[100];
+    (void)state;
+    firn_store *store = open_store("%s", url_of("older", ""));
+    drawn(store, "snow", 1, 0, 0);
+    cli(answer, "HDEL '{older}:snow' layout");
+    cli(answer, "HSET '{older}:snow' row '" ROW "'");
+    not_drawn(store, "snow", 2, FIRN_ENAMESPACE, "has no layout");
+    cli(answer, "HSET '{older}:snow' layout '" ROW "'");
+    drawn(store, "snow", 3, 0, 10);
+    firn_store_close(store);
+}
+
 static void logins(void **state) {
     char path[400], answer[100], url[600];
     (void)state;
@@ -653,6 +667,7 @@ int main(void) {
         {"the guard holds for every key", another_run_guards_every_key, 0, 0, 0},
         {"an old snapshot grants nothing before the guard", an_old_snapshot_is_guarded, 0, 0, 0},
         {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},
+        {"a namespace of an older firn is refused", an_older_namespace_is_refused, 0, 0, 0},
         {"logins by URL, file and environment; no message has them", logins, 0, 0, 0},
         {"the permissions of the documentation are enough", few_permissions, 0, 0, 0},
         {"databases are apart, parameters are known", databases_are_apart, 0, 0, 0},

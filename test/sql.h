@@ -167,6 +167,29 @@ static void lists_many(firn_store *store) {
     drawn(store, "another", 1, 0, 0);
 }
 
+/* Tables of an older firn, whose column `layout` had another name, are refused, and nothing is
+ * reserved from them. */
+static void older_tables_are_refused(const engine *server, const char *url, const char *table) {
+    const char *quote = strcmp(server->kind, "mysql") == 0 ? "`" : "";
+    firn_store *store = open_store("%s", url);
+    drawn(store, "older", 1, 0, 0);
+    sql(server, "ALTER TABLE %s_namespace RENAME COLUMN layout TO %srow%s;", table, quote, quote);
+    not_drawn(store, "other", 2, FIRN_ESTORE, "older firn");
+    firn_error error = {0};
+    assert_int_equal(firn_store_list(store, NULL, keep_mark, NULL, &error), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "older firn"));
+    firn_store_close(store);
+    if (try_open(&store, url, NULL, &error) == FIRN_OK) {
+        not_drawn(store, "older", 3, FIRN_ESTORE, "older firn");
+        firn_store_close(store);
+    }
+    assert_non_null(strstr(error.text, "older firn"));
+    sql(server, "ALTER TABLE %s_namespace RENAME COLUMN %srow%s TO layout;", table, quote, quote);
+    store = open_store("%s", url);
+    drawn(store, "older", 4, 0, 10);
+    firn_store_close(store);
+}
+
 /* A parent may lower the mark that its child has inherited the memory of: the child must not take
  * the engine for one that has gone back, which would stop everybody's integers. */
 __attribute__((unused)) static void gives_back_beside_a_child(const char *url) {

@@ -535,6 +535,20 @@ static const char schema_1[] =
     "INSERT INTO namespace VALUES('snow', '" ROW "');"
     "INSERT INTO mark VALUES('snow', '1', 70, 5, 'old');"
     "COMMIT; PRAGMA journal_mode=WAL";
+static const char schema_2[] =
+    "BEGIN;"
+    "ALTER TABLE meta ADD COLUMN identity INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE meta ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE namespace ADD COLUMN history INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE namespace ADD COLUMN floor INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE meta SET version = 2, identity = 77; PRAGMA user_version = 9; COMMIT";
+
+static void make_old(int version) {
+    run_sql("firn.db", schema_1);
+    if (version == 2) {
+        run_sql("firn.db", schema_2);
+    }
+}
 
 static int draw_from_old(void *unused) {
     firn_store *store = open_store("firn.db");
@@ -546,10 +560,9 @@ static int draw_from_old(void *unused) {
     return code == FIRN_OK ? 0 : told(code, 0, &error, "");
 }
 
-static void an_older_schema(void **state) {
+static void upgraded_once(int version) {
     pid_t children[4];
-    (void)state;
-    run_sql("firn.db", schema_1);
+    make_old(version);
     run("cp firn.db old.db");
     assert_int_equal(mark_of("firn.db").high, 70); /* looking changes nothing */
     for (int i = 0; i < 4; i++) {
@@ -574,6 +587,13 @@ static void an_older_schema(void **state) {
     firn_store_close(store);
 }
 
+static void an_older_schema(void **state) {
+    (void)state;
+    upgraded_once(1);
+    fresh_folder();
+    upgraded_once(2);
+}
+
 static void die_here(void *self, const char *name) {
     if (strcmp(name, self) == 0) {
         kill(getpid(), SIGKILL);
@@ -593,10 +613,10 @@ static int upgrade_until(void *point) {
 static void killed_while_upgrading(void **state) {
     static char points[][20] = {"upgrade.before", "upgrade.committed", "reserve.written"};
     (void)state;
-    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof points / sizeof points[0]; i++) {
         fresh_folder();
-        run_sql("firn.db", schema_1);
-        assert_int_equal(in_child(upgrade_until, points[i]), 1000 + SIGKILL);
+        make_old(i % 2 == 0 ? 1 : 2);
+        assert_int_equal(in_child(upgrade_until, points[i / 2]), 1000 + SIGKILL);
         drawn_anew("firn.db", 7, 70);
         drawn_anew("firn.db", 8, 80);
     }
@@ -623,8 +643,9 @@ int main(void) {
         CHECK_FAST("the count of another store says nothing", the_count_of_another_store),
         CHECK_FAST("counts go round", counts_go_round),
         CHECK_FAST("killed at any moment, it never looks like an older copy", killed_at_any_moment),
-        CHECK_FAST("a file of an older firn is brought up, once", an_older_schema),
-        CHECK_FAST("killed while it is brought up, it is whole", killed_while_upgrading),
+        CHECK_FAST("a file of an older firn is upgraded once", an_older_schema),
+        CHECK_FAST("a process that is killed while it upgrades a file leaves it whole",
+                   killed_while_upgrading),
     };
     if (!lite_load() || !load_backup()) {
         fprintf(stderr, "libsqlite3.so.0 cannot be loaded\n");

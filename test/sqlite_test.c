@@ -207,13 +207,13 @@ static void a_newer_schema(void **state) {
     firn_error error = {0};
     (void)state;
     drawn(store, 1, 0);
-    run_sql("firn.db", "UPDATE meta SET version = 3");
-    drawing_says("firn.db", FIRN_ESTORE, "schema 3");
+    run_sql("firn.db", "UPDATE meta SET version = 4");
+    drawing_says("firn.db", FIRN_ESTORE, "schema 4");
     assert_int_equal(firn_store_give_back(store, "snow", "1", &mine, 5, &error), FIRN_ESTORE);
-    says(&error, FIRN_ESTORE, "schema 3");
+    says(&error, FIRN_ESTORE, "schema 4");
     assert_int_equal(firn_store_list(store, NULL, keep_mark, &mark, &error), FIRN_ESTORE);
     says(&error, FIRN_ESTORE, "use a newer firn");
-    run_sql("firn.db", "UPDATE meta SET version = 2");
+    run_sql("firn.db", "UPDATE meta SET version = 3");
     drawn(store, 2, 10);
     firn_store_close(store);
 }

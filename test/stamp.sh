@@ -289,7 +289,7 @@ fi
 # ---- the grant of a job, computed from the specification alone ---------------------------------------
 if command -v sqlite3 >/dev/null; then
     printf 'when,what\n2023-11-14 22:13:20,paid\n2023-11-14 22:13:20,sent\n' >"$TMPDIR/granted.csv"
-    row=$("$FIRN" schemes --json snowflake 2>/dev/null | jq -r '.row // empty')
+    row=$("$FIRN" schemes --json snowflake 2>/dev/null | jq -r '.layout // empty')
     [ -n "$row" ] || row=$("$FIRN" schemes snowflake | sed -n 's/^  row *//p')
     quietly "$TMPDIR/granted.csv" --time when --zone UTC --max-shift 2s --scheme snowflake --job invoices \
         --store "sqlite:$TMPDIR/granted.db" >/dev/null
