@@ -150,7 +150,7 @@ static int unknown_option(session *s, const char *word) {
     names[count] = NULL;
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + strspn(word, "-"), "="),
              word + strspn(word, "-"));
-    const char *near = word[1] == '-' ? nearest(bare, names) : NULL;
+    const char *near = word[1] == '-' ? firn_nearest(bare, names) : NULL;
     if (near != NULL) {
         return fail_usage(s, "%s has no option '%s': did you mean --%s", s->command->name, word,
                           near);

@@ -19,7 +19,7 @@ static int unknown_command(session *s, const char *word) {
         names[count++] = at->name;
     }
     names[count] = NULL;
-    const char *near = nearest(word, names);
+    const char *near = firn_nearest(word, names);
     return fail_usage(s, "there is no command '%s': %s%s", word,
                       near != NULL ? "did you mean firn " : "firn help lists them",
                       near != NULL ? near : "");

@@ -11,7 +11,5 @@ int set_error(firn_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* One line, and nothing that a terminal would obey, whatever arguments and input held. */
 void make_plain(char *text);
-/* The known name nearest to `name` by edits, or NULL. `names` ends with NULL. */
-const char *nearest(const char *name, const char *const *names);
 
 #endif

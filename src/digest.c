@@ -38,7 +38,7 @@ int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const
     uint8_t namespace[20], digest[SHA1_DIGEST_LENGTH];
     firn_id whole;
     firn_fields fields = {0, {{0, 0}}};
-    bool sha1 = strcmp(scheme->name, "uuid5") == 0;
+    bool sha1 = scheme->hash == FIRN_HASH_SHA1;
     int field = firn__scheme_role(scheme, FIRN_ROLE_DIGEST);
     if (field < 0) {
         return firn__fail(error, FIRN_EUSAGE, "%s is no digest: uuid3 and uuid5 are", scheme->name);

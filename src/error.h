@@ -15,10 +15,4 @@
 /* Fills `error` (may be NULL) with one line of at most 200 bytes, and returns `code`. */
 FIRN_PRINTF(3, 4) int firn__fail(firn_error *error, int code, const char *format, ...);
 
-/* How many letters of `a`, in either case, are to be put in, left out or changed to have `b`; 99 for
- * words of more than 31. */
-unsigned firn__edits(const char *a, const char *b);
-/* Which of `names` (NULL-terminated) is nearest to `name` by edits; NULL when none is near. */
-const char *firn__nearest(const char *name, const char *const *names);
-
 #endif

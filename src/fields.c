@@ -80,7 +80,7 @@ static int unknown_field(const firn_scheme *scheme, const char *name, firn_error
     for (size_t i = 0; i < count && length < sizeof list - 20; i++) {
         length += (size_t)snprintf(list + length, sizeof list - length, " %s", names[i]);
     }
-    const char *near = firn__nearest(name, names);
+    const char *near = firn_nearest(name, names);
     return firn__fail(error, FIRN_EUSAGE, "%s has no field '%.30s'%s%s: its fields are%s",
                       scheme->name, name, near != NULL ? ", perhaps " : "",
                       near != NULL ? near : "", list);

@@ -881,7 +881,7 @@ static int start_counter(firn_gen *gen, firn__counted *state, firn_error *error)
     if (state->started || gen->scheme.monotonic) {
         return code;
     }
-    if (strcmp(gen->scheme.name, "locality-sequential") == 0) {
+    if (gen->scheme.hash != FIRN_HASH_NONE) {
         drawn.low = firn_locality_start(&seen_of(gen)->wall);
     } else {
         code = firn__entropy_bits(gen->entropy, &drawn, gen->count_bits, error);

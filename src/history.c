@@ -297,7 +297,7 @@ static uint64_t capacity_of(const firn_gen *gen) {
 }
 
 uint64_t firn__history_counter(const firn_gen *gen, uint64_t tick, uint64_t start, uint64_t i) {
-    if (strcmp(gen->scheme.name, "locality-sequential") == 0) {
+    if (gen->scheme.hash != FIRN_HASH_NONE) {
         firn_time time;
         firn_scheme_time(&gen->scheme, tick, &time);
         start = firn_locality_start(&time);

@@ -133,7 +133,7 @@ int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *
         }
     }
     names[count] = NULL;
-    const char *near = firn__nearest(name, names);
+    const char *near = firn_nearest(name, names);
     return firn__fail(error, FIRN_EUSAGE, "%s has no key or field '%.40s'%s%s", scheme->name, name,
                       near != NULL ? ": did you mean " : ": see firn new --help",
                       near != NULL ? near : "");

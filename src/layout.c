@@ -3,6 +3,7 @@
  * widths changed, the namespace that follows from them. Pure; the table itself is in scheme.c. */
 #include "dated.h"
 #include "error.h"
+#include "nearest.h"
 #include "scheme.h"
 
 #include <inttypes.h>
@@ -384,7 +385,7 @@ static int unknown_scheme(const char *text, firn_error *error) {
         names[count] = row->name;
     }
     names[count] = NULL;
-    const char *near = firn__nearest(text, names);
+    const char *near = firn_nearest(text, names);
     return firn__fail(error, FIRN_EUSAGE, "there is no scheme '%.60s': %s%s", text,
                       near != NULL ? "did you mean " : "see firn schemes",
                       near != NULL ? near : "");

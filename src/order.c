@@ -83,7 +83,7 @@ static int read_pair(firn_order *order, const firn__pair *pair, firn_error *erro
     if (strcmp(pair->name, "tweak") == 0) {
         return read_tweak(order, pair->value, error);
     }
-    const char *near = firn__nearest(pair->name, names);
+    const char *near = firn_nearest(pair->name, names);
     return firn__fail(error, FIRN_EUSAGE,
                       "order numbers have no key '%.40s'%s%s: digits key_id"
                       " check tweak",

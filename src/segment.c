@@ -132,7 +132,7 @@ static int read_pair(firn_segment *range, const firn__pair *pair, firn_error *er
                                      numbers[i].most, error);
         }
     }
-    const char *near = firn__nearest(pair->name, names);
+    const char *near = firn_nearest(pair->name, names);
     return firn__fail(
         error, FIRN_EUSAGE,
         "integers have no key '%.40s'%s%s: kind step increment offset start end adapt", pair->name,

@@ -86,7 +86,7 @@ if [ -s "$firn_3" ]; then
     same "firn(3) has each error" "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 (\2)/p' include/firn/firn.h)" \
         "$(sed -n '/^ERRORS/,/^SEE/p' "$firn_3" | sed -nE 's/^ {5}(FIRN_E[A-Z]+ \(-[0-9]+\)).*/\1/p')"
     # the indented block, without the blank lines round it
-    sed -n '/A program that prints/,/Keys in/p' "$firn_3" | sed '1d;$d; s/^ \{11\}//' | sed '/./,$!d' >"$TMPDIR/page.c"
+    sed -n '/This program prints/,/The third argument/p' "$firn_3" | sed '1d;$d; s/^ \{11\}//' | sed '/./,$!d' >"$TMPDIR/page.c"
     same "the program of firn(3) is that of firn.h" \
         "$(sed -n '/^ \*     #include <firn/,/^ \*     }/p' include/firn/firn.h | sed 's/^ \*//; s/^     //')" "$(cat "$TMPDIR/page.c")"
 fi

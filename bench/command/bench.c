@@ -168,7 +168,7 @@ static int check_name(session *s, const char *wanted) {
         names[i] = cases[i].group;
     }
     names[CASES] = NULL;
-    const char *near = nearest(wanted, names);
+    const char *near = firn_nearest(wanted, names);
     return fail_usage(s, "nothing is measured by the name '%.40s': %s%s", wanted,
                       near != NULL ? "did you mean " : "firn bench lists all",
                       near != NULL ? near : "");

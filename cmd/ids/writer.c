@@ -55,7 +55,7 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
         names[i] = i < FIRN_FORM_COUNT ? firn_form_name(i) : NULL;
     }
     if (writer->form < 0) {
-        const char *near = nearest(as, names);
+        const char *near = firn_nearest(as, names);
         return fail_usage(s, "there is no form '%s': %s%s", as,
                           near != NULL ? "did you mean "
                                        : "dec hex uuid urn braced base32 base32hex base36 base58"

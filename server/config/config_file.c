@@ -89,7 +89,7 @@ static int begin_section(reading *from, char *text) {
     if (strcmp(text, "generator") == 0 || strcmp(text, "segment") == 0) {
         return add_named(from, text[0] == 's', name);
     }
-    const char *near = nearest(text, kinds);
+    const char *near = firn_nearest(text, kinds);
     return set_error(
         from->error, FIRN_EUSAGE, "%s: there is no section [%.40s]: %s%s", from->where, text,
         near != NULL ? "did you mean " : "write [server], [generator NAME] or [segment NAME]",

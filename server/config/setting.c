@@ -50,7 +50,7 @@ const char *setting_nearest(const char *name) {
         names[i] = setting_table[i].name;
     }
     names[SETTING_COUNT] = NULL;
-    return nearest(name, names);
+    return firn_nearest(name, names);
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

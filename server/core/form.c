@@ -14,7 +14,7 @@ int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) 
     }
     int found = word_copy(name, text, sizeof text) ? firn_form_find(text) : -1;
     if (found < 0) {
-        const char *near = word_copy(name, text, sizeof text) ? nearest(text, names) : NULL;
+        const char *near = word_copy(name, text, sizeof text) ? firn_nearest(text, names) : NULL;
         return set_error(error, FIRN_EUSAGE, "there is no form '%.*s': %s%s", word_shown(name),
                          name.text,
                          near != NULL ? "did you mean "

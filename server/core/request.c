@@ -20,7 +20,7 @@
 
 int refuse_key(word key, const char *verb, const char *const *known, firn_error *error) {
     char name[32];
-    const char *near = word_copy(key, name, sizeof name) ? nearest(name, known) : NULL;
+    const char *near = word_copy(key, name, sizeof name) ? firn_nearest(name, known) : NULL;
     return set_error(error, FIRN_EUSAGE, "%s takes no '%.*s'%s%s", verb, word_shown(key), key.text,
                      near != NULL ? ": did you mean " : "", near != NULL ? near : "");
 }
@@ -96,7 +96,7 @@ static const char *nearest_name(word name, char room[NAME_SIZE]) {
         names[count++] = firn_scheme_at(i)->name;
     }
     names[count] = NULL;
-    return word_copy(name, room, NAME_SIZE) ? nearest(room, names) : NULL;
+    return word_copy(name, room, NAME_SIZE) ? firn_nearest(room, names) : NULL;
 }
 
 static int refuse_name(const request *it, firn_error *error) {
@@ -257,7 +257,7 @@ static int refuse_setting(const request *it, const firn_scheme *scheme, word key
                          scheme->name, word_shown(key), key.text);
     }
     /* of a word as short as `ns` nothing can be guessed */
-    if (!word_copy(key, name, sizeof name) || (key.length > 3 && nearest(name, known) != NULL)) {
+    if (!word_copy(key, name, sizeof name) || (key.length > 3 && firn_nearest(name, known) != NULL)) {
         return refuse_key(key, scheme->name, known, error);
     }
     return set_error(

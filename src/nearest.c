@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The nearest name, for "did you mean": see nearest.h. */
+#include "nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { WORD_MAX = 31 };
+
+static unsigned least_of(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+/* The optimal string alignment distance, row by row: table[i][j] is that of the first i characters
+ * of `a` and the first j of `b`. */
+unsigned firn__edits(const char *a, const char *b) {
+    unsigned table[WORD_MAX + 1][WORD_MAX + 1];
+    const size_t rows = strlen(a), columns = strlen(b);
+    if (rows > WORD_MAX || columns > WORD_MAX) {
+        return FIRN__TOO_LONG;
+    }
+    for (size_t i = 0; i <= rows; i++) {
+        for (size_t j = 0; j <= columns; j++) {
+            if (i == 0 || j == 0) {
+                table[i][j] = (unsigned)(i + j);
+                continue;
+            }
+            const char last = (char)tolower((unsigned char)a[i - 1]);
+            unsigned best = table[i - 1][j - 1] + (last != b[j - 1]);
+            best = least_of(best, table[i - 1][j] + 1);
+            best = least_of(best, table[i][j - 1] + 1);
+            if (i > 1 && j > 1 && last == b[j - 2] &&
+                tolower((unsigned char)a[i - 2]) == b[j - 1]) {
+                best = least_of(best, table[i - 2][j - 2] + 1);
+            }
+            table[i][j] = best;
+        }
+    }
+    return table[rows][columns];
+}
+
+const char *firn_nearest(const char *name, const char *const *names) {
+    const char *found = NULL;
+    unsigned least = FIRN__TOO_LONG;
+    for (; *names != NULL; names++) {
+        unsigned edits = firn__edits(name, *names);
+        if (edits < least) {
+            least = edits;
+            found = *names;
+        }
+    }
+    /* Otherwise hardly a character of the name is left. */
+    return found != NULL && least <= 1 + strlen(found) / 3 && least < strlen(name) ? found : NULL;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The distance between two names. Knows no list of names: firn_nearest gets one. */
+#ifndef FIRN_NEAREST_H
+#define FIRN_NEAREST_H
+
+#include <firn/firn.h>
+
+#define FIRN__TOO_LONG 99 /* the distance if a word has more than 31 characters */
+
+/* How many edits turn `a` into `b`: a character inserted, deleted or changed, or two neighbours
+ * swapped. Letters of `a` count in either case; `b` is in lower case. */
+unsigned firn__edits(const char *a, const char *b);
+
+#endif
