@@ -277,9 +277,9 @@ echo "SELECT concat('KILL ', id) FROM information_schema.processlist WHERE info 
 wait $lock $stalled
 same "then there is an ID of it too" 1 "$(cat "$TMPDIR/stalled")"
 
-# ---- the README ----------------------------------------------------------------------------------
-check "the README has a block for MariaDB" [ "$(readme_sql MariaDB | grep -c ';$')" -ge 3 ]
-same "it does what it says" "a b" "$(echo "CREATE DATABASE readme; USE readme; $(readme_sql MariaDB)" | sql | cut -f 2 | paste -sd' ')"
+# ---- the guide ----------------------------------------------------------------------------------
+check "docs/guides/mariadb.md begins with an example" [ "$(guide_sql mariadb | grep -c ';$')" -ge 3 ]
+same "it does what it says" "a b" "$(echo "CREATE DATABASE readme; USE readme; $(guide_sql mariadb)" | sql | cut -f 2 | paste -sd' ')"
 
 # ---- many connections ----------------------------------------------------------------------------
 # spawn COUNT STATEMENT NAME: so many clients at once; their pids in $clients.

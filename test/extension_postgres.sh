@@ -116,12 +116,12 @@ else
     skip "pg_regress: what is pure, and what makes IDs" "it is not installed"
 fi
 
-# ---- the README ---------------------------------------------------------------------------------------------------
+# ---- the guide ---------------------------------------------------------------------------------------------------
 
 set_to "firn.node = '3'"
 ask 'CREATE DATABASE readme' >/dev/null
-check "the README has a block for PostgreSQL" [ "$(readme_sql PostgreSQL | grep -c ';$')" -ge 3 ]
-same "it does what it says" "a b" "$(database=readme ask "$(readme_sql PostgreSQL)" |
+check "docs/guides/postgres.md begins with an example" [ "$(guide_sql postgres | grep -c ';$')" -ge 3 ]
+same "it does what it says" "a b" "$(database=readme ask "$(guide_sql postgres)" |
     sed -n 's/^20[0-9][0-9]-[^|]*|//p' | paste -sd' ')"
 set_to "firn.node = '7'"
 

@@ -58,9 +58,9 @@ same "it shows its entry point and nothing else" "sqlite3_firnsqlite_init" \
 answers "it may be loaded twice" "36" ".load $library
 SELECT length(uuid7());"
 
-# ---- the README --------------------------------------------------------------------------------------
-check "the README has a block for SQLite" [ "$(readme_sql SQLite | grep -c ';$')" -ge 3 ]
-same "it does what it says" "a b" "$(readme_sql SQLite | LD_LIBRARY_PATH=$BUILD sqlite3 2>&1 | sed -n 's/^20[0-9-]*T[^|]*|//p' | paste -sd' ')"
+# ---- the guide --------------------------------------------------------------------------------------
+check "docs/guides/sqlite.md begins with an example" [ "$(guide_sql sqlite | grep -c ';$')" -ge 3 ]
+same "it does what it says" "a b" "$(guide_sql sqlite | LD_LIBRARY_PATH=$BUILD sqlite3 2>&1 | sed -n 's/^20[0-9-]*T[^|]*|//p' | paste -sd' ')"
 
 # ---- generators ------------------------------------------------------------------------------------
 "$FIRN" schemes --json >"$TMPDIR/schemes"

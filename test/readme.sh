@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-# What README.md shows besides its commands (test/clone.sh): the C program has no warnings, the hints of the server work,
-# the table is the one of the library. With --write COMMAND (make readme) the table is made anew.
+# What the README and docs/guides/languages.md promise besides their commands (test/clone.sh): the C program has no warnings,
+# the hints of the server work, the README stays short. docs/reference/schemes.md has the table of the library; with
+# --write COMMAND (make readme) the table is written.
 . test/tap
 tree=$(pwd)
-readme=$tree/README.md
+schemes=$tree/docs/reference/schemes.md
 if [ "${1:-}" = --write ]; then
-    "$2" schemes --markdown >"$readme.table" &&
-        sed -e '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/{/^<!--/!d}' -e "/^<!-- schemes -->\$/r $readme.table" "$readme" >"$readme.new" &&
-        mv "$readme.new" "$readme" && rm -f "$readme.table"
+    "$2" schemes --markdown >"$schemes.table" &&
+        sed -e '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/{/^<!--/!d}' -e "/^<!-- schemes -->\$/r $schemes.table" "$schemes" >"$schemes.new" &&
+        mv "$schemes.new" "$schemes" && rm -f "$schemes.table"
     exit
 fi
 stage=$TMPDIR/stage
@@ -19,15 +20,15 @@ PKG_CONFIG_PATH=$libdir/pkgconfig
 PKG_CONFIG_SYSROOT_DIR=$stage
 export PATH LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 
-# block LANGUAGE: the lines inside ```LANGUAGE fences.
+# block LANGUAGE PAGE: the lines inside ```LANGUAGE fences.
 block() {
-    awk -v fence="\`\`\`$1" '$0 == "```" { inside = 0 } inside { print } $0 == fence { inside = 1 }' "$readme"
+    awk -v fence="\`\`\`$1" '$0 == "```" { inside = 0 } inside { print } $0 == fence { inside = 1 }' "$tree/$2"
 }
 
 mkdir "$TMPDIR/work"
 cd "$TMPDIR/work" || exit 1
-block c >first.c
-check "the program of the README compiles without a warning" sh -c \
+block c docs/guides/languages.md >first.c
+check "the program of docs/guides/languages.md compiles without a warning" sh -c \
     'cc -std=c99 -pedantic -Wall -Wextra -Werror -o strict first.c $(pkg-config --cflags --libs firn)'
 # The server of the README, on other ports, since somebody may be trying the real one.
 FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 FIRN_WAIT_MS=60000 firn serve --hints --auto-create >"$TMPDIR/hints" 2>"$TMPDIR/served" &
@@ -52,12 +53,12 @@ done <"$TMPDIR/tries"
 same "and it is three things" 3 "$(wc -l <"$TMPDIR/tries")"
 kill "$server" && wait "$server"
 same "the server ends with status 0" 0 "$?"
-same "the README shows the two commands that do everything" "./run
-./run test" "$(block sh | grep '^\./run')"
+same "the README has one command to try everything" "./run" "$(block sh README.md | grep '^\./run')"
+check "the README has at most 150 lines" test "$(wc -l <"$tree/README.md")" -le 150
 check "the program prints one decimal ID" sh -c './strict 2>/dev/null | grep -qxE "[0-9]{15,20}"'
 same "the header begins with the same program" "$(cat first.c)" \
     "$(sed -n '/^ \*     #include <firn/,/^ \*     }/p' "$OLDPWD/include/firn/firn.h" | sed 's/^ \*//; s/^     //')"
 "$FIRN" schemes --markdown >table
-sed -n '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/p' "$readme" | grep -v '^<!--' >shown
+sed -n '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/p' "$schemes" | grep -v '^<!--' >shown
 check "the table of schemes is that of firn schemes --markdown (make readme writes it)" diff shown table
 finish

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Plain words: test/words.py [PATH...] prints FILE:LINE: for each phrase of test/words.tsv in text that users see, each Markdown
+line above 120 columns, and each term of docs/glossary.md that a page uses before it links to it. Without PATH, the files of
+test/words.excused are left out.
+
+Users see: pages, manuals, the console, the header, string literals of the product."""
+import os
+import re
+import subprocess
+import sys
+
+PRODUCT = ("src/", "modules/", "common/", "cmd/", "server/", "ext/", "packaging/")
+COLUMNS = 120
+
+
+def beside(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+
+
+def phrases():
+    with open(beside("words.tsv"), encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("#") or not line.strip():
+                continue
+            pattern, _, plain = line.rstrip("\n").partition("\t")
+            yield re.compile(pattern, re.IGNORECASE), plain
+
+
+def strings(text):
+    """Lines of C in which all but the contents of string literals are blank."""
+    out = []
+    at = 0
+    token = re.compile(r'/\*.*?\*/|//[^\n]*|#\s*include[^\n]*|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+    for match in token.finditer(text):
+        out.append(re.sub(r"[^\n]", " ", text[at : match.start()]))
+        at = match.end()
+        if match.group(1) is None:
+            out.append(re.sub(r"[^\n]", " ", match.group(0)))
+        else:
+            out.append(" " + re.sub(r"\\.", "  ", match.group(1)) + " ")
+    return "".join(out).split("\n")
+
+
+def seen(path, text):
+    """The lines of a file that users see, others blank."""
+    if path.endswith(".md"):  # what is quoted of a program is looked at in the program
+        text = re.sub(r"^ *```.*?^ *```$|`[^`\n]*`", lambda code: re.sub(r"[^\n]", " ", code.group(0)), text, flags=re.M | re.S)
+        return text.split("\n")
+    if path == "include/firn/firn.h" or path.endswith(".sql"):
+        return text.split("\n")
+    if path.startswith("server/console/") or path == "run" or path.startswith("packaging/") and path.endswith(".in"):
+        return text.split("\n")
+    if path.startswith(PRODUCT) and path.endswith((".c", ".h", ".def")):
+        return strings(text)
+    return []
+
+
+def sentences(lines):
+    """Pairs of a line's number and text, with the first word of the next line: phrases break over lines."""
+    for number, line in enumerate(lines, 1):
+        after = lines[number].lstrip(" */-#>") if number < len(lines) and line.strip() else ""
+        yield number, line, line.rstrip() + " " + " ".join(after.split()[:3])
+
+
+def check_phrases(path, lines, rules, tell):
+    for number, line, joined in sentences(lines):
+        for rule, plain in rules:
+            for match in rule.finditer(joined):
+                if match.start() < len(line.rstrip()):
+                    tell(path, number, f"\"{match.group(0).strip()}\": {plain}".rstrip(": "))
+
+
+# ---- the glossary --------------------------------------------------------------------------------------------
+
+def glossary(tell):
+    """The terms of docs/glossary.md, by their anchors."""
+    terms = {}
+    page = "docs/glossary.md"
+    if not os.path.exists(page):
+        tell(page, 1, "there is no glossary")
+        return terms
+    with open(page, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            match = re.match(r"## (.+)$", line)
+            if match and match.group(1) in terms:
+                tell(page, number, f"{match.group(1)} is defined twice")
+            elif match:
+                terms[match.group(1)] = match.group(1).lower().replace(" ", "-")
+    return terms
+
+
+def prose(lines):
+    """Pairs of a number and a line of Markdown with code, headings and links to other pages blank."""
+    code = False
+    for number, line in enumerate(lines, 1):
+        if re.match(r" *```", line):
+            code = not code
+        elif not code and not line.startswith(("#", "    ", "<!--")):
+            line = re.sub(r"`[^`]*`", lambda found: " " * len(found.group(0)), line)
+            line = re.sub(r"!?\[[^\]]*\]\((?![^)]*glossary\.md#)[^)]*\)", lambda found: " " * len(found.group(0)), line)
+            yield number, line
+
+
+# Words that look like a term and are none: "out of range", "Redis stores it".
+OTHER = {
+    "range": r"(?<!out of )(?<!in the )(?<!that )",
+    "record": r"(?<!to )(?<!primary can )(?<!primary )",
+}
+
+
+def use_of(term):
+    return re.compile(rf"{OTHER.get(term, '')}(?<![\w-]){term}(s|es)?(?![\w-])", re.IGNORECASE)
+
+
+def check_terms(path, lines, terms, tell):
+    text = list(prose(lines))
+    for term, anchor in terms.items():
+        use = use_of(term)
+        link = re.compile(rf"\[[^\]]*\]\([^)]*glossary\.md#{anchor}\)")
+        for number, line in text:
+            linked = link.search(line)
+            used = use.search(re.sub(r"\]\([^)]*\)", lambda found: " " * len(found.group(0)), line))
+            if used and (not linked or used.start() < linked.start()):
+                tell(path, number, f"first use of \"{used.group(0)}\": link it to glossary.md#{anchor}")
+                break
+            if linked:
+                break
+
+
+def main():
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False).stdout.split("\n")
+    if listed == [""]:  # no git
+        listed = [os.path.join(folder, name)[2:] for folder, _, names in os.walk(".") for name in names]
+    wanted = sys.argv[1:] or [""]
+    with open(beside("words.excused"), encoding="utf-8") as lines:
+        excused = {line.strip() for line in lines}
+    findings = []
+
+    def tell(path, number, what):
+        if any(path.startswith(prefix) for prefix in wanted) and (sys.argv[1:] or path not in excused):
+            findings.append(f"{path}:{number}: {what}")
+
+    rules = list(phrases())
+    terms = glossary(tell)
+    for path in sorted(filter(os.path.isfile, listed)):
+        if path.startswith(("test/", "fuzz/", "bench/", "sim/")) or path.endswith((".png", ".pml")):
+            continue
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        lines = seen(path, text)
+        check_phrases(path, lines, rules, tell)
+        if path.endswith(".md"):
+            lines = text.split("\n")
+            for number, line in enumerate(lines, 1):
+                if len(line) > COLUMNS:
+                    tell(path, number, f"{len(line)} columns: at most {COLUMNS}")
+            if path.startswith("docs/") and path != "docs/glossary.md" or path == "README.md":
+                check_terms(path, lines, terms, tell)
+    print("\n".join(findings))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
