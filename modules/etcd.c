@@ -785,8 +785,9 @@ static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
                            const char *was) {
     json_t *all = json_pack("[o, o, o]", compare_of(own, now->store_revision),
                             compare_of(ns, now->ns_revision), compare_of(mark, now->mark_revision));
-    if (now->mark_revision != 0) {
-        json_array_append_new(all, compare_value_of(mark, was)); /* without memory: no request */
+    if (now->mark_revision != 0 && json_array_append_new(all, compare_value_of(mark, was)) != 0) {
+        json_decref(all); /* out of memory: never a request that compares less */
+        return NULL;
     }
     return all;
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Fails each call of the etcd module: calls.h. */
+#define CALLS_NEEDED "json_" /* no request is sent that lacks a part */
+#define CALLERS      8
+#include "calls.h"
+
+#include <curl/curl.h>
+#include <gnutls/gnutls.h>
+#include <jansson.h>
+
+CALL(CURL *, curl_easy_init, (void), (), 1, NULL)
+CALL(struct curl_slist *, curl_slist_append, (struct curl_slist * list, const char *text),
+     (list, text), 1, NULL)
+CALL(CURLcode, curl_easy_perform, (CURL * curl), (curl), 4, CURLE_COULDNT_CONNECT,
+     CURLE_COULDNT_RESOLVE_HOST, CURLE_PEER_FAILED_VERIFICATION, CURLE_OUT_OF_MEMORY)
+CALL(int, gnutls_base64_encode2, (const gnutls_datum_t *in, gnutls_datum_t *out), (in, out), 1, -1)
+CALL(int, gnutls_base64_decode2, (const gnutls_datum_t *in, gnutls_datum_t *out), (in, out), 1, -1)
+CALL(json_t *, json_object, (void), (), 1, NULL)
+CALL(json_t *, json_array, (void), (), 1, NULL)
+CALL(json_t *, json_string, (const char *text), (text), 1, NULL)
+CALL(json_t *, json_string_nocheck, (const char *text), (text), 1, NULL)
+CALL(json_t *, json_stringn, (const char *text, size_t size), (text, size), 1, NULL)
+CALL(char *, json_dumps, (const json_t *from, size_t flags), (from, flags), 1, NULL)
+CALL(json_t *, json_loadb, (const char *text, size_t size, size_t flags, json_error_t *error),
+     (text, size, flags, error), 1, NULL)
+
+CALL_BY_HAND(json_t *, json_pack, (const char *format, ...)) {
+    va_list arguments;
+    va_start(arguments, format);
+    json_t *made = json_vpack_ex(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (calls_answer("json_pack", 1, 1) != 0) {
+        json_decref(made);
+        return NULL;
+    }
+    return made;
+}
+
+CALL_BY_HAND(int, json_object_set_new_nocheck, (json_t * object, const char *name, json_t *value)) {
+    if (calls_answer("json_object_set_new_nocheck", 1, 1) != 0) {
+        json_decref(value);
+        return -1;
+    }
+    return __real_json_object_set_new_nocheck(object, name, value);
+}
+
+/* These functions own the value, even when they fail. */
+CALL_BY_HAND(int, json_array_append_new, (json_t * array, json_t *value)) {
+    if (calls_answer("json_array_append_new", 1, 1) != 0) {
+        json_decref(value);
+        return -1;
+    }
+    return __real_json_array_append_new(array, value);
+}
+
+/* Another value in the answer. The library's macros evaluate their argument twice, so both calls return the same. */
+CALL_BY_HAND(json_t *, json_object_get, (const json_t *object, const char *name)) {
+    static const char *const texts[] = {"", "x", "-7", "99999999999999999999",
+                                        "9223372036854775807"};
+    enum { OTHERS = 2, TEXTS = sizeof texts / sizeof texts[0] };
+    static json_t *told[1 + OTHERS + TEXTS];
+    static const json_t *of;
+    static char under[40];
+    static int which, told_in;
+    if (told[1] == NULL) {
+        told[1] = json_integer(5);
+        told[2] = json_true();
+        for (int i = 0; i < TEXTS; i++) {
+            told[1 + OTHERS + i] = __real_json_string(texts[i]);
+        }
+    }
+    if (told_in != calls_number || of != object || strcmp(under, name) != 0) {
+        told_in = calls_number;
+        of = object;
+        snprintf(under, sizeof under, "%s", name);
+        which = calls_answer("json_object_get", 0, 1 + OTHERS + TEXTS);
+    }
+    return which == 0 ? __real_json_object_get(object, name) : told[which - 1];
+}
+
+static const calls_scenario scenarios[] = {
+    {.title = "marks", .url = "?prefix=t"},
+    {.title = "a new prefix", .url = "?prefix=t#", .ns = "n1", .list_all = true},
+    {.title = "connections break", .url = "?prefix=t", .cut = true},
+};
+
+int main(int count, char **arguments) {
+    return calls_main("etcd", "", scenarios, sizeof scenarios / sizeof scenarios[0],
+                      count > 1 ? arguments[1] : NULL);
+}
