@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Fails each call of the PostgreSQL module: calls.h. */
+#include "calls.h"
+
+#include <libpq-fe.h>
+
+static char no_number[] = "x", negative[] = "-7", huge[] = "99999999999999999999", nothing[] = "";
+static char retry_state[] = "40001", lost_state[] = "57P01", other_state[] = "XX000",
+            warning[] = "01000";
+
+CALL(PGconn *, PQconnectStartParams,
+     (const char *const *words, const char *const *values, int expand), (words, values, expand), 1,
+     NULL)
+CALL(PostgresPollingStatusType, PQconnectPoll, (PGconn * db), (db), 1, PGRES_POLLING_FAILED,
+     PGRES_POLLING_WRITING)
+CALL(ConnStatusType, PQstatus, (const PGconn *db), (db), 1, CONNECTION_BAD)
+CALL(int, PQsetnonblocking, (PGconn * db, int on), (db, on), 1, -1)
+CALL(int, PQserverVersion, (const PGconn *db), (db), 1, 90600)
+CALL(int, PQsendPrepare,
+     (PGconn * db, const char *name, const char *text, int count, const Oid *types),
+     (db, name, text, count, types), 1, 0)
+CALL(int, PQsendQuery, (PGconn * db, const char *text), (db, text), 1, 0)
+CALL(int, PQsendQueryPrepared,
+     (PGconn * db, const char *name, int count, const char *const *values, const int *lengths,
+      const int *formats, int format),
+     (db, name, count, values, lengths, formats, format), 1, 0)
+CALL(int, PQflush, (PGconn * db), (db), 2, 1, -1)
+CALL(int, PQisBusy, (PGconn * db), (db), 1, 1)
+CALL(int, PQconsumeInput, (PGconn * db), (db), 1, 0)
+CALL(PGresult *, PQgetResult, (PGconn * db), (db), 1, NULL)
+CALL(ExecStatusType, PQresultStatus, (const PGresult *result), (result), 1, PGRES_FATAL_ERROR,
+     PGRES_EMPTY_QUERY)
+CALL(char *, PQresultErrorField, (const PGresult *result, int field), (result, field), 1, NULL,
+     retry_state, lost_state, other_state, warning)
+CALL(int, PQntuples, (const PGresult *result), (result), 0, 0)
+CALL(int, PQgetisnull, (const PGresult *result, int row, int column), (result, row, column), 0, 1)
+CALL(char *, PQgetvalue, (const PGresult *result, int row, int column), (result, row, column), 0,
+     NULL, nothing, no_number, negative, huge)
+
+static const calls_scenario scenarios[] = {
+    {.title = "tables that are there", .url = "?table=t"},
+    {.title = "new tables", .url = "?table=t#", .ns = "n1", .list_all = true},
+    {.title = "connections break", .url = "?table=t", .cut = true},
+};
+
+int main(int count, char **arguments) {
+    return calls_main("postgres", "-c fsync=off", scenarios, sizeof scenarios / sizeof scenarios[0],
+                      count > 1 ? arguments[1] : NULL);
+}
