@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Lines and branches that the tests of a build with --coverage have run, by area: make coverage prints it.
 
-    coverage.py [--missing NAME...] BUILD      --missing: the lines and branches of these files or areas that were not run
+    coverage.py [--missing NAME]... BUILD      --missing: the lines and branches of this file or area that were not run
 
 gcov counts. Not counted are the failing branch of an assert, which only a bug in firn takes, and what test/uncovered
 excuses, a line each with its reason. What a process had run when it was killed or left by _exit is not counted either.
@@ -83,7 +83,7 @@ def percent(part, whole):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--missing", nargs="*", default=[])
+    parser.add_argument("--missing", action="append", default=[])
     parser.add_argument("build")
     args = parser.parse_args()
     notes = []

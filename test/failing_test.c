@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "refused.h"
 #include "sanitized.h"
 
 #define CALLS_MOST 2000                /* of one scenario */
@@ -54,23 +55,6 @@ static void *kept(void *piece) {
     return piece;
 }
 
-static void *refused_memory(void) {
-    errno = ENOMEM;
-    return NULL;
-}
-
-static int refused_call(int why) {
-    errno = why;
-    return -1;
-}
-
-/* Wrappers of functions are called __wrap_NAME, the real ones __real_NAME: ld(1), --wrap. */
-#define WRAPPED(type, name, parameters, arguments, refusal)                                        \
-    type __real_##name parameters;                                                                 \
-    type __wrap_##name parameters;                                                                 \
-    type __wrap_##name parameters {                                                                \
-        return fails(#name) ? (refusal) : __real_##name arguments;                                 \
-    }
 #define WRAPPED_MEMORY(name, parameters, arguments)                                                \
     void *__real_##name parameters;                                                                \
     void *__wrap_##name parameters;                                                                \
