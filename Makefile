@@ -114,4 +114,7 @@ readme: all
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ) $(COVERAGE)
 
+docs/reference/sql.md: ext/functions.awk ext/functions.def
+	awk -v out=page -f $^ >$@
+
 .PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean

@@ -135,8 +135,9 @@ const char *describe_role(int role) {
 }
 
 const char *describe_rule(int node_rule) {
-    static const char *const names[] = {
-        [FIRN_NODE_NONE] = "none", [FIRN_NODE_OPTIONAL] = "when given", [FIRN_NODE_REQUIRED] = "always"};
+    static const char *const names[] = {[FIRN_NODE_NONE] = "none",
+                                        [FIRN_NODE_OPTIONAL] = "when given",
+                                        [FIRN_NODE_REQUIRED] = "always"};
     return names[node_rule];
 }
 

@@ -115,4 +115,6 @@ fi
 # ---- links -----------------------------------------------------------------------------------------
 
 same "every link of a page leads to a file and a heading that exist" "" "$(test/links .)"
+same "docs/reference/sql.md is what ext/functions.awk makes from the list of SQL functions: make docs/reference/sql.md" "" \
+    "$(awk -v out=page -f ext/functions.awk ext/functions.def | diff - docs/reference/sql.md)"
 finish

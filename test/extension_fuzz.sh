@@ -106,7 +106,7 @@ if [ -f "$made/firn_mariadb.so" ]; then
             mariadb --no-defaults -h 127.0.0.1 -P "$(sed -n 1p "$engine/port")" -u firn -N -B -q --force firn 2>&1
         }
         sql <"$made/install.sql"
-        sed -nE 's/^(ISSUE|PURE)\(([a-z0-9_]+),.*"([A-Za-z]*)", "[^"]*"\)$/\2 \3/p' ext/mariadb/functions.def |
+        sed -nE 's/^GENERATOR\(([a-z0-9_]+),.*/\1 T/p; s/^MARIADB_(ISSUE|PURE)\(([a-z0-9_]+),.*"([A-Za-z]*)", "[^"]*"\)$/\2 \3/p' ext/functions.def |
             tr 'TIDM' 'tidm' >"$TMPDIR/mariadb.list"
         {
             calls mariadb <"$TMPDIR/mariadb.list"

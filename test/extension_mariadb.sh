@@ -48,13 +48,9 @@ refuses() {
 }
 
 # ---- the scripts ---------------------------------------------------------------------------------
-rows=$(grep -cE '^(ISSUE|PURE)\(' ext/mariadb/functions.def)
+rows=$(grep -cE '^(GENERATOR|MARIADB_ISSUE|MARIADB_PURE)\(' ext/functions.def)
 same "install.sql makes every function of the list" "" "$(sql <"$made/install.sql")"
 says "and nothing else" "$rows" "SELECT count(*) FROM mysql.func WHERE dl = 'firn_mariadb.so'"
-same "the page of docs/ has each with its arguments" "" \
-    "$(sed -nE 's/^(ISSUE|PURE)\(([a-z0-9_]+),.*, "(.*)"\)$/\2(\3)/p' ext/mariadb/functions.def | while read -r one; do
-        grep -qF "\`$one\`" docs/guides/mariadb.md || echo "$one"
-    done)"
 says "the version is the library's" "$("$FIRN" --version | sed 's/^firn //; s/ .*//')" "SELECT firn_version()"
 
 # ---- known answers -------------------------------------------------------------------------------
@@ -93,7 +89,8 @@ says "a UUID column takes the bytes" 1 \
      SELECT count(*) = 2 AND min(firn_time(CAST(id AS char), 'uuid7')) > '2024' FROM typed"
 says "JSON functions read what firn_show says" "2022-06-28T16:07:40.105Z	11" \
     "SELECT json_value(firn_show($tweet), '$.time'), json_value(firn_show($tweet), '$.fields.datacenter')"
-one_each=$(sed -nE 's/^ISSUE\(([a-z0-9_]+), [A-Z]+, next(_of)?(_typeid)?,.*"([IT]*)", .*/\1()/p' ext/mariadb/functions.def | grep -v baidu | paste -sd,)
+one_each=$(sed -nE 's/^GENERATOR\(([a-z0-9_]+),.*/\1()/p; s/^MARIADB_ISSUE\(([a-z0-9_]+), [A-Z]+, next(_of)?(_typeid)?,.*"([IT]*)", .*/\1()/p' ext/functions.def |
+    grep -v baidu | paste -sd,)
 says "every generator gives a value, and another one for each row" "$(echo "$one_each" | tr ',' '\n' | sed 's/.*/3/' | paste -s)" \
     "SELECT $(echo "$one_each" | sed 's/\([a-z0-9_]*()\)/count(DISTINCT \1)/g') FROM seq_1_to_3"
 says "arguments name a shard, a prefix, a member" "7	user_	77" "SELECT instagram(7) >> 10 & 8191, left(typeid('user'), 5), substr(time_member(77), 18, 2)"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbols that MariaDB looks up by the name of a function: three for each row of the list. */
+/* The symbols that MariaDB looks up by the name of a function: three for each function of ext/functions.def. */
 #include "functions.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -27,6 +27,11 @@
         function_end(init);                                                                        \
     }
 
-#define ISSUE(name, returns, ...) VALUE_##returns(name) FRAME(name)
-#define PURE(name, returns, ...)  VALUE_##returns(name) FRAME(name)
-#include "functions.def"
+#define VALUE_INT  VALUE_INTEGER
+#define VALUE_UUID VALUE_STRING
+#define VALUE_TEXT VALUE_STRING
+
+#define GENERATOR(name, scheme, type)     VALUE_##type(name) FRAME(name)
+#define MARIADB_ISSUE(name, returns, ...) VALUE_##returns(name) FRAME(name)
+#define MARIADB_PURE(name, returns, ...)  VALUE_##returns(name) FRAME(name)
+#include "../functions.def"

@@ -44,6 +44,10 @@ typedef struct call {
 typedef int worker(call *it, const UDF_ARGS *args, firn_error *error);
 
 enum returns { INTEGER, STRING };
+/* What a generator of ext/functions.def returns. */
+#define RETURNS_INT  INTEGER
+#define RETURNS_UUID STRING
+#define RETURNS_TEXT STRING
 
 struct function {
     const char *name;
@@ -432,13 +436,13 @@ static int timestamp_v1(call *it, const UDF_ARGS *args, firn_error *error) {
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const function functions[FUNCTION_COUNT] = {
-#define ISSUE(name, returns, work, scheme, field, types, words)                                    \
+#define GENERATOR(name, scheme, type)                                                              \
+    [FUNCTION_##name] = {#name, RETURNS_##type, next, scheme, "", "T", "[options]", false},
+#define MARIADB_ISSUE(name, returns, work, scheme, field, types, words)                            \
     [FUNCTION_##name] = {#name, returns, work, scheme, field, types, words, false},
-#define PURE(name, returns, work, scheme, field, types, words)                                     \
+#define MARIADB_PURE(name, returns, work, scheme, field, types, words)                             \
     [FUNCTION_##name] = {#name, returns, work, scheme, field, types, words, true},
-#include "functions.def"
-#undef ISSUE
-#undef PURE
+#include "../functions.def"
 };
 
 /* What a column takes that is made from the value: CREATE TABLE ... SELECT. */

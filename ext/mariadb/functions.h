@@ -6,13 +6,12 @@
 
 #include <mysql.h>
 
-/* The rows of functions.def, in its order. */
+/* The functions of ext/functions.def, in its order. */
 enum {
-#define ISSUE(name, ...) FUNCTION_##name,
-#define PURE(name, ...)  FUNCTION_##name,
-#include "functions.def"
-#undef ISSUE
-#undef PURE
+#define GENERATOR(name, ...)     FUNCTION_##name,
+#define MARIADB_ISSUE(name, ...) FUNCTION_##name,
+#define MARIADB_PURE(name, ...)  FUNCTION_##name,
+#include "../functions.def"
     FUNCTION_COUNT
 };
 

@@ -288,43 +288,16 @@ static inline Datum issue(place *at, const char *scheme, enum firn_type type) {
                                : firn_datum(&id, type, at->maker->form);
 }
 
-/* SQL name, scheme, type: bigint up to 64 bits, uuid for 128, text for what is neither. */
-#define ISSUED(X)                                                                                  \
-    X(snowflake, "snowflake", FIRN_AS_INT)                                                         \
-    X(leaf, "leaf", FIRN_AS_INT)                                                                   \
-    X(seata, "seata", FIRN_AS_INT)                                                                 \
-    X(region, "region", FIRN_AS_INT)                                                               \
-    X(simpleflake, "simpleflake", FIRN_AS_INT)                                                     \
-    X(baidu, "baidu", FIRN_AS_INT)                                                                 \
-    X(lable, "lable-sequential", FIRN_AS_INT)                                                      \
-    X(lable_spread, "lable-spread", FIRN_AS_INT)                                                   \
-    X(sonyflake, "sonyflake", FIRN_AS_INT)                                                         \
-    X(discord, "discord", FIRN_AS_INT)                                                             \
-    X(tsid, "tsid", FIRN_AS_INT)                                                                   \
-    X(js53, "js53", FIRN_AS_INT)                                                                   \
-    X(flake, "flake", FIRN_AS_UUID)                                                                \
-    X(locality, "locality", FIRN_AS_UUID)                                                          \
-    X(locality_sequential, "locality-sequential", FIRN_AS_UUID)                                    \
-    X(uuid1, "uuid1", FIRN_AS_UUID)                                                                \
-    X(uuid1_swapped, "uuid1-swapped", FIRN_AS_UUID)                                                \
-    X(uuid4, "uuid4", FIRN_AS_UUID)                                                                \
-    X(uuid6, "uuid6", FIRN_AS_UUID)                                                                \
-    X(uuid7, "uuid7", FIRN_AS_UUID)                                                                \
-    X(ulid, "ulid", FIRN_AS_UUID)                                                                  \
-    X(objectid, "objectid", FIRN_AS_TEXT)                                                          \
-    X(objectid_legacy, "objectid-legacy", FIRN_AS_TEXT)                                            \
-    X(xid, "xid", FIRN_AS_TEXT)                                                                    \
-    X(ksuid, "ksuid", FIRN_AS_TEXT)                                                                \
-    X(time_random, "time-random", FIRN_AS_TEXT)
-
-#define X(name, scheme, type)                                                                      \
+/* A generator of ext/functions.def. */
+#define ISSUED(name, scheme, type)                                                                 \
     PG_FUNCTION_INFO_V1(firn_sql_##name);                                                          \
     Datum firn_sql_##name(PG_FUNCTION_ARGS) {                                                      \
         static place at;                                                                           \
-        return issue(&at, scheme, type);                                                           \
+        return issue(&at, scheme, FIRN_AS_##type);                                                 \
     }
-ISSUED(X)
-#undef X
+#define GENERATOR(name, scheme, type) ISSUED(name, scheme, type)
+#include "../functions.def"
+ISSUED(region, "region", INT)
 
 /* ---- functions with arguments ---------------------------------------------------------------- */
 

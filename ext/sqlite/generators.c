@@ -339,11 +339,8 @@ static void notices(sqlite3_context *context, int count, sqlite3_value **values)
 }
 
 static const function_row rows[] = {
-    {"firn_new", 1, 3, SQLITE_INNOCUOUS, new_id},
-    {"firn_stamp", 2, 4, SQLITE_DIRECTONLY, stamp},
-    {"firn_stamp_end", 0, 0, SQLITE_DIRECTONLY, stamp_end},
-    {"firn_config", 1, 2, SQLITE_DIRECTONLY, config},
-    {"firn_notices", 0, 0, SQLITE_DIRECTONLY, notices},
+#define SQLITE_ISSUE(name, least, most, flags, call, arguments) {#name, least, most, flags, call},
+#include "../functions.def"
 };
 
 int add_generators(connection *it) {

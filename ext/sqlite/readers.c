@@ -433,33 +433,12 @@ static void version(sqlite3_context *context, int count, sqlite3_value **values)
             name(context, count, values);                                                          \
         }                                                                                          \
     }
-#define FUNCTIONS(X)                                                                               \
-    X("firn_show", 1, 2, show)                                                                     \
-    X("firn_time", 2, 2, time_text)                                                                \
-    X("firn_unix_ns", 2, 2, time_ns)                                                               \
-    X("firn_pack", 2, 3, pack)                                                                     \
-    X("firn_min", 2, 4, least)                                                                     \
-    X("firn_max", 2, 4, most)                                                                      \
-    X("uuid3", 2, 2, digest3)                                                                      \
-    X("uuid5", 2, 2, digest5)                                                                      \
-    X("firn_convert", 2, 3, convert)                                                               \
-    X("uuid1_to_uuid6", 1, 1, to_uuid6)                                                            \
-    X("uuid6_to_uuid1", 1, 1, to_uuid1)                                                            \
-    X("uuid_to_bin", 1, 2, to_bin)                                                                 \
-    X("bin_to_uuid", 1, 2, from_bin)                                                               \
-    X("form_uuid_v1", 3, 3, form_v1)                                                               \
-    X("uuid_v1_timestamp", 1, 1, v1_time)                                                          \
-    X("firn_shard", 2, 3, shard)                                                                   \
-    X("firn_version", 0, 0, version)
-
-#define X(name, least, most, call) NULL_AWARE(call)
-FUNCTIONS(X)
-#undef X
+#define SQLITE_PURE(name, least, most, call, arguments) NULL_AWARE(call)
+#include "../functions.def"
 
 static const function_row rows[] = {
-#define X(name, least, most, call) {name, least, most, PURE, call##_or_null},
-    FUNCTIONS(X)
-#undef X
+#define SQLITE_PURE(name, least, most, call, arguments) {#name, least, most, PURE, call##_or_null},
+#include "../functions.def"
 };
 
 int add_readers(connection *it) {

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+# Writes what is made from the list of SQL functions:
+#     awk -v out=postgres -f functions.awk functions.def firn.sql.in     firn--VERSION.sql
+#     awk -v out=install|uninstall -f functions.awk functions.def        the scripts of MariaDB
+#     awk -v out=page -f functions.awk functions.def                     docs/reference/sql.md
+
+# Splits "WORD(a, "b, c", d)" into part[1..]; quotes are removed.
+function split_line(line, n, text, quoted, c, i) {
+    sub(/^[A-Z_]+\(/, "", line)
+    sub(/\)$/, "", line)
+    n = 1; text = ""; quoted = 0
+    for (i = 1; i <= length(line); i++) {
+        c = substr(line, i, 1)
+        if (c == "\\" && quoted) { i++; text = text substr(line, i, 1) }
+        else if (c == "\"") quoted = !quoted
+        else if (c == "," && !quoted) { part[n++] = text; text = ""; i++ }
+        else text = text c
+    }
+    part[n] = text
+    return n
+}
+
+function sql_type(type) {
+    return type == "INT" ? "bigint" : type == "UUID" ? "uuid" : "text"
+}
+
+# One function of PostgreSQL. Its GRANTs name the types of its arguments only.
+function create(name, arguments, returns, symbol, volatility, parallel, who, types) {
+    made[kind] = made[kind] "CREATE FUNCTION " name "(" arguments ") RETURNS " returns "\n    AS 'MODULE_PATHNAME', 'firn_sql_" \
+        symbol "' LANGUAGE C " volatility " STRICT PARALLEL " parallel ";\n"
+    if (who == "granted") revoke(name, arguments)
+}
+
+function create_many(name, returns, call, arguments) {
+    many = many "CREATE FUNCTION " name "(" arguments ") RETURNS SETOF " returns \
+        " LANGUAGE sql VOLATILE STRICT PARALLEL SAFE\n    AS 'SELECT @extschema@." call \
+        " FROM pg_catalog.generate_series(1::bigint, @extschema@.firn_check_count(n))';\n"
+}
+
+function revoke(name, arguments, list, n, i, types) {
+    n = split(arguments, list, ", ")
+    types = ""
+    for (i = 1; i <= n; i++) {
+        sub(/^[^ ]+ /, "", list[i])
+        types = types (i > 1 ? ", " : "") list[i]
+    }
+    revoked = revoked (revoked == "" ? "" : ",\n") "    " name "(" types ")"
+}
+
+# One entry of the page: a function and its signatures, one per line.
+function add_signature(extension, text) {
+    if (extension != last) page = page "\n" extension ":\n\n"
+    if (!((heading, extension, text) in listed)) page = page "    " text "\n"
+    listed[heading, extension, text]
+    last = extension
+}
+
+FILENAME ~ /[.]def$/ && /^[A-Z_]+\(/ {
+    word = $0; sub(/\(.*/, "", word)
+    n = split_line($0)
+    if (word == "GENERATOR") {
+        kind = "issue"
+        create(part[1], "", sql_type(part[3]), part[1], "VOLATILE", "SAFE", "everybody")
+        create_many(part[1] "s", sql_type(part[3]), part[1] "()", "n bigint")
+        mariadb[++count] = part[1] " " (part[3] == "INT" ? "INTEGER" : "STRING")
+        generators = generators "| `" part[1] "` | " part[2] " | " \
+            (part[3] == "INT" ? "INTEGER" : "TEXT; `" part[1] "_blob` BLOB") " | " \
+            (part[3] == "INT" ? "BIGINT" : "text") " | " sql_type(part[3]) " |\n"
+    } else if (word == "FUNCTION") {
+        heading = part[1]
+        last = ""
+        page = page "\n### " heading "\n\n" toupper(substr(part[2], 1, 1)) substr(part[2], 2) ".\n"
+    } else if (word ~ /^SQLITE_/) {
+        add_signature("SQLite", part[1] "(" part[n] ")")
+    } else if (word ~ /^MARIADB_/) {
+        mariadb[++count] = part[1] " " part[2]
+        add_signature("MariaDB", part[1] "(" part[n] ")")
+    } else if (word == "POSTGRES") {
+        kind = part[5] == "IMMUTABLE" && part[4] != "check_count" ? "pure" : part[4] ~ /^stamp_|^confirm|^hand_|^take_/ ? "old" : "issue"
+        create(part[1], part[2], part[3], part[4], part[5], part[6], part[7])
+        add_signature("PostgreSQL", part[1] "(" part[2] ")")
+    } else if (word == "POSTGRES_SQL") {
+        if (part[3] == "granted") revoke(part[1], part[2])
+        add_signature("PostgreSQL", part[1] "(" part[2] ")")
+    } else if (word == "POSTGRES_MANY") {
+        create_many(part[1] "s", part[2], part[1] "()", "n bigint")
+        add_signature("PostgreSQL", part[1] "s(n bigint)")
+    }
+}
+
+# The template of PostgreSQL's script: a line "-- @WORD@" is replaced.
+FILENAME !~ /[.]def$/ {
+    if ($0 == "-- @ISSUE@") printf "%s", made["issue"]
+    else if ($0 == "-- @MANY@") printf "%s", many
+    else if ($0 == "-- @OLD@") printf "%s", made["old"]
+    else if ($0 == "-- @PURE@") printf "%s", made["pure"]
+    else if ($0 == "-- @REVOKED@") print revoked
+    else print
+}
+
+END {
+    if (out == "install") {
+        print "-- Made from ext/functions.def. Needs INSERT on mysql.func."
+        for (i = 1; i <= count; i++) {
+            split(mariadb[i], one, " ")
+            print "CREATE FUNCTION IF NOT EXISTS " one[1] " RETURNS " one[2] " SONAME 'firn_mariadb.so';"
+        }
+    } else if (out == "uninstall") {
+        print "-- Made from ext/functions.def."
+        for (i = 1; i <= count; i++) {
+            split(mariadb[i], one, " ")
+            print "DROP FUNCTION IF EXISTS " one[1] ";"
+        }
+    } else if (out == "page") {
+        print "<!-- SPDX-License-Identifier: MIT -->"
+        print "<!-- Made from ext/functions.def by `make docs/reference/sql.md`: edit the list, not this page. -->"
+        print "# SQL functions"
+        print ""
+        print "For everybody who writes SQL with firn: every function of the three extensions, side by side. How to install an"
+        print "extension, and examples, are in its guide: [SQLite](../guides/sqlite.md), [MariaDB](../guides/mariadb.md),"
+        print "[PostgreSQL](../guides/postgres.md)."
+        print ""
+        print "## Generators"
+        print ""
+        print "Each call returns a new ID. SQLite and MariaDB take optional options, `uuid7('ns=orders')`; PostgreSQL takes none, and"
+        print "has a function with an `s` after the name that returns many: `uuid7s(100)`."
+        print ""
+        print "| function | scheme | SQLite | MariaDB | PostgreSQL |"
+        print "|---|---|---|---|---|"
+        printf "%s", generators
+        print ""
+        print "## Other functions"
+        print ""
+        print "Square brackets mark optional arguments. If an argument is NULL, the result is NULL. SQLite has `region`, `instagram`,"
+        print "`time_member` and `typeid` too, like every scheme's generator."
+        printf "%s", page
+        print ""
+        print "Next: the [keys](keys.md) that options take."
+    }
+}
