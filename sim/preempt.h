@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* In builds of the simulation, another thread may run before each atomic operation of the core, and
  * after a compare-and-swap, and a weak compare-and-swap may fail for nothing, as it does on other processors. Included by the
- * compiler before gen.c, window.c and range.c. */
+ * compiler before the files of the core that threads meet in (CMakeLists.txt, add_firn_sim). */
 #ifndef FIRN_SIM_PREEMPT_H
 #define FIRN_SIM_PREEMPT_H
 
@@ -19,6 +19,7 @@ bool sim_after(bool value);
 #undef atomic_fetch_add
 #undef atomic_fetch_add_explicit
 #undef atomic_fetch_and
+#undef atomic_fetch_and_explicit
 #undef atomic_compare_exchange_strong
 #undef atomic_compare_exchange_strong_explicit
 #undef atomic_compare_exchange_weak
@@ -51,6 +52,7 @@ bool sim_after(bool value);
 #define atomic_fetch_add(at, value)                     (sim_preempt(), SIM_ADD(at, value))
 #define atomic_fetch_add_explicit(at, value, o)         atomic_fetch_add(at, value)
 #define atomic_fetch_and(at, value)                     (sim_preempt(), SIM_AND(at, value))
+#define atomic_fetch_and_explicit(at, value, o)         atomic_fetch_and(at, value)
 #define atomic_compare_exchange_strong(at, seen, value) (sim_preempt(), SIM_SWAP(at, seen, value))
 #define atomic_compare_exchange_strong_explicit(at, seen, value, yes, no)                          \
     atomic_compare_exchange_strong(at, seen, value)

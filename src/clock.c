@@ -179,7 +179,7 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
             anchor(watch, wall, steady);
         }
     }
-    *steps = atomic_load(&watch->stepped);
+    *steps = atomic_load_explicit(&watch->stepped, memory_order_relaxed);
     pthread_mutex_unlock(&watch->lock);
     return code == FIRN_OK ? code
                            : firn__fail(error, FIRN_ECLOCK,
@@ -204,7 +204,8 @@ void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t (*c
     pthread_mutex_lock(&watch->lock);
     /* The order of readings errs to a slower counter, so to a shorter life: steady before cycles
      * where a measurement begins, cycles before steady where it ends. */
-    uint64_t cycles = counter(), known = atomic_load(&watch->stale_cycles);
+    uint64_t cycles = counter(),
+             known = atomic_load_explicit(&watch->stale_cycles, memory_order_relaxed);
     if (clock->steady(clock->self, &steady) != FIRN_OK) {
         pthread_mutex_unlock(&watch->lock);
         return;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a generator: what is fixed when it is opened, and what lives in memory that a
- * fork wipes. gen.c issues from permits, window.c keeps them filled; this page is what the two
- * share. */
+/* The inside of a generator. Its state has one struct for each rule by which threads share it: firn_gen is read only
+ * after opening, firn__any is atomic, firn__locked and firn__kept are under the renewal lock, firn__seen (thread.h) is
+ * one thread's. The files, from the bottom: policy.c and identity.c say what the keys mean, permit.c holds permits,
+ * claim.c and window.c fill them, present.c reads the clock, issue_*.c issue, gen.c and open.c are the public calls. */
 #ifndef FIRN_GEN_H
 #define FIRN_GEN_H
 
 #include "clock.h"
 #include "keys.h"
+#include "reserve.h"
 #include "scheme.h"
 #include "shuffle.h"
 #include "thread.h"
@@ -15,13 +17,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define FIRN__AT_ONCE (1 << 30) /* IDs of one call, whatever the row */
+#define FIRN__AT_ONCE (1 << 30) /* IDs of one call, whatever the scheme */
 #define FIRN__NODES   64        /* windows a generator holds at most */
 #define FIRN__OPEN    (UINT64_C(1) << 63)
 #define FIRN__NO_SLOT (INT64_C(1) << 62) /* further than any slot */
 
 /* The right to issue the slots [next, end) as one node, and the cursor inside it. Slots here are
- * relative to the permit's base tick, so that rows whose slots need more than 62 bits fit too.
+ * relative to the permit's base tick, so that schemes whose slots need more than 62 bits fit too.
  * The page it lies in reads as zero after a fork, and after it was retired: a cursor of 0 is
  * closed. Its address is never used again while the generator lives, so a thread that slept on
  * an old permit finds it closed and nothing else. */
@@ -33,7 +35,7 @@ typedef struct firn__permit {
     uint64_t base_tick;
     firn_id base; /* everything of the ID that does not change: constants and fields */
 
-    /* The renewer's, under live->renewal. */
+    /* The renewer's, under the renewal lock. */
     uint64_t node;   /* joined; 0 when there is none */
     int64_t first;   /* the first slot, relative */
     int64_t granted; /* the first slot of the last grant: nothing before it is given back */
@@ -45,8 +47,8 @@ typedef struct firn__permit {
     int64_t pending_count;
 } firn__permit;
 
-/* The counter of rows that count on over ticks (objectid, locality, xid) and the random part of
- * ulid. */
+/* The counter of schemes that count on over ticks (objectid, locality, xid) and the random part of ulid. All of it is
+ * read and written with `lock` held, which is held for arithmetic and entropy only. */
 typedef struct firn__counted {
     pthread_mutex_t lock;
     const firn__permit *permit; /* of `tick` */
@@ -58,36 +60,53 @@ typedef struct firn__counted {
     firn_value random;
 } firn__counted;
 
-/* A region from which permits are taken, and pages of retired ones given back to the kernel. */
-typedef struct firn__arena {
-    uint8_t *at, *end; /* what is left of the last chunk */
-} firn__arena;
-
-/* All zero in a forked child: no serial, no permit, no lock held. */
-typedef struct firn__live {
+/* Any thread, at any time: atomics. A pointer is stored with release order and loaded with acquire; counts are relaxed. */
+typedef struct firn__any {
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
     _Atomic uint32_t lanes;   /* threads that have come so far */
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
     _Atomic(firn__permit *) permits[FIRN__NODES];
-    firn__watch watch;
-    pthread_mutex_t renewal;
-    firn__arena arena;
+    _Atomic uint64_t rolling; /* of start=rolling */
+    _Atomic int64_t busy_ms;  /* how long the node that was asked for last stays in use */
+    _Atomic uint64_t claims, renewals, give_backs, store_errors;
+    _Atomic uint64_t failures; /* renewals and claims that the store failed */
+} firn__any;
+
+/* Only with `lock` held, the renewal lock. Whoever holds it may be asking the store. */
+typedef struct firn__locked {
+    pthread_mutex_t lock;
+    uint8_t *next, *end; /* what is left of the last chunk that permits are taken from */
     firn__permit *spare; /* taken from it and never published */
-    firn__counted counted;
-    uint64_t rolling; /* of start=rolling */
     uint64_t last_node[FIRN__NODES];
     bool has_node[FIRN__NODES];
     uint64_t last_tick; /* the greatest that any retired permit issued in */
     bool has_last;
-    int64_t busy_ms;   /* how long the node that was asked for last stays in use */
     bool unidentified; /* the identity was left and no new one could be drawn yet */
     bool history_open; /* history=job: the node is ours */
     uint64_t history_node;
-    _Atomic uint64_t claims, renewals, give_backs, store_errors;
-    firn_error failure;        /* of the last renewal or claim that the store failed */
-    _Atomic uint64_t failures; /* how many these were */
+    firn_error failure; /* the last of any.failures */
+} firn__locked;
+
+/* All zero in a forked child: no serial, no permit, no lock held. The watch has a lock of its own. */
+typedef struct firn__live {
+    firn__any any;
+    firn__watch watch;
+    firn__locked locked;
+    firn__counted counted;
 } firn__live;
+
+/* Only with the renewal lock held, as firn__locked, but a forked child keeps it: its first call changes it to its own
+ * (firn__gen_adopt). `fields` and `note` do not change otherwise, and opening reads them without the lock. */
+typedef struct firn__kept {
+    firn_fields fields;     /* given or drawn; node parts that are claimed are not in it */
+    firn__ticks history;    /* of history=job, and of schemes without a store */
+    uint64_t history_start; /* of counters, drawn once */
+    firn_id history_base;
+    uint8_t **chunks; /* that permits were taken from */
+    size_t chunk_count;
+    char note[FIRN_NOTE_SIZE];
+} firn__kept;
 
 enum firn__kind {
     FIRN__KIND_SLOTS,   /* a slot an ID: sequence or bare time */
@@ -98,9 +117,10 @@ enum firn__kind {
 enum firn__way {                  /* how firn_next goes about it */
                  FIRN__WAY_OTHER, /* counted, random, online: the general way */
                  FIRN__WAY_PLAIN, /* one window, strict order, sequence from 0, nothing random */
-                 FIRN__WAY_USUAL  /* the other rows with slots */
+                 FIRN__WAY_USUAL  /* the other schemes with slots */
 };
 
+/* Written while the generator is opened, by one thread, and only read afterwards; but for `live` and `kept`. */
 struct firn_gen {
     enum firn__way way;
     firn_scheme scheme;
@@ -121,7 +141,7 @@ struct firn_gen {
     bool cycles;          /* the counter may tell how old a reading is */
     bool own_store;
     bool cautioned; /* the store may lose what it acknowledged */
-    int start;
+    int start;      /* enum firn_start, of the sequence */
     uint64_t start_below;
     uint64_t tick_end;  /* first tick that is refused */
     uint64_t whole_end; /* first tick that the bits do not hold */
@@ -134,30 +154,18 @@ struct firn_gen {
     uint64_t ticks_per_s, sec_end; /* of the hot path's clock: sec_end keeps ticks within 64 bits */
     int ticket_field;              /* the node field that takes a fresh number a start, or -1 */
     uint32_t drawn;                /* bit i: the generator draws field i, once a process */
-    firn_fields fields;            /* given or drawn; node parts that are claimed are not in it */
     uint64_t pinned, pin_mask;     /* the joined node: bits that are given */
     uint32_t node_bits;
     const firn_clock *clock;
     const firn_entropy *entropy;
     firn_store *store;
-    firn__ticks history;    /* of history=job, and of rows without a store */
-    uint64_t history_start; /* of counters, drawn once */
-    firn_id history_base;
-    uint8_t **chunks; /* that permits were taken from */
-    size_t chunk_count;
     char ns[FIRN_NS_SIZE];
     char layout[FIRN_LAYOUT_SIZE];
-    char note[FIRN_NOTE_SIZE];
     void (*notice)(void *self, const char *text);
     void *notice_self;
+    firn__kept kept;
 };
 
-/* ---- gen.c ----------------------------------------------------------------------------------- */
-
-/* The present tick, read and judged anew. FIRN_ECLOCK, FIRN_ELAYOUT. */
-int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
-/* The random field of one ID. FIRN_EENTROPY. */
-int firn__gen_random(const firn_gen *gen, firn_value *random, firn_error *error);
 /* An ID of its draw and its template. */
 static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, const firn_id *base,
                                   firn_id *id) {
@@ -166,29 +174,115 @@ static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, c
         firn__shuffle_id(&gen->shuffle, draw->tick, id);
     }
 }
+static inline uint64_t firn__ms_ticks(const firn_gen *gen, int64_t ms) {
+    return gen->scheme.tick_ns == 0
+               ? 0
+               : ((uint64_t)ms * 1000000 + gen->scheme.tick_ns - 1) / gen->scheme.tick_ns;
+}
+/* The first slot of a tick, counted as the store counts. */
+static inline int64_t firn__slots_of(const firn_gen *gen, uint64_t ticks) {
+    return (int64_t)(ticks << gen->s);
+}
+static inline void firn__count(_Atomic uint64_t *count) {
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+/* ---- policy.c -------------------------------------------------------------------------------- */
+
 /* Tells people, if anybody listens. */
 void firn__gen_notice(const firn_gen *gen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* FIRN_EEXHAUSTED: nothing more may be issued ahead of the clock. */
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error);
+/* FIRN_ELAYOUT: the time of the layout is used up. */
+int firn__gen_ended(const firn_gen *gen, firn_error *error);
 /* Where the sequence of a new tick begins, by the policy start. FIRN_EENTROPY. */
 int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error);
-/* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */
-int firn__gen_adopt(firn_gen *gen, firn_error *error);
+/* The random field of one ID. FIRN_EENTROPY. */
+int firn__gen_random(const firn_gen *gen, firn_value *random, firn_error *error);
+/* The kind of the generator; refuses schemes that are not issued. */
+int firn__policy_kind(firn_gen *gen, firn_error *error);
+/* Bounds of time, slots and lead; where a tick starts. */
+int firn__policy_bounds(firn_gen *gen, firn_error *error);
+void firn__policy_way(firn_gen *gen);
+
+/* ---- identity.c ------------------------------------------------------------------------------ */
+
+/* Fields and node from the keys. */
+int firn__identity_read(firn_gen *gen, firn_error *error);
+/* Which fields are reserved, drawn and pinned. */
+void firn__identity_settle(firn_gen *gen);
+/* Does slice i begin a part of the node? */
+bool firn__identity_part(const firn_gen *gen, uint32_t i);
+/* Are the fields given that make a node of FIRN_NODE_OPTIONAL reserved? */
+bool firn__identity_given(const firn_gen *gen);
+/* Gives field i a value, by which the pinned bits change. */
+void firn__identity_put(firn_gen *gen, uint32_t i, uint64_t value);
+/* Draws the identity that the generator has without a store, again after a fork or a step back. */
+int firn__gen_identify(firn_gen *gen, firn_error *error);
 /* The template of a node: constants, fields given, node parts. FIRN_ERANGE: negative, without
  * unsigned=1. */
 int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error *error);
-/* Draws what identity the generator has without a store, again after a fork or a step back. */
-int firn__gen_identify(firn_gen *gen, firn_error *error);
 /* The joined node as people know it: "datacenter=1 worker=3". */
 char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node);
-static inline int64_t firn__ms_ticks(const firn_gen *gen, int64_t ms) {
-    return gen->scheme.tick_ns == 0
-               ? 0
-               : (ms * 1000000 + gen->scheme.tick_ns - 1) / gen->scheme.tick_ns;
-}
 
-/* ---- window.c: everything here is called with live->renewal held ------------------------------ */
+/* ---- permit.c: with the renewal lock held ---------------------------------------------------- */
+
+static inline firn__permit *firn__permit_of(const firn_gen *gen, uint32_t k) {
+    return atomic_load_explicit(&gen->live->any.permits[k], memory_order_acquire);
+}
+/* The next slot of its cursor, relative to its base tick. */
+static inline uint64_t firn__next_of(const firn__permit *permit) {
+    return atomic_load_explicit(&permit->cursor, memory_order_acquire) & ~FIRN__OPEN;
+}
+static inline int64_t firn__end_of(const firn__permit *permit) {
+    return atomic_load_explicit(&permit->end, memory_order_acquire);
+}
+static inline int64_t firn__soft_of(const firn__permit *permit) {
+    return atomic_load_explicit(&permit->soft, memory_order_acquire);
+}
+/* A closed one, of zeros. NULL: *code is that of the error. */
+firn__permit *firn__permit_new(firn_gen *gen, int *code, firn_error *error);
+/* Nobody has seen it: it is the next new one. */
+void firn__permit_drop(firn_gen *gen, firn__permit *permit);
+/* Opens it as number k. */
+int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *error);
+/* Sets from which slot on a renewal is due: half way from `from` to the end. */
+void firn__permit_soft(firn__permit *permit, int64_t from);
+/* The same, from the cursor. */
+void firn__permit_soften(firn__permit *permit);
+/* Closes permit k and, when `give_back`, gives its rest back. */
+int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
+/* After a step back beyond back_ms: leaves every node. */
+void firn__permit_leave(firn_gen *gen);
+/* Frees the memory of all permits. Without the lock, when no thread is left. */
+void firn__permit_free(firn_gen *gen);
+
+/* ---- claim.c --------------------------------------------------------------------------------- */
+
+/* A call of this thread begins, which is to ask the store for no more than max_wait_ms. Returns the steady clock's
+ * time. */
+int64_t firn__gen_begin(const firn_gen *gen);
+int64_t firn__gen_spent_ms(void);
+/* firn__reserve on the generator's store, within the time of the call. */
+int firn__gen_reserve(firn_gen *gen, const firn_request *request, firn__sending *sending,
+                      int64_t *first, firn_error *error);
+
+/* What follows: with the renewal lock held. */
+
+/* Where issue may begin on an engine that has gone back: later than anything that it forgot. */
+int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick);
+/* Without a store: everything from `tick` on. */
+int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error);
+/* A node for window k, with room for n IDs. */
+int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn_error *error);
+/* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no permit stays. */
+int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
+                       firn_error *error);
+/* FIRN_EBUSY: says until when, by the mark that stands there. */
+int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error);
+
+/* ---- window.c: with the renewal lock held ---------------------------------------------------- */
 
 /* What an issuer wants of the renewer. */
 typedef struct firn__need {
@@ -202,36 +296,24 @@ typedef struct firn__need {
 
 /* Renews permit k, or claims a new one, unless it is no longer the one that was seen: then the
  * caller looks again. */
-/* A call of this thread begins, which is to ask the store for no more than max_wait_ms. Returns the
- * steady clock's time. */
-int64_t firn__window_begin(const firn_gen *gen);
-int64_t firn__window_spent_ms(const firn_gen *gen);
 int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
-/* Sets from which slot on a renewal is due: half way from the cursor to the end. */
-void firn__window_soften(firn__permit *permit);
-/* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no permit stays. */
-int firn__window_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
-                        firn_error *error);
-/* Closes permit k and, when `give_back`, gives its rest back. */
-int firn__window_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error);
-/* After a step back beyond back_ms: leaves every node. */
-void firn__window_leave(firn_gen *gen);
-/* Sends a request until its outcome is known, at most `tries` times. *twice: it went out more
- * than once. */
-int firn__window_reserve(firn_gen *gen, firn_request *request, int64_t *first, bool *twice,
-                         firn_mark *held, int tries, firn_error *error);
-/* Frees the memory of all permits. */
-void firn__window_free(firn_gen *gen);
-/* A random 64-bit grant, never 0. */
-int firn__window_grant(const firn_gen *gen, uint64_t *grant, firn_error *error);
+
+/* ---- present.c ------------------------------------------------------------------------------- */
+
+/* The present tick, read and judged anew. FIRN_ECLOCK, FIRN_ELAYOUT. */
+int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
+/* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */
+int firn__gen_adopt(firn_gen *gen, firn_error *error);
+/* Who am I, what time is it, may I issue in it? `patient`: the call may wait for the renewal lock. */
+int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error);
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
 
-/* A generator as far as it needs neither store nor window: keys, row, identity, the names of its
+/* A generator as far as it needs neither store nor window: keys, scheme, identity, the names of its
  * marks. */
 int firn__gen_make(firn_gen **gen, const firn_config *config, firn_error *error);
 /* The key by which nodes share the digits of time-random, found in the store or drawn and kept
- * there; nothing for other rows. */
+ * there; nothing for other schemes. */
 int firn__gen_agree(firn_gen *gen, firn_error *error);
 /* Frees it, as it is; gives nothing back. */
 void firn__gen_dispose(firn_gen *gen);
@@ -245,7 +327,7 @@ int firn__history_node(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, 
 /* The tick of a back-dated instant. FIRN_ELAYOUT: outside what is issued. */
 int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,
                        firn_error *error);
-/* The counter of the i-th ID of a tick, in rows that count; `start` is the generator's. */
+/* The counter of the i-th ID of a tick, in schemes that count; `start` is the generator's. */
 uint64_t firn__history_counter(const firn_gen *gen, uint64_t tick, uint64_t start, uint64_t i);
 
 /* ---- node.c ---------------------------------------------------------------------------------- */

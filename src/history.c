@@ -20,7 +20,7 @@
 /* Takes up to `most` of what is left of a tick that holds `capacity`. */
 static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most,
                         uint64_t *first, uint64_t *got, firn_error *error) {
-    firn__ticks *ticks = &gen->history;
+    firn__ticks *ticks = &gen->kept.history;
     int code = firn__ticks_room(ticks, 0, error);
     if (code != FIRN_OK) {
         return code;
@@ -135,7 +135,8 @@ static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error
 static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node, firn_mark *held,
                         firn_error *error) {
     char key[FIRN_KEY_SIZE];
-    bool again = search->grant != 0; /* a job that meets its own grant was here before */
+    /* a job that meets its own grant was here before */
+    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = search->grant != 0};
     int64_t first;
     int code = FIRN_OK;
     snprintf(key, sizeof key, "%" PRIu64, node);
@@ -144,13 +145,14 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
                             .key = key,
                             .count = search->mark,
                             .grant = search->grant,
-                            .note = gen->note};
+                            .note = gen->kept.note};
     if (request.grant == 0) {
-        code = firn__window_grant(gen, &request.grant, error);
+        code = firn__reserve_grant(gen->entropy, &request.grant, error);
     }
     if (code == FIRN_OK) {
-        firn__window_begin(gen);
-        code = firn__window_reserve(gen, &request, &first, &again, held, 3, error);
+        firn__gen_begin(gen);
+        code = firn__gen_reserve(gen, &request, &sending, &first, error);
+        *held = sending.held;
     }
     if (code == FIRN_OK && gen->fixed && gen->node_bits > 0 && held->grant != request.grant) {
         char text[128];
@@ -210,19 +212,20 @@ int firn__history_node(firn_gen *gen, bool job, uint64_t grant, uint64_t *node, 
 /* Finds the node that back-dated IDs of this generator come from, once. */
 static int open_reserved(firn_gen *gen, firn_error *error) {
     bool job = gen->keys.history_ == FIRN__HISTORY_JOB;
-    int code = firn__history_node(gen, job, 0, &gen->live->history_node, error);
-    return code == FIRN_OK ? firn__gen_base(gen, gen->live->history_node, &gen->history_base, error)
-                           : code;
+    int code = firn__history_node(gen, job, 0, &gen->live->locked.history_node, error);
+    return code == FIRN_OK
+               ? firn__gen_base(gen, gen->live->locked.history_node, &gen->kept.history_base, error)
+               : code;
 }
 
 /* Rows without a store: a random identity of its own, never the one of live issue. */
 static int open_random(firn_gen *gen, firn_error *error) {
-    firn_fields live = gen->fields;
+    firn_fields live = gen->kept.fields;
     int code = firn__gen_identify(gen, error);
     if (code == FIRN_OK) {
-        code = firn__gen_base(gen, 0, &gen->history_base, error);
+        code = firn__gen_base(gen, 0, &gen->kept.history_base, error);
     }
-    gen->fields = live;
+    gen->kept.fields = live;
     if (code == FIRN_OK && gen->kind == FIRN__KIND_SLOTS && gen->random_bits == 0) {
         firn__gen_notice(gen, "back-dated IDs of a random node are unique within this run: give a "
                               "node to reserve one");
@@ -233,17 +236,17 @@ static int open_random(firn_gen *gen, firn_error *error) {
 static int open_history(firn_gen *gen, firn_error *error) {
     firn_value drawn = {0, 0};
     int code = FIRN_OK;
-    if (gen->live->history_open) {
+    if (gen->live->locked.history_open) {
         return code;
     }
-    firn__ticks_free(&gen->history);
+    firn__ticks_free(&gen->kept.history);
     code = gen->reserved ? open_reserved(gen, error) : open_random(gen, error);
     if (code == FIRN_OK && gen->kind == FIRN__KIND_COUNTED && gen->count_bits > 0 &&
         !gen->reserved) {
         code = firn__entropy_bits(gen->entropy, &drawn, gen->count_bits, error);
     }
-    gen->history_start = drawn.low;
-    gen->live->history_open = code == FIRN_OK;
+    gen->kept.history_start = drawn.low;
+    gen->live->locked.history_open = code == FIRN_OK;
     return code;
 }
 
@@ -257,22 +260,21 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
     uint64_t count = most < capacity ? most : capacity;
     snprintf(ns, sizeof ns, "%.*s ticks", FIRN__NS_MOST,
              gen->ns); /* apart: claims list the nodes */
-    snprintf(key, sizeof key, "%" PRIu64 "@%" PRIu64, gen->live->history_node, tick);
+    snprintf(key, sizeof key, "%" PRIu64 "@%" PRIu64, gen->live->locked.history_node, tick);
     *got = 0;
     for (int i = 0; i < NODE_TRIES && count > 0; i++) {
-        firn_mark held = {0, 0};
+        firn__sending sending = {.tries = FIRN__SENDINGS};
         int64_t start;
-        bool twice = false;
         firn_request request = {.ns = ns,
                                 .layout = gen->layout,
                                 .key = key,
                                 .count = (int64_t)count,
                                 .latest = (int64_t)(capacity - count),
-                                .note = gen->note};
-        int code = firn__window_grant(gen, &request.grant, error);
+                                .note = gen->kept.note};
+        int code = firn__reserve_grant(gen->entropy, &request.grant, error);
         if (code == FIRN_OK) {
-            firn__window_begin(gen);
-            code = firn__window_reserve(gen, &request, &start, &twice, &held, 3, error);
+            firn__gen_begin(gen);
+            code = firn__gen_reserve(gen, &request, &sending, &start, error);
         }
         if (code == FIRN_OK) {
             *first = (uint64_t)start;
@@ -282,7 +284,8 @@ static int take_shared(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t
         if (code != FIRN_EBUSY) {
             return code;
         }
-        uint64_t left = (uint64_t)held.high < capacity ? capacity - (uint64_t)held.high : 0;
+        uint64_t left =
+            (uint64_t)sending.held.high < capacity ? capacity - (uint64_t)sending.held.high : 0;
         count =
             left < count ? left : count - 1; /* what is left; less again if somebody was faster */
     }
@@ -310,12 +313,12 @@ static int pack_at(const firn_gen *gen, uint64_t tick, uint64_t i, firn_id *id, 
     firn__draw draw = {tick, i, {0, 0}};
     int code = FIRN_OK;
     if (gen->scheme.counter_step > 0) {
-        draw.count = firn__history_counter(gen, tick, gen->history_start, i);
+        draw.count = firn__history_counter(gen, tick, gen->kept.history_start, i);
     }
     if (gen->random_bits > 0) {
         code = firn__gen_random(gen, &draw.random, error);
     }
-    firn__gen_pack(gen, &draw, &gen->history_base, id);
+    firn__gen_pack(gen, &draw, &gen->kept.history_base, id);
     return code;
 }
 
@@ -323,7 +326,7 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     uint64_t capacity = capacity_of(gen), last = tick + gen->lead_ticks;
     bool counted = !gen->reserved || gen->keys.history_ == FIRN__HISTORY_JOB;
     size_t done = 0;
-    if (n / capacity > gen->lead_ticks) { /* told before anything is taken */
+    if (n / capacity > gen->lead_ticks) { /* told before anything is firn__taken */
         return firn__fail(error, FIRN_EEXHAUSTED,
                           "%zu back-dated IDs are more than max_lead_ms=%" PRId64
                           " holds: ask for fewer at once",
@@ -382,12 +385,12 @@ int firn_at(firn_gen *gen, const firn_time *time, firn_id *ids, size_t n, firn_e
             firn__fail(error, FIRN_EMEMORY, "out of memory for %zu IDs: ask for fewer at once", n);
     }
     if (code == FIRN_OK && n > 0) {
-        pthread_mutex_lock(&gen->live->renewal);
+        pthread_mutex_lock(&gen->live->locked.lock);
         code = open_history(gen, error);
         if (code == FIRN_OK) {
             code = issue_at(gen, tick, made, n, error);
         }
-        pthread_mutex_unlock(&gen->live->renewal);
+        pthread_mutex_unlock(&gen->live->locked.lock);
     }
     if (code == FIRN_OK && n > 0) {
         memcpy(ids, made, n * sizeof *ids);

@@ -263,7 +263,7 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     uint64_t tick, at;
     firn__draw drawn;
     firn__wiped_look();
-    if (atomic_load_explicit(&gen->live->serial, memory_order_relaxed) == 0) {
+    if (atomic_load_explicit(&gen->live->any.serial, memory_order_relaxed) == 0) {
         return firn__fail(error, FIRN_EFORKED,
                           "the job belongs to the parent of this process, which may go on with the "
                           "same IDs: open another one");
@@ -371,14 +371,15 @@ static int check_node(const firn_gen *gen, firn_error *error) {
     }
     for (uint32_t i = 0; i < gen->scheme.slice_count && length < sizeof missing - 20; i++) {
         if (firn__scheme_is_node(&gen->scheme, i) && firn_scheme_first(&gen->scheme, i) == i &&
-            !(gen->fields.given >> i & 1)) {
+            !(gen->kept.fields.given >> i & 1)) {
             length += (size_t)snprintf(missing + length, sizeof missing - length,
                                        " %s=", gen->scheme.slices[i].name);
         }
     }
-    return firn__fail(error, FIRN_EUSAGE,
-                      "%s needs a node: give%s, or --job NAME so that one is taken from the store",
-                      gen->scheme.name, missing);
+    return firn__fail(
+        error, FIRN_EUSAGE,
+        "%s needs a node: give%s, or --job NAME so that one is firn__taken from the store",
+        gen->scheme.name, missing);
 }
 
 static int check(const firn_job *job, const firn_job_config *config, bool seeded,
@@ -442,21 +443,21 @@ static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
 static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error *error) {
     firn_gen *gen = job->gen;
     char ns[FIRN_NS_SIZE];
-    bool again = true; /* the own grant is met whenever a job is done again */
+    /* the own grant is met whenever a job is done again */
+    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = true};
     int64_t first;
-    firn_mark held = {0, 0};
     snprintf(ns, sizeof ns, "%.*s jobs", FIRN__NS_MOST, gen->ns);
     firn_request request = {
-        .ns = ns, .layout = "job", .key = name, .count = 1, .grant = grant, .note = gen->note};
-    firn__window_begin(gen);
-    int code = firn__window_reserve(gen, &request, &first, &again, &held, 3, error);
+        .ns = ns, .layout = "job", .key = name, .count = 1, .grant = grant, .note = gen->kept.note};
+    firn__gen_begin(gen);
+    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
     if (code == FIRN_EBUSY) {
         return firn__fail(error, FIRN_EBUSY,
                           "job %s was begun with other input or options: give the same, or "
                           "another --job NAME",
                           name);
     }
-    job->again = code == FIRN_OK && held.grant == grant;
+    job->again = code == FIRN_OK && sending.held.grant == grant;
     return code;
 }
 

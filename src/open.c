@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing a generator: keys, row, identity and store wired together, every bound
- * checked before anything is issued. What happens between the two is gen.c's. */
+/* Opening and closing a generator: keys, scheme, identity, policies and store wired together, every bound checked
+ * before anything is issued. */
 #include "dated.h"
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
+#include "reserve.h"
 #include "store.h"
 #include "wiped.h"
 
@@ -14,379 +15,6 @@
 #include <string.h>
 
 #define SOON_NS (INT64_C(63072000) * 1000000000) /* two years: an end nearer than this is told */
-
-/* ---- identity -------------------------------------------------------------------------------- */
-
-/* Joins or splits the node over the fields that are its parts, most significant first. */
-static uint64_t node_part(const firn_gen *gen, uint32_t i, uint32_t *position) {
-    *position -= firn_scheme_width(&gen->scheme, i);
-    return firn__mask(firn_scheme_width(&gen->scheme, i)) << *position;
-}
-
-static bool is_part(const firn_gen *gen, uint32_t i) {
-    return firn__scheme_is_node(&gen->scheme, i) && firn_scheme_first(&gen->scheme, i) == i;
-}
-
-int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error *error) {
-    firn_fields fields = gen->fields;
-    uint32_t position = gen->node_bits;
-    for (uint32_t i = 0; gen->reserved && i < gen->scheme.slice_count; i++) {
-        if (is_part(gen, i)) {
-            uint64_t mask = node_part(gen, i, &position);
-            firn__fields_put(&fields, i, (firn_value){(node & mask) >> position, 0});
-        }
-    }
-    firn__pack_given(base, &gen->scheme, &fields);
-    if (gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
-        base->low >> 63 != 0) {
-        return firn__fail(
-            error, FIRN_ERANGE,
-            "IDs of this node are negative as signed numbers: take a smaller node, or unsigned=1");
-    }
-    return FIRN_OK;
-}
-
-char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node) {
-    uint32_t position = gen->node_bits;
-    size_t length = 0;
-    text[0] = '\0';
-    for (uint32_t i = 0; i < gen->scheme.slice_count && length < 100; i++) {
-        if (is_part(gen, i)) {
-            char value[FIRN_VALUE_SIZE];
-            firn_fields fields = {0, {{0, 0}}};
-            uint64_t mask = node_part(gen, i, &position);
-            firn__fields_put(&fields, i, (firn_value){(node & mask) >> position, 0});
-            firn_fields_get(value, &fields, &gen->scheme, i);
-            length += (size_t)snprintf(text + length, 128 - length, "%s%s=%s",
-                                       length > 0 ? " " : "", gen->scheme.slices[i].name, value);
-        }
-    }
-    if (length == 0) { /* a layout without a node still reserves its slots */
-        snprintf(text, 128, "the one node");
-    }
-    return text;
-}
-
-/* Does the generator itself draw this field, once a process? */
-static bool is_drawn(const firn_gen *gen, uint32_t i) {
-    int role = gen->scheme.slices[i].role;
-    return role == FIRN_ROLE_PROCESS || (is_part(gen, i) && !gen->reserved);
-}
-
-int firn__gen_identify(firn_gen *gen, firn_error *error) {
-    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
-        firn_value drawn;
-        if (!(gen->drawn >> i & 1)) {
-            continue;
-        }
-        int code =
-            firn__entropy_bits(gen->entropy, &drawn, firn_scheme_width(&gen->scheme, i), error);
-        if (code != FIRN_OK) {
-            return code;
-        }
-        if (gen->scheme.slices[i].role == FIRN_ROLE_ADDRESS) {
-            drawn.low |= UINT64_C(1)
-                         << 40; /* multicast: no card has such an address (RFC 9562 section 6.10) */
-        }
-        firn__fields_put(&gen->fields, i, drawn);
-    }
-    return FIRN_OK;
-}
-
-/* ---- keys to fields -------------------------------------------------------------------------- */
-
-static int refuse_field(const firn_gen *gen, const firn_slice *slice, firn_error *error) {
-    switch (slice->role) {
-    case FIRN_ROLE_TIME:
-        return firn__fail(error, FIRN_EUSAGE,
-                          "time is the clock's: back-date with firn_at, or pack");
-    case FIRN_ROLE_CONST:
-        return firn__fail(error, FIRN_EUSAGE, "%s is a constant of %s: leave it out", slice->name,
-                          gen->scheme.name);
-    default:
-        return firn__fail(error, FIRN_EUSAGE,
-                          "%s of %s is the generator's to choose: leave it out, or pack",
-                          slice->name, gen->scheme.name);
-    }
-}
-
-static int set_field(firn_gen *gen, const char *name, const char *value, firn_error *error) {
-    int i = firn_scheme_field(&gen->scheme, name);
-    uint64_t number;
-    if (i < 0) {
-        return strcmp(name, "tick") == 0 && gen->scheme.tick_ns != 0
-                   ? refuse_field(
-                         gen, &gen->scheme.slices[firn__scheme_role(&gen->scheme, FIRN_ROLE_TIME)],
-                         error)
-                   : firn__keys_unknown(name, &gen->scheme, error);
-    }
-    const firn_slice *slice = &gen->scheme.slices[i];
-    if (slice->role != FIRN_ROLE_NODE && slice->role != FIRN_ROLE_ADDRESS &&
-        slice->role != FIRN_ROLE_USER) {
-        return refuse_field(gen, slice, error);
-    }
-    if (gen->fields.given >> i & 1) {
-        return firn__fail(error, FIRN_EUSAGE, "%s is given twice: give it once", name);
-    }
-    if (strcmp(value, "ticket") == 0) {
-        gen->ticket_field = i;
-        return is_part(gen, (uint32_t)i)
-                   ? FIRN_OK
-                   : firn__fail(error, FIRN_EUSAGE, "%s=ticket: only a part of the node takes one",
-                                name);
-    }
-    if (strcmp(value, "random") == 0 && gen->scheme.node_rule == FIRN_NODE_OPTIONAL) {
-        return FIRN_OK; /* as if it were left out */
-    }
-    int code = firn__node_read(&number, name, value, firn_scheme_width(&gen->scheme, (uint32_t)i),
-                               slice->role, error);
-    if (code == FIRN_OK) {
-        firn__fields_put(&gen->fields, (uint32_t)i, (firn_value){number, 0});
-    }
-    return code;
-}
-
-/* node= names the joined node, or the field of that name. */
-static int set_node(firn_gen *gen, firn_error *error) {
-    uint64_t node;
-    uint32_t position = gen->node_bits;
-    if (gen->keys.node == NULL) {
-        return FIRN_OK;
-    }
-    if (firn_scheme_field(&gen->scheme, "node") >= 0) {
-        return set_field(gen, "node", gen->keys.node, error);
-    }
-    if (gen->node_bits == 0 || gen->node_bits > 63) {
-        return firn__fail(error, FIRN_EUSAGE, "%s has no node: leave node out", gen->scheme.name);
-    }
-    int code =
-        firn__node_read(&node, "node", gen->keys.node, gen->node_bits, FIRN_ROLE_NODE, error);
-    for (uint32_t i = 0; code == FIRN_OK && i < gen->scheme.slice_count; i++) {
-        if (is_part(gen, i) && gen->fields.given >> i & 1) {
-            return firn__fail(error, FIRN_EUSAGE, "node and %s are given: give one of them",
-                              gen->scheme.slices[i].name);
-        }
-        if (is_part(gen, i)) {
-            uint64_t mask = node_part(gen, i, &position);
-            firn__fields_put(&gen->fields, i, (firn_value){(node & mask) >> position, 0});
-        }
-    }
-    return code;
-}
-
-/* Which bits of the joined node are given, and what they are. */
-static void join_pinned(firn_gen *gen) {
-    uint32_t position = gen->node_bits;
-    gen->pinned = gen->pin_mask = 0;
-    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
-        if (is_part(gen, i)) {
-            uint64_t mask = node_part(gen, i, &position);
-            if (gen->fields.given >> i & 1) {
-                gen->pin_mask |= mask;
-                gen->pinned |= gen->fields.value[i].low << position;
-            }
-        }
-    }
-    /* A node in the sign bit: only the halves that are not negative are claimed. */
-    if (is_part(gen, 0) && gen->scheme.bits == 64 && gen->scheme.form == FIRN_FORM_DEC &&
-        !gen->keys.unsigned_) {
-        gen->pin_mask |= UINT64_C(1) << (gen->node_bits - 1);
-    }
-    gen->fixed = gen->pin_mask == firn__mask(gen->node_bits);
-}
-
-/* A row of FIRN_NODE_OPTIONAL is reserved when the fields that its table row names are given. */
-static bool names_given(const firn_gen *gen) {
-    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
-        if (is_part(gen, i) &&
-            firn__names_hold(gen->scheme.node_fields, gen->scheme.slices[i].name) &&
-            !(gen->fields.given >> i & 1) && gen->ticket_field != (int)i) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* ---- policies -------------------------------------------------------------------------------- */
-
-static int set_start(firn_gen *gen, firn_error *error) {
-    const char *text = gen->keys.start;
-    int64_t below = 0;
-    int code = FIRN_OK;
-    gen->start = gen->scheme.start;
-    gen->start_below = gen->scheme.start_below;
-    if (gen->start_below > gen->count_mask + 1) {
-        gen->start_below = gen->count_mask + 1; /* bits= made the sequence narrower */
-    }
-    if (text == NULL) {
-        return code;
-    }
-    uint64_t capacity = gen->s == 0 ? 0 : firn__mask(gen->s) + 1;
-    if (strcmp(text, "zero") == 0) {
-        gen->start = FIRN_START_ZERO;
-    } else if (strcmp(text, "rolling") == 0 && capacity >= 4) {
-        gen->start = FIRN_START_ROLLING;
-        gen->start_below =
-            capacity / 4; /* three quarters of a tick are left even behind the last start */
-    } else if (strncmp(text, "random:", 7) == 0 && capacity > 0) {
-        code = firn__number_read(&below, "start=random", text + 7, 1, (int64_t)capacity, error);
-        gen->start = FIRN_START_RANDOM;
-        gen->start_below = (uint64_t)below;
-    } else {
-        code = firn__fail(error, FIRN_EUSAGE, "start=%.40s: it takes zero, random:N or rolling%s",
-                          text, capacity < 4 ? ", the latter two with a sequence only" : "");
-    }
-    return code;
-}
-
-static int set_kind(firn_gen *gen, firn_error *error) {
-    const firn_scheme *row = &gen->scheme;
-    uint32_t counter = firn__scheme_role_width(row, FIRN_ROLE_COUNTER);
-    uint32_t sequence = firn__scheme_role_width(row, FIRN_ROLE_SEQUENCE);
-    gen->random_bits = firn__scheme_role_width(row, FIRN_ROLE_RANDOM);
-    if (gen->random_bits > 0 && row->form == FIRN_FORM_DATED) {
-        gen->max_random =
-            firn_scheme_max(row, (uint32_t)firn__scheme_role(row, FIRN_ROLE_RANDOM)).low;
-    }
-    gen->count_bits = counter + sequence;
-    gen->s = sequence;
-    gen->count_mask = firn__mask(sequence);
-    gen->kind = FIRN__KIND_SLOTS;
-    if (counter > 0 || row->monotonic) {
-        gen->kind = FIRN__KIND_COUNTED;
-    } else if (sequence == 0 && gen->random_bits > 0) {
-        gen->kind = FIRN__KIND_RANDOM;
-    }
-    if (row->keyed) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "%s is made with a key: firn_order_open, or firn new %s --key-file FILE",
-                          row->name, row->name);
-    }
-    if (row->read_only) {
-        return firn__fail(error, FIRN_EUSAGE, "%s is shown, never generated: %s", row->name,
-                          row->note != NULL ? row->note : "take uuid4 or uuid7");
-    }
-    if (firn__scheme_role(row, FIRN_ROLE_DIGEST) >= 0) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "%s is a digest: give namespace= and name=", row->name);
-    }
-    if (row->tick_ns == 0 && gen->kind != FIRN__KIND_RANDOM) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "a row without time cannot be issued: add time:BITS/TICK");
-    }
-    if (gen->node_bits > 63) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "the node of the row has %" PRIu32 " bits: at most 63", gen->node_bits);
-    }
-    return FIRN_OK;
-}
-
-/* What a layout may be when it is read, and not when IDs are issued. */
-static int check_issuable(const firn_gen *gen, firn_error *error) {
-    const firn_scheme *row = &gen->scheme;
-    bool sequence = firn__scheme_role(row, FIRN_ROLE_SEQUENCE) >= 0;
-    bool counter = firn__scheme_role(row, FIRN_ROLE_COUNTER) >= 0;
-    if (sequence && counter) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "a layout with a sequence and a counter cannot be issued: drop one");
-    }
-    if (row->form != FIRN_FORM_DATED && gen->random_bits > 0 && gen->random_bits < 20 &&
-        !sequence && !counter) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "%" PRIu32 " random bits collide at once, issuing needs at least 20: add "
-                          "random bits, or a sequence",
-                          gen->random_bits);
-    }
-    return FIRN_OK;
-}
-
-/* Can the sign bit of a 64-bit number be set by something other than time or node, which have
- * bounds? */
-static bool may_be_negative(const firn_gen *gen) {
-    const firn_slice *top = &gen->scheme.slices[0];
-    bool time = top->role == FIRN_ROLE_TIME && top->group == 0 &&
-                top->from + top->bits == firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME);
-    return gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
-           top->role != FIRN_ROLE_CONST && !is_part(gen, 0) && !time;
-}
-
-static int set_bounds(firn_gen *gen, firn_error *error) {
-    const firn__keys *keys = &gen->keys;
-    gen->tick_end = firn__scheme_tick_end(&gen->scheme, keys->unsigned_ != 0);
-    gen->whole_end = firn__scheme_tick_end(&gen->scheme, true);
-    uint64_t most = (uint64_t)(FIRN_SLOT_MAX - 2) >> gen->s;
-    gen->slot_end = gen->tick_end > most ? FIRN_SLOT_MAX - 2 : (int64_t)(gen->tick_end << gen->s);
-    uint64_t last = firn__mask(firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME));
-    gen->mark_end = last >= most ? FIRN_SLOT_MAX - 2 : (int64_t)((last + 1) << gen->s);
-    gen->lead_ticks =
-        keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
-    gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->back_ms);
-    uint64_t reach = gen->lead_ticks + gen->back_ticks + (uint64_t)firn__ms_ticks(gen, 10000) + 4;
-    if (reach >= UINT64_C(1) << (61 - gen->s)) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "%" PRIu32
-                          " sequence bits at ticks this short do not fit the slots of a lead: "
-                          "take fewer bits, a longer tick or a lower max_lead_ms",
-                          gen->s);
-    }
-    gen->lead_slots = (int64_t)((gen->lead_ticks + 1) << gen->s);
-    gen->ticks_per_s = gen->scheme.tick_ns == 0 ? 0 : 1000000000 / gen->scheme.tick_ns;
-    gen->sec_end = UINT64_MAX / (gen->ticks_per_s + 1);
-    if (keys->max_lead_ms < keys->back_ms) {
-        return firn__fail(error, FIRN_ERANGE,
-                          "max_lead_ms=%" PRId64 " is below back_ms=%" PRId64
-                          ": a step back that is absorbed leads the "
-                          "clock, so lower back_ms too",
-                          keys->max_lead_ms, keys->back_ms);
-    }
-    if (may_be_negative(gen)) {
-        return firn__fail(
-            error, FIRN_ERANGE,
-            "IDs of this row are negative as signed numbers when their top bit is drawn: put "
-            "0x0:1 in front, or unsigned=1");
-    }
-    for (uint32_t i = 0; keys->clock_ == FIRN__CLOCK_TICK && i < gen->scheme.slice_count; i++) {
-        if (gen->scheme.slices[i].role == FIRN_ROLE_TIME && gen->scheme.slices[i].group != 0) {
-            return firn__fail(error, FIRN_EUSAGE,
-                              "clock=tick takes away the low bits of the time, by which %s "
-                              "spreads: use fresh or exact",
-                              gen->scheme.name);
-        }
-    }
-    if (keys->nodes > 1 && (gen->kind != FIRN__KIND_SLOTS || keys->mode_ == FIRN__MODE_ONLINE)) {
-        return firn__fail(error, FIRN_EUSAGE,
-                          "nodes=%" PRId64 " is for rows with a sequence, in mode=window",
-                          keys->nodes);
-    }
-    int code = set_start(gen, error);
-    uint64_t late = gen->start == FIRN_START_ZERO ? 0 : gen->start_below - 1;
-    gen->at_once = (uint64_t)gen->lead_slots > late ? gen->lead_slots - (int64_t)late : 1;
-    return code;
-}
-
-static void set_way(firn_gen *gen) {
-    bool windows =
-        gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
-    bool plain = gen->keys.nodes == 1 && gen->keys.ordering_ == FIRN__ORDERING_STRICT &&
-                 gen->start == FIRN_START_ZERO && gen->random_bits == 0 && gen->shuffle.digits == 0;
-    /* The short ways do not look whether this is a child: they find zeros there. */
-    gen->way = !windows || firn__wiped_watch() ? FIRN__WAY_OTHER
-               : plain                         ? FIRN__WAY_PLAIN
-                                               : FIRN__WAY_USUAL;
-}
-
-static void set_window(firn_gen *gen) {
-    int64_t window_ms = gen->keys.window_ms;
-    if (window_ms == 0) {
-        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
-                    : gen->fixed                                       ? 3000
-                                                                       : 10000;
-    }
-    gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
-    gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;
-}
-
-/* ---- open and close -------------------------------------------------------------------------- */
 
 static int make_live(firn_gen *gen, firn_error *error) {
     uint64_t serial;
@@ -399,9 +27,9 @@ static int make_live(firn_gen *gen, firn_error *error) {
     if (code == FIRN_OK) {
         static _Atomic uint32_t
             opened; /* spreads the generators over what a thread remembers, nothing else */
-        gen->seen_index = atomic_fetch_add(&opened, 1) % FIRN__SEEN;
-        atomic_store(&gen->live->serial, serial | 1);
-        atomic_store(&gen->live->watch.trusted_s, INT64_MIN);
+        gen->seen_index = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) % FIRN__SEEN;
+        atomic_store_explicit(&gen->live->any.serial, serial | 1, memory_order_release);
+        atomic_store_explicit(&gen->live->watch.trusted_s, INT64_MIN, memory_order_release);
     }
     return code;
 }
@@ -428,26 +56,17 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
         share_digits(gen);
         gen->node_bits = firn__scheme_node_bits(&gen->scheme);
         gen->pack = firn__scheme_packer(&gen->scheme);
-        code = set_kind(gen, error);
-        code = code == FIRN_OK ? check_issuable(gen, error) : code;
-    }
-    for (size_t i = 0; code == FIRN_OK && i < keys->field_count; i++) {
-        code = set_field(gen, keys->fields[i].name, keys->fields[i].value, error);
+        code = firn__policy_kind(gen, error);
     }
     if (code == FIRN_OK) {
-        code = set_node(gen, error);
+        code = firn__identity_read(gen, error);
     }
     if (code == FIRN_OK) {
-        gen->reserved = gen->scheme.node_rule == FIRN_NODE_REQUIRED ||
-                        (gen->scheme.node_rule == FIRN_NODE_OPTIONAL && names_given(gen));
-        for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
-            gen->drawn |= is_drawn(gen, i) && !(gen->fields.given >> i & 1) ? UINT32_C(1) << i : 0;
-        }
-        join_pinned(gen);
-        code = set_bounds(gen, error);
+        firn__identity_settle(gen);
+        code = firn__policy_bounds(gen, error);
     }
     if (code == FIRN_OK && gen->scheme.node_rule == FIRN_NODE_REQUIRED &&
-        gen->scheme.node_fields != NULL && !names_given(gen)) {
+        gen->scheme.node_fields != NULL && !firn__identity_given(gen)) {
         code = firn__fail(error, FIRN_EUSAGE, "%s needs %s, which is never claimed: give %s=NUMBER",
                           gen->scheme.name, gen->scheme.node_fields, gen->scheme.node_fields);
     }
@@ -463,23 +82,39 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
     return code;
 }
 
+static void set_window(firn_gen *gen) {
+    int64_t window_ms = gen->keys.window_ms;
+    if (window_ms == 0) {
+        window_ms = !gen->reserved || firn__store_embedded(gen->store) ? 2000
+                    : gen->fixed                                       ? 3000
+                                                                       : 10000;
+    }
+    gen->window_ticks = (uint64_t)firn__ms_ticks(gen, window_ms);
+    gen->window_ticks = gen->window_ticks < 2 ? 2 : gen->window_ticks;
+}
+
 /* worker=ticket: a number that no start had before. */
 static int take_ticket(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE];
     int64_t first;
-    bool twice = false;
-    firn_mark held = {0, 0};
+    firn__sending sending = {.tries = FIRN__SENDINGS};
     if (gen->ticket_field < 0) {
         return FIRN_OK;
     }
     uint32_t width = firn_scheme_width(&gen->scheme, (uint32_t)gen->ticket_field);
     snprintf(ns, sizeof ns, "%.200s tickets", gen->ns);
-    firn_request request = {ns, "integer", gen->scheme.slices[gen->ticket_field].name,
-                            1,  0,         (int64_t)firn__mask(width),
-                            0,  gen->note, 0};
-    int code = firn__window_grant(gen, &request.grant, error);
+    firn_request request = {ns,
+                            "integer",
+                            gen->scheme.slices[gen->ticket_field].name,
+                            1,
+                            0,
+                            (int64_t)firn__mask(width),
+                            0,
+                            gen->kept.note,
+                            0};
+    int code = firn__reserve_grant(gen->entropy, &request.grant, error);
     if (code == FIRN_OK) {
-        code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
+        code = firn__gen_reserve(gen, &request, &sending, &first, error);
     }
     if (code == FIRN_EBUSY) {
         return firn__fail(
@@ -489,9 +124,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
             firn__mask(width) + 1, gen->ns, request.key);
     }
     if (code == FIRN_OK) {
-        firn__fields_put(&gen->fields, (uint32_t)gen->ticket_field,
-                         (firn_value){(uint64_t)first, 0});
-        join_pinned(gen);
+        firn__identity_put(gen, (uint32_t)gen->ticket_field, (uint64_t)first);
     }
     return code;
 }
@@ -511,20 +144,19 @@ int firn__gen_agree(firn_gen *gen, firn_error *error) {
     snprintf(ns, sizeof ns, "%.*s key", FIRN__NS_MOST, gen->ns);
     for (int i = 0; i < 3 && (code == FIRN_ENAMESPACE || code == FIRN_EBUSY); i++) {
         firn__shuffle key = {{0, 0}, 0};
-        firn_mark held = {0, 0};
+        firn__sending sending = {.tries = FIRN__SENDINGS};
         int64_t first;
-        bool twice = false;
         firn_request request = {
-            .ns = ns, .layout = row, .key = "key", .count = 1, .note = gen->note};
+            .ns = ns, .layout = row, .key = "key", .count = 1, .note = gen->kept.note};
         code = firn_store_list(gen->store, ns, see_key, &key, error);
         if (code == FIRN_OK && key.digits == 0) {
             code = firn__entropy_fill(gen->entropy, key.key, sizeof key.key, error);
             firn__shuffle_write(row, &key);
             if (code == FIRN_OK) {
-                code = firn__window_grant(gen, &request.grant, error);
+                code = firn__reserve_grant(gen->entropy, &request.grant, error);
             }
             if (code == FIRN_OK) {
-                code = firn__window_reserve(gen, &request, &first, &twice, &held, 3, error);
+                code = firn__gen_reserve(gen, &request, &sending, &first, error);
             }
         }
         if (code == FIRN_OK) {
@@ -572,9 +204,9 @@ static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
         memcpy(gen->ns, gen->keys.ns, length + 1);
     }
     if (note != NULL) {
-        snprintf(gen->note, sizeof gen->note, "%s", note);
+        snprintf(gen->kept.note, sizeof gen->kept.note, "%s", note);
     } else {
-        firn__node_note(gen->note);
+        firn__node_note(gen->kept.note);
     }
     return FIRN_OK;
 }
@@ -638,12 +270,15 @@ static int first_window(firn_gen *gen, firn_error *error) {
         return code;
     }
     for (;;) {
-        pthread_mutex_lock(&gen->live->renewal);
-        firn__need need = {NULL, tick, atomic_load(&gen->live->watch.stepped), 1, 1, true};
+        pthread_mutex_lock(&gen->live->locked.lock);
+        firn__need need = {
+            NULL, tick, atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire),
+            1,    1,    true};
         code = firn__window_keep(gen, 0, &need, error);
-        pthread_mutex_unlock(&gen->live->renewal);
-        if (code != FIRN_EBUSY || gen->live->busy_ms > left || left <= 0 ||
-            firn__window_spent_ms(gen) >= gen->keys.max_wait_ms) {
+        pthread_mutex_unlock(&gen->live->locked.lock);
+        if (code != FIRN_EBUSY ||
+            atomic_load_explicit(&gen->live->any.busy_ms, memory_order_relaxed) > left ||
+            left <= 0 || firn__gen_spent_ms() >= gen->keys.max_wait_ms) {
             return code;
         }
         gen->clock->pause(gen->clock->self, 10000000);
@@ -659,9 +294,9 @@ void firn__gen_dispose(firn_gen *gen) {
     if (gen->own_store) {
         firn_store_close(gen->store);
     }
-    firn__ticks_free(&gen->history);
+    firn__ticks_free(&gen->kept.history);
     if (gen->live != NULL) {
-        firn__window_free(gen);
+        firn__permit_free(gen);
         firn__wiped_free(gen->live, sizeof(firn__live));
     }
     free(gen);
@@ -706,7 +341,7 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
     if (code != FIRN_OK) {
         return code;
     }
-    firn__window_begin(gen);
+    firn__gen_begin(gen);
     gen->cycles =
         config.clock == NULL && gen->keys.clock_ == FIRN__CLOCK_FRESH && firn__cycles_constant();
     code = connect_store(gen, &config, error);
@@ -717,7 +352,7 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
         code = take_ticket(gen, error);
     }
     if (code == FIRN_OK) {
-        set_way(gen);
+        firn__policy_way(gen);
         set_window(gen);
         code = first_window(gen, error);
     }
@@ -741,13 +376,14 @@ int firn_close(firn_gen *gen, firn_error *error) {
         return FIRN_OK;
     }
     firn__wiped_look();
-    if (atomic_load(&gen->live->serial) != 0) { /* else a forked child: nothing here is its own */
-        pthread_mutex_lock(&gen->live->renewal);
+    if (atomic_load_explicit(&gen->live->any.serial, memory_order_acquire) !=
+        0) { /* else a forked child: nothing here is its own */
+        pthread_mutex_lock(&gen->live->locked.lock);
         for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
-            int one = firn__window_retire(gen, k, true, error);
+            int one = firn__permit_retire(gen, k, true, error);
             code = one != FIRN_OK ? one : code;
         }
-        pthread_mutex_unlock(&gen->live->renewal);
+        pthread_mutex_unlock(&gen->live->locked.lock);
     }
     firn__gen_dispose(gen);
     return code;

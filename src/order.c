@@ -2,10 +2,12 @@
 /* Order numbers: an integer in disguise, decimal and of fixed length, with a key id in front and a
  * check digit behind it where they are asked for. The cipher is a module's; which integers are
  * taken is the range's. */
+#include "clock.h"
 #include "dated.h"
 #include "error.h"
 #include "keys.h"
 #include "module.h"
+#include "reserve.h"
 #include "store.h"
 #include "text.h"
 
@@ -16,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TWEAK_MAX = 32, DIGITS_LEAST = 6, DIGITS_MOST = 19, SENDINGS = 3 };
+enum { TWEAK_MAX = 32, DIGITS_LEAST = 6, DIGITS_MOST = 19 };
 
 struct firn_order {
     const firn_cipher_ops *ops;
@@ -241,9 +243,10 @@ int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size
 static int bind_series(const firn_order *order, const char *series, firn_store *store,
                        firn_error *error) {
     char ns[FIRN_NS_SIZE], row[64], key[16] = "key";
-    int code = FIRN_EUNKNOWN;
     int64_t first;
-    firn_mark held = {0, 0};
+    firn__patience patience = firn__patience_begin(&firn__clock_system, 0);
+    /* the grant is the key's: whoever opens the series again meets it */
+    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = true};
     snprintf(ns, sizeof ns, "order %.100s", series);
     snprintf(row, sizeof row, "order digits=%d check=%d key_id=%s", (int)order->digits,
              (int)order->check, order->key_id >= 0 ? "yes" : "no");
@@ -256,12 +259,7 @@ static int bind_series(const firn_order *order, const char *series, firn_store *
                             .count = 1,
                             .grant = order->mark,
                             .note = "the grant is a digest of the key"};
-    for (int sent = 0; sent < SENDINGS && code == FIRN_EUNKNOWN; sent++) {
-        code = firn_store_reserve(store, &request, &first, &held, error);
-    }
-    if (code == FIRN_EBUSY && held.grant == order->mark) {
-        return FIRN_OK;
-    }
+    int code = firn__reserve(store, &request, &patience, &sending, &first, error);
     if (code == FIRN_EBUSY) {
         return firn__fail(error, FIRN_ENAMESPACE,
                           "series %.40s had another key%s%s before, and numbers of two keys can be "

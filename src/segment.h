@@ -4,7 +4,20 @@
 #ifndef FIRN_SEGMENT_H
 #define FIRN_SEGMENT_H
 
-#include <stdint.h>
+#include <firn/firn.h>
+
+enum { FIRN__SERIAL, FIRN__TICKET, FIRN__SEGMENT };
+
+#define FIRN__STEP_MAX 1000000
+
+/* The keys of a segment, checked. Read only after opening. */
+typedef struct firn__segment_keys {
+    int64_t kind, step, increment, offset, start, end, adapt;
+} firn__segment_keys;
+
+/* Reads them, and checks the name. FIRN_EUSAGE, FIRN_ERANGE. */
+int firn__segment_read(firn__segment_keys *keys, const char *name, const char *text,
+                       firn_error *error);
 
 /* Leaf's rule: a segment that lasted under 15 min doubles the step, unless the double passes 1
  * 000 000; under 30 min it stays; else it is halved, unless that is below the least. */

@@ -38,35 +38,42 @@ static _Atomic pid_t wiper; /* who is putting zeros in their place */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void *map_zeros(void *at, size_t size) {
-    int kind = atomic_load(&watch) ? MAP_SHARED : MAP_PRIVATE;
+    int kind = atomic_load_explicit(&watch, memory_order_acquire) ? MAP_SHARED : MAP_PRIVATE;
     return mmap(at, size, PROT_READ | PROT_WRITE,
                 kind | MAP_ANONYMOUS | (at != NULL ? MAP_FIXED : 0), -1, 0);
 }
 
 /* Zeros in place of everything that was inherited. Safe in a handler of fork. */
 static void wipe_all(void) {
-    for (region *it = atomic_load(&regions); it != NULL; it = it->next) {
-        void *at = atomic_load(&it->at);
+    for (region *it = atomic_load_explicit(&regions, memory_order_acquire); it != NULL;
+         it = it->next) {
+        void *at = atomic_load_explicit(&it->at, memory_order_acquire);
         if (at != NULL && map_zeros(at, it->size) == MAP_FAILED) {
             abort(); /* it would go on with what is its parent's */
         }
     }
 }
 
+/* By whoever is the wiper: once, although two threads may have seen the old owner. */
 static void take_over(pid_t me) {
-    wipe_all();
-    atomic_store(atomic_load(&canary), 1);
-    atomic_store(&owner, me);
-    atomic_store(&wiper, 0);
+    if (atomic_load_explicit(&owner, memory_order_acquire) != me) {
+        wipe_all();
+        atomic_store_explicit(atomic_load_explicit(&canary, memory_order_acquire), 1,
+                              memory_order_release);
+        atomic_store_explicit(&owner, me, memory_order_release);
+    }
+    atomic_store_explicit(&wiper, 0, memory_order_release);
 }
 
 /* Runs in each child of fork(), but not of _Fork and clone. */
 static void in_child(void) {
-    _Atomic char *alive = atomic_load(&canary);
-    if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL || atomic_load(alive) == 0) {
+    _Atomic char *alive = atomic_load_explicit(&canary, memory_order_acquire);
+    if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL ||
+        atomic_load_explicit(alive, memory_order_acquire) == 0) {
         return;
     }
-    atomic_store(&watch, true); /* whatever the kernel said, it did not wipe */
+    atomic_store_explicit(&watch, true,
+                          memory_order_release); /* whatever the kernel said, it did not wipe */
     take_over(getpid());
 }
 
@@ -85,7 +92,8 @@ static bool kernel_wipes(void *page, size_t size) {
  * counts. What such a thread was changing is whole between any two stores. */
 static void lock_lists(void) {
     pid_t me = getpid(), other = 0;
-    while (!atomic_compare_exchange_weak(&holder, &other, me)) {
+    while (!atomic_compare_exchange_weak_explicit(&holder, &other, me, memory_order_acquire,
+                                                  memory_order_relaxed)) {
         if (other == me) {
             sched_yield();
             other = 0;
@@ -109,16 +117,16 @@ static bool keep_region(void *at, size_t whole) {
     bool made = it == NULL && (it = calloc(1, sizeof *it)) != NULL;
     if (it != NULL) {
         it->size = whole;
-        atomic_store(&it->at, at);
+        atomic_store_explicit(&it->at, at, memory_order_release);
         if (made) {
-            it->next = atomic_load(&regions);
-            atomic_store(&regions, it);
+            it->next = atomic_load_explicit(&regions, memory_order_acquire);
+            atomic_store_explicit(&regions, it, memory_order_release);
         } else {
             free_regions = it->next_free;
         }
         *entry_of(at, whole) = it;
     }
-    atomic_store(&holder, 0);
+    atomic_store_explicit(&holder, 0, memory_order_release);
     return it != NULL;
 }
 
@@ -130,8 +138,8 @@ static void begin(void) {
     if (page != MAP_FAILED && !wipes) {
         munmap((void *)page, size);
     }
-    atomic_store(&watch, !wipes && FIRN_BUG != FIRN_BUG_NOFORK);
-    atomic_store(&owner, getpid());
+    atomic_store_explicit(&watch, !wipes && FIRN_BUG != FIRN_BUG_NOFORK, memory_order_release);
+    atomic_store_explicit(&owner, getpid(), memory_order_release);
     if (!wipes) {
         page = map_zeros(NULL, size);
     }
@@ -139,8 +147,8 @@ static void begin(void) {
         pthread_atfork(NULL, NULL, in_child) != 0) {
         return; /* canary stays NULL: nothing is wiped, and nothing handed out */
     }
-    atomic_store(page, 1);
-    atomic_store(&canary, page);
+    atomic_store_explicit(page, 1, memory_order_release);
+    atomic_store_explicit(&canary, page, memory_order_release);
 }
 
 bool firn__wiped_watch(void) {
@@ -151,7 +159,9 @@ bool firn__wiped_watch(void) {
 void *firn__wiped(size_t size, int *code, firn_error *error) {
     bool watched = firn__wiped_watch();
     size_t whole = whole_size(size);
-    void *page = atomic_load(&canary) != NULL ? map_zeros(NULL, whole) : MAP_FAILED;
+    void *page = atomic_load_explicit(&canary, memory_order_acquire) != NULL
+                     ? map_zeros(NULL, whole)
+                     : MAP_FAILED;
     if (page == MAP_FAILED || !keep_region(page, whole)) {
         if (page != MAP_FAILED) {
             munmap(page, whole);
@@ -173,19 +183,20 @@ void *firn__wiped(size_t size, int *code, firn_error *error) {
 void firn__wiped_free(void *page, size_t size) {
     size_t whole = whole_size(size);
     region *it = *entry_of(page, whole);
-    for (it = it != NULL ? it : atomic_load(&regions);
-         it != NULL && atomic_load(&it->at) != page;) {
+    for (it = it != NULL ? it : atomic_load_explicit(&regions, memory_order_acquire);
+         it != NULL && atomic_load_explicit(&it->at, memory_order_acquire) != page;) {
         it = it->next; /* only in a child, where the entry was wiped too */
     }
     if (it != NULL) {
-        atomic_store(&it->at, NULL); /* first: a child would map it again */
+        atomic_store_explicit(&it->at, NULL,
+                              memory_order_release); /* first: a child would map it again */
     }
     munmap(page, whole);
     if (it != NULL) {
         lock_lists();
         it->next_free = free_regions;
         free_regions = it;
-        atomic_store(&holder, 0);
+        atomic_store_explicit(&holder, 0, memory_order_release);
     }
 }
 
@@ -194,9 +205,10 @@ void firn__wiped_look(void) {
         return;
     }
     pid_t me = getpid();
-    while (atomic_load(&owner) != me) {
-        pid_t other = atomic_load(&wiper);
-        if (other != me && atomic_compare_exchange_strong(&wiper, &other, me)) {
+    while (atomic_load_explicit(&owner, memory_order_acquire) != me) {
+        pid_t other = atomic_load_explicit(&wiper, memory_order_acquire);
+        if (other != me && atomic_compare_exchange_strong_explicit(
+                               &wiper, &other, me, memory_order_acquire, memory_order_relaxed)) {
             take_over(me);
         } else {
             sched_yield(); /* another thread of this process is at it */

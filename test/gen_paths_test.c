@@ -28,9 +28,9 @@ static void retire(firn_gen **which) {
     firn_gen *gen = *which;
     *which = NULL;
     if (gen != NULL) {
-        pthread_mutex_lock(&gen->live->renewal);
-        firn__window_retire(gen, 0, false, NULL);
-        pthread_mutex_unlock(&gen->live->renewal);
+        pthread_mutex_lock(&gen->live->locked.lock);
+        firn__permit_retire(gen, 0, false, NULL);
+        pthread_mutex_unlock(&gen->live->locked.lock);
     }
 }
 
@@ -50,7 +50,7 @@ static void packs_and_retires(firn_id *id, const firn_scheme *scheme, const firn
 }
 
 static const firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
-    return atomic_load(&gen->live->permits[k]);
+    return atomic_load(&gen->live->any.permits[k]);
 }
 
 /* The thread has found the permit, reads the clock, and then finds the permit closed. */

@@ -372,7 +372,7 @@ static void back_fail_fails_at_once_and_heals(void **state) {
         uint64_t last = next_slot(gen), node = status_of(gen).node;
         step(&world.clock, -HOUR);
         denied(gen, FIRN_ECLOCK, "back_ms=1000");
-        denied_n(gen, 10, FIRN_ECLOCK, "mend the clock");
+        denied_n(gen, 10, FIRN_ECLOCK, "fix the clock");
         pass(&world.clock, HOUR - 1100 * MS);
         denied(gen, FIRN_ECLOCK, "");
         assert_int_equal(world.clock.pauses, 0);

@@ -113,8 +113,7 @@ static void put_policies(output *out, const firn_scheme *scheme) {
         }
         if (scheme->slices[i].role == FIRN_ROLE_COUNTER) {
             output_print(out, "  counts  from %s by %lu, on over ticks\n",
-                         scheme->hash != FIRN_HASH_NONE ? "the hash of the time"
-                                                                          : "a random start",
+                         scheme->hash != FIRN_HASH_NONE ? "the hash of the time" : "a random start",
                          (unsigned long)scheme->counter_step);
         }
     }

@@ -257,7 +257,8 @@ static int refuse_setting(const request *it, const firn_scheme *scheme, word key
                          scheme->name, word_shown(key), key.text);
     }
     /* of a word as short as `ns` nothing can be guessed */
-    if (!word_copy(key, name, sizeof name) || (key.length > 3 && firn_nearest(name, known) != NULL)) {
+    if (!word_copy(key, name, sizeof name) ||
+        (key.length > 3 && firn_nearest(name, known) != NULL)) {
         return refuse_key(key, scheme->name, known, error);
     }
     return set_error(

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* Claims: a free node is found and its first window reserved. Called with the renewal lock held. */
+#include "bug.h"
+#include "entropy.h"
+#include "error.h"
+#include "gen.h"
+#include "store.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLAIMS     24    /* nodes tried in one claim */
+#define LISTED_MAX 65536 /* nodes looked at in one listing */
+
+/* The time of the call that this thread is in. */
+static FIRN_TLS firn__patience patience;
+
+int64_t firn__gen_begin(const firn_gen *gen) {
+    patience = firn__patience_begin(gen->clock, gen->keys.max_wait_ms);
+    return patience.began_ns;
+}
+
+int64_t firn__gen_spent_ms(void) {
+    return firn__patience_spent_ms(&patience);
+}
+
+int firn__gen_reserve(firn_gen *gen, const firn_request *request, firn__sending *sending,
+                      int64_t *first, firn_error *error) {
+    int code = firn__reserve(gen->store, request, &patience, sending, first, error);
+    if (code != FIRN_OK && code != FIRN_EBUSY && code != FIRN_ECLONED) {
+        firn__count(&gen->live->any.store_errors);
+    }
+    return code;
+}
+
+static int too_slow(const firn_gen *gen, firn_error *error) {
+    return firn__fail(error, FIRN_ESTORE,
+                      "the store of %s answers too slowly for max_wait_ms=%" PRId64
+                      ": look at it, or raise max_wait_ms",
+                      gen->ns, gen->keys.max_wait_ms);
+}
+
+/* The first tick in which another node than the own may begin: later than any that was issued
+ * in. */
+static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
+    const firn__live *live = gen->live;
+    return live->locked.has_last && live->locked.last_tick >= tick ? live->locked.last_tick + 1
+                                                                   : tick;
+}
+
+/* Without a store: everything from now on, as far as the row and the word reach. */
+int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error) {
+    firn__live *live = gen->live;
+    uint64_t from = later_tick(gen, tick), most = (uint64_t)FIRN__NO_SLOT >> gen->s;
+    if (gen->tick_end <= from) {
+        return firn__gen_ended(gen, error);
+    }
+    if (from > tick + gen->lead_ticks) {
+        return firn__gen_exhausted(gen, error);
+    }
+    int code = live->locked.unidentified ? firn__gen_identify(gen, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    live->locked.unidentified = false;
+    firn__permit *permit = firn__permit_new(gen, &code, error);
+    if (permit == NULL) {
+        return code;
+    }
+    permit->base_tick = from;
+    permit->first = 0;
+    atomic_store_explicit(
+        &permit->end,
+        firn__slots_of(gen, gen->tick_end - from < most ? gen->tick_end - from : most),
+        memory_order_release);
+    code = firn__gen_base(gen, 0, &permit->base, error);
+    if (code == FIRN_OK) {
+        code = firn__permit_publish(gen, k, permit, error);
+    }
+    if (code != FIRN_OK) {
+        firn__permit_drop(gen, permit);
+    }
+    return code;
+}
+
+/* No live end lies further ahead of a true clock: windows and leads are at most 10 s. */
+#define GUARD_MS 30000
+
+int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick) {
+    uint64_t safe = tick + (uint64_t)firn__ms_ticks(gen, GUARD_MS) + 1;
+    safe = FIRN_BUG == FIRN_BUG_GUARD ? tick : safe;
+    return safe < (uint64_t)gen->mark_end >> gen->s ? firn__slots_of(gen, safe) : gen->mark_end;
+}
+
+/* ---- which node --------------------------------------------------------------------------------- */
+
+struct used {
+    uint64_t node;
+    int64_t high;
+};
+
+/* The nodes of the namespace that have been used, as far as they match what is pinned. */
+typedef struct listing {
+    const firn_gen *gen;
+    struct used *used;
+    size_t count, size;
+    bool history; /* the common history node is among them */
+    bool read;
+    firn_error *error;
+} listing;
+
+static int see_holding(void *context, const firn_holding *holding) {
+    listing *list = context;
+    const firn_gen *gen = list->gen;
+    firn_value node;
+    if (list->count % 256 == 255 && firn__patience_over(&patience)) {
+        return too_slow(gen, list->error);
+    }
+    if (!firn__value_parse(&node, holding->key) || list->count == LISTED_MAX) {
+        return FIRN_OK; /* no node, or more than is worth looking at */
+    }
+    list->history = list->history || holding->mark.high == gen->mark_end + 1;
+    if ((node.low & gen->pin_mask) != gen->pinned) {
+        return FIRN_OK;
+    }
+    if (list->count == list->size) {
+        size_t size = list->size == 0 ? 64 : list->size * 2;
+        struct used *used = realloc(list->used, size * sizeof *used);
+        if (used == NULL) {
+            return firn__fail(list->error, FIRN_EMEMORY, "out of memory for a list of nodes");
+        }
+        list->used = used;
+        list->size = size;
+    }
+    list->used[list->count++] = (struct used){node.low, holding->mark.high};
+    return FIRN_OK;
+}
+
+static int by_node(const void *a, const void *b) {
+    uint64_t x = ((const struct used *)a)->node, y = ((const struct used *)b)->node;
+    return x < y ? -1 : x > y;
+}
+
+/* A number spread over the bits of the node that are not pinned. */
+static uint64_t with_free_bits(const firn_gen *gen, uint64_t number) {
+    uint64_t node = gen->pinned;
+    for (uint32_t i = 0, j = 0; i < gen->node_bits; i++) {
+        if (!(gen->pin_mask >> i & 1)) {
+            node |= (number >> j++ & 1) << i;
+        }
+    }
+    return node;
+}
+
+static uint32_t free_bits(const firn_gen *gen) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < gen->node_bits; i++) {
+        bits += !(gen->pin_mask >> i & 1);
+    }
+    return bits;
+}
+
+/* A random node that was used before and is free by `latest`; false: there is none. */
+static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64_t *node,
+                      int *failed, firn_error *error) {
+    size_t fit = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->used[i].high <= latest) {
+            struct used swap = list->used[fit];
+            list->used[fit++] = list->used[i];
+            list->used[i] = swap;
+        }
+    }
+    uint64_t chosen;
+    if (fit == 0 || (*failed = firn__entropy_below(gen->entropy, &chosen, fit, error)) != FIRN_OK) {
+        return false;
+    }
+    *node = list->used[chosen].node;
+    list->used[chosen].high = FIRN_SLOT_MAX; /* not again in this claim */
+    return true;
+}
+
+/* A random node that was never used. The last such one is left to history, which has no other
+ * way to a node. */
+static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *failed,
+                     firn_error *error) {
+    uint32_t bits = free_bits(gen);
+    uint64_t all = bits >= 63 ? UINT64_MAX : UINT64_C(1) << bits, number;
+    uint64_t keep = list->history ? 0 : 1;
+    if (all <= list->count + keep) {
+        return false;
+    }
+    *failed = firn__entropy_below(gen->entropy, &number, all, error);
+    if (*failed != FIRN_OK) {
+        return false;
+    }
+    if (list->count > 1) {
+        qsort(list->used, list->count, sizeof *list->used, by_node);
+    }
+    for (size_t i = 0; i <= list->count;
+         i++) { /* one of so many numbers in a row is not in the list */
+        struct used wanted = {with_free_bits(gen, (number + i) % all), 0};
+        *node = wanted.node;
+        if (list->count == 0 ||
+            bsearch(&wanted, list->used, list->count, sizeof wanted, by_node) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which node comes next in this claim: the own one, then one that was used before, then a new
+ * one. Used ones first, so that never-used ones are left for history. */
+static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64_t latest,
+                      uint64_t *node, int *failed, firn_error *error) {
+    firn__live *live = gen->live;
+    if (gen->fixed) {
+        *node = gen->pinned;
+        return tried == 0;
+    }
+    if (tried == 0 && live->locked.has_node[k]) {
+        *node = live->locked.last_node[k];
+        return true;
+    }
+    if (!list->read) {
+        list->read = true;
+        *failed = firn_store_list(gen->store, gen->ns, see_holding, list, error);
+    }
+    if (*failed != FIRN_OK) {
+        return false;
+    }
+    return pick_used(gen, list, latest, node, failed, error) ||
+           (*failed == FIRN_OK && pick_new(gen, list, node, failed, error));
+}
+
+/* ---- one claim ---------------------------------------------------------------------------------- */
+
+/* What a claim asks for. */
+typedef struct claim_wish {
+    uint64_t tick;  /* the present */
+    int64_t offset; /* where in a new tick the sequence begins */
+    int64_t count;  /* slots */
+    bool online;    /* just these, and no more: the own mark may then be ahead of the clock */
+} claim_wish;
+
+/* One node asked for: the first slot in the present tick, or within the lead when it may be. The
+ * own node's mark keeps its order; any other node begins in a later tick than the last ID's. */
+static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, firn__permit *out,
+               firn_mark *held, firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from;
+    int64_t first, earliest = firn__slots_of(gen, from) + wish->offset;
+    firn__sending sending = {.tries = FIRN__SENDINGS, .held = *held};
+    if ((gen->fixed || (own && wish->online)) && wish->tick + gen->lead_ticks > from) {
+        last = wish->tick + gen->lead_ticks;
+    }
+    firn_request request = {.ns = gen->ns,
+                            .layout = gen->layout,
+                            .key = key,
+                            .count = wish->count,
+                            .earliest = earliest,
+                            .latest = firn__slots_of(gen, last + 1) - 1,
+                            .note = gen->kept.note,
+                            .guard = firn__claim_guard(gen, wish->tick)};
+    if (wish->online) { /* all of it within the lead, not only its first */
+        int64_t latest = firn__slots_of(gen, wish->tick + gen->lead_ticks + 1) - wish->count;
+        request.latest = latest < request.latest ? latest : request.latest;
+    }
+    if (request.latest > gen->slot_end - wish->count) {
+        request.latest = gen->slot_end - wish->count;
+    }
+    if (request.latest < earliest) {
+        return gen->slot_end - wish->count < earliest ? firn__gen_ended(gen, error)
+                                                      : firn__gen_exhausted(gen, error);
+    }
+    snprintf(key, sizeof key, "%" PRIu64, node);
+    int code = firn__gen_base(gen, node, &out->base, error);
+    if (code == FIRN_OK) {
+        code = firn__reserve_grant(gen->entropy, &request.grant, error);
+    }
+    if (code == FIRN_OK) {
+        code = firn__gen_reserve(gen, &request, &sending, &first, error);
+        *held = sending.held;
+    }
+    if (code == FIRN_OK) {
+        assert(first >= earliest || FIRN_BUG == FIRN_BUG_ADOPT);
+        out->base_tick = from;
+        out->node = node;
+        out->first = out->granted = first - firn__slots_of(gen, from);
+        out->grant = request.grant;
+        out->twice = sending.twice;
+        out->reserved = true;
+        atomic_store_explicit(&out->end, out->first + wish->count, memory_order_release);
+    }
+    return code;
+}
+
+int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error) {
+    char node[128], when[FIRN_TIME_SIZE];
+    firn_time time;
+    uint64_t free_tick = (uint64_t)held->high >> gen->s;
+    uint64_t wait = free_tick > tick + gen->lead_ticks ? free_tick - tick - gen->lead_ticks : 0;
+    bool endless = wait > (uint64_t)INT64_MAX / gen->scheme.tick_ns;
+    int64_t busy_ms = endless ? INT64_MAX : (int64_t)(wait * gen->scheme.tick_ns / 1000000);
+    atomic_store_explicit(&gen->live->any.busy_ms, busy_ms, memory_order_relaxed);
+    if (held->grant == 0 && held->high > firn__slots_of(gen, tick + gen->lead_ticks + 1)) {
+        char until[FIRN_TIME_SIZE];
+        firn_scheme_time(&gen->scheme, free_tick, &time);
+        return firn__fail(error, FIRN_EBUSY,
+                          "nothing of %s is issued before %s: the store has changed or gone back, "
+                          "or a clock was ahead: wait",
+                          gen->ns,
+                          firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
+    }
+    if (!gen->fixed) {
+        /* any of them may be free at any moment */
+        atomic_store_explicit(&gen->live->any.busy_ms, 0, memory_order_relaxed);
+        return firn__fail(error, FIRN_EBUSY,
+                          "every node of %s is in use (the last never-used one is kept for "
+                          "back-dated IDs): wait, or "
+                          "take a row with more node bits",
+                          gen->ns);
+    }
+    firn__gen_node_text(node, gen, gen->pinned);
+    if (held->high > gen->mark_end) {
+        return firn__fail(error, FIRN_EBUSY,
+                          "%s of %s issues back-dated IDs only: take another node", node, gen->ns);
+    }
+    firn_scheme_time(&gen->scheme, free_tick, &time);
+    return firn__fail(
+        error, FIRN_EBUSY,
+        "%s of %s is in use up to %s: end its other holder, wait, or take another node", node,
+        gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
+}
+
+/* A second opinion, where the engine has a clock: with one of the two that far off, nothing is
+ * claimed. */
+static int check_clocks(const firn_gen *gen, firn_error *error) {
+    firn_time here, there;
+    if (firn_store_now(gen->store, &there, NULL) != FIRN_OK ||
+        gen->clock->wall(gen->clock->self, &here) != FIRN_OK) {
+        return FIRN_OK;
+    }
+    int64_t off_ms = firn__time_since(&here, &there) / 1000000, most = gen->keys.max_skew_ms;
+    return off_ms <= most && off_ms >= -most
+               ? FIRN_OK
+               : firn__fail(
+                     error, FIRN_ECLOCK,
+                     "this clock is %" PRId64 " ms %s the store's, more than max_skew_ms=%" PRId64
+                     ": fix the one that is wrong",
+                     off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of", most);
+}
+
+/* Claims a node into `out`. FIRN_EBUSY: none is free. */
+static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out,
+                 firn_error *error) {
+    firn__live *live = gen->live;
+    listing list = {.gen = gen, .error = error};
+    firn_mark held = {0, 0};
+    uint64_t node;
+    int64_t latest = firn__slots_of(gen, later_tick(gen, wish->tick) + 1) - 1;
+    int64_t before_ms = firn__gen_spent_ms();
+    int failed = FIRN_OK, code = check_clocks(gen, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (later_tick(gen, wish->tick) >= (uint64_t)gen->slot_end >> gen->s) {
+        return firn__gen_ended(gen, error); /* also where slots would pass 2^62 */
+    }
+    code = FIRN_EBUSY;
+    for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
+        bool own = gen->fixed || (tried == 0 && live->locked.has_node[k]);
+        firn_mark before = held;
+        /* A call that has waited for a node looks once more; one whose time the store took does not. */
+        int64_t spent_ms = firn__gen_spent_ms() - before_ms;
+        if (spent_ms >= patience.max_ms || (tried > 0 && firn__patience_over(&patience))) {
+            failed = 2 * spent_ms >= patience.max_ms ? too_slow(gen, error) : FIRN_OK;
+            break;
+        }
+        if (!pick_node(gen, k, &list, tried, latest, &node, &failed, error)) {
+            break;
+        }
+        code = ask(gen, node, own, wish, out, &held, error);
+        if (code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high) {
+            break; /* two nodes stand at the same mark of nobody: it is the floor of all */
+        }
+    }
+    free(list.used);
+    if (code == FIRN_OK) {
+        live->locked.last_node[k] = out->node;
+        live->locked.has_node[k] = true;
+    } else if (code == FIRN_EBUSY) {
+        code = failed != FIRN_OK ? failed : firn__claim_busy(gen, &held, wish->tick, error);
+    }
+    return code;
+}
+
+int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn_error *error) {
+    claim_wish wish = {tick, 0, firn__slots_of(gen, gen->window_ticks), false};
+    uint64_t from = later_tick(gen, tick);
+    if (from >= (uint64_t)gen->slot_end >> gen->s) {
+        return firn__gen_ended(gen, error);
+    }
+    int64_t needed = n + firn__slots_of(gen, 2), room = gen->slot_end - firn__slots_of(gen, from);
+    if (from > tick + gen->lead_ticks) {
+        return firn__gen_exhausted(gen, error);
+    }
+    /* n IDs must fit behind any start of the sequence, in a window that may begin late in its
+     * tick */
+    wish.count = wish.count < needed ? needed : wish.count;
+    wish.count = wish.count < room ? wish.count : room;
+    if (wish.count < 1) {
+        return firn__gen_ended(gen, error);
+    }
+    int code;
+    firn__permit *permit = firn__permit_new(gen, &code, error);
+    if (permit == NULL) {
+        return code;
+    }
+    code = claim(gen, k, &wish, permit, error);
+    /* A node that another window of ours still holds the end of: that one would issue behind this one. */
+    for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
+        const firn__permit *other = firn__permit_of(gen, j);
+        if (j != k && other != NULL && other->node == permit->node) {
+            gen->live->locked.has_node[j] = false;
+            firn__permit_retire(gen, j, false, NULL);
+        }
+    }
+    if (code == FIRN_OK) {
+        code = firn__permit_publish(gen, k, permit, error);
+    }
+    if (code != FIRN_OK) {
+        firn__permit_drop(gen, permit);
+    }
+    return code;
+}
+
+int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
+                       firn_error *error) {
+    firn__live *live = gen->live;
+    claim_wish wish = {tick, 0, n, true};
+    int code = firn__gen_start(gen, &wish.offset, error);
+    if (code == FIRN_OK) {
+        code = claim(gen, 0, &wish, out, error);
+    }
+    if (code == FIRN_OK) {
+        live->locked.last_tick = out->base_tick + ((uint64_t)(out->first + n - 1) >> gen->s);
+        live->locked.has_last = true;
+        firn__count(&live->any.claims);
+    }
+    return code;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* How IDs are issued from permits: the short way, which is inlined into each call, and what the three kinds of issue
+ * share. Included by the files that issue, and by nobody else. */
+#ifndef FIRN_ISSUE_H
+#define FIRN_ISSUE_H
+
+#include "gen.h"
+
+#include <string.h>
+
+/* HOT is the way that almost every call goes, COLD what it should not carry along. */
+#define FIRN__HOT  static inline __attribute__((always_inline))
+#define FIRN__COLD __attribute__((noinline, cold))
+
+#define FIRN__TRIES 64 /* rounds of one call: each follows a change by somebody else */
+#define FIRN__BLOCK 64 /* slots a thread leases at once under ordering=thread */
+
+extern FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN];
+
+/* Slots taken for the caller alone, and what they are packed with. */
+typedef struct firn__taken {
+    uint64_t base_tick;
+    int64_t slot; /* the first one */
+    firn_id base;
+} firn__taken;
+
+static inline firn__seen *firn__seen_of(const firn_gen *gen) {
+    return &firn__seen_here[gen->seen_index];
+}
+
+/* Which of several windows this thread issues from: threads take turns. */
+static inline uint32_t firn__window_of(const firn_gen *gen) {
+    uint32_t lane = firn__seen_of(gen)->lane;
+    return gen->keys.nodes == 1 || lane == 0 ? 0 : (lane - 1) % (uint32_t)gen->keys.nodes;
+}
+
+/* A permit, loaded before the clock is read. Only firn__look makes one, and only with one does the clock tell an issuer
+ * the tick (firn__recent, firn__present). So a reading that a step back has made stale meets a permit that the step
+ * closes. */
+typedef struct firn__looked {
+    firn__permit *permit; /* NULL: none is published */
+    uint32_t k;           /* which of several */
+} firn__looked;
+
+static inline firn__looked firn__look(const firn_gen *gen, uint32_t k) {
+    return (firn__looked){firn__permit_of(gen, k), k};
+}
+
+/* ---- what time is it ---------------------------------------------------------------------------- */
+
+static inline bool firn__is_before(const firn_time *a, const firn_time *b) {
+    return a->sec < b->sec || (a->sec == b->sec && a->ns < b->ns);
+}
+
+static inline bool firn__read_coarse(const firn_gen *gen) {
+    return gen->keys.clock_ == FIRN__CLOCK_TICK && gen->clock == &firn__clock_system;
+}
+
+FIRN__HOT int firn__read_wall(const firn_gen *gen, firn_time *wall) {
+    return firn__read_coarse(gen) ? firn__clock_coarse(wall)
+                                  : gen->clock->wall(gen->clock->self, wall);
+}
+
+/* ns / tick_ns by a constant, which is a multiplication. */
+static inline uint64_t firn__ticks_in(uint32_t tick_ns, uint32_t ns) {
+    switch (tick_ns) {
+    case 1000000:
+        return ns / 1000000;
+    case 100:
+        return ns / 100;
+    case 1000:
+        return ns / 1000;
+    case 10000000:
+        return ns / 10000000;
+    case 1000000000:
+        return 0;
+    default:
+        return ns / tick_ns;
+    }
+}
+
+/* firn_scheme_tick for the hot path: false where that one has to say why. */
+FIRN__HOT bool firn__tick_of(const firn_gen *gen, const firn_time *wall, uint64_t *tick) {
+    int64_t sec = wall->sec - gen->scheme.epoch.sec;
+    int32_t ns = wall->ns - gen->scheme.epoch.ns;
+    sec -= ns < 0;
+    ns += ns < 0 ? 1000000000 : 0;
+    *tick = (uint64_t)sec * gen->ticks_per_s + firn__ticks_in(gen->scheme.tick_ns, (uint32_t)ns);
+    return sec >= 0 && (uint64_t)sec < gen->sec_end && *tick < gen->tick_end;
+}
+
+/* An exact reading that needs no judgement: not before this thread's last one, not far ahead.
+ * False: it needs one. */
+FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
+    firn_time wall;
+    uint64_t tick = 0;
+    if (firn__read_wall(gen, &wall) != FIRN_OK) {
+        return false;
+    }
+    if (wall.ns == seen->wall.ns && wall.sec == seen->wall.sec) { /* as most coarse readings are */
+        if (cycles != 0) {
+            seen->counter = cycles;
+        }
+        return true;
+    }
+    if (firn__is_before(&wall, &seen->wall) ||
+        wall.sec > atomic_load_explicit(&gen->live->watch.trusted_s, memory_order_relaxed) ||
+        (gen->scheme.tick_ns != 0 && !firn__tick_of(gen, &wall, &tick))) {
+        return false;
+    }
+    seen->tick = tick;
+    seen->wall = wall;
+    seen->counter = cycles;
+    return true;
+}
+
+/* The present tick without judgement, as fresh as clock= asks. False: it needs judgement, or there is no permit. */
+FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen *seen) {
+    const firn__live *live = gen->live;
+    if (looked.permit == NULL) {
+        return false;
+    }
+    if (seen->serial != atomic_load_explicit(&live->any.serial, memory_order_relaxed) ||
+        seen->serial == 0 ||
+        seen->steps != atomic_load_explicit(&live->watch.stepped, memory_order_relaxed) ||
+        atomic_load_explicit(&live->any.blocked, memory_order_relaxed) != 0) {
+        return false; /* the long way knows what to do about each of these */
+    }
+    uint64_t cycles = 0;
+    if (gen->cycles) {
+        cycles = firn__cycles();
+        /* a counter below the last reading wraps to a great age */
+        if (cycles - seen->counter <
+            atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed)) {
+            return true;
+        }
+        if (atomic_load_explicit(&live->watch.stale_cycles, memory_order_relaxed) == 0) {
+            return false; /* its speed is not known yet */
+        }
+    }
+    return firn__read_plain(gen, seen, cycles);
+}
+
+/* ---- slots -------------------------------------------------------------------------------------- */
+
+/* The first slot of `tick`, relative to the permit; negative when the clock is behind its base.
+ * Capped, so that what is added to it does not overflow. */
+FIRN__HOT int64_t firn__slot_of(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
+    const int64_t most = FIRN__NO_SLOT >> gen->s;
+    int64_t ticks = (int64_t)(tick - permit->base_tick);
+    ticks = ticks > most ? most : ticks < -most ? -most : ticks;
+    return (int64_t)((uint64_t)ticks << gen->s);
+}
+
+/* The slot behind the last one that may be used now, borrowed ones included. */
+static inline int64_t firn__lead_end(const firn_gen *gen, int64_t now) {
+    return now + gen->lead_slots;
+}
+
+enum firn__grab {
+    FIRN__GRAB_DONE,
+    FIRN__GRAB_SOFT,
+    FIRN__GRAB_LEAD,
+    FIRN__GRAB_CLOSED,
+    FIRN__GRAB_ENTROPY
+};
+
+/* One compare-and-swap over the permit's cursor: n slots from max(cursor, first slot of `tick`)
+ * on, below `limit`. The template is read before: a permit that is open after it has been read
+ * was whole when it was read. */
+FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, firn__permit *permit, uint64_t tick,
+                                     int64_t n, int64_t limit, bool starts, firn__taken *out,
+                                     int64_t *want, firn_error *error) {
+    uint64_t base_tick = permit->base_tick;
+    firn_id base = permit->base;
+    int64_t now = firn__slot_of(gen, permit, tick);
+    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+    for (;;) {
+        if (!(cursor & FIRN__OPEN)) {
+            return FIRN__GRAB_CLOSED;
+        }
+        int64_t slot = (int64_t)(cursor & ~FIRN__OPEN);
+        if (now > slot) {
+            slot = now;
+            int64_t start = 0;
+            if (starts && firn__gen_start(gen, &start, error) != FIRN_OK) {
+                return FIRN__GRAB_ENTROPY;
+            }
+            slot += start;
+        }
+        *want = slot;
+        if (slot >
+            firn__lead_end(gen, now) - n) { /* first: nothing beyond the lead is worth a renewal */
+            return FIRN__GRAB_LEAD;
+        }
+        if (slot > limit - n) {
+            return FIRN__GRAB_SOFT;
+        }
+        if (atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
+                                                  FIRN__OPEN | (uint64_t)(slot + n),
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            *out = (firn__taken){base_tick, slot, base};
+            return FIRN__GRAB_DONE;
+        }
+    }
+}
+
+/* The way that almost every call goes. */
+FIRN__HOT bool firn__take_fast(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t n,
+                               firn__taken *out) {
+    int64_t want;
+    return firn__grab(gen, permit, tick, n,
+                      atomic_load_explicit(&permit->soft, memory_order_relaxed),
+                      gen->start != FIRN_START_ZERO, out, &want, NULL) == FIRN__GRAB_DONE;
+}
+
+/* ordering=thread: from the block this thread has leased, or a new one. A block of a permit that
+ * was closed is dropped: its slots count as issued. */
+FIRN__HOT bool firn__take_block(const firn_gen *gen, firn__permit *permit, firn__seen *seen,
+                                firn__taken *out) {
+    if (seen->permit == permit && seen->block < seen->block_end) {
+        firn__taken mine = {permit->base_tick, seen->block, permit->base};
+        int64_t now = firn__slot_of(gen, permit, seen->tick);
+        atomic_thread_fence(memory_order_acquire);
+        bool open = atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN;
+        if (open && (seen->block >= now || seen->block >> gen->s == now >> gen->s) &&
+            seen->block < firn__lead_end(gen, now)) {
+            seen->block++;
+            *out = mine;
+            return true;
+        }
+    }
+    if (!firn__take_fast(gen, permit, seen->tick, FIRN__BLOCK, out)) {
+        seen->permit = NULL;
+        return false;
+    }
+    seen->permit = permit;
+    seen->block = out->slot + 1;
+    seen->block_end = out->slot + FIRN__BLOCK;
+    return true;
+}
+
+/* ---- from slots to IDs -------------------------------------------------------------------------- */
+
+FIRN__HOT int firn__pack_slot(const firn_gen *gen, const firn__taken *from, int64_t slot,
+                              firn_id *id, firn_error *error) {
+    firn__draw draw = {
+        from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & firn__mask(gen->s), {0, 0}};
+    if (gen->random_bits > 0) {
+        int code = firn__gen_random(gen, &draw.random, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    firn__gen_pack(gen, &draw, &from->base, id);
+    return FIRN_OK;
+}
+
+/* Where the IDs of one call go: whole IDs, or plain integers. */
+typedef struct firn__sink {
+    firn_id *ids;
+    uint64_t *numbers;
+} firn__sink;
+
+static inline void firn__put(firn__sink to, size_t i, const firn_id *id) {
+    if (to.ids != NULL) {
+        to.ids[i] = *id;
+    } else {
+        to.numbers[i] = id->low;
+    }
+}
+
+/* What was written before a failure was not issued, and must not look as if it were. */
+static inline void firn__wipe(firn__sink to, size_t n) {
+    if (to.ids != NULL) {
+        memset(to.ids, 0, n * sizeof *to.ids);
+    } else {
+        memset(to.numbers, 0, n * sizeof *to.numbers);
+    }
+}
+
+/* ---- present.c ------------------------------------------------------------------------------- */
+
+/* The present tick, the long way, for a permit that was loaded before: FIRN_OK or why nothing may be issued.
+ * *changed: the permit is another one by now, so look again. */
+int firn__present(firn_gen *gen, firn__looked looked, uint64_t *tick, bool *changed,
+                  firn_error *error);
+
+/* ---- issue.c --------------------------------------------------------------------------------- */
+
+/* Asks the renewer for window k: with need->must the call waits for its turn, else it only tries. */
+int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
+/* What so many ticks more ask of the permit: the slots wanted end behind the cursor and the present. */
+firn__need firn__tick_need(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t ticks);
+/* A permit that can issue so many ticks now, and a renewal when it is due: for schemes that do not go by slots. */
+int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ticks,
+                 firn_error *error);
+/* n IDs of the slots from `from` on, all of them of its first slot unless `count`. */
+int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n, bool count,
+               firn_error *error);
+
+/* ---- issue_slots.c, issue_random.c, issue_counted.c ------------------------------------------- */
+
+int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+/* mode=online: just what is asked for, straight from the store. */
+int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+
+#endif

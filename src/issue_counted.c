@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs that count on over ticks (objectid, locality, xid), or whose random part counts up within one (ulid). Tick and
+ * counter change together, under a lock. */
+#include "entropy.h"
+#include "error.h"
+#include "issue.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Marks `tick` as begun in the permit's cursor: nothing of it is given back or granted again. */
+static enum firn__grab begin_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick,
+                                  uint64_t now, int64_t *want) {
+    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+    *want = firn__slot_of(gen, permit, tick);
+    for (;;) {
+        if (!(cursor & FIRN__OPEN)) {
+            return FIRN__GRAB_CLOSED;
+        }
+        if (*want < (int64_t)(cursor & ~FIRN__OPEN)) {
+            *want = (int64_t)(cursor & ~FIRN__OPEN);
+        }
+        if (*want >= firn__end_of(permit)) {
+            return FIRN__GRAB_SOFT;
+        }
+        if (*want >= firn__lead_end(gen, firn__slot_of(gen, permit, now))) {
+            return FIRN__GRAB_LEAD;
+        }
+        if (atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
+                                                  FIRN__OPEN | (uint64_t)(*want + 1),
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            return FIRN__GRAB_DONE;
+        }
+    }
+}
+
+/* One more of `random`; false past its end. */
+static bool plus_one(firn_value *random, uint32_t bits) {
+    random->low++;
+    random->high += random->low == 0;
+    return firn__fits(*random, bits);
+}
+
+/* Moves the state to a tick it has not been in, at or after the present one. */
+static int next_tick(firn_gen *gen, firn__counted *state, firn__permit *permit, uint64_t now,
+                     firn_error *error) {
+    uint64_t tick = now;
+    int64_t want;
+    if (state->started && state->permit == permit && tick <= state->tick) {
+        tick = state->tick + 1;
+    }
+    uint64_t base_tick = permit->base_tick;
+    firn_id base = permit->base; /* read before the tick is begun: then it was whole */
+    switch (begin_tick(gen, permit, tick, now, &want)) {
+    case FIRN__GRAB_LEAD:
+        return firn__gen_exhausted(gen, error);
+    case FIRN__GRAB_DONE:
+        break;
+    default:
+        return FIRN_EWINDOW; /* the caller has it renewed and comes back */
+    }
+    state->tick = base_tick + (uint64_t)want;
+    state->permit = permit;
+    state->base = base;
+    state->used = 0;
+    return gen->scheme.monotonic
+               ? firn__entropy_bits(gen->entropy, &state->random, gen->random_bits, error)
+               : FIRN_OK;
+}
+
+static int start_counter(firn_gen *gen, firn__counted *state, firn_error *error) {
+    firn_value drawn = {0, 0};
+    int code = FIRN_OK;
+    if (state->started || gen->scheme.monotonic) {
+        return code;
+    }
+    if (gen->scheme.hash != FIRN_HASH_NONE) {
+        drawn.low = firn_locality_start(&firn__seen_of(gen)->wall);
+    } else {
+        code = firn__entropy_bits(gen->entropy, &drawn, gen->count_bits, error);
+    }
+    state->counter = drawn.low;
+    return code;
+}
+
+/* The next ID, from a copy of the state. */
+static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, uint64_t now,
+                     firn_id *id, firn_error *error) {
+    bool fresh = !state->started || state->permit != permit || now > state->tick;
+    bool full = !fresh && gen->count_bits > 0 && state->used > firn__mask(gen->count_bits);
+    if (!fresh && state->tick > now + gen->lead_ticks) {
+        return firn__gen_exhausted(
+            gen, error); /* the clock stepped back, and more was borrowed before */
+    }
+    if (!fresh && !full && gen->scheme.monotonic) {
+        full = !plus_one(&state->random, gen->random_bits);
+    }
+    int code = start_counter(gen, state, error);
+    if (code == FIRN_OK && (fresh || full)) {
+        code = next_tick(gen, state, permit, now, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    state->started = true;
+    state->used++;
+    state->counter = (state->counter + gen->scheme.counter_step) & firn__mask(gen->count_bits);
+    firn__draw draw = {state->tick, state->counter, state->random};
+    if (gen->random_bits > 0 && !gen->scheme.monotonic) {
+        code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
+    }
+    gen->pack(id, &gen->scheme, &draw, &state->base);
+    return code;
+}
+
+/* Is there room for n IDs? Asked before the first tick of them is begun, since what is begun is
+ * used up. *ticks: how many they begin. A random part that is counted up is as good as endless. */
+static int find_room(firn_gen *gen, const firn__counted *state, const firn__permit *permit,
+                     uint64_t now, size_t n, int64_t *ticks, firn_error *error) {
+    uint64_t holds = firn__mask(gen->count_bits) + 1, left = 0;
+    int64_t here = firn__slot_of(gen, permit, now);
+    int64_t next = (int64_t)firn__next_of(permit);
+    if (state->started && state->permit == permit && now <= state->tick) {
+        left = holds - state->used;
+    }
+    if (gen->count_bits == 0 || n <= left) {
+        return FIRN_OK;
+    }
+    *ticks = (int64_t)((n - left - 1) / holds + 1);
+    next = next > here ? next : here;
+    if (next + *ticks > firn__lead_end(gen, here)) {
+        return firn__gen_exhausted(gen, error);
+    }
+    return next + *ticks > firn__end_of(permit) ? FIRN_EWINDOW : FIRN_OK;
+}
+
+/* n IDs from the state, committed whole or not at all. */
+static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__sink to, size_t n,
+                     int64_t *ticks, firn_error *error) {
+    firn__counted *state = &gen->live->counted;
+    pthread_mutex_lock(&state->lock);
+    int code = find_room(gen, state, permit, tick, n, ticks, error);
+    firn__counted copy = *state;
+    for (size_t i = 0; i < n && code == FIRN_OK; i++) {
+        firn_id id = {0, 0, 0, 0};
+        code = count_one(gen, &copy, permit, tick, &id, error);
+        if (code == FIRN_OK) {
+            firn__put(to, i, &id);
+        }
+    }
+    if (code == FIRN_OK) {
+        assert(!state->started || copy.tick >= state->tick || copy.permit != state->permit);
+        memcpy((char *)state + sizeof state->lock, (char *)&copy + sizeof copy.lock,
+               sizeof copy - sizeof copy.lock);
+    } else {
+        firn__wipe(to, n);
+    }
+    pthread_mutex_unlock(&state->lock);
+    return code;
+}
+
+int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+    int code = FIRN_EWINDOW;
+    int64_t ticks = 1; /* that the IDs begin */
+    for (int i = 0; i < FIRN__TRIES && code == FIRN_EWINDOW; i++) {
+        firn__looked looked = firn__look(gen, 0);
+        firn__seen *seen = firn__seen_of(gen);
+        uint64_t tick;
+        if (i == 0 && firn__recent(gen, looked, seen) &&
+            atomic_load_explicit(&gen->live->any.blocked, memory_order_relaxed) == 0 &&
+            firn__slot_of(gen, looked.permit, seen->tick) < firn__soft_of(looked.permit)) {
+            tick = seen->tick;
+        } else if ((code = firn__ensure(gen, &looked, &tick, ticks, error)) != FIRN_OK) {
+            return code;
+        }
+        code = count_all(gen, looked.permit, tick, to, n, &ticks, error);
+    }
+    if (gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE) { /* holds no window */
+        pthread_mutex_lock(&gen->live->locked.lock);
+        firn__permit_retire(gen, 0, true, NULL);
+        pthread_mutex_unlock(&gen->live->locked.lock);
+    }
+    return code == FIRN_EWINDOW ? firn__fail(error, code, "the window of %s is used up", gen->ns)
+                                : code;
+}

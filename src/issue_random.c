@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs with random bits: the slot only keeps the tick from falling. */
+#include "error.h"
+#include "issue.h"
+
+/* False: the permit was closed, or the clock was ahead once. */
+static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, firn__taken *out) {
+    *out = (firn__taken){permit->base_tick, 0, permit->base};
+    int64_t now = gen->scheme.tick_ns == 0 ? 0 : firn__slot_of(gen, permit, tick);
+    atomic_thread_fence(memory_order_acquire); /* the above was whole if the permit is open below */
+    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+    do {
+        if (!(cursor & FIRN__OPEN)) {
+            return false;
+        }
+        out->slot = (int64_t)(cursor & ~FIRN__OPEN);
+        if (gen->scheme.tick_ns != 0 &&
+            out->slot > firn__lead_end(gen, now) + (int64_t)((gen->back_ticks + 1) << gen->s)) {
+            return false; /* firn__present sees the step */
+        }
+        out->slot = now > out->slot ? now : out->slot;
+    } while ((uint64_t)out->slot != (cursor & ~FIRN__OPEN) &&
+             !atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
+                                                    FIRN__OPEN | (uint64_t)out->slot,
+                                                    memory_order_acq_rel, memory_order_acquire));
+    return true;
+}
+
+int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+    firn__taken out;
+    firn__looked looked = firn__look(gen, 0);
+    const firn__seen *seen = firn__seen_of(gen);
+    bool timed = gen->scheme.tick_ns != 0;
+    bool ready = timed ? firn__recent(gen, looked, firn__seen_of(gen)) : looked.permit != NULL;
+    ready = ready && atomic_load_explicit(&gen->live->any.blocked, memory_order_relaxed) == 0;
+    uint64_t tick = seen->tick;
+    for (int i = 0; !ready || !take_tick(gen, looked.permit, tick, &out); i++) {
+        int code = i == FIRN__TRIES
+                       ? firn__fail(error, FIRN_ECLOCK, "the clock steps back and back")
+                       : firn__ensure(gen, &looked, &tick, 1, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        ready = true;
+    }
+    return firn__fill(gen, &out, to, n, false, error);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs that are a slot each: a sequence, or a bare time. The long way of a call; the short one is in issue.h. */
+#include "error.h"
+#include "issue.h"
+
+#include <inttypes.h>
+
+/* n slots the long way: judge the clock, renew or claim, then grab. */
+static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, firn__taken *out, firn_error *error) {
+    uint32_t k;
+    bool starts = gen->start != FIRN_START_ZERO;
+    uint64_t tick;
+    bool changed;
+    if (n > gen->at_once) {
+        return firn__fail(error, FIRN_EEXHAUSTED,
+                          "%" PRId64 " IDs at once are more than %s has within max_lead_ms=%" PRId64
+                          ": ask for at most %" PRId64 " at once",
+                          n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
+    }
+    if (gen->keys.nodes > 1 && firn__seen_of(gen)->lane == 0) { /* the first call takes its turn */
+        int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    k = firn__window_of(gen);
+    for (int i = 0; i < FIRN__TRIES; i++) {
+        int64_t want = 0;
+        firn__looked looked = firn__look(gen, k);
+        int code = firn__present(gen, looked, &tick, &changed, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        if (changed) {
+            continue;
+        }
+        firn__permit *permit = looked.permit;
+        enum firn__grab result = FIRN__GRAB_CLOSED;
+        if (permit != NULL) {
+            int64_t soft = firn__soft_of(permit);
+            result = firn__grab(gen, permit, tick, n, soft, starts, out, &want, error);
+            if (result == FIRN__GRAB_SOFT && want + n <= firn__end_of(permit)) {
+                firn__need early = {permit, tick, firn__seen_of(gen)->steps, want + n, n, false};
+                firn__ask(gen, k, &early, NULL); /* whatever comes of it, go on */
+                result = firn__grab(gen, permit, tick, n, firn__end_of(permit), starts, out, &want,
+                                    error);
+            }
+        }
+        if (result == FIRN__GRAB_DONE) {
+            return FIRN_OK;
+        }
+        if (result == FIRN__GRAB_LEAD) {
+            return firn__gen_exhausted(gen, error);
+        }
+        if (result == FIRN__GRAB_ENTROPY) {
+            return FIRN_EENTROPY;
+        }
+        firn__need need = {permit, tick, firn__seen_of(gen)->steps, want + n, n, true};
+        code = firn__ask(gen, k, &need, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    return firn__fail(error, FIRN_EWINDOW,
+                      "the window of %s changed hands %d times during one call: try again", gen->ns,
+                      FIRN__TRIES);
+}
+
+int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+    firn__taken out;
+    firn__looked looked = firn__look(gen, firn__window_of(gen));
+    int code = FIRN_OK;
+    /* A leased block lies before these: it is dropped, to keep the thread's order. */
+    firn__seen_of(gen)->permit = NULL;
+    if (!firn__recent(gen, looked, firn__seen_of(gen)) ||
+        !firn__take_fast(gen, looked.permit, firn__seen_of(gen)->tick, (int64_t)n, &out)) {
+        code = take_slow(gen, (int64_t)n, &out, error);
+    }
+    return code == FIRN_OK ? firn__fill(gen, &out, to, n, true, error) : code;
+}
+
+int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
+    firn__permit permit;
+    uint64_t tick;
+    bool changed;
+    if (n > (size_t)gen->at_once) {
+        firn__taken none;
+        return take_slow(gen, (int64_t)n, &none, error); /* says how many it may be */
+    }
+    int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
+    if (code == FIRN_OK && gen->has_renewer) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "mode=online asks the store in every call: leave has_renewer out");
+    }
+    if (code == FIRN_OK) {
+        memset(&permit, 0, sizeof permit);
+        pthread_mutex_lock(&gen->live->locked.lock);
+        code = firn__claim_online(gen, tick, (int64_t)n, &permit, error);
+        pthread_mutex_unlock(&gen->live->locked.lock);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    firn__taken out = {permit.base_tick, permit.first, permit.base};
+    return firn__fill(gen, &out, to, n, true, error);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Permits: their memory, how one is published, closed and given back. Called with the renewal lock held. */
+#include "bug.h"
+#include "error.h"
+#include "gen.h"
+#include "store.h"
+#include "wiped.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
+#define PAGE        4096
+#define CHUNK       (64 * PAGE)
+
+/* A page holds a head and as many permits as fit. When all of them are retired the page goes
+ * back to the kernel and reads as zero from then on: closed. */
+typedef struct page_head {
+    uint64_t retired;
+} page_head;
+enum { PER_PAGE = (PAGE - 64) / (int)PERMIT_SIZE };
+
+firn__permit *firn__permit_new(firn_gen *gen, int *code, firn_error *error) {
+    firn__locked *locked = &gen->live->locked;
+    *code = FIRN_OK;
+    if (locked->spare != NULL) {
+        firn__permit *spare = locked->spare;
+        locked->spare = NULL;
+        memset(spare, 0, sizeof *spare);
+        return spare;
+    }
+    if (locked->next == locked->end) {
+        uint8_t *chunk = firn__wiped(CHUNK, code, error);
+        if (chunk == NULL) {
+            return NULL;
+        }
+        uint8_t **chunks = realloc(gen->kept.chunks, (gen->kept.chunk_count + 1) * sizeof *chunks);
+        if (chunks == NULL) {
+            firn__wiped_free(chunk, CHUNK);
+            *code = firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
+            return NULL;
+        }
+        gen->kept.chunks = chunks;
+        gen->kept.chunks[gen->kept.chunk_count++] = chunk;
+        locked->next = chunk;
+        locked->end = chunk + CHUNK;
+    }
+    size_t offset = (size_t)((uintptr_t)locked->next % PAGE);
+    uint8_t *at = locked->next + (offset == 0 ? 64 : 0);
+    offset = offset == 0 ? 64 : offset;
+    bool last = offset + 2 * PERMIT_SIZE > PAGE;
+    locked->next = last ? at - offset + PAGE : at + PERMIT_SIZE;
+    return (firn__permit *)(void *)at;
+}
+
+void firn__permit_drop(firn_gen *gen, firn__permit *permit) {
+    gen->live->locked.spare = permit;
+}
+
+void firn__permit_free(firn_gen *gen) {
+    for (size_t i = 0; i < gen->kept.chunk_count; i++) {
+        firn__wiped_free(gen->kept.chunks[i], CHUNK);
+    }
+    free(gen->kept.chunks);
+}
+
+static void free_page(const firn__permit *permit) {
+    uint8_t *page = (uint8_t *)((uintptr_t)permit / PAGE * PAGE);
+    page_head *head = (page_head *)(void *)page;
+    if (++head->retired == PER_PAGE && sysconf(_SC_PAGESIZE) == PAGE) {
+        madvise(page, PAGE, MADV_DONTNEED); /* larger pages hold other permits too, and only stay */
+    }
+}
+
+void firn__permit_soft(firn__permit *permit, int64_t from) {
+    int64_t end = firn__end_of(permit);
+    int64_t soft = permit->reserved ? from + (end - from) / 2 : end;
+    soft = soft < from + 1 ? from + 1 : soft;
+    atomic_store_explicit(&permit->soft, soft < end ? soft : end,
+                          memory_order_release); /* never past what was granted */
+}
+
+void firn__permit_soften(firn__permit *permit) {
+    firn__permit_soft(permit, (int64_t)firn__next_of(permit));
+}
+
+int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *error) {
+    int64_t start = 0;
+    int code = gen->start != FIRN_START_ZERO && ((uint64_t)permit->first & firn__mask(gen->s)) == 0
+                   ? firn__gen_start(gen, &start, error) /* the permit opens a new tick */
+                   : FIRN_OK;
+    if (code == FIRN_OK) {
+        assert(!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN));
+        assert((permit->first >= 0 && permit->first < firn__end_of(permit)) ||
+               FIRN_BUG == FIRN_BUG_ADOPT);
+        firn__permit_soft(permit, permit->first + start);
+        atomic_store_explicit(&permit->cursor, FIRN__OPEN | (uint64_t)(permit->first + start),
+                              memory_order_release);
+        atomic_store_explicit(&gen->live->any.permits[k], permit, memory_order_release);
+        firn__count(&gen->live->any.claims);
+    }
+    return code;
+}
+
+int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error) {
+    firn__live *live = gen->live;
+    firn__permit *permit = firn__permit_of(gen, k);
+    int code = FIRN_OK;
+    if (permit == NULL) {
+        return FIRN_OK;
+    }
+    /* One atomic step closes the cursor and tells where issuing stopped. */
+    uint64_t cursor =
+        FIRN_BUG == FIRN_BUG_CURSOR
+            ? atomic_load_explicit(&permit->cursor, memory_order_acquire)
+            : atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_acq_rel);
+    int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = firn__end_of(permit);
+    assert(next >= permit->first); /* the cursor never falls */
+    if (next > permit->first) {
+        uint64_t last = permit->base_tick + ((uint64_t)(next - 1) >> gen->s);
+        live->locked.last_tick =
+            !live->locked.has_last || last > live->locked.last_tick ? last : live->locked.last_tick;
+        live->locked.has_last = true;
+    }
+    bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost;
+    /* Nothing before the last grant is given back: the network may repeat an earlier request of
+     * ours, and then a give back below it would meet a mark and a grant that look like ours
+     * again. No request is under way behind the back of an embedded store. */
+    bool all = (permit->reserved && firn__store_embedded(gen->store)) || FIRN_BUG == FIRN_BUG_BELOW;
+    int64_t back_to = next > permit->granted || all ? next : permit->granted;
+    if (give_back && mine && back_to < end) {
+        int64_t base = firn__slots_of(gen, permit->base_tick);
+        firn_mark mark = {base + end, permit->grant};
+        char key[FIRN_KEY_SIZE];
+        snprintf(key, sizeof key, "%" PRIu64, permit->node);
+        code = firn_store_give_back(gen->store, gen->ns, key, &mark, base + back_to, error);
+        firn__count(&live->any.give_backs);
+    }
+    if (FIRN_BUG != FIRN_BUG_CURSOR) {
+        atomic_store_explicit(&live->any.permits[k], NULL, memory_order_release);
+        free_page(permit);
+    }
+    return code == FIRN_EBUSY ? FIRN_OK : code; /* busy: somebody came after us */
+}
+
+void firn__permit_leave(firn_gen *gen) {
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        /* with a renewer of the caller's, firn_next stays away from the store: the rest is then
+         * lost */
+        firn__permit_retire(gen, k, !gen->has_renewer, NULL);
+        gen->live->locked.has_node[k] = false;
+    }
+    gen->live->locked.has_last =
+        false; /* the present is before the last ID: begin at the present all the same */
+    pthread_mutex_lock(&gen->live->counted.lock);
+    gen->live->counted.permit = NULL;
+    pthread_mutex_unlock(&gen->live->counted.lock);
+    if (!gen->reserved) {
+        gen->live->locked.unidentified =
+            true; /* the claim to come draws a new identity, or fails */
+    }
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* What the keys decide once the scheme is known: the kind of generator, its bounds, where the sequence of a tick
+ * starts. And the sentences that several files refuse with. Knows no store, permit or clock reading. */
+#include "dated.h"
+#include "entropy.h"
+#include "error.h"
+#include "gen.h"
+#include "wiped.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what people are told ----------------------------------------------------------------------- */
+
+void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
+    char text[300];
+    va_list arguments;
+    if (gen->notice == NULL) {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    gen->notice(gen->notice_self, text);
+}
+
+int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
+    return firn__fail(error, FIRN_EEXHAUSTED,
+                      "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
+                      "): slow down, full=wait, or more nodes=",
+                      gen->scheme.name, gen->keys.max_lead_ms);
+}
+
+int firn__gen_ended(const firn_gen *gen, firn_error *error) {
+    return firn__fail(
+        error, FIRN_ELAYOUT,
+        "the layout of %s has ended: move to another scheme, epoch= or bits=", gen->scheme.name);
+}
+
+/* ---- what is drawn for one ID ------------------------------------------------------------------- */
+
+int firn__gen_start(const firn_gen *gen, int64_t *start, firn_error *error) {
+    uint64_t drawn = 0;
+    int code = FIRN_OK;
+    if (gen->start == FIRN_START_RANDOM) {
+        code = firn__entropy_below(gen->entropy, &drawn, gen->start_below, error);
+    } else if (gen->start == FIRN_START_ROLLING) {
+        drawn = atomic_fetch_add_explicit(&gen->live->any.rolling, 1, memory_order_relaxed) %
+                gen->start_below;
+    }
+    *start = (int64_t)drawn;
+    return code;
+}
+
+int firn__gen_random(const firn_gen *gen, firn_value *random, firn_error *error) {
+    random->high = 0;
+    return gen->max_random == 0
+               ? firn__entropy_bits(gen->entropy, random, gen->random_bits, error)
+               : firn__entropy_below(gen->entropy, &random->low, gen->max_random + 1, error);
+}
+
+/* ---- kind, bounds and start --------------------------------------------------------------------- */
+
+static int set_start(firn_gen *gen, firn_error *error) {
+    const char *text = gen->keys.start;
+    int64_t below = 0;
+    int code = FIRN_OK;
+    gen->start = gen->scheme.start;
+    gen->start_below = gen->scheme.start_below;
+    if (gen->start_below > gen->count_mask + 1) {
+        gen->start_below = gen->count_mask + 1; /* bits= made the sequence narrower */
+    }
+    if (text == NULL) {
+        return code;
+    }
+    uint64_t capacity = gen->s == 0 ? 0 : firn__mask(gen->s) + 1;
+    if (strcmp(text, "zero") == 0) {
+        gen->start = FIRN_START_ZERO;
+    } else if (strcmp(text, "rolling") == 0 && capacity >= 4) {
+        gen->start = FIRN_START_ROLLING;
+        gen->start_below =
+            capacity / 4; /* three quarters of a tick are left even behind the last start */
+    } else if (strncmp(text, "random:", 7) == 0 && capacity > 0) {
+        code = firn__number_read(&below, "start=random", text + 7, 1, (int64_t)capacity, error);
+        gen->start = FIRN_START_RANDOM;
+        gen->start_below = (uint64_t)below;
+    } else {
+        code = firn__fail(error, FIRN_EUSAGE, "start=%.40s: it takes zero, random:N or rolling%s",
+                          text, capacity < 4 ? ", the latter two with a sequence only" : "");
+    }
+    return code;
+}
+
+/* What a layout may be when it is read, and not when IDs are issued. */
+static int check_issuable(const firn_gen *gen, firn_error *error) {
+    const firn_scheme *row = &gen->scheme;
+    bool sequence = firn__scheme_role(row, FIRN_ROLE_SEQUENCE) >= 0;
+    bool counter = firn__scheme_role(row, FIRN_ROLE_COUNTER) >= 0;
+    if (sequence && counter) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a layout with a sequence and a counter cannot be issued: drop one");
+    }
+    if (row->form != FIRN_FORM_DATED && gen->random_bits > 0 && gen->random_bits < 20 &&
+        !sequence && !counter) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%" PRIu32 " random bits collide at once, issuing needs at least 20: add "
+                          "random bits, or a sequence",
+                          gen->random_bits);
+    }
+    return FIRN_OK;
+}
+
+int firn__policy_kind(firn_gen *gen, firn_error *error) {
+    const firn_scheme *row = &gen->scheme;
+    uint32_t counter = firn__scheme_role_width(row, FIRN_ROLE_COUNTER);
+    uint32_t sequence = firn__scheme_role_width(row, FIRN_ROLE_SEQUENCE);
+    gen->random_bits = firn__scheme_role_width(row, FIRN_ROLE_RANDOM);
+    if (gen->random_bits > 0 && row->form == FIRN_FORM_DATED) {
+        gen->max_random =
+            firn_scheme_max(row, (uint32_t)firn__scheme_role(row, FIRN_ROLE_RANDOM)).low;
+    }
+    gen->count_bits = counter + sequence;
+    gen->s = sequence;
+    gen->count_mask = firn__mask(sequence);
+    gen->kind = FIRN__KIND_SLOTS;
+    if (counter > 0 || row->monotonic) {
+        gen->kind = FIRN__KIND_COUNTED;
+    } else if (sequence == 0 && gen->random_bits > 0) {
+        gen->kind = FIRN__KIND_RANDOM;
+    }
+    if (row->keyed) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s is made with a key: firn_order_open, or firn new %s --key-file FILE",
+                          row->name, row->name);
+    }
+    if (row->read_only) {
+        return firn__fail(error, FIRN_EUSAGE, "%s is shown, never generated: %s", row->name,
+                          row->note != NULL ? row->note : "take uuid4 or uuid7");
+    }
+    if (firn__scheme_role(row, FIRN_ROLE_DIGEST) >= 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s is a digest: give namespace= and name=", row->name);
+    }
+    if (row->tick_ns == 0 && gen->kind != FIRN__KIND_RANDOM) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "a row without time cannot be issued: add time:BITS/TICK");
+    }
+    if (gen->node_bits > 63) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the node of the row has %" PRIu32 " bits: at most 63", gen->node_bits);
+    }
+    return check_issuable(gen, error);
+}
+
+/* Can the sign bit of a 64-bit number be set by something other than time or node, which have
+ * bounds? */
+static bool may_be_negative(const firn_gen *gen) {
+    const firn_slice *top = &gen->scheme.slices[0];
+    bool time = top->role == FIRN_ROLE_TIME && top->group == 0 &&
+                top->from + top->bits == firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME);
+    return gen->scheme.form == FIRN_FORM_DEC && gen->scheme.bits == 64 && !gen->keys.unsigned_ &&
+           top->role != FIRN_ROLE_CONST && !firn__identity_part(gen, 0) && !time;
+}
+
+int firn__policy_bounds(firn_gen *gen, firn_error *error) {
+    const firn__keys *keys = &gen->keys;
+    gen->tick_end = firn__scheme_tick_end(&gen->scheme, keys->unsigned_ != 0);
+    gen->whole_end = firn__scheme_tick_end(&gen->scheme, true);
+    uint64_t most = (uint64_t)(FIRN_SLOT_MAX - 2) >> gen->s;
+    gen->slot_end = gen->tick_end > most ? FIRN_SLOT_MAX - 2 : (int64_t)(gen->tick_end << gen->s);
+    uint64_t last = firn__mask(firn__scheme_role_width(&gen->scheme, FIRN_ROLE_TIME));
+    gen->mark_end = last >= most ? FIRN_SLOT_MAX - 2 : (int64_t)((last + 1) << gen->s);
+    gen->lead_ticks =
+        keys->full_ == FIRN__FULL_FAIL ? 0 : (uint64_t)firn__ms_ticks(gen, keys->max_lead_ms);
+    gen->back_ticks = (uint64_t)firn__ms_ticks(gen, keys->back_ms);
+    uint64_t reach = gen->lead_ticks + gen->back_ticks + (uint64_t)firn__ms_ticks(gen, 10000) + 4;
+    if (reach >= UINT64_C(1) << (61 - gen->s)) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "%" PRIu32
+                          " sequence bits at ticks this short do not fit the slots of a lead: "
+                          "take fewer bits, a longer tick or a lower max_lead_ms",
+                          gen->s);
+    }
+    gen->lead_slots = (int64_t)((gen->lead_ticks + 1) << gen->s);
+    gen->ticks_per_s = gen->scheme.tick_ns == 0 ? 0 : 1000000000 / gen->scheme.tick_ns;
+    gen->sec_end = UINT64_MAX / (gen->ticks_per_s + 1);
+    if (keys->max_lead_ms < keys->back_ms) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "max_lead_ms=%" PRId64 " is below back_ms=%" PRId64
+                          ": a step back that is absorbed leads the "
+                          "clock, so lower back_ms too",
+                          keys->max_lead_ms, keys->back_ms);
+    }
+    if (may_be_negative(gen)) {
+        return firn__fail(
+            error, FIRN_ERANGE,
+            "IDs of this row are negative as signed numbers when their top bit is drawn: put "
+            "0x0:1 in front, or unsigned=1");
+    }
+    for (uint32_t i = 0; keys->clock_ == FIRN__CLOCK_TICK && i < gen->scheme.slice_count; i++) {
+        if (gen->scheme.slices[i].role == FIRN_ROLE_TIME && gen->scheme.slices[i].group != 0) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "clock=tick takes away the low bits of the time, by which %s "
+                              "spreads: use fresh or exact",
+                              gen->scheme.name);
+        }
+    }
+    if (keys->nodes > 1 && (gen->kind != FIRN__KIND_SLOTS || keys->mode_ == FIRN__MODE_ONLINE)) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "nodes=%" PRId64 " is for rows with a sequence, in mode=window",
+                          keys->nodes);
+    }
+    int code = set_start(gen, error);
+    uint64_t late = gen->start == FIRN_START_ZERO ? 0 : gen->start_below - 1;
+    gen->at_once = (uint64_t)gen->lead_slots > late ? gen->lead_slots - (int64_t)late : 1;
+    return code;
+}
+
+void firn__policy_way(firn_gen *gen) {
+    bool windows =
+        gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
+    bool plain = gen->keys.nodes == 1 && gen->keys.ordering_ == FIRN__ORDERING_STRICT &&
+                 gen->start == FIRN_START_ZERO && gen->random_bits == 0 && gen->shuffle.digits == 0;
+    /* The short ways do not look whether this is a child: they find zeros there. */
+    gen->way = !windows || firn__wiped_watch() ? FIRN__WAY_OTHER
+               : plain                         ? FIRN__WAY_PLAIN
+                                               : FIRN__WAY_USUAL;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The present tick, the long way: who is this process, what time is it, and may IDs be issued in it. Judges the clock
+ * anew, takes a forked child in, and acts on a clock that stepped back. */
+#include "bug.h"
+#include "entropy.h"
+#include "error.h"
+#include "issue.h"
+
+#include <inttypes.h>
+
+#define COARSE_NS INT64_C(20000000) /* the coarse clock is never older than this */
+
+int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
+    firn__live *live = gen->live;
+    firn__seen *seen = firn__seen_of(gen);
+    firn_time wall;
+    uint64_t cycles = gen->cycles ? firn__cycles() : 0, coarse_tick, steps;
+    int code = firn__watch_judge(&live->watch, gen->clock, gen->keys.back_ms * 1000000, &wall,
+                                 &steps, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (gen->cycles) {
+        firn__watch_learn(&live->watch, gen->clock, firn__cycles, gen->keys.stale_us);
+    }
+    *tick = 0;
+    if (gen->scheme.tick_ns != 0) {
+        code = firn_scheme_tick(&gen->scheme, &wall, tick, error);
+        if (code == FIRN_OK && *tick >= gen->tick_end) {
+            return firn__fail(
+                error, FIRN_ELAYOUT,
+                "the layout of %s has ended: nothing more is issued, move to another scheme, "
+                "epoch= or bits=%s",
+                gen->scheme.name, gen->whole_end > gen->tick_end ? " (or unsigned=1)" : "");
+        }
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    firn_time coarse;
+    if (firn__read_coarse(gen) && firn__clock_coarse(&coarse) == FIRN_OK &&
+        gen->scheme.tick_ns != 0 && firn__time_since(&wall, &coarse) < COARSE_NS &&
+        firn__time_since(&coarse, &wall) < COARSE_NS && firn__tick_of(gen, &coarse, &coarse_tick)) {
+        wall = coarse; /* so that the next coarse reading does not look like a step back */
+        *tick = coarse_tick;
+    }
+    uint64_t serial = atomic_load_explicit(&live->any.serial, memory_order_acquire);
+    uint32_t lane = seen->serial == serial && seen->lane != 0
+                        ? seen->lane
+                        : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
+                                  (UINT32_C(1) << 30) +
+                              1;
+    *seen = (firn__seen){.steps = steps,
+                         .lane = lane,
+                         .serial = serial,
+                         .counter = cycles,
+                         .tick = *tick,
+                         .wall = wall};
+    return FIRN_OK;
+}
+
+/* ---- a clock that stepped back ------------------------------------------------------------------ */
+
+/* The renewer's lock. Whoever holds it may be asking the store, so that who leaves the store to a
+ * renewer of the caller's (`patient` false) does not wait for it. */
+static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
+    if (patient) {
+        pthread_mutex_lock(&gen->live->locked.lock);
+    } else if (pthread_mutex_trylock(&gen->live->locked.lock) != 0) {
+        return firn__fail(
+            error, FIRN_EWINDOW,
+            "the clock of %s stepped back while its renewer asks the store: try again", gen->ns);
+    }
+    return FIRN_OK;
+}
+
+/* Blocks every window until the clock has passed the last tick that was issued in. */
+static void hold_still(firn_gen *gen, uint64_t tick) {
+    firn__live *live = gen->live;
+    uint64_t last =
+        live->locked.has_last && live->locked.last_tick > tick ? live->locked.last_tick : tick;
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        const firn__permit *permit = firn__permit_of(gen, k);
+        uint64_t used = permit == NULL ? 0 : permit->base_tick + (firn__next_of(permit) >> gen->s);
+        last = used > last ? used : last;
+    }
+    atomic_store_explicit(&live->any.blocked, last + 1, memory_order_release);
+    for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+        firn__permit *permit = firn__permit_of(gen, k);
+        if (permit != NULL) { /* so that every call comes to ask */
+            atomic_store_explicit(&permit->soft, 0, memory_order_release);
+        }
+    }
+}
+
+/* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still. */
+static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
+    firn__live *live = gen->live;
+    int64_t policy = gen->keys.back_;
+    if (policy == FIRN__BACK_AUTO) {
+        policy = gen->reserved && gen->fixed ? FIRN__BACK_WAIT : FIRN__BACK_LEAVE;
+    }
+    int code = lock_renewal(gen, patient, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    uint64_t steps = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
+    if (steps != atomic_load_explicit(&live->any.handled, memory_order_acquire)) {
+        if (policy == FIRN__BACK_LEAVE) {
+            firn__permit_leave(gen);
+            firn__gen_notice(
+                gen, "the clock stepped back by more than %" PRId64 " ms: %s", gen->keys.back_ms,
+                gen->reserved ? "the node is left for another" : "a new start is drawn");
+        } else {
+            hold_still(gen, tick);
+        }
+    }
+    atomic_store_explicit(&live->any.handled, steps,
+                          memory_order_release); /* only now: the old permits are closed */
+    pthread_mutex_unlock(&live->locked.lock);
+    return FIRN_OK;
+}
+
+/* Is a step back still being waited for? */
+static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error *error) {
+    uint64_t until = atomic_load_explicit(&gen->live->any.blocked, memory_order_acquire);
+    if (until == 0) {
+        return FIRN_OK;
+    }
+    if (tick + gen->back_ticks + 1 >= until) {
+        int code = lock_renewal(gen, patient, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        if (atomic_compare_exchange_strong_explicit(&gen->live->any.blocked, &until, 0,
+                                                    memory_order_acq_rel, memory_order_acquire)) {
+            for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
+                if (firn__permit_of(gen, k) != NULL) {
+                    firn__permit_soften(firn__permit_of(gen, k));
+                }
+            }
+        }
+        pthread_mutex_unlock(&gen->live->locked.lock);
+        return FIRN_OK;
+    }
+    return firn__fail(error, FIRN_ECLOCK,
+                      "the clock stepped back beyond back_ms=%" PRId64 " and is still %" PRIu64
+                      " ms behind the last ID: wait, fix the clock, or leave the node out so that "
+                      "another can be claimed",
+                      gen->keys.back_ms, (until - 1 - tick) * gen->scheme.tick_ns / 1000000);
+}
+
+/* A jump ahead and back between two judgements leaves no other trace than a cursor that no
+ * borrowing can explain. Suspected by the tick at hand, it is proved by a reading taken after it. */
+static void see_step(firn_gen *gen, uint64_t *tick) {
+    firn__live *live = gen->live;
+    int64_t most = gen->lead_slots + (int64_t)((gen->back_ticks + 1) << gen->s);
+    bool asked = atomic_load_explicit(&live->any.blocked, memory_order_acquire) != 0 ||
+                 gen->scheme.tick_ns == 0;
+    for (uint32_t k = 0; !asked && k < (uint32_t)gen->keys.nodes; k++) {
+        firn__permit *permit = firn__permit_of(gen, k);
+        uint64_t cursor =
+            permit == NULL ? 0 : atomic_load_explicit(&permit->cursor, memory_order_acquire);
+        int64_t next = (int64_t)(cursor & ~FIRN__OPEN);
+        if (!(cursor & FIRN__OPEN) || next <= permit->first ||
+            next <= firn__slot_of(gen, permit, *tick) + most) {
+            continue;
+        }
+        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK &&
+                next > firn__slot_of(gen, permit, *tick) + most &&
+                atomic_load_explicit(&live->watch.stepped, memory_order_acquire) ==
+                    atomic_load_explicit(&live->any.handled, memory_order_acquire);
+        if (asked) {
+            atomic_fetch_add_explicit(&live->watch.stepped, 1, memory_order_relaxed);
+        }
+    }
+}
+
+/* ---- a forked child ----------------------------------------------------------------------------- */
+
+/* In a child of the process that opened the generator: everything that lived was wiped. A new
+ * identity, or none. */
+int firn__gen_adopt(firn_gen *gen, firn_error *error) {
+    firn__live *live = gen->live;
+    uint64_t serial;
+    int code = FIRN_OK;
+    if (atomic_load_explicit(&live->any.serial, memory_order_acquire) != 0) {
+        return FIRN_OK;
+    }
+    pthread_mutex_lock(&live->locked.lock); /* wiped too, so nobody holds it */
+    if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
+        if (gen->reserved && gen->fixed && FIRN_BUG != FIRN_BUG_FIXED) {
+            char node[128];
+            code = firn__fail(error, FIRN_EFORKED,
+                              "%s stays with the parent process: open a generator in the child, "
+                              "with another node or "
+                              "none",
+                              firn__gen_node_text(node, gen, gen->pinned));
+        }
+        if (code == FIRN_OK) {
+            code = firn__gen_identify(gen, error);
+        }
+        if (code == FIRN_OK) {
+            code = firn__entropy_fill(NULL, &serial, sizeof serial, error);
+        }
+        if (code == FIRN_OK) {
+            /* Left to leak, not freed: another thread of the parent may have been changing them
+             * at the fork. */
+            gen->kept.history = (firn__ticks){NULL, 0, 0, 0};
+            gen->kept.chunks = NULL;
+            gen->kept.chunk_count = 0;
+            firn__node_note(gen->kept.note);
+            atomic_store_explicit(&live->watch.trusted_s, INT64_MIN, memory_order_release);
+            atomic_store_explicit(&live->any.serial, serial | 1, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&live->locked.lock);
+    return code;
+}
+
+/* What every kind does first when the fast way fails: who am I, what time is it, may I. */
+int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error) {
+    int code = firn__gen_adopt(gen, error);
+    if (code == FIRN_OK) {
+        code = firn__gen_now(gen, tick, error);
+    }
+    if (code == FIRN_OK) {
+        see_step(gen, tick);
+    }
+    if (code == FIRN_OK &&
+        atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire) !=
+            atomic_load_explicit(&gen->live->any.handled, memory_order_acquire)) {
+        code = act_on_step(gen, *tick, patient, error);
+    }
+    return code == FIRN_OK ? check_blocked(gen, *tick, patient, error) : code;
+}
+
+int firn__present(firn_gen *gen, firn__looked looked, uint64_t *tick, bool *changed,
+                  firn_error *error) {
+    int code = firn__gen_ready(gen, tick, !gen->has_renewer || !gen->reserved, error);
+    *changed = looked.permit != firn__permit_of(gen, looked.k); /* then the reading may be older */
+    return code;
+}

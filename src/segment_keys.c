@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The name and the keys of a segment: kind=, step= and so on, their defaults and what contradicts. */
+#include "error.h"
+#include "keys.h"
+#include "segment.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The first byte of a name that is no UTF-8 (RFC 3629), counted from 1; 0: all of it is. Such a name
+ * could be neither shown nor kept by every store. */
+static size_t not_utf8(const char *name) {
+    const unsigned char *at = (const unsigned char *)name;
+    while (*at != '\0') {
+        size_t size = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+        bool good = size > 0 && *at < 0xf5 && !(*at == 0xe0 && at[1] < 0xa0) &&
+                    !(*at == 0xed && at[1] >= 0xa0) && !(*at == 0xf0 && at[1] < 0x90) &&
+                    !(*at == 0xf4 && at[1] >= 0x90);
+        for (size_t i = 1; good && i < size; i++) {
+            good = (at[i] & 0xc0) == 0x80; /* which a zero is not */
+        }
+        if (!good) {
+            return (size_t)(at - (const unsigned char *)name) + 1;
+        }
+        at += size;
+    }
+    return 0;
+}
+
+static int check_name(const char *key, firn_error *error) {
+    if (key == NULL || key[0] == '\0' || strlen(key) >= FIRN_KEY_SIZE) {
+        return firn__fail(error, FIRN_ERANGE, "the name of an integer has 1..%d characters",
+                          FIRN_KEY_SIZE - 1);
+    }
+    size_t wrong = not_utf8(key);
+    return wrong == 0
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EUSAGE,
+                            "the name of an integer is not UTF-8 at byte %zu: write it in UTF-8",
+                            wrong);
+}
+
+static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_error *error) {
+    const struct {
+        const char *name;
+        int64_t *member, least, most;
+    } numbers[] = {{"step", &keys->step, 1, FIRN__STEP_MAX},
+                   {"increment", &keys->increment, 1, 65535},
+                   {"offset", &keys->offset, 1, 65535},
+                   {"start", &keys->start, 0, FIRN_SLOT_MAX - 1},
+                   {"end", &keys->end, 1, FIRN_SLOT_MAX - 1}};
+    static const char *const names[] = {"kind",  "step", "increment", "offset",
+                                        "start", "end",  "adapt",     NULL};
+    if (strcmp(pair->name, "kind") == 0) {
+        return firn__choice_read(&keys->kind, "kind", pair->value, "serial ticket segment", error);
+    }
+    if (strcmp(pair->name, "adapt") == 0) {
+        return firn__choice_read(&keys->adapt, "adapt", pair->value, "0 1", error);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(pair->name, numbers[i].name) == 0) {
+            return firn__number_read(numbers[i].member, pair->name, pair->value, numbers[i].least,
+                                     numbers[i].most, error);
+        }
+    }
+    const char *near = firn_nearest(pair->name, names);
+    return firn__fail(
+        error, FIRN_EUSAGE,
+        "integers have no key '%.40s'%s%s: kind step increment offset start end adapt", pair->name,
+        near != NULL ? ", perhaps " : "", near != NULL ? near : "");
+}
+
+/* The defaults of a kind, and what contradicts. */
+static int settle(firn__segment_keys *keys, bool started, firn_error *error) {
+    if (keys->kind == FIRN__TICKET) {
+        if (keys->offset > keys->increment) {
+            return firn__fail(error, FIRN_ERANGE,
+                              "offset=%" PRId64 " is above increment=%" PRId64
+                              ": servers are numbered 1 to increment",
+                              keys->offset, keys->increment);
+        }
+    } else if (keys->increment != 1 || keys->offset != 1) {
+        return firn__fail(error, FIRN_EUSAGE, "increment and offset are for kind=ticket");
+    }
+    if (keys->kind != FIRN__SEGMENT && keys->step == 0) {
+        keys->step = 1;
+    }
+    keys->step = keys->step == 0 ? 1000 : keys->step;
+    keys->adapt = keys->kind == FIRN__SEGMENT ? keys->adapt : 0;
+    if (started && keys->kind == FIRN__TICKET) {
+        return firn__fail(error, FIRN_EUSAGE, "a ticket starts at its offset: leave start out");
+    }
+    if (keys->kind == FIRN__TICKET && keys->end < keys->offset) {
+        return firn__fail(error, FIRN_ERANGE, "end=%" PRId64 " is before offset=%" PRId64,
+                          keys->end, keys->offset);
+    }
+    if (keys->kind != FIRN__TICKET && keys->end < keys->start) {
+        return firn__fail(error, FIRN_ERANGE, "end=%" PRId64 " is before start=%" PRId64, keys->end,
+                          keys->start);
+    }
+    return FIRN_OK;
+}
+
+int firn__segment_read(firn__segment_keys *keys, const char *name, const char *text,
+                       firn_error *error) {
+    firn__keys pairs;
+    bool started = false;
+    *keys = (firn__segment_keys){.kind = FIRN__SEGMENT,
+                                 .increment = 1,
+                                 .offset = 1,
+                                 .start = 1,
+                                 .end = FIRN_SLOT_MAX - 1,
+                                 .adapt = 1};
+    int code = check_name(name, error);
+    code = code == FIRN_OK ? firn__keys_split(&pairs, text, error) : code;
+    for (size_t i = 0; code == FIRN_OK && i < pairs.field_count; i++) {
+        started = started || strcmp(pairs.fields[i].name, "start") == 0;
+        code = read_pair(keys, &pairs.fields[i], error);
+    }
+    return code == FIRN_OK ? settle(keys, started, error) : code;
+}
