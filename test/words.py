@@ -64,7 +64,10 @@ def sentences(lines):
 
 
 def check_phrases(path, lines, rules, tell):
+    joined_rules = re.compile("|".join(f"(?:{rule.pattern})" for rule, _ in rules), re.IGNORECASE)
     for number, line, joined in sentences(lines):
+        if not line.strip() or not joined_rules.search(joined):
+            continue
         for rule, plain in rules:
             for match in rule.finditer(joined):
                 if match.start() < len(line.rstrip()):
