@@ -179,7 +179,7 @@ done <<'EOF'
 1690|outside snowflake|firn_min('snowflake', -9223372036854775807 - 1)
 1690|outside snowflake|firn_min('snowflake', 9223372036854775807)
 1123|floating point|firn_min('snowflake', 1e9)
-1210|uuid7.*take its text|firn_min('uuid7', '2024-01-01')
+1210|uuid7.*use text|firn_min('uuid7', '2024-01-01')
 1210|lable-spread|firn_min_text('lable-spread', '2024-01-01')
 1690|outside uuid1|form_uuid_v1('5237-01-01 00:00:00', 5000, '01:02:03:04:05:06')
 1690|16384|form_uuid_v1('2024-01-01', 16384, '01:02:03:04:05:06')
@@ -191,8 +191,8 @@ done <<'EOF'
 1367|15 bytes|bin_to_uuid('123456789012345')
 1367|no ID|firn_show('no ID at all')
 1367|firn_show|firn_show(-5, 'uuid7')
-1690|out of bounds|firn_shard(1, 0)
-1690|out of bounds|firn_shard(1, -1)
+1690|out of range|firn_shard(1, 0)
+1690|out of range|firn_shard(1, -1)
 1367|zero byte|firn_new(convert('snowflake' USING utf16))
 1367|prefix|typeid('Bad Prefix')
 1690|at most 511|firn_new('snowflake', repeat('x', 600))
@@ -203,7 +203,7 @@ done <<'EOF'
 1123|write firn_time|firn_time(1)
 1210|no time|firn_stamp('uuid4', '2024-01-01', 'timeless')
 1690|outside snowflake|firn_stamp('snowflake', '1999-01-01 00:00:00', 'early')
-1210|memory: is shared with nobody|snowflake('store=memory:')
+1210|memory: is not shared|snowflake('store=memory:')
 1105|store|firn_new('snowflake', 'ns=away store=mysql://firn@127.0.0.1:9/firn')
 EOF
 says "a lable_spread ID may be negative, and is read" 1 "SELECT count(firn_time(lable_spread(), 'lable-spread')) FROM dual"
@@ -237,7 +237,7 @@ for number in $(seq 40); do
 done >"$TMPDIR/greedy"
 check "an account without rights begins few jobs" [ "$(grep -cE '^[0-9]+$' "$TMPDIR/greedy")" -le 16 ]
 same "and is told the limit, and what raises it" 40 \
-    "$(grep -cE '^[0-9]+$|16 jobs took a node for good through SQL, all that may: set FIRN_JOBS' "$TMPDIR/greedy")"
+    "$(grep -cE '^[0-9]+$|16 jobs in SQL took a node permanently, the maximum: set FIRN_JOBS' "$TMPDIR/greedy")"
 says "live IDs are not touched by it" 1 "SELECT snowflake() > 0"
 export FIRN_JOBS=40
 check "the server is started with room for more" test/engine restart "$engine"

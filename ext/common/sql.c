@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SQL's values as firn's: see sql.h. */
+/* Converts SQL values to firn's: see sql.h. */
 #include "sql.h"
 
 #include "fault.h"
@@ -13,7 +13,7 @@
 int sql_copy(char out[SQL_TEXT_SIZE], const char *what, const char *text, size_t length,
              firn_error *error) {
     if (memchr(text, '\0', length) != NULL) {
-        return set_error(error, FIRN_ETEXT, "%s holds a zero byte: give it in UTF-8", what);
+        return set_error(error, FIRN_ETEXT, "%s contains a zero byte: use UTF-8", what);
     }
     if (length >= SQL_TEXT_SIZE) {
         return set_error(error, FIRN_ERANGE, "%s '%.40s...' has %zu characters: at most %d", what,
@@ -84,7 +84,7 @@ int sql_time(firn_time *time, const char *text, size_t length, firn_error *error
     if (firn_time_parse(time, text, length, &why) == FIRN_OK) {
         return FIRN_OK;
     }
-    /* SQL has times without an offset, which firn takes from nobody else. */
+    /* SQL times have no offset; firn itself refuses them. */
     if (length < FIRN_TIME_SIZE && length > 0 && text[0] != '@') {
         memcpy(zoned, text, length);
         zoned[length] = 'Z';
@@ -102,7 +102,7 @@ int sql_time_number(firn_time *time, const char *text, size_t length, firn_error
     while (point < length && text[point] != '.') {
         point++;
     }
-    /* DECIMAL may bring more zeros than there are digits of a nanosecond. */
+    /* DECIMAL may have more zeros than a nanosecond has digits. */
     for (most = length; most > point + 10 && text[most - 1] == '0';) {
         most--;
     }
@@ -115,10 +115,11 @@ int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, 
     firn_time_format(whole, time, digits);
     size_t length = strlen(whole);
     if (whole[0] == '+' || whole[0] == '-' || strncmp(whole, "0000", 4) == 0) {
-        return set_error(error, FIRN_ERANGE,
-                         "the instant %s is none of SQL: its years are 0001 to 9999; firn_show"
-                         " tells it as text",
-                         whole);
+        return set_error(
+            error, FIRN_ERANGE,
+            "the time %s has no SQL timestamp, whose years are 0001 to 9999: use firn_show"
+            ", which writes it as text",
+            whole);
     }
     memcpy(text, whole, length);
     text[10] = ' ';
@@ -130,7 +131,7 @@ int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, f
     firn_fields fields;
     int index = scheme_time_index(scheme);
     if (index < 0) {
-        return set_error(error, FIRN_EUSAGE, "%s carries no time: take it from the row instead",
+        return set_error(error, FIRN_EUSAGE, "an ID of %s carries no time: use a column of the row",
                          scheme->name);
     }
     int code = firn_unpack(&fields, scheme, id, error);
@@ -146,7 +147,7 @@ int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, f
 static int set_field(firn_fields *fields, const firn_scheme *scheme, const char *name,
                      const char *value, firn_error *error) {
     char text[FIRN_TIME_SIZE];
-    firn_error unused; /* what the library says of the value is clearer */
+    firn_error unused; /* the library's message about the value is clearer */
     firn_time time;
     if (strcmp(name, "time") == 0 && sql_time(&time, value, strlen(value), &unused) == FIRN_OK) {
         value = firn_time_format(text, &time, 9);
@@ -166,7 +167,7 @@ int sql_fields(firn_fields *fields, const firn_scheme *scheme, const char *text,
          word = strtok_r(NULL, BLANKS, &rest)) {
         char *value = strchr(word, '=');
         if (value == NULL) {
-            return set_error(error, FIRN_EUSAGE, "'%.60s' is no field: write NAME=VALUE", word);
+            return set_error(error, FIRN_EUSAGE, "'%.60s' is not a field: write NAME=VALUE", word);
         }
         *value++ = '\0';
         code = set_field(fields, scheme, word, value, error);
@@ -200,8 +201,8 @@ int sql_uuid1(firn_id *id, const firn_time *time, int64_t clock_seq, const char 
     char mac[SQL_TEXT_SIZE];
     firn_fields fields = {0};
     if (clock_seq < 0 || clock_seq > most) {
-        return set_error(error, FIRN_ERANGE,
-                         "clock_seq %" PRId64 " is out of bounds: 0 to %" PRId64, clock_seq, most);
+        return set_error(error, FIRN_ERANGE, "clock_seq %" PRId64 " is out of range: 0 to %" PRId64,
+                         clock_seq, most);
     }
     int code = sql_copy(mac, "the address", address, length, error);
     code = code == FIRN_OK ? firn_fields_set(&fields, scheme, "node", mac, error) : code;
@@ -241,12 +242,12 @@ static int read_named(firn_reading *reading, const firn_scheme *scheme, const ch
     code = code == FIRN_OK ? reader_read(&reader, readings, &count, copy, length, error) : code;
     if (code == FIRN_OK) {
         *reading = readings[0];
-        reading->scheme = scheme; /* the one of `reader` is gone with it */
+        reading->scheme = scheme; /* that of `reader` ends with this call */
     }
     return code;
 }
 
-/* Bytes of an ID are hardly ever all printable, and a word that means nothing should say so. */
+/* The bytes of an ID are hardly ever all printable, so a printable word is refused as text. */
 static bool is_plain(const char *text, size_t length) {
     size_t i = 0;
     while (i < length && text[i] >= ' ' && text[i] <= '~') {
@@ -318,7 +319,8 @@ static int convert_form(char text[FIRN_TEXT_SIZE], const firn_reading *readings,
     firn_format(text, &readings[0].id, form);
     return text[0] != '\0'
                ? FIRN_OK
-               : set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another",
+               : set_error(error, FIRN_EUSAGE,
+                           "an ID of %u bits cannot be written as %s: choose another form",
                            readings[0].id.bits, firn_form_name(form));
 }
 
@@ -359,12 +361,12 @@ void sql_swap(uint8_t out[16], const uint8_t in[16], bool back) {
 
 int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, firn_error *error) {
     if (id->bits > 64) {
-        return set_error(error, FIRN_EUSAGE, "%s has %u bits, an integer of SQL 64: take its text",
+        return set_error(error, FIRN_EUSAGE, "%s has %u bits, an SQL integer 64: use text",
                          scheme->name, id->bits);
     }
     if (id->low > INT64_MAX && scheme->sorts != FIRN_SORTS_NO) {
         return set_error(error, FIRN_ERANGE,
-                         "this ID of %s is negative as an integer of SQL, out of order: take its"
+                         "this ID of %s would be a negative SQL integer, out of order: use"
                          " text",
                          scheme->name);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the SQL functions of every engine share: texts, numbers and bytes of SQL into schemes,
- * instants, fields and IDs, and back. Knows no engine, issues nothing and keeps nothing.
+/* What the SQL functions of all engines share: conversion of SQL texts, numbers and bytes to schemes,
+ * times, fields and IDs, and back. It knows no engine, issues nothing and keeps nothing.
  *
- * Texts come with a length and need no zero. Every function returns 0 or a FIRN_E code. */
+ * Texts have a length and need no final zero. Every function returns 0 or a FIRN_E code. */
 #ifndef FIRN_EXT_SQL_H
 #define FIRN_EXT_SQL_H
 
@@ -27,7 +27,7 @@
 int sql_copy(char out[SQL_TEXT_SIZE], const char *what, const char *text, size_t length,
              firn_error *error);
 
-/* A name of the table, one with epoch=, bits= and digits= behind it, or a row as text. */
+/* A name of the table, one followed by epoch=, bits= and digits=, or a layout. */
 int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error *error);
 
 /* RFC 3339 or @SECONDS; without an offset the time is UTC. */
@@ -36,7 +36,7 @@ int sql_time(firn_time *time, const char *text, size_t length, firn_error *error
 int sql_time_number(firn_time *time, const char *text, size_t length, firn_error *error);
 /* 2024-01-01 10:00:00.123 in UTC. FIRN_ERANGE: before the year 1, or after 9999. */
 int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, firn_error *error);
-/* The instant that an ID carries. FIRN_EUSAGE: the row has no time. */
+/* The time of an ID. FIRN_EUSAGE: the scheme has no time. */
 int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, firn_error *error);
 
 /* "time=2024-01-01T10:00:00 worker=3": any number of fields, of a scheme. */
@@ -48,11 +48,11 @@ int sql_pack(firn_id *id, const firn_scheme *scheme, const char *text, size_t le
 int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, const firn_time *time,
                const char *pinned, size_t length, firn_error *error);
 
-/* What a value may be as an ID: texts, and bytes of rows of more than 64 bits. `scheme` or NULL.
+/* The readings of a value as an ID: text, or the bytes of an ID of more than 64 bits. `scheme` or NULL.
  * Readings best first, as firn_guess has them. */
 int sql_read(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, const firn_scheme *scheme,
              const char *text, size_t length, firn_error *error);
-/* A whole number of SQL, two's complement. */
+/* An SQL integer, two's complement. */
 int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                      const firn_scheme *scheme, int64_t value, firn_error *error);
 /* All readings mean the same ID, or FIRN_ETEXT. */
@@ -67,12 +67,12 @@ void sql_swap(uint8_t out[16], const uint8_t in[16], bool back);
 /* A UUID of version 1 from its parts, exact to 100 ns. */
 int sql_uuid1(firn_id *id, const firn_time *time, int64_t clock_seq, const char *address,
               size_t length, firn_error *error);
-/* A whole number for SQL. FIRN_ERANGE: it would be negative and so out of order. */
+/* An SQL integer. FIRN_ERANGE: it would be negative and so out of order. */
 int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, firn_error *error);
 
 /* Does the text hold the word NAME=...? */
 bool sql_has(const char *options, const char *name);
-/* Does it give the row its node, joined or by a field? */
+/* Do the options give the node, as one number or by a field? */
 bool sql_has_node(const char *options, const firn_scheme *scheme);
 
 #endif

@@ -136,7 +136,7 @@ static int put_form(call *it, const firn_id *id, int form, firn_error *error) {
     return it->length > 0 ? FIRN_OK
                           : set_error(error, FIRN_EMISMATCH,
                                       "this ID has no form %s: its time or"
-                                      " its digits are out of bounds",
+                                      " its digits are out of range",
                                       firn_form_name(form));
 }
 
@@ -200,10 +200,11 @@ static int next_typeid(call *it, const UDF_ARGS *args, firn_error *error) {
                                   cut > 0 ? "_" : "", text);
     return firn_parse(&again, FIRN_FORM_TYPEID, 128, it->text, it->length, NULL) == FIRN_OK
                ? FIRN_OK
-               : set_error(error, FIRN_ETEXT,
-                           "the prefix '%.*s' is none: at most 63 of a-z and _, with a letter at"
-                           " both ends",
-                           cut, prefix);
+               : set_error(
+                     error, FIRN_ETEXT,
+                     "'%.*s' is not a valid prefix: use at most 63 of a-z and _, with a letter at"
+                     " both ends",
+                     cut, prefix);
 }
 
 static int next_any(call *it, const UDF_ARGS *args, firn_error *error) {
@@ -236,7 +237,7 @@ static int job_of_row(call *it, const UDF_ARGS *args, firn_error *error) {
             code = sql_copy(kept[i], what[i], text, length, error);
         } else if (strlen(kept[i]) != length || memcmp(kept[i], text, length) != 0) {
             code = set_error(error, FIRN_EUSAGE,
-                             "the %s changes from '%.40s' to '%.*s' within a statement: take a"
+                             "the %s changes from '%.40s' to '%.*s' within a statement: use one"
                              " statement for each",
                              what[i], kept[i], (int)(length < 40 ? length : 40), text);
         }
@@ -302,7 +303,8 @@ static int show(call *it, const UDF_ARGS *args, firn_error *error) {
     it->length = size;
     return size > 0 && size <= sizeof it->text
                ? FIRN_OK
-               : set_error(error, FIRN_EMEMORY, "no room for the object: give the server memory");
+               : set_error(error, FIRN_EMEMORY,
+                           "out of memory for the JSON object: give the server more memory");
 }
 
 static int instant(call *it, const UDF_ARGS *args, firn_error *error) {
@@ -350,8 +352,8 @@ static int shard(call *it, const UDF_ARGS *args, firn_error *error) {
     id_counts count;
     int64_t shards = integer_at(args, 1);
     if (shards < 1 || shards > UINT32_MAX) {
-        return set_error(error, FIRN_ERANGE, "n=%" PRId64 " is out of bounds: 1 to %" PRIu32,
-                         shards, UINT32_MAX);
+        return set_error(error, FIRN_ERANGE, "n=%" PRId64 " is out of range: 1 to %" PRIu32, shards,
+                         UINT32_MAX);
     }
     if (args->arg_type[0] == INT_RESULT && args->arg_count < 3) { /* any number will do */
         const firn_id id = {(uint64_t)integer_at(args, 0), 0, 0, 64};
@@ -401,7 +403,7 @@ static int from_bytes(call *it, const UDF_ARGS *args, firn_error *error) {
     uint8_t bytes[16];
     firn_id id;
     if (length != 16) {
-        return set_error(error, FIRN_ETEXT, "%zu bytes are no UUID: it has 16", length);
+        return set_error(error, FIRN_ETEXT, "%zu bytes are not a UUID: give 16", length);
     }
     memcpy(bytes, text, 16);
     if (integer_at(args, 1) != 0) {
@@ -507,14 +509,15 @@ my_bool function_begin(int index, UDF_INIT *init, UDF_ARGS *args, char *message)
     for (unsigned i = 0; i < args->arg_count; i++) {
         if (!check_type(f->types[i], &args->arg_type[i])) {
             snprintf(message, MYSQL_ERRMSG_SIZE,
-                     "argument %u is floating point: CAST it AS DECIMAL(20,6), or take text",
+                     "argument %u is floating point, which is not exact: CAST it AS DECIMAL(20,6), "
+                     "or use text",
                      i + 1);
             return 1;
         }
     }
     call *it = calloc(1, sizeof *it);
     if (it == NULL) {
-        snprintf(message, MYSQL_ERRMSG_SIZE, "out of memory: give the server more");
+        snprintf(message, MYSQL_ERRMSG_SIZE, "out of memory: give the server more memory");
         return 1;
     }
     it->f = f;

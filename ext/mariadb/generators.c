@@ -32,18 +32,18 @@ static const char *store_url(const char *options) {
 /* Every generator and job would have a memory of its own, and none would know of the others. */
 static int check_store(const char *options, firn_error *error) {
     const char *url = store_url(options), *chosen = getenv("FIRN_OPTIONS_STORE");
-    /* Whoever may write SQL may call: files and hosts are not theirs to choose, unless the server's
+    /* Everybody who may write SQL may call these functions, so calls choose no files and hosts unless the server's
      * administrator says so. */
     if ((chosen == NULL || strcmp(chosen, "1") != 0) &&
         (sql_has(options, "store") || sql_has(options, "unsafe"))) {
         return set_error(error, FIRN_EUSAGE,
-                         "store= and unsafe= are not for a call: set FIRN_STORE in the server's "
+                         "a call may not set store= and unsafe=: set FIRN_STORE in the server's "
                          "environment, or FIRN_OPTIONS_STORE=1 there to let calls choose");
     }
     if (strstr(options, "store=memory:") != NULL ||
         (url != NULL && strncmp(url, "memory:", strlen("memory:")) == 0)) {
         return set_error(error, FIRN_EUSAGE,
-                         "the store memory: is shared with nobody, so two generators would repeat"
+                         "the store memory: is not shared, so two generators would repeat"
                          " IDs: name a file, sqlite:PATH");
     }
     return FIRN_OK;
@@ -244,8 +244,7 @@ static int take_number(int64_t *to, const char *word, firn_error *error) {
     const char *text = strchr(word, '=') + 1;
     long long value = strtoll(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || value > NUMBER_MOST) {
-        return set_error(error, FIRN_ERANGE, "'%.60s' is out of bounds: 0 to %d", word,
-                         NUMBER_MOST);
+        return set_error(error, FIRN_ERANGE, "'%.60s' is out of range: 0 to %d", word, NUMBER_MOST);
     }
     *to = value;
     return FIRN_OK;
@@ -288,7 +287,7 @@ static int split(job_options *it, const char *options, firn_error *error) {
 static int draw(uint64_t *digest, char seed[33], firn_error *error) {
     uint64_t words[3];
     if (getentropy(words, sizeof words) != 0) {
-        return set_error(error, FIRN_EENTROPY, "the system gives no randomness: try again");
+        return set_error(error, FIRN_EENTROPY, "the system returns no randomness: try again");
     }
     *digest = words[0];
     snprintf(seed, 33, "%016" PRIx64 "%016" PRIx64, words[1], words[2]);
@@ -314,7 +313,7 @@ static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
     int64_t most, first;
     int code = max_jobs(&most, error);
     if (code == FIRN_OK && getentropy(&mine->grant, sizeof mine->grant) != 0) {
-        code = set_error(error, FIRN_EENTROPY, "the system gives no randomness: try again");
+        code = set_error(error, FIRN_EENTROPY, "the system returns no randomness: try again");
     }
     mine->grant = (mine->grant & INT64_MAX) | 1;
     firn_request request = {.ns = JOBS_NS,
@@ -323,14 +322,14 @@ static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
                             .count = 1,
                             .latest = most > 0 ? most - 1 : 0,
                             .grant = mine->grant,
-                            .note = "jobs that SQL has begun"};
+                            .note = "jobs begun in SQL"};
     if (code == FIRN_OK) {
         code = most > 0 ? firn_store_reserve(store, &request, &first, &held, error) : FIRN_EBUSY;
     }
     if (code == FIRN_EBUSY) {
         return set_error(error, FIRN_EBUSY,
-                         "%" PRId64 " jobs took a node for good through SQL, all that may: set "
-                         "FIRN_JOBS in the server's environment to more",
+                         "%" PRId64 " jobs in SQL took a node permanently, the maximum: set "
+                         "FIRN_JOBS in the server's environment to a higher number",
                          most);
     }
     mine->high = first + 1;

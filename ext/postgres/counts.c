@@ -201,7 +201,7 @@ static caller become_owner(Oid table) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
     if (!HeapTupleIsValid(tuple)) {
         firn_refuse(FIRN_ENAMESPACE,
-                    "the table firn_job of the extension is gone: CREATE EXTENSION firn "
+                    "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
                     "again, and give the job another name");
     }
     Oid owner = ((Form_pg_class)GETSTRUCT(tuple))->relowner;
@@ -236,7 +236,7 @@ static uint64 get_number(const char **at, const char *end) {
             return number;
         }
     }
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: a row of firn_job is damaged"),
+    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: a row of firn_job is corrupt"),
                     errhint("Give the other rows another job name.")));
 }
 
@@ -355,9 +355,9 @@ static void write_one(firn_counted *it) {
         if (one->dirty) {
             Datum bytes = bytes_of(one);
             if (run(WRITE, it, one->number, bytes) != 1) {
-                ereport(ERROR,
-                        (errcode(ERRCODE_DATA_CORRUPTED), errmsg("firn: rows of firn_job vanished"),
-                         errhint("Run the transaction again; never change that table.")));
+                ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+                                errmsg("firn: rows of firn_job are missing"),
+                                errhint("Run the transaction again; never change that table.")));
             }
             pfree(DatumGetPointer(bytes));
             one->dirty = false;
@@ -388,7 +388,7 @@ Oid firn_counts_table(Oid function) {
     Oid table = get_relname_relid("firn_job", get_func_namespace(function));
     if (!OidIsValid(table)) {
         firn_refuse(FIRN_ENAMESPACE,
-                    "the table firn_job of the extension is gone: CREATE EXTENSION firn "
+                    "the table firn_job of the extension is missing: run CREATE EXTENSION firn "
                     "again, and give the job another name");
     }
     return table;
@@ -463,7 +463,7 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
         firn_job_close(job);
         firn_refuse(
             FIRN_ERANGE,
-            "firn.max_shift_ms is %d, too much for a job with a name: at most " UINT64_FORMAT
+            "firn.max_shift_ms is %d, too high for a job with a name: the limit is " UINT64_FORMAT
             " for %s",
             firn_setting_max_shift_ms, most * row->tick_ns / 1000000, row->name);
     }

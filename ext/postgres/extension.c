@@ -33,26 +33,28 @@ static void define_settings(void) {
     GucContext start = firn_preloaded ? PGC_POSTMASTER : PGC_SIGHUP;
     DefineCustomStringVariable("firn.node", "The node of this server.",
                                "A number, or fields: datacenter=1 worker=3. No other server that "
-                               "makes IDs for the same tables has it.",
+                               "generates IDs for the same tables may have it.",
                                &firn_setting_node, "", PGC_SIGHUP, 0, NULL, note_text, NULL);
-    DefineCustomStringVariable("firn.history", "Nodes for old rows: LOW-HIGH.",
-                               "Each statement that back-dates takes one of them for good.",
+    DefineCustomStringVariable("firn.history", "Nodes for back-dated IDs: LOW-HIGH.",
+                               "Each back-dating job takes one of them permanently.",
                                &firn_setting_history, "", PGC_SIGHUP, 0, NULL, note_text, NULL);
     DefineCustomStringVariable("firn.store", "URL of a firn store that gives each backend a node.",
                                "Instead of firn.node and shared_preload_libraries.",
                                &firn_setting_store, "", PGC_SUSET, GUC_SUPERUSER_ONLY, NULL,
                                note_text, NULL);
-    DefineCustomStringVariable("firn.database", "The database in which the marks are kept.", NULL,
-                               &firn_setting_database, "postgres", start, 0, NULL, NULL, NULL);
-    DefineCustomIntVariable("firn.max_wait_ms", "An ID is waited for at most this long.", NULL,
+    DefineCustomStringVariable("firn.database", "The database that keeps the high-water marks.",
+                               NULL, &firn_setting_database, "postgres", start, 0, NULL, NULL,
+                               NULL);
+    DefineCustomIntVariable("firn.max_wait_ms", "Maximum time that one call waits for an ID.", NULL,
                             &firn_setting_max_wait_ms, 5000, 0, 3600000, PGC_USERSET, GUC_UNIT_MS,
                             NULL, NULL, NULL);
     DefineCustomIntVariable(
-        "firn.max_shift_ms", "Old rows of a full tick move on by at most this much.", NULL,
+        "firn.max_shift_ms",
+        "Maximum time by which back-dated IDs of a full tick move into the future.", NULL,
         &firn_setting_max_shift_ms, 1000, 0, 86400000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
-    DefineCustomBoolVariable("firn.unsafe", "Take a server or store that may lose what it wrote.",
-                             NULL, &firn_setting_unsafe, false, PGC_SIGHUP, 0, NULL, note_flag,
-                             NULL);
+    DefineCustomBoolVariable("firn.unsafe",
+                             "Accept a server or store that may lose what it acknowledged.", NULL,
+                             &firn_setting_unsafe, false, PGC_SIGHUP, 0, NULL, note_flag, NULL);
 #if PG_VERSION_NUM >= 150000
     MarkGUCPrefixReserved("firn");
 #else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the extension share: settings, values, makers of IDs and the slots in shared
+/* What the files of the extension share: settings, values, generators and the slots in shared
  * memory. It is thin: all that is known about IDs is libfirn's, through firn.h. */
 #ifndef FIRN_EXT_EXTENSION_H
 #define FIRN_EXT_EXTENSION_H
@@ -19,7 +19,7 @@
 /* ---- settings (extension.c) ------------------------------------------------------------------ */
 
 extern char *firn_setting_node;     /* of this server: a number, or fields; "": unset */
-extern char *firn_setting_history;  /* nodes for old rows: LOW-HIGH; "": unset */
+extern char *firn_setting_history;  /* nodes for back-dated IDs: LOW-HIGH; "": unset */
 extern char *firn_setting_store;    /* URL of a firn store; "": the server's own marks */
 extern char *firn_setting_database; /* where the marks are */
 extern int firn_setting_max_wait_ms;
@@ -111,7 +111,7 @@ static inline void firn_sum_pack(firn_id *id, const firn_sum *sum, uint64 first,
 enum {
     FIRN_CELLS = 256,        /* pairs of namespace and node that are issued from */
     FIRN_CELLS_PLAIN = 64,   /* of these, for schemes of the table without options */
-    FIRN_TAKES = 16,         /* nodes for old rows that are asked for at once */
+    FIRN_TAKES = 16,         /* nodes for back-dated IDs that are asked for at once */
     FIRN_WINDOW_MS = 2000,   /* reserved ahead */
     FIRN_MAX_LEAD_MS = 1000, /* the last ID may be ahead of the clock by this */
     FIRN_GUARD_MS = 30000,   /* after a change of timeline */

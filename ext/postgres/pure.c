@@ -34,8 +34,8 @@ static void read_text(subject *it, const firn_scheme *scheme, const char *text, 
     id_reader reader = {.named = scheme != NULL, .form = form, .cure = "name its scheme"};
     firn_error error;
     if (length >= sizeof it->text) {
-        firn_refuse(FIRN_ETEXT, "a text of %zu characters is no ID: at most %zu", length,
-                    sizeof it->text - 1);
+        firn_refuse(FIRN_ETEXT, "a text of %zu characters is too long for an ID: give at most %zu",
+                    length, sizeof it->text - 1);
     }
     memcpy(it->text, text, length);
     it->text[length] = '\0';
@@ -45,18 +45,18 @@ static void read_text(subject *it, const firn_scheme *scheme, const char *text, 
     }
     FIRN_CHECK(reader_look(&reader, it->readings, &it->counts, it->text, length, &error));
     if (scheme != NULL) {
-        it->readings[0].scheme = scheme; /* the one of `reader` is gone with it */
+        it->readings[0].scheme = scheme; /* that of `reader` ends with this call */
     }
 }
 
-/* Bytes are as wide as the scheme that is named, or as they are many. */
+/* The width of bytes is that of the named scheme, or follows from their number. */
 static firn_id id_of_bytes(bytea *bytes, const firn_scheme *scheme) {
     firn_error error;
     firn_id id;
     size_t size = VARSIZE_ANY_EXHDR(bytes);
     uint32 bits = scheme != NULL ? scheme->bits : (uint32)(size > 20 ? 168 : size * 8);
     if (size != (bits + 7) / 8 || size > 20) {
-        firn_refuse(FIRN_ERANGE, "%zu bytes are no ID of that width: give %u", size,
+        firn_refuse(FIRN_ERANGE, "%zu bytes do not have the width of the ID: give %u", size,
                     bits > 160 ? 20 : (bits + 7) / 8);
     }
     FIRN_CHECK(firn_id_from_bytes(&id, (const uint8 *)VARDATA_ANY(bytes), bits, &error));
@@ -261,7 +261,7 @@ static Datum shard(FunctionCallInfo fcinfo, enum kind kind) {
     subject it;
     firn_id id;
     if (shards < 1) {
-        firn_refuse(FIRN_ERANGE, "%d shards are too few: at least 1", shards);
+        firn_refuse(FIRN_ERANGE, "%d shards are too few: give 1 or more", shards);
     }
     if (kind == KIND_TEXT) {
         subject_read(&it, fcinfo, kind, NULL);
@@ -484,7 +484,8 @@ Datum firn_sql_bin_to_uuid(PG_FUNCTION_ARGS) {
     bytea *in = PG_GETARG_BYTEA_PP(0);
     pg_uuid_t *uuid = palloc(sizeof *uuid);
     if (VARSIZE_ANY_EXHDR(in) != UUID_LEN) {
-        firn_refuse(FIRN_ERANGE, "%zu bytes are no UUID: give 16", (size_t)VARSIZE_ANY_EXHDR(in));
+        firn_refuse(FIRN_ERANGE, "%zu bytes are not a UUID: give 16",
+                    (size_t)VARSIZE_ANY_EXHDR(in));
     }
     if (swapped(fcinfo)) {
         unswap(uuid->data, (const uint8 *)VARDATA_ANY(in));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Back-dating: IDs for rows that have a time but none. A job has a node of its own, taken for good, so
+/* Back-dating: generates IDs for rows that have a time but no ID. A job has a node of its own, taken for good, so
  * its IDs meet neither live ones nor those of another job. One with a name goes on over statements
  * and sessions (counts.c); without a name each call in a statement is a job. */
 #include "extension.h"
@@ -29,7 +29,7 @@ static void end_job(void *argument) {
 static void draw_hex(char *out, size_t bytes) {
     uint8 drawn[SEED_BYTES];
     if (!pg_strong_random(drawn, bytes)) {
-        firn_refuse(FIRN_EENTROPY, "the system gives no randomness: see its log");
+        firn_refuse(FIRN_EENTROPY, "the system returns no randomness: see its log");
     }
     for (size_t i = 0; i < bytes; i++) {
         snprintf(out + 2 * i, 3, "%02x", drawn[i]);

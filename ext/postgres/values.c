@@ -85,7 +85,7 @@ void firn_refuse(int code, const char *format, ...) {
 
 firn_time firn_time_of(TimestampTz at) {
     if (TIMESTAMP_NOT_FINITE(at)) {
-        firn_refuse(FIRN_ELAYOUT, "infinity is no instant of an ID: give a finite timestamp");
+        firn_refuse(FIRN_ELAYOUT, "an ID has no infinite time: give a finite timestamp");
     }
     int64 sec = at / USECS_PER_SEC, us = at % USECS_PER_SEC;
     if (us < 0) {
@@ -102,7 +102,7 @@ TimestampTz firn_timestamp_of(const firn_time *time) {
         pg_mul_s64_overflow(sec, USECS_PER_SEC, &us) ||
         pg_add_s64_overflow(us, time->ns / 1000, &us) || !IS_VALID_TIMESTAMP(us)) {
         char text[FIRN_TIME_SIZE];
-        firn_refuse(FIRN_ELAYOUT, "%s is no timestamp: read it with firn_show",
+        firn_refuse(FIRN_ELAYOUT, "%s is outside the range of timestamp: use firn_show",
                     firn_time_format(text, time, 6));
     }
     return us;
@@ -142,14 +142,14 @@ Datum firn_datum(const firn_id *id, enum firn_type type, int form) {
     case FIRN_AS_INT:
         if (id->bits > 64) {
             firn_refuse(FIRN_EUSAGE,
-                        "an ID of %u bits is no bigint: take the function for uuid or text",
+                        "an ID of %u bits does not fit bigint: use the function for uuid or text",
                         id->bits);
         }
         return Int64GetDatum((int64)id->low);
     case FIRN_AS_UUID:
         if (id->bits != 128) {
             firn_refuse(FIRN_EUSAGE,
-                        "an ID of %u bits is no uuid: take the function for bigint or text",
+                        "an ID of %u bits does not fit uuid: use the function for bigint or text",
                         id->bits);
         }
         return uuid_datum(id);
@@ -158,7 +158,8 @@ Datum firn_datum(const firn_id *id, enum firn_type type, int form) {
     default:
         firn_format(text, id, form);
         if (text[0] == '\0') {
-            firn_refuse(FIRN_EMISMATCH, "an ID of %u bits has no form %s: choose another", id->bits,
+            firn_refuse(FIRN_EMISMATCH,
+                        "an ID of %u bits cannot be written as %s: choose another form", id->bits,
                         firn_form_name(form));
         }
         return PointerGetDatum(cstring_to_text(text));
@@ -266,7 +267,7 @@ static void name_namespace(firn_recipe *recipe, const char *scheme, const char *
                  recipe->scheme.packer < 0 ? scheme : own, epoch != NULL ? "@" : "",
                  epoch != NULL ? epoch : "", bits != NULL ? "/" : "", bits != NULL ? bits : "");
     if (length >= (int)sizeof recipe->name) {
-        firn_refuse(FIRN_ERANGE, "the row is too long to be a namespace: name one by ns=");
+        firn_refuse(FIRN_ERANGE, "the layout is too long to name a namespace: give ns=NAME");
     }
 }
 
@@ -274,7 +275,7 @@ static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of
     firn_error error;
     bool keys = what == FIRN_OF_KEYS;
     if (is_one_of(one->key, forbidden, lengthof(forbidden))) {
-        firn_refuse(FIRN_EUSAGE, "%s is no option in SQL: it is the setting firn.%s", one->key,
+        firn_refuse(FIRN_EUSAGE, "%s is not an option in SQL: change the setting firn.%s", one->key,
                     one->key);
     }
     if (keys && strcmp(one->key, "ns") == 0) {
@@ -288,7 +289,7 @@ static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of
     } else if (strcmp(one->key, "unsigned") == 0) {
         recipe->unsigned_ = strcmp(one->value, "1") == 0;
         if (!recipe->unsigned_ && strcmp(one->value, "0") != 0) {
-            firn_refuse(FIRN_EUSAGE, "unsigned=%.20s is not understood: 0 or 1", one->value);
+            firn_refuse(FIRN_EUSAGE, "unsigned=%.20s is not valid: give 0 or 1", one->value);
         }
     } else if (keys && strcmp(one->key, "node") == 0 &&
                firn_scheme_field(&recipe->scheme, "node") < 0) {
@@ -297,7 +298,7 @@ static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of
         recipe->node = strtoull(one->value, &end, 0);
         recipe->node_given = true;
         if (*end != '\0' || !isdigit((unsigned char)one->value[0]) || errno != 0) {
-            firn_refuse(FIRN_EUSAGE, "node=%.40s is no number: give one", one->value);
+            firn_refuse(FIRN_EUSAGE, "node=%.40s is not a number: give a number", one->value);
         }
     } else if (!keys || !is_one_of(one->key, steering, lengthof(steering))) {
         FIRN_CHECK(firn_fields_set(&recipe->fields, &recipe->scheme, one->key, one->value, &error));

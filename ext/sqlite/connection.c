@@ -62,7 +62,7 @@ void connection_drop(void *context) {
     free(it);
 }
 
-/* For people, once: in SQLite's log, and by firn_notices(). The oldest goes when there are many. */
+/* A message for people: in SQLite's log, and in firn_notices(). The oldest is dropped. */
 static void notice(void *context, const char *text) {
     connection *it = context;
     char *copy = strdup(text);
@@ -115,8 +115,8 @@ static int check_apart(connection *it, firn_error *error) {
         const char *name = (const char *)sqlite3_column_text(statement, 1);
         if (name != NULL && is_store(it->db, name)) {
             code = set_error(error, FIRN_ESTORE,
-                             "this connection has a firn store open as '%.40s', and IDs are not "
-                             "issued from inside one: keep the rows in another file, or "
+                             "this connection has a firn store open as '%.40s', and IDs cannot be "
+                             "issued from inside it: keep the rows in another file, or "
                              "DETACH it",
                              name);
         }
@@ -129,7 +129,7 @@ static int check_url(const connection *it, firn_error *error) {
     const char *url = store_url(it);
     if (url != NULL && strncmp(url, "memory:", 7) == 0) {
         return set_error(error, FIRN_EUSAGE,
-                         "the store %.40s is shared with nobody, so two connections would "
+                         "the store %.40s is not shared, so two connections would "
                          "repeat IDs: name a file, sqlite:PATH",
                          url);
     }
@@ -177,7 +177,7 @@ static int check_options(const char *options, firn_error *error) {
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         if (sql_has(options, kept[i])) {
             return set_error(error, FIRN_EUSAGE,
-                             "%s is set once for a connection, not in a call: SELECT "
+                             "%s is set for a connection, not in a call: SELECT "
                              "firn_config('%s', ...)",
                              kept[i], kept[i]);
         }
@@ -257,7 +257,7 @@ static int name_held(held *list, size_t count, line scheme, line options, const 
     h->options = strndup(options.at, options.length);
     if (h->scheme == NULL || h->options == NULL) {
         forget(h);
-        return set_error(error, FIRN_EMEMORY, "out of memory for one more of the %s", what);
+        return set_error(error, FIRN_EMEMORY, "out of memory for the %s", what);
     }
     return FIRN_OK;
 }
@@ -319,12 +319,12 @@ typedef struct job_words {
     bool named, again;
 } job_words;
 
-/* What stands behind the = of a word. */
+/* The text after the = of a word. */
 static int take_text(char *to, size_t size, const char *word, firn_error *error) {
     const char *value = strchr(word, '=') + 1;
     size_t length = strlen(value);
     if (length == 0 || length >= size) {
-        return set_error(error, FIRN_ERANGE, "'%.60s' has %zu characters behind =: give 1 to %zu",
+        return set_error(error, FIRN_ERANGE, "'%.60s' has %zu characters after =: give 1 to %zu",
                          word, length, size - 1);
     }
     memcpy(to, value, length + 1);
@@ -339,7 +339,7 @@ static int take_shift(job_words *words, const char *word, firn_error *error) {
     }
     long long value = strtoll(text, &end, 10);
     if (*end != '\0' || text[0] < '0' || text[0] > '9' || value > SHIFT_MOST) {
-        return set_error(error, FIRN_ERANGE, "shift_ms=%s is out of bounds: 0 to %d", text,
+        return set_error(error, FIRN_ERANGE, "shift_ms=%s is out of range: 0 to %d", text,
                          SHIFT_MOST);
     }
     words->shift_ms = value;
@@ -389,7 +389,7 @@ static int draw_words(job_words *words, uint64_t *digest, firn_error *error) {
                          "job=NAME, or leave the seed out");
     }
     if (getentropy(drawn, sizeof drawn) != 0) {
-        return set_error(error, FIRN_EENTROPY, "the system gives no randomness for a job");
+        return set_error(error, FIRN_EENTROPY, "the system returns no randomness for a job");
     }
     if (!words->named) {
         *digest = drawn[0];

@@ -12,7 +12,7 @@
 SQLITE_EXTENSION_INIT3
 #endif
 
-/* Text of SQLite's: a zero stands behind it, and none inside. */
+/* A text of SQLite: it ends with a zero and contains none. */
 typedef struct line {
     const char *at;
     size_t length;
@@ -24,7 +24,7 @@ typedef struct line {
 enum {
     AS_OWN = -1,     /* up to 64 bits as AS_INTEGER, wider ones as AS_TEXT */
     AS_INTEGER = -2, /* signed, as SQLite has no other */
-    AS_TEXT = -3,    /* in the row's own form */
+    AS_TEXT = -3,    /* in the scheme's own form */
     AS_BLOB = -4     /* (bits + 7) / 8 bytes, most significant first */
 };
 
@@ -62,8 +62,8 @@ typedef struct connection {
     int uses;     /* functions and tables that point here */
     uint64_t era; /* counts what made pointers to generators void */
     char *store;  /* its URL, or NULL: FIRN_STORE, or the default */
-    char *node;   /* for rows that always need one, or NULL: a free one is claimed */
-    bool unsafe;  /* take a store that may lose what it acknowledged */
+    char *node;   /* for schemes that require a node; NULL: a free node is claimed */
+    bool unsafe;  /* accept a store that may lose what it acknowledged */
     held gens[HELD_MOST], jobs[HELD_MOST];
     size_t gen_count, job_count;
     firn_error error; /* for the functions that are called most, with what follows */

@@ -90,11 +90,13 @@ static int check_prefix(line prefix, firn_error *error) {
         prefix.length <= PREFIX_MOST &&
         strspn(prefix.at, "abcdefghijklmnopqrstuvwxyz_") == prefix.length &&
         (prefix.length == 0 || (prefix.at[0] != '_' && prefix.at[prefix.length - 1] != '_'));
-    return fits ? FIRN_OK
-                : set_error(error, FIRN_EUSAGE,
-                            "the prefix '%.70s' is none: at most 63 of a-z and _, with a letter at "
-                            "both ends",
-                            prefix.at);
+    return fits
+               ? FIRN_OK
+               : set_error(
+                     error, FIRN_EUSAGE,
+                     "'%.70s' is not a valid prefix: use at most 63 of a-z and _, with a letter at "
+                     "both ends",
+                     prefix.at);
 }
 
 /* typeid(PREFIX [, OPTIONS]) */
@@ -216,7 +218,7 @@ static void stamp(sqlite3_context *context, int count, sqlite3_value **values) {
     int code = text_of(&scheme, values[0], "the scheme", &error);
     if (sqlite3_value_type(values[1]) == SQLITE_NULL) {
         code = set_error(&error, FIRN_EUSAGE,
-                         "a row without a time gets no ID: add WHERE ... IS NOT NULL");
+                         "firn_stamp got NULL for the time: add WHERE ... IS NOT NULL");
     }
     code = code == FIRN_OK ? time_of(&time, values[1], &error) : code;
     code = code == FIRN_OK ? rest_of(&options, room, &as, count - 2, values + 2, &error) : code;
@@ -263,15 +265,15 @@ static int set_store(connection *it, const char *value, firn_error *error) {
 
 static int set_node(connection *it, const char *value, firn_error *error) {
     if (strlen(value) >= SQL_TEXT_SIZE / 2 || strpbrk(value, " \t\n") != NULL) {
-        return set_error(error, FIRN_EUSAGE, "node '%.40s' is none: give a number or ordinal",
-                         value);
+        return set_error(error, FIRN_EUSAGE,
+                         "'%.40s' is not a valid node: give a number or ordinal", value);
     }
     return replace(&it->node, value, error);
 }
 
 static int set_unsafe(connection *it, const char *value, firn_error *error) {
     if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
-        return set_error(error, FIRN_ERANGE, "unsafe is '%.40s': give 0 or 1", value);
+        return set_error(error, FIRN_ERANGE, "unsafe='%.40s' is not valid: give 0 or 1", value);
     }
     it->unsafe = value[0] == '1';
     return FIRN_OK;

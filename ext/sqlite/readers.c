@@ -107,7 +107,7 @@ static void time_ns(sqlite3_context *context, int count, sqlite3_value **values)
     if (code == FIRN_OK && (__builtin_mul_overflow(time.sec, INT64_C(1000000000), &ns) ||
                             __builtin_add_overflow(ns, time.ns, &ns))) {
         code = set_error(&error, FIRN_ERANGE,
-                         "%s has too many nanoseconds for an INTEGER: take firn_time",
+                         "%s does not fit an INTEGER of nanoseconds (1677 to 2262): use firn_time",
                          firn_time_format(text, &time, digits));
     }
     if (code == FIRN_OK) {
@@ -296,7 +296,7 @@ static int swap_of(bool *swap, int count, sqlite3_value **values, firn_error *er
     return (value == 0 || value == 1) &&
                    (count < 2 || sqlite3_value_type(values[1]) == SQLITE_INTEGER)
                ? FIRN_OK
-               : set_error(error, FIRN_ERANGE, "swap is none: give the INTEGER 0 or 1");
+               : set_error(error, FIRN_ERANGE, "swap is not valid: give the INTEGER 0 or 1");
 }
 
 /* uuid_to_bin(UUID [, SWAP]) */
@@ -329,7 +329,8 @@ static void from_bin(sqlite3_context *context, int count, sqlite3_value **values
     int code = swap_of(&swap, count, values, &error);
     if (code == FIRN_OK &&
         (sqlite3_value_type(values[0]) != SQLITE_BLOB || sqlite3_value_bytes(values[0]) != 16)) {
-        code = set_error(&error, FIRN_EMISMATCH, "it is no BLOB of 16 bytes: give uuid_to_bin's");
+        code = set_error(&error, FIRN_EMISMATCH,
+                         "the argument is not a BLOB of 16 bytes: give the result of uuid_to_bin");
     }
     if (code == FIRN_OK) {
         sql_swap(swapped, bytes, true);
@@ -354,7 +355,8 @@ static void form_v1(sqlite3_context *context, int count, sqlite3_value **values)
     (void)count;
     int code = time_of(&time, values[0], &error);
     if (code == FIRN_OK && sqlite3_value_type(values[1]) != SQLITE_INTEGER) {
-        code = set_error(&error, FIRN_EUSAGE, "the clock sequence is no INTEGER: give 0 to 16383");
+        code =
+            set_error(&error, FIRN_EUSAGE, "the clock sequence is not an INTEGER: give 0 to 16383");
     }
     code = code == FIRN_OK ? text_of(&address, values[2], "the address", &error) : code;
     code = code == FIRN_OK ? sql_uuid1(&id, &time, sqlite3_value_int64(values[1]), address.at,

@@ -63,7 +63,7 @@ static int fill(table *it, cursor *at, firn_error *error) {
     if (at->era != it->of->era) {
         return set_error(error, FIRN_EUSAGE,
                          "firn_config closed the generator of this statement: "
-                         "set it before");
+                         "call firn_config before the statement");
     }
     int code = firn_next_n(at->gen, at->ids, count, error);
     if (code != FIRN_OK) {
@@ -80,7 +80,7 @@ static int ids_begin(table *it, cursor *at, firn_error *error) {
     if (code == FIRN_OK && (sqlite3_value_type(at->arguments[1]) != SQLITE_INTEGER ||
                             sqlite3_value_int64(at->arguments[1]) < 0)) {
         code = set_error(error, FIRN_ERANGE,
-                         "the number of IDs is none: give an INTEGER of 0 or "
+                         "the number of IDs is not valid: give an INTEGER of 0 or "
                          "more");
     }
     if (code == FIRN_OK && at->arguments[2] != NULL) {
@@ -132,10 +132,11 @@ static int step_of_text(int64_t *ns, line text, firn_error *error) {
             return FIRN_OK;
         }
     }
-    return set_error(error, FIRN_EUSAGE,
-                     "'%.40s' is no step: give INTEGER seconds, or a number and microseconds, "
-                     "milliseconds, seconds, minutes, hours, days or weeks",
-                     text.at);
+    return set_error(
+        error, FIRN_EUSAGE,
+        "'%.40s' is not a valid step: give INTEGER seconds, or a number and microseconds, "
+        "milliseconds, seconds, minutes, hours, days or weeks",
+        text.at);
 }
 
 /* A day when it is not given. Neighbours must not share a tick: its IDs would count twice. */
@@ -148,15 +149,16 @@ static int step_of(cursor *at, firn_error *error) {
         bool wide = __builtin_mul_overflow(sqlite3_value_int64(value), SECOND, &ns);
         code = !wide && ns > 0 ? FIRN_OK
                                : set_error(error, FIRN_ERANGE,
-                                           "the step is out of bounds: 1 to 9223372036 seconds");
+                                           "the step is out of range: 1 to 9223372036 seconds");
     } else if (value != NULL) {
         code = text_of(&text, value, "the step", error);
         code = code == FIRN_OK ? step_of_text(&ns, text, error) : code;
     }
     if (code == FIRN_OK && at->scheme.tick_ns > 0 && ns % at->scheme.tick_ns != 0) {
-        code = set_error(error, FIRN_ERANGE,
-                         "the step is no multiple of %s's tick of %u ns: take a longer one",
-                         at->scheme.name, at->scheme.tick_ns);
+        code =
+            set_error(error, FIRN_ERANGE,
+                      "the step is not a multiple of the tick of %s, %u ns: choose a longer step",
+                      at->scheme.name, at->scheme.tick_ns);
     }
     at->step = (firn_time){ns / SECOND, (int32_t)(ns % SECOND)};
     return code;
@@ -216,7 +218,8 @@ static int series_begin(table *it, cursor *at, firn_error *error) {
         code = code == FIRN_OK ? as_check(at->as, &at->scheme, error) : code;
     }
     if (code == FIRN_OK && at->scheme.tick_ns == 0) {
-        code = set_error(error, FIRN_EUSAGE, "%s has no time: take a scheme that has, as uuid7",
+        code = set_error(error, FIRN_EUSAGE,
+                         "%s has no time: choose a scheme with a time, such as uuid7",
                          at->scheme.name);
     }
     code = code == FIRN_OK ? firn_scheme_tick(&at->scheme, &at->from, &tick, error) : code;

@@ -19,7 +19,8 @@ static void result_text(sqlite3_context *context, const firn_id *id, int form) {
     firn_format(text, id, form);
     if (text[0] == '\0') {
         sqlite3_result_error(
-            context, "this ID has no such form: its time or its digits are out of bounds", -1);
+            context,
+            "this ID cannot be written in that form: its time or its digits are out of range", -1);
         return;
     }
     size_t length = form == FIRN_FORM_UUID ? 36 : strlen(text);
@@ -57,21 +58,24 @@ int as_of(int *as, sqlite3_value *value, firn_error *error) {
         }
     }
     *as = firn_form_find(text.at);
-    return *as >= 0 ? FIRN_OK
-                    : set_error(error, FIRN_EUSAGE,
-                                "'%.40s' is no kind of ID: integer, text, blob, or a form: dec hex "
-                                "uuid urn braced base32 base32hex base36 base58 base62 bin",
-                                text.at);
+    return *as >= 0
+               ? FIRN_OK
+               : set_error(
+                     error, FIRN_EUSAGE,
+                     "'%.40s' is not a valid kind: use integer, text, blob, or a form: dec hex "
+                     "uuid urn braced base32 base32hex base36 base58 base62 bin",
+                     text.at);
 }
 
 int as_check(int as, const firn_scheme *scheme, firn_error *error) {
     if (as == AS_INTEGER && scheme->bits > 64) {
         return set_error(error, FIRN_EUSAGE,
-                         "%s has %u bits, an INTEGER has 64: take 'blob' or a form", scheme->name,
+                         "%s has %u bits, an INTEGER has 64: use 'blob' or a form", scheme->name,
                          scheme->bits);
     }
     if (as >= 0 && firn_form_width(as, scheme->bits) == 0) {
-        return set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: take another",
+        return set_error(error, FIRN_EUSAGE,
+                         "an ID of %u bits cannot be written as %s: choose another form",
                          scheme->bits, firn_form_name(as));
     }
     return FIRN_OK;
@@ -89,7 +93,7 @@ int text_of(line *text, sqlite3_value *value, const char *what, firn_error *erro
         return set_error(error, FIRN_EMEMORY, "out of memory for %s", what);
     }
     if (strlen(text->at) != text->length) {
-        return set_error(error, FIRN_EUSAGE, "%s holds a zero byte: leave it out", what);
+        return set_error(error, FIRN_EUSAGE, "%s contains a zero byte: remove it", what);
     }
     return FIRN_OK;
 }
@@ -117,10 +121,9 @@ int time_of(firn_time *time, sqlite3_value *value, firn_error *error) {
         code = text_of(&text, value, "the instant", error);
         return code == FIRN_OK ? time_of_text(time, text, error) : code;
     case SQLITE_FLOAT:
-        return set_error(
-            error, FIRN_EUSAGE,
-            "an instant is not REAL, which is not exact: give TEXT ('@1700000000.5' is "
-            "one) or INTEGER seconds");
+        return set_error(error, FIRN_EUSAGE,
+                         "a time cannot be REAL, which is not exact: give TEXT ('@1700000000.5' is "
+                         "one) or INTEGER seconds");
     default:
         return set_error(error, FIRN_EUSAGE,
                          "an instant is TEXT ('2024-01-01T10:00:00Z') or INTEGER seconds: this is "
@@ -138,9 +141,10 @@ static int bytes_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count,
     bool fits = scheme != NULL ? size == (scheme->bits + 7) / 8
                                : size == 8 || size == 12 || size == 16 || size == 20;
     if (!fits) {
-        return set_error(error, FIRN_EMISMATCH, "a BLOB of %u bytes is no ID of %s: %s", size,
+        return set_error(error, FIRN_EMISMATCH, "a BLOB of %u bytes is not an ID of %s: %s", size,
                          scheme != NULL ? scheme->name : "a known scheme",
-                         scheme != NULL ? "name another scheme" : "they have 8, 12, 16 or 20");
+                         scheme != NULL ? "name another scheme"
+                                        : "an ID has 8, 12, 16 or 20 bytes");
     }
     int code = firn_id_from_bytes(&id, bytes, scheme != NULL ? scheme->bits : size * 8, error);
     if (code == FIRN_OK && scheme != NULL) {
@@ -155,7 +159,7 @@ static int bytes_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count,
     return code != FIRN_OK || count->all > 0
                ? code
                : set_error(error, FIRN_ETEXT,
-                           "x'%s' is no ID of a known scheme: name its scheme too", text);
+                           "x'%s' is not an ID of a known scheme: name its scheme too", text);
 }
 
 static int read_text(firn_reading readings[FIRN_READINGS_MAX], id_counts *count,
@@ -166,7 +170,7 @@ static int read_text(firn_reading readings[FIRN_READINGS_MAX], id_counts *count,
     }
     int code = reader_look(&reader, readings, count, text.at, text.length, error);
     if (code == FIRN_OK && scheme != NULL) {
-        readings[0].scheme = scheme; /* the one of `reader` is gone with it */
+        readings[0].scheme = scheme; /* that of `reader` ends with this call */
     }
     return code;
 }
@@ -178,9 +182,10 @@ int id_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count, const firn
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
         if (scheme != NULL && scheme->bits > 64) {
-            return set_error(error, FIRN_EMISMATCH,
-                             "an INTEGER is no ID of %s, which has %u bits: name another scheme",
-                             scheme->name, scheme->bits);
+            return set_error(
+                error, FIRN_EMISMATCH,
+                "an INTEGER cannot be an ID of %s, which has %u bits: name another scheme",
+                scheme->name, scheme->bits);
         }
         return sql_read_integer(readings, count, scheme, sqlite3_value_int64(value), error);
     case SQLITE_TEXT:
@@ -190,7 +195,7 @@ int id_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count, const firn
         return bytes_of(readings, count, scheme, value, error);
     default:
         return set_error(error, FIRN_EUSAGE,
-                         "an ID is not REAL, which cannot hold it: give INTEGER, TEXT or BLOB");
+                         "an ID cannot be REAL, which is not exact: give INTEGER, TEXT or BLOB");
     }
 }
 

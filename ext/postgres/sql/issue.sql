@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Making IDs, on a server with firn preloaded, firn.node = '7' and firn.history = '900-999'.
--- Every scheme makes IDs that are read back as its own.
+-- Generators, on a server with firn preloaded, firn.node = '7' and firn.history = '900-999'.
+-- Every scheme generates IDs that are read as its own.
 SELECT scheme, firn_show(firn_new(scheme), scheme) ->> 'scheme' = scheme AS own,
     abs(extract(epoch FROM firn_time(firn_new(scheme), scheme) - clock_timestamp())) < 12 AS present
     FROM unnest('{snowflake,leaf,seata,region,simpleflake,lable-spread,lable-sequential,sonyflake,discord,tsid,js53,
@@ -31,14 +31,14 @@ SELECT bool_and(id > before) FROM (SELECT id, lag(id) OVER (ORDER BY n) AS befor
 CREATE TABLE thing (id bigint PRIMARY KEY DEFAULT snowflake(), key uuid UNIQUE DEFAULT uuid7(), name text);
 INSERT INTO thing (name) SELECT 'thing ' || n FROM generate_series(1, 10000) n;
 SELECT count(DISTINCT id), count(DISTINCT key) FROM thing;
--- old rows: one node a statement
+-- back-dated IDs: one node per statement
 CREATE TABLE old (id bigint, at timestamptz);
 INSERT INTO old (at) SELECT '2020-01-01'::timestamptz + (n / 10) * interval '1 ms' FROM generate_series(1, 20000) n;
 UPDATE old SET id = firn_stamp('snowflake', at) WHERE at < '2020-01-01 00:00:01';
 UPDATE old SET id = firn_stamp('snowflake', 'the rest', at) WHERE id IS NULL;
 SELECT count(*), count(DISTINCT id), bool_and(firn_time(id, 'snowflake') = at) AS exact FROM old;
 SELECT DISTINCT firn_show(id, 'snowflake') -> 'fields' ->> 'worker' AS worker FROM old ORDER BY 1;
--- a job with a name goes on: no ID comes twice, one node for all of it, and a batch that is rolled back gets the same IDs again
+-- a named job continues: no duplicate, one node for the job, and the same IDs for a batch that was rolled back
 UPDATE old SET id = NULL;
 UPDATE old SET id = firn_stamp('snowflake', at => at, job => 'in batches') WHERE at < '2020-01-01 00:00:00.5';
 BEGIN;

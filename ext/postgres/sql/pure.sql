@@ -33,7 +33,7 @@ SELECT firn_pack_uuid('uuid1', 'time=2022-02-22T19:22:22Z clock_seq=0x33c8 node=
 SELECT firn_pack('time:41/ms@@2024-01-01 node:10 sequence:12', 'tick=1 node=2 sequence=3');
 SELECT encode(firn_pack_bytea('objectid', 'time=@1350508407 random=0xbcf86cd799 counter=4427793'), 'hex');
 
--- bounds: those of the tick
+-- range: the lowest and the highest ID of the tick
 SELECT firn_min('snowflake', '2022-06-28 16:07:40.105999+00'), firn_max('snowflake', '2022-06-28 16:07:40.105+00');
 SELECT firn_max('snowflake', '2022-06-28 16:07:40.105+00') + 1 = firn_min('snowflake', '2022-06-28 16:07:40.106+00') AS adjacent;
 SELECT firn_min('seata', '2024-01-01', 'worker=5'), firn_max('seata', '2024-01-01', 'worker=5');
