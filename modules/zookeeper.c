@@ -1238,7 +1238,9 @@ static int take_hosts(const store *self, firn_error *error) {
         const module_host *host = &self->url.hosts[i];
         if (strlen(host->name) > 255 || strpbrk(host->name, ",/ ") != NULL) {
             return module_fail(error, FIRN_EUSAGE,
-                               "the store's URL has a host '%.60s' that is none", host->name);
+                               "the store's URL has '%.60s', which is not a valid host: write "
+                               "zookeeper://HOST[:PORT][,HOST...][/PATH]",
+                               host->name);
         }
     }
     return self->url.host_count > 0 ? FIRN_OK

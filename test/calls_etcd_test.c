@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fails each call of the etcd module: calls.h. */
+/* Fails each call of the etcd module: calls_store.h. */
 #define CALLS_NEEDED "json_" /* no request is sent that lacks a part */
 #define CALLERS      8
-#include "calls.h"
+#include "calls_store.h"
 
 #include <curl/curl.h>
 #include <gnutls/gnutls.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fails each call of the PostgreSQL module: calls.h. */
-#include "calls.h"
+/* Fails each call of the PostgreSQL module: calls_store.h. */
+#include "calls_store.h"
 
 #include <libpq-fe.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fails each call of the ZooKeeper module: calls.h. */
+/* Fails each call of the ZooKeeper module: calls_store.h. */
 #define CALLERS 8
-#include "calls.h"
+#include "calls_store.h"
 
 #include <netdb.h>
 #include <zookeeper/zookeeper.h>
