@@ -21,8 +21,8 @@ static void check_plain(const char *text) {
 }
 
 static void check_values(const config *it) {
-    for (size_t i = 0; i < it->name_count; i++) {
-        const named *one = &it->names[i];
+    for (size_t i = 0; i < it->sections.count; i++) {
+        const section *one = &it->sections.all[i];
         const char *const texts[] = {one->name,  one->scheme, one->keys,
                                      one->store, one->form,   one->prefix};
         for (size_t j = 0; j < sizeof texts / sizeof *texts; j++) {

@@ -4,11 +4,16 @@
  * any other is a method, a target, lines of a header, an empty line and a body, handed over as
  * libmicrohttpd does, whose functions are played here. Each request has exactly one reply that can be
  * read: JSON is JSON, and RESP is RESP. */
-#include "config/config.h"
+#include "config/setting.h"
+#include "core/catalog.h"
 #include "core/log.h"
 #include "core/server.h"
+#include "http/body.h"
+#include "http/clients.h"
 #include "http/console.h"
 #include "http/exchange.h"
+#include "http/parked.h"
+#include "http/serve.h"
 #include "resp/commands.h"
 
 #include <assert.h>
@@ -126,38 +131,18 @@ void MHD_suspend_connection(struct MHD_Connection *it) {
 static http_loop loop;
 static listener place = {.address = "127.0.0.1:7380"};
 
-int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-bool http_is_crowded(void) {
-    return false;
-}
-
-void http_hold(exchange *it, size_t size) {
-    it->held += size;
-}
-
-void http_trust(exchange *it) {
+void client_trust(exchange *it) {
     (void)it;
 }
 
-bool http_trusts(const exchange *it) {
+bool client_is_trusted(const exchange *it) {
     (void)it;
     return true;
 }
 
-address_key http_address(const exchange *it) {
+address_key client_address(const exchange *it) {
     (void)it;
     return (address_key){0};
-}
-
-void http_park(exchange *it, enum stage stage, int64_t wake_ns) {
-    it->stage = stage;
-    it->wake_ns = wake_ns;
-    it->is_parked = true;
 }
 
 static void wait_for_post(sem_t *bell) {
@@ -246,8 +231,10 @@ static void go_on(exchange *it) {
         } else if (it->is_parked) {
             it->until_ns = 1;
         }
-        it->is_parked = false;
-        result = exchange_go_on(it);
+        if (it->is_parked) {
+            unpark(it);
+        }
+        result = serve_go_on(it);
     }
 }
 
@@ -284,7 +271,7 @@ static void ask_http(const char *text, size_t size) {
     it->connection = &connection;
     it->path = target;
     it->began_ns = now_ns();
-    exchange_begin(it, method, "HTTP/1.1");
+    serve_begin(it, method, "HTTP/1.1");
     if (connection.replies == 0 && at < size) {
         for (size_t piece; at < size; at += piece) {
             piece = size - at < 7 ? size - at : 7;
@@ -293,7 +280,11 @@ static void ask_http(const char *text, size_t size) {
     }
     go_on(it);
     check_reply(&connection);
-    exchange_end(it);
+    if (it->is_parked) {
+        unpark(it);
+    }
+    reply_release(it);
+    serve_end(it);
     MHD_destroy_response(connection.reply);
     if (it->usual.made != NULL) {
         MHD_destroy_response(it->usual.made);

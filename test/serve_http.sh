@@ -144,7 +144,7 @@ json "an unknown one has no last" '.last == null' /v1/segments/nobody/last
 json "auto_create makes one" '.ids == ["1"]' /v1/segments/made-now
 json "a key may be percent-encoded" '.ids == ["2"]' /v1/segments/made%2Dnow
 json "a block is a run of integers" '.increment == "1" and .count == "1000" and (.first | test("^[0-9]+$"))' '/v1/block/tickets?n=1000'
-json "a block of a generator is runs of IDs" '[.[] | (.[1] | length == 19)] | all' '/v1/block/orders?n=100'
+json "runs are first and last of consecutive IDs" '[.[] | (.[1] | length == 19)] | all' '/v1/runs/orders?n=100'
 refuses "more than a batch is a block's" 422 /v1/block '/v1/segments/tickets?n=65537'
 refuses "n=0 is refused" 422 '1 to' '/v1/segments/tickets?n=0'
 

@@ -80,6 +80,8 @@ refuses_resp "an unknown scheme is refused, and the nearest named" "ERR .*nowfla
 refuses_resp "COUNT beyond 65536 is refused" "ERR .*65536" FIRN.NEW snowflake COUNT 65537
 same "FIRN.BLOCK of integers is first, last, increment, count" "104 113 1 10" "$(ask_resp FIRN.BLOCK counter COUNT 10 | paste -sd' ')"
 same "and a map in RESP3" '{"first":114,"last":123,"increment":1,"count":10}' "$(ask_resp --json -3 FIRN.BLOCK counter COUNT 10 | jq -c .)"
+same "FIRN.RUNS is first and last of consecutive IDs" "[[19,19]]" \
+    "$(ask_resp --json -3 FIRN.RUNS snowflake COUNT 3 | jq -c '[first | map(length)]')"
 pack='snowflake time 2024-01-01 datacenter 1 worker 2 sequence 3'
 # shellcheck disable=SC2086 # words
 packed=$(ask_resp FIRN.PACK $pack)

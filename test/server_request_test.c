@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/request.h"
+#include "core/answer.h"
+#include "core/catalog.h"
+#include "core/ready.h"
 
 #include "folder.h"
 
@@ -422,24 +424,28 @@ static void a_name_may_be_a_segment_and_a_generator(void **state) {
     for (int i = 0; i < 3; i++) {
         asking id = ask_for(mine(), VERB_NEW, "snowflake", NULL),
                next = ask_for(mine(), VERB_NEXT, i == 0 ? "tsid" : "snowflake", NULL),
-               block = ask_for(mine(), VERB_BLOCK, i == 2 ? "snowflake" : "js53", NULL);
+               block = ask_for(mine(), VERB_BLOCK, "snowflake", NULL),
+               runs = ask_for(mine(), VERB_RUNS, "snowflake", NULL);
         assert_answered(&next, ask(&next));
         assert_int_equal(next.reply.kind, REPLY_INTEGER);
         assert_answered(&id, ask(&id));
         assert_int_equal(id.reply.kind, REPLY_NUMBERS);
         assert_answered(&block, ask(&block));
-        assert_int_equal(block.reply.kind, i == 2 ? REPLY_RUN : REPLY_JSON);
+        assert_int_equal(block.reply.kind, REPLY_RUN);
+        assert_answered(&runs, ask(&runs));
+        assert_int_equal(runs.reply.kind, REPLY_JSON);
         leave(&id);
         leave(&next);
         leave(&block);
+        leave(&runs);
     }
     assert_null(catalog_generator(w("tsid")));
     assert_null(catalog_segment((word){"snowflake\0", 10}));
 }
 
-static void a_block_of_ids_is_runs_of_consecutive_ones(void **state) {
+static void runs_are_of_consecutive_ids(void **state) {
     (void)state;
-    asking it = ask_for(mine(), VERB_BLOCK, "snowflake", "count", "10000", NULL);
+    asking it = ask_for(mine(), VERB_RUNS, "snowflake", "count", "10000", NULL);
     uint64_t sum = 0, before = 0;
     assert_answered(&it, ask(&it));
     assert_int_equal(it.reply.kind, REPLY_JSON);
@@ -592,7 +598,7 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
                    "1 to 2305843009213693952");
     assert_refused(ask_for(by, VERB_NEXT, "a b", NULL), FIRN_EUSAGE, "blanks");
     assert_refused(ask_for(by, VERB_NEXT, "", NULL), FIRN_ERANGE, "1..63");
-    assert_refused(ask_for(by, VERB_BLOCK, "uuid7", NULL), FIRN_EUSAGE, "128");
+    assert_refused(ask_for(by, VERB_RUNS, "uuid7", NULL), FIRN_EUSAGE, "128");
     assert_null(catalog_segment_at(0));
 }
 
@@ -622,8 +628,8 @@ static void names_of_the_other_kind_say_what_to_ask(void **state) {
                    "'ids' is a generator and no segment: FIRN.NEW ids");
     assert_refused(ask_for(mine(), VERB_NEXT, "uuid7", NULL), FIRN_EUSAGE,
                    "'uuid7' is a scheme and no segment: FIRN.NEW uuid7");
-    assert_refused(ask_for(mine(), VERB_BLOCK, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
-                   "there is no segment, generator or scheme 'qqqqqqqqqqqq': FIRN.SCHEMES");
+    assert_refused(ask_for(mine(), VERB_RUNS, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
+                   "there is no generator or scheme 'qqqqqqqqqqqq': FIRN.SCHEMES");
     assert_refused(ask_for(mine(), VERB_NEW, "orders", NULL), FIRN_EUSAGE,
                    "'orders' is a segment and no generator: INCR orders");
     catalog_allow(50);
@@ -1112,7 +1118,12 @@ static double time_of(asking *it, size_t times, size_t rounds) {
         int64_t since = now_ns();
         size_t got = 0;
         for (size_t i = 0; i < rounds; i++) {
-            assert_int_equal(request_answer(&it->request, times, &it->reply, &it->error), FIRN_OK);
+            int code = request_answer(&it->request, times, &it->reply, &it->error);
+            for (int j = 0; j < 10000 && code == REQUEST_LATER; j++) { /* a machine that is busy */
+                nap(1);
+                code = request_answer(&it->request, times, &it->reply, &it->error);
+            }
+            assert_int_equal(code, FIRN_OK);
             got += it->reply.count;
         }
         double one = (double)(now_ns() - since) / (double)got;
@@ -1167,7 +1178,7 @@ int main(void) {
         TEST(an_task_does_not_wait_for_all_segments_that_are_due),
         TEST(the_reply_to_many_integers_is_the_last_of_them),
         TEST(a_name_may_be_a_segment_and_a_generator),
-        TEST(a_block_of_ids_is_runs_of_consecutive_ones),
+        TEST(runs_are_of_consecutive_ids),
         TEST(a_generator_of_the_configuration_keeps_its_keys),
         TEST(back_dated_ids_carry_their_instant),
         TEST(a_name_always_has_the_same_uuid5),

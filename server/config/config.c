@@ -5,7 +5,6 @@
 #include "config_file.h"
 #include "fault.h"
 #include "net/listener.h"
-#include "setting.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -208,7 +207,7 @@ static int read_file(config *it, const char *named_file, firn_error *error) {
                          sizeof it->file - 1);
     }
     memcpy(it->file, file, strlen(file) + 1);
-    return config_file_read(it, error);
+    return config_file_read(&it->set, &it->sections, it->file, error);
 }
 
 static int check_addresses(const config *it, const char *name, const char *addresses,
@@ -226,13 +225,13 @@ static int check_addresses(const config *it, const char *name, const char *addre
     return FIRN_OK;
 }
 
-static int check_named(const config *it, const named *one, firn_error *error) {
+static int check_named(const config *it, const section *one, firn_error *error) {
     if (!one->is_segment && one->scheme[0] == '\0') {
         return set_error(error, FIRN_EUSAGE,
                          "%.100s: [generator %s] has no scheme: write scheme = NAME", one->where,
                          one->name);
     }
-    const named *other = config_node_of(it, one);
+    const section *other = sections_with_node_of(&it->sections, one);
     return other == NULL
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
@@ -248,8 +247,8 @@ static int check(const config *it, firn_error *error) {
                          it->set.tls_cert[0] != '\0' ? "tls_cert" : "tls_key");
     }
     int code = FIRN_OK;
-    for (size_t i = 0; i < it->name_count && code == FIRN_OK; i++) {
-        code = check_named(it, &it->names[i], error);
+    for (size_t i = 0; i < it->sections.count && code == FIRN_OK; i++) {
+        code = check_named(it, &it->sections.all[i], error);
     }
     code = code == FIRN_OK ? check_addresses(it, "resp", it->set.resp, error) : code;
     return code == FIRN_OK ? check_addresses(it, "http", it->set.http, error) : code;
@@ -281,57 +280,7 @@ int config_read(config *it, int count, char **words, firn_error *error) {
 }
 
 void config_free(config *it) {
-    free(it->names);
-    it->names = NULL;
-    it->name_count = 0;
-}
-
-const named *config_find(const config *it, bool is_segment, const char *name) {
-    for (size_t i = 0; i < it->name_count; i++) {
-        if (it->names[i].is_segment == is_segment && strcmp(it->names[i].name, name) == 0) {
-            return &it->names[i];
-        }
-    }
-    return NULL;
-}
-
-static bool has_same(const named *a, const named *b, const char *key) {
-    char x[FIRN_NS_SIZE], y[FIRN_NS_SIZE];
-    return strcmp(catalog_key(x, a->keys, key), catalog_key(y, b->keys, key)) == 0;
-}
-
-const named *config_node_of(const config *it, const named *section) {
-    static const char *const place[] = {"node", "ns", "epoch", "bits"};
-    char node[FIRN_NS_SIZE];
-    if (section->is_segment || catalog_key(node, section->keys, "node")[0] == '\0') {
-        return NULL;
-    }
-    for (size_t i = 0; i < it->name_count; i++) {
-        const named *other = &it->names[i];
-        bool same = !other->is_segment && strcmp(other->name, section->name) != 0 &&
-                    strcmp(other->scheme, section->scheme) == 0 &&
-                    strcmp(other->store, section->store) == 0;
-        for (size_t j = 0; same && j < sizeof place / sizeof *place; j++) {
-            same = has_same(other, section, place[j]);
-        }
-        if (same) {
-            return other;
-        }
-    }
-    return NULL;
-}
-
-int config_keep(config *it, const named *section, firn_error *error) {
-    if ((it->name_count & (it->name_count - 1)) == 0) { /* room for a power of two is full */
-        size_t room = it->name_count == 0 ? 1 : it->name_count * 2;
-        named *more = realloc(it->names, room * sizeof *more);
-        if (more == NULL) {
-            return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
-        }
-        it->names = more;
-    }
-    it->names[it->name_count++] = *section;
-    return FIRN_OK;
+    sections_free(&it->sections);
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -360,7 +309,7 @@ static void print_value(const char *name, const char *value) {
     printf("%s =%s%s\n", name, value[0] != '\0' ? " " : "", is_url ? text : value);
 }
 
-static void print_named(const named *it) {
+static void print_named(const section *it) {
     printf("\n[%s %s]\n", it->is_segment ? "segment" : "generator", it->name);
     const struct {
         const char *name, *value;
@@ -385,8 +334,8 @@ void config_print(const config *it) {
         setting_write(text, &it->set, at);
         print_value(at->name, text);
     }
-    for (size_t i = 0; i < it->name_count; i++) {
-        print_named(&it->names[i]);
+    for (size_t i = 0; i < it->sections.count; i++) {
+        print_named(&it->sections.all[i]);
     }
 }
 

@@ -4,7 +4,6 @@
 #include "config_file.h"
 
 #include "fault.h"
-#include "setting.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,14 +14,16 @@
 
 enum { LINE_SIZE = 2048, LINES_MAX = 200000, NAMES_MAX = 8192 };
 
-enum section { SECTION_NONE, SECTION_SERVER, SECTION_NAMED };
+enum place { PLACE_NONE, PLACE_SERVER, PLACE_SECTION };
 
 typedef struct reading {
-    config *it;
+    settings *set;
+    sections *sections;
+    const char *path;
     FILE *file;
     int line; /* of the file, from 1 */
     char where[128];
-    enum section section;
+    enum place place;
     bool seen_server;
     bool seen[SETTING_COUNT];
     int code;
@@ -41,30 +42,29 @@ static bool is_plain(const char *name) {
     return true;
 }
 
-static int add_named(reading *from, bool is_segment, const char *name) {
-    config *it = from->it;
+static int add_section(reading *from, bool is_segment, const char *name) {
     const char *kind = is_segment ? "segment" : "generator";
     if (name[0] == '\0' || strlen(name) >= NAME_SIZE || !is_plain(name)) {
         return set_error(from->error, FIRN_EUSAGE,
                          "%s: [%s %.40s] is no name: write 1 to %d letters, digits and signs",
                          from->where, kind, name, NAME_SIZE - 1);
     }
-    const named *first = config_find(it, is_segment, name);
+    const section *first = sections_find(from->sections, is_segment, name);
     if (first != NULL) {
         return set_error(from->error, FIRN_EUSAGE,
                          "%s: [%s %s] is given twice: it is at %.100s already", from->where, kind,
                          name, first->where);
     }
-    if (it->name_count == NAMES_MAX) {
+    if (from->sections->count == NAMES_MAX) {
         return set_error(from->error, FIRN_ERANGE,
                          "%s: more than %d generators and segments: let auto_create make some",
                          from->where, NAMES_MAX);
     }
-    named added = {.is_segment = is_segment};
+    section added = {.is_segment = is_segment};
     snprintf(added.name, sizeof added.name, "%s", name);
     snprintf(added.where, sizeof added.where, "%s", from->where);
-    from->section = SECTION_NAMED;
-    return config_keep(it, &added, from->error);
+    from->place = PLACE_SECTION;
+    return sections_add(from->sections, &added, from->error);
 }
 
 /* `text` is what stands between the brackets, without blanks round it. */
@@ -83,11 +83,11 @@ static int begin_section(reading *from, char *text) {
                              "%s: [server] is given twice: put all of it into one", from->where);
         }
         from->seen_server = true;
-        from->section = SECTION_SERVER;
+        from->place = PLACE_SERVER;
         return FIRN_OK;
     }
     if (strcmp(text, "generator") == 0 || strcmp(text, "segment") == 0) {
-        return add_named(from, text[0] == 's', name);
+        return add_section(from, text[0] == 's', name);
     }
     const char *near = firn_nearest(text, kinds);
     return set_error(
@@ -112,7 +112,7 @@ static int read_setting(reading *from, const char *name, const char *value) {
                          from->where, found->name);
     }
     *seen = true;
-    return setting_read(&from->it->set, found, value, from->where, from->error);
+    return setting_read(from->set, found, value, from->where, from->error);
 }
 
 /* Is NAME= a word of "a=b c=d"? */
@@ -128,7 +128,7 @@ static bool has_key(const char *keys, const char *name) {
     return false;
 }
 
-static int add_key(reading *from, named *to, const char *name, const char *value) {
+static int add_key(reading *from, section *to, const char *name, const char *value) {
     size_t used = strlen(to->keys);
     if (name[0] == '\0' || name[strcspn(name, " \t")] != '\0') {
         return set_error(from->error, FIRN_EUSAGE, "%s: '%.40s' is no key: write one word",
@@ -173,8 +173,8 @@ static int check_plain(const reading *from, const char *name, const char *value)
 }
 
 /* What is not a key of the generator or segment itself. */
-static int read_named(reading *from, const char *name, const char *value) {
-    named *to = &from->it->names[from->it->name_count - 1];
+static int read_own(reading *from, const char *name, const char *value) {
+    section *to = &from->sections->all[from->sections->count - 1];
     const struct {
         const char *name;
         char *text;
@@ -205,21 +205,21 @@ static int read_named(reading *from, const char *name, const char *value) {
 }
 
 /* inih's: 0 stops. Its own idea of the section, which it cuts to 49 bytes, is not used. */
-static int take_pair(void *self, const char *section, const char *name, const char *value) {
+static int take_pair(void *self, const char *ignored, const char *name, const char *value) {
     reading *from = self;
-    (void)section;
-    switch (from->section) {
-    case SECTION_NONE:
+    (void)ignored;
+    switch (from->place) {
+    case PLACE_NONE:
         from->code = set_error(from->error, FIRN_EUSAGE,
                                "%s: %.40s stands before the first section: put it under [server]",
                                from->where, name);
         break;
-    case SECTION_SERVER:
+    case PLACE_SERVER:
         from->code = read_setting(from, name, value);
         break;
-    case SECTION_NAMED:
+    case PLACE_SECTION:
         from->code = check_plain(from, name, value);
-        from->code = from->code == FIRN_OK ? read_named(from, name, value) : from->code;
+        from->code = from->code == FIRN_OK ? read_own(from, name, value) : from->code;
         break;
     }
     return from->code == FIRN_OK;
@@ -264,7 +264,7 @@ static char *next_line(char *line, int size, void *stream) {
         return NULL;
     }
     from->line++;
-    snprintf(from->where, sizeof from->where, "%.100s:%d", from->it->file, from->line);
+    snprintf(from->where, sizeof from->where, "%.100s:%d", from->path, from->line);
     size_t blanks = strspn(line, " \t\r\n\f\v");
     if (from->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) {
         blanks = 3; /* a byte order mark */
@@ -274,11 +274,12 @@ static char *next_line(char *line, int size, void *stream) {
     return from->code == FIRN_OK ? line : NULL;
 }
 
-int config_file_read(config *it, firn_error *error) {
-    reading from = {.it = it, .file = fopen(it->file, "re"), .error = error};
+int config_file_read(settings *set, sections *to, const char *path, firn_error *error) {
+    reading from = {
+        .set = set, .sections = to, .path = path, .file = fopen(path, "re"), .error = error};
     if (from.file == NULL) {
         return set_error(error, FIRN_EIO, "%.100s cannot be read: %s: name another with --config",
-                         it->file, strerror(errno));
+                         path, strerror(errno));
     }
     ini_max_line = LINE_SIZE;
     ini_use_stack = true;
@@ -289,12 +290,11 @@ int config_file_read(config *it, firn_error *error) {
     bool failed = ferror(from.file) != 0;
     fclose(from.file);
     if (from.code == FIRN_OK && failed) {
-        from.code = set_error(error, FIRN_EIO, "%.100s cannot be read: is it a file", it->file);
+        from.code = set_error(error, FIRN_EIO, "%.100s cannot be read: is it a file", path);
     }
     if (from.code == FIRN_OK && wrong != 0) {
-        from.code =
-            set_error(error, FIRN_EUSAGE, "%.100s:%d: is no 'name = value': a # begins a comment",
-                      it->file, wrong);
+        from.code = set_error(error, FIRN_EUSAGE,
+                              "%.100s:%d: is no 'name = value': a # begins a comment", path, wrong);
     }
     return from.code;
 }

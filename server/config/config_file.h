@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One of the three sources of the configuration: the file. Stands on setting.h. */
+/* One of the three sources of the configuration: the file. Knows neither flags nor environment. */
 #ifndef FIRN_CONFIG_FILE_H
 #define FIRN_CONFIG_FILE_H
 
-#include "config.h"
+#include "sections.h"
 
-/* Reads it->file into it->set and it->names. FIRN_EUSAGE and FIRN_ERANGE with file and line,
- * FIRN_EIO, FIRN_EMEMORY. */
-int config_file_read(config *it, firn_error *error);
+/* Reads `path` into *set and *to. FIRN_EUSAGE and FIRN_ERANGE with file and line, FIRN_EIO,
+ * FIRN_EMEMORY. */
+int config_file_read(settings *set, sections *to, const char *path, firn_error *error);
 
 #endif

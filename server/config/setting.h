@@ -4,9 +4,20 @@
 #ifndef FIRN_SETTING_H
 #define FIRN_SETTING_H
 
-#include "config.h"
+#include <firn/firn.h>
 
 #include <stddef.h>
+
+#define SETTING_SIZE 1024
+
+/* The settings, in members of their names. */
+typedef struct settings {
+#define TEXT(name, preset, reloads, argument, text)      char name[SETTING_SIZE]; /* "" : none */
+#define NUMBER(name, preset, least, most, reloads, text) int64_t name;
+#define SWITCH(name, preset, reloads, text)              bool name;
+#define CHOICE(name, preset, words, reloads, text)       int name; /* index of the word */
+#include "settings.def"
+} settings;
 
 enum setting_kind { SETTING_TEXT, SETTING_NUMBER, SETTING_SWITCH, SETTING_CHOICE };
 
@@ -47,5 +58,10 @@ void setting_write(char text[VALUE_TEXT_SIZE], const settings *all, const settin
 bool setting_same(const settings *a, const settings *b, const setting *it);
 /* One value from `from`. */
 void setting_copy(settings *to, const settings *from, const setting *it);
+
+/* The settings in force; those that reload change at once when a new table is put up. Any thread. */
+const settings *settings_now(void);
+/* FIRN_EMEMORY: the old ones stay. One thread puts. */
+int settings_put(const settings *fresh, firn_error *error);
 
 #endif

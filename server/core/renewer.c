@@ -4,7 +4,6 @@
  * meter here; what is stepped is the catalog's. */
 #include "renewer.h"
 
-#include "catalog.h"
 #include "fault.h"
 #include "log.h"
 #include "steady.h"
@@ -26,7 +25,7 @@ enum {
     PROBE_MS = 1000, /* a store that nothing was asked of for so long is asked a trifle */
     SLOW_MS = 1000,  /* a call that takes longer shows that the store does not answer */
     RETRY_LEAST_MS = 100,
-    RETRY_MOST_MS = 2000, /* between tries to open a store that cannot be opened */
+    RETRY_MOST_MS = 2000, /* after a failure */
     TELLS_MAX = 4         /* who wants news */
 };
 
@@ -57,10 +56,14 @@ struct renewer {
     firn_error why;   /* it could not be opened */
 };
 
-static renewer *_Atomic renewers[KEEPERS_MAX];
+static renewer *_Atomic renewers[RENEWERS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `renewers` and `tells` */
 static _Atomic bool stopping;
-static bool unsafe, existing; /* set before the threads start */
+/* Set before the threads start: */
+static bool unsafe, existing;
+static int64_t (*step_all)(renewer *of, bool *news);
+static void (*close_all)(renewer *of);
+
 static struct {
     void (*tell)(void *self);
     void *self;
@@ -180,6 +183,17 @@ static const char *engine_name(const char *url) {
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
+void renewers_serve(int64_t (*step)(renewer *of, bool *news), void (*close)(renewer *of)) {
+    step_all = step;
+    close_all = close;
+}
+
+int64_t retry_pause_ms(int64_t *pause_ms) {
+    *pause_ms = *pause_ms == 0 ? RETRY_LEAST_MS : *pause_ms * 2;
+    *pause_ms = *pause_ms > RETRY_MOST_MS ? RETRY_MOST_MS : *pause_ms;
+    return *pause_ms;
+}
+
 void renewers_allow_unsafe(void) {
     unsafe = true;
 }
@@ -238,9 +252,7 @@ firn_store *renewer_store(renewer *it, firn_error *error) {
             tell_caution(it);
         } else {
             note(it, FIRN_ESTORE, &it->why);
-            it->pause_ms = it->pause_ms == 0 ? RETRY_LEAST_MS : it->pause_ms * 2;
-            it->pause_ms = it->pause_ms > RETRY_MOST_MS ? RETRY_MOST_MS : it->pause_ms;
-            it->retry_ms = steady_ms() + it->pause_ms;
+            it->retry_ms = steady_ms() + retry_pause_ms(&it->pause_ms);
         }
     }
     if (it->store == NULL && error != NULL) {
@@ -353,7 +365,7 @@ static void *run(void *self) {
         bool news = false;
         atomic_store(&it->beat_ms, steady_ms());
         run_tasks(it, ROUND_TASKS, ROUND_MS);
-        int64_t wait_ms = catalog_step(it, &news);
+        int64_t wait_ms = step_all(it, &news);
         if (news) {
             tell_news();
         }
@@ -362,7 +374,7 @@ static void *run(void *self) {
     }
     close_queue(it);
     run_tasks(it, TASKS_MAX, INT64_MAX);
-    catalog_close(it);
+    close_all(it);
     firn_store_close(it->store);
     it->store = NULL;
     pthread_mutex_lock(&it->lock);
@@ -465,15 +477,15 @@ int renewer_of(renewer **out, const char *url, firn_error *error) {
         return code;
     }
     pthread_mutex_lock(&lock);
-    while (i < KEEPERS_MAX && atomic_load(&renewers[i]) != NULL &&
+    while (i < RENEWERS_MAX && atomic_load(&renewers[i]) != NULL &&
            !is_same(atomic_load(&renewers[i])->url, url)) {
         i++;
     }
-    if (i == KEEPERS_MAX) {
+    if (i == RENEWERS_MAX) {
         code = set_error(error, FIRN_ERANGE,
                          "more than %d stores: serve the others by a server of"
                          " their own",
-                         KEEPERS_MAX);
+                         RENEWERS_MAX);
     } else if (atomic_load(&renewers[i]) == NULL && atomic_load(&stopping)) {
         code = set_error(error, FIRN_ESTORE, "the server is ending: ask another one");
     } else if (atomic_load(&renewers[i]) == NULL) {
@@ -488,7 +500,7 @@ int renewer_of(renewer **out, const char *url, firn_error *error) {
 }
 
 bool renewer_is_of(size_t i, const char *url) {
-    const renewer *it = i < KEEPERS_MAX ? atomic_load(&renewers[i]) : NULL;
+    const renewer *it = i < RENEWERS_MAX ? atomic_load(&renewers[i]) : NULL;
     return it != NULL && is_same(it->url, url);
 }
 
@@ -506,7 +518,7 @@ uint64_t renewer_calls(const renewer *it) {
 }
 
 bool renewer_look(size_t i, renewer_state *state) {
-    renewer *it = i < KEEPERS_MAX ? atomic_load(&renewers[i]) : NULL;
+    renewer *it = i < RENEWERS_MAX ? atomic_load(&renewers[i]) : NULL;
     int64_t now = steady_ms();
     if (it == NULL) {
         return false;
@@ -576,10 +588,10 @@ void renewers_stop(int64_t ms) {
     pthread_mutex_lock(&lock);
     atomic_store(&stopping, true); /* from here on there are no new ones */
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
+    for (size_t i = 0; i < RENEWERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
         renewer_wake(atomic_load(&renewers[i]));
     }
-    for (size_t i = 0; i < KEEPERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
+    for (size_t i = 0; i < RENEWERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
         renewer *it = atomic_load(&renewers[i]);
         bool ended = await_end(it, &until);
         atomic_store(&renewers[i], NULL);

@@ -4,13 +4,13 @@
  * generators and fetches segments when they are due, and runs the tasks that clients need. A store
  * of which nothing is due is asked once a second, so that its state is known before somebody needs
  * it. */
-#ifndef FIRN_KEEPER_H
-#define FIRN_KEEPER_H
+#ifndef FIRN_RENEWER_H
+#define FIRN_RENEWER_H
 
 #include <firn/firn.h>
 
-#define KEEPERS_MAX 16   /* stores */
-#define TASKS_MAX   1024 /* that wait for one renewer */
+#define RENEWERS_MAX 16   /* stores */
+#define TASKS_MAX    1024 /* that wait for one renewer */
 
 typedef struct renewer renewer;
 
@@ -23,6 +23,13 @@ struct task {
     task *next;               /* the renewer's */
 };
 
+/* Before the first renewer: what renewers do for their store. `step` opens and renews what is due, sets
+ * *news when something changed, and returns after how many ms something is due again; `close` gives
+ * everything back. Both run in the renewer's thread. */
+void renewers_serve(int64_t (*step)(renewer *of, bool *news), void (*close)(renewer *of));
+/* How long to wait before the next try, after one more failure: 100 ms, doubled up to 2 s. Set
+ * *pause_ms to 0 after a success. */
+int64_t retry_pause_ms(int64_t *pause_ms);
 /* Before the first renewer: stores and places that may lose what they acknowledged are taken too. */
 void renewers_allow_unsafe(void);
 /* Before the first renewer: a path without a store is refused, unless the URL says create=yes. */
@@ -30,7 +37,7 @@ void renewers_make_no_store(void);
 /* Is this the URL of a store of a kind that there is? NULL: the default store. FIRN_EUSAGE. */
 int renewer_check(const char *url, firn_error *error);
 /* The renewer of a store, made at first use; the same URL, the same renewer. `url` NULL: the default
- * store. FIRN_EUSAGE: a URL that no store has (checked at once); FIRN_ERANGE: KEEPERS_MAX. Whether
+ * store. FIRN_EUSAGE: a URL that no store has (checked at once); FIRN_ERANGE: RENEWERS_MAX. Whether
  * the store can be used shows later, in its state: a renewer tries for ever. */
 int renewer_of(renewer **out, const char *url, firn_error *error);
 /* From now on renewers are made without a thread: for who only checks a configuration, and ends. */
@@ -39,7 +46,7 @@ void renewers_only_check(void);
 bool renewer_send(renewer *it, task *one);
 /* Something is due (a segment's next block). Any thread, never blocks, cheap. */
 void renewer_wake(renewer *it);
-/* 0 .. KEEPERS_MAX - 1, another one for each. */
+/* 0 .. RENEWERS_MAX - 1, another one for each. */
 size_t renewer_index(const renewer *it);
 /* Did the last call of its store succeed, and is none under way for longer than a second? Any thread. */
 bool renewer_answers(const renewer *it);

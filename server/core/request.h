@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a client asks, whichever protocol it came by, and the answer. A listener reads bytes into a
- * request, and writes a reply in its own way; everything between is here:
- *
- *     request_read     names become generators and segments, values are checked; never waits
- *     request_answer   FIRN_OK and a reply, REQUEST_LATER, REQUEST_TASK, or a FIRN_E code
- *     request_send     hands what needs the store to its renewer
- *     request_finish   the reply of an task that came back
- *
- * Nothing here waits, and only its own thread uses a worker. IDs and integers are counted here
- * (meter.ids), requests, refusals and latencies by the listeners. */
+/* What a client asks and what it is answered, whichever protocol it came by: the types, parameters and
+ * what is common to all verbs. answer.h answers requests. */
 #ifndef FIRN_REQUEST_H
 #define FIRN_REQUEST_H
 
@@ -25,8 +17,9 @@ enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_TASK = 2 };
 /* verb, name, the role it needs, its counter */
 #define VERBS(X)                                                                                   \
     X(NEW, "new", ISSUE, NEW)          /* IDs of a generator; time= back-dates them */             \
-    X(BLOCK, "block", ISSUE, BLOCK)    /* runs of a generator's IDs, or a segment's block */       \
-    X(NEXT, "next", ISSUE, NEXT)       /* a segment's next integer, or the end of a block */       \
+    X(RUNS, "runs", ISSUE, BLOCK)      /* IDs of a generator as runs of consecutive ones */        \
+    X(BLOCK, "block", ISSUE, BLOCK)    /* a block of a segment's integers */                       \
+    X(NEXT, "next", ISSUE, NEXT)       /* a segment's next integer, or the last of a block */      \
     X(LAST, "last", ISSUE, READ)       /* the last integer that this server issued, or nil */      \
     X(PACK, "pack", ISSUE, READ)       /* an ID of its fields */                                   \
     X(SHOW, "show", ISSUE, READ)       /* what is in an ID: `name` is the ID */                    \
@@ -86,29 +79,25 @@ typedef struct reply {
     json_t *json;
 } reply;
 
-/* The first step. FIRN_EUSAGE names what is unknown, and the nearest known; FIRN_ERANGE; FIRN_ETEXT. */
-int request_read(request *it, firn_error *error);
-/* The second: `times` requests alike that came together (1, or more for NEW and NEXT of one ID
- * each) are answered by one reply with 1 to `times` IDs or integers (`count`, one behind the other
- * by `increment`). REQUEST_LATER: window or lead are used up; the same again in a millisecond or
- * when renewers have news, until the listener gives up after wait_ms with the error that is filled in.
- * REQUEST_TASK: call request_send. */
-int request_answer(request *it, size_t times, reply *out, firn_error *error);
+/* ---- parameters ------------------------------------------------------------------------------ */
 
-/* Is that failure worth another try a little later, as it is, without anybody doing anything? */
-bool request_may_pass(const request *it, int code);
+/* The value of a parameter, or a word without text. */
+word request_value(const request *it, const char *key);
+/* A whole number of 1..most, without a sign. FIRN_EUSAGE, FIRN_ERANGE. */
+int read_count(int64_t *out, word key, word value, int64_t most, firn_error *error);
+/* Refuses an unknown parameter and names the nearest of `known`, which ends with NULL. FIRN_EUSAGE. */
+int refuse_key(word key, const char *verb, const char *const *known, firn_error *error);
+/* Refuses a parameter that is given twice. FIRN_EUSAGE. */
+int refuse_twice(const request *it, firn_error *error);
 
-/* What was sent to a renewer. `finished` is called once, by the renewer's thread, and must not wait:
- * it makes the listener's thread call request_finish. The request's words are copied. */
-typedef struct sent_task sent_task;
-/* FIRN_EEXHAUSTED: too many tasks wait; FIRN_EMEMORY. */
-int request_send(const request *it, void (*finished)(void *self), void *self, sent_task **out,
-                 firn_error *error);
-/* FIRN_OK and a reply, whose arrays live until sent_free; REQUEST_LATER: it was opened, call
- * request_answer again; or why not. */
-int request_finish(sent_task *sent, reply *out, firn_error *error);
-void sent_free(sent_task *sent);
+/* ---- replies --------------------------------------------------------------------------------- */
 
+/* Hands `object` over to the reply. FIRN_EMEMORY: it is NULL. */
+int reply_json(json_t *object, reply *out, firn_error *error);
+/* Room for a batch of BATCH_MAX IDs, or of numbers (`narrow`), made at a worker's first one. FIRN_EMEMORY. */
+int worker_make_room(worker *it, bool narrow, firn_error *error);
+/* Does time or a renewer end this failure? */
+bool is_passing(int code);
 /* An ID as text with its prefix and without a zero behind it: at most FIRN_TEXT_SIZE + 66 bytes.
  * Returns its length. */
 size_t reply_write_id(char *out, const request *it, const reply *of, size_t i);

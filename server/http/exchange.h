@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One request of HTTP and its answer, from the last byte of its header to the last of its reply.
- * Knows nothing of connections beyond this, and nothing of threads but its own. */
+/* One HTTP request and its reply: the types, and its parameters. serve.h takes a request from its
+ * header to its reply. */
 #ifndef FIRN_EXCHANGE_H
 #define FIRN_EXCHANGE_H
 
-#include "core/request.h"
+#include "core/answer.h"
 #include "net/listener.h"
 #include "net/strangers.h"
 
@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 typedef struct exchange exchange;
-typedef struct client client;
+typedef struct http_client http_client;
 typedef struct route route;
 
 #define BODY_MOST 16384 /* bytes of the body of a POST */
@@ -24,10 +24,10 @@ typedef struct http_loop {
     struct MHD_Daemon *daemon;
     const listener *listener;
     worker *worker;
-    client *clients;  /* connections that are open */
-    crowd crowd;      /* those without a token */
-    exchange *parked; /* that wait, suspended */
-    exchange *unused; /* to be used again */
+    http_client *clients; /* connections that are open */
+    crowd crowd;          /* those without a token */
+    exchange *parked;     /* that wait, suspended */
+    exchange *unused;     /* to be used again */
     int unused_count;
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a loop that closes gives up */
     int64_t swept_ms;
@@ -62,7 +62,7 @@ typedef struct header_words {
 
 struct exchange {
     http_loop *loop;
-    client *client;
+    http_client *client;
     struct MHD_Connection *connection;
     const route *route; /* NULL: a file of the console, if any */
     const char *path;   /* as it came, the query cut off */
@@ -107,71 +107,17 @@ struct route {
     enum MHD_Result (*page)(exchange *it);
 };
 
-/* The row of a path, and the part that is the name, as it came. NULL: none. */
-const route *route_find(const char *path, word *name);
-
 /* Another parameter of the request, of the query or of the body; its bytes live as long as the
  * exchange. FIRN_EUSAGE: too many, or it is there with another value. */
 int exchange_add(exchange *it, word key, word value, firn_error *error);
+/* Decodes %XX of a part of the path or the query; a word without escapes stays where it is. FIRN_EUSAGE,
+ * FIRN_EMEMORY. */
+int exchange_decode(exchange *it, word *of, firn_error *error);
 
-/* Of the body: is it of a type that is read? */
-bool body_type_is_known(word type);
-/* A piece of it has come. False: no memory. */
-bool body_keep(exchange *it, const char *bytes, size_t size);
-/* All of it is there: its members become parameters. FIRN_EUSAGE. */
-int body_read(exchange *it, firn_error *error);
-void body_free(exchange *it);
-
-/* The byte of two hex digits, or -1: there are none; and what to say then. */
+/* The byte of two hex digits, or -1: there are none; and the error for that case. */
 int hex_pair(const char *text, size_t length);
 int refuse_escape(firn_error *error);
-
-/* Are the replies that clients have not read yet as many as may be? Then nothing more that is large is
- * made. */
-bool http_is_crowded(void);
-/* A reply of so many bytes is made; it is let go of when the exchange ends. */
-void http_hold(exchange *it, size_t size);
-
-/* The header is complete; the body may not be. May answer at once, and then
- * the connection is closed. */
-enum MHD_Result exchange_begin(exchange *it, const char *method, const char *version);
-/* Everything has arrived, or what it waited for happened. Answers or parks. */
-enum MHD_Result exchange_go_on(exchange *it);
-/* Leaves its task, if any, to the renewer's thread; false: that came back just now and goes on. */
-bool exchange_give_up(exchange *it);
-/* The reply went out, or the client away; nobody reads its usual reply any more. */
-void exchange_end(exchange *it);
-
-/* Of http_listener.c: suspends it until `wake_ns`, or until a task comes back. */
-void http_park(exchange *it, enum stage stage, int64_t wake_ns);
-/* Likewise: its connection had a right token; had it, by the tokens in force now? */
-void http_trust(exchange *it);
-bool http_trusts(const exchange *it);
-address_key http_address(const exchange *it);
+/* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t now_ns(void);
-
-/* Answers; the bytes are freed by the library. `type` NULL: none. */
-enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
-                             size_t size);
-enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *text);
-enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made);
-/* Status 204 with the methods that are served. */
-enum MHD_Result answer_options(exchange *it);
-/* As RFC 9457 has it. `code`: the name of a FIRN_E code, or NULL. */
-enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *text);
-
-/* What routes.def names. */
-enum MHD_Result write_answer(exchange *it, const reply *of);
-enum MHD_Result write_last(exchange *it, const reply *of);
-enum MHD_Result write_integers(exchange *it, const reply *of);
-enum MHD_Result write_problem(exchange *it, int code, const firn_error *error);
-void leaf_read(request *asked);
-enum MHD_Result leaf_write(exchange *it, const reply *of);
-enum MHD_Result leaf_fail(exchange *it, int code, const firn_error *error);
-enum MHD_Result leaf_decode(exchange *it);
-enum MHD_Result page_metrics(exchange *it);
-enum MHD_Result page_health(exchange *it);
-enum MHD_Result page_ready(exchange *it);
-enum MHD_Result page_file(exchange *it);
 
 #endif

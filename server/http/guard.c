@@ -2,9 +2,12 @@
 /* Tokens, Host and where a browser says that it comes from: see guard.h. */
 #include "guard.h"
 
-#include "config/config.h"
+#include "clients.h"
+#include "config/setting.h"
+#include "http_reply.h"
 #include "net/credentials.h"
 #include "net/guesses.h"
+#include "parked.h"
 
 #include <string.h>
 
@@ -108,10 +111,10 @@ static enum role role_of(exchange *it, bool *wrong) {
     }
     *wrong = role == ROLE_NOBODY;
     if (role != ROLE_NOBODY) {
-        http_trust(it);
+        client_trust(it);
     } else if (!it->guessed) {
         it->guessed = true;
-        guess_note(http_address(it), it->loop->worker, it->stage == STAGE_DELAYED);
+        guess_note(client_address(it), it->loop->worker, it->stage == STAGE_DELAYED);
     }
     return role;
 }
@@ -120,12 +123,12 @@ static enum role role_of(exchange *it, bool *wrong) {
  * on connections that have shown a right one. */
 static bool must_wait(exchange *it) {
     if (!access_is_closed() || it->header.authorization.text == NULL ||
-        it->stage == STAGE_DELAYED || http_trusts(it) || it->loop->over) {
+        it->stage == STAGE_DELAYED || client_is_trusted(it) || it->loop->over) {
         return false;
     }
-    int64_t delay_ms = guess_delay_ms(http_address(it));
+    int64_t delay_ms = guess_delay_ms(client_address(it));
     if (delay_ms > 0) {
-        http_park(it, STAGE_DELAYED, it->began_ns + delay_ms * 1000000);
+        park(it, STAGE_DELAYED, it->began_ns + delay_ms * 1000000);
     }
     return delay_ms > 0;
 }
@@ -160,7 +163,7 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
                                  "use POST, or the console at /");
     } else if (wrong && it->stage != STAGE_DELAYED && !it->loop->over) {
         /* Whoever guesses gets one answer a second and connection; nobody else waits for it. */
-        http_park(it, STAGE_DELAYED, it->began_ns + DELAY_NS);
+        park(it, STAGE_DELAYED, it->began_ns + DELAY_NS);
         *result = MHD_YES;
     } else if (it->request.role == ROLE_NOBODY) {
         *result = refuse_token(it, wrong);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Replies as HTTP has them: JSON with IDs as strings, or plain text, an ID a line; and failures as
  * problems. Decides no failure itself. */
-#include "exchange.h"
+#include "http_reply.h"
 
 #include "console.h"
 #include "core/catalog.h"
 #include "core/plain.h"
+#include "core/ready.h"
 #include "core/server.h"
 #include "core/text.h"
 #include "object.h"
+#include "parked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +70,7 @@ enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, ch
     if (made == NULL) {
         free(bytes);
     }
-    http_hold(it, size);
+    reply_hold(it, size);
     return send_bytes(it, status, type, made, size);
 }
 
@@ -85,7 +87,7 @@ static enum MHD_Result answer_made(exchange *it, unsigned status, const char *ty
 
 enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *words) {
     size_t size = strlen(words);
-    http_hold(it, size);
+    reply_hold(it, size);
     return send_bytes(
         it, status, type,
         MHD_create_response_from_buffer(size, (void *)(uintptr_t)words, MHD_RESPMEM_MUST_COPY),
@@ -155,9 +157,10 @@ static bool name_is_unknown(const exchange *it, int code) {
     const request *asked = &it->request;
     switch (code == FIRN_EUSAGE ? asked->verb : VERB_STATUS) {
     case VERB_NEW:
-    case VERB_BLOCK:
-        return asked->generator == NULL && asked->segment == NULL && !is_scheme(asked->name);
+    case VERB_RUNS:
+        return asked->generator == NULL && !is_scheme(asked->name);
     case VERB_NEXT:
+    case VERB_BLOCK:
         return asked->segment == NULL && !asked->must_open;
     case VERB_SPREAD:
         return catalog_generator(asked->name) == NULL;

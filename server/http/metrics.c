@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* /metrics: the server's counters as Prometheus reads them (text format 0.0.4). Each metric is a row:
  * its name, kind and help, and what reads it. Reads what others count. */
-#include "core/text.h"
+#include "metrics.h"
 
 #include "core/catalog.h"
+#include "core/ready.h"
 #include "core/server.h"
-#include "exchange.h"
+#include "core/text.h"
+#include "http_reply.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -307,7 +309,7 @@ static void write_stores(text_out *to) {
     renewer_state state;
     for (int m = 0; m < STORE_METRICS; m++) {
         begin(to, rows[m].name, rows[m].kind, rows[m].help);
-        for (size_t i = 0; i < KEEPERS_MAX && renewer_look(i, &state); i++) {
+        for (size_t i = 0; i < RENEWERS_MAX && renewer_look(i, &state); i++) {
             text_print(to, "firn_%s{store=\"%s\"} %.16g\n", rows[m].name, QUOTED(state.url),
                        store_value(&state, m));
         }

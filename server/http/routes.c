@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which row of routes.def a path is. Decodes nothing, asks nothing. */
-#include "exchange.h"
+#include "routes.h"
+
+#include "http_reply.h"
+#include "leaf.h"
+#include "metrics.h"
 
 #include <string.h>
 

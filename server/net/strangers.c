@@ -2,7 +2,6 @@
 /* Connections without a token: see strangers.h. */
 #include "strangers.h"
 
-#include "config/config.h"
 #include "core/log.h"
 
 #include <stddef.h>
@@ -82,8 +81,8 @@ static stranger *oldest_of(crowd *it, const stranger *one) {
 
 /* Threads count together and close only what is their own, so with few connections there may be one
  * more for each thread. */
-stranger *crowd_enter(crowd *it, stranger *one) {
-    int64_t most = settings_now()->max_connections / SHARE, of_address = most / ADDRESS_SHARE;
+stranger *crowd_enter(crowd *it, stranger *one, int64_t max_connections) {
+    int64_t most = max_connections / SHARE, of_address = most / ADDRESS_SHARE;
     of_address = of_address < ADDRESS_LEAST ? ADDRESS_LEAST : of_address;
     one->is_in = true;
     chain_add(&it->all, &one->place);

@@ -33,7 +33,7 @@ typedef struct crowd {
 
 void crowd_begin(crowd *it, crowd_share *share);
 /* One more. Returns the one that has to be closed, which is out already, or NULL. */
-stranger *crowd_enter(crowd *it, stranger *one);
+stranger *crowd_enter(crowd *it, stranger *one, int64_t max_connections);
 /* It sent its token, or is gone. Nothing happens to one that is not in. */
 void crowd_leave(crowd *it, stranger *one);
 /* Room for one more connection, since all that may be open are: false, there is nobody to close. Else

@@ -4,7 +4,7 @@
 #ifndef FIRN_COMMANDS_H
 #define FIRN_COMMANDS_H
 
-#include "core/request.h"
+#include "core/answer.h"
 #include "net/addresses.h"
 #include "resp.h"
 
@@ -53,6 +53,7 @@ void client_begin(client *it);
 /* From here to client_leave others may see it; leave frees its batch. */
 void client_enter(client *it);
 void client_leave(client *it);
+void batch_clear(batch *it);
 /* Keeps the bytes of a command for EXEC. False: there is no room, and EXEC will run nothing. */
 bool batch_keep(batch *it, const char *bytes, size_t length);
 /* Its role by the tokens in force now: one that is gone counts no more. */

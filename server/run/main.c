@@ -3,10 +3,10 @@
  * other threads: those of the listeners and the renewers. */
 #include "conceal.h"
 #include "config/config.h"
-#include "config/setting.h"
 #include "core/access.h"
 #include "core/catalog.h"
 #include "core/log.h"
+#include "core/ready.h"
 #include "core/renewer.h"
 #include "core/server.h"
 #include "core/steady.h"
@@ -33,11 +33,11 @@
 #include <unistd.h>
 
 enum {
-    ROUND_MS = 1000,        /* the main thread looks round so often */
-    BEAT_MOST_MS = 10000,   /* a listener that did not come round for so long is stuck */
-    KEEPER_MOST_MS = 60000, /* a renewer may be inside a store for so long */
-    GIVE_BACK_MS = 10000,   /* how long stores may take for the last of it */
-    AGAIN_MS = 300          /* signals nearer together are one wish, of a shell and its group */
+    ROUND_MS = 1000,         /* the main thread looks round so often */
+    BEAT_MOST_MS = 10000,    /* a listener that did not come round for so long is stuck */
+    RENEWER_MOST_MS = 60000, /* a renewer may be inside a store for so long */
+    GIVE_BACK_MS = 10000,    /* how long stores may take for the last of it */
+    AGAIN_MS = 300           /* signals nearer together are one wish, of a shell and its group */
 };
 
 /* A protocol with its sockets. */
@@ -124,14 +124,14 @@ static int cores(void) {
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-static int add_name(const named *it, firn_error *error) {
+static int add_name(const section *it, firn_error *error) {
     return it->is_segment
                ? catalog_add_segment(it->name, it->keys, or_null(it->store), error)
                : catalog_add_generator(it->name, it->scheme, it->keys, or_null(it->store),
                                        or_null(it->form), or_null(it->prefix), error);
 }
 
-static int check_name(const named *it, firn_error *error) {
+static int check_name(const section *it, firn_error *error) {
     return it->is_segment
                ? catalog_check_segment(it->name, it->keys, or_null(it->store), error)
                : catalog_check_generator(it->name, it->scheme, it->keys, or_null(it->store),
@@ -139,11 +139,11 @@ static int check_name(const named *it, firn_error *error) {
 }
 
 /* The first that cannot be taken is told with its place. */
-static int take_names(const config *it, int (*take)(const named *, firn_error *),
+static int take_names(const config *it, int (*take)(const section *, firn_error *),
                       firn_error *error) {
     int code = FIRN_OK;
-    for (size_t i = 0; i < it->name_count && code == FIRN_OK; i++) {
-        const named *one = &it->names[i];
+    for (size_t i = 0; i < it->sections.count && code == FIRN_OK; i++) {
+        const section *one = &it->sections.all[i];
         code = take(one, error);
         if (code != FIRN_OK) {
             set_error(error, code, "%.80s: %s", one->where, error->text);
@@ -167,8 +167,8 @@ static int begin_catalog(const config *it, firn_error *error) {
     }
     /* room for what a reload may allow */
     size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
-    for (size_t i = 0; i < it->name_count; i++) {
-        segments += it->names[i].is_segment;
+    for (size_t i = 0; i < it->sections.count; i++) {
+        segments += it->sections.all[i].is_segment;
     }
     int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments,
                              segments_allowed(set), error);
@@ -299,7 +299,7 @@ static bool is_alive(void) {
         return false;
     }
     for (size_t i = 0; renewer_look(i, &state); i++) {
-        if (state.beat_ms > KEEPER_MOST_MS || state.busy_ms > KEEPER_MOST_MS) {
+        if (state.beat_ms > RENEWER_MOST_MS || state.busy_ms > RENEWER_MOST_MS) {
             return false;
         }
     }
@@ -337,28 +337,28 @@ static void tell_ready(void) {
 
 /* ---- reload --------------------------------------------------------------------------------- */
 
-static bool is_same(const named *a, const named *b) {
+static bool is_same(const section *a, const section *b) {
     return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->keys, b->keys) == 0 &&
            strcmp(a->store, b->store) == 0 && strcmp(a->form, b->form) == 0 &&
            strcmp(a->prefix, b->prefix) == 0;
 }
 
-static bool is_served(const named *it) {
+static bool is_served(const section *it) {
     word name = {it->name, strlen(it->name)};
     return it->is_segment ? catalog_segment(name) != NULL : catalog_generator(name) != NULL;
 }
 
-static void tell_name(enum log_level level, const char *event, const named *it, const char *why) {
+static void tell_name(enum log_level level, const char *event, const section *it, const char *why) {
     log_event(level, event, it->is_segment ? "segment" : "generator", it->name,
               why != NULL ? "why" : NULL, why, NULL);
 }
 
-static void add_while_serving(const named *it) {
+static void add_while_serving(const section *it) {
     firn_error error;
-    int code = config_keep(&all.config, it, &error);
+    int code = sections_add(&all.config.sections, it, &error);
     if (code == FIRN_OK) {
         code = add_name(it, &error);
-        all.config.name_count -= code != FIRN_OK;
+        all.config.sections.count -= code != FIRN_OK;
     }
     if (code == FIRN_OK) {
         tell_name(LOG_LEVEL_INFO, "added", it, NULL);
@@ -369,7 +369,7 @@ static void add_while_serving(const named *it) {
 
 /* Why a new section has to wait; NULL: it need not. What it issues now must be what it would issue
  * after a restart, from the same store. */
-static const char *why_later(const settings *fresh, const named *it) {
+static const char *why_later(const settings *fresh, const section *it) {
     const settings *now = &all.config.set;
     if (it->store[0] == '\0' && strcmp(fresh->store, now->store) != 0) {
         return "store changed, which needs a restart too";
@@ -380,13 +380,13 @@ static const char *why_later(const settings *fresh, const named *it) {
     if (!it->is_segment && firn_scheme_find(it->name) != NULL) {
         return "clients may have been served the scheme of that name";
     }
-    if (config_node_of(&all.config, it) != NULL) {
+    if (sections_with_node_of(&all.config.sections, it) != NULL) {
         return "a generator that is served has its node";
     }
     return is_served(it) ? "it was made before it was configured" : NULL;
 }
 
-static void take_new_name(const settings *fresh, const named *it) {
+static void take_new_name(const settings *fresh, const section *it) {
     const char *why = why_later(fresh, it);
     if (why == NULL) {
         add_while_serving(it);
@@ -395,7 +395,7 @@ static void take_new_name(const settings *fresh, const named *it) {
     }
 }
 
-static void tell_changed(const named *was) {
+static void tell_changed(const section *was) {
     char why[300];
     snprintf(why, sizeof why, "until then it is served with scheme=%.100s %.150s", was->scheme,
              was->keys);
@@ -405,15 +405,15 @@ static void tell_changed(const named *was) {
 
 /* New sections are served from now on. Nothing that issues is ever changed or taken away. */
 static void take_new_names(const config *fresh) {
-    for (size_t i = 0; i < all.config.name_count; i++) {
-        const named *was = &all.config.names[i];
-        if (config_find(fresh, was->is_segment, was->name) == NULL) {
+    for (size_t i = 0; i < all.config.sections.count; i++) {
+        const section *was = &all.config.sections.all[i];
+        if (sections_find(&fresh->sections, was->is_segment, was->name) == NULL) {
             tell_name(LOG_LEVEL_WARNING, "needs a restart", was, "its section is gone");
         }
     }
-    for (size_t i = 0; i < fresh->name_count; i++) {
-        const named *it = &fresh->names[i];
-        const named *was = config_find(&all.config, it->is_segment, it->name);
+    for (size_t i = 0; i < fresh->sections.count; i++) {
+        const section *it = &fresh->sections.all[i];
+        const section *was = sections_find(&all.config.sections, it->is_segment, it->name);
         if (was == NULL) {
             take_new_name(&fresh->set, it);
         } else if (!is_same(was, it)) {

@@ -57,7 +57,9 @@ FIRN.NEW typeid PREFIX ?
 FIRN.NEW uuid5 NAMESPACE ? NAME a
 FIRN.NEW uuid5 NAMESPACE dns NAME ?
 FIRN.BLOCK ?
-FIRN.BLOCK snowflake COUNT ?
+FIRN.BLOCK counted COUNT ?
+FIRN.RUNS ?
+FIRN.RUNS snowflake COUNT ?
 INCR ?
 INCRBY ? 2
 INCRBY counted ?
@@ -109,6 +111,7 @@ PATHS = """
 /v1/new/uuid5?namespace=?&name=a
 /v1/new/uuid5?namespace=dns&name=?
 /v1/block/?
+/v1/runs/?
 /v1/segments/?
 /v1/segments/?/last
 /v1/segments/counted?n=?

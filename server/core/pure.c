@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers that issue nothing: see answers.h. Their objects are those of the command's --json. */
-#include "answers.h"
+/* Answers that need no state: see pure.h. Their objects are those of the command's --json. */
+#include "pure.h"
 
+#include "catalog.h"
 #include "fault.h"
 #include "form.h"
 #include "object.h"
@@ -144,11 +145,8 @@ static int read_form(request *it, const firn_scheme *row, firn_error *error) {
 /* One ID, in the request's form. */
 static int reply_id(const request *it, const firn_id *id, reply *out, firn_error *error) {
     char text[FIRN_TEXT_SIZE];
-    if (it->worker->ids == NULL) {
-        it->worker->ids = malloc(BATCH_MAX * sizeof *it->worker->ids);
-    }
-    if (it->worker->ids == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory for an ID");
+    if (worker_make_room(it->worker, false, error) != FIRN_OK) {
+        return error->code;
     }
     if (firn_format(text, id, it->form)[0] == '\0') {
         return set_error(error, FIRN_EMISMATCH,
@@ -159,15 +157,6 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
     out->kind = REPLY_IDS;
     out->count = 1;
     out->ids = it->worker->ids;
-    return FIRN_OK;
-}
-
-static int reply_json(json_t *object, reply *out, firn_error *error) {
-    if (object == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory for an answer");
-    }
-    out->kind = REPLY_JSON;
-    out->json = object;
     return FIRN_OK;
 }
 
@@ -383,7 +372,7 @@ static int answer_schemes(const request *it, reply *out, firn_error *error) {
     return code == FIRN_OK ? reply_json(array, out, error) : code;
 }
 
-int answer_reading(request *it, reply *out, firn_error *error) {
+int answer_pure(request *it, reply *out, firn_error *error) {
     switch (it->verb) {
     case VERB_PACK:
         return answer_pack(it, out, error);

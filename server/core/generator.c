@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* One generator: see generator.h. */
+#include "generator.h"
+
+#include "fault.h"
+#include "form.h"
+#include "log.h"
+#include "no_store.h"
+#include "steady.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    STEP_MS = 1000,         /* the longest time between two steps */
+    DATED_INSTANTS = 65536, /* instants that one generator without a store may remember: 4 MiB */
+    IDLE_MS = 60000, /* a scheme that nobody asks for costs the store nothing after so long */
+    SEEN_IDS = 8     /* of a batch are kept for the spread */
+};
+
+/* ---- configuration --------------------------------------------------------------------------- */
+
+char *keys_value(char value[FIRN_NS_SIZE], const char *keys, const char *name) {
+    size_t length = strlen(name);
+    value[0] = '\0';
+    for (const char *at_key = keys; *at_key != '\0'; at_key += strspn(at_key, " ")) {
+        size_t size = strcspn(at_key, " ");
+        if (size > length && memcmp(at_key, name, length) == 0 && at_key[length] == '=') {
+            snprintf(value, FIRN_NS_SIZE, "%.*s", (int)(size - length - 1), at_key + length + 1);
+        }
+        at_key += size;
+    }
+    return value;
+}
+
+int take_configured(char *to, size_t size, const char *from, const char *what, firn_error *error) {
+    size_t length = from == NULL ? 0 : strlen(from);
+    if (length >= size) {
+        return set_error(error, FIRN_ERANGE, "the %s has %zu characters: at most %zu", what, length,
+                         size - 1);
+    }
+    memcpy(to, from == NULL ? "" : from, length + 1);
+    return FIRN_OK;
+}
+
+/* Scheme and text form. */
+static int read_scheme(generator *it, const char *form, const char *prefix, firn_error *error) {
+    char epoch[FIRN_NS_SIZE], bits[FIRN_NS_SIZE], digits[FIRN_NS_SIZE], full[FIRN_NS_SIZE];
+    keys_value(epoch, it->keys, "epoch");
+    keys_value(bits, it->keys, "bits");
+    keys_value(digits, it->keys, "digits");
+    int code =
+        firn_scheme_make(&it->own, it->text, epoch[0] != '\0' ? epoch : NULL,
+                         bits[0] != '\0' ? bits : NULL, digits[0] != '\0' ? digits : NULL, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    it->scheme = &it->own;
+    it->form = it->own.form;
+    if (form != NULL && form[0] != '\0') {
+        code = form_of(&it->form, &it->own, (word){form, strlen(form)}, error);
+    }
+    if (code == FIRN_OK && prefix != NULL && prefix[0] != '\0') {
+        code = prefix_of(it->prefix, it->form, (word){prefix, strlen(prefix)}, error);
+    }
+    it->narrow = is_narrow(&it->own, it->form);
+    it->waits = strcmp(keys_value(full, it->keys, "full"), "fail") != 0;
+    it->back_fails = strcmp(keys_value(full, it->keys, "back"), "fail") == 0;
+    return code;
+}
+
+void generator_free(generator *it) {
+    firn_close(atomic_load(&it->gen), NULL); /* renewers have closed theirs */
+    firn_close(atomic_load(&it->dated), NULL);
+    pthread_mutex_destroy(&it->dated_lock);
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        free(atomic_load(&it->by[i]));
+    }
+    free(it);
+}
+
+/* One that is in no table yet. */
+int generator_make(generator **out, const char *name, const char *scheme, const char *keys,
+                   const char *form, const char *prefix, firn_error *error) {
+    generator *it = calloc(1, sizeof *it);
+    if (it == NULL) {
+        return set_error(error, FIRN_EMEMORY, "out of memory for a generator");
+    }
+    pthread_mutex_init(&it->dated_lock, NULL);
+    int code = take_configured(it->name, sizeof it->name, name, "name of a generator", error);
+    if (code == FIRN_OK) {
+        code = take_configured(it->text, sizeof it->text, scheme, "scheme", error);
+    }
+    if (code == FIRN_OK) {
+        code = take_configured(it->keys, sizeof it->keys, keys, "line of keys", error);
+    }
+    if (code == FIRN_OK) {
+        code = read_scheme(it, form, prefix, error);
+    }
+    if (code != FIRN_OK) {
+        generator_free(it);
+        return code;
+    }
+    *out = it;
+    return FIRN_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void tell_note(void *self, const char *text) {
+    const generator *it = self;
+    log_event(LOG_LEVEL_INFO, "note", "generator", it->name, "text", text, NULL);
+}
+
+/* Workers never sleep in the library: what waits is parked by its listener. */
+static int open_gen(firn_gen **out, generator *it, firn_store *store, firn_error *error) {
+    char keys[KEYS_SIZE + 32];
+    firn_config config = {.size = sizeof config,
+                          .scheme = it->text,
+                          .keys = keys,
+                          .store = store,
+                          .notice = store == no_store() ? NULL : tell_note,
+                          .notice_self = it,
+                          .has_renewer = true};
+    snprintf(keys, sizeof keys, "%s%smax_wait_ms=0", it->keys, it->keys[0] != '\0' ? " " : "");
+    return firn_open_with(out, &config, error);
+}
+
+/* Opens it if it needs no store; *reserved: it does. Tells what is wrong with its keys. */
+int generator_try(generator *it, bool *reserved, firn_error *error) {
+    firn_gen *gen;
+    firn_status status = {.size = sizeof status};
+    int code = open_gen(&gen, it, no_store(), error);
+    *reserved = code == FIRN_ESTORE;
+    if (code != FIRN_OK) {
+        return *reserved ? FIRN_OK : code;
+    }
+    firn_gen_status(gen, &status);
+    *reserved = status.reserved;
+    if (*reserved) {
+        return firn_close(gen, error);
+    }
+    atomic_store(&it->gen, gen);
+    return FIRN_OK;
+}
+
+/* Opens and claims; the first window is there or the reason why not. */
+int generator_open(generator *it, firn_error *error) {
+    firn_gen *gen;
+    int64_t wait_ms = 0;
+    firn_store *store = renewer_store(it->renewer, error);
+    int code = store == NULL ? error->code : open_gen(&gen, it, store, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn_gen_step(gen, &wait_ms, error);
+    it->next_ms = steady_ms() + wait_ms;
+    atomic_store_explicit(&it->gen, gen, memory_order_release);
+    return code;
+}
+
+int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
+                   firn_error *error) {
+    if (it->renewer != NULL) {
+        firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+        return gen != NULL
+                   ? firn_at(gen, time, ids, n, error)
+                   : set_error(error, FIRN_EWINDOW, "%s is not open yet: ask again", it->name);
+    }
+    /* It counts instants in memory, for ever: so it is left for a fresh one now and then. */
+    if (pthread_mutex_trylock(&it->dated_lock) != 0) {
+        return set_error(error, FIRN_EWINDOW, "%s is back-dating for others: ask again", it->name);
+    }
+    int code = FIRN_OK;
+    if (it->dated_left <= 0) {
+        firn_gen *fresh = NULL;
+        code = open_gen(&fresh, it, no_store(), error);
+        if (code == FIRN_OK) {
+            firn_close(atomic_exchange(&it->dated, fresh), NULL);
+            it->dated_left = DATED_INSTANTS;
+        }
+    }
+    if (code == FIRN_OK) {
+        it->dated_left -= (int64_t)n; /* at most an instant an ID */
+        code = firn_at(atomic_load(&it->dated), time, ids, n, error);
+    }
+    pthread_mutex_unlock(&it->dated_lock);
+    return code;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+uint64_t generator_issued(const generator *it) {
+    uint64_t sum = 0;
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        tally *one = atomic_load_explicit(&it->by[i], memory_order_acquire);
+        sum += one != NULL ? atomic_load_explicit(&one->issued, memory_order_relaxed) : 0;
+    }
+    return sum;
+}
+
+static tally *tally_of(generator *it, const worker *by) {
+    tally *one = atomic_load_explicit(&it->by[by->index], memory_order_relaxed);
+    if (one == NULL && (one = aligned_alloc(64, sizeof *one)) != NULL) {
+        memset(one, 0, sizeof *one);
+        atomic_store_explicit(&it->by[by->index], one, memory_order_release);
+    }
+    return one;
+}
+
+static void keep_recent(tally *to, uint64_t low, uint64_t high, uint64_t top) {
+    uint32_t next = atomic_load_explicit(&to->next, memory_order_relaxed);
+    _Atomic uint64_t *words = to->recent[next % RECENT_SIZE];
+    atomic_store_explicit(&words[0], low, memory_order_relaxed);
+    atomic_store_explicit(&words[1], high, memory_order_relaxed);
+    atomic_store_explicit(&words[2], top, memory_order_relaxed);
+    atomic_store_explicit(&to->next, next + 1, memory_order_relaxed);
+}
+
+void generator_count(generator *it, worker *by, const uint64_t *numbers, const firn_id *ids,
+                     size_t n) {
+    tally *to = tally_of(it, by);
+    meter_add(&by->meter.ids, n);
+    if (to == NULL) {
+        return; /* no memory to count with, so it is not counted */
+    }
+    meter_add(&to->issued, n);
+    /* Neighbours, from another place of the batch each time: always the first ones would show how
+     * batches lie, not how IDs do. */
+    size_t seen = n < SEEN_IDS ? n : SEEN_IDS;
+    size_t first = n > SEEN_IDS ? atomic_load_explicit(&to->next, memory_order_relaxed) %
+                                      (uint32_t)(n - SEEN_IDS + 1)
+                                : 0;
+    for (size_t i = first; i < first + seen; i++) {
+        if (numbers != NULL) {
+            keep_recent(to, numbers[i], 0, 0);
+        } else {
+            keep_recent(to, ids[i].low, ids[i].high, ids[i].top);
+        }
+    }
+}
+
+void generator_want(generator *it) {
+    if (it->renewer != NULL && !atomic_exchange(&it->wanted, true)) {
+        renewer_wake(it->renewer);
+    }
+}
+
+int generator_trouble(const generator *it, firn_error *error) {
+    return last_error_get(&it->failed, error);
+}
+
+/* ---- renewing -------------------------------------------------------------------------------- */
+
+/* Opens or steps one; *news: it has a window that it did not have. */
+static void step(generator *it, bool *news) {
+    firn_error error;
+    firn_gen *gen = atomic_load(&it->gen);
+    firn_status status = {.size = sizeof status};
+    int64_t wait_ms = 0;
+    int code, was = atomic_load(&it->failed.code);
+    uint64_t calls = renewer_calls(it->renewer);
+    atomic_store(&it->wanted, false);
+    if (gen == NULL) {
+        code = generator_open(it, &error);
+        gen = atomic_load(&it->gen);
+    } else {
+        code = firn_gen_step(gen, &wait_ms, &error);
+        it->next_ms = steady_ms() + wait_ms;
+    }
+    if (gen == NULL) {
+        it->next_ms = steady_ms() + retry_pause_ms(&it->pause_ms);
+    } else {
+        firn_gen_status(gen, &status);
+        if (status.held) {
+            atomic_store(&it->late, false);
+        }
+        *news = *news || status.claims + status.renewals != it->news;
+        it->news = status.claims + status.renewals;
+    }
+    /* The clock is in order when a step says so; for all else the store has to be asked. */
+    if (code != FIRN_OK || was == FIRN_ECLOCK || renewer_calls(it->renewer) != calls) {
+        last_error_set(&it->failed, "generator", it->name, code, &error);
+    }
+}
+
+/* Generators of the configuration are always kept ready; others while somebody asks for them. */
+static bool is_idle(generator *it) {
+    uint64_t issued = it->configured ? 0 : generator_issued(it);
+    if (it->configured || issued != it->asked || it->asked_ms == 0 || atomic_load(&it->wanted)) {
+        it->asked = issued;
+        it->asked_ms = steady_ms();
+    }
+    bool idle = steady_ms() - it->asked_ms > IDLE_MS;
+    atomic_store(&it->idle, idle);
+    return idle;
+}
+
+/* Where it is due; tells after how many ms it will be. */
+int64_t generator_attend(generator *it, bool *news) {
+    /* One that fails is not asked again just because somebody wants it. */
+    bool idle = is_idle(it),
+         wanted = atomic_load(&it->wanted) && atomic_load(&it->failed.code) == FIRN_OK;
+    if (wanted || (!idle && steady_ms() >= it->next_ms)) {
+        step(it, news);
+    }
+    return idle ? STEP_MS : it->next_ms - steady_ms();
+}
+
+void generator_close(generator *it) {
+    firn_error error;
+    firn_gen *gen = atomic_exchange(&it->gen, NULL);
+    if (gen != NULL && firn_close(gen, &error) != FIRN_OK) {
+        log_event(LOG_LEVEL_WARNING, "window not given back", "generator", it->name, "why",
+                  error.text, NULL);
+    }
+}
+
+int64_t generator_window_ms(const generator *it) {
+    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+    firn_status status = {.size = sizeof status};
+    uint32_t shift = 0;
+    firn_time end;
+    struct timespec now;
+    if (gen == NULL) {
+        return -1;
+    }
+    firn_gen_status(gen, &status);
+    if (!status.held || !status.reserved || it->scheme->tick_ns == 0) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < it->scheme->slice_count; i++) {
+        if (it->scheme->slices[i].role == FIRN_ROLE_SEQUENCE) {
+            shift = firn_scheme_width(it->scheme, firn_scheme_first(it->scheme, i));
+        }
+    }
+    firn_scheme_time(it->scheme, (uint64_t)status.end >> shift, &end);
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (end.sec - now.tv_sec > WINDOW_MOST_MS / 1000 || end.sec < now.tv_sec - 1) {
+        return -1;
+    }
+    int64_t left = (end.sec - now.tv_sec) * 1000 + (end.ns - now.tv_nsec) / 1000000;
+    return left > 0 ? left : -1;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs of a generator or a scheme: see ids.h. */
+#include "ids.h"
+
+#include "catalog.h"
+#include "fault.h"
+#include "form.h"
+#include "reading.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- which generator ------------------------------------------------------------------------- */
+
+/* The nearest name of a generator or of a scheme, or NULL. */
+static const char *nearest_name(word name, char room[NAME_SIZE]) {
+    enum { NAMES = 512 };
+    const char *names[NAMES];
+    size_t count = 0;
+    const generator *g;
+    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL && count < NAMES / 2; i++) {
+        names[count++] = g->name;
+    }
+    for (size_t i = 0; firn_scheme_at(i) != NULL && count < NAMES - 1; i++) {
+        names[count++] = firn_scheme_at(i)->name;
+    }
+    names[count] = NULL;
+    return word_copy(name, room, NAME_SIZE) ? firn_nearest(room, names) : NULL;
+}
+
+static int refuse_name(const request *it, firn_error *error) {
+    word name = it->name;
+    char room[NAME_SIZE];
+    const char *near = nearest_name(name, room);
+    if (catalog_segment(name) != NULL) {
+        return set_error(
+            error, FIRN_EUSAGE,
+            "'%.*s' is a segment and no generator: INCR %.*s, or GET /v1/segments/NAME",
+            word_shown(name), name.text, word_shown(name), name.text);
+    }
+    if (memmem(name.text, name.length, "time:", 5) != NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "clients name no layouts: add [generator NAME] with scheme = %.*s to"
+                         " firn.ini",
+                         word_shown(name), name.text);
+    }
+    return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s': %s%s",
+                     word_shown(name), name.text,
+                     near != NULL ? "did you mean "
+                                  : "FIRN.SCHEMES and GET /v1/schemes list the schemes",
+                     near != NULL ? near : "");
+}
+
+static bool is_digest(const firn_scheme *scheme) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role == FIRN_ROLE_DIGEST) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A scheme of the table under its own name, which nobody has asked for yet. */
+static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error) {
+    if (scheme->read_only) {
+        return set_error(error, FIRN_EUSAGE, "%s is shown, never generated: %.120s", scheme->name,
+                         scheme->note != NULL ? scheme->note : "take uuid4 or uuid7");
+    }
+    if (scheme->keyed) {
+        return set_error(error, FIRN_EUSAGE,
+                         "%s is made with a key, which this server has none of: firn new %s"
+                         " --key-file FILE, or firn_order_open",
+                         scheme->name, scheme->name);
+    }
+    if (scheme->node_rule == FIRN_NODE_REQUIRED && scheme->node_fields != NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "%s needs %s: add [generator NAME] with scheme=%s and it to firn.ini",
+                         scheme->name, scheme->node_fields, scheme->name);
+    }
+    if (is_digest(scheme)) {
+        it->digest = scheme;
+        return FIRN_OK;
+    }
+    if (scheme->node_rule == FIRN_NODE_REQUIRED) {
+        it->must_open = true; /* its renewer opens it */
+        return FIRN_OK;
+    }
+    return catalog_open_scheme(&it->generator, scheme->name, true, error);
+}
+
+static int read_generator(request *it, firn_error *error) {
+    char name[FIRN_NAME_SIZE];
+    it->generator = catalog_generator(it->name);
+    if (it->generator != NULL) {
+        return FIRN_OK;
+    }
+    if (it->name.length == 0) {
+        return set_error(error, FIRN_EUSAGE,
+                         "no generator is named: name one, or a scheme, as snowflake or uuid7");
+    }
+    const firn_scheme *scheme =
+        word_copy(it->name, name, sizeof name) ? firn_scheme_find(name) : NULL;
+    return scheme != NULL ? read_scheme(it, scheme, error) : refuse_name(it, error);
+}
+
+/* The row of what is asked for, open or not. */
+static const firn_scheme *scheme_of(const request *it) {
+    char name[FIRN_NAME_SIZE];
+    if (it->generator != NULL) {
+        return it->generator->scheme;
+    }
+    return word_copy(it->name, name, sizeof name) ? firn_scheme_find(name) : NULL;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static int read_instant(request *it, const firn_scheme *scheme, word key, word value,
+                        firn_error *error) {
+    char text[FIRN_TIME_SIZE * 2];
+    firn_fields fields = {0};
+    bool tick = word_is(key, "tick");
+    int index = scheme_time_index(scheme), code = FIRN_OK;
+    if (it->dated) {
+        return set_error(error, FIRN_EUSAGE, "time and tick say the same: give one");
+    }
+    if (index < 0) {
+        return set_error(error, FIRN_EUSAGE, "%s has no time: leave %s out", scheme->name,
+                         tick ? "tick" : "time");
+    }
+    if (!word_copy(value, text, sizeof text)) {
+        return set_error(error, FIRN_ETEXT, "%.*s is no instant", word_shown(value), value.text);
+    }
+    if (!tick) { /* kept whole: the layout's bounds are checked behind it */
+        code = firn_time_parse(&it->time, text, strlen(text), error);
+    }
+    if (code == FIRN_OK) {
+        code = firn_fields_set(&fields, scheme, tick ? "tick" : "time", text, error);
+    }
+    if (code == FIRN_OK && tick) {
+        firn_scheme_time(scheme, fields.value[index].low, &it->time);
+    }
+    it->dated = code == FIRN_OK;
+    char *advice = code == FIRN_ELAYOUT ? strstr(error->text, ", epoch= or bits=") : NULL;
+    if (advice != NULL) {
+        *advice = '\0'; /* clients choose neither: another scheme is what is left */
+    }
+    return code == FIRN_ETEXT ? set_error(error, code, "%s=%.60s: %.120s", tick ? "tick" : "time",
+                                          text, error->text)
+                              : code;
+}
+
+/* How many back-dated IDs may be asked for at once: each instant that they fill is a reservation of
+ * its own, for which the renewer leaves everything else. */
+static int64_t max_dated(const request *it, const firn_scheme *scheme) {
+    enum { INSTANTS_MOST = 64 };
+    bool reserved = it->must_open || (it->generator != NULL && it->generator->renewer != NULL);
+    bool random = false;
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        uint8_t role = scheme->slices[i].role;
+        bool counts = role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER;
+        bits += counts ? scheme->slices[i].bits : 0;
+        random = random || role == FIRN_ROLE_RANDOM;
+    }
+    return !reserved || bits >= 10 || (bits == 0 && random) ? BATCH_MAX
+                                                            : (int64_t)INSTANTS_MOST << bits;
+}
+
+static int check_dated(const request *it, const firn_scheme *scheme, firn_error *error) {
+    int64_t most = max_dated(it, scheme);
+    return !it->dated || it->count <= most
+               ? FIRN_OK
+               : set_error(error, FIRN_ERANGE,
+                           "%" PRId64 " back-dated IDs of %s take too many reservations: ask for at"
+                           " most %" PRId64 " at once",
+                           it->count, scheme->name, most);
+}
+
+/* Fields and keys of a generator are not for clients. */
+static int refuse_setting(const request *it, const firn_scheme *scheme, word key,
+                          firn_error *error) {
+    static const char *const known[] = {"count", "time", "tick", "as", "prefix", NULL};
+    char name[32];
+    if (it->digest != NULL) {
+        return set_error(error, FIRN_EUSAGE, "%s takes namespace and name, not '%.*s'",
+                         scheme->name, word_shown(key), key.text);
+    }
+    /* of a word as short as `ns` nothing can be guessed */
+    if (!word_copy(key, name, sizeof name) ||
+        (key.length > 3 && firn_nearest(name, known) != NULL)) {
+        return refuse_key(key, scheme->name, known, error);
+    }
+    return set_error(
+        error, FIRN_EUSAGE,
+        "%s is not for clients to choose: it is set in firn.ini under [generator %.63s]", name,
+        it->generator != NULL ? it->generator->name : "NAME");
+}
+
+static bool is_count(word key) {
+    return word_is(key, "count") || word_is(key, "n");
+}
+
+static int read_pair(request *it, const firn_scheme *scheme, word key, word value,
+                     firn_error *error) {
+    if (is_count(key)) {
+        return read_count(&it->count, key, value, BATCH_MAX, error);
+    }
+    if (word_is(key, "as") || word_is(key, "prefix")) {
+        return FIRN_OK; /* after the others: one depends on the other */
+    }
+    if (it->digest != NULL && (word_is(key, "namespace") || word_is(key, "name"))) {
+        return FIRN_OK;
+    }
+    if (it->digest == NULL && (word_is(key, "time") || word_is(key, "tick"))) {
+        return read_instant(it, scheme, key, value, error);
+    }
+    return refuse_setting(it, scheme, key, error);
+}
+
+static int read_form(request *it, const firn_scheme *scheme, firn_error *error) {
+    word as = request_value(it, "as"), prefix = request_value(it, "prefix");
+    int code = FIRN_OK;
+    it->form = it->generator != NULL ? it->generator->form : scheme->form;
+    if (as.text != NULL) {
+        code = form_of(&it->form, scheme, as, error);
+    }
+    if (code == FIRN_OK && prefix.text != NULL) {
+        code = prefix_of(it->prefix, it->form, prefix, error);
+    } else if (code == FIRN_OK && it->generator != NULL && it->form == FIRN_FORM_TYPEID) {
+        memcpy(it->prefix, it->generator->prefix, sizeof it->prefix);
+    }
+    return code;
+}
+
+static int check_digest(const request *it, firn_error *error) {
+    bool space = request_value(it, "namespace").text != NULL;
+    if (!space || request_value(it, "name").text == NULL) {
+        return set_error(error, FIRN_EUSAGE,
+                         "%s needs %s: give namespace=dns|url|oid|x500|UUID and name=TEXT",
+                         it->digest->name, space ? "name" : "namespace");
+    }
+    return it->count == 1
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE, "%s makes one ID of a name: leave count out",
+                           it->digest->name);
+}
+
+int ids_read_new(request *it, firn_error *error) {
+    int code = read_generator(it, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    const firn_scheme *scheme = scheme_of(it);
+    for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
+        code = read_pair(it, scheme, it->pairs[i].key, it->pairs[i].value, error);
+    }
+    if (code == FIRN_OK) {
+        code = read_form(it, scheme, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_dated(it, scheme, error);
+    }
+    return code == FIRN_OK && it->digest != NULL ? check_digest(it, error) : code;
+}
+
+int ids_read_runs(request *it, firn_error *error) {
+    int code = ids_read_new(it, error);
+    const firn_scheme *scheme = code == FIRN_OK ? scheme_of(it) : NULL;
+    if (scheme != NULL && (scheme->bits > 64 || it->digest != NULL || it->dated)) {
+        return set_error(
+            error, FIRN_EUSAGE,
+            "runs are of present IDs of at most 64 bits, and %s has %u: ask for the IDs"
+            " themselves",
+            scheme->name, (unsigned)scheme->bits);
+    }
+    return code;
+}
+
+/* ---- issuing --------------------------------------------------------------------------------- */
+
+/* No ID came: is it worth waiting? Says why as the renewer knows it, where it knows more. */
+static int wait_for_gen(generator *it, int code, firn_error *error) {
+    firn_error why;
+    if (code == FIRN_EEXHAUSTED) {
+        return it->waits ? REQUEST_LATER : code;
+    }
+    if (code == FIRN_ECLOCK) {
+        return it->back_fails ? code : REQUEST_LATER;
+    }
+    if (code != FIRN_EWINDOW || it->renewer == NULL) {
+        return code;
+    }
+    generator_want(it);
+    int trouble = generator_trouble(it, &why);
+    if (trouble != FIRN_OK) {
+        *error = why;
+    }
+    return trouble == FIRN_OK || is_passing(trouble) ? REQUEST_LATER : trouble;
+}
+
+static int wait_for_opening(generator *it, firn_error *error) {
+    set_error(error, FIRN_EWINDOW, "%s is not open yet: ask again in a moment", it->name);
+    return wait_for_gen(it, FIRN_EWINDOW, error);
+}
+
+/* A single one has a faster way through the library than a batch of one. */
+static int issue_one(firn_gen *gen, const worker *by, bool narrow, firn_error *error) {
+    firn_id id;
+    int code = firn_next(gen, narrow ? &id : by->ids, error);
+    if (narrow && code == FIRN_OK) {
+        by->numbers[0] = id.low;
+    }
+    return code;
+}
+
+static int issue(firn_gen *gen, const worker *by, bool narrow, size_t n, firn_error *error) {
+    return n == 1   ? issue_one(gen, by, narrow, error)
+           : narrow ? firn_next_u64(gen, by->numbers, n, error)
+                    : firn_next_n(gen, by->ids, n, error);
+}
+
+static void reply_ids(const request *it, bool narrow, size_t n, reply *out) {
+    const firn_scheme *scheme = it->generator->scheme;
+    out->kind = narrow ? REPLY_NUMBERS : REPLY_IDS;
+    out->count = n;
+    out->numbers = narrow ? it->worker->numbers : NULL;
+    out->ids = narrow ? NULL : it->worker->ids;
+    out->is_signed = it->form == FIRN_FORM_DEC && scheme->bits == 64;
+}
+
+/* Where less is left than `times` ask for, half as many are tried, and so on: whoever came too much
+ * is answered a millisecond later. One request for many gets all or none. */
+static int answer_new(request *it, size_t times, reply *out, firn_error *error) {
+    generator *from = it->generator;
+    firn_gen *gen = atomic_load_explicit(&from->gen, memory_order_acquire);
+    bool narrow = it->form == from->form ? from->narrow : is_narrow(from->scheme, it->form);
+    size_t n = it->count > 1 ? (size_t)it->count : times < BATCH_MAX ? times : BATCH_MAX;
+    if (gen == NULL) {
+        return wait_for_opening(from, error);
+    }
+    int code = worker_make_room(it->worker, narrow, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = issue(gen, it->worker, narrow, n, error);
+    while (code == FIRN_EEXHAUSTED && it->count == 1 && n > 1) {
+        n /= 2;
+        code = issue(gen, it->worker, narrow, n, error);
+    }
+    if (code != FIRN_OK) {
+        return wait_for_gen(from, code, error);
+    }
+    generator_count(from, it->worker, narrow ? it->worker->numbers : NULL, it->worker->ids, n);
+    reply_ids(it, narrow, n, out);
+    return FIRN_OK;
+}
+
+static int answer_digest(request *it, reply *out, firn_error *error) {
+    char space[64];
+    word name = request_value(it, "name"), of = request_value(it, "namespace");
+    int code = worker_make_room(it->worker, false, error);
+    if (code == FIRN_OK && !word_copy(of, space, sizeof space)) {
+        code = set_error(error, FIRN_EUSAGE, "namespace=%.*s: dns, url, oid, x500 or a UUID",
+                         word_shown(of), of.text);
+    }
+    if (code == FIRN_OK) {
+        code = firn_digest(it->worker->ids, it->digest, space, name.text, name.length, error);
+    }
+    out->kind = REPLY_IDS;
+    out->count = 1;
+    out->ids = it->worker->ids;
+    return code;
+}
+
+/* Back-dated ones of a row without a store; the others are an task. */
+static int answer_dated(request *it, reply *out, firn_error *error) {
+    if (it->generator->renewer != NULL) {
+        return atomic_load(&it->generator->gen) != NULL ? REQUEST_TASK
+                                                        : wait_for_opening(it->generator, error);
+    }
+    int code = worker_make_room(it->worker, false, error);
+    if (code == FIRN_OK) {
+        code = generator_date(it->generator, &it->time, it->worker->ids, (size_t)it->count, error);
+    }
+    if (code == FIRN_OK) {
+        generator_count(it->generator, it->worker, NULL, it->worker->ids, (size_t)it->count);
+        reply_ids(it, false, (size_t)it->count, out);
+    }
+    return code == FIRN_EWINDOW ? REQUEST_LATER : code;
+}
+
+int ids_answer_new(request *it, size_t times, reply *out, firn_error *error) {
+    return it->dated            ? answer_dated(it, out, error)
+           : it->digest != NULL ? answer_digest(it, out, error)
+                                : answer_new(it, times, out, error);
+}
+
+void ids_reply_dated(const request *it, const firn_id *ids, reply *out) {
+    generator_count(it->generator, it->worker, NULL, ids, (size_t)it->count);
+    reply_ids(it, false, (size_t)it->count, out);
+    out->ids = ids;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static json_t *number_text(uint64_t number, bool is_signed) {
+    char text[24];
+    return json_stringn(text, write_number(text, number, is_signed));
+}
+
+/* Runs of consecutive numbers: [["first", "last"], ...]. */
+static int reply_runs(const request *it, reply *out, firn_error *error) {
+    const uint64_t *numbers = it->worker->numbers;
+    bool is_signed = out->is_signed;
+    json_t *runs = json_array();
+    for (size_t i = 0, first; i < out->count && runs != NULL; i++) {
+        first = i;
+        while (i + 1 < out->count && numbers[i + 1] == numbers[i] + 1) {
+            i++;
+        }
+        json_t *run = json_pack("[o, o]", number_text(numbers[first], is_signed),
+                                number_text(numbers[i], is_signed));
+        if (json_array_append_new(runs, run) != 0) {
+            json_decref(runs);
+            runs = NULL;
+        }
+    }
+    return reply_json(runs, out, error);
+}
+
+int ids_answer_runs(request *it, reply *out, firn_error *error) {
+    it->form = is_narrow(it->generator->scheme, it->form) ? it->form : FIRN_FORM_UNSIGNED;
+    int code = answer_new(it, 1, out, error);
+    if (code == FIRN_OK && out->kind != REPLY_NUMBERS) {
+        return set_error(error, FIRN_EUSAGE, "%s has no IDs of 64 bits to count: ask for IDs",
+                         it->generator->name);
+    }
+    return code == FIRN_OK ? reply_runs(it, out, error) : code;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What a renewer last failed with: see last_error.h. */
+#include "last_error.h"
+
+#include "log.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all errors */
+
+/* One outage of a store may show as several of these codes. */
+static bool is_outage(int code) {
+    return code == FIRN_ESTORE || code == FIRN_EUNKNOWN || code == FIRN_EIO ||
+           code == FIRN_ESYSTEM || code == FIRN_EWINDOW;
+}
+
+void last_error_set(last_error *it, const char *what, const char *name, int code,
+                    const firn_error *error) {
+    int was = atomic_load(&it->code);
+    if (code == FIRN_OK && was == FIRN_OK) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    it->error = code == FIRN_OK ? (firn_error){0, ""} : *error;
+    atomic_store(&it->code, code);
+    pthread_mutex_unlock(&lock);
+    if (code != was && !(is_outage(code) && is_outage(was))) {
+        log_event(code == FIRN_OK ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+                  code == FIRN_OK ? "issuing again" : "cannot be renewed", what, name, "why",
+                  code == FIRN_OK ? "" : error->text, NULL);
+    }
+}
+
+int last_error_get(const last_error *it, firn_error *error) {
+    int code = atomic_load(&it->code);
+    if (code != FIRN_OK) {
+        pthread_mutex_lock(&lock);
+        code = atomic_load(&it->code);
+        *error = it->error;
+        pthread_mutex_unlock(&lock);
+    }
+    return code;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Things by name: see name_table.h. */
+#include "name_table.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a. A client that chooses names that collide slows down the look-ups of these names only. */
+static size_t hash_of(word name) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < name.length; i++) {
+        hash = (hash ^ (uint8_t)name.text[i]) * UINT64_C(0x100000001b3);
+    }
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static bool is_named(const void *thing, word name) {
+    const char *own = thing;
+    return strnlen(own, NAME_SIZE) == name.length && memcmp(own, name.text, name.length) == 0;
+}
+
+void *name_table_find(const name_table *in, word name) {
+    if (in->size == 0 || name.length == 0) {
+        return NULL;
+    }
+    for (size_t i = hash_of(name);; i++) { /* ends: half of the slots stay empty */
+        void *thing = atomic_load_explicit(&in->slots[i & (in->size - 1)], memory_order_acquire);
+        if (thing == NULL || is_named(thing, name)) {
+            return thing;
+        }
+    }
+}
+
+bool name_table_is_full(const name_table *in) {
+    return atomic_load(&in->count) >= in->most;
+}
+
+/* Under the lock, when it is neither full nor has one of that name. */
+void name_table_add(name_table *to, void *thing) {
+    size_t count = atomic_load(&to->count), i = hash_of((word){thing, strlen(thing)});
+    while (atomic_load(&to->slots[i & (to->size - 1)]) != NULL) {
+        i++;
+    }
+    atomic_store_explicit(&to->all[count], thing, memory_order_release);
+    atomic_store_explicit(&to->slots[i & (to->size - 1)], thing, memory_order_release);
+    atomic_store_explicit(&to->count, count + 1, memory_order_release);
+}
+
+void *name_table_at(const name_table *in, size_t i) {
+    return i < atomic_load_explicit(&in->count, memory_order_acquire)
+               ? atomic_load_explicit(&in->all[i], memory_order_acquire)
+               : NULL;
+}
+
+bool name_table_make(name_table *it, size_t most) {
+    size_t size = 16;
+    while (size < most * 2 + 2) {
+        size *= 2;
+    }
+    *it = (name_table){.most = most, .size = size};
+    it->all = calloc(most + 1, sizeof *it->all);
+    it->slots = calloc(size, sizeof *it->slots);
+    return it->all != NULL && it->slots != NULL;
+}
+
+void name_table_free(name_table *it) {
+    free(it->all);
+    free(it->slots);
+    *it = (name_table){0};
+}

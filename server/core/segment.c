@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* One segment, and the lists of those that are due: see segment.h. */
+#include "segment.h"
+
+#include "fault.h"
+#include "log.h"
+#include "no_store.h"
+#include "steady.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STEP_MS = 1000, /* the longest time between two rounds */
+    ROUND_MS = 20   /* no segment is stepped after so long: windows and tasks must not starve */
+};
+
+static segment *_Atomic due_segments[RENEWERS_MAX]; /* the last that was wanted first */
+
+/* One that is in no table yet. Its keys are checked with a store that is none. */
+int segment_make(segment **out, const char *name, const char *keys, firn_error *error) {
+    firn_segment *range = NULL;
+    segment *it = aligned_alloc(64, sizeof *it);
+    if (it == NULL) {
+        return set_error(error, FIRN_EMEMORY, "out of memory for a segment");
+    }
+    memset(it, 0, sizeof *it);
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        atomic_store(&it->by[i].value, INT64_MIN);
+    }
+    int code = take_configured(it->name, sizeof it->name, name, "name of a segment", error);
+    if (code == FIRN_OK) {
+        code = take_configured(it->keys, sizeof it->keys, keys, "line of keys", error);
+    }
+    if (code == FIRN_OK) {
+        code = firn_segment_open(&range, name, it->keys, no_store(), NULL, error);
+    }
+    if (code != FIRN_OK) {
+        free(it);
+        return code;
+    }
+    it->increment = firn_segment_increment(range);
+    firn_segment_close(range, NULL);
+    *out = it;
+    return FIRN_OK;
+}
+
+void segment_free(segment *it) {
+    if (it != NULL) {
+        firn_segment_close(atomic_load(&it->range), NULL);
+        free(it);
+    }
+}
+
+/* Opens it and fetches its first block. */
+int segment_open(segment *it, firn_error *error) {
+    firn_segment *range;
+    int64_t wait_ms;
+    firn_store *store = renewer_store(it->renewer, error);
+    int code = store == NULL ? error->code
+                             : firn_segment_open(&range, it->name, it->keys, store, NULL, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn_segment_step(range, &wait_ms, error);
+    if (code == FIRN_OK) {
+        atomic_store_explicit(&it->range, range, memory_order_release);
+    } else {
+        firn_segment_close(range, NULL);
+    }
+    return code;
+}
+
+int segment_fetch(segment *it, int64_t count, int64_t *first, firn_error *error) {
+    bool due = false;
+    uint64_t calls = renewer_calls(it->renewer);
+    firn_segment *range = atomic_load(&it->range);
+    int code = range == NULL ? set_error(error, FIRN_EWINDOW, "%s is not open", it->name)
+                             : firn_segment_exact(range, count, true, first, &due, error);
+    if (code == FIRN_OK && renewer_calls(it->renewer) != calls) {
+        last_error_set(&it->failed, "segment", it->name, code, error);
+    }
+    if (due) {
+        segment_want(it);
+    }
+    return code;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+uint64_t segment_issued(const segment *it) {
+    uint64_t sum = 0;
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        sum += atomic_load_explicit(&it->by[i].issued, memory_order_relaxed);
+    }
+    return sum;
+}
+
+int64_t segment_last(const segment *it) {
+    int64_t last = INT64_MIN;
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        int64_t one = atomic_load_explicit(&it->by[i].value, memory_order_relaxed);
+        last = one > last ? one : last;
+    }
+    return last;
+}
+
+void segment_count(segment *it, const worker *by, int64_t last, uint64_t n) {
+    atomic_store_explicit(&it->by[by->index].value, last, memory_order_relaxed);
+    meter_add(&it->by[by->index].issued, n);
+}
+
+int segment_trouble(const segment *it, firn_error *error) {
+    return last_error_get(&it->failed, error);
+}
+
+/* ---- renewing -------------------------------------------------------------------------------- */
+
+/* Into its renewer's list. It stands in there once: `due` is true from before until it is taken
+ * out. */
+static void list_due(segment *it) {
+    segment *_Atomic *list = &due_segments[renewer_index(it->renewer)];
+    it->next_due = atomic_load(list);
+    while (!atomic_compare_exchange_weak(list, &it->next_due, it)) {
+    }
+}
+
+void segment_want(segment *it) {
+    if (!atomic_load_explicit(&it->due, memory_order_relaxed) && !atomic_exchange(&it->due, true)) {
+        list_due(it);
+        renewer_wake(it->renewer);
+    }
+}
+
+static void step(segment *it, bool *news) {
+    firn_error error;
+    firn_segment *range = atomic_load(&it->range);
+    int64_t wait_ms;
+    uint64_t calls = renewer_calls(it->renewer);
+    atomic_store(&it->due, false); /* first: who finds it due from here on says so again */
+    int code =
+        range == NULL ? segment_open(it, &error) : firn_segment_step(range, &wait_ms, &error);
+    bool asked = code != FIRN_OK || renewer_calls(it->renewer) != calls;
+    if (asked) {
+        last_error_set(&it->failed, "segment", it->name, code, &error);
+    }
+    if (atomic_load(&it->failed.code) == FIRN_OK) {
+        it->pause_ms = 0;
+        it->next_ms = 0;
+        atomic_store(&it->late, false);
+        *news = true;
+    } else { /* also one that may not ask again yet */
+        it->next_ms = steady_ms() + retry_pause_ms(&it->pause_ms);
+        if (!atomic_exchange(&it->due, true)) {
+            list_due(it);
+        }
+    }
+}
+
+int64_t segments_step(const renewer *of, bool *news) {
+    int64_t wait_ms = STEP_MS, since = steady_ms();
+    segment *next;
+    for (segment *it = atomic_exchange(&due_segments[renewer_index(of)], NULL); it != NULL;
+         it = next) {
+        int64_t now = steady_ms(), left = it->next_ms - now;
+        next = it->next_due; /* before it stands in the list again */
+        if (left > 0 || now - since > ROUND_MS) {
+            list_due(it); /* in the other order, so that the last one has its turn next */
+        } else {
+            step(it, news);
+            left = it->next_ms == 0 ? STEP_MS : it->next_ms - steady_ms();
+        }
+        wait_ms = left < wait_ms ? left : wait_ms;
+    }
+    return wait_ms;
+}
+
+void segment_close(segment *it) {
+    firn_error error;
+    firn_segment *range = atomic_exchange(&it->range, NULL);
+    if (range != NULL && firn_segment_close(range, &error) != FIRN_OK) {
+        log_event(LOG_LEVEL_WARNING, "block not given back", "segment", it->name, "why", error.text,
+                  NULL);
+    }
+}
+
+void segments_forget(void) {
+    for (size_t i = 0; i < RENEWERS_MAX; i++) {
+        atomic_store(&due_segments[i], NULL);
+    }
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections of the HTTP listener: see clients.h. */
+#include "clients.h"
+
+#include "config/setting.h"
+#include "core/steady.h"
+
+#include <linux/tcp.h> /* its tcp_info tells more than glibc's */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define SWEEP_MS   2500  /* who is idle or has left is looked for at least that often */
+#define IDLE_MS    60000 /* a client that asks nothing for so long is closed */
+#define LEAST_RATE 100   /* bytes a second at which a client has to read */
+#define CLOSE_WAIT 8     /* the kernel's TCP_CLOSE_WAIT, which no header has beside tcp_info */
+
+static _Atomic int64_t open_count; /* connections of all loops */
+static crowd_share strangers = {.listener = "http"};
+
+/* What the kernel knows of a connection over TCP: bytes either way, and whether the client has
+ * ended its side. All zero for others. */
+static struct tcp_info look_at(const http_client *it) {
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    if (it->is_unix || getsockopt(it->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+        return (struct tcp_info){0};
+    }
+    return info;
+}
+
+/* Is it slow to end its header? Its first has slow_s from the start. Of a later one the first byte
+ * shows in what the kernel counts; where that is not counted, idle time bounds it. */
+static bool is_slow_to_ask(http_client *it, int64_t now, int64_t slow_ms) {
+    uint64_t bytes = look_at(it).tcpi_bytes_received;
+    if (it->fresh) {
+        return now - it->since_ms > slow_ms;
+    }
+    if (it->seen_requests != it->requests) {
+        it->seen_requests = it->requests;
+        it->seen_bytes = bytes;
+        it->slow_ms = 0;
+    } else if (it->slow_ms == 0 && bytes != it->seen_bytes) {
+        it->slow_ms = now;
+    }
+    return (it->slow_ms != 0 && now - it->slow_ms > slow_ms) || now - it->since_ms > IDLE_MS;
+}
+
+/* Is it slow to read its reply? */
+static bool is_slow_to_read(http_client *it, int64_t now, int64_t slow_ms) {
+    uint64_t bytes = look_at(it).tcpi_bytes_acked;
+    uint64_t due = (uint64_t)(LEAST_RATE * slow_ms / 1000);
+    if (it->seen_requests != it->requests || it->slow_ms == 0) {
+        it->seen_requests = it->requests;
+        it->seen_bytes = bytes;
+        it->slow_ms = now;
+        return false;
+    }
+    if (now - it->slow_ms <= (it->is_unix ? IDLE_MS : slow_ms)) {
+        return false;
+    }
+    if (it->is_unix || bytes - it->seen_bytes < due) {
+        return true;
+    }
+    it->seen_bytes = bytes;
+    it->slow_ms = now;
+    return false;
+}
+
+/* Is it between two requests, with nothing of the next one there? */
+bool client_is_idle(const http_client *it) {
+    int unread = 0;
+    return it->exchange == NULL && ioctl(it->fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+/* The library does not see an end that came together with the last request. */
+static bool has_left(const http_client *it) {
+    return !it->is_unix && client_is_idle(it) && look_at(it).tcpi_state == CLOSE_WAIT;
+}
+
+/* The library sees that the client has left. */
+static void close_crowded(http_loop *loop, stranger *one) {
+    http_client *it = (http_client *)((char *)one - offsetof(http_client, stranger));
+    meter_add(&loop->worker->meter.closed_crowded, 1);
+    it->is_evicted = true;
+    if (it->exchange != NULL && it->exchange->is_parked && it->exchange->stage == STAGE_DELAYED) {
+        it->exchange->wake_ns =
+            0; /* its descriptor is to be free now, not when its time has come */
+    }
+    shutdown(it->fd, SHUT_RDWR);
+}
+
+/* Has it shown a token that is right? After a reload that is asked anew, since a load of the same
+ * tokens must not make strangers of everybody. */
+static bool is_trusted(http_client *it) {
+    if (it->pass.has_token && it->pass.load != access_load_count() &&
+        access_again(&it->pass) == ROLE_NOBODY) {
+        it->pass.has_token = false;
+    }
+    return it->pass.has_token;
+}
+
+/* It has no token, or one that is gone from the tokens since. */
+static void distrust(http_loop *loop, http_client *it) {
+    if (it->stranger.is_in || !access_is_closed() || is_trusted(it)) {
+        return;
+    }
+    it->stranger.address = it->address;
+    stranger *other = crowd_enter(&loop->crowd, &it->stranger, settings_now()->max_connections);
+    if (other != NULL) {
+        close_crowded(loop, other);
+    }
+}
+
+void client_trust(exchange *it) {
+    it->client->pass = it->pass;
+    crowd_leave(&it->loop->crowd, &it->client->stranger);
+}
+
+bool client_is_trusted(const exchange *it) {
+    return is_trusted(it->client);
+}
+
+address_key client_address(const exchange *it) {
+    return it->client->address;
+}
+
+/* A few times within slow_s: closes who is slow. shutdown() makes the library see an end. */
+void clients_sweep(http_loop *loop, int64_t now) {
+    for (stranger *one; (one = crowd_owes(&loop->crowd)) != NULL;) {
+        close_crowded(loop, one);
+    }
+    int64_t slow_ms = settings_now()->slow_s * 1000;
+    int64_t period_ms = slow_ms / 4 < SWEEP_MS ? slow_ms / 4 : SWEEP_MS;
+    if (now - loop->swept_ms < period_ms) {
+        return;
+    }
+    loop->swept_ms = now;
+    for (http_client *it = loop->clients; it != NULL; it = it->next) {
+        distrust(loop, it);
+        bool waits = it->exchange != NULL && it->exchange->is_parked;
+        bool slow = !waits && (it->exchange == NULL ? is_slow_to_ask(it, now, slow_ms)
+                                                    : is_slow_to_read(it, now, slow_ms));
+        meter_add(&loop->worker->meter.closed_slow, slow ? 1 : 0);
+        if (slow || has_left(it)) {
+            shutdown(it->fd, SHUT_RDWR);
+        }
+    }
+}
+
+bool clients_have_room(http_loop *loop) {
+    if (atomic_load(&open_count) < settings_now()->max_connections) {
+        return true;
+    }
+    stranger *oldest;
+    if (crowd_make_room(&loop->crowd, &oldest)) {
+        if (oldest != NULL) {
+            close_crowded(loop, oldest);
+        }
+        return true;
+    }
+    meter_add(&loop->worker->meter.turned_away, 1);
+    return false;
+}
+
+/* Whoever comes from an address with too many is closed at once. */
+static void count_address(http_loop *loop, http_client *it) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(it->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    struct sockaddr_storage peer = {0};
+    int64_t most = settings_now()->max_per_address;
+    if (it->is_unix || info == NULL || info->client_addr == NULL) {
+        return;
+    }
+    bool six = info->client_addr->sa_family == AF_INET6;
+    memcpy(&peer, info->client_addr,
+           six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
+    it->address = address_of(&peer);
+    size_t count = address_enter(it->address);
+    it->counted = count > 0;
+    if (most > 0 && (!it->counted || count > (size_t)most)) {
+        meter_add(&loop->worker->meter.turned_away, 1);
+        shutdown(it->fd, SHUT_RDWR);
+    }
+}
+
+http_client *client_new(http_loop *loop, struct MHD_Connection *connection) {
+    http_client *it = calloc(1, sizeof *it);
+    if (it == NULL) {
+        return NULL;
+    }
+    it->connection = connection;
+    it->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    it->is_unix = loop->listener->is_unix;
+    it->fresh = true;
+    it->since_ms = steady_ms();
+    it->next = loop->clients;
+    if (it->next != NULL) {
+        it->next->previous = it;
+    }
+    loop->clients = it;
+    count_address(loop, it);
+    distrust(loop, it);
+    return it;
+}
+
+void client_free(http_loop *loop, http_client *it) {
+    crowd_leave(&loop->crowd, &it->stranger);
+    if (it->counted) {
+        address_leave(it->address);
+    }
+    if (it->previous != NULL) {
+        it->previous->next = it->next;
+    } else {
+        loop->clients = it->next;
+    }
+    if (it->next != NULL) {
+        it->next->previous = it->previous;
+    }
+    free(it);
+}
+
+void clients_begin(http_loop *loop) {
+    crowd_begin(&loop->crowd, &strangers);
+}
+
+void clients_count(int64_t change) {
+    atomic_fetch_add(&open_count, change);
+}

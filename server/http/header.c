@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* The header of a request: see header.h. */
+#include "header.h"
+
+#include "body.h"
+#include "routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADERS_MOST 64   /* lines of the header */
+#define HEADER_MOST  8192 /* bytes of all of them and the request line */
+
+/* RFC 9110's tchar, so that nothing hides in a name: a blank before the colon, an empty name. */
+static bool is_token(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c <= ' ' || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c) != NULL) {
+            return false;
+        }
+    }
+    return length > 0;
+}
+
+/* No control character but a tab: a bare CR, or what is left of a line that was folded. */
+static bool is_plain(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A target with a blank in it would end elsewhere for somebody else. */
+static bool is_visible(const char *path) {
+    return is_plain(path, strlen(path)) && strpbrk(path, " \t") == NULL;
+}
+
+static bool begins_with(word it, const char *name) {
+    size_t length = strlen(name);
+    return it.length >= length && word_is((word){it.text, length}, name);
+}
+
+/* The length of a body: digits and nothing else, or more than any that is allowed. */
+static size_t body_length(word value) {
+    size_t length = 0;
+    for (size_t i = 0; i < value.length; i++) {
+        if (value.text[i] < '0' || value.text[i] > '9') {
+            return SIZE_MAX;
+        }
+        length = length > BODY_MOST ? length : length * 10 + (size_t)(value.text[i] - '0');
+    }
+    return value.length == 0 ? SIZE_MAX : length;
+}
+
+/* A folded line is joined by the library to a name like "Content-Lengthb": such names are refused
+ * with the real ones, so no body hides in them. */
+static void see_framing(header_words *all, word name, word value) {
+    if (begins_with(name, "content-length")) {
+        size_t length = body_length(value);
+        all->lengths++;
+        all->malformed |= name.length != strlen("content-length") || length == SIZE_MAX;
+        all->body = length;
+    } else if (begins_with(name, "transfer-encoding")) {
+        all->codings++;
+        all->malformed |= name.length != strlen("transfer-encoding");
+    } else if (word_is(name, "content-type")) {
+        all->types++;
+        all->content_type = value;
+    }
+}
+
+/* Each may come once, since it would not be clear which one counts. */
+static void see_once(header_words *all, word *kept, word value) {
+    all->malformed |= kept->text != NULL;
+    *kept = value;
+}
+
+/* A page can change neither of the two for a request to another site. Node's and Deno's fetch()
+ * send "*" for a language. */
+static bool is_of_browser(word name, word value) {
+    return (word_is(name, "user-agent") && begins_with(value, "mozilla/")) ||
+           (word_is(name, "accept-language") && !word_is(value, "*"));
+}
+
+static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const char *key,
+                                  size_t key_length, const char *text, size_t length) {
+    header_words *all = self;
+    word name = {key, key_length}, value = {text, length};
+    (void)kind;
+    all->count++;
+    all->bytes += key_length + length + strlen(": \r\n");
+    all->malformed |= !is_token(key, key_length) || !is_plain(text, length);
+    while (value.length > 0 && strchr(" \t", text[value.length - 1]) != NULL) {
+        value.length--; /* blanks behind a value are none of it (RFC 9110, 5.5) */
+    }
+    switch (key_length == 0 ? '\0' : key[0] | 0x20) {
+    case 'h':
+        if (word_is(name, "host")) {
+            all->hosts++;
+            all->host = value;
+        }
+        break;
+    case 'a':
+        if (word_is(name, "accept")) {
+            all->accept = value;
+        } else if (word_is(name, "authorization")) {
+            see_once(all, &all->authorization, value);
+        }
+        all->of_browser |= is_of_browser(name, value);
+        break;
+    case 'o':
+        if (word_is(name, "origin")) {
+            see_once(all, &all->origin, value);
+        }
+        break;
+    case 'r':
+        if (word_is(name, "referer")) {
+            see_once(all, &all->referer, value);
+        }
+        break;
+    case 's':
+        if (word_is(name, "sec-fetch-site")) {
+            see_once(all, &all->fetch_site, value);
+        }
+        break;
+    case 'u':
+        all->of_browser |= is_of_browser(name, value);
+        break;
+    default:
+        all->odd_coding |= word_is(name, "transfer-encoding") &&
+                           !word_is((word){text, length}, "chunked"); /* as the library reads it */
+        see_framing(all, name, value);
+        break;
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result count_bytes(void *self, enum MHD_ValueKind kind, const char *key,
+                                   size_t key_length, const char *text, size_t length) {
+    (void)kind, (void)key, (void)text;
+    *(size_t *)self += key_length + length + strlen("&=");
+    return MHD_YES;
+}
+
+/* Of the body, where there is one. */
+static const char *judge_body(const exchange *it, const char *version, unsigned *status) {
+    const header_words *all = &it->header;
+    if (all->lengths > 1 || all->codings > 1 || (all->lengths > 0 && all->codings > 0)) {
+        return "the body has two lengths: send one Content-Length or none";
+    }
+    if (all->odd_coding) { /* the library would take all that follows for the body */
+        *status = MHD_HTTP_NOT_IMPLEMENTED;
+        return "this Transfer-Encoding is not read here: send chunked, or Content-Length";
+    }
+    if (all->codings > 0 && strcmp(version, "HTTP/1.1") != 0) {
+        return "HTTP/1.0 has no Transfer-Encoding: send Content-Length";
+    }
+    if (all->body > BODY_MOST) {
+        *status = MHD_HTTP_CONTENT_TOO_LARGE;
+        return "the body is longer than 16384 bytes: send fewer parameters";
+    }
+    if (all->body == 0 && all->codings == 0) {
+        return NULL;
+    }
+    if (!it->served) {
+        *status = MHD_HTTP_METHOD_NOT_ALLOWED;
+        return "the method is not served here: see Allow";
+    }
+    if (!it->posts) {
+        return "there is a body, which is not read here: parameters stand in the query";
+    }
+    if (all->types != 1 || !body_type_is_known(all->content_type)) {
+        *status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+        return "the type of the body is not known: send Content-Type:"
+               " application/x-www-form-urlencoded or application/json";
+    }
+    return NULL;
+}
+
+/* "http://host:port/path" (RFC 9112, 3.2.2): the host stands for that of the header. */
+static bool take_absolute(exchange *it) {
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t length = strlen(schemes[i]);
+        if (strncasecmp(it->path, schemes[i], length) != 0) {
+            continue;
+        }
+        const char *host = it->path + length;
+        size_t size = strcspn(host, "/");
+        it->header.host = (word){host, size};
+        it->path = host[size] == '\0' ? "/" : host + size;
+        return size > 0 && memchr(host, '@', size) == NULL;
+    }
+    return true;
+}
+
+static bool is_target(const exchange *it) {
+    return (it->path[0] == '/' || (it->asks_options && strcmp(it->path, "*") == 0)) &&
+           is_visible(it->path);
+}
+
+/* NULL, or what is wrong with the form of the message, so that it is not read on. */
+static const char *judge_form(exchange *it, const char *version, unsigned *status) {
+    const header_words *all = &it->header;
+    size_t line = strlen(it->path) + strlen("OPTIONS  HTTP/1.1\r\n");
+    MHD_get_connection_values_n(it->connection, MHD_GET_ARGUMENT_KIND, count_bytes, &line);
+    meter_add(&it->loop->worker->meter.received, line + all->bytes);
+    *status = MHD_HTTP_BAD_REQUEST;
+    if (line > LINE_MOST) {
+        *status = MHD_HTTP_URI_TOO_LONG;
+        return "the request line is longer than 4096 bytes: ask for less at once";
+    }
+    if (all->count > HEADERS_MOST || line + all->bytes > HEADER_MOST) {
+        *status = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return "the header has more than 64 lines or 8192 bytes: send fewer";
+    }
+    if (all->malformed || !take_absolute(it) || !is_target(it)) {
+        return "the header is malformed: names are tokens, values hold no control characters";
+    }
+    if (all->hosts > 1 || (all->hosts == 0 && strcmp(version, "HTTP/1.0") != 0)) {
+        return "HTTP/1.1 has one Host: send it once";
+    }
+    return NULL;
+}
+
+/* How much a media type is wanted, in thousandths: of the last range of Accept that names it. */
+static int wanted(word accept, const char *type) {
+    const char *at = accept.text, *end = accept.text + accept.length;
+    size_t length = strlen(type);
+    for (int i = 0; i < 32 && at != NULL && at < end; i++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma != NULL ? comma : end;
+        for (; at < stop && (*at == ' ' || *at == '\t'); at++) {
+        }
+        if ((size_t)(stop - at) >= length && word_is((word){at, length}, type)) {
+            const char *q = memmem(at, (size_t)(stop - at), "q=", 2);
+            char digits[8] = "1";
+            if (q != NULL) {
+                size_t room = (size_t)(stop - q) - 2;
+                memcpy(digits, q + 2, room < 7 ? room : 7);
+                digits[room < 7 ? room : 7] = '\0';
+            }
+            double share = strtod(digits, NULL);
+            return share >= 0 && share <= 1 ? (int)(share * 1000) : 0;
+        }
+        at = stop + 1;
+    }
+    return 0;
+}
+
+static bool method_is_served(exchange *it, const char *method, bool posts) {
+    it->head = strcmp(method, "HEAD") == 0;
+    it->posts = strcmp(method, "POST") == 0;
+    return it->head || strcmp(method, "GET") == 0 || (posts && it->posts);
+}
+
+const char *header_read(exchange *it, const char *method, const char *version, unsigned *status) {
+    it->kind = METER_OTHER;
+    it->request.name = it->header.host = (word){"", 0};
+    MHD_get_connection_values_n(it->connection, MHD_HEADER_KIND, see_header, &it->header);
+    it->asks_options = strcmp(method, "OPTIONS") == 0;
+    const char *trouble = judge_form(it, version, status);
+    if (trouble == NULL) {
+        it->route = route_find(it->path, &it->request.name);
+        it->kind = it->route != NULL ? it->route->kind : METER_OTHER;
+        it->served = method_is_served(it, method, it->route != NULL && it->route->posts);
+        trouble = judge_body(it, version, status);
+    }
+    it->as_text = it->header.accept.length > 3 && wanted(it->header.accept, "text/plain") >
+                                                      wanted(it->header.accept, "application/json");
+    return trouble;
+}

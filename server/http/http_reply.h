@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* HTTP replies: JSON with IDs as strings, or plain text with one ID per line; errors as problem details
+ * (RFC 9457). */
+#ifndef FIRN_HTTP_REPLY_H
+#define FIRN_HTTP_REPLY_H
+
+#include "exchange.h"
+
+/* Answers; the bytes are freed by the library. `type` NULL: none. */
+enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
+                             size_t size);
+enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *text);
+enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made);
+/* Status 204 with the methods that are served. */
+enum MHD_Result answer_options(exchange *it);
+/* As RFC 9457 has it. `code`: the name of a FIRN_E code, or NULL. */
+enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *text);
+
+/* What routes.def names. */
+enum MHD_Result write_answer(exchange *it, const reply *of);
+enum MHD_Result write_last(exchange *it, const reply *of);
+enum MHD_Result write_integers(exchange *it, const reply *of);
+enum MHD_Result write_problem(exchange *it, int code, const firn_error *error);
+enum MHD_Result page_health(exchange *it);
+enum MHD_Result page_ready(exchange *it);
+/* A file of the console. */
+enum MHD_Result page_file(exchange *it);
+
+#endif

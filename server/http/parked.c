@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that wait: see parked.h. */
+#include "parked.h"
+
+#include "config/setting.h"
+#include "fault.h"
+
+#include <stdlib.h>
+
+static _Atomic int64_t held_bytes; /* of replies that clients have not read, of all loops */
+
+bool replies_are_full(void) {
+    return atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
+           settings_now()->replies_mib * (INT64_C(1) << 20);
+}
+
+void reply_hold(exchange *it, size_t size) {
+    it->held += size;
+    atomic_fetch_add_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
+}
+
+void reply_release(const exchange *it) {
+    atomic_fetch_sub(&held_bytes, (int64_t)it->held);
+}
+
+void park(exchange *it, enum stage stage, int64_t wake_ns) {
+    http_loop *loop = it->loop;
+    it->stage = stage;
+    it->wake_ns = wake_ns;
+    it->is_parked = true;
+    it->previous = NULL;
+    it->next = loop->parked;
+    if (it->next != NULL) {
+        it->next->previous = it;
+    }
+    loop->parked = it;
+    MHD_suspend_connection(it->connection);
+}
+
+void unpark(exchange *it) {
+    if (it->previous != NULL) {
+        it->previous->next = it->next;
+    } else {
+        it->loop->parked = it->next;
+    }
+    if (it->next != NULL) {
+        it->next->previous = it->previous;
+    }
+    it->is_parked = false;
+}
+
+void ticket_free(ticket *one) {
+    sent_free(one->sent);
+    free(one);
+}
+
+static void task_is_back(void *self) {
+    ticket *it = self;
+    http_loop *loop = it->loop;
+    pthread_mutex_lock(&loop->lock);
+    bool given_up = it->given_up;
+    it->back = true;
+    if (!given_up) {
+        MHD_resume_connection(it->connection); /* which wakes the loop */
+    }
+    pthread_mutex_unlock(&loop->lock);
+    if (given_up) {
+        ticket_free(it);
+    }
+}
+
+/* The lock keeps the task from coming back before it is known what was sent. */
+void park_for_task(exchange *it) {
+    http_loop *loop = it->loop;
+    ticket *one = calloc(1, sizeof *one);
+    if (one == NULL) {
+        set_error(&it->error, FIRN_EMEMORY, "out of memory: give the process more");
+        park(it, STAGE_TASK, 0);
+        return;
+    }
+    *one = (ticket){.loop = loop, .connection = it->connection};
+    pthread_mutex_lock(&loop->lock);
+    park(it, STAGE_TASK, it->until_ns);
+    int code = request_send(&it->request, task_is_back, one, &one->sent, &it->error);
+    it->ticket = code == FIRN_OK ? one : NULL;
+    if (code != FIRN_OK) { /* told when it is resumed, since a suspended one takes no answer */
+        MHD_resume_connection(it->connection);
+    }
+    pthread_mutex_unlock(&loop->lock);
+    if (code != FIRN_OK) {
+        free(one);
+    }
+}
+
+bool park_give_up(exchange *it) {
+    ticket *one = it->ticket;
+    pthread_mutex_lock(&it->loop->lock);
+    bool back = one != NULL && one->back;
+    if (one != NULL && !back) {
+        one->given_up = true; /* from here on it is the renewer's thread's to free */
+        it->ticket = NULL;
+    }
+    pthread_mutex_unlock(&it->loop->lock);
+    return !back;
+}
+
+/* Those whose time has come, or all of them when the listener is closed by force. */
+void wake_parked(http_loop *loop, int64_t now, bool all) {
+    for (exchange *it = loop->parked, *next; it != NULL; it = next) {
+        next = it->next;
+        if (all) {
+            it->until_ns = 1;
+        } else if (it->wake_ns > now) {
+            continue;
+        }
+        if (it->stage == STAGE_TASK && !park_give_up(it)) {
+            continue; /* it is on its way here */
+        }
+        unpark(it);
+        if (it->stage == STAGE_TASK && it->error.code == FIRN_OK) {
+            set_error(&it->error, FIRN_ESTORE,
+                      "the store did not answer within %lld ms: see /readyz",
+                      (long long)settings_now()->wait_ms);
+        }
+        MHD_resume_connection(it->connection);
+    }
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* A request on its way: see serve.h. */
+#include "serve.h"
+
+#include "body.h"
+#include "config/setting.h"
+#include "fault.h"
+#include "guard.h"
+#include "header.h"
+#include "http_reply.h"
+#include "leaf.h"
+#include "metrics.h"
+#include "parked.h"
+
+#include <string.h>
+
+#define LARGE_IDS 64 /* a reply with more may be large */
+#define RETRY_NS  INT64_C(1000000)
+
+enum MHD_Result serve_begin(exchange *it, const char *method, const char *version) {
+    unsigned status;
+    const char *trouble = header_read(it, method, version, &status);
+    if (trouble != NULL) { /* before the body has come, so the connection is closed */
+        it->refused = true;
+        meter_add(&it->loop->worker->meter.closed_broken, 1);
+        return answer_problem(it, status, NULL, trouble);
+    }
+    it->stage = STAGE_HEADER;
+    return MHD_YES;
+}
+
+typedef struct pair_reader {
+    exchange *it;
+    int code;
+} pair_reader;
+
+static enum MHD_Result take_pair(void *self, enum MHD_ValueKind kind, const char *key,
+                                 size_t key_length, const char *text, size_t length) {
+    pair_reader *reader = self;
+    exchange *it = reader->it;
+    word name = {key, key_length}, value = {text != NULL ? text : "", length};
+    (void)kind;
+    reader->code = exchange_decode(it, &name, &it->error);
+    if (reader->code == FIRN_OK) {
+        reader->code = exchange_decode(it, &value, &it->error);
+    }
+    if (reader->code == FIRN_OK) {
+        reader->code = exchange_add(it, name, value, &it->error);
+    }
+    return reader->code == FIRN_OK ? MHD_YES : MHD_NO;
+}
+
+/* Name and query, with their escapes undone, and the body. */
+static int take_words(exchange *it, firn_error *error) {
+    pair_reader reader = {it, exchange_decode(it, &it->request.name, &it->error)};
+    if (reader.code == FIRN_OK) {
+        MHD_get_connection_values_n(it->connection, MHD_GET_ARGUMENT_KIND, take_pair, &reader);
+    }
+    it->query_count = it->request.pair_count;
+    if (reader.code == FIRN_OK) {
+        reader.code = body_read(it, &it->error);
+    }
+    if (reader.code != FIRN_OK) {
+        *error = it->error;
+    }
+    return reader.code;
+}
+
+static enum MHD_Result fail(exchange *it, int code) {
+    it->refused = true;
+    return it->route->fail(it, code, &it->error);
+}
+
+static enum MHD_Result ask(exchange *it);
+
+static enum MHD_Result end_task(exchange *it) {
+    ticket *one = it->ticket;
+    reply of = {0};
+    it->ticket = NULL;
+    if (one == NULL) {
+        return fail(it, it->error.code);
+    }
+    int code = request_finish(one->sent, &of, &it->error);
+    enum MHD_Result result = MHD_YES;
+    if (code == FIRN_OK) {
+        result = it->route->write(it, &of);
+    } else if (code != REQUEST_LATER) {
+        result = fail(it, code);
+    }
+    ticket_free(one);
+    return code == REQUEST_LATER ? ask(it) : result;
+}
+
+/* Tries; what cannot be answered now is parked, until wait_ms are over. */
+static enum MHD_Result ask(exchange *it) {
+    reply of = {0};
+    int code = request_answer(&it->request, 1, &of, &it->error);
+    if (code == FIRN_OK) {
+        return it->route->write(it, &of);
+    }
+    if (code != REQUEST_LATER && code != REQUEST_TASK) {
+        return fail(it, code);
+    }
+    if (it->until_ns == 0) {
+        it->until_ns = it->began_ns + settings_now()->wait_ms * INT64_C(1000000);
+        meter_add(&it->loop->worker->meter.parked, 1);
+    }
+    if (code == REQUEST_TASK && !it->loop->over) {
+        park_for_task(it);
+        return MHD_YES;
+    }
+    if (it->loop->over || now_ns() >= it->until_ns) {
+        int why = code == REQUEST_TASK ? FIRN_ESTORE : FIRN_EEXHAUSTED;
+        return fail(it, it->error.code != 0 ? it->error.code : why);
+    }
+    park(it, STAGE_LATER, now_ns() + RETRY_NS);
+    return MHD_YES;
+}
+
+/* May the reply be of more than a few KiB? A page of the console is none that is made. */
+static bool is_large(const exchange *it) {
+    enum verb verb = it->request.verb;
+    return it->route->page == page_metrics ||
+           (it->route->verb != VERB_COUNT &&
+            (it->request.count > LARGE_IDS || verb == VERB_STATUS || verb == VERB_NODES ||
+             verb == VERB_SCHEMES));
+}
+
+/* Before anything is issued of it. */
+static enum MHD_Result refuse_large(exchange *it) {
+    it->refused = true;
+    return answer_problem(
+        it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
+        "clients have not read the replies that they asked for (replies_mib): ask "
+        "for at most 64 IDs, or try again later");
+}
+
+static enum MHD_Result begin_asking(exchange *it) {
+    it->stage = STAGE_ASKED;
+    it->request.worker = it->loop->worker;
+    it->request.verb = it->route->verb;
+    int code = take_words(it, &it->error);
+    if (it->route->write == leaf_write) {
+        leaf_read(&it->request);
+    }
+    if (code == FIRN_OK) {
+        code = request_read(&it->request, &it->error);
+    }
+    if (code == FIRN_OK && it->route->write == write_integers && it->request.count > BATCH_MAX) {
+        code = set_error(
+            &it->error, FIRN_ERANGE,
+            "n=%lld is out of bounds: ask for 1 to %d, or take a run of so many from /v1/block",
+            (long long)it->request.count, BATCH_MAX);
+    }
+    if (code == FIRN_OK && is_large(it) && replies_are_full()) {
+        return refuse_large(it);
+    }
+    return code == FIRN_OK ? ask(it) : fail(it, code);
+}
+
+/* A page reads its own query; what it does not know it refuses in its own way. */
+static enum MHD_Result show_page(exchange *it) {
+    int code = take_words(it, &it->error);
+    if (code != FIRN_OK) {
+        it->refused = true;
+        return write_problem(it, code, &it->error);
+    }
+    if (it->route != NULL && is_large(it) && replies_are_full()) {
+        return refuse_large(it);
+    }
+    return it->route != NULL ? it->route->page(it) : page_file(it);
+}
+
+static enum MHD_Result refuse_method(exchange *it) {
+    it->refused = true;
+    return answer_problem(it, MHD_HTTP_METHOD_NOT_ALLOWED, NULL,
+                          it->route != NULL && it->route->posts
+                              ? "the method is not served here: use GET, HEAD or POST"
+                              : "the method is not served here: use GET or HEAD");
+}
+
+enum MHD_Result serve_go_on(exchange *it) {
+    enum MHD_Result result;
+    switch (it->stage) {
+    case STAGE_TASK:
+        return end_task(it);
+    case STAGE_ASKED:
+    case STAGE_LATER:
+        return ask(it);
+    case STAGE_HEADER:
+    case STAGE_DELAYED:
+        break;
+    }
+    if (!it->served && !it->asks_options) {
+        return refuse_method(it);
+    }
+    if (it->body_is_over) {
+        it->refused = true;
+        return answer_problem(it, MHD_HTTP_CONTENT_TOO_LARGE, NULL,
+                              "the body is longer than 16384 bytes: send fewer parameters");
+    }
+    if (guard_refuses(it, &result)) {
+        return result;
+    }
+    if (it->asks_options) {
+        return answer_options(it);
+    }
+    return it->route != NULL && it->route->verb != VERB_COUNT ? begin_asking(it) : show_page(it);
+}
+
+void serve_end(exchange *it) {
+    if (!park_give_up(it)) {
+        ticket_free(it->ticket);
+    }
+    free(it->decoded);
+    body_free(it);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops and their queues: see loop.h. */
+#include "loop.h"
+
+#include "config/setting.h"
+
+void loop_ring(loop *it) {
+    pthread_mutex_lock(&it->lock);
+    if (!it->is_gone) {
+        uv_async_send(&it->bell);
+    }
+    pthread_mutex_unlock(&it->lock);
+}
+
+static connection *waiting_at(chain *place) {
+    return (connection *)((char *)place - offsetof(connection, queue));
+}
+
+connection *waiting_first(const chain *queue) {
+    return waiting_at(queue->next);
+}
+
+/* When a connection is given up on, or its token looked at. */
+int64_t waiting_due_ms(const connection *it) {
+    return it->wait == WAIT_PENALTY ? it->due_ms : it->late_ms + settings_now()->wait_ms;
+}
+
+/* When the first of those that wait is due, in ms from now; they stand in the order in which they
+ * are. -1: nobody waits. */
+static int64_t next_due(const loop *it) {
+    int64_t due = -1;
+    const chain *const queues[] = {&it->tasks, &it->penalties};
+    if (!chain_is_alone(&it->later)) {
+        return 1;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (!chain_is_alone(queues[i])) {
+            int64_t left = waiting_due_ms(waiting_at(queues[i]->next)) - loop_now_ms(it);
+            left = left < 1 ? 1 : left;
+            due = due < 0 || left < due ? left : due;
+        }
+    }
+    return due;
+}
+
+void loop_set_timer(loop *it) {
+    int64_t due = next_due(it);
+    if (due < 0) {
+        uv_timer_stop(&it->timer);
+    } else if (!uv_is_active((uv_handle_t *)&it->timer) ||
+               uv_timer_get_due_in(&it->timer) > (uint64_t)due) {
+        uv_timer_start(&it->timer, it->on_timer, (uint64_t)due, 0);
+    }
+    atomic_store_explicit(&it->has_waiting, !chain_is_alone(&it->later), memory_order_relaxed);
+}
+
+static chain *queue_of(loop *it, enum waiting what) {
+    switch (what) {
+    case WAIT_TURN:
+        return &it->turns;
+    case WAIT_LATER:
+        return &it->later;
+    case WAIT_TASK:
+        return &it->tasks;
+    case WAIT_PENALTY:
+        return &it->penalties;
+    case WAIT_DRAIN:
+        return &it->draining;
+    default:
+        return NULL;
+    }
+}
+
+/* Last in the queue, or, `sorted`, before those that are due later. */
+static void enter_queue(chain *queue, connection *it, bool sorted) {
+    chain *behind = queue;
+    while (sorted && behind->before != queue &&
+           waiting_due_ms(waiting_at(behind->before)) > waiting_due_ms(it)) {
+        behind = behind->before;
+    }
+    chain_add(behind, &it->queue);
+}
+
+static void count_waiting(const connection *it, enum waiting next) {
+    bool was = it->wait == WAIT_LATER || it->wait == WAIT_TASK;
+    bool is = next == WAIT_LATER || next == WAIT_TASK;
+    atomic_fetch_add_explicit(&it->lane->worker->meter.waiting, (int)is - (int)was,
+                              memory_order_relaxed);
+}
+
+void loop_wait(connection *it, enum waiting what) {
+    loop *on = loop_of(it);
+    chain_remove(&it->queue);
+    count_waiting(it, what);
+    it->wait = what;
+    if (what == WAIT_NOTHING) {
+        return;
+    }
+    if (what == WAIT_TURN) {
+        uv_idle_start(&on->idle, on->on_idle);
+    } else if (what != WAIT_DRAIN && (it->late_ms == 0 || what == WAIT_PENALTY)) {
+        it->late_ms = loop_now_ms(on);
+        meter_add(&on->lane.worker->meter.parked, 1);
+    }
+    if (what == WAIT_PENALTY) {
+        it->due_ms = loop_now_ms(on) + it->client.penalty_ms;
+    }
+    enter_queue(queue_of(on, what), it, what == WAIT_TASK || what == WAIT_PENALTY);
+    if (what != WAIT_TURN && what != WAIT_DRAIN) {
+        loop_set_timer(on);
+    }
+}
+
+bool waiting_is_over(const connection *it) {
+    return it->late_ms != 0 && loop_now_ms(loop_of(it)) - it->late_ms >= settings_now()->wait_ms;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands about the connection: HELLO, AUTH, CLIENT and others, and the list of all clients. */
+#include "handlers.h"
+
+#include "config/setting.h"
+#include "core/server.h"
+#include "core/text.h"
+#include "net/guesses.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Wrong tokens in a row after which a client has to connect anew. */
+#define FAILURES_MAX 3
+#define PENALTY_MS   500 /* until a wrong token is answered */
+
+static pthread_mutex_t clients_lock = PTHREAD_MUTEX_INITIALIZER;
+static client *clients; /* that are connected, the last one first */
+
+void client_enter(client *it) {
+    pthread_mutex_lock(&clients_lock);
+    it->previous = NULL;
+    it->next = clients;
+    if (clients != NULL) {
+        clients->previous = it;
+    }
+    clients = it;
+    pthread_mutex_unlock(&clients_lock);
+}
+
+void client_leave(client *it) {
+    pthread_mutex_lock(&clients_lock);
+    if (it->previous != NULL) {
+        it->previous->next = it->next;
+    } else if (clients == it) {
+        clients = it->next;
+    }
+    if (it->next != NULL) {
+        it->next->previous = it->previous;
+    }
+    pthread_mutex_unlock(&clients_lock);
+    batch_clear(&it->batch);
+}
+
+/* Its failures stay: who guesses tokens gets no more tries by RESET. */
+void client_begin(client *it) {
+    batch_clear(&it->batch);
+    pthread_mutex_lock(&clients_lock);
+    it->role = access_begin(&it->pass);
+    it->version = 2;
+    it->name[0] = it->library[0] = it->library_version[0] = '\0';
+    pthread_mutex_unlock(&clients_lock);
+}
+
+void client_renew(client *it) {
+    if (it->pass.load != access_load_count()) {
+        pthread_mutex_lock(&clients_lock);
+        it->role = access_again(&it->pass);
+        pthread_mutex_unlock(&clients_lock);
+    }
+}
+
+enum outcome run_ping(client *it, const resp_command *said, resp_out *out) {
+    (void)it;
+    if (said->count > 2) {
+        return refuse(out, "wrong number of arguments for 'ping' command");
+    }
+    if (said->count == 2) {
+        resp_bulk(out, said->words[1].text, said->words[1].length);
+    } else {
+        resp_status(out, "PONG");
+    }
+    return COMMAND_DONE;
+}
+
+enum outcome run_echo(client *it, const resp_command *said, resp_out *out) {
+    (void)it;
+    resp_bulk(out, said->words[1].text, said->words[1].length);
+    return COMMAND_DONE;
+}
+
+static enum outcome refuse_token(client *it, resp_out *out) {
+    resp_error(out, "WRONGPASS", "no such token: ask who runs this server");
+    return ++it->failures >= FAILURES_MAX ? COMMAND_CLOSE : COMMAND_DONE;
+}
+
+/* COMMAND_ASK: the token is right. The first wrong ones of an address are looked at when they come
+ * and answered later; after several each token waits before it is looked at, so that many guesses
+ * at once take as long. */
+static enum outcome enter(client *it, word token, resp_out *out) {
+    enum guess guess = it->guess;
+    it->guess = GUESS_NONE;
+    if (!access_is_closed()) {
+        return refuse(out, "AUTH called without any password configured: leave it out");
+    }
+    if (guess == GUESS_WRONG) {
+        return refuse_token(it, out);
+    }
+    it->penalty_ms = guess == GUESS_NONE ? guess_delay_ms(it->key) : 0;
+    if (it->penalty_ms > 0) {
+        it->guess = GUESS_WAITS;
+        return COMMAND_PENALTY;
+    }
+    enum role role = access_enter(&it->pass, token);
+    if (role != ROLE_NOBODY) {
+        pthread_mutex_lock(&clients_lock);
+        it->role = role;
+        pthread_mutex_unlock(&clients_lock);
+        it->failures = 0;
+        return COMMAND_ASK;
+    }
+    guess_note(it->key, it->worker, guess == GUESS_WAITS);
+    if (guess == GUESS_WAITS) {
+        return refuse_token(it, out);
+    }
+    it->guess = GUESS_WRONG;
+    it->penalty_ms = PENALTY_MS;
+    return COMMAND_PENALTY;
+}
+
+enum outcome run_auth(client *it, const resp_command *said, resp_out *out) {
+    if (said->count > 3) {
+        return refuse(out, "syntax error: AUTH [user] token");
+    }
+    enum outcome outcome = enter(it, said->words[said->count - 1], out);
+    return outcome == COMMAND_ASK ? reply_ok(out) : outcome;
+}
+
+/* What a client calls itself: printable, without blanks, as CLIENT INFO tells it. */
+static bool set_name(char name[CLIENT_NAME_SIZE], word said) {
+    for (size_t i = 0; i < said.length; i++) {
+        if (said.text[i] < '!' || said.text[i] > '~') {
+            return false;
+        }
+    }
+    pthread_mutex_lock(&clients_lock);
+    bool fits = word_copy(said, name, CLIENT_NAME_SIZE);
+    pthread_mutex_unlock(&clients_lock);
+    return fits;
+}
+
+#define BAD_NAME "names of clients are at most 63 printable characters without blanks"
+
+static void reply_hello(const client *it, resp_out *out) {
+    resp_map(out, 7);
+    resp_text(out, "server");
+    resp_text(out, "firn");
+    resp_text(out, "version");
+    resp_text(out, FIRN_VERSION);
+    resp_text(out, "proto");
+    resp_integer(out, it->version);
+    resp_text(out, "id");
+    resp_integer(out, (int64_t)it->id);
+    resp_text(out, "mode");
+    resp_text(out, "standalone");
+    resp_text(out, "role");
+    resp_text(out, "master");
+    resp_text(out, "modules");
+    resp_array(out, 0);
+}
+
+enum outcome run_hello(client *it, const resp_command *said, resp_out *out) {
+    int version = it->version;
+    word token = {NULL, 0}, name = {NULL, 0};
+    size_t i = 1;
+    if (said->count > 1) {
+        if (!word_is(said->words[i], "2") && !word_is(said->words[i], "3")) {
+            resp_error(out, "NOPROTO", "unsupported protocol version: 2 or 3");
+            return COMMAND_DONE;
+        }
+        version = said->words[i++].text[0] - '0';
+    }
+    for (; i < said->count; i++) {
+        if (word_is(said->words[i], "auth") && i + 2 < said->count) {
+            token = said->words[i += 2];
+        } else if (word_is(said->words[i], "setname") && i + 1 < said->count) {
+            name = said->words[++i];
+        } else {
+            return refuse_word(out, "syntax error in HELLO option ", said->words[i],
+                               ": HELLO [2|3 [AUTH user token] [SETNAME name]]");
+        }
+    }
+    enum outcome outcome = token.text != NULL ? enter(it, token, out) : COMMAND_ASK;
+    if (outcome != COMMAND_ASK) {
+        return outcome;
+    }
+    if (it->role == ROLE_NOBODY) {
+        resp_error(out, "NOAUTH",
+                   "HELLO must be called with the client already authenticated: "
+                   "HELLO 3 AUTH default TOKEN");
+        return COMMAND_DONE;
+    }
+    if (name.text != NULL && !set_name(it->name, name)) {
+        return refuse(out, BAD_NAME);
+    }
+    pthread_mutex_lock(&clients_lock);
+    it->version = out->version = version;
+    pthread_mutex_unlock(&clients_lock);
+    reply_hello(it, out);
+    return COMMAND_DONE;
+}
+
+enum outcome run_select(client *it, const resp_command *said, resp_out *out) {
+    (void)it;
+    return word_is(said->words[1], "0") ? reply_ok(out)
+                                        : refuse(out, "DB index is out of range: there is only 0");
+}
+
+enum outcome run_quit(client *it, const resp_command *said, resp_out *out) {
+    (void)it;
+    (void)said;
+    resp_status(out, "OK");
+    return COMMAND_CLOSE;
+}
+
+enum outcome run_reset(client *it, const resp_command *said, resp_out *out) {
+    (void)said;
+    client_begin(it);
+    out->version = it->version;
+    resp_status(out, "RESET");
+    return COMMAND_DONE;
+}
+
+/* All the numbers that clients of Redis turn into integers are there; those that firn does not count
+ * are 0. Under clients_lock. */
+static void write_client(text_out *to, const client *it) {
+    int64_t now_s = server_uptime_s(), idle_s = now_s - atomic_load(&it->heard_s);
+    text_print(to,
+               "id=%" PRIu64 " addr=%s laddr= fd=-1 name=%s age=%" PRId64 " idle=%" PRId64
+               " flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0"
+               " multi-mem=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=NULL user=%s redir=-1"
+               " resp=%d lib-name=%s lib-ver=%s\n",
+               it->id, it->address, it->name, now_s - it->since_s, idle_s > 0 ? idle_s : 0,
+               it->role == ROLE_ADMIN   ? "admin"
+               : it->role == ROLE_ISSUE ? "issue"
+                                        : "(none)",
+               it->version, it->library, it->library_version);
+}
+
+static enum outcome reply_clients(const client *first, size_t most, resp_out *out) {
+    text_out text = {0};
+    pthread_mutex_lock(&clients_lock);
+    const client *at = first != NULL ? first : clients;
+    for (size_t i = 0; i < most && at != NULL; i++, at = at->next) {
+        write_client(&text, at);
+    }
+    pthread_mutex_unlock(&clients_lock);
+    if (text.failed) {
+        resp_error(out, "OOM", "out of memory");
+    } else {
+        resp_page(out, text.bytes, text.length);
+    }
+    free(text.bytes);
+    return COMMAND_DONE;
+}
+
+#define CLIENTS_LISTED 65536
+
+static enum outcome client_list(const client *it, const resp_command *said, resp_out *out) {
+    if (it->role != ROLE_ADMIN) {
+        resp_error(out, "NOPERM", "CLIENT LIST needs a token of admin: CLIENT INFO is your own");
+        return COMMAND_DONE;
+    }
+    if (said->count == 4 && word_is(said->words[2], "type") && word_is(said->words[3], "normal")) {
+        return reply_clients(NULL, CLIENTS_LISTED, out);
+    }
+    return said->count == 2 ? reply_clients(NULL, CLIENTS_LISTED, out)
+                            : refuse(out, "syntax error: CLIENT LIST [TYPE normal]");
+}
+
+static enum outcome client_setinfo(client *it, const resp_command *said, resp_out *out) {
+    char *to = word_is(said->words[2], "lib-name")  ? it->library
+               : word_is(said->words[2], "lib-ver") ? it->library_version
+                                                    : NULL;
+    if (to == NULL) {
+        return refuse_word(out, "Unrecognized option ", said->words[2], ": LIB-NAME or LIB-VER");
+    }
+    return set_name(to, said->words[3]) ? reply_ok(out) : refuse(out, BAD_NAME);
+}
+
+enum outcome run_client(client *it, const resp_command *said, resp_out *out) {
+    word what = said->words[1];
+    if (said->count == 2 && word_is(what, "id")) {
+        resp_integer(out, (int64_t)it->id);
+    } else if (said->count == 2 && word_is(what, "info")) {
+        return reply_clients(it, 1, out);
+    } else if (word_is(what, "list")) {
+        return client_list(it, said, out);
+    } else if (said->count == 2 && word_is(what, "getname")) {
+        if (it->name[0] == '\0') {
+            resp_null(out);
+        } else {
+            resp_text(out, it->name);
+        }
+    } else if (said->count == 3 && word_is(what, "setname")) {
+        return set_name(it->name, said->words[2]) ? reply_ok(out) : refuse(out, BAD_NAME);
+    } else if (said->count == 4 && word_is(what, "setinfo")) {
+        return client_setinfo(it, said, out);
+    } else if (said->count == 3 && (word_is(what, "no-evict") || word_is(what, "no-touch"))) {
+        return reply_ok(out); /* nobody is evicted, and no key is touched */
+    } else {
+        return refuse_word(
+            out, "unknown subcommand or wrong number of arguments for ", what,
+            ": CLIENT ID, INFO, LIST, GETNAME, SETNAME, SETINFO, NO-EVICT or NO-TOUCH");
+    }
+    return COMMAND_DONE;
+}

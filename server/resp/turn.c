@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/* A turn of a connection: see turn.h. */
+#include "turn.h"
+
+#include "commands.h"
+#include "config/setting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define TURN_WORK    8192        /* steps of a turn: a known command is one, any other more */
+#define STEP_NS      250         /* a command that has to be read is a step for each of these */
+#define STEP_COMMAND 4           /* and so many at least */
+#define TURN_OUTPUT  (512 << 10) /* bytes of replies after which others come first */
+#define TURN_SEND    (128 << 10) /* sent at once, while the processor still has them at hand */
+#define AHEAD_BYTES  4096 /* unread when the server ends: its client does not wait for replies */
+#define QUIET_MS     50   /* for which such a client says nothing more before it is let go */
+#define LARGE_IDS    64   /* a reply with more may be large */
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+/* In the renewer's thread. */
+static void on_finished(void *self) {
+    waiter *one = self;
+    loop *it = one->loop;
+    pthread_mutex_lock(&it->lock);
+    one->next = it->back;
+    it->back = one;
+    if (!it->is_gone) {
+        uv_async_send(&it->bell);
+    }
+    pthread_mutex_unlock(&it->lock);
+}
+
+/* The command waits until its renewer is done; its bytes stay in the rest. FIRN_E codes as
+ * request_send has them. */
+static int send_task(connection *it, const question *ask, firn_error *error) {
+    waiter *one = calloc(1, sizeof *one);
+    if (one == NULL) {
+        *error = (firn_error){FIRN_EMEMORY, "out of memory for a request that waits"};
+        return FIRN_EMEMORY;
+    }
+    one->loop = loop_of(it);
+    one->connection = it;
+    one->asked = *ask;
+    one->size = loop_of(it)->said.size;
+    int code = request_send(&ask->request, on_finished, one, &one->sent, error);
+    if (code != FIRN_OK) {
+        free(one);
+        return code;
+    }
+    it->waiter = one;
+    loop_wait(it, WAIT_TASK);
+    return FIRN_OK;
+}
+
+void task_let_go(connection *it) {
+    if (it->waiter != NULL) {
+        it->waiter->connection = NULL;
+        it->waiter = NULL;
+    }
+}
+
+/* ---- a turn ---------------------------------------------------------------------------------- */
+
+/* How often the memo's bytes stand one behind the other. */
+static size_t count_alike(const memo *it, const char *bytes, size_t length) {
+    size_t size = it->length, most = size == 0 ? 0 : length / size;
+    most = most < BATCH_MAX ? most : BATCH_MAX;
+    if (most == 0 || memcmp(bytes, it->bytes, size) != 0) {
+        return 0;
+    }
+    if (memcmp(bytes, bytes + size, (most - 1) * size) == 0) { /* all of them, as is usual */
+        return most;
+    }
+    size_t count = 1;
+    while (memcmp(bytes + count * size, it->bytes, size) == 0) {
+        count++; /* ends at the latest where the comparison above found a difference */
+    }
+    return count;
+}
+
+static word moved(word it, const char *from, size_t size, const char *to) {
+    bool is_inside = it.text >= from && it.text <= from + size;
+    return is_inside ? (word){to + (it.text - from), it.length} : it;
+}
+
+/* Keeps a question that was answered for when its bytes come again. */
+static void remember(memo *it, const question *ask, const char *bytes, const resp_command *said) {
+    const request *asked = &ask->request;
+    if (said->is_inline || said->size > MEMO_SIZE || asked->dated || asked->must_open ||
+        (asked->verb != VERB_NEW && asked->verb != VERB_NEXT)) {
+        return;
+    }
+    it->length = said->size;
+    memcpy(it->bytes, bytes, said->size);
+    it->asked = *ask;
+    request *own = &it->asked.request;
+    own->name = moved(own->name, bytes, said->size, it->bytes);
+    for (size_t i = 0; i < own->pair_count; i++) {
+        own->pairs[i].key = moved(own->pairs[i].key, bytes, said->size, it->bytes);
+        own->pairs[i].value = moved(own->pairs[i].value, bytes, said->size, it->bytes);
+    }
+}
+
+/* Counts what was asked: so many answers, or one that was refused. */
+static void count_asked(const loop *it, const question *ask, uint64_t n, bool refused) {
+    static const int kinds[] = {
+#define VERB_X(id, name, role, meter) METER_##meter,
+        VERBS(VERB_X)
+#undef VERB_X
+    };
+    meter *count = &it->lane.worker->meter;
+    int kind = kinds[ask->request.verb];
+    meter_add(&count->requests[kind], n);
+    if (refused) {
+        meter_add(&count->refused[kind], n);
+    }
+}
+
+int store_is_late(firn_error *error) {
+    error->code = FIRN_ESTORE;
+    snprintf(error->text, sizeof error->text,
+             "the store has not answered within %lld ms: try again, or see /readyz",
+             (long long)settings_now()->wait_ms);
+    return FIRN_ESTORE;
+}
+
+/* Would the reply be large while clients have not read as much as may be? */
+static bool is_too_much(const request *it) {
+    bool large = it->count > LARGE_IDS || it->verb == VERB_SCHEMES || it->verb == VERB_NODES;
+    return large && it->verb != VERB_NEXT && it->verb != VERB_LAST &&
+           connections_unsent() >= settings_now()->replies_mib * (INT64_C(1) << 20);
+}
+
+static int refuse_large(firn_error *error) {
+    *error = (firn_error){
+        FIRN_EWINDOW, "clients have not read the replies that they asked for (replies_mib): ask "
+                      "for at most 64 IDs, or try again later"};
+    return FIRN_EWINDOW;
+}
+
+/* Answers a question, or the first of `times` alike. Returns how many commands that were; 0: the
+ * connection waits. */
+static size_t answer(connection *it, question *ask, size_t times) {
+    loop *on = loop_of(it);
+    reply out = {0};
+    firn_error error = {0, ""};
+    int code = is_too_much(&ask->request) ? refuse_large(&error)
+                                          : request_answer(&ask->request, times, &out, &error);
+    if (code == REQUEST_LATER && !waiting_is_over(it)) {
+        loop_wait(it, WAIT_LATER);
+        return 0;
+    }
+    if (code == REQUEST_TASK) {
+        code = waiting_is_over(it) ? store_is_late(&error) : send_task(it, ask, &error);
+        if (code == FIRN_OK) {
+            return 0;
+        }
+    }
+    size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
+    count_asked(on, ask, done, code != FIRN_OK);
+    if (code != FIRN_OK) {
+        command_refuse(&ask->request, &error, &on->lane.out);
+        if (!waiting_is_over(it)) { /* else what came with it has waited for as long */
+            it->late_ms = 0;
+        }
+        return done;
+    }
+    command_reply(ask, &out, &on->lane.out);
+    if (it->late_ms != 0) {
+        meter_time(&on->lane.worker->meter, 1, (uint64_t)(loop_now_ms(on) - it->late_ms) * 1000000);
+        it->late_ms = 0;
+    }
+    return done;
+}
+
+/* The same command as last time, once or several times. Returns the bytes it used. */
+static size_t take_alike(connection *it, const char *bytes, size_t length, unsigned *work) {
+    loop *on = loop_of(it);
+    memo *known = &on->memo;
+    if (known->asked.request.role != it->client.role) {
+        return 0;
+    }
+    size_t times = count_alike(known, bytes, length);
+    if (times == 0) {
+        return 0;
+    }
+    if (known->asked.is_many || known->asked.request.count != 1) {
+        times = 1;
+    }
+    times = times < *work ? times : *work;
+    on->said.size = known->length;
+    size_t done = answer(it, &known->asked, times);
+    *work -= done < *work ? (unsigned)done : *work;
+    on->answered += done;
+    return done * known->length;
+}
+
+/* Runs the command that was read. Returns the bytes it used. What one costs depends on what it
+ * says, by a factor of a thousand, so it is measured. */
+static size_t take_command(connection *it, const char *bytes, unsigned *work) {
+    loop *on = loop_of(it);
+    resp_command *said = &on->said;
+    uint64_t begun = uv_hrtime();
+    switch (command_run(&it->client, said, &on->asked, &on->lane.out)) {
+    case COMMAND_ASK:
+        if (answer(it, &on->asked, 1) == 0) {
+            return 0;
+        }
+        remember(&on->memo, &on->asked, bytes, said);
+        break;
+    case COMMAND_PENALTY:
+        loop_wait(it, WAIT_PENALTY);
+        return 0;
+    case COMMAND_CLOSE:
+        it->is_leaving = true;
+        break;
+    case COMMAND_QUEUE:
+        if (batch_keep(&it->client.batch, bytes, said->size)) {
+            resp_status(&on->lane.out, "QUEUED");
+        } else {
+            resp_error(&on->lane.out, "OOM", "out of memory for a batch");
+        }
+        break;
+    case COMMAND_DONE:
+        break;
+    }
+    uint64_t step = STEP_COMMAND + (uv_hrtime() - begun) / STEP_NS;
+    *work -= step < *work ? (unsigned)step : *work;
+    on->answered++;
+    return said->size;
+}
+
+/* The first command of the bytes. Returns how many it used; 0: it waits, or is not all there. */
+static size_t take(connection *it, const char *bytes, size_t length, unsigned *work) {
+    loop *on = loop_of(it);
+    size_t used = it->client.batch.is_open ? 0 : take_alike(it, bytes, length, work);
+    if (used > 0 || it->wait != WAIT_NOTHING) {
+        return used;
+    }
+    const resp_limits *limits =
+        it->client.role == ROLE_NOBODY ? &resp_limits_stranger : &resp_limits_client;
+    switch (resp_read(&on->said, bytes, length, limits)) {
+    case RESP_MORE:
+        it->needed = on->said.size;
+        return 0;
+    case RESP_COMMAND:
+        return on->said.count == 0 ? on->said.size : take_command(it, bytes, work);
+    default: {
+        char text[200];
+        snprintf(text, sizeof text, "Protocol error: %s", on->said.trouble);
+        resp_error(&on->lane.out, "ERR", text);
+        meter_add(&on->lane.worker->meter.closed_broken, 1);
+        it->is_leaving = true;
+        return length;
+    }
+    }
+}
+
+/* Answers commands of the bytes, so many that others do not wait long. Returns how many bytes were
+ * used; what is left is half a command, or the connection waits. */
+static size_t turn(connection *it, const char *bytes, size_t length) {
+    loop *on = loop_of(it);
+    unsigned work = TURN_WORK;
+    size_t used = 0, output = 0;
+    on->lane.out.version = it->client.version;
+    while (used < length && !it->is_leaving) {
+        if (on->lane.out.length > TURN_SEND) {
+            output += on->lane.out.length;
+            if (!connection_send(it)) {
+                break;
+            }
+        }
+        if (connection_unsent(it) > 0) { /* what its socket does not take would have to be copied */
+            loop_wait(it, WAIT_DRAIN);
+            break;
+        }
+        if (work == 0 || output > TURN_OUTPUT) {
+            loop_wait(it, WAIT_TURN);
+            break;
+        }
+        size_t step = take(it, bytes + used, length - used, &work);
+        if (step == 0) {
+            break;
+        }
+        used += step;
+        if (it->client.batch.runs) { /* its bytes come before what is left of these */
+            loop_wait(it, WAIT_TURN);
+            break;
+        }
+    }
+    return used;
+}
+
+/* Puts the commands of a batch in front of the rest, where they are read as if they had just come. */
+static bool take_batch(connection *it) {
+    batch *from = &it->client.batch;
+    if (it->length > 0 && !batch_keep(from, it->rest + it->start, it->length)) {
+        return false;
+    }
+    free(it->rest);
+    it->rest = from->bytes;
+    it->start = it->needed = 0;
+    it->length = from->length;
+    it->room = from->room;
+    *from = (batch){0};
+    return true;
+}
+
+void close_stranger(stranger *one) {
+    connection *it = (connection *)((char *)one - offsetof(connection, stranger));
+    meter_add(&it->lane->worker->meter.closed_crowded, 1);
+    connection_close(it);
+}
+
+/* A client that has sent its token is no stranger any more; RESET, or a token that is removed, makes
+ * it one again. */
+void count_strangers(connection *it) {
+    loop *on = loop_of(it);
+    bool is_stranger = it->client.role == ROLE_NOBODY && !it->is_closing;
+    if (!is_stranger) {
+        crowd_leave(&on->crowd, &it->stranger);
+    } else if (!it->stranger.is_in) {
+        it->begun_ms = loop_now_ms(on); /* from here on it has slow_s to send its token */
+        it->stranger.address = it->client.key;
+        stranger *other = crowd_enter(&on->crowd, &it->stranger, settings_now()->max_connections);
+        if (other != NULL) {
+            close_stranger(other);
+        }
+    }
+}
+
+/* When the server ends: has all been read that the client sent before it did? For a client that was
+ * not ahead of us that is so when its socket is empty. One that was may have more on its way, held up
+ * until we read: its socket has to stay empty for a while. */
+bool is_drained(connection *it) {
+    int fd, unread = 0;
+    int64_t now = loop_now_ms(loop_of(it));
+    if (it->has_ended || uv_fileno(&it->uv.handle, &fd) != 0 || ioctl(fd, FIONREAD, &unread) != 0) {
+        return true;
+    }
+    it->is_ahead = it->is_ahead || unread >= AHEAD_BYTES;
+    if (unread > 0) {
+        it->quiet_ms = 0;
+        return false;
+    }
+    if (it->is_ahead && it->quiet_ms == 0) {
+        it->quiet_ms = now;
+    }
+    return !it->is_ahead || now - it->quiet_ms >= QUIET_MS;
+}
+
+/* Sends the replies of a turn and settles what comes next. */
+static void finish(connection *it, bool has_used) {
+    loop *on = loop_of(it);
+    bool is_half = it->wait == WAIT_NOTHING && it->length > 0;
+    if (!connection_send(it)) {
+        return;
+    }
+    count_strangers(it);
+    if (it->stranger.is_in && connection_unsent(it) > 0) {
+        /* Replies to strangers are short: who does not read them wants to fill our memory. */
+        meter_add(&on->lane.worker->meter.closed_slow, 1);
+        connection_close(it);
+        return;
+    }
+    it->half_ms = !is_half ? 0 : it->half_ms == 0 || has_used ? loop_now_ms(on) : it->half_ms;
+    if (it->wait == WAIT_NOTHING) {
+        it->late_ms = 0;
+    }
+    if (it->is_leaving ||
+        ((it->has_ended || (on->is_ending && is_drained(it))) && it->wait == WAIT_NOTHING)) {
+        loop_wait(it, WAIT_NOTHING);
+        connection_end(it);
+        return;
+    }
+    if (it->wait == WAIT_DRAIN && connection_unsent(it) == 0) { /* not so any more */
+        loop_wait(it, WAIT_TURN);
+    } else if (connection_unsent(it) > UNSENT_MOST &&
+               (it->wait == WAIT_NOTHING || it->wait == WAIT_TURN)) {
+        loop_wait(it, WAIT_DRAIN);
+    }
+    connection_read(it, it->wait != WAIT_TURN && it->wait != WAIT_DRAIN &&
+                            it->wait != WAIT_PENALTY && it->length < RESP_COMMAND_MAX);
+}
+
+/* A turn, timed: what it answered took from here to the last byte's sending. */
+void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) {
+    loop *on = loop_of(it);
+    uint64_t begun = uv_hrtime();
+    on->answered = 0;
+    client_renew(&it->client);
+    size_t used = turn(it, bytes, length);
+    if (is_rest) {
+        connection_drop(it, used);
+    } else if (used < length && !connection_keep(it, bytes + used, length - used)) {
+        connection_close(it);
+    }
+    if (it->client.batch.runs && !take_batch(it)) {
+        connection_close(it);
+    }
+    finish(it, used > 0);
+    if (on->answered > 0) {
+        meter_time(&on->lane.worker->meter, on->answered, uv_hrtime() - begun);
+    }
+}
+
+/* Takes a waiting connection up again. */
+void turn_resume(connection *it) {
+    loop_wait(it, WAIT_NOTHING);
+    if (it->is_closing) {
+        return;
+    }
+    turn_serve(it, it->rest + it->start, it->length, true);
+}
+
+/* A command that waited is over, with an error. */
+void turn_fail(connection *it, const waiter *of, const firn_error *error) {
+    loop *on = loop_of(it);
+    count_asked(on, &of->asked, 1, true);
+    on->lane.out.version = it->client.version;
+    command_refuse(&of->asked.request, error, &on->lane.out);
+    connection_drop(it, of->size);
+    loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
+    finish(it, true);
+}
+
+/* A command that waited has its answer. */
+void turn_reply(connection *it, const waiter *of, reply *out) {
+    loop *on = loop_of(it);
+    on->lane.out.version = it->client.version;
+    count_asked(on, &of->asked, 1, false);
+    command_reply(&of->asked, out, &on->lane.out);
+    meter_time(&on->lane.worker->meter, 1, (uint64_t)(loop_now_ms(on) - it->late_ms) * 1000000);
+    it->late_ms = 0;
+    connection_drop(it, of->size);
+    loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
+    finish(it, true);
+}
