@@ -59,6 +59,41 @@ static void they_are_counted(void **state) {
     address_leave(one);
 }
 
+static void writes(const char *expected, address_key key) {
+    char text[ADDRESS_TEXT_SIZE];
+    address_write(text, key);
+    assert_string_equal(text, expected);
+}
+
+static void they_are_written_for_people(void **state) {
+    struct sockaddr_storage at = {.ss_family = AF_UNIX};
+    (void)state;
+    writes("192.0.2.1", of_text(AF_INET, "192.0.2.1"));
+    writes("192.0.2.1", of_text(AF_INET6, "::ffff:192.0.2.1"));
+    writes("2001:db8::/64", of_text(AF_INET6, "2001:db8::2:3"));
+    writes("unix", address_of(&at));
+}
+
+/* More than the table has slots, so that some share one. */
+static void many_are_told_apart(void **state) {
+    enum { COUNT = 20000 };
+    (void)state;
+    for (uint64_t i = 1; i <= COUNT; i++) {
+        assert_int_equal(address_enter((address_key){2, i}), 1);
+    }
+    assert_true(address_is_same((address_key){2, 3}, (address_key){2, 3}));
+    assert_false(address_is_same((address_key){2, 3}, (address_key){3, 3}));
+    assert_int_equal(address_count_stranger((address_key){2, 3}, 1), 1);
+    assert_int_equal(address_count_stranger((address_key){2, 3}, -1), 0);
+    assert_int_equal(address_count_stranger((address_key){3, 3}, 1), 0); /* none is open */
+    for (uint64_t i = COUNT; i >= 1; i--) {
+        address_leave((address_key){2, i});
+    }
+    address_leave((address_key){2, 1}); /* nor is this one any more */
+    assert_int_equal(address_enter((address_key){2, 1}), 1);
+    address_leave((address_key){2, 1});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         {"each address of IPv4 is one", each_of_ipv4_is_one, NULL, NULL, NULL},
@@ -66,6 +101,8 @@ int main(void) {
          NULL, NULL},
         {"a network of IPv6 is one", a_network_of_ipv6_is_one, NULL, NULL, NULL},
         {"they are counted", they_are_counted, NULL, NULL, NULL},
+        {"they are written for people", they_are_written_for_people, NULL, NULL, NULL},
+        {"many are told apart", many_are_told_apart, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
