@@ -55,7 +55,7 @@ struct session {
     size_t operand_count;
     char **words;       /* of a verbatim command: what was given, its name first */
     size_t plain_count; /* of operands_split: those in front that are not key=value */
-    bool color;         /* standard output is a terminal that wants it */
+    int colors;         /* of standard output (color.h): 0, 16 or 256 */
     output out;
 };
 
@@ -79,13 +79,20 @@ int command_count(session *s, int64_t initial, int64_t *count);
 /* `firn: text` on standard error, behind what was written so far; returns the status. */
 int fail(session *s, const firn_error *error);
 int fail_usage(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* `firn: note: text`: what the generator wants known. `self` is the session. */
+/* `firn: note: text` on standard error, unless --quiet is given. `self` is the session. */
 void tell_note(void *self, const char *text);
 /* One line on standard error, in one write. */
 void tell(const char *lead, const char *text);
+/* Asks at the terminal, unless --yes is given. STATUS_DONE: yes; STATUS_NO; STATUS_USAGE when standard
+ * input is no terminal: `instead` says what to add. */
+int confirm(session *s, const char *question, const char *instead);
 /* What was given as an argument was not of its form: that is usage, while an ID that is not is
  * a no. */
 int argument_code(int code, firn_error *error);
+/* The s of a plural. */
+static inline const char *plural(uint64_t n) {
+    return n == 1 ? "" : "s";
+}
 static inline int worse(int a, int b) {
     return a > b ? a : b;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The `firn` command: finds the subcommand, parses, runs it, and says at the end whether
- * everything was written. It never sets a locale and reads no configuration, so it starts fast
- * and reads the same everywhere. */
+/* The `firn` command: finds the subcommand, parses its arguments, runs it, and reports an output
+ * that could not be written. It sets no locale and reads no configuration, so that it starts fast
+ * and behaves the same everywhere. */
 #include "command.h"
 #include "conceal.h"
+#include "shared/color.h"
 #include "shared/json.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int unknown_command(session *s, const char *word) {
     const char *names[32];
@@ -25,7 +25,6 @@ static int unknown_command(session *s, const char *word) {
                       near != NULL ? near : "");
 }
 
-/* The subcommand that the first word means. */
 static const command *choose(const char *word) {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         return command_find("help");
@@ -34,12 +33,6 @@ static const command *choose(const char *word) {
         return command_find("version");
     }
     return command_find(word);
-}
-
-static bool wants_color(void) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) == 1 && (no == NULL || no[0] == '\0') &&
-           (term == NULL || strcmp(term, "dumb") != 0);
 }
 
 static int run(session *s, int count, char **words) {
@@ -62,7 +55,9 @@ static int run(session *s, int count, char **words) {
         command_help(s, s->command);
         return STATUS_DONE;
     }
-    s->color = wants_color();
+    if ((status = color_open(s)) != STATUS_DONE) {
+        return status;
+    }
     if (s->option[OPTION_JSON] != NULL) {
         json_begin();
     }

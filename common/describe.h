@@ -30,7 +30,4 @@ const char *describe_role(int role);
 const char *describe_rule(int node_rule);
 char *describe_start(char text[64], const firn_scheme *scheme);
 
-/* The bits in boxes of 32 a line, with names, widths and positions. */
-void draw_scheme(output *out, const firn_scheme *scheme);
-
 #endif

@@ -78,9 +78,25 @@ void output_print(output *out, const char *format, ...) {
     }
 }
 
+/* Columns of a text; escape sequences of colours have none. */
+static size_t columns_of(const char *text) {
+    size_t columns = 0;
+    for (; *text != '\0'; text++) {
+        if (*text == '\033') {
+            text += strcspn(text, "m");
+        } else {
+            columns++;
+        }
+        if (*text == '\0') {
+            break;
+        }
+    }
+    return columns;
+}
+
 void output_wrap(output *out, const char *lead, size_t indent, const char *text) {
     enum { WIDTH = 80 };
-    size_t column = strlen(lead);
+    size_t column = columns_of(lead);
     bool first = true; /* of a line: a word that is too long stands alone */
     output_text(out, lead);
     for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {

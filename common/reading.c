@@ -112,9 +112,13 @@ static void keep_numbers(firn_reading *readings, id_counts *counts) {
 
 int refuse_reading(firn_error *error, const char *text, size_t length, const char *cure) {
     char remark[REMARK_SIZE];
-    remark_on(remark, text, length);
-    return set_error(error, FIRN_ETEXT, "'%.40s'%s is no ID of a known scheme%s%.80s: %.60s", text,
-                     length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
+    bool none = strcmp(remark_on(remark, text, length), "none") == 0;
+    if (none && remark[0] != '\0') { /* damaged: what is wrong is the cure */
+        return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID: it is %s", text,
+                         length > 40 ? "..." : "", remark);
+    }
+    return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.60s",
+                     text, length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
                      cure != NULL ? cure : "name its --scheme or the form with --from");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is true of texts that are no IDs: see remark.h. */
+/* What texts are that are not IDs: see remark.h. */
 #include "remark.h"
 
 #include <inttypes.h>
@@ -101,6 +101,108 @@ static void remark_hex(char out[REMARK_SIZE], size_t length) {
     snprintf(out, REMARK_SIZE, "%zu hex digits%s", length, like);
 }
 
+/* ---- damaged IDs ----------------------------------------------------------------------------- */
+
+/* Forms that are recognised although a character is wrong, missing or too many. */
+static const struct {
+    const char *name;
+    int form;
+    uint32_t bits;
+} whole[] = {{"a UUID", FIRN_FORM_UUID, 128},     {"a ULID", FIRN_FORM_BASE32, 128},
+             {"an xid", FIRN_FORM_BASE32HEX, 96}, {"a KSUID", FIRN_FORM_BASE62, 160},
+             {"an ObjectId", FIRN_FORM_HEX, 96},  {"a UUID in hex", FIRN_FORM_HEX, 128},
+             {"a TypeID", FIRN_FORM_TYPEID, 128}, {"a decimal number", FIRN_FORM_DEC, 64}};
+enum { WHOLE = sizeof whole / sizeof whole[0], DAMAGED_MAX = 80 };
+
+/* How many characters of a text are of a kind. */
+typedef struct census {
+    size_t digits, hex, upper, lower, others; /* hex: letters; upper, lower: all letters */
+} census;
+
+static census count(const char *text, size_t length) {
+    census found = {0, 0, 0, 0, 0};
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i], small = (char)(c | 0x20);
+        bool letter = small >= 'a' && small <= 'z';
+        found.digits += c >= '0' && c <= '9';
+        found.hex += letter && small <= 'f';
+        found.upper += letter && c != small;
+        found.lower += letter && c == small;
+        found.others += !letter && (c < '0' || c > '9');
+    }
+    return found;
+}
+
+/* May the text be of this form as far as its alphabet tells? One character may be wrong. */
+static bool has_style(int form, const census *found, size_t length) {
+    bool number = found->digits + 1 >= length && length > 8;
+    bool hex = found->digits + found->hex + 1 >= length;
+    switch (form) {
+    case FIRN_FORM_DEC:
+        return number;
+    case FIRN_FORM_HEX:
+        return hex && !number;
+    case FIRN_FORM_BASE32:
+        return !hex && (found->upper == 0 || found->lower == 0);
+    case FIRN_FORM_BASE32HEX:
+        return !hex && found->upper == 0;
+    case FIRN_FORM_BASE62:
+        return found->upper > 1 && found->lower > 1;
+    default:
+        return true;
+    }
+}
+
+/* Is it of the form with one character changed, removed or added? */
+static bool is_near(size_t w, const char *text, size_t length) {
+    char changed[DAMAGED_MAX + 2];
+    firn_id id;
+    for (size_t i = 0; i <= length; i++) {
+        for (const char *c = "0-"; *c != '\0'; c++) {
+            memcpy(changed, text, length);
+            changed[i] = *c;
+            if (i < length &&
+                firn_parse(&id, whole[w].form, whole[w].bits, changed, length, NULL) == FIRN_OK) {
+                return true;
+            }
+            memcpy(changed + i + 1, text + i, length - i);
+            if (firn_parse(&id, whole[w].form, whole[w].bits, changed, length + 1, NULL) ==
+                FIRN_OK) {
+                return true;
+            }
+        }
+        memcpy(changed, text, i);
+        memcpy(changed + i, text + i + (i < length), length - i - (i < length));
+        if (i < length &&
+            firn_parse(&id, whole[w].form, whole[w].bits, changed, length - 1, NULL) == FIRN_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is wrong with a text that is nearly of one form, and of no other. */
+static void remark_damage(char out[REMARK_SIZE], const char *text, size_t length) {
+    size_t near = WHOLE;
+    firn_error error;
+    firn_id id;
+    census found = count(text, length);
+    if (length > DAMAGED_MAX) {
+        return;
+    }
+    for (size_t w = 0; w < WHOLE; w++) {
+        if (has_style(whole[w].form, &found, length) && is_near(w, text, length)) {
+            if (near < WHOLE) {
+                return;
+            }
+            near = w;
+        }
+    }
+    if (near < WHOLE && firn_parse(&id, whole[near].form, whole[near].bits, text, length, &error)) {
+        snprintf(out, REMARK_SIZE, "nearly %s: %.120s", whole[near].name, error.text);
+    }
+}
+
 const char *remark_on(char remark[REMARK_SIZE], const char *text, size_t length) {
     firn_id id;
     remark[0] = '\0';
@@ -119,6 +221,7 @@ const char *remark_on(char remark[REMARK_SIZE], const char *text, size_t length)
         remark_hex(remark, length);
         return "hex";
     }
+    remark_damage(remark, text, length);
     return "none";
 }
 

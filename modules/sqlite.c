@@ -41,7 +41,7 @@ static int parse_keys(store *it, char *keys, firn_error *error) {
         } else if (sscanf(key, "unsafe=%1[01]%c", digits, &end) == 1) {
             it->unsafe |= *digits == '1';
         } else if (strcmp(key, "create=yes") == 0 || strcmp(key, "create=no") == 0) {
-            it->create = key[strlen("create=")] == 'y';
+            it->create = it->folders = key[strlen("create=")] == 'y';
         } else {
             return module_fail(error, FIRN_EUSAGE,
                                "a sqlite store has no parameter '%.60s': use busy_ms=0..999999,"

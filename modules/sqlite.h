@@ -17,7 +17,8 @@ typedef struct store {
     char folder[SQLITE_PATH_SIZE]; /* of the file */
     char *vfs;                     /* or NULL */
     bool unsafe;
-    bool create; /* make the file if it is not there */
+    bool create;  /* make the file if it is missing */
+    bool folders; /* and its folders */
     int64_t busy_ms;
     int64_t hurry_ms; /* of the steady clock: until then a verb that meets a lock does not wait */
     dev_t device;     /* of the file when it was opened, or last found to be a copy */

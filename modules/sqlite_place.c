@@ -112,15 +112,22 @@ int sqlite_settle_path(store *it, const char *path, firn_error *error) {
     }
     snprintf(folder, sizeof folder, "%.*s.", (int)(name - path), path);
     if ((code = check_place(it, path, error)) != FIRN_OK ||
-        (it->create && (code = make_folders(path, error)) != FIRN_OK)) {
+        (it->folders && (code = make_folders(path, error)) != FIRN_OK)) {
         return code;
     }
     if (realpath(folder, real) == NULL) {
         if (errno == ENOENT && !it->create) {
             return sqlite_no_store(path, error);
         }
-        return module_fail(error, FIRN_ESTORE, "folder %s cannot be reached (%s): name another",
-                           sqlite_tail(folder), strerror(errno));
+        folder[strlen(folder) > 2 ? strlen(folder) - 2 : 1] = '\0'; /* the /. at its end */
+        return errno == ENOENT
+                   ? module_fail(error, FIRN_ESTORE,
+                                 "folder %s does not exist: correct the path, make the folder, or"
+                                 " let firn make it with sqlite:PATH?create=yes",
+                                 sqlite_tail(folder))
+                   : module_fail(error, FIRN_ESTORE,
+                                 "folder %s cannot be reached (%s): name another",
+                                 sqlite_tail(folder), strerror(errno));
     }
     snprintf(it->folder, sizeof it->folder, "%.*s", SQLITE_PATH_SIZE - 1, real);
     length = snprintf(it->path, sizeof it->path, "%s/%s", real[1] == '\0' ? "" : real, name);

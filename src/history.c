@@ -105,14 +105,14 @@ static bool skip_used(const firn_gen *gen, const node_search *search, uint64_t *
     return true;
 }
 
-/* `gone_back`: nodes that nobody has used are refused as well, so the store has a floor. */
+/* `gone_back`: the store has a floor, so nodes without a mark are refused as well. */
 static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error *error) {
     char text[128];
     if (gone_back) {
         return firn__fail(error, FIRN_EBUSY,
-                          "the store has changed or gone back, so nobody knows which nodes of %s "
-                          "were never used, no back-dated IDs: use firn stamp without --job, with "
-                          "an unused node=N",
+                          "the store was replaced or restored, so it does not know which nodes of "
+                          "%s were never used: back-date with firn stamp without --job, with a "
+                          "node=N that you know to be unused",
                           gen->ns);
     }
     if (!gen->fixed || gen->node_bits == 0) {
@@ -162,6 +162,15 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
     return code;
 }
 
+/* Has a fixed node no mark in the store? */
+static bool is_unused(const firn_gen *gen) {
+    firn_error unused;
+    node_search search = {.gen = gen, .error = &unused};
+    int code = firn_store_list(gen->store, gen->ns, see_node, &search, &unused);
+    free(search.used);
+    return code == FIRN_OK && search.count == 0;
+}
+
 /* Takes a never-used node, the highest there is. */
 static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
     bool common = search->mark == gen->mark_end + 1;
@@ -183,7 +192,7 @@ static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
         if (code != FIRN_EBUSY) {
             return code;
         }
-        gone_back = !gen->fixed && held.grant == 0;
+        gone_back = held.grant == 0 && (!gen->fixed || is_unused(gen));
         if (gen->fixed || !step_down(gen, &node)) {
             break;
         }

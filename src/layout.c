@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* The ticks of the grammar. */
 static const struct {
@@ -385,6 +386,12 @@ static int unknown_scheme(const char *text, firn_error *error) {
         names[count] = row->name;
     }
     names[count] = NULL;
+    if (strcasecmp(text, "uuid") == 0 || strcasecmp(text, "guid") == 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "there is no scheme '%s': use uuid7, which sorts by time, or uuid4, "
+                          "which is random",
+                          text);
+    }
     const char *near = firn_nearest(text, names);
     return firn__fail(error, FIRN_EUSAGE, "there is no scheme '%.60s': %s%s", text,
                       near != NULL ? "did you mean " : "see firn schemes",

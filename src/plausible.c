@@ -124,7 +124,9 @@ enum firn__standing firn__standing(const firn_reading *reading, const firn_field
     const bool likely = timed && firn__time_likely(scheme, fields);
     const uint32_t constant = firn__constant_bits(scheme);
     const bool numeric = is_number(form) || form == FIRN_FORM_HEX;
-    if (scheme->bits == 64 && numeric && firn__ordinary(reading->id.low)) {
+    /* no system has reached the top bit: Simpleflake, the first, does in 2034 */
+    const bool top = is_number(form) && reading->id.low >> 63 != 0;
+    if (scheme->bits == 64 && numeric && (top || firn__ordinary(reading->id.low))) {
         return FIRN__CHANCE;
     }
     /* what is a UUID by version and variant is no other 128 bits that lack them */

@@ -627,7 +627,8 @@ int firn_convert(firn_id *out, const firn_scheme *to, const firn_id *id, const f
     }
     if (!same || firn_pack(out, to, &fields, NULL) != FIRN_OK) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "%s and %s hold different fields: uuid1, uuid6 and uuid1-swapped convert",
+                          "%s does not convert to %s, whose fields differ: keep its bits in a form "
+                          "such as uuid or hex; only uuid1, uuid6 and uuid1-swapped convert",
                           from->name, to->name);
     }
     return FIRN_OK;

@@ -16,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define URL_SIZE 4200 /* a path and some more */
+#define URL_SIZE 4200          /* a path and some more */
+#define MADE     "?create=yes" /* with the folders of its path */
 
 struct firn_store {
     const firn_store_ops *ops;
@@ -64,11 +65,11 @@ static int default_url(char url[URL_SIZE], firn_error *error) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length;
     if (state != NULL && state[0] == '/') {
-        length = snprintf(url, URL_SIZE, "sqlite:%s/firn/firn.db", state);
+        length = snprintf(url, URL_SIZE, "sqlite:%s/firn/firn.db" MADE, state);
     } else if (geteuid() == 0 || home == NULL || home[0] != '/') {
-        length = snprintf(url, URL_SIZE, "sqlite:/var/lib/firn/firn.db");
+        length = snprintf(url, URL_SIZE, "sqlite:/var/lib/firn/firn.db" MADE);
     } else {
-        length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/firn.db", home);
+        length = snprintf(url, URL_SIZE, "sqlite:%s/.local/state/firn/firn.db" MADE, home);
     }
     return length < URL_SIZE
                ? FIRN_OK
@@ -164,6 +165,9 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     }
     if (code == FIRN_OK) {
         code = split_url(engine, shown, url, error);
+    }
+    if (code == FIRN_OK && url == chosen) {
+        shown[strlen(shown) - strlen(MADE)] = '\0';
     }
     if (code == FIRN_OK && strcmp(engine, "rediss") == 0) {
         engine[strlen("redis")] = '\0'; /* with TLS: the same module, which looks at the URL */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# `firn check`: duplicates and descents of streams of every form, counted a second time by Python; at every memory, from
+# `firn check`: duplicates and IDs out of order of streams of every form, counted a second time by Python; at every memory, from
 # files and from pipes; lines that are no IDs; disks and files that are not to be had.
 . test/command.tap
 cd "$TMPDIR" || exit 1
@@ -8,28 +8,28 @@ cd "$TMPDIR" || exit 1
 printf '5\n3\n5\n9\n3\n5\n' >hand
 ask check hand
 same "duplicates are told with the first line and theirs" \
-    "1 ids 6 duplicates 3 descents 2
+    "1 6 IDs, 3 duplicates, 2 out of order
 5  line 1, again line 3
 3  line 2, again line 5
 5  line 1, again line 6" "$status $out"
 printf '1\n2\n2\n2\n7\n' >hand
 ask check hand
 same "ascending ones too" \
-    "1 ids 5 duplicates 2 descents 0
+    "1 5 IDs, 2 duplicates, 0 out of order
 2  line 2, again line 3
 2  line 2, again line 4" "$status $out"
-same "an ascending stream is fine" "ids 3 duplicates 0 descents 0" "$(seq 1 3 | "$FIRN" check -)"
+same "an ascending stream is fine" "3 IDs, 0 duplicates, 0 out of order" "$(seq 1 3 | "$FIRN" check -)"
 printf '1\n5\n3\n' >hand
-same "a descent is no failure" "0 ids 3 duplicates 0 descents 1" "$("$FIRN" check hand >out; echo $?) $(cat out)"
-same "but with --order it is" "1 ids 3 duplicates 0 descents 1" "$("$FIRN" check --sorted hand >out; echo $?) $(cat out)"
+same "a descent is no failure" "0 3 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check hand >out; echo $?) $(cat out)"
+same "but with --order it is" "1 3 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check --sorted hand >out; echo $?) $(cat out)"
 : >empty
-says "nothing is no duplicate" "ids 0 duplicates 0 descents 0" check empty
+says "nothing is no duplicate" "0 IDs, 0 duplicates, 0 out of order" check empty
 seq 1 30 >hand
 seq 1 30 >>hand
 ask check hand
 same "ten are told, the others counted" "12 and 20 more" "$(printf '%s\n' "$out" | wc -l) $(printf '%s\n' "$out" | tail -n 1)"
 check "as one object too" sh -c "'$FIRN' check --json hand | jq -e '
-    .ids == 60 and .duplicates == 30 and .descents == 1 and .bad == 0 and .form == \"dec\" and .bits == 64
+    .ids == 60 and .duplicates == 30 and .out_of_order == 1 and .bad == 0 and .form == \"dec\" and .bits == 64
     and (.first | length) == 10 and .first[9] == {id: \"10\", line: 10, again: 40}'"
 
 # ---- forms ---------------------------------------------------------------------------------------
@@ -43,33 +43,33 @@ for pair in "$one $two" "{$one} {$two}" "urn:uuid:$one urn:uuid:$two" "$(echo $o
     # shellcheck disable=SC2086 # two words
     printf '%s\n' $pair >pair
     ask check pair
-    same "${pair% *} and the other are one ID" "1 ids 2 duplicates 1 descents 0" "$status $(printf '%s\n' "$out" | head -n 1)"
+    same "${pair% *} and the other are one ID" "1 2 IDs, 1 duplicate, 0 out of order" "$status $(printf '%s\n' "$out" | head -n 1)"
 done
 printf '10\n9\n' >pair
-same "decimals are compared as numbers" "ids 2 duplicates 0 descents 1" "$("$FIRN" check pair)"
+same "decimals are compared as numbers" "2 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check pair)"
 printf '%s\r\n' $one $two >pair
-same "a carriage return is a part of the line's end" "ids 2 duplicates 1 descents 0" "$("$FIRN" check pair | head -n 1)"
+same "a carriage return is a part of the line's end" "2 IDs, 1 duplicate, 0 out of order" "$("$FIRN" check pair | head -n 1)"
 printf '1\n2\n1' >pair
-same "the last line needs no end" "ids 3 duplicates 1 descents 1" "$("$FIRN" check pair | head -n 1)"
+same "the last line needs no end" "3 IDs, 1 duplicate, 1 out of order" "$("$FIRN" check pair | head -n 1)"
 printf '00000000000000a1\n0000000000000011\n' >pair
-same "the first line tells the form of all" "ids 2 duplicates 0 descents 1" "$("$FIRN" check pair | head -n 1)"
+same "the first line tells the form of all" "2 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check pair | head -n 1)"
 printf '0000000000000011\n00000000000000a1\n' >pair
-says "digits only are hex where the other lines are" "ids 2 duplicates 0 descents 0" check pair
+says "digits only are hex where the other lines are" "2 IDs, 0 duplicates, 0 out of order" check pair
 printf '1234567890123456\n00000000000000a1\n' >pair
-says "whatever number they are" "ids 2 duplicates 0 descents 1" check pair
+says "whatever number they are" "2 IDs, 0 duplicates, 1 out of order" check pair
 printf '1234567890123456\n77\n' >pair
-says "and decimal where those are" "ids 2 duplicates 0 descents 1" check pair
+says "and decimal where those are" "2 IDs, 0 duplicates, 1 out of order" check pair
 printf '0000000000000011\n00000000000000a1\n' >pair
-says "with --from" "ids 2 duplicates 0 descents 0" check --from hex pair
+says "with --from" "2 IDs, 0 duplicates, 0 out of order" check --from hex pair
 "$FIRN" pack snowflake tick=1 datacenter=0 worker=1 sequence=1 >pair
 echo 9223372036854775808 >>pair
 refuses "with --scheme its constants are looked at" 1 "line 2: '9223372036854775808'" check --scheme snowflake pair
 refuses "an order by value says nothing of IDs that do not sort" 2 "uuid1 do not sort" check --sorted --scheme uuid1 pair
 
 seq -f '%.0f' 1541815603606036480 4096 1541815603607036480 >pair
-says "a scheme's own constants hold" "ids 245 duplicates 0 descents 0" check --scheme snowflake pair
+says "a scheme's own constants hold" "245 IDs, 0 duplicates, 0 out of order" check --scheme snowflake pair
 { cat pair; echo 1541815603606036480; } | sed 's/$/\r/' >crlf
-same "with carriage returns as well" "ids 246 duplicates 1 descents 1" "$("$FIRN" check --scheme snowflake crlf | head -n 1)"
+same "with carriage returns as well" "246 IDs, 1 duplicate, 1 out of order" "$("$FIRN" check --scheme snowflake crlf | head -n 1)"
 { "$FIRN" new uuid7 -n 50; "$FIRN" new uuid4; } >pair
 refuses "a UUID of another version is a bad line among them" 1 "line 51: " check --scheme uuid7 pair
 
@@ -82,8 +82,8 @@ printf '1\n2\0\n' >bad
 refuses "so is a zero byte" 1 "line 2: it holds a zero byte" check bad
 { echo 1; head -c 10485760 /dev/zero | tr '\0' 7; echo; echo 1; } >bad
 refuses "so is a line of 10 MiB" 1 "line 2: longer than 4095 bytes" check bad
-same "which --keep-going counts" "1 ids 2 duplicates 1 descents 0
-bad 1, the first: line 2: longer than 4095 bytes: cut it
+same "which --keep-going counts" "1 2 IDs, 1 duplicate, 0 out of order
+1 bad line, the first: line 2: longer than 4095 bytes: cut it
 1  line 1, again line 3" "$("$FIRN" check --keep-going bad >out; echo $?) $(cat out)"
 printf '1\n\377\376\n99999999999999999999\n007\n 1\n1 \n+1\n0\n-0\n1\n' >bad
 ask check --keep-going --json bad
@@ -112,17 +112,17 @@ firn = sys.argv[1]
 random.seed(20261121)
 
 def judge(lines, value):
-    seen, again, descents, before = {}, [], 0, None
+    seen, again, disorder, before = {}, [], 0, None
     for number, line in enumerate(lines, 1):
         v = value(line)
         if before is not None and v < before:
-            descents += 1
+            disorder += 1
         before = v
         if v in seen:
             again.append((v, seen[v], number))
         else:
             seen[v] = number
-    return len(lines), len(again), descents, again[:10]
+    return len(lines), len(again), disorder, again[:10]
 
 def ask(options, lines, pipe):
     text = "".join(line + "\n" for line in lines).encode()
@@ -138,14 +138,14 @@ def ask(options, lines, pipe):
 number = 0
 def compare(sentence, options, lines, value):
     global number
-    ids, duplicates, descents, again = judge(lines, value)
+    ids, duplicates, disorder, again = judge(lines, value)
     wrong = []
     for pipe, memory in ((False, "1M"), (True, "1M"), (False, "256M")):
         status, found = ask([*options, "--memory", memory], lines, pipe)
         first = [(value(one["id"]), one["line"], one["again"]) for one in found["first"]]
-        if (status, found["ids"], found["duplicates"], found["descents"], first) != (
-                int(duplicates > 0), ids, duplicates, descents, again):
-            wrong.append(f"pipe {pipe} memory {memory}: {status} {found} not {ids} {duplicates} {descents} {again}")
+        if (status, found["ids"], found["duplicates"], found["out_of_order"], first) != (
+                int(duplicates > 0), ids, duplicates, disorder, again):
+            wrong.append(f"pipe {pipe} memory {memory}: {status} {found} not {ids} {duplicates} {disorder} {again}")
     number += 1
     print(("ok" if not wrong else "not ok"), number, "-", sentence)
     for line in wrong:
@@ -221,8 +221,8 @@ n=4000000
 sed -n "${n}p" uuids >last
 cat last uuids >planted
 ask check --memory 1M planted
-same "a duplicate is found in 1 MiB among four million" "1 ids 4000001 duplicates 1
-$(cat last)  line 1, again line 4000001" "$status $(printf '%s\n' "$out" | sed 's/ descents .*//')"
+same "a duplicate is found in 1 MiB among four million" "1 4000001 IDs, 1 duplicate
+$(cat last)  line 1, again line 4000001" "$status $(printf '%s\n' "$out" | sed 's/, [0-9]* out of order//')"
 same "from a pipe as well" "$out" "$(cat planted | "$FIRN" check --memory 1M)"
 peak() {
     python3 -c 'import resource, subprocess, sys
@@ -242,15 +242,15 @@ printf '1\n2\n' >a
 printf '2\n1\n' >b
 : >c
 ask check a c b
-same "duplicates are told with their files" "1 ids 4 duplicates 2 descents 1
+same "duplicates are told with their files" "1 4 IDs, 2 duplicates, 1 out of order
 2  a: line 2, again b: line 1
 1  a: line 1, again b: line 2" "$status $out"
 printf '1\n3\n' >a
 printf '2\n4\n' >b
-says "the order is that of each file" "ids 4 duplicates 0 descents 0" check --sorted a b
-same "one of them may be standard input" "ids 4 duplicates 0 descents 0" "$(cat a | "$FIRN" check - b)"
+says "the order is that of each file" "4 IDs, 0 duplicates, 0 out of order" check --sorted a b
+same "one of them may be standard input" "4 IDs, 0 duplicates, 0 out of order" "$(cat a | "$FIRN" check - b)"
 printf '9\n1\n3\n' >a
-same "read from where it stands" "ids 2 duplicates 0 descents 0" "$({ read -r _; cat; } <a | "$FIRN" check)"
+same "read from where it stands" "2 IDs, 0 duplicates, 0 out of order" "$({ read -r _; cat; } <a | "$FIRN" check)"
 printf '1\nx\n' >b
 refuses "a bad line is told with its file" 1 "b: line 2: 'x'" check a b
 finish

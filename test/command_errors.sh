@@ -43,8 +43,8 @@ refuses "time and tick at once" 2 "give one" new uuid7 time=2024-01-01 tick=5
 refuses "a time where there is none" 2 "uuid4 has no time" new uuid4 time=2024-01-01
 refuses "a row that adds up to nothing" 2 "" new "time:41 node"
 refuses "help for what is no command" 2 "help takes one command, not 'nwe'" help nwe
-refuses "a word that nodes does not know" 2 "nodes lists, or frees one" nodes snowflake
-refuses "a key that nodes does not know" 2 "no key of nodes" nodes node=3
+refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes: use firn nodes" nodes snowflake
+refuses "a key that nodes does not know" 2 "nodes has no key 'node=3': use ns=NAME or unsafe=1" nodes node=3
 refuses "segment without a key" 2 "segment needs a KEY" segment
 refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
 refuses "segment with a key it does not know" 2 "increments?.*increment" segment orders incremnt=3 "$unsafe"
@@ -78,17 +78,4 @@ ask new snowflake "$unsafe" node=9
 same "a given one is told among whom it is kept apart" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is kept apart among')"
 ask new uuid1 time=2020-01-01
 same "that back-dated IDs without a store are unique within one run only is told" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
-
-# ---- colour --------------------------------------------------------------------------------------
-if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
-    terminal() {
-        script -qec "$1" /dev/null </dev/null | tr -d '\r'
-    }
-    escape=$(printf '\033')
-    check "a terminal gets colour" sh -c "printf '%s' '$(TERM=xterm terminal "'$FIRN' show --scheme tsid 0000000000001")' | grep -q '$escape'"
-    same "NO_COLOR takes it away" 0 "$(NO_COLOR=1 TERM=xterm terminal "'$FIRN' show --scheme tsid 0000000000001" | grep -c "$escape")"
-else
-    echo "# no pseudo-terminal is to be had here (a root without devpts): colour is not looked at"
-fi
-same "what is no terminal gets none" 0 "$("$FIRN" show --scheme tsid 0000000000001 | grep -c "$(printf '\033')")"
 finish

@@ -83,7 +83,7 @@ same "an instant before 1970 has its unix_ns" -12219292800000000000 \
     "$("$FIRN" show --json --scheme uuid1 00000000-0000-1000-8000-000000000000 | jq -r .unix_ns)"
 same "years above 9999 have a sign" +10889-08-02T05:31:50.655Z \
     "$("$FIRN" show --json --scheme uuid7 ffffffff-ffff-7fff-bfff-ffffffffffff | jq -r .time)"
-check "several schemes fit, and show says so" sh -c "'$FIRN' show $flake | grep -q '^  also fits: .*leaf'"
+check "several schemes fit, and show says so" sh -c "'$FIRN' show $flake | grep -q '^    leaf  .*dec .*20[0-9][0-9]-.*Z$'"
 same "the best is first among the candidates" true "$("$FIRN" show --json $flake | jq '.candidates[0] == .scheme and (.candidates | length > 1)')"
 same "--epoch moves the time" 2031-08-25T14:24:45.448Z \
     "$("$FIRN" show --json --scheme snowflake --epoch 2020-01-01T01:00:00+01:00 $flake | jq -r .time)"
@@ -107,7 +107,7 @@ piped "with --json the error is an object" '{"error":"'"'x'"': character 1 of 1 
 piped "a line of any length is one bad line" "error: the line is longer than 4095 bytes: cut it
 error: the ID '': the text is empty: dec of 64 bits has at most 20 digits" 1 "$(printf '%070000d' 1)\n\n" show --scheme snowflake --keep-going
 piped "a zero byte is no text" "error: the line holds a zero byte: send text" 1 '1\0002\n' show --scheme snowflake --keep-going
-refuses "an ID of no scheme is a no" 1 "'hello!' is no ID" show 'hello!'
+refuses "an ID of no scheme is a no" 1 "'hello!' is not an ID" show 'hello!'
 refuses "a version that is another scheme's is a no" 1 "version" show --scheme uuid7 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
 refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme snowflake 340282366920938463463374607431768211455
 refuses "--epoch wants a scheme" 2 "add --scheme" show --epoch 2020-01-01 $flake
@@ -159,7 +159,7 @@ says "braced" "{$uuid1}" convert --to braced urn:uuid:$uuid1
 says "upper case is read, lower case written" $uuid1 convert --to uuid "$(echo $uuid1 | tr a-f A-F)"
 says "several are converted in turn" "0000000000000001
 0000000000000002" convert --scheme snowflake --to hex 1 2
-refuses "another content is refused" 2 "hold different fields" convert --to snowflake $uuid1
+refuses "another content is refused" 2 "whose fields differ: keep its bits in a form such as uuid" convert --to snowflake $uuid1
 refuses "a form of another width is refused" 2 "has no form uuid" convert --scheme snowflake --to uuid 5
 refuses "convert without --to is usage" 2 "needs --to" convert $uuid1
 refuses "--to what is neither is usage" 2 "'hexx' is no form and no scheme" convert --to hexx $uuid1
@@ -182,11 +182,11 @@ says "schemes draws the bits" "tsid, 64 bits, text: base32
 
   tick    ms
   epoch   2020-01-01T00:00:00Z
-  ends    2159-05-15T07:35:11.104Z, the first instant that is refused
-  node    node: given, ordinal or claimed; its slots are reserved
-  sorts   yes: the order of the IDs is the order of issue
-  start   zero: where the sequence of a new tick begins
-  row     time:42/ms@@2020-01-01T00:00:00Z node:10 sequence:12
+  ends    2159-05-15T07:35:11.104Z, the first time that is refused
+  node    node: given, ordinal or claimed; reserved in a store
+  sorts   yes: the order of IDs is the order of issue
+  start   zero: the first sequence number of a tick
+  layout  time:42/ms@@2020-01-01T00:00:00Z node:10 sequence:12
   source  github.com/f4b6a3/tsid-creator, TSID with 1024 nodes" schemes tsid
 while read -r name end; do
     same "$name ends when its table says" "$end" "$("$FIRN" schemes --json "$name" | jq -r .end)"
@@ -204,12 +204,12 @@ objectid 2106-02-07T06:28:16Z
 uuid1 5236-03-31T21:21:00.6846976Z
 uuid7 +10889-08-02T05:31:50.656Z
 TABLE
-check "no drawing is wider than 80 columns, but for what is quoted" sh -c "
+check "no drawing is wider than 80 columns, but for a layout in a pipe" sh -c "
     for name in \$('$FIRN' schemes --json | jq -r .name); do '$FIRN' schemes \$name; done |
-        grep -vE '^  (row|note|source|time|node|ends) ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
+        grep -v '^  layout  ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
 check "no name in a drawing is cut without a mark" sh -c "! '$FIRN' schemes snowflake | grep -F '|datacente|'"
 refuses "a scheme that is none has a neighbour" 2 "did you mean uuid7" schemes uuid77
-refuses "--json and --markdown exclude each other" 2 "exclude" schemes --json --markdown
+refuses "--json and --markdown exclude each other" 2 "cannot be combined" schemes --json --markdown
 
 # ---- slips ---------------------------------------------------------------------------------------
 refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS, or take another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
@@ -219,8 +219,8 @@ refuses "a constant has a name of its own" 2 "two slices are named node: give th
 refuses "so have two constants" 2 "two slices are named v: give the constant another name" schemes 'v=1:4 v=2:4 time:41 node:10'
 says "beside a sequence it is one" 4194304 pack 'time:41/ms@@2024-01-01 sequencer:10 sequence:12' time=2024-01-01T00:00:00.001Z sequencer=0 sequence=0
 refuses "capitals find their scheme" 2 "did you mean ulid" new ULID
-refuses "a typo in a number is no ID of another scheme" 1 "is no ID of a known scheme" show 1541815603606036480x
-refuses "a form that cannot be guessed is not converted as another" 1 "is no ID of a known scheme" convert 1CCCu4CMyfubCHvwkoi26c --to uuid
+refuses "a typo in a number is no ID of another scheme" 1 "is nearly a decimal number: character 20 of 20" show 1541815603606036480x
+refuses "a form that cannot be guessed is not converted as another" 1 "is not an ID of a known scheme" convert 1CCCu4CMyfubCHvwkoi26c --to uuid
 says "but read when it is named" 0190163d-8694-739b-aea5-966c26f8ad91 convert "$("$FIRN" convert 0190163d-8694-739b-aea5-966c26f8ad91 --to base58)" --from base58 --to uuid
 same "- is standard input" hex "$(echo 1541815603606036480 | "$FIRN" convert - --to hex | grep -qxE '[0-9a-f]{16}' && echo hex)"
 says "a range as an object" '{"least":"1741610183685046272","greatest":"1741972571550646271"}' range snowflake 2024-01-01 2024-01-02 --json

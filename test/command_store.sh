@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # The command and its store: uniqueness over processes, nodes, history, integers, and a store that is not to be had.
 . test/command.tap
+mkdir "$TMPDIR/store"
 db=sqlite:$TMPDIR/store/firn.db
 
 # ---- a misspelt path -----------------------------------------------------------------------------
 for words in "new snowflake node=1" "segment orders" "nodes" "new snowflake"; do
-    rm -rf "$TMPDIR/made"
+    rm -rf "$TMPDIR/made" && mkdir "$TMPDIR/made"
     # shellcheck disable=SC2086
     "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
     check "a store that firn $words makes is told" grep -q "made a new store at $TMPDIR/made/firn.db" "$TMPDIR/told"
@@ -16,6 +17,28 @@ done
 check "the default store is made without a word" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
 refuses "create=no makes none" 3 "there is no store at" segment orders --store "sqlite:$TMPDIR/mede/firn.db?create=no" "$unsafe"
 check "nor its folder" [ ! -e "$TMPDIR/mede" ]
+refuses "a store in a folder that does not exist" 3 "folder .*/mede/deep does not exist: correct the path, make the folder" \
+    segment orders --store "sqlite:$TMPDIR/mede/deep/firn.db" "$unsafe"
+check "makes no folder" [ ! -e "$TMPDIR/mede" ]
+says "create=yes makes the folders" 1 segment orders --store "sqlite:$TMPDIR/mede/deep/firn.db?create=yes" "$unsafe"
+
+# ---- options that are keys, notes ----------------------------------------------------------------
+for words in "new snowflake" "segment orders" "nodes"; do
+    # shellcheck disable=SC2086
+    ask $words --unsafe --store "$db"
+    same "firn $words takes --unsafe for unsafe=1" 0 "$status"
+done
+rm -f "$TMPDIR/store/"*
+for words in "new snowflake -q" "new snowflake --quiet time=2030-01-01" "segment orders -q start=0"; do
+    # shellcheck disable=SC2086
+    "$FIRN" $words --store "sqlite:$TMPDIR/quiet.db" "$unsafe" 2>"$TMPDIR/told" >/dev/null
+    same "firn $words has no notes" "0 " "$? $(cat "$TMPDIR/told")"
+done
+ask new snowflake time=2079-01-01T00:00:00Z --store "$db" "$unsafe"
+same "a back-dated ID of the future is worth a note" 1 "$(printf '%s\n' "$notes" | grep -c "2079-01-01T00:00:00Z is in the future")"
+ask new snowflake time=2020-01-01T00:00:00Z --store "$db" "$unsafe"
+same "one of the past is not" 0 "$(printf '%s\n' "$notes" | grep -c future)"
+rm -f "$TMPDIR/store/"*
 
 # ---- nodes ---------------------------------------------------------------------------------------
 ask nodes --store "$db" "$unsafe"
@@ -39,7 +62,7 @@ same "those of a later run too" 3 "$("$FIRN" show --scheme snowflake --json "$ou
 refuses "live issue is kept off the history's node" 5 "back-dated" new snowflake node=5 --store "$db" "$unsafe" max_wait_ms=0
 same "nodes calls it history" "history 5" "$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r 'select(.kind == "history") | "\(.kind) \(.key)"')"
 same "its ticks are listed on demand" 1 "$("$FIRN" nodes --store "$db" "$unsafe" --json --all | jq -r 'select(.kind == "tick").kind' | wc -l)"
-same "and counted otherwise" "and 1 ticks of back-dated issue: --all lists them" "$("$FIRN" nodes --store "$db" "$unsafe" | tail -n 1)"
+same "and counted otherwise" "and 1 tick with back-dated IDs: --all lists it" "$("$FIRN" nodes --store "$db" "$unsafe" | tail -n 1)"
 ask new tsid ns=mine node=1 --store "$db" "$unsafe"
 same "ns= is the namespace" mine "$("$FIRN" nodes ns=mine --store "$db" "$unsafe" --json | jq -r .ns)"
 refuses "another row under that name is refused" 2 "mine" new snowflake ns=mine node=1 --store "$db" "$unsafe"
@@ -98,6 +121,11 @@ says "a serial starts where it is told" "100
 101" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
 refuses "and ends there: all or nothing" 5 "end=102" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
 says "what is left is still there" 102 segment bills kind=serial start=100 end=102 --store "$db" "$unsafe"
+ask segment bills kind=serial start=100 end=110 --store "$db" "$unsafe" -n 0
+same "start= on a key that exists is said to be ignored" 1 \
+    "$(printf '%s\n' "$notes" | grep -c 'start=100 is ignored, because the key exists: the next integer is 103')"
+ask segment newbills start=100 --store "$db" "$unsafe"
+same "on a new key there is nothing to say" "100 " "$out $notes"
 says "-n 0 takes nothing" "" segment bills --store "$db" "$unsafe" -n 0
 same "many integers are as many" "200000 200000" \
     "$("$FIRN" segment many --store "$db" "$unsafe" -n 200000 | awk '{ if ($1 != NR) exit; n++ } END { print NR, n }')"
@@ -116,6 +144,9 @@ refuses "advance past the end" 1 "end=102" segment advance bills kind=serial sta
 refuses "nor past all integers" 2 "--min 9223372036854775807 is not in 0..4611686018427387904" segment advance far --min 9223372036854775807 --store "$db" "$unsafe"
 pinned=$(printf 'start=%0468d' 1234) # with the others 512 characters
 refuses "keys are whole or refused" 2 "more than 511 characters" segment whole kind=segment step=1 adapt=0 end=99999 "$pinned" --store "$db" "$unsafe"
+ask segment advance '*' --min 1 --store "$db" "$unsafe"
+same "advance of all keys asks; without a terminal it needs --yes" "2 1" "$status $(printf '%s' "$err" | grep -c -- '--yes')"
+says "with it, it is done" 1 segment advance '*' --min 1 --yes --store "$db" "$unsafe"
 refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "$unsafe"
 refuses "nor does it take its own word for a key" 2 "advance needs a KEY: firn segment advance KEY --min N" segment advance --store "$db" "$unsafe"
 refuses "with --min or without" 2 "advance needs a KEY" segment advance --min 3 --store "$db" "$unsafe"
@@ -134,6 +165,16 @@ kill "$held"
 exec 9>&-
 same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can see a password in --store' "$TMPDIR/stderr")"
 same "and is not told again" 0 "$(grep -c secret "$TMPDIR/stderr" "$TMPDIR/stdout" | awk -F: '{ n += $2 } END { print n }')"
+
+# ---- a store that was restored -------------------------------------------------------------------
+old=$TMPDIR/old.db
+"$FIRN" new snowflake node=1 --store "sqlite:$old" "$unsafe" >/dev/null 2>&1
+cp "$old" "$old.copy"
+for i in 1 2 3; do "$FIRN" new snowflake node=1 --store "sqlite:$old" "$unsafe" >/dev/null 2>&1; done
+cp "$old.copy" "$old"
+"$FIRN" new snowflake node=1 max_wait_ms=0 --store "sqlite:$old" "$unsafe" >/dev/null 2>&1 # notices it
+refuses "a node that was never used is not said to issue live IDs" 5 "the store was replaced or restored.*firn stamp without --job" \
+    new snowflake node=9 time=2020-01-01 --store "sqlite:$old" "$unsafe"
 
 # ---- a mark far ahead, as a clock that was wrong once leaves it ----------------------------------
 ahead() {
@@ -219,7 +260,7 @@ for engine in redis etcd zookeeper; do
 done
 if command -v script >/dev/null; then
     "$FIRN" new snowflake --store "sqlite:$TMPDIR/wide.db" 2>/dev/null >"$TMPDIR/said"
-    script -qec "'$FIRN' nodes --store 'sqlite:$TMPDIR/wide.db'" /dev/null | tr -d '\r' >"$TMPDIR/shown"
+    script -qec "'$FIRN' nodes --store 'sqlite:$TMPDIR/wide.db'" /dev/null | tr -d '\r' | sed "s/$(printf '\033')\[[0-9;]*m//g" >"$TMPDIR/shown"
     check "a terminal shows the nodes of a store" grep -q '^snowflake .*datacenter=' "$TMPDIR/shown"
     same "without a line above 80 columns" "" "$(awk 'length > 80' "$TMPDIR/shown")"
 fi

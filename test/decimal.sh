@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The decimal schemes of the command: time-random, time-member, and order with its key.
 . test/command.tap
+mkdir "$TMPDIR/decimal" "$TMPDIR/keyed"
 store="--store sqlite:$TMPDIR/decimal/firn.db"
 nist=2b7e151628aed2a6abf7158809cf4f3c
 

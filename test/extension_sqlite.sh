@@ -98,7 +98,7 @@ same "without a store named it is the default one, and what people should know i
 for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5 1700000000123 \
     507119778886617994390110 00000000-0000-0000-C000-000000000046; do
     expected=$("$FIRN" show --json -- "$id" 2>/dev/null)
-    [ -n "$expected" ] || expected="Runtime error near line 2: '$id' is no ID of a known scheme: name its scheme too"
+    [ -n "$expected" ] || expected="Runtime error near line 2: '$id' is not an ID of a known scheme: name its scheme too"
     answers "firn_show($id) is firn show --json" "$expected" "SELECT firn_show('$id');"
 done
 errs "a conversion does not choose between readings" "name its scheme" "firn_convert('507119778886617994390110', 'base62')" \

@@ -207,6 +207,10 @@ static void digits_only_are_decimal(void **state) {
     assert_guess("507119778886617994390110", FIRN_FORM_HEX,
                  "objectid hex, objectid-legacy hex | xid hex");
     assert_guess("007", -1, "");
+    /* no scheme is at 2^63 before 2034 */
+    assert_guess("9999999999999999999", -1,
+                 "| simpleflake dec, region dec, instagram dec, discord unsigned, "
+                 "lable-sequential dec, tsid dec");
     assert_guess("-1", -1,
                  "| region dec, instagram dec, simpleflake dec, lable-sequential dec, discord dec, "
                  "tsid dec");

@@ -9,7 +9,7 @@ none() {
     out=$("$FIRN" show -- "$2")
     status=$?
     object=$("$FIRN" show --json -- "$2")
-    same "$1" "1 $2  no ID of a known scheme,  $3, null $3" \
+    same "$1" "1 $2  not an ID of a known scheme,  $3, null $3" \
         "$status $(printf '%s\n' "$out" | sed -n '1,2p' | paste -sd,), $(printf '%s' "$object" | jq -r '"\(.scheme) \(.remark)"')"
 }
 
@@ -33,8 +33,24 @@ same "what it is has a name that does not change" "integer uuid hex" \
 same "candidates by chance are behind --all" "[] js53" \
     "$("$FIRN" show --json 12 | jq -c .candidates) $("$FIRN" show --json --all 12 | jq -r '.candidates[0]')"
 same "with their forms and times" "    js53                 dec        2025-01-01T00:00:00.000Z" "$("$FIRN" show --all 12 | sed -n 4p)"
-same "words are none at all" "1 firn: 'hello' is no ID of a known scheme: name its --scheme or the form with --from" \
+same "words are none at all" "1 firn: 'hello' is not an ID of a known scheme: name its --scheme or the form with --from" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
+# damaged SENTENCE TEXT PATTERN: show and convert say what is wrong with it
+damaged() {
+    refuses "$1" 1 "$3" convert --to hex -- "$2"
+    refuses "and show does, too" 1 "$3" show -- "$2"
+}
+damaged "a ULID without a character" 01ARZ3NDEKTSV4RRFFQ69G5FA "nearly a ULID: text ends after 25 characters"
+damaged "a ULID with a wrong character" 01ARZ3NDEKTSV4RRFUQ69G5FAV "nearly a ULID: character 18 of 26 is 'U'"
+damaged "a UUID without a digit" 018f6d2a-9c3e-7abc-8def-0123456789a "nearly a UUID: text ends after 35 characters"
+damaged "a UUID without a hyphen" 018f6d2a-9c3e-7abc-8def0123456789ab "nearly a UUID: character 24 of 35 is '0'"
+damaged "a UUID with a letter too many" 018f6d2a-9c3e-7abc-8def-0123456789abg "nearly a UUID: character 37 of 37"
+damaged "an ObjectId with an O" 507f1f77bcf86cd79943901O "nearly an ObjectId: character 24 of 24 is 'O'"
+damaged "an xid without a character" 9m4e2mr0ui3e8a215n4 "nearly an xid: text ends after 19"
+damaged "a KSUID without a character" 0ujtsYcgvSTl8PAuAdqWYSMnLO "nearly a KSUID: text ends after 26"
+damaged "a number with an O" 154181560360603648O "nearly a decimal number: character 19 of 19 is 'O'"
+damaged "a pasted blank" "1541815603606036480 " "nearly a decimal number: character 20 of 20 is ' '"
+same "words are nothing nearly" 0 "$(printf 'hello\nfirn\nthe-quick-brown-fox\n' | "$FIRN" show --keep-going | grep -c nearly)"
 same "one that is none does not stop the rest" "1 12 919108f7-52d1-4320-9bac-f847db4148a8" \
     "$(printf '12\n919108f7-52d1-4320-9bac-f847db4148a8\n' | "$FIRN" show --json >out; echo $?) $(jq -r .id out | paste -sd' ')"
 same "a ULID of the year 6829 is one, with a note" "0 ulid its time is unusual: it may not be an ID of ulid" \

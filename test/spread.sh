@@ -10,13 +10,13 @@ check "an even stream is even by modulo" sh -c "jq -e '.ways[1] | .way == \"modu
     and .chi_square == 0 and .p == 1 and .freedom == 15 and .empty == 0 and ([.counts[] == 1000] | all)' even"
 check "by leading bits all its small numbers are in one shard" sh -c "jq -e '.ways[0] | .verdict == \"uneven\"
     and .counts[0] == 16000 and .empty == 15 and .fullest == 16 and .chi_square == 240000 and .p < 1e-300' even"
-check "its order is told" sh -c "jq -e '.order | .ascents == 15999 and .descents == 0 and .longest == 16000 and .greatest == 16000' even"
+check "its order is told" sh -c "jq -e '.order | .ascending == 15999 and .out_of_order == 0 and .longest == 16000 and .greatest == 16000' even"
 printf '5\n6\n7\n3\n4\n4\n9\n' | "$FIRN" spread - --json --shards 2 >mixed
-same "of a mixed one too" '{"ascents":4,"descents":1,"equal":1,"longest":3,"greatest":4}' "$(jq -c .order mixed)"
+same "of a mixed one too" '{"ascending":4,"out_of_order":1,"equal":1,"longest":3,"greatest":4}' "$(jq -c .order mixed)"
 printf '1\n2\nx\n3\n' >bad
 refuses "a bad line is told with its number" 1 "line 3: 'x'" spread bad
 ask spread bad --keep-going --shards 2
-same "or left out and counted" "1 bad 1, the first: line 3: 'x'" \
+same "or left out and counted" "1 1 bad line, the first: line 3: 'x'" \
     "$status $(printf '%s\n' "$out" | tail -n 1 | sed "s/'x'.*/'x'/")"
 : >empty
 ask spread empty --json
@@ -26,18 +26,20 @@ same "few IDs say nothing" "too few IDs to say" "$("$FIRN" spread few --json | j
 
 # ---- for people ----------------------------------------------------------------------------------
 for i in 0 1 2 3 4 5 6 7; do seq $i $i; seq $i $i; seq $i $i; seq $i $i; seq $i $i; done | "$FIRN" spread - --shards 4 >told
-same "bars, verdicts and the order" "standard input: 40 IDs over 4 shards
+same "bars, verdicts and the order" "standard input: 40 IDs in 4 shards
 
       shard  leading bits       %  modulo             %  hash               %
-          0  ############## 100.0  ############## 25.00  #########      25.00
-          1                  0.00  ############## 25.00  ############## 37.50
-          2                  0.00  ############## 25.00  #####          12.50
-          3                  0.00  ############## 25.00  #########      25.00
+          0  ############# 100.00  #############  25.00  #########      25.00
+          1                  0.00  #############  25.00  #############  37.50
+          2                  0.00  #############  25.00  ####           12.50
+          3                  0.00  #############  25.00  #########      25.00
 
-leading bits  uneven: fullest 4.00 times its share, 3 empty; chi-square 120, p 7.72e-26
+leading bits  uneven: fullest 4.00 times its share, 3 empty; chi-square 120, p
+              7.72e-26
 modulo        even: fullest 1.00 times its share, 0 empty; chi-square 0, p 1
 hash          even: fullest 1.50 times its share, 0 empty; chi-square 5, p 0.172
-arrival       ascending 17.95 %, 0 descents, 32 equal; longest run 2; greater than all before 20.00 %" "$(cat told)"
+arrival       ascending 17.95 %, 0 out of order, 32 equal; longest run 2;
+              greater than all before 20.00 %" "$(cat told)"
 seq 0 7 | "$FIRN" spread - --shards 1000 >told
 same "many shards share bars" "32 1" "$(grep -cE '^ +[0-9]+-[0-9]+ ' told) $(grep -c '^ *992-999 ' told)"
 same "no line is wider than a terminal" 0 "$(head -n 20 told | grep -cE '.{80}')"
@@ -62,8 +64,8 @@ same "when ticks are full they are even" "uneven even even" "$(verdicts snowflak
 same "a random start helps leaf" "0" "$("$FIRN" spread --json leaf --rate 10 | jq .ways[1].empty)"
 same "uuid4 is even every way" "even even even" "$(verdicts uuid4)"
 same "so is lable-spread by leading bits" "even" "$(verdicts lable-spread | cut -d' ' -f 1)"
-check "seata scatters by node" sh -c "'$FIRN' spread --json seata --nodes 8 | jq -e '.ways[0].empty < 15 and .order.descents > 10000'"
-check "snowflake of eight nodes is nearly in order" sh -c "'$FIRN' spread --json snowflake --nodes 8 --rate 100 | jq -e '.order | .descents > 0 and .descents < 10000'"
+check "seata scatters by node" sh -c "'$FIRN' spread --json seata --nodes 8 | jq -e '.ways[0].empty < 15 and .order.out_of_order > 10000'"
+check "snowflake of eight nodes is nearly in order" sh -c "'$FIRN' spread --json snowflake --nodes 8 --rate 100 | jq -e '.order | .out_of_order > 0 and .out_of_order < 10000'"
 same "a sample is the same every time" "$("$FIRN" spread uuid7 time=2023-05-01 --nodes 3 --json)" \
     "$("$FIRN" spread uuid7 time=2023-05-01 --nodes 3 --json)"
 same "-n and --shards are kept" "500 7" "$("$FIRN" spread ulid -n 500 --shards 7 --json | jq -r '[.ids, (.ways[0].counts | length)] | join(" ")')"
@@ -176,7 +178,7 @@ most, before = -1, None
 for v in values:
     run = run + 1 if before is not None and v > before else 1
     longest, right, most, before = max(longest, run), right + (v > most), max(most, v), v
-report(found == {"ascents": sum(a < b for a, b in steps), "descents": sum(a > b for a, b in steps),
+report(found == {"ascending": sum(a < b for a, b in steps), "out_of_order": sum(a > b for a, b in steps),
                  "equal": sum(a == b for a, b in steps), "longest": longest, "greatest": right}, "how sorted they come", found)
 
 # odds of chi-square over its whole range, from two shards to many

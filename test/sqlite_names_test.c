@@ -247,7 +247,7 @@ static void a_hard_link(void **state) {
 
 /* SQLite follows the link, and names its log after what it finds. */
 static void a_symbolic_link(void **state) {
-    firn_store *store = open_store("real/firn.db"), *other;
+    firn_store *store = open_store("real/firn.db?create=yes"), *other;
     (void)state;
     assert_int_equal(symlink("real/firn.db", in_folder("link.db")), 0);
     other = open_store("link.db");
@@ -363,7 +363,10 @@ static void a_new_store_is_told(void **state) {
     (void)state;
     options.notice = keep_text;
     options.notice_self = text;
-    assert_int_equal(open_with(&store, "a/firn.db", options, &error), FIRN_OK);
+    assert_int_equal(open_with(&store, "a/firn.db", options, &error), FIRN_ESTORE);
+    says(&error, FIRN_ESTORE, "does not exist: correct the path, make the folder");
+    assert_int_equal(access(in_folder("a"), F_OK), -1);
+    assert_int_equal(open_with(&store, "a/firn.db?create=yes", options, &error), FIRN_OK);
     snprintf(expected, sizeof expected, "made a new store at %s/a/firn.db", folder);
     assert_string_equal(text, expected);
     firn_store_close(store);

@@ -20,8 +20,9 @@ static void files_are_private(void **state) {
         char name[64];
         firn_store *store;
         umask(masks[i]);
-        snprintf(name, sizeof name, "a%d/b/firn.db", i);
+        snprintf(name, sizeof name, "a%d/b/firn.db?create=yes", i);
         store = open_store(name);
+        *strchr(name, '?') = '\0';
         drawn(store, 1, 0);
         assert_int_equal(mode_of(in_folder(name)), 0600);
         strcat(name, "-wal");
@@ -85,7 +86,7 @@ static void forgetful_places_are_refused(void **state) {
     opening_says(url, &options, FIRN_ESTORE, "tmpfs");
     opening_says(url, &options, FIRN_ESTORE, "unsafe=1");
     assert_int_equal(access(in_folder("deep"), F_OK), -1); /* nothing was made there */
-    strcat(url, "?unsafe=1");
+    strcat(url, "?unsafe=1&create=yes");
     assert_int_equal(firn_store_open(&store, url, &options, NULL), FIRN_OK);
     drawn(store, 1, 0);
     firn_store_close(store);
@@ -158,7 +159,7 @@ static void read_only_places_are_told(void **state) {
     assert_int_equal(mkdir(in_folder("ro"), 0700), 0);
     assert_int_equal(mkdir(in_folder("ro/deep"), 0500), 0);
     without_rights("cannot be made"); /* no store yet, and none can be made */
-    without_rights_at = "ro/deep/sub/firn.db";
+    without_rights_at = "ro/deep/sub/firn.db?create=yes";
     without_rights("cannot be made (Permission denied): make it by hand, or name another place");
     without_rights_at = "ro/deep/firn.db";
     assert_int_equal(chmod(in_folder("ro/deep"), 0700), 0);

@@ -2,6 +2,7 @@
 # `firn stamp` at work: a million rows judged by Python, real logs of this machine, jobs on a store, output that is whole or
 # not there, memory. What rows and times mean is in command_records.sh.
 . test/command.tap
+mkdir "$TMPDIR/store" "$TMPDIR/empty"
 db=sqlite:$TMPDIR/store/firn.db
 folder=$TMPDIR/folder
 mkdir -p "$folder"

@@ -57,7 +57,7 @@ typedef struct checking {
     uint64_t memory;
     uint8_t *scratch; /* a block */
 
-    uint64_t ids, duplicates, descents, lines;
+    uint64_t ids, duplicates, out_of_order, lines;
     bool ascending; /* over all files: no ID is less than the one before */
     bool any;       /* `last` is one */
     size_t file;    /* of `last` */
@@ -418,7 +418,7 @@ static void follow(checking *it, const id_batch *batch) {
         int order = it->any ? firn_id_cmp(id, &it->last) : 1;
         if (order < 0) {
             it->ascending = false;
-            it->descents += it->file == batch->file;
+            it->out_of_order += it->file == batch->file;
         } else if (order == 0 && it->ascending) {
             it->duplicates++;
             if (it->shown_count < SHOWN) {
@@ -439,7 +439,7 @@ static void follow(checking *it, const id_batch *batch) {
 
 static void begin(checking *it, bool keeping) {
     it->keeping = keeping;
-    it->ids = it->duplicates = it->descents = it->lines = 0;
+    it->ids = it->duplicates = it->out_of_order = it->lines = 0;
     it->ascending = true;
     it->any = false;
     it->shown_count = 0;
@@ -495,11 +495,13 @@ static int read_all(checking *it, progress *shown, firn_error *error) {
 
 /* Standard input that is no file is read once, so it is kept from its beginning on. */
 static int check_all(checking *it, firn_error *error) {
-    progress shown = {0};
+    progress shown = {.label = "reading"};
     begin(it, !stream_again_possible(&it->stream));
     int code = read_all(it, &shown, error);
     if (code == FIRN_OK && !it->ascending && !it->keeping) {
         code = stream_again(&it->stream, error);
+        progress_end(&shown);
+        shown = (progress){.label = "reading again"};
         begin(it, true);
         code = code == FIRN_OK ? read_all(it, &shown, error) : code;
     }
@@ -509,6 +511,7 @@ static int check_all(checking *it, firn_error *error) {
     }
     it->duplicates = 0;
     it->shown_count = 0;
+    shown = (progress){.label = "comparing"};
     for (uint32_t part = 0; part < PARTS && code == FIRN_OK; part++) {
         code = add_part(it, part, error);
         progress_show(&shown, part + 1, PARTS);
@@ -572,21 +575,22 @@ static void put_json(output *out, const checking *it) {
             list = NULL;
         }
     }
-    json_line(out,
-              json_pack("{s:I, s:I, s:I, s:I, s:o, s:s?, s:i, s:o}", "ids", (json_int_t)it->ids,
-                        "duplicates", (json_int_t)it->duplicates, "descents",
-                        (json_int_t)it->descents, "bad", (json_int_t)it->stream.bad, "bad_first",
-                        it->stream.bad > 0 ? json_foreign(it->stream.bad_one.text) : json_null(),
-                        "form", known ? firn_form_name(it->stream.form) : NULL, "bits",
-                        known ? (int)it->stream.bits : 0, "first", list));
+    json_line(
+        out, json_pack("{s:I, s:I, s:I, s:I, s:o, s:s?, s:i, s:o}", "ids", (json_int_t)it->ids,
+                       "duplicates", (json_int_t)it->duplicates, "out_of_order",
+                       (json_int_t)it->out_of_order, "bad", (json_int_t)it->stream.bad, "bad_first",
+                       it->stream.bad > 0 ? json_foreign(it->stream.bad_one.text) : json_null(),
+                       "form", known ? firn_form_name(it->stream.form) : NULL, "bits",
+                       known ? (int)it->stream.bits : 0, "first", list));
 }
 
 static void put_human(output *out, const checking *it) {
-    output_print(out, "ids %" PRIu64 " duplicates %" PRIu64 " descents %" PRIu64 "\n", it->ids,
-                 it->duplicates, it->descents);
+    output_print(out, "%" PRIu64 " ID%s, %" PRIu64 " duplicate%s, %" PRIu64 " out of order\n",
+                 it->ids, plural(it->ids), it->duplicates, plural(it->duplicates),
+                 it->out_of_order);
     if (it->stream.bad > 0) {
-        output_print(out, "bad %" PRIu64 ", the first: %s\n", it->stream.bad,
-                     it->stream.bad_one.text);
+        output_print(out, "%" PRIu64 " bad line%s, the first: %s\n", it->stream.bad,
+                     plural(it->stream.bad), it->stream.bad_one.text);
     }
     for (size_t i = 0; i < it->shown_count; i++) {
         put_repeat(out, it, &it->shown[i]);
@@ -603,7 +607,7 @@ static int report(session *s, const checking *it) {
         put_human(&s->out, it);
     }
     bool no = it->duplicates > 0 || it->stream.bad > 0 ||
-              (it->descents > 0 && s->option[OPTION_SORTED] != NULL);
+              (it->out_of_order > 0 && s->option[OPTION_SORTED] != NULL);
     return no ? STATUS_NO : STATUS_DONE;
 }
 

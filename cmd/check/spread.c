@@ -7,6 +7,7 @@
 #include "maths.h"
 #include "shard.h"
 #include "shared/amounts.h"
+#include "shared/color.h"
 #include "shared/json.h"
 #include "shared/operands.h"
 #include "shared/progress.h"
@@ -24,7 +25,7 @@ enum {
     NODES_MOST = 64,
     SAMPLE = 100000,
     KEYS_SIZE = 1024,
-    BAR = 14,       /* characters of the fullest bar */
+    BAR = 13,       /* characters of the fullest bar */
     BARS_MOST = 32, /* more shards than that share a bar */
     EACH_LEAST = 5  /* IDs a shard: fewer say nothing */
 };
@@ -81,9 +82,9 @@ typedef struct spreading {
 
     uint64_t ids;
     firn_id last, greatest;
-    uint64_t ascents, descents, equal; /* compared with the one before */
-    uint64_t right;                    /* greater than all before: added at an index's right edge */
-    uint64_t run, longest;             /* IDs in ascending order */
+    uint64_t ascending, out_of_order, equal; /* compared with the one before */
+    uint64_t right;        /* greater than all before: added at an index's right edge */
+    uint64_t run, longest; /* IDs in ascending order */
 } spreading;
 
 static void add(spreading *it, const firn_id *id) {
@@ -92,8 +93,8 @@ static void add(spreading *it, const firn_id *id) {
         it->found[i][ways[i].shard(id, it->shards)]++;
     }
     if (it->ids > 0) {
-        it->ascents += order > 0;
-        it->descents += order < 0;
+        it->ascending += order > 0;
+        it->out_of_order += order < 0;
         it->equal += order == 0;
     }
     if (it->ids == 0 || firn_id_cmp(id, &it->greatest) > 0) {
@@ -111,7 +112,7 @@ static void add(spreading *it, const firn_id *id) {
 static int add_stream(session *s, spreading *it) {
     static firn_id ids[STREAM_BATCH];
     id_batch batch = {.ids = ids};
-    progress shown = {0};
+    progress shown = {.label = "reading"};
     firn_error error;
     int code = stream_next(&it->stream, &batch, &error);
     for (; code == FIRN_OK && batch.count > 0; code = stream_next(&it->stream, &batch, &error)) {
@@ -252,10 +253,9 @@ static int open_sample(session *s, sample *it, firn_error *error) {
 }
 
 /* IDs are wanted at random instants, by a node at random: a Poisson stream. */
-static int issue(session *s, spreading *to, sample *it, firn_error *error) {
-    progress shown = {0};
+static int issue(spreading *to, sample *it, firn_error *error) {
+    progress shown = {.label = "generating"};
     int code = FIRN_OK;
-    (void)s;
     for (uint64_t i = 0; i < it->count && code == FIRN_OK; i++) {
         double chance = ((double)(draw(&it->arrivals) >> 11) + 0.5) * 0x1p-53;
         double gap_ns = -maths_log(chance) / it->rate * 1e9;
@@ -291,7 +291,7 @@ static int add_sample(session *s, spreading *to) {
     it.arrivals = 2;
     int code = open_sample(s, &it, &error);
     if (code == FIRN_OK) {
-        code = issue(s, to, &it, &error);
+        code = issue(to, &it, &error);
     }
     for (uint64_t i = 0; i < it.nodes; i++) {
         if (it.gens[i] != NULL) {
@@ -331,7 +331,7 @@ static verdict judge(const spreading *it, size_t w) {
 /* A line of bars: shards first..last. */
 static void put_bars(session *s, const spreading *it, uint32_t first, uint32_t last,
                      const uint64_t fullest[WAYS]) {
-    const char *color = s->color ? "\033[32m" : "", *plain = s->color ? "\033[0m" : "";
+    const char *color = color_of(s, TONE_GREEN), *plain = color_plain(s);
     char label[32];
     snprintf(label, sizeof label, first == last ? "%u" : "%u-%u", first, last);
     output_print(&s->out, "%11s", label);
@@ -344,7 +344,7 @@ static void put_bars(session *s, const spreading *it, uint32_t first, uint32_t l
         output_print(&s->out, "  %s%.*s%s%*s", color, length, "##############", plain, BAR - length,
                      "");
         double share = it->ids > 0 ? (double)found * 100 / (double)it->ids : 0;
-        output_print(&s->out, share < 99.995 ? "%6.2f" : "%6.1f", share);
+        output_print(&s->out, "%7.2f", share);
     }
     output_text(&s->out, "\n");
 }
@@ -363,7 +363,7 @@ static void put_table(session *s, const spreading *it) {
     }
     output_print(&s->out, "%11s", each > 1 ? "shards" : "shard");
     for (size_t w = 0; w < WAYS; w++) {
-        output_print(&s->out, "  %-*s     %%", BAR, ways[w].name);
+        output_print(&s->out, "  %-*s      %%", BAR, ways[w].name);
     }
     output_text(&s->out, "\n");
     for (uint32_t first = 0; first < it->shards; first += each) {
@@ -374,24 +374,28 @@ static void put_table(session *s, const spreading *it) {
 
 static void put_human(session *s, const spreading *it) {
     double steps = it->ids > 1 ? (double)it->ids - 1 : 1, all = it->ids > 0 ? (double)it->ids : 1;
-    output_print(&s->out, "%s: %" PRIu64 " IDs over %u shards\n\n", it->about, it->ids, it->shards);
+    char lead[32], text[256];
+    output_print(&s->out, "%s: %" PRIu64 " ID%s in %u shards\n\n", it->about, it->ids,
+                 plural(it->ids), it->shards);
     put_table(s, it);
     output_text(&s->out, "\n");
     for (size_t w = 0; w < WAYS; w++) {
         verdict said = judge(it, w);
-        output_print(&s->out,
-                     "%-12s  %s: fullest %.2f times its share, %" PRIu64
-                     " empty; chi-square %.6g, p %.3g\n",
-                     ways[w].name, said.word, said.fullest, said.empty, said.value, said.odds);
+        snprintf(lead, sizeof lead, "%-12s  ", ways[w].name);
+        snprintf(text, sizeof text,
+                 "%s: fullest %.2f times its share, %" PRIu64 " empty; chi-square %.6g, p %.3g",
+                 said.word, said.fullest, said.empty, said.value, said.odds);
+        output_wrap(&s->out, lead, 14, text);
     }
-    output_print(&s->out,
-                 "%-12s  ascending %.2f %%, %" PRIu64 " descents, %" PRIu64
-                 " equal; longest run %" PRIu64 "; greater than all before %.2f %%\n",
-                 "arrival", (double)it->ascents * 100 / steps, it->descents, it->equal, it->longest,
-                 (double)it->right * 100 / all);
+    snprintf(text, sizeof text,
+             "ascending %.2f %%, %" PRIu64 " out of order, %" PRIu64 " equal; longest run %" PRIu64
+             "; greater than all before %.2f %%",
+             (double)it->ascending * 100 / steps, it->out_of_order, it->equal, it->longest,
+             (double)it->right * 100 / all);
+    output_wrap(&s->out, "arrival       ", 14, text);
     if (it->stream.bad > 0) {
-        output_print(&s->out, "bad %" PRIu64 ", the first: %s\n", it->stream.bad,
-                     it->stream.bad_one.text);
+        output_print(&s->out, "%" PRIu64 " bad line%s, the first: %s\n", it->stream.bad,
+                     plural(it->stream.bad), it->stream.bad_one.text);
     }
 }
 
@@ -411,13 +415,14 @@ static json_t *way_object(const spreading *it, size_t w) {
 }
 
 static void put_json(output *out, const spreading *it) {
-    json_line(out, json_pack("{s:o, s:I, s:i, s:I, s:[o, o, o], s:{s:I, s:I, s:I, s:I, s:I}}", "of",
-                             json_foreign(it->about), "ids", (json_int_t)it->ids, "shards",
-                             (int)it->shards, "bad", (json_int_t)it->stream.bad, "ways",
-                             way_object(it, 0), way_object(it, 1), way_object(it, 2), "order",
-                             "ascents", (json_int_t)it->ascents, "descents",
-                             (json_int_t)it->descents, "equal", (json_int_t)it->equal, "longest",
-                             (json_int_t)it->longest, "greatest", (json_int_t)it->right));
+    json_line(out,
+              json_pack("{s:o, s:I, s:i, s:I, s:[o, o, o], s:{s:I, s:I, s:I, s:I, s:I}}", "of",
+                        json_foreign(it->about), "ids", (json_int_t)it->ids, "shards",
+                        (int)it->shards, "bad", (json_int_t)it->stream.bad, "ways",
+                        way_object(it, 0), way_object(it, 1), way_object(it, 2), "order",
+                        "ascending", (json_int_t)it->ascending, "out_of_order",
+                        (json_int_t)it->out_of_order, "equal", (json_int_t)it->equal, "longest",
+                        (json_int_t)it->longest, "greatest", (json_int_t)it->right));
 }
 
 /* ---- the subcommand ------------------------------------------------------------------------ */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bits of a row in boxes: 32 bits a line, two columns a bit, positions above, names inside.
- * Draws the row and knows no ID. */
-#include "describe.h"
+/* The bits of a scheme in boxes: 32 bits per line, two columns per bit, positions above, names
+ * inside. */
+#include "ids.h"
+#include "shared/color.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,21 +118,23 @@ static void put_rule(output *out, const piece *pieces, size_t count) {
     put_line(out, line, sizeof line);
 }
 
-static void put_boxes(output *out, const firn_scheme *scheme, const piece *pieces, size_t count) {
-    char line[INDENT + LINE_COLUMNS + 8];
-    memset(line, ' ', sizeof line);
+static void put_boxes(session *s, const firn_scheme *scheme, const piece *pieces, size_t count) {
+    enum tone tones[FIRN_SLICES_MAX];
+    color_fields(tones, scheme);
+    output_print(&s->out, "%*s", (int)column_of(pieces[0].high), "");
     for (size_t i = 0; i < count; i++) {
         char text[64];
-        size_t left = column_of(pieces[i].high), right = column_of(pieces[i].low) + 2;
-        label(text, scheme, &pieces[i], right - left - 1);
-        line[left] = '|';
-        line[right] = '|';
-        memcpy(line + left + 1 + (right - left - 1 - strlen(text)) / 2, text, strlen(text));
+        size_t room = column_of(pieces[i].low) + 1 - column_of(pieces[i].high);
+        label(text, scheme, &pieces[i], room);
+        size_t length = strlen(text), left = (room - length) / 2;
+        output_print(&s->out, "|%*s%s%s%s%*s", (int)left, "", color_of(s, tones[pieces[i].slice]),
+                     text, color_plain(s), (int)(room - length - left), "");
     }
-    put_line(out, line, sizeof line);
+    output_text(&s->out, "|\n");
 }
 
-void draw_scheme(output *out, const firn_scheme *scheme) {
+void draw_scheme(session *s, const firn_scheme *scheme) {
+    output *out = &s->out;
     piece pieces[FIRN_SLICES_MAX + 8];
     size_t count = cut(pieces, scheme);
     for (size_t first = 0, next; first < count; first = next) {
@@ -141,7 +144,7 @@ void draw_scheme(output *out, const firn_scheme *scheme) {
         }
         put_numbers(out, pieces + first, next - first);
         put_rule(out, pieces + first, next - first);
-        put_boxes(out, scheme, pieces + first, next - first);
+        put_boxes(s, scheme, pieces + first, next - first);
         put_rule(out, pieces + first, next - first);
     }
 }

@@ -31,4 +31,7 @@ int reader_open(session *s, id_reader *reader);
  * tells which the stream has. */
 void reader_look_ahead(id_reader *reader, const char *text, size_t length);
 
+/* draw.c: the bits of a scheme in boxes of 32 a line, with names, widths and positions. */
+void draw_scheme(session *s, const firn_scheme *scheme);
+
 #endif

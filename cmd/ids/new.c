@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A reservation costs a commit, so those are large; else a batch stays in the nearest cache. */
 enum { BATCH_RESERVED = 1 << 16, BATCH_FREE = 1 << 11, KEYS_SIZE = 1024 };
@@ -40,6 +41,18 @@ static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
         snprintf(keys + length, KEYS_SIZE - length, " full=wait");
     }
     return status;
+}
+
+static void note_future(session *s, const issue *work) {
+    char at[FIRN_TIME_SIZE], text[160];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (work->time.sec > now.tv_sec) {
+        snprintf(text, sizeof text,
+                 "%s is in the future: these IDs sort after those that are issued until then",
+                 firn_time_format(at, &work->time, 0));
+        tell_note(s, text);
+    }
 }
 
 /* time= or tick=: the instant to back-date to. */
@@ -77,6 +90,7 @@ static int read_date(session *s, issue *work) {
     if (time == NULL) {
         firn_scheme_time(&work->scheme, fields.value[index].low, &work->time);
     }
+    note_future(s, work);
     work->dated = true;
     return STATUS_DONE;
 }

@@ -183,7 +183,8 @@ static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, 
         return fail(s, &error);
     }
     numbering with = {order, scheme};
-    int status = blocks_take(s, range, count, BLOCK, put_one, &with);
+    int status = start != NULL ? blocks_note_start(s, range, least) : STATUS_DONE;
+    status = status == STATUS_DONE ? blocks_take(s, range, count, BLOCK, put_one, &with) : status;
     code = firn_segment_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn schemes`: the table as a list, as objects, as a page's table, or one row drawn with all
- * that is known of it. */
+/* `firn schemes`: the list of schemes for people, as objects or as a Markdown table; or one scheme,
+ * drawn, with all its properties. */
 #include "describe.h"
+#include "ids.h"
+#include "shared/color.h"
 #include "shared/json.h"
 #include "shared/operands.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-/* Two lines or more, none wider than 80 columns. */
-static void put_row(output *out, const firn_scheme *scheme) {
+static void put_scheme(output *out, const firn_scheme *scheme) {
     char end[FIRN_TIME_SIZE], node[DESCRIBE_SIZE], sorts[DESCRIBE_SIZE], layout[DESCRIBE_SIZE];
     char fields[2 * DESCRIBE_SIZE + 16];
     describe_end(end, scheme, false);
     end[strcspn(end, "T")] = '\0';
     output_print(out, "%-19s  %4u  %-5s  %-12s  %-9s  %s\n", scheme->name, scheme->bits,
-                 describe_tick(scheme), end, scheme->read_only ? "(shown)" : describe_text(scheme),
+                 describe_tick(scheme), end, scheme->read_only ? "(read)" : describe_text(scheme),
                  describe_sorts(sorts, scheme));
     describe_node(node, scheme, false);
     snprintf(fields, sizeof fields, "%s%s%s%s", describe_layout(layout, scheme),
@@ -30,7 +32,7 @@ static void put_list(output *out) {
     output_print(out, "%-19s  %4s  %-5s  %-12s  %-9s  %s\n    %s\n", "name", "bits", "tick", "ends",
                  "text", "sorts", "fields");
     for (size_t i = 0; firn_scheme_at(i) != NULL; i++) {
-        put_row(out, firn_scheme_at(i));
+        put_scheme(out, firn_scheme_at(i));
     }
 }
 
@@ -48,7 +50,7 @@ static void put_markdown(output *out) {
                      describe_layout(layout, scheme), tick, tick[0] == '-' ? "" : ", ",
                      tick[0] == '-' ? "" : describe_epoch(epoch, scheme),
                      describe_node(node, scheme, true),
-                     scheme->read_only ? "shown only" : describe_text(scheme),
+                     scheme->read_only ? "read only" : describe_text(scheme),
                      describe_sorts(sorts, scheme), describe_end(end, scheme, false));
     }
 }
@@ -56,51 +58,48 @@ static void put_markdown(output *out) {
 /* ---- one, drawn ----------------------------------------------------------------------------- */
 
 static void put_end(output *out, const firn_scheme *scheme) {
-    char whole[FIRN_TIME_SIZE], issued[FIRN_TIME_SIZE];
+    char whole[FIRN_TIME_SIZE], issued[FIRN_TIME_SIZE], text[2 * FIRN_TIME_SIZE + 96];
     describe_end(whole, scheme, true);
     describe_end(issued, scheme, false);
     if (scheme->tick_ns == 0) {
         return;
     }
     if (whole[0] == '-' && whole[1] == '\0') {
-        output_text(out, "  ends    never (64 bits of time)\n");
+        snprintf(text, sizeof text, "never (64 bits of time)");
     } else if (strcmp(whole, issued) == 0) {
-        output_print(out, "  ends    %s, the first instant that is refused\n", whole);
+        snprintf(text, sizeof text, "%s, the first time that is refused", whole);
     } else {
-        output_print(out, "  ends    %s, negative from there unless unsigned=1; the bits at %s\n",
-                     issued, whole);
+        snprintf(text, sizeof text,
+                 "%s: from then on IDs are negative, and refused unless unsigned=1; the bits end "
+                 "at %s",
+                 issued, whole);
     }
+    output_wrap(out, "  ends    ", 10, text);
 }
 
 static void put_node(output *out, const firn_scheme *scheme) {
-    char node[DESCRIBE_SIZE];
-    describe_node(node, scheme, true);
+    char node[DESCRIBE_SIZE], text[DESCRIBE_SIZE + 128];
+    describe_node(node, scheme, scheme->node_rule == FIRN_NODE_REQUIRED);
     if (scheme->keyed) {
-        output_text(out, "  node    none: each integer is reserved in a store\n");
-        return;
+        snprintf(text, sizeof text, "none: a store reserves each integer");
+    } else if (scheme->node_rule == FIRN_NODE_REQUIRED) {
+        snprintf(text, sizeof text, "%s: %s; reserved in a store", node,
+                 scheme->node_fields != NULL ? "must be given" : "given, ordinal or claimed");
+    } else if (scheme->node_rule == FIRN_NODE_OPTIONAL) {
+        snprintf(text, sizeof text, "%s: random; reserved in a store if %s %s given", node,
+                 scheme->node_fields, strchr(scheme->node_fields, ' ') != NULL ? "are" : "is");
+    } else {
+        snprintf(text, sizeof text, "none: no store is needed");
     }
-    switch (scheme->node_rule) {
-    case FIRN_NODE_REQUIRED:
-        output_print(out, "  node    %s: %s; its slots are reserved\n", node,
-                     scheme->node_fields != NULL ? "always given, never claimed"
-                                                 : "given, ordinal or claimed");
-        break;
-    case FIRN_NODE_OPTIONAL:
-        describe_node(node, scheme, false);
-        output_print(out, "  node    %s: random, a probability; reserved when %s %s given\n", node,
-                     scheme->node_fields, strchr(scheme->node_fields, ' ') != NULL ? "are" : "is");
-        break;
-    default:
-        output_text(out, "  node    none: no store is needed\n");
-    }
+    output_wrap(out, "  node    ", 10, text);
 }
 
 static void put_order(output *out, const firn_scheme *scheme) {
     static const char *const words[] = {
-        [FIRN_SORTS_NO] = "no: the order of the IDs is not the order of issue",
-        [FIRN_SORTS_PER_NODE] = "per node: among the IDs of one node",
-        [FIRN_SORTS_BY_TICK] = "by tick, in any order within one",
-        [FIRN_SORTS_YES] = "yes: the order of the IDs is the order of issue"};
+        [FIRN_SORTS_NO] = "no: the order of IDs is not the order of issue",
+        [FIRN_SORTS_PER_NODE] = "per node: only among IDs of the same node",
+        [FIRN_SORTS_BY_TICK] = "by tick: in any order within a tick",
+        [FIRN_SORTS_YES] = "yes: the order of IDs is the order of issue"};
     output_print(out, "  sorts   %s\n", words[scheme->sorts]);
 }
 
@@ -108,51 +107,69 @@ static void put_policies(output *out, const firn_scheme *scheme) {
     char start[64];
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role == FIRN_ROLE_SEQUENCE && firn_scheme_first(scheme, i) == i) {
-            output_print(out, "  start   %s: where the sequence of a new tick begins\n",
+            output_print(out, "  start   %s: the first sequence number of a tick\n",
                          describe_start(start, scheme));
         }
         if (scheme->slices[i].role == FIRN_ROLE_COUNTER) {
-            output_print(out, "  counts  from %s by %lu, on over ticks\n",
-                         scheme->hash != FIRN_HASH_NONE ? "the hash of the time" : "a random start",
+            output_print(out, "  counts  from %s in steps of %lu, across ticks\n",
+                         scheme->hash != FIRN_HASH_NONE ? "a hash of the time" : "a random start",
                          (unsigned long)scheme->counter_step);
         }
     }
     if (scheme->monotonic) {
-        output_text(out, "  counts  the random part of a tick goes on from the last one\n");
+        output_text(out, "  counts  within a tick, the random part is the last one plus one\n");
     }
 }
 
-static void put_fields(output *out, const firn_scheme *scheme) {
+static void put_fields(session *s, const firn_scheme *scheme) {
+    enum tone tones[FIRN_SLICES_MAX];
+    output *out = &s->out;
     bool any = false;
+    color_fields(tones, scheme);
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
         uint32_t width = firn_scheme_width(scheme, i);
-        char most[FIRN_VALUE_SIZE] = "", place[DESCRIBE_PLACE_SIZE];
+        char most[FIRN_VALUE_SIZE] = "", place[DESCRIBE_PLACE_SIZE], lead[128];
+        char text[FIRN_VALUE_SIZE + DESCRIBE_PLACE_SIZE + 16];
         if (firn_scheme_first(scheme, i) != i || slice->role == FIRN_ROLE_CONST) {
             continue;
         }
         firn_fields top = {0};
         top.value[i] = firn_scheme_max(scheme, i);
         firn_fields_get(most, &top, scheme, i);
-        output_print(out, "  %-12s  %3u  %-8s  %s%s%s%s\n", slice->name, width,
-                     describe_role(slice->role), width <= 64 ? "at most " : "",
-                     width <= 64 ? most : "", width <= 64 ? ", " : "",
-                     describe_place(place, scheme, i));
+        snprintf(lead, sizeof lead, "  %s%-12s%s  %3u  %-8s  ", color_of(s, tones[i]), slice->name,
+                 color_plain(s), width, describe_role(slice->role));
+        snprintf(text, sizeof text, "%s%s%s%s", width <= 64 ? "at most " : "",
+                 width <= 64 ? most : "", width <= 64 ? ", " : "",
+                 describe_place(place, scheme, i));
+        output_wrap(out, lead, 31, text);
         any = true;
     }
     output_text(out, any ? "\n" : "");
 }
 
-static void put_one(output *out, const firn_scheme *scheme) {
-    char row[FIRN_LAYOUT_SIZE], epoch[FIRN_TIME_SIZE];
-    output_print(out, "%s, %u bits, text: %s%s\n\n", scheme->name, scheme->bits,
-                 describe_text(scheme),
-                 scheme->read_only ? ", shown but never generated"
+/* To be copied: broken only where a terminal would break it. */
+static void put_layout(output *out, const firn_scheme *scheme) {
+    char layout[FIRN_LAYOUT_SIZE];
+    firn_scheme_layout(layout, scheme);
+    if (isatty(STDOUT_FILENO) == 1) {
+        output_wrap(out, "  layout  ", 10, layout);
+    } else {
+        output_print(out, "  layout  %s\n", layout);
+    }
+}
+
+static void put_one(session *s, const firn_scheme *scheme) {
+    output *out = &s->out;
+    char epoch[FIRN_TIME_SIZE];
+    output_print(out, "%s%s%s, %u bits, text: %s%s\n\n", color_bold(s), scheme->name,
+                 color_plain(s), scheme->bits, describe_text(scheme),
+                 scheme->read_only ? ", read only: firn does not issue it"
                  : scheme->keyed   ? ", made and read with a key"
                                    : "");
-    draw_scheme(out, scheme);
+    draw_scheme(s, scheme);
     output_text(out, "\n");
-    put_fields(out, scheme);
+    put_fields(s, scheme);
     if (scheme->tick_ns != 0) {
         output_print(out, "  tick    %s\n  epoch   %s\n", describe_tick(scheme),
                      describe_epoch(epoch, scheme));
@@ -161,8 +178,7 @@ static void put_one(output *out, const firn_scheme *scheme) {
     put_node(out, scheme);
     put_order(out, scheme);
     put_policies(out, scheme);
-    output_print(out, "  row     %s\n",
-                 firn_scheme_layout(row, scheme)); /* to be copied: not broken */
+    put_layout(out, scheme);
     if (scheme->note != NULL) {
         output_wrap(out, "  note    ", 10, scheme->note);
     }
@@ -174,12 +190,12 @@ static void put_one(output *out, const firn_scheme *scheme) {
 int run_schemes(session *s) {
     firn_scheme scheme;
     bool json = s->option[OPTION_JSON] != NULL;
-    int status = operands_split(s, 1, 0, 1, "a NAME at most");
+    int status = operands_split(s, 1, 0, 1, "at most one SCHEME");
     if (status != STATUS_DONE) {
         return status;
     }
     if (json && s->option[OPTION_MARKDOWN] != NULL) {
-        return fail_usage(s, "--json and --markdown exclude each other: choose one");
+        return fail_usage(s, "--json and --markdown cannot be combined: choose one");
     }
     if (s->plain_count == 1) {
         status = operand_scheme(s, &scheme);
@@ -189,7 +205,7 @@ int run_schemes(session *s) {
         if (json) {
             json_put_scheme(&s->out, &scheme);
         } else {
-            put_one(&s->out, &scheme);
+            put_one(s, &scheme);
         }
         return STATUS_DONE;
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn show`: what is in an ID, for people or as an object a line. Pure: it says what the bits
- * hold, not whether the ID was ever issued. */
+/* `firn show`: the fields of an ID, for people or as one object per line. It decodes the bits and does
+ * not know whether the ID was ever issued. */
 #include "describe.h"
 #include "ids.h"
 #include "order.h"
 #include "remark.h"
+#include "shared/color.h"
 #include "shared/json.h"
 #include "shared/lines.h"
 #include "shared/operands.h"
@@ -14,22 +15,25 @@
 
 typedef struct showing {
     id_reader reader;
-    firn_order *order; /* that its numbers are of; NULL: IDs */
+    firn_order *order; /* NULL: the texts are IDs, not order numbers */
     firn_scheme scheme;
-    bool second; /* a blank line stands between two IDs */
-    bool none;   /* a text was no ID of a scheme */
+    bool second; /* a blank line separates two IDs */
+    bool none;   /* a text was not an ID of a scheme */
 } showing;
 
-/* What is drawn of one field. */
+/* One field of an ID. */
 typedef struct shown_field {
     const char *name;
+    enum tone tone;
     char value[FIRN_VALUE_SIZE];
     char place[DESCRIBE_PLACE_SIZE]; /* bits 62..22 */
 } shown_field;
 
 static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *scheme,
                           const firn_fields *fields) {
+    enum tone tones[FIRN_SLICES_MAX];
     size_t count = 0;
+    color_fields(tones, scheme);
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         const firn_slice *slice = &scheme->slices[i];
         if (slice->name[0] == '\0' || firn_scheme_first(scheme, i) != i) {
@@ -37,6 +41,7 @@ static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *
         }
         shown_field *field = &list[count++];
         field->name = slice->name;
+        field->tone = tones[i];
         if (slice->role == FIRN_ROLE_TIME) {
             firn_time time;
             firn_scheme_time(scheme, fields->value[i].low, &time);
@@ -49,11 +54,26 @@ static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *
     return count;
 }
 
-/* The other schemes that are plausible, each once; with its form when the ID is another in it. */
+/* A reading in a line: scheme, form, time. */
+static void put_reading(output *out, const firn_reading *reading) {
+    const firn_scheme *scheme = reading->scheme;
+    int index = scheme_time_index(scheme);
+    char at[FIRN_TIME_SIZE] = "";
+    firn_fields fields = {0};
+    firn_unpack(&fields, scheme, &reading->id, NULL);
+    if (index >= 0) {
+        firn_time time;
+        firn_scheme_time(scheme, fields.value[index].low, &time);
+        firn_time_format(at, &time, firn_scheme_digits(scheme));
+    }
+    output_print(out, "    %-19s  %-9s%s%s\n", scheme->name, firn_form_name(reading->form),
+                 at[0] != '\0' ? "  " : "", at);
+}
+
+/* The other schemes that are plausible; a scheme again only if the ID is another one in that form. */
 static void put_also(output *out, const firn_reading *readings, size_t count) {
-    char text[1024] = "";
-    size_t length = 0;
-    for (size_t i = 1; i < count && length < sizeof text - 64; i++) {
+    bool any = false;
+    for (size_t i = 1; i < count; i++) {
         bool seen = false;
         for (size_t j = 0; j < i; j++) {
             seen = seen || readings[j].scheme == readings[i].scheme;
@@ -61,35 +81,20 @@ static void put_also(output *out, const firn_reading *readings, size_t count) {
         bool same = readings[i].id.bits == readings[0].id.bits &&
                     firn_id_cmp(&readings[i].id, &readings[0].id) == 0;
         if (!seen || (!same && readings[i].form != readings[0].form)) {
-            length +=
-                (size_t)snprintf(text + length, sizeof text - length, "%s%s%s%s",
-                                 length > 0 ? ", " : "", readings[i].scheme->name,
-                                 same ? "" : " as ", same ? "" : firn_form_name(readings[i].form));
+            output_text(out, any ? "" : "  also possible (--scheme NAME reads it as one):\n");
+            put_reading(out, &readings[i]);
+            any = true;
         }
-    }
-    if (length > 0) {
-        output_wrap(out, "  also fits: ", 13, text);
     }
 }
 
-/* --all: every reading with its form and time, one a line. */
+/* --all: every reading. */
 static void put_all(output *out, const firn_reading *readings, id_counts counts) {
     for (size_t i = 0; i < counts.all; i++) {
-        const firn_scheme *scheme = readings[i].scheme;
-        int index = scheme_time_index(scheme);
-        char at[FIRN_TIME_SIZE] = "";
-        firn_fields fields = {0};
-        firn_unpack(&fields, scheme, &readings[i].id, NULL);
-        if (index >= 0) {
-            firn_time time;
-            firn_scheme_time(scheme, fields.value[index].low, &time);
-            firn_time_format(at, &time, firn_scheme_digits(scheme));
-        }
         if (i == 0 || i == counts.plausible) {
             output_text(out, i < counts.plausible ? "  plausible:\n" : "  by chance:\n");
         }
-        output_print(out, "    %-19s  %-9s%s%s\n", scheme->name, firn_form_name(readings[i].form),
-                     at[0] != '\0' ? "  " : "", at);
+        put_reading(out, &readings[i]);
     }
 }
 
@@ -98,23 +103,22 @@ static void put_none(session *s, const char *text, const firn_reading *readings,
     char remark[REMARK_SIZE];
     bool all = s->option[OPTION_ALL] != NULL;
     remark_on(remark, text, strlen(text));
-    output_print(&s->out, "%s%s%s  no ID of a known scheme\n", s->color ? "\033[1m" : "", text,
-                 s->color ? "\033[0m" : "");
+    output_print(&s->out, "%s%s%s  not an ID of a known scheme\n", color_bold(s), text,
+                 color_plain(s));
     if (remark[0] != '\0') {
         output_wrap(&s->out, "  ", 2, remark);
     }
     if (all) {
         put_all(&s->out, readings, (id_counts){count, 0});
     } else {
-        output_text(&s->out, "  nothing is plausible; --all lists what it fits by chance\n");
+        output_text(&s->out, "  --all lists the schemes that it fits by chance\n");
     }
 }
 
 static void put_human(session *s, const char *text, const firn_reading *readings, id_counts counts,
                       bool named) {
     const firn_scheme *scheme = readings->scheme;
-    const char *bold = s->color ? "\033[1m" : "", *dim = s->color ? "\033[2m" : "";
-    const char *plain = s->color ? "\033[0m" : "";
+    const char *dim = color_dim(s), *plain = color_plain(s);
     shown_field list[FIRN_SLICES_MAX];
     firn_fields fields = {0};
     size_t names = 0, values = 0;
@@ -124,12 +128,12 @@ static void put_human(session *s, const char *text, const firn_reading *readings
         names = strlen(list[i].name) > names ? strlen(list[i].name) : names;
         values = strlen(list[i].value) > values ? strlen(list[i].value) : values;
     }
-    output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", bold, text, plain, scheme->name,
+    output_print(&s->out, "%s%s%s  %s, %u bits, %s\n", color_bold(s), text, plain, scheme->name,
                  scheme->bits,
                  scheme->keyed ? describe_text(scheme) : firn_form_name(readings->form));
     for (size_t i = 0; i < total; i++) {
-        output_print(&s->out, "  %-*s  %-*s  %s%s%s\n", (int)names, list[i].name, (int)values,
-                     list[i].value, dim, list[i].place, plain);
+        output_print(&s->out, "  %s%-*s  %-*s%s  %s%s%s\n", color_of(s, list[i].tone), (int)names,
+                     list[i].name, (int)values, list[i].value, plain, dim, list[i].place, plain);
     }
     const firn_scheme *listed = firn_scheme_find(scheme->name);
     if (scheme->note != NULL && listed != NULL &&
@@ -198,10 +202,10 @@ static int show_line(session *s, void *context, const char *text, size_t length,
 static int open_input(session *s, showing *work) {
     static const char *const none[] = {NULL};
     const char *name = s->option[OPTION_SCHEME];
-    const firn_scheme *row = name != NULL ? firn_scheme_find(name) : NULL;
-    if (row != NULL && row->keyed) {
+    const firn_scheme *listed = name != NULL ? firn_scheme_find(name) : NULL;
+    if (listed != NULL && listed->keyed) {
         int status = operands_split(s, 0, 0, SIZE_MAX, "order numbers");
-        work->scheme = *row;
+        work->scheme = *listed;
         return status == STATUS_DONE ? order_open(s, none, &work->order) : status;
     }
     s->plain_count = s->operand_count;

@@ -48,6 +48,26 @@ int argument_code(int code, firn_error *error) {
 
 void tell_note(void *self, const char *text) {
     session *s = self;
+    if (s->option[OPTION_QUIET] == NULL) {
+        output_flush(&s->out);
+        tell("firn: note: ", text);
+    }
+}
+
+int confirm(session *s, const char *question, const char *instead) {
+    char answer[16] = "";
+    if (s->option[OPTION_YES] != NULL) {
+        return STATUS_DONE;
+    }
     output_flush(&s->out);
-    tell("firn: note: ", text);
+    if (!isatty(STDIN_FILENO)) {
+        return fail_usage(s, "standard input is not a terminal, so you cannot be asked: %s",
+                          instead);
+    }
+    fprintf(stderr, "%s [y/N] ", question);
+    if (fgets(answer, sizeof answer, stdin) == NULL || (answer[0] != 'y' && answer[0] != 'Y')) {
+        output_text(&s->out, "nothing was changed\n");
+        return STATUS_NO;
+    }
+    return STATUS_DONE;
 }

@@ -5,6 +5,26 @@
 #include "shared/interrupt.h"
 #include "shared/progress.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+int blocks_note_start(session *s, firn_segment *range, int64_t start) {
+    char text[160];
+    firn_error error;
+    int64_t next;
+    if (firn_segment_peek(range, &next, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (next > start) {
+        snprintf(text, sizeof text,
+                 "start=%" PRId64
+                 " is ignored, because the key exists: the next integer is %" PRId64,
+                 start, next);
+        tell_note(s, text);
+    }
+    return STATUS_DONE;
+}
+
 int blocks_take(session *s, firn_segment *range, int64_t count, int64_t most, block_put *put,
                 void *context) {
     const int64_t increment = firn_segment_increment(range);

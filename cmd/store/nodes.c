@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn nodes`: every node, history, job and integer of a store: up to where it was granted, how far
- * that is from now, who holds it. Reads only; a mark in the past means that nobody issues
- * there. */
+/* `firn nodes`: lists every node, history node, job and integer of a store, with its high-water mark,
+ * the distance of the mark from now, and its holder. A mark in the past means that nobody issues. */
 #include "nodes.h"
 
 #include "mark.h"
+#include "shared/color.h"
 #include "shared/json.h"
 #include "shared/operands.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of most holders */
+enum { COLUMNS = 80, HOLDER = 30 }; /* of a line; of a usual holder */
 
 typedef struct listing {
     session *s;
@@ -21,7 +21,7 @@ typedef struct listing {
     bool measured; /* the second pass writes, the first one finds the widths */
     size_t ns, key, fields, mark, distance;
     size_t ticks; /* left out */
-    bool narrow;  /* a terminal: holders that would not fit 80 columns have a line of their own */
+    bool narrow;  /* a terminal: a holder that exceeds 80 columns is on a line of its own */
 } listing;
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -55,9 +55,11 @@ static int visit(void *context, const firn_holding *holding) {
     } else if (list->s->option[OPTION_JSON] != NULL) {
         json_line(out, object_of_mark(holding, &what));
     } else {
-        output_print(out, "%-*s  %-*s  %-*s  %-*s  %-*s", (int)list->ns, holding->ns,
-                     (int)list->key, holding->key, (int)list->fields, what.fields, (int)list->mark,
-                     what.mark, (int)list->distance, what.distance);
+        const char *plain = color_plain(list->s);
+        output_print(out, "%-*s  %-*s  %s%-*s%s  %s%-*s%s  %-*s", (int)list->ns, holding->ns,
+                     (int)list->key, holding->key, color_of(list->s, TONE_ORANGE),
+                     (int)list->fields, what.fields, plain, color_of(list->s, TONE_BLUE),
+                     (int)list->mark, what.mark, plain, (int)list->distance, what.distance);
         put_holder(list, holding->note != NULL ? holding->note : "");
     }
     return output_dead(out);
@@ -83,7 +85,8 @@ static int list_all(session *s, firn_store *store) {
         return fail(s, &error);
     }
     if (list.ticks > 0 && s->option[OPTION_JSON] == NULL) {
-        output_print(&s->out, "and %zu ticks of back-dated issue: --all lists them\n", list.ticks);
+        output_print(&s->out, "and %zu tick%s with back-dated IDs: --all lists %s\n", list.ticks,
+                     plural(list.ticks), list.ticks == 1 ? "it" : "them");
     }
     return STATUS_DONE;
 }
@@ -97,14 +100,17 @@ int run_nodes(session *s) {
     }
     bool frees = s->plain_count == 2 && strcmp(s->operands[0], "free") == 0;
     if (s->plain_count > 0 && !frees) {
-        return fail_usage(s, "nodes lists, or frees one: firn nodes free NODE --lost-after TIME");
+        return fail_usage(s,
+                          "'%.60s' is not a verb of nodes: use firn nodes, or firn nodes free NODE "
+                          "--lost-after TIME",
+                          s->operands[0]);
     }
     if (!frees && (s->option[OPTION_LOST_AFTER] != NULL || s->option[OPTION_YES] != NULL)) {
         return fail_usage(s, "--lost-after and --yes are for firn nodes free NODE");
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {
-            return fail_usage(s, "'%.60s' is no key of nodes: ns=NAME and unsafe=1 are",
+            return fail_usage(s, "nodes has no key '%.60s': use ns=NAME or unsafe=1",
                               s->operands[i]);
         }
     }

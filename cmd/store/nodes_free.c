@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #define GUARD_S 30 /* a mark no further ahead than this may be that of a live window */
 
@@ -106,24 +105,6 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
 
-/* Asks whoever sits at the terminal. */
-static int confirm(session *s) {
-    char answer[16] = "";
-    if (s->option[OPTION_YES] != NULL) {
-        return STATUS_DONE;
-    }
-    output_flush(&s->out);
-    if (!isatty(STDIN_FILENO)) {
-        return fail_usage(s, "standard input is no terminal to ask at: --yes frees it unasked");
-    }
-    fputs("Lower the mark? [y/N] ", stderr);
-    if (fgets(answer, sizeof answer, stdin) == NULL || (answer[0] != 'y' && answer[0] != 'Y')) {
-        output_text(&s->out, "nothing was changed\n");
-        return STATUS_NO;
-    }
-    return STATUS_DONE;
-}
-
 /* One slot is reserved right at the mark, which fails if anybody has moved it, and all of it given
  * back down to `lowered`. */
 static int lower(session *s, firn_store *store, const target *it, int64_t lowered, int64_t guard) {
@@ -181,7 +162,7 @@ int nodes_free(session *s, firn_store *store) {
                  "node %s of %s was granted up to %s, %s, to: %s\n"
                  "IDs of this node with times from %s to %s may repeat.\n",
                  it.key, it.ns, mark, distance, it.note, low, mark);
-    status = confirm(s);
+    status = confirm(s, "Lower the mark?", "add --yes to free the node");
     if (status == STATUS_DONE) {
         status = lower(s, store, &it, lowered, guard);
     }

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 1 << 16, KEYS_SIZE = 512 };
@@ -86,7 +87,12 @@ static int take(session *s, firn_store *store, const char *keys, const wish *wis
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    int status = serve(s, range, wished);
+    const char *start = operand_value(s, "start");
+    int status = STATUS_DONE;
+    if (start != NULL && wished->verb == TAKE) {
+        status = blocks_note_start(s, range, strtoll(start, NULL, 10));
+    }
+    status = status == STATUS_DONE ? serve(s, range, wished) : status;
     code = firn_segment_close(range, &error);
     return code == FIRN_OK ? status : worse(status, fail(s, &error));
 }
@@ -124,6 +130,17 @@ static int read_verb(session *s, wish *wished) {
     return status;
 }
 
+/* After a restore '*' makes every key that the store does not know a new one. */
+static int confirm_all(session *s) {
+    return confirm(
+        s,
+        "After a restore the store refuses keys and namespaces that it does not know.\n"
+        "This makes them new again. An integer that was in use, that the restored store\n"
+        "does not know and that you have not advanced would repeat its values.\n"
+        "Have you advanced every integer that was in use?",
+        "add --yes if you have advanced every integer that was in use");
+}
+
 int run_segment(session *s) {
     static const char *const not_keys[] = {"unsafe", NULL}; /* the store's */
     char keys[KEYS_SIZE];
@@ -141,6 +158,10 @@ int run_segment(session *s) {
         status = operands_join(s, not_keys, 0, keys, KEYS_SIZE);
     }
     if (status != STATUS_DONE) {
+        return status;
+    }
+    if (wished.verb == ADVANCE && strcmp(s->operands[1], "*") == 0 &&
+        (status = confirm_all(s)) != STATUS_DONE) {
         return status;
     }
     firn_store_options options = operand_store_options(s);

@@ -439,7 +439,7 @@ async function show(id, scheme) {
   const shown = await free;
   if (shown.scheme === null) {
     throw new Error(
-      `'${shown.id}' is no ID of a known scheme${shown.remark ? `, but ${shown.remark}` : ""}: to read it all the same, add &scheme=NAME to the address`,
+      `'${shown.id}' is not an ID of a known scheme${shown.remark ? `, but ${shown.remark}` : ""}: to read it all the same, add &scheme=NAME to the address`,
     );
   }
   return shown;
