@@ -111,10 +111,14 @@ format:
 readme: all
 	sh test/readme.sh --write $(BUILD)/bin/firn
 
+# The pictures of the README, from real output. Needs chromium.
+pictures: all
+	python3 docs/pictures/make.py $(BUILD)/bin/firn $(BUILD)/bin/firn-serve
+
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ) $(COVERAGE)
 
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme clean
+.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme pictures clean
