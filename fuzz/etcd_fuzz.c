@@ -23,6 +23,8 @@ static CURLcode lie_set(CURLoption option, uintptr_t value) {
 #define curl_easy_init()                      ((CURL *)malloc(1))
 #define curl_easy_cleanup(curl)               free(curl)
 #include "../modules/etcd.c"
+#include "../modules/etcd_http.c"
+#include "../modules/etcd_record.c"
 
 static CURLcode lie_perform(void) {
     call *it = lie_call;

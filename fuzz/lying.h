@@ -65,7 +65,7 @@ static void lie_told(int code, const firn_error *error) {
 }
 
 static void lie_reserve(firn_store *store, const char *ns, int64_t guard) {
-    const firn_request request = {ns, "row", "1", 10, 100, INT64_C(1) << 60, 7, "note", guard};
+    const firn_request request = {ns, "layout", "1", 10, 100, INT64_C(1) << 60, 7, "note", guard};
     firn_error error = {0, ""};
     firn_mark held = {-1, 1};
     int64_t first = -1;

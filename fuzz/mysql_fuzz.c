@@ -33,6 +33,9 @@ static uint64_t lie_changed, lie_insert_id, lie_count;
 #define mysql_get_socket(db)                             (-1)
 #define mysql_init(db)                                   ((MYSQL *)NULL)
 #include "../modules/mysql.c"
+#include "../modules/mysql_foreign.c"
+#include "../modules/mysql_session.c"
+#include "../modules/mysql_talk.c"
 
 static char *lie_text, *lie_rest;
 
@@ -110,12 +113,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lie_begin(data + 2, size - 2);
     assert(module_link_read(&s->link, urls[data[0] >> 1 & 3], &options, &error) == FIRN_OK);
     assert(read_params(s, &error) == FIRN_OK);
-    module_forked(&s->link.pid);
     s->db = (MYSQL *)(void *)s;
     s->socket = -1;
     int code = (data[0] & 1) != 0 ? greet(s, &error) : FIRN_OK;
     if (code == FIRN_OK && (data[0] & 1) != 0) {
-        code = check_table(s, &error);
+        code = maria_check_table(s, &error);
     }
     lie_told(code, &error);
     if (code == FIRN_OK) {

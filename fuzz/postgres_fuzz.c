@@ -49,6 +49,7 @@ static ExecStatusType lie_status_of(const PGresult *result) {
 }
 
 #include "../modules/postgres.c"
+#include "../modules/postgres_session.c"
 
 static store *lie_store;
 
@@ -121,8 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lie_broken = lie_prepared = false;
     assert(module_link_read(&s->link, "postgres://u:" LIE_PASSWORD "@h/d", &options, &error) ==
            FIRN_OK);
-    assert(read_params(s, &error) == FIRN_OK);
-    module_forked(&s->link.pid);
+    assert(postgres_read_params(s, &error) == FIRN_OK);
     s->db = (PGconn *)(void *)s;
     s->socket = -1;
     int code = (data[0] & 1) != 0 ? greet(s, &error) : FIRN_OK;

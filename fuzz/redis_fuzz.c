@@ -26,6 +26,9 @@ static ssize_t lie_receive(char *buf, size_t size) {
 #define send(fd, buf, size, flags) ((void)(fd), (void)(buf), (ssize_t)(size))
 #define close(fd)                  ((void)(fd), 0)
 #include "../modules/redis.c"
+#include "../modules/redis_counter.c"
+#include "../modules/redis_session.c"
+#include "../modules/redis_wire.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     firn_error error = {0, ""};
@@ -38,12 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lie_begin(data + 2, size - 2);
     const char *url = (data[0] & 1) != 0 ? "redis://u:" LIE_PASSWORD "@h/1?counters=1&unsafe=1"
                                          : "redis://u:" LIE_PASSWORD "@h/1?unsafe=1";
-    int code = read_url(self, url, &error);
-    snprintf(self->index, sizeof self->index, "{%s}", self->prefix);
-    assert(code == FIRN_OK && load_script(&self->reserve, reserve_lua, &error) == FIRN_OK &&
-           load_script(&self->give_back, give_back_lua, &error) == FIRN_OK &&
-           load_script(&self->count, count_lua, &error) == FIRN_OK);
-    module_forked(&self->pid);
+    int code = read_url(self, url, NULL, &error);
+    assert(code == FIRN_OK && load_scripts(self, &error) == FIRN_OK);
     self->fd = 0;
     self->reader = redisReaderCreate();
     if ((data[0] & 2) != 0) {

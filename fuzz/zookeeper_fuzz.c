@@ -24,6 +24,8 @@ static int lie_string(string_completion_t done, const void *of);
 #define zoo_state(handle)       ((void)(handle), ZOO_CONNECTED_STATE)
 #define zookeeper_close(handle) ((void)(handle))
 #include "../modules/zookeeper.c"
+#include "../modules/zookeeper_call.c"
+#include "../modules/zookeeper_record.c"
 
 /* The answer behind its first three bytes; *code is what the library says. */
 static char *lie_answer(size_t *length, int *code, struct Stat *stat) {
@@ -116,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(zookeeper_open(&handle, "zookeeper://u:" LIE_PASSWORD "@h", NULL, &error) == FIRN_OK);
     store *self = handle;
     self->handle = (zhandle_t *)(void *)self; /* there is one, and nobody looks into it */
-    self->session = call_new(1);
+    self->session = zk_call(1);
     lie_verbs(&firn_store_module, handle, data[0]);
     return 0;
 }

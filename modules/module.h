@@ -1,236 +1,274 @@
 /* SPDX-License-Identifier: MIT */
-/* What the modules of shared stores have in common, linked into each, since a module takes nothing
- * from libfirn: failures in words, URLs, exact numbers, when to try again. Knows no engine. */
+/* What the stores' modules share, linked into each of them: a module takes nothing from libfirn.
+ * Nothing here knows an engine. */
 #ifndef FIRN_MODULE_H
 #define FIRN_MODULE_H
 
 #include <firn/firn.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
 #error "modules are C"
 #endif
 
-/* ---- failures -------------------------------------------------------------------------------- */
+/* ---- errors (module_error.c) ----------------------------------------------------------------- */
 
-/* Fills `error` (may be NULL): at most 200 bytes, one line, whatever the arguments held. Returns
- * `code`. */
+/* Fills `error` (may be NULL) with one line of at most 200 bytes. Returns `code`. */
 int module_fail(firn_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+int module_no_memory(firn_error *error);
+/* FIRN_EUNKNOWN: a write was sent, and nobody knows whether it was carried out. */
+int module_unknown(firn_error *error, const char *where, const char *why);
+int module_unreachable(firn_error *error, const char *where, const char *why);
+/* FIRN_EBUSY: the key is reserved up to `high`, past what was asked for. */
+int module_refuse_busy(firn_error *error, const firn_request *request, int64_t high);
+/* FIRN_ESTORE: others write the same key all the time. */
+int module_refuse_contended(firn_error *error, const char *where, const char *key);
+/* FIRN_EBUSY: the mark is not the one that was to be given back. */
+int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
+                            const firn_mark *mine);
+/* FIRN_EBACK: the store went back since the namespace was last reserved from. */
+int module_refuse_back(firn_error *error, const char *where, const char *ns);
+/* FIRN_ENAMESPACE: shows both layouts where they differ. */
+int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored);
+/* Returns `code`, or `to` if it is `from`; the error then has that code too. */
+int module_recode(firn_error *error, int code, int from, int to);
 
-/* ---- URLs ------------------------------------------------------------------------------------ */
+/* ---- numbers (module_url.c) ------------------------------------------------------------------ */
+
+/* A decimal number in 0..2^63-1 or 0..2^64-1, without sign, blank or leading zero. */
+bool module_int64(int64_t *out, const char *text, size_t length);
+bool module_uint64(uint64_t *out, const char *text, size_t length);
+
+/* ---- URLs (module_url.c) --------------------------------------------------------------------- */
 
 #define MODULE_HOSTS_MAX  16
 #define MODULE_PARAMS_MAX 24
-/* Of connect_timeout_ms and timeout_ms where the URL says nothing: less than half of the shortest window
- * on a shared store, so that a caller who waits for a renewal still has something to issue. */
-#define MODULE_TIMEOUT_MS 1000
 
 typedef struct module_host {
     char *name; /* without the brackets of an IPv6 address */
     int port;   /* 0: not given */
 } module_host;
 
-/* scheme://[user[:password]@]host[:port][,host[:port]...][/path][?name=value&...], every part
- * decoded from %XX. The zero value may be freed. */
+/* scheme://[user[:password]@]host[:port][,host[:port]...][/path][?name=value&...], each part with
+ * %XX decoded. The zero value may be freed. */
 typedef struct module_url {
     char *user, *password, *path; /* NULL: not given; the path without its first / */
     module_host hosts[MODULE_HOSTS_MAX];
     size_t host_count;
     struct {
         char *name, *value;
-        bool used; /* somebody asked for it */
+        bool used; /* a reader asked for it */
     } params[MODULE_PARAMS_MAX];
     size_t param_count;
-    char shown[160]; /* scheme://host:port/path for people: no user, password or parameters */
+    char shown[160]; /* scheme://host:port/path for messages: no user, password or parameters */
 } module_url;
 
-/* FIRN_EUSAGE: not of that form; FIRN_EMEMORY. Messages never hold the password. */
+/* FIRN_EUSAGE: the text has another form; FIRN_EMEMORY. Messages never contain the password. */
 int module_url_parse(module_url *url, const char *text, firn_error *error);
 void module_url_free(module_url *url);
-/* The value of a parameter, or NULL. Marks it as used. */
+/* The value of a parameter, or NULL. Marks the parameter as used. */
 const char *module_param(module_url *url, const char *name);
-/* The same as a number. FIRN_ERANGE names the bounds. */
-int module_param_number(int64_t *out, module_url *url, const char *name, int64_t initial,
-                        int64_t least, int64_t most, firn_error *error);
-/* The same as the name of a table or the like: 1..48 letters, digits and _, not a digit first. */
+
+/* A parameter that is a number. */
+typedef struct module_number {
+    const char *name;
+    int64_t *out, initial, least, most;
+} module_number;
+
+/* FIRN_ERANGE: a number is outside its bounds. */
+int module_param_numbers(module_url *url, const module_number *numbers, size_t count,
+                         firn_error *error);
+/* A parameter that names a table or the like: 1..48 letters, digits and _, not a digit first. */
 int module_param_name(const char **out, module_url *url, const char *name, const char *initial,
                       firn_error *error);
-/* FIRN_EUSAGE for a parameter that nobody asked for, with those of `known` ("a b c"). */
+/* FIRN_EUSAGE: a parameter was not used; the message lists those that are known ("a b c"). */
 int module_params_done(const module_url *url, const char *known, firn_error *error);
 
-/* Where the URL has no password: the first line of the file that password-file=PATH names, else
- * what `variable` of the environment holds (NULL: none). FIRN_EUSAGE: the file cannot be read. */
+/* If the URL has no password: reads it from the first line of the file in password-file=PATH, or else
+ * from `variable` of the environment. FIRN_EUSAGE: the file cannot be read. */
 int module_password(module_url *url, const char *variable, firn_error *error);
 
-/* ---- names of hosts -------------------------------------------------------------------------- */
+/* The parameter tls=off|prefer|require|verify, or NULL. */
+int module_param_tls(const char **out, module_url *url, firn_error *error);
 
-/* Nobody bounds how long the C library looks a name up, and what it has begun it does not end: so a
- * thread of its own does it, which any process may begin, a forked child too. One that takes too
- * long goes on behind us, and the next call takes its answer. */
-typedef struct module_lookup module_lookup;
+/* The parameters tls, verify (0 or 1), ca, cert and key. */
+typedef struct module_tls {
+    int64_t on, verify;
+    const char *ca, *cert, *key; /* files, or NULL */
+} module_tls;
 
-/* The addresses of a host, for freeaddrinfo; NULL leaves the reason in `why`. *lookup is what is
- * under way, NULL at first. */
-struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int port,
-                                int64_t deadline_ms, const char **why);
-/* Nobody will ask for it. May be NULL. In the child of a fork it is forgotten instead. */
-void module_lookup_leave(module_lookup *lookup);
+/* FIRN_EUSAGE: files without tls=1, or a certificate without its key. */
+int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *error);
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- time (module_time.c) -------------------------------------------------------------------- */
 
-/* Exactly a decimal in 0..2^63-1, and in 0..2^64-1; no sign, blank or leading zero. */
-bool module_int64(int64_t *out, const char *text, size_t length);
-bool module_uint64(uint64_t *out, const char *text, size_t length);
-
-/* ---- time and processes ---------------------------------------------------------------------- */
-
-/* Milliseconds of the steady clock. */
+/* Milliseconds of a clock that never steps and counts while the machine sleeps. */
 int64_t module_now_ms(void);
-/* The instant of an engine's clock, in microseconds since 1970. FIRN_ESTORE: it is before 1970. */
+/* Converts microseconds since 1970 of an engine's clock. FIRN_ESTORE: the time is before 1970. */
 int module_clock(firn_time *now, int64_t us, const char *where, firn_error *error);
+/* Waits until the descriptor is ready for one of `events`. Returns which, or 0 at the deadline. */
+short module_await(int descriptor, short events, int64_t deadline_ms);
+/* Makes a condition variable for module_cond_wait. */
+void module_cond_init(pthread_cond_t *cond);
+/* False at the deadline. */
+bool module_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t deadline_ms);
+/* Sleeps before round 1, 2, ... of a conflict with other writers: at random, longer with each round,
+ * 32 ms at most. */
+void module_nap(int round);
+/* A random number from the kernel, never 0. FIRN_ESYSTEM. */
+int module_random(uint64_t *out, firn_error *error);
 
-/* A verb may need several requests, of which each has a time-out of its own: after this moment it begins
- * no other. That is wait_ms of the options, but no less than connecting and one answer may take. */
-int64_t module_verb_end(const firn_store_options *options, int64_t connect_ms, int64_t timeout_ms);
-/* FIRN_ESTORE once that moment has come; `where` for people. */
-int module_in_time(int64_t end_ms, const char *where, firn_error *error);
-
-/* When a connection that failed is tried again: at once, then after 50, 100, 200... 1000 ms, so
- * that waiting callers do not hammer an engine that is down and recovery is quick. */
+/* When a connection that failed is tried again: at once, then after 50, 100, 200 ... 1000 ms. */
 typedef struct module_retry {
     int failures;
-    int64_t next_ms; /* of the steady clock */
+    int64_t next_ms;
 } module_retry;
 
-/* Must nothing be tried yet? */
 bool module_retry_waits(const module_retry *retry);
 void module_retry_failed(module_retry *retry);
 void module_retry_worked(module_retry *retry);
 
-/* Is this process another one than *pid (which is set at the first call, and again)? A connection
- * that was inherited is abandoned then: its descriptor closed, nothing said to the engine, nothing
- * freed by the engine's library. */
+/* Is this process another one than *pid? Sets *pid; a *pid of 0 is not another process. */
 bool module_forked(pid_t *pid);
 
-/* ---- the engine's identity ------------------------------------------------------------------- */
+/* ---- names of hosts (module_lookup.c) -------------------------------------------------------- */
 
-/* A store that went back (restored, emptied, failed over to a copy that lags behind) no longer knows
- * what it granted. Whoever notices that writes it into the store's own record, so that it is known
- * for every namespace. The law, which each module applies in the transaction of the reservation:
- *
- *     doubted = the store went back after the namespace was last reserved from,
- *               or the namespace has no record and the store ever went back: it may have been lost
- *     doubted, guard 0: refuse (FIRN_EBACK), unless the mark is past `latest` anyhow: then busy
- *     doubted, else: floor = max(floor, guard), and the namespace is no longer doubted
- *     first = max(high, earliest, floor); if first > latest: busy, tells max(high, floor) and the
- *     mark's grant, 0 where the floor is told (else a caller that meets its own grant would take
- *     the slots before the floor for its own); the new floor is kept all the same
- *
- * A namespace without a record is new, and not doubted, once MODULE_ALL_NAMES was reserved from with
- * a guard after the store went back: `firn segment advance '*' --min 1` says that every name that was
- * in use has been dealt with. */
+/* The C library looks names up without a time limit and cannot be interrupted. So a thread does it;
+ * a lookup that takes too long goes on, and the next call takes its answer. */
+typedef struct module_lookup module_lookup;
+
+/* The addresses of a host, for freeaddrinfo; NULL: `why` has the reason. *lookup is the lookup that
+ * is under way, NULL at first. */
+struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int port,
+                                int64_t deadline_ms, const char **why);
+/* Gives up a lookup (may be NULL). The child of a fork must forget it instead. */
+void module_lookup_leave(module_lookup *lookup);
+
+/* ---- the reservation law (module_law.c) ------------------------------------------------------ */
+
+/* A handle remembers the last 256 namespaces that it reserved from, and its last reservation: a store
+ * that no longer has one of them has gone back. The zero value remembers nothing. */
+typedef struct module_memory {
+    uint64_t digests[256]; /* of namespaces */
+    unsigned next;
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+    int64_t high; /* of the last reservation's key; 0: none */
+} module_memory;
+
+void module_remember_ns(module_memory *memory, const char *ns);
+/* The reservation ends at `high`. */
+void module_remember(module_memory *memory, const firn_request *request, int64_t high);
+bool module_remembers_ns(const module_memory *memory, const char *ns);
+/* The least high-water mark that the request's key can have; 0: unknown. */
+int64_t module_least(const module_memory *memory, const firn_request *request);
+/* Forgets the last reservation: it may be given back. */
+void module_forget_last(module_memory *memory);
+
+/* firn segment advance '*' reserves from this namespace. From then on, until the store goes back
+ * again, a namespace without a record is a new one. */
 #define MODULE_ALL_NAMES "integer *"
+/* The stored identity of a store that went back; no engine has it. */
+#define MODULE_GONE_BACK "gone back"
 
-/* What a store keeps of a namespace and a key, and what follows from it for a request. */
+/* What a store keeps for a request. */
 typedef struct module_kept {
-    bool known;         /* the namespace has a record */
-    bool doubted;       /* by the law above */
+    bool back;     /* the engine shows that the store went back, and its record does not say so */
+    bool known;    /* the namespace has a record */
+    bool current;  /* known: the store has not gone back since that record was written */
+    bool complete; /* not known: the store never went back, or all names are known (see above) */
     const char *layout; /* if it is known */
-    int64_t floor;
-    firn_mark mark;
+    int64_t floor;      /* no slot of the namespace before it is granted */
+    firn_mark mark;     /* {0, 0}: the key has no mark */
 } module_kept;
 
 typedef struct module_verdict {
+    bool back;  /* write into the store's record that the store went back, whatever else follows */
+    bool renew; /* write the namespace's record, with `floor`, even if the key is busy */
     int64_t first, floor;
-    bool renew; /* the namespace's record is to be written, also where the key is busy */
 } module_verdict;
 
-/* The law for modules that decide here and write only if nothing has changed. FIRN_OK: *out->first is
- * the caller's once that is written; FIRN_EBUSY fills `held`; FIRN_ENAMESPACE; FIRN_EBACK. */
-int module_decide(module_verdict *out, const module_kept *kept, const firn_request *request,
-                  const char *where, firn_mark *held, firn_error *error);
+/* The law, for every engine. Modules that read and then write conditionally write what it says. The
+ * statements and scripts of the others are compared with it by test/law_test.c.
+ *
+ *     back    = the engine or the handle's memory shows that the store went back
+ *     doubted = back, or the record is not current, or there is no record and the store is not complete
+ *     another layout:    FIRN_ENAMESPACE
+ *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
+ *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
+ *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
+ *         {floor, 0} if the floor is above it: nobody's window ends there
+ *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
+ *
+ * A store that went back (restored, emptied, failed over to an older copy) does not know what it
+ * granted. Whoever notices writes it into the store's record, so that every namespace is doubted. */
+int module_decide(module_verdict *out, const module_kept *kept, const module_memory *memory,
+                  const firn_request *request, const char *where, firn_mark *held,
+                  firn_error *error);
 
-int module_refuse_changed(firn_error *error, const char *where, const char *ns);
+/* ---- one handle (module_link.c) -------------------------------------------------------------- */
 
-/* `held` of a busy key, by that law. */
-void module_busy(firn_mark *held, const firn_mark *mark, int64_t floor);
-
-/* Which namespaces a handle reserved from: one of them whose record is gone was lost by the engine,
- * and is no new one. The last 256; the zero value is none. */
-typedef struct module_seen {
-    uint64_t digests[256];
-    unsigned next;
-} module_seen;
-
-bool module_was_seen(const module_seen *seen, const char *ns);
-void module_see(module_seen *seen, const char *ns);
-
-/* Stored instead of an identity where the engine has lost something: no engine's own, so that every
- * namespace that has it is doubted. */
-#define MODULE_GONE_BACK "gone back"
-
-/* What a handle was granted last, to be looked for when it has connected anew: an engine that still
- * knows it has kept all that came before it too. The zero value is nothing. */
-typedef struct module_last {
-    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
-    int64_t high;
-} module_last;
-
-void module_remember(module_last *last, const firn_request *request, int64_t high);
-/* Where this key's mark stands at least, by that; 0: not known. */
-int64_t module_least(const module_last *last, const char *ns, const char *key);
-/* It is about to be given back, so that a lower mark means nothing. */
-void module_forget(module_last *last);
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-/* FIRN_ENAMESPACE, naming the row that is stored and the one that is asked for where they differ. */
-int module_other_row(firn_error *error, const firn_request *request, const char *row);
-
-/* ---- one connection -------------------------------------------------------------------------- */
-
-/* What a module that keeps one connection to one of several hosts needs to keep it. The zero value
- * may be freed. */
+/* What each handle of a shared store has. The zero value may be freed. */
 typedef struct module_link {
     module_url url;
     firn_store_options options;
-    bool unsafe;                    /* by option or unsafe=1 */
-    int64_t connect_ms, timeout_ms; /* connect_timeout_ms= for all hosts together, timeout_ms= */
-    const char *tls;                /* tls=off|prefer|require|verify, or NULL */
-    const char *authority;          /* ca=FILE, or NULL */
-    pid_t pid;                      /* of the process whose connection it is */
+    bool unsafe;                    /* by option or by unsafe=1 */
+    int64_t connect_ms, timeout_ms; /* to connect, all hosts together; for one answer */
+    pid_t pid;                      /* of the process that the connection belongs to */
     module_retry retry;
-    char why[201];  /* it could not connect */
-    size_t host;    /* that answered last */
-    int64_t end_ms; /* of the verb that is under way: see module_verb_end */
+    char why[201]; /* the last connection failed */
+    size_t host;   /* that was reached last */
+    module_lookup *lookups[MODULE_HOSTS_MAX];
+    int64_t end_ms, open_end_ms; /* of the verb under way; of opening */
+    int shares;                  /* opening and one verb: those still to come that share its time */
+    module_memory memory;
 } module_link;
 
-/* Connects to one host (0, if the URL names none) until then and finds out whether it will do;
- * leaves nothing behind if not. */
-typedef int module_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
-
-/* Parses the URL and the parameters that are named above. */
+/* Reads the URL and the parameters connect_timeout_ms, timeout_ms and unsafe. */
 int module_link_read(module_link *link, const char *url, const firn_store_options *options,
                      firn_error *error);
-/* Tries the host that answered last, then the others in order, each with its share of the time;
- * fails at once while it is too early for another try. */
-int module_link_connect(module_link *link, module_dial *dial, void *self, firn_error *error);
 void module_link_free(module_link *link);
 
-/* Waits until the descriptor is ready for one of `events`. Returns which; 0: the time is over. */
-short module_await(int descriptor, short events, int64_t deadline_ms);
+/* Begins a verb. True: this process is a forked child, and the connection is its parent's. Then close
+ * the descriptor, send nothing, and free nothing that belongs to the engine's library. */
+bool module_link_begin(module_link *link);
+/* The same check when the handle is closed. */
+bool module_link_end(module_link *link);
+/* A verb starts no request after the wait_ms of the options, or after connect_ms and timeout_ms if
+ * they are more. Opening and the verb after it share that time, but the verb has timeout_ms at
+ * least. */
+void module_link_deadline(module_link *link);
+/* FIRN_ESTORE after that time. */
+int module_in_time(const module_link *link, firn_error *error);
 
-/* ---- what every engine tells ----------------------------------------------------------------- */
+/* Connects to one host (0 if the URL has none) before the deadline and checks the server. Leaves
+ * nothing behind on failure. */
+typedef int module_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
 
-/* FIRN_EBUSY: the key is granted up to `high`, past what was asked for. */
-int module_refuse_busy(firn_error *error, const firn_request *request, int64_t high);
-/* FIRN_EBUSY: the mark is not the one that was to be given back. */
-int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
-                            const firn_mark *mine);
-/* Calls the failpoint. FIRN_EFORKED in the child of a fork in there, which comes back too: `pid` is
- * of the process that entered the verb. */
-int module_point(const firn_store_options *options, pid_t pid, const char *name, firn_error *error);
+/* Tries the host that was reached last, then the others in order, each with its share of connect_ms.
+ * Fails at once while it is too early to try again. */
+int module_link_connect(module_link *link, module_dial *dial, void *self, firn_error *error);
+/* FIRN_ESTORE, with the last error, while it is too early to try again. */
+int module_link_waits(const module_link *link, firn_error *error);
+/* Notes that no host was reached, by the error's text. Returns `code`. */
+int module_link_failed(module_link *link, int code, firn_error *error);
+/* The addresses of one of the hosts, or NULL and `why`. */
+struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,
+                                     const char **why);
+
+/* The failpoints of a write. */
+typedef struct module_points {
+    const char *before, *sent, *committed;
+} module_points;
+
+extern const module_points module_reserve_points, module_give_back_points;
+
+/* Calls a failpoint (NULL: none). FIRN_EFORKED: this is the child of a fork inside it. */
+int module_point(const module_link *link, const char *name, firn_error *error);
+/* Shows a line of a listing. FIRN_EFORKED: this is the child of a fork inside `visit`. */
+int module_show(const module_link *link, firn_visit *visit, void *context,
+                const firn_holding *holding, firn_error *error);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures in words that every module tells alike. */
+/* The errors that all modules report in the same words. */
 #include "module.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 int module_fail(firn_error *error, int code, const char *format, ...) {
     if (error == NULL) {
@@ -18,55 +17,88 @@ int module_fail(firn_error *error, int code, const char *format, ...) {
     va_end(arguments);
     for (char *c = error->text; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ' || *c == 127) {
-            *c = ' '; /* one line, whatever the engine said */
+            *c = ' '; /* one line, whatever an engine said */
         }
     }
     error->code = code;
     return code;
 }
 
-int module_other_row(firn_error *error, const firn_request *request, const char *row) {
-    size_t same = 0;
-    if (row[0] == '\0') {
-        return module_fail(error, FIRN_ENAMESPACE,
-                           "namespace %.60s has no layout, so its record is damaged or of an older "
-                           "firn: see docs/reference/stores.md, or use another ns=",
-                           request->ns);
-    }
-    while (row[same] != '\0' && row[same] == request->layout[same]) {
-        same++;
-    }
-    /* Long rows are shown from a little before the place where they differ. */
-    same = same < 24 || strlen(row) + strlen(request->layout) < 96 ? 0 : same - 8;
-    return module_fail(
-        error, FIRN_ENAMESPACE,
-        "namespace %.24s holds row '%.48s', not '%.48s': use another ns= for this one", request->ns,
-        row + same, request->layout + same);
+int module_no_memory(firn_error *error) {
+    return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more memory");
+}
+
+int module_unknown(firn_error *error, const char *where, const char *why) {
+    return module_fail(error, FIRN_EUNKNOWN,
+                       "store %.60s did not confirm the write (%.60s): send the same request again "
+                       "with the same grant",
+                       where, why);
+}
+
+int module_unreachable(firn_error *error, const char *where, const char *why) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s cannot be reached (%.70s): check the server, the network and "
+                       "the login",
+                       where, why);
 }
 
 int module_refuse_busy(firn_error *error, const firn_request *request, int64_t high) {
     return module_fail(error, FIRN_EBUSY,
-                       "%.24s/%.63s is granted up to %" PRId64 ", past %" PRId64
-                       ": use another node or wait",
+                       "%.24s/%.63s is reserved up to %" PRId64 ", past %" PRId64
+                       ": use another node, or wait",
                        request->ns, request->key, high, request->latest);
+}
+
+int module_refuse_contended(firn_error *error, const char *where, const char *key) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s: other processes keep changing %.63s: try again", where, key);
 }
 
 int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
                             const firn_mark *mine) {
     return module_fail(error, FIRN_EBUSY,
-                       "%.24s/%.63s was not given back: its mark is not %" PRId64
-                       " of this grant any more",
+                       "%.24s/%.63s was not given back: its mark is no longer %" PRId64
+                       " of this grant",
                        ns, key, mine->high);
 }
 
-int module_point(const firn_store_options *options, pid_t pid, const char *name,
-                 firn_error *error) {
-    if (options->failpoint != NULL) {
-        options->failpoint(options->failpoint_self, name);
+int module_refuse_back(firn_error *error, const char *where, const char *ns) {
+    const bool series = strncmp(ns, "order ", 6) == 0;
+    if (strncmp(ns, "integer ", 8) == 0) {
+        return module_fail(error, FIRN_EBACK,
+                           "%.50s has changed or gone back since %.40s was reserved from: run firn "
+                           "segment advance '%.30s' --min N, N above every number handed out",
+                           where, ns, ns + 8);
     }
-    return getpid() == pid
-               ? FIRN_OK
-               : module_fail(error, FIRN_EFORKED,
-                             "this process was forked while the store was at work, so the call is "
-                             "its parent's: call again, or fork between calls");
+    return module_fail(
+        error, FIRN_EBACK, "%.50s has changed or gone back since %.50s was reserved from: %s",
+        where, ns,
+        series ? "use another series"
+               : "no back-dated IDs: run firn stamp without --job, with an unused node=N");
+}
+
+int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
+    size_t same = 0;
+    if (stored[0] == '\0') {
+        return module_fail(error, FIRN_ENAMESPACE,
+                           "namespace %.60s has no layout, so its record is damaged or of an older "
+                           "firn: see docs/reference/stores.md, or use another ns=",
+                           request->ns);
+    }
+    while (stored[same] != '\0' && stored[same] == request->layout[same]) {
+        same++;
+    }
+    /* Long layouts are shown from a little before the place where they differ. */
+    same = same < 24 || strlen(stored) + strlen(request->layout) < 96 ? 0 : same - 8;
+    return module_fail(
+        error, FIRN_ENAMESPACE,
+        "namespace %.24s has layout '%.48s', not '%.48s': use another ns= for this one",
+        request->ns, stored + same, request->layout + same);
+}
+
+int module_recode(firn_error *error, int code, int from, int to) {
+    if (code == from && error != NULL) {
+        error->code = to;
+    }
+    return code == from ? to : code;
 }

@@ -1,47 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-/* One connection to one of several hosts. */
+/* One handle of a shared store: its URL, its deadlines, its connection to one of several hosts. */
 #include "module.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#define WAIT_MS 5000 /* as max_wait_ms */
+/* Less than half of the shortest window on a shared store: who waits for a renewal still has IDs. */
+#define TIMEOUT_MS      1000
 #define TIMEOUT_MOST_MS 600000
 
-static int read_tls(module_link *link, firn_error *error) {
-    static const char *const words[] = {"off", "prefer", "require", "verify"};
-    link->tls = module_param(&link->url, "tls");
-    link->authority = module_param(&link->url, "ca");
-    for (size_t i = 0; link->tls != NULL && i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(link->tls, words[i]) == 0) {
-            return FIRN_OK;
-        }
-    }
-    return link->tls == NULL
-               ? FIRN_OK
-               : module_fail(error, FIRN_EUSAGE,
-                             "the store's URL has tls=%.40s: give off, prefer, require or verify",
-                             link->tls);
-}
+const module_points module_reserve_points = {"reserve.before", "reserve.sent", "reserve.committed"};
+const module_points module_give_back_points = {"give_back.before", "give_back.sent",
+                                               "give_back.committed"};
+
+/* ---- opening --------------------------------------------------------------------------------- */
 
 int module_link_read(module_link *link, const char *url, const firn_store_options *options,
                      firn_error *error) {
     int64_t unsafe = 0;
-    link->options = *options;
+    const module_number numbers[] = {
+        {"connect_timeout_ms", &link->connect_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS},
+        {"timeout_ms", &link->timeout_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS},
+        {"unsafe", &unsafe, 0, 0, 1},
+    };
+    module_forked(&link->pid);
+    link->options = options != NULL ? *options : (firn_store_options){0};
     int code = module_url_parse(&link->url, url, error);
     if (code == FIRN_OK) {
-        code = module_param_number(&link->connect_ms, &link->url, "connect_timeout_ms",
-                                   MODULE_TIMEOUT_MS, 1, TIMEOUT_MOST_MS, error);
+        code = module_param_numbers(&link->url, numbers, 3, error);
     }
+    link->unsafe = unsafe != 0 || link->options.unsafe;
     if (code == FIRN_OK) {
-        code = module_param_number(&link->timeout_ms, &link->url, "timeout_ms", MODULE_TIMEOUT_MS,
-                                   1, TIMEOUT_MOST_MS, error);
+        module_link_deadline(link);
+        link->open_end_ms = link->end_ms;
+        link->shares = 2;
     }
-    if (code == FIRN_OK) {
-        code = module_param_number(&unsafe, &link->url, "unsafe", 0, 0, 1, error);
+    return code;
+}
+
+void module_link_free(module_link *link) {
+    for (size_t i = 0; i < MODULE_HOSTS_MAX; i++) {
+        module_lookup_leave(link->lookups[i]);
     }
-    link->unsafe = unsafe != 0 || options->unsafe;
-    return code != FIRN_OK ? code : read_tls(link, error);
+    module_url_free(&link->url);
+    memset(link, 0, sizeof *link);
+}
+
+/* ---- verbs ----------------------------------------------------------------------------------- */
+
+bool module_link_end(module_link *link) {
+    if (!module_forked(&link->pid)) {
+        return false;
+    }
+    memset(link->lookups, 0, sizeof link->lookups); /* their threads are the parent's */
+    return true;
+}
+
+void module_link_deadline(module_link *link) {
+    const int64_t now_ms = module_now_ms(), least_ms = link->connect_ms + link->timeout_ms;
+    const int64_t wait_ms = link->options.wait_ms > 0 ? link->options.wait_ms : WAIT_MS;
+    link->end_ms = now_ms + (wait_ms > least_ms ? wait_ms : least_ms);
+    if (link->shares > 0 && link->shares-- > 0 && link->open_end_ms > now_ms) {
+        const int64_t answered_ms = now_ms + link->timeout_ms;
+        link->end_ms = link->open_end_ms > answered_ms ? link->open_end_ms : answered_ms;
+    }
+}
+
+bool module_link_begin(module_link *link) {
+    module_link_deadline(link);
+    if (!module_link_end(link)) {
+        return false;
+    }
+    module_forget_last(&link->memory); /* the parent may give it back */
+    module_retry_worked(&link->retry);
+    return true;
+}
+
+int module_in_time(const module_link *link, firn_error *error) {
+    return module_now_ms() < link->end_ms
+               ? FIRN_OK
+               : module_fail(error, FIRN_ESTORE,
+                             "store %.60s answers too slowly for max_wait_ms: check the server and "
+                             "the network, or raise max_wait_ms",
+                             link->url.shown);
+}
+
+int module_point(const module_link *link, const char *name, firn_error *error) {
+    if (link->options.failpoint != NULL && name != NULL) {
+        link->options.failpoint(link->options.failpoint_self, name);
+    }
+    return getpid() == link->pid
+               ? FIRN_OK
+               : module_fail(error, FIRN_EFORKED,
+                             "this process was forked during a call of its parent on the store: "
+                             "call again, or fork between calls");
+}
+
+int module_show(const module_link *link, firn_visit *visit, void *context,
+                const firn_holding *holding, firn_error *error) {
+    int code = visit(context, holding);
+    return getpid() == link->pid ? code : module_point(link, NULL, error);
+}
+
+/* ---- connecting ------------------------------------------------------------------------------ */
+
+struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,
+                                     const char **why) {
+    const module_host *to = &link->url.hosts[host];
+    return module_resolve(&link->lookups[host], to->name, to->port != 0 ? to->port : port,
+                          deadline_ms, why);
 }
 
 static int connect_any(module_link *link, module_dial *dial, void *self, firn_error *error) {
@@ -59,34 +128,29 @@ static int connect_any(module_link *link, module_dial *dial, void *self, firn_er
     return code;
 }
 
+int module_link_waits(const module_link *link, firn_error *error) {
+    return module_retry_waits(&link->retry)
+               ? module_fail(error, FIRN_ESTORE, "%.170s; retried within 1 s", link->why)
+               : FIRN_OK;
+}
+
+int module_link_failed(module_link *link, int code, firn_error *error) {
+    module_retry_failed(&link->retry);
+    snprintf(link->why, sizeof link->why, "%.200s", error->text);
+    return code;
+}
+
 int module_link_connect(module_link *link, module_dial *dial, void *self, firn_error *error) {
     firn_error own = {0};
-    if (module_retry_waits(&link->retry)) {
-        return module_fail(error, FIRN_ESTORE, "%s", link->why);
+    int code = module_link_waits(link, error);
+    if (code != FIRN_OK) {
+        return code;
     }
-    int code = connect_any(link, dial, self, &own);
+    code = connect_any(link, dial, self, &own);
     if (code == FIRN_OK) {
         module_retry_worked(&link->retry);
         return FIRN_OK;
     }
-    module_retry_failed(&link->retry);
-    snprintf(link->why, sizeof link->why, "%.200s", own.text);
+    module_link_failed(link, code, &own);
     return module_fail(error, code, "%s", link->why);
-}
-
-void module_link_free(module_link *link) {
-    module_url_free(&link->url);
-    memset(link, 0, sizeof *link);
-}
-
-short module_await(int descriptor, short events, int64_t deadline_ms) {
-    for (int i = 0; i < 1000; i++) { /* signals of this process interrupt it */
-        struct pollfd one = {descriptor, events, 0};
-        int64_t left = deadline_ms - module_now_ms();
-        int ready = poll(&one, 1, left > 0 ? (int)left : 0);
-        if (ready != -1) {
-            return ready > 0 ? one.revents : 0;
-        }
-    }
-    return 0;
 }

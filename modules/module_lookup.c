@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct module_lookup {
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    int holders; /* its thread and who waits: the last of them frees it */
+    int holders; /* its thread and the waiting caller: the last frees it */
     bool done;
     int result; /* of getaddrinfo */
     struct addrinfo *found;
@@ -52,7 +51,7 @@ static void *look_up(void *of) {
     return NULL;
 }
 
-/* The thread takes none of the program's signals. */
+/* The thread handles none of the program's signals. */
 static bool begin_look_up(module_lookup *it) {
     sigset_t all, before;
     pthread_t thread;
@@ -65,15 +64,11 @@ static bool begin_look_up(module_lookup *it) {
 
 static module_lookup *new_lookup(const char *name, const char *port) {
     module_lookup *it = calloc(1, sizeof *it);
-    pthread_condattr_t steady;
     if (it == NULL) {
         return NULL;
     }
     pthread_mutex_init(&it->lock, NULL);
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    pthread_cond_init(&it->ended, &steady);
-    pthread_condattr_destroy(&steady);
+    module_cond_init(&it->ended);
     it->holders = 2;
     it->name = strdup(name);
     snprintf(it->port, sizeof it->port, "%s", port);
@@ -86,17 +81,8 @@ static module_lookup *new_lookup(const char *name, const char *port) {
 }
 
 static bool await_lookup(module_lookup *it, int64_t deadline_ms) {
-    struct timespec until;
-    int64_t left_ms = deadline_ms - module_now_ms();
-    left_ms = left_ms > 0 ? left_ms : 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + left_ms % 1000 * 1000000;
-    until.tv_sec += left_ms / 1000 + ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    int late = 0;
     pthread_mutex_lock(&it->lock);
-    while (!it->done && late == 0) {
-        late = pthread_cond_timedwait(&it->ended, &it->lock, &until);
+    while (!it->done && module_cond_wait(&it->ended, &it->lock, deadline_ms)) {
     }
     bool done = it->done;
     pthread_mutex_unlock(&it->lock);
@@ -110,14 +96,14 @@ struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int po
     char digits[8];
     snprintf(digits, sizeof digits, "%d", port);
     if (getaddrinfo(name, digits, &hints, &found) == 0) {
-        return found; /* an address, which nobody is asked for */
+        return found; /* an address needs no lookup */
     }
     if (*lookup == NULL && (*lookup = new_lookup(name, digits)) == NULL) {
         *why = "out of memory";
         return NULL;
     }
     if (!await_lookup(*lookup, deadline_ms)) {
-        *why = "looking its name up takes too long";
+        *why = "its name is looked up for too long";
         return NULL;
     }
     module_lookup *it = *lookup;

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks, deadlines, when to try again, and forks. */
+/* Time, waiting, random numbers and forks. */
 #include "module.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
 #define RETRY_MS      50
 #define RETRY_MOST_MS 1000
+
+int64_t module_now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 int module_clock(firn_time *now, int64_t us, const char *where, firn_error *error) {
     if (us < 0) {
@@ -18,27 +28,53 @@ int module_clock(firn_time *now, int64_t us, const char *where, firn_error *erro
     return FIRN_OK;
 }
 
-int64_t module_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+short module_await(int descriptor, short events, int64_t deadline_ms) {
+    for (int i = 0; i < 1000; i++) { /* signals of this process interrupt it */
+        struct pollfd one = {descriptor, events, 0};
+        int64_t left_ms = deadline_ms - module_now_ms();
+        int ready = poll(&one, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (ready != -1) {
+            return ready > 0 ? one.revents : 0;
+        }
+    }
+    return 0;
 }
 
-#define WAIT_MS 5000 /* as max_wait_ms */
-
-int64_t module_verb_end(const firn_store_options *options, int64_t connect_ms, int64_t timeout_ms) {
-    int64_t wait_ms = options->wait_ms > 0 ? options->wait_ms : WAIT_MS;
-    int64_t least_ms = connect_ms + timeout_ms;
-    return module_now_ms() + (wait_ms > least_ms ? wait_ms : least_ms);
+void module_cond_init(pthread_cond_t *cond) {
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &steady);
+    pthread_condattr_destroy(&steady);
 }
 
-int module_in_time(int64_t end_ms, const char *where, firn_error *error) {
-    return module_now_ms() < end_ms
-               ? FIRN_OK
-               : module_fail(error, FIRN_ESTORE,
-                             "store %.60s answers too slowly for max_wait_ms: look at the server "
-                             "and the network, or raise max_wait_ms",
-                             where);
+bool module_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t deadline_ms) {
+    struct timespec until;
+    int64_t left_ms = deadline_ms - module_now_ms();
+    left_ms = left_ms > 0 ? left_ms : 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + left_ms % 1000 * 1000000;
+    until.tv_sec += left_ms / 1000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    return pthread_cond_timedwait(cond, lock, &until) != ETIMEDOUT;
+}
+
+int module_random(uint64_t *out, firn_error *error) {
+    do {
+        if (getrandom(out, sizeof *out, 0) != sizeof *out) {
+            return module_fail(error, FIRN_ESYSTEM,
+                               "the kernel gives no random bytes (%s): try again", strerror(errno));
+        }
+    } while (*out == 0);
+    return FIRN_OK;
+}
+
+void module_nap(int round) {
+    unsigned most_us = 1000U << (round < 5 ? round : 5);
+    uint64_t random = 1;
+    (void)module_random(&random, NULL);
+    const struct timespec nap = {0, (long)(random % most_us) * 1000};
+    nanosleep(&nap, NULL);
 }
 
 bool module_retry_waits(const module_retry *retry) {

@@ -39,7 +39,7 @@ static int hex(char c) {
                                   : -1;
 }
 
-/* A copy of the part with each %XX decoded; NULL: no memory, or not of that form. */
+/* A copy of the part with each %XX decoded; NULL: no memory, or a % without two hex digits. */
 static char *decoded(const char *from, size_t length) {
     char *out = malloc(length + 1), *at = out;
     for (size_t i = 0; out != NULL && i < length; i++) {
@@ -110,7 +110,7 @@ static int read_hosts(module_url *url, const char *text, size_t length, firn_err
             return bad_url(error, "names more than 16 hosts");
         }
         if (!read_host(url, text, (size_t)(stop - text))) {
-            return bad_url(error, "has a host or port that is none (ports are 1..65535)");
+            return bad_url(error, "has an invalid host or port (1 to 65535)");
         }
         text = stop + 1;
     }
@@ -127,7 +127,7 @@ static int read_login(module_url *url, const char *text, size_t length, firn_err
         url->password = decoded(colon + 1, length - user - 1);
     }
     return (user > 0 && url->user == NULL) || (colon != NULL && url->password == NULL)
-               ? bad_url(error, "has a % in user or password that is no %XX")
+               ? bad_url(error, "has a % in user or password without two hex digits")
                : FIRN_OK;
 }
 
@@ -137,7 +137,7 @@ static int read_params(module_url *url, const char *text, firn_error *error) {
         const char *equals = memchr(text, '=', length);
         if (equals == NULL || equals == text || url->param_count == MODULE_PARAMS_MAX) {
             return bad_url(error, equals == NULL || equals == text
-                                      ? "has a parameter without name or ="
+                                      ? "has a parameter without a name or ="
                                       : "has more than 24 parameters");
         }
         size_t name = (size_t)(equals - text);
@@ -145,7 +145,7 @@ static int read_params(module_url *url, const char *text, firn_error *error) {
         url->params[i].name = decoded(text, name);
         url->params[i].value = decoded(equals + 1, length - name - 1);
         if (url->params[i].name == NULL || url->params[i].value == NULL) {
-            return bad_url(error, "has a % in a parameter that is no %XX");
+            return bad_url(error, "has a % in a parameter without two hex digits");
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(url->params[j].name, url->params[i].name) == 0) {
@@ -170,14 +170,14 @@ static int read_parts(module_url *url, const char *text, firn_error *error) {
     int code = at != NULL ? read_login(url, from, (size_t)(at - from), error) : FIRN_OK;
     const char *hosts = at != NULL ? at + 1 : from;
     if (slash != NULL && memchr(slash, '@', (size_t)(end - slash)) != NULL) {
-        return bad_url(error, "has an @ behind a /, perhaps of a password"); /* it is not shown */
+        return bad_url(error, "has an @ after a /, perhaps of a password"); /* not shown */
     }
     if (code == FIRN_OK) {
         code = read_hosts(url, hosts, (size_t)(stop - hosts), error);
     }
     if (code == FIRN_OK && slash != NULL && slash + 1 < end &&
         (url->path = decoded(slash + 1, (size_t)(end - slash - 1))) == NULL) {
-        code = bad_url(error, "has a % in its path that is no %XX");
+        code = bad_url(error, "has a % in its path without two hex digits");
     }
     if (code == FIRN_OK && query != NULL) {
         code = read_params(url, query + 1, error);
@@ -223,21 +223,27 @@ const char *module_param(module_url *url, const char *name) {
     return NULL;
 }
 
-int module_param_number(int64_t *out, module_url *url, const char *name, int64_t initial,
-                        int64_t least, int64_t most, firn_error *error) {
-    const char *value = module_param(url, name);
-    if (value == NULL) {
-        *out = initial;
-        return FIRN_OK;
-    }
-    int64_t number;
-    if (!module_int64(&number, value, strlen(value)) || number < least || number > most) {
+static int read_number(module_url *url, const module_number *it, firn_error *error) {
+    const char *value = module_param(url, it->name);
+    int64_t number = it->initial;
+    if (value != NULL &&
+        (!module_int64(&number, value, strlen(value)) || number < it->least || number > it->most)) {
         return module_fail(error, FIRN_ERANGE,
-                           "the store's URL has %s=%.40s: give a number of %" PRId64 " to %" PRId64,
-                           name, value, least, most);
+                           "the store's URL has %s=%.40s: give a number from %" PRId64
+                           " to %" PRId64,
+                           it->name, value, it->least, it->most);
     }
-    *out = number;
+    *it->out = number;
     return FIRN_OK;
+}
+
+int module_param_numbers(module_url *url, const module_number *numbers, size_t count,
+                         firn_error *error) {
+    int code = FIRN_OK;
+    for (size_t i = 0; i < count && code == FIRN_OK; i++) {
+        code = read_number(url, &numbers[i], error);
+    }
+    return code;
 }
 
 int module_param_name(const char **out, module_url *url, const char *name, const char *initial,
@@ -250,7 +256,7 @@ int module_param_name(const char **out, module_url *url, const char *name, const
         (value[0] >= '0' && value[0] <= '9')) {
         return module_fail(
             error, FIRN_EUSAGE,
-            "the store's URL has %s=%.60s: give 1..48 letters, digits and _, not a digit first",
+            "the store's URL has %s=%.60s: give 1 to 48 letters, digits and _, not a digit first",
             name, value);
     }
     *out = value;
@@ -261,7 +267,7 @@ int module_params_done(const module_url *url, const char *known, firn_error *err
     for (size_t i = 0; i < url->param_count; i++) {
         if (!url->params[i].used) {
             return module_fail(error, FIRN_EUSAGE,
-                               "the store's URL has a parameter '%.40s' that is not known: %s",
+                               "the store's URL has an unknown parameter '%.40s': use %s",
                                url->params[i].name, known);
         }
     }
@@ -284,10 +290,10 @@ static int read_password(module_url *url, const char *path, firn_error *error) {
     if (length == 0 || length > 1023) {
         return module_fail(error, FIRN_EUSAGE,
                            "password-file=%.80s cannot be read: give a file whose first line is a "
-                           "password of 1..1023 characters",
+                           "password of 1 to 1023 characters",
                            path);
     }
-    return url->password != NULL ? FIRN_OK : module_fail(error, FIRN_EMEMORY, "out of memory");
+    return url->password != NULL ? FIRN_OK : module_no_memory(error);
 }
 
 int module_password(module_url *url, const char *variable, firn_error *error) {
@@ -300,7 +306,39 @@ int module_password(module_url *url, const char *variable, firn_error *error) {
         return read_password(url, path, error);
     }
     if (value != NULL && value[0] != '\0' && (url->password = strdup(value)) == NULL) {
-        return module_fail(error, FIRN_EMEMORY, "out of memory");
+        return module_no_memory(error);
     }
     return FIRN_OK;
+}
+
+int module_param_tls(const char **out, module_url *url, firn_error *error) {
+    static const char *const words[] = {"off", "prefer", "require", "verify"};
+    const char *value = *out = module_param(url, "tls");
+    for (size_t i = 0; value != NULL && i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(value, words[i]) == 0) {
+            return FIRN_OK;
+        }
+    }
+    return value == NULL
+               ? FIRN_OK
+               : module_fail(error, FIRN_EUSAGE,
+                             "the store's URL has tls=%.40s: give off, prefer, require or verify",
+                             value);
+}
+
+int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *error) {
+    const module_number numbers[] = {{"tls", &tls->on, initial, 0, 1},
+                                     {"verify", &tls->verify, 1, 0, 1}};
+    int code = module_param_numbers(url, numbers, 2, error);
+    tls->ca = module_param(url, "ca");
+    tls->cert = module_param(url, "cert");
+    tls->key = module_param(url, "key");
+    if (code == FIRN_OK && !tls->on &&
+        (tls->ca != NULL || tls->cert != NULL || tls->key != NULL || !tls->verify)) {
+        code = module_fail(error, FIRN_EUSAGE, "ca, cert, key and verify need TLS: add tls=1");
+    }
+    if (code == FIRN_OK && (tls->cert == NULL) != (tls->key == NULL)) {
+        code = module_fail(error, FIRN_EUSAGE, "cert and key belong together: give both");
+    }
+    return code;
 }

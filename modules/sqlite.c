@@ -92,7 +92,7 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
     it = calloc(1, sizeof *it);
     if (it == NULL || (options->vfs != NULL && (it->vfs = strdup(options->vfs)) == NULL)) {
         free(it);
-        return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more");
+        return module_no_memory(error);
     }
     it->options = *options;
     it->busy_ms = options->wait_ms > 0 ? options->wait_ms : BUSY_MS;
@@ -115,7 +115,6 @@ typedef struct reservation {
     const firn_request *request;
     sqlite3_stmt *namespace, *mark, *write;
     module_kept kept;
-    int64_t history; /* of the namespace */
     bool new_key, synced;
     bool renewed; /* the namespace's record is written, whether or not the key is busy */
 } reservation;
@@ -156,10 +155,9 @@ static int read_namespace(reservation *r) {
         result = sqlite3_step(r->namespace);
     }
     r->kept.known = result == SQLITE_ROW;
-    r->history = 0;
     if (r->kept.known) {
         r->kept.layout = (const char *)sqlite3_column_text(r->namespace, 0);
-        r->history = sqlite3_column_int64(r->namespace, 1);
+        r->kept.current = sqlite3_column_int64(r->namespace, 1) == r->s.history;
         r->kept.floor = sqlite3_column_int64(r->namespace, 2);
         if (r->kept.layout == NULL) {
             result = SQLITE_NOMEM;
@@ -168,16 +166,15 @@ static int read_namespace(reservation *r) {
     return result == SQLITE_ROW || result == SQLITE_DONE ? FIRN_OK : sqlite_explain(&r->s, result);
 }
 
-/* A name that is not there was lost when the store went back, perhaps, until somebody says that none
- * was. */
-static int read_all_names(reservation *r, bool *settled) {
+/* Is every name known? See MODULE_ALL_NAMES. */
+static int read_all_names(reservation *r) {
     sqlite3_stmt *statement = NULL;
     int result = sqlite_prepare(&r->s, &statement, "SELECT history FROM namespace WHERE name = ?1",
                                 "t", MODULE_ALL_NAMES);
     if (result == SQLITE_OK) {
         result = sqlite3_step(statement);
     }
-    *settled = result == SQLITE_ROW && sqlite3_column_int64(statement, 0) == r->s.history;
+    r->kept.complete = result == SQLITE_ROW && sqlite3_column_int64(statement, 0) == r->s.history;
     int code =
         result == SQLITE_ROW || result == SQLITE_DONE ? FIRN_OK : sqlite_explain(&r->s, result);
     sqlite3_finalize(statement);
@@ -221,7 +218,7 @@ static int look_ahead(reservation *r) {
             code = check_whole(&r->s);
         }
     }
-    if (code == FIRN_OK && !module_was_seen(&r->s.store->seen, r->request->ns)) {
+    if (code == FIRN_OK && !module_remembers_ns(&r->s.store->memory, r->request->ns)) {
         sqlite3_stmt *found = NULL;
         int result = sqlite_prepare(&r->s, &found, "SELECT 1 FROM namespace WHERE name = ?1", "t",
                                     r->request->ns);
@@ -237,15 +234,6 @@ static int look_ahead(reservation *r) {
         }
     }
     return code;
-}
-
-/* What this handle knows to be so can only be otherwise in an older copy. */
-static int check_memory(reservation *r) {
-    const store *it = r->s.store;
-    const firn_request *request = r->request;
-    bool lost = (!r->kept.known && module_was_seen(&it->seen, request->ns)) ||
-                r->kept.mark.high < module_least(&it->last, request->ns, request->key);
-    return lost ? sqlite_went_back(&r->s) : FIRN_OK;
 }
 
 static int write_namespace(reservation *r, int64_t floor) {
@@ -277,23 +265,15 @@ static int write_namespace(reservation *r, int64_t floor) {
                : sqlite_point(r->s.store, "namespace.written", r->s.error);
 }
 
-/* What the namespace, the key and the store's history say; the store's history takes the place of
- * an engine's identity. */
+/* Reads what the law needs. */
 static int look(reservation *r) {
-    bool settled = false;
     int code = read_namespace(r);
     if (code == FIRN_OK) {
         code = read_mark(r);
     }
-    if (code == FIRN_OK) {
-        code = check_memory(r);
-    }
-    r->kept.doubted = r->history != r->s.history;
-    if (code == FIRN_OK && r->kept.doubted && !r->kept.known) {
-        code = read_all_names(r, &settled);
-        r->kept.doubted = !settled;
-    }
-    return code;
+    r->kept.back = r->s.back;
+    r->kept.complete = r->s.history == 0;
+    return code == FIRN_OK && !r->kept.known && !r->kept.complete ? read_all_names(r) : code;
 }
 
 /* Runs a write that returns its new mark, or no row where its condition did not hold. The row
@@ -320,10 +300,14 @@ static int decide(reservation *r, int64_t *high, firn_mark *held) {
         return code;
     }
     snprintf(where, sizeof where, "store %.40s", sqlite_tail(r->s.store->path));
-    int busy = module_decide(&verdict, &r->kept, request, where, held, r->s.error);
+    int busy =
+        module_decide(&verdict, &r->kept, &r->s.store->memory, request, where, held, r->s.error);
     sqlite3_reset(r->namespace);
-    if (busy != FIRN_OK && busy != FIRN_EBUSY) {
-        return busy;
+    if (busy != FIRN_ENAMESPACE && verdict.back) {
+        code = sqlite_went_back(&r->s);
+    }
+    if (code != FIRN_OK || (busy != FIRN_OK && busy != FIRN_EBUSY)) {
+        return code != FIRN_OK ? code : busy;
     }
     if (verdict.renew) {
         code = write_namespace(r, verdict.floor);
@@ -364,11 +348,11 @@ static int reserve(reservation *r, int64_t *first, firn_mark *held) {
         return kept;
     }
     if (code == FIRN_OK || code == FIRN_EBUSY) {
-        module_see(&it->seen, r->request->ns);
+        module_remember_ns(&it->memory, r->request->ns);
     }
     if (code == FIRN_OK) {
         *first = high - r->request->count;
-        module_remember(&it->last, r->request, high);
+        module_remember(&it->memory, r->request, high);
     }
     /* Meeting its own grant the caller will take the slots for granted, so they must be as durable
      * as a grant. */
@@ -410,7 +394,7 @@ static int give_back(session *s, sqlite3_stmt *statement, const char *ns, const 
         code = write_mark(s, statement, &written, &high);
     }
     if (code == FIRN_OK && (written || s->back)) {
-        module_forget(&s->store->last);
+        module_forget_last(&s->store->memory);
         code = sqlite_commit(s, "give_back.written", "give_back.committed");
     }
     return code == FIRN_OK && !written ? module_refuse_give_back(s->error, ns, key, mark) : code;

@@ -26,11 +26,10 @@ typedef struct store {
     bool checked; /* once found undamaged */
     bool known;   /* a verb of this handle has read the two below */
     int64_t identity, history;
-    pid_t writer;     /* the process that committed with this handle last; 0: none did */
-    uint32_t count;   /* of that commit */
-    pid_t cleared;    /* the forked child that inherited none of the store's files */
-    module_seen seen; /* namespaces that it reserved from */
-    module_last last; /* reservation */
+    pid_t writer;   /* the process that committed with this handle last; 0: none did */
+    uint32_t count; /* of that commit */
+    pid_t cleared;  /* the forked child that inherited none of the store's files */
+    module_memory memory;
     firn_store_options options;
 } store;
 

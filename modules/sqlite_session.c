@@ -292,8 +292,7 @@ static int check_identity(const session *s) {
 /* Once the store is known to have gone back, what this handle remembers is no news any more. */
 static void remember(store *it, const session *s) {
     if (it->known && it->history != s->history) {
-        module_forget(&it->last);
-        it->seen = (module_seen){0};
+        it->memory = (module_memory){0};
     }
     it->identity = s->identity;
     it->history = s->history;

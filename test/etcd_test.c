@@ -501,7 +501,7 @@ static void a_conflict_is_tried_again(void **state) {
         code = draw(store, "snow", 0, 2, 0, &first, &held, &error);
     }
     assert_int_equal(code, FIRN_ESTORE);
-    assert_non_null(strstr(error.text, "others were first"));
+    assert_non_null(strstr(error.text, "other processes keep changing"));
     firn_store_close(store);
     store = open_store("%s", url_of("conflict", ""));
     drawn(store, "snow", 3, 0, mark_of(rival, "snow").high);

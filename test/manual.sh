@@ -109,7 +109,7 @@ for module in etcd redis zookeeper postgres mysql; do
     path=
     [ "$module" != mysql ] || path=ids
     said=$("$FIRN" nodes --store "$module://127.0.0.1:1/$path?no-such-parameter=1" 2>&1)
-    wanted=$(echo "$said" | sed -E 's/.*is not known: //; s/,? and .*//' | tr ' ' '\n' | sort)
+    wanted=$(echo "$said" | sed -E "s/.*unknown parameter '[^']*': use //; s/,? and .*//" | tr ' ' '\n' | sort)
     has_lines=$(sed -nE "s/^PARAMETER\\(\"[a-z ]*\\b$module\\b[a-z ]*\", \"([a-z_-]+)\".*/\\1/p" packaging/stores.def |
         grep -vx sslmode | sort)
     same "packaging/stores.def has each parameter of $module" "$wanted" "$has_lines"

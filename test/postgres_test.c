@@ -551,7 +551,7 @@ static void odd_parameters(void **state) {
     (void)state;
     not_opened(url_of("1st", ""), "table=1st");
     not_opened(url_of("odd", "&tls=perhaps"), "tls=perhaps");
-    not_opened("postgres://clerk:1/secret@127.0.0.1/postgres", "has an @ behind");
+    not_opened("postgres://clerk:1/secret@127.0.0.1/postgres", "has an @ after");
     not_opened(url_of("odd", "&sslmode=perhaps"), "sslmode");
     not_opened(url_of("odd", "&tls=require"), "SSL");
 }

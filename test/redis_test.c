@@ -258,7 +258,7 @@ static void logins(void **state) {
     not_opened(url, "password-file=/nowhere");
     /* Nor where the URL is wrong, so that the password stands where something else should. */
     not_opened("Redis://ann:secret@127.0.0.1/", "'Redis' is no kind of store");
-    not_opened("redis://ann:12/secret@127.0.0.1/", "behind a /");
+    not_opened("redis://ann:12/secret@127.0.0.1/", "after a /");
     firn_store_close(open_store("redis://:secret@127.0.0.1:%d/?prefix=login", port));
     firn_store_close(open_store("redis://ann:secret%%3a%%2F%%40@127.0.0.1:%d/?prefix=login", port));
     snprintf(path, sizeof path, "%s/password", server->folder);
@@ -342,7 +342,7 @@ static void by_tls(void **state) {
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "cannot be used"); /* the server wants to know who asks */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout_ms=300", url_port(it->url));
-    not_opened(url, "speaks no TLS"); /* it is the port of the others */
+    not_opened(url, "does not accept TLS"); /* it is the port of the others */
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
     not_opened(url, "tls=1");
     assert_true(run("rm -r '%s'", folder));
@@ -428,7 +428,7 @@ static void back_after_a_restart(void **state) {
         firn_mark held;
         int64_t first = -1;
         assert_int_equal(draw(store, "snow", 0, 3 + i, 0, &first, &held, &error), FIRN_ESTORE);
-        waits = strstr(error.text, "tried again") != NULL;
+        waits = strstr(error.text, "retried within") != NULL;
         assert_true(waits || strstr(error.text, "refused") != NULL);
     }
     assert_true(waits);
@@ -590,11 +590,11 @@ static void counters_end(void **state) {
 static void counters_refuse(void **state) {
     static const struct {
         const char *value, *what;
-    } bad[] = {{"abc", "no counter"},
-               {"-3", "no counter"},
-               {"1.5", "no counter"},
-               {"007", "no counter"},
-               {"99999999999999999999", "no counter"},
+    } bad[] = {{"abc", "not a counter"},
+               {"-3", "not a counter"},
+               {"1.5", "not a counter"},
+               {"007", "not a counter"},
+               {"99999999999999999999", "not a counter"},
                {"5 EX 1000", "PERSIST"}};
     char answer[100];
     (void)state;
@@ -610,7 +610,7 @@ static void counters_refuse(void **state) {
     }
     not_drawn(store, "snow", 1, FIRN_EUSAGE, "counters=1");
     not_drawn(store, "integer odd", 1, FIRN_EUSAGE,
-              "counters=1"); /* its row is of something else */
+              "counters=1"); /* its layout is not an integer's */
     assert_int_equal(firn_store_list(store, NULL, keep_mark, NULL, NULL), FIRN_EUSAGE);
     firn_store_close(store);
 }

@@ -311,7 +311,7 @@ static void again_and_again(void **state) {
         copy_over_and_remove_log(); /* each time without what was noticed before */
         denied(store, "snow", "no back-dated IDs");
         denied(store, "snow", "firn stamp without --job, with an unused node=N");
-        denied(store, "integer quiet", "--min N, N above all that was handed out");
+        denied(store, "integer quiet", "--min N, N above every number handed out");
         asked(store, "snow", GUARD * i, GUARD * i);
         asked(store, "snow", 0, GUARD * i + 10);
     }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the etcd store share: the handle, requests, records and transactions. */
+#ifndef FIRN_ETCD_H
+#define FIRN_ETCD_H
+
+#include "module.h"
+
+#include <curl/curl.h>
+#include <jansson.h>
+
+#define ETCD_PREFIX_MOST 100 /* bytes */
+#define ETCD_SOCKETS     8   /* libcurl has one, and two while it tries a host's addresses */
+#define ETCD_NAME_SIZE   (ETCD_PREFIX_MOST + FIRN_NS_SIZE + FIRN_KEY_SIZE + 16)
+#define ETCD_RECORD_SIZE (FIRN_LAYOUT_SIZE + 100) /* of a namespace; a mark's is shorter */
+
+/* A key. It may contain zero bytes. */
+typedef struct bytes {
+    char at[ETCD_NAME_SIZE];
+    size_t length;
+} bytes;
+
+/* The records of the store, of a namespace and of one of its keys. */
+typedef struct state {
+    bool known;   /* read, or written by this handle */
+    bool fresh;   /* read in this verb */
+    bool wasted;  /* this verb wrote to another cluster, as the answer showed */
+    bool all_new; /* see MODULE_ALL_NAMES */
+    char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
+    int64_t store_revision, ns_revision, mark_revision; /* 0: no such record */
+    int64_t losses, ns_losses;      /* of the store; when the namespace was last reserved from */
+    uint64_t cluster, term, origin; /* of the store's record */
+    int64_t floor;
+    char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
+    firn_mark mark;
+} state;
+
+typedef struct store {
+    module_link link;
+    module_tls tls;
+    const char *prefix;
+    const char *caution;
+    bool greeted;     /* the members are known, and the login is done */
+    char token[4096]; /* signed tokens are long */
+    CURL *curl;
+    int sockets[ETCD_SOCKETS], socket_count;
+    size_t connected;       /* the host that the kept connection leads to */
+    int refusal;            /* etcd's own code of the last failure, or -1 */
+    int64_t date_s;         /* of the last answer; 0: unknown */
+    state last;             /* of the last reservation */
+    uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
+    int64_t revision;       /* the highest seen */
+    int64_t losses;         /* of the store when this handle last reserved; -1: it never did */
+    uint64_t origin;        /* likewise */
+    bool suspect;           /* an answer contradicts what this handle knows */
+} store;
+
+/* ---- requests (etcd_http.c) ------------------------------------------------------------------ */
+
+/* Once for each process. */
+void etcd_begin_curl(void);
+/* Begins a verb with a connection of this process, logged in. */
+int etcd_ready(store *self, firn_error *error);
+/* Posts the body, which is freed. `at`: the points of a write, or NULL. FIRN_EUNKNOWN: a write was
+ * sent, and may have been carried out; after any other failure it was not. */
+int etcd_ask(store *self, const char *path, json_t *body, const module_points *at, json_t **answer,
+             firn_error *error);
+/* Closes the connection. `forked`: it is the parent's. */
+void etcd_hang_up(store *self, bool forked);
+
+/* ---- records (etcd_record.c) ----------------------------------------------------------------- */
+
+/* Keys and values are base64 in JSON, and numbers are texts. */
+json_t *etcd_base64(const char *data, size_t length);
+/* False: not base64, or longer than fits with a zero. */
+bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text);
+json_t *etcd_number(int64_t value);
+
+void etcd_name_namespace(bytes *out, const store *self, const char *ns);
+void etcd_name_mark(bytes *out, const store *self, const char *ns, const char *key);
+bool etcd_read_namespace(state *out, const char *text);
+bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text);
+void etcd_write_mark(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const char *note);
+/* A record or an answer that cannot be read. */
+int etcd_damaged(const store *self, int code, firn_error *error);
+
+/* ---- transactions (etcd_record.c) ------------------------------------------------------------ */
+
+/* Notes which cluster answered, and whether it contradicts what this handle saw. */
+bool etcd_take_head(store *self, const json_t *answer);
+/* Reads the records into `now`, whose names are set. */
+int etcd_read_state(store *self, state *now, firn_error *error);
+
+/* Which records a transaction writes, as `next` has them. */
+typedef struct change {
+    bool own, ns, mark;
+} change;
+
+/* Writes the records if those in etcd still are what `now` says, and then sets the revisions of `next`.
+ * Otherwise reads them into `next`. *written: which of the two. */
+int etcd_write_state(store *self, const state *now, state *next, const change *what,
+                     const module_points *at, bool *written, firn_error *error);
+
+#endif

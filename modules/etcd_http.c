@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* How the etcd store asks: requests to the v3 JSON gateway over libcurl, on a connection that is kept, and
+ * etcd's refusals in words. Knows no record. */
+#include "etcd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PORT        2379
+#define ANSWER_MOST (16 << 20) /* bytes */
+
+/* ---- one request ----------------------------------------------------------------------------- */
+
+/* One POST under way. */
+typedef struct call {
+    store *store;
+    const char *body;
+    size_t length;
+    bool begun;             /* it may have been sent */
+    const char *sent_point; /* or NULL */
+    bool pointed, forked;
+    char *answer;
+    size_t got, room;
+    int64_t date_s; /* of the member's clock; 0: unknown */
+} call;
+
+/* libcurl repeats a request when a kept connection breaks before the answer, and a write might be carried
+ * out twice: so the second sending is refused. */
+static int begin_request(void *of, char *local, char *remote, int local_port, int remote_port) {
+    call *it = of;
+    (void)local;
+    (void)remote;
+    (void)local_port;
+    (void)remote_port;
+    if (it->begun) {
+        return CURL_PREREQFUNC_ABORT;
+    }
+    it->begun = true;
+    return CURL_PREREQFUNC_OK;
+}
+
+static size_t take_answer(char *data, size_t size, size_t count, void *of) {
+    call *it = of;
+    size_t length = size * count;
+    if (it->got + length > ANSWER_MOST) {
+        return 0;
+    }
+    if (it->answer == NULL || it->got + length > it->room) {
+        size_t room = (it->got + length) * 2 + 1024;
+        char *more = realloc(it->answer, room);
+        if (more == NULL) {
+            return 0;
+        }
+        it->answer = more;
+        it->room = room;
+    }
+    memcpy(it->answer + it->got, data, length);
+    it->got += length;
+    return length;
+}
+
+static size_t take_header(char *data, size_t size, size_t count, void *of) {
+    call *it = of;
+    char line[80];
+    size_t length = size * count;
+    if (length < sizeof line && length > 5 && strncasecmp(data, "Date:", 5) == 0) {
+        snprintf(line, sizeof line, "%.*s", (int)length - 5, data + 5);
+        time_t date = curl_getdate(line, NULL);
+        it->date_s = date > 0 ? (int64_t)date : 0;
+    }
+    return length;
+}
+
+/* Called often: calls the failpoint once the body was sent. */
+static int watch(void *of, curl_off_t down, curl_off_t downed, curl_off_t up, curl_off_t upped) {
+    call *it = of;
+    (void)down;
+    (void)downed;
+    (void)up;
+    if (!it->pointed && upped >= (curl_off_t)it->length) {
+        it->pointed = true;
+        it->forked = module_point(&it->store->link, it->sent_point, NULL) != FIRN_OK;
+    }
+    return it->forked;
+}
+
+static curl_socket_t open_socket(void *of, curlsocktype purpose, struct curl_sockaddr *address) {
+    store *self = of;
+    (void)purpose;
+    if (self->socket_count == ETCD_SOCKETS) {
+        return CURL_SOCKET_BAD;
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0) {
+        self->sockets[self->socket_count++] = fd;
+    }
+    return fd;
+}
+
+static int close_socket(void *of, curl_socket_t fd) {
+    store *self = of;
+    for (int i = 0; i < self->socket_count; i++) {
+        if (self->sockets[i] == fd) {
+            self->sockets[i] = self->sockets[--self->socket_count];
+            break;
+        }
+    }
+    return close(fd);
+}
+
+void etcd_hang_up(store *self, bool forked) {
+    for (int i = 0; forked && i < self->socket_count; i++) {
+        close(self->sockets[i]); /* and nothing is sent, by TLS for one, or freed */
+    }
+    if (!forked && self->curl != NULL) {
+        curl_easy_cleanup(self->curl);
+    }
+    self->socket_count = 0;
+    self->curl = NULL;
+}
+
+static CURL *make_curl(store *self) {
+    CURL *curl = curl_easy_init();
+    if (curl == NULL) {
+        return NULL;
+    }
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a slow name lookup */
+    curl_easy_setopt(curl, CURLOPT_MAXCONNECTS, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, begin_request);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, self);
+    curl_easy_setopt(curl, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(curl, CURLOPT_CLOSESOCKETDATA, self);
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, (long)self->tls.verify);
+    curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, self->tls.verify ? 2L : 0L);
+    if (self->tls.ca != NULL) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, self->tls.ca);
+    }
+    if (self->tls.cert != NULL) {
+        curl_easy_setopt(curl, CURLOPT_SSLCERT, self->tls.cert);
+        curl_easy_setopt(curl, CURLOPT_SSLKEY, self->tls.key);
+    }
+    return curl;
+}
+
+/* With this header a member without a leader answers at once, not after seven seconds. */
+static struct curl_slist *make_headers(const store *self) {
+    char login[sizeof self->token + 20];
+    struct curl_slist *list = curl_slist_append(NULL, "Grpc-Metadata-Hasleader: true"), *more;
+    if (list != NULL && self->token[0] != '\0') {
+        snprintf(login, sizeof login, "Authorization: %s", self->token);
+        more = curl_slist_append(list, login);
+        if (more == NULL) {
+            curl_slist_free_all(list);
+        }
+        list = more;
+    }
+    return list;
+}
+
+static void make_url(char out[512], const store *self, size_t at, const char *path) {
+    const module_host *host = &self->link.url.hosts[at];
+    bool v6 = strchr(host->name, ':') != NULL;
+    snprintf(out, 512, "%s://%s%.255s%s:%d%s", self->tls.on ? "https" : "http", v6 ? "[" : "",
+             host->name, v6 ? "]" : "", host->port != 0 ? host->port : PORT, path);
+}
+
+/* One request to one host. it->begun: something may have been sent. */
+static CURLcode post(call *it, size_t at, const char *path, int64_t call_ms, long *status) {
+    store *self = it->store;
+    char url[512];
+    int64_t connect_ms = self->link.connect_ms / (int64_t)self->link.url.host_count;
+    bool kept = self->socket_count > 0 && self->connected == at;
+    struct curl_slist *headers = make_headers(self);
+    CURL *curl = self->curl;
+    if (headers == NULL) {
+        return CURLE_OUT_OF_MEMORY;
+    }
+    connect_ms = connect_ms > 0 ? connect_ms : 1;
+    call_ms = call_ms > 0 ? call_ms : 1;
+    make_url(url, self, at, path);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)it->length);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, it->body);
+    curl_easy_setopt(curl, CURLOPT_PREREQDATA, it);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, it);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, it);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, it);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, it->sent_point == NULL ? 1L : 0L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(kept ? call_ms : connect_ms + call_ms));
+    CURLcode result = curl_easy_perform(curl);
+    self->connected = at;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, status);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
+    curl_slist_free_all(headers);
+    return result;
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+enum { CODE_NONE = -1, CODE_INVALID = 3, CODE_DENIED = 7, CODE_UNAUTHENTICATED = 16 };
+
+#define LOGIN_CURE "give USER:PASSWORD@ in the URL, password-file= or ETCDCTL_USER"
+
+/* Refusals of etcd, by gRPC code or text: the transaction was not carried out. After any other failure the
+ * outcome is unknown (`open`), also when space is short: etcd reports that after the write that took the
+ * last of it. `other`: another member may do it. */
+static const struct refusal {
+    int code; /* 0: any */
+    const char *text;
+    bool other, open;
+    const char *what, *cure;
+} refusals[] = {
+    {0, "user name is empty", false, false, "wants a user", LOGIN_CURE},
+    {0, "invalid user ID or password", false, false, "refuses the login",
+     "check user and password"},
+    {0, "authentication is not enabled", false, false, "has no users", "omit USER:PASSWORD@"},
+    {0, "space exceeded", false, true, "has no space left",
+     "run etcdctl compact, defrag and alarm disarm"},
+    {CODE_DENIED, "", false, false, "lacks a right",
+     "run etcdctl role grant-permission readwrite on the prefix"},
+    {CODE_INVALID, "", false, false, NULL, NULL},
+    {0, "etcdserver: too many requests", false, false, NULL, "try again"},
+    {CODE_UNAUTHENTICATED, "", false, false, "refuses the login", "check user and password"},
+    {0, "etcdserver: no leader", true, false, "has no leader", "start its members"},
+    {0, "not supported for learner", true, false, NULL, "name the voting members"},
+};
+
+typedef struct outcome {
+    int code; /* of ours */
+    int grpc; /* etcd's, or CODE_NONE */
+    bool other;
+    char why[100];
+    const char *what, *cure; /* or NULL */
+} outcome;
+
+static outcome refusal_of(const json_t *answer, long status) {
+    const char *text = json_string_value(json_object_get(answer, "error"));
+    json_t *code = json_object_get(answer, "code");
+    outcome out = {FIRN_EUNKNOWN, json_is_integer(code) ? (int)json_integer_value(code) : CODE_NONE,
+                   false,         "",
+                   NULL,          NULL};
+    if (text == NULL) {
+        snprintf(out.why, sizeof out.why, "HTTP status %ld", status);
+        out.code = status >= 400 && status < 500 ? FIRN_ESTORE : FIRN_EUNKNOWN;
+        return out;
+    }
+    snprintf(out.why, sizeof out.why, "%s", text);
+    if (strstr(text, "revision of auth store is old") != NULL) {
+        out.grpc = CODE_UNAUTHENTICATED; /* users changed since the token was signed */
+    }
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        if ((refusals[i].code == 0 || refusals[i].code == out.grpc) &&
+            strstr(text, refusals[i].text) != NULL) {
+            out.code = refusals[i].open ? FIRN_EUNKNOWN : FIRN_ESTORE;
+            out.other = refusals[i].other;
+            out.what = refusals[i].what;
+            out.cure = refusals[i].cure;
+            break;
+        }
+    }
+    return out;
+}
+
+/* One attempt; fills *answer on FIRN_OK. */
+static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, json_t **answer) {
+    long status = 0;
+    outcome out = {FIRN_OK, CODE_NONE, false, "", NULL, NULL};
+    it->got = 0;
+    CURLcode result = post(it, at, path, call_ms, &status);
+    if (it->forked) {
+        out.code = FIRN_EFORKED;
+        return out;
+    }
+    if (result != CURLE_OK) {
+        out.code = it->begun ? FIRN_EUNKNOWN : FIRN_ESTORE;
+        out.other = out.code == FIRN_ESTORE;
+        snprintf(out.why, sizeof out.why, "%s", curl_easy_strerror(result));
+        if (result == CURLE_PEER_FAILED_VERIFICATION) {
+            out.what = "is not who it should be";
+            out.cure = "check its certificate, or name its authority with ca=FILE";
+        } else if (result == CURLE_COULDNT_RESOLVE_HOST) {
+            out.what = "is not found";
+            out.cure = "correct the host's name in the URL";
+        }
+        return out;
+    }
+    *answer = it->got > 0 ? json_loadb(it->answer, it->got, 0, NULL) : NULL;
+    if (status != 200 || *answer == NULL) {
+        out = refusal_of(*answer, status);
+        json_decref(*answer);
+        *answer = NULL;
+    }
+    return out;
+}
+
+static int report(const store *self, const outcome *out, firn_error *error) {
+    switch (out->code) {
+    case FIRN_EUNKNOWN:
+        return module_fail(
+            error, FIRN_EUNKNOWN, "store %.60s %s (%.40s), perhaps after it did the write: %s",
+            self->link.url.shown, out->what != NULL ? out->what : "did not answer", out->why,
+            out->cure != NULL ? out->cure : "send the same request again with the same grant");
+    case FIRN_EFORKED:
+        return module_point(&self->link, NULL, error);
+    default:
+        return module_fail(error, FIRN_ESTORE, "store %.60s %s (%.50s): %s", self->link.url.shown,
+                           out->what != NULL ? out->what : "cannot be used", out->why,
+                           out->cure != NULL ? out->cure : "start it, or check its log");
+    }
+}
+
+/* ---- any host -------------------------------------------------------------------------------- */
+
+/* Posts to the host that answers. A write goes on to the next host only if it was certainly not carried
+ * out. Sets self->refusal. */
+static int ask_hosts(store *self, const char *path, const char *body, const char *sent_point,
+                     bool write, json_t **answer, firn_error *error) {
+    const size_t hosts = self->link.url.host_count;
+    const int64_t share_ms = write ? self->link.timeout_ms : self->link.timeout_ms / (int64_t)hosts;
+    bool reached = false;
+    outcome out = {FIRN_ESTORE, CODE_NONE, false, "", NULL, NULL};
+    self->refusal = CODE_NONE;
+    for (size_t i = 0; i < hosts; i++) {
+        if (module_in_time(&self->link, error) != FIRN_OK) {
+            return FIRN_ESTORE; /* nothing was carried out so far */
+        }
+        call it = {.store = self, .body = body, .length = strlen(body), .sent_point = sent_point};
+        out = attempt(&it, self->link.host, path, share_ms, answer);
+        free(it.answer);
+        self->date_s = it.date_s;
+        self->refusal = out.grpc;
+        reached = reached || it.begun;
+        if (out.code == FIRN_OK) {
+            module_retry_worked(&self->link.retry);
+            return FIRN_OK;
+        }
+        if (out.code == FIRN_EFORKED || (out.code == FIRN_ESTORE && !out.other)) {
+            break; /* every member would refuse */
+        }
+        self->link.host = (self->link.host + 1) % hosts;
+        self->greeted = false;
+        if (write && out.code == FIRN_EUNKNOWN) {
+            break;
+        }
+    }
+    firn_error own = {0};
+    out.code = write || out.code == FIRN_EFORKED ? out.code : FIRN_ESTORE;
+    report(self, &out, &own);
+    if (!reached && out.code == FIRN_ESTORE) {
+        module_link_failed(&self->link, out.code, &own);
+    }
+    return module_fail(error, out.code, "%s", own.text);
+}
+
+/* `text` NULL: no memory. */
+static int ask_text(store *self, const char *path, char *text, const module_points *at,
+                    json_t **answer, firn_error *error) {
+    const char *sent_point = at != NULL && self->link.options.failpoint != NULL ? at->sent : NULL;
+    if (text == NULL) {
+        return module_no_memory(error);
+    }
+    return ask_hosts(self, path, text, sent_point, at != NULL, answer, error);
+}
+
+static void wipe(char *text) {
+    if (text != NULL) {
+        explicit_bzero(text, strlen(text));
+        free(text);
+    }
+}
+
+static int log_in(store *self, firn_error *error) {
+    json_t *answer = NULL;
+    json_t *body = json_pack("{s:s, s:s}", "name", self->link.url.user, "password",
+                             self->link.url.password != NULL ? self->link.url.password : "");
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    explicit_bzero(self->token, sizeof self->token);
+    int code = ask_text(self, "/v3/auth/authenticate", text, NULL, &answer, error);
+    wipe(text);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    const char *token = json_string_value(json_object_get(answer, "token"));
+    bool fits = token != NULL && strlen(token) < sizeof self->token;
+    if (fits) {
+        strcpy(self->token, token);
+    }
+    json_decref(answer);
+    return fits ? FIRN_OK
+                : module_fail(error, FIRN_ESTORE, "store %.60s gives no token: check its log",
+                              self->link.url.shown);
+}
+
+/* An expired token is renewed once: the request was not carried out. */
+int etcd_ask(store *self, const char *path, json_t *body, const module_points *at, json_t **answer,
+             firn_error *error) {
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    int code = ask_text(self, path, text, at, answer, error);
+    if (code == FIRN_ESTORE && self->refusal == CODE_UNAUTHENTICATED &&
+        self->link.url.user != NULL && (code = log_in(self, error)) == FIRN_OK) {
+        code = ask_text(self, path, text, at, answer, error);
+    }
+    wipe(text);
+    return code;
+}
+
+static const char one_member[] =
+    "the etcd cluster has one voting member: if its disk is lost, so is what it acknowledged";
+static const char hidden_members[] =
+    "etcd does not say how many members store what it acknowledges";
+
+static int greet(store *self, firn_error *error) {
+    json_t *answer = NULL;
+    if (self->greeted) {
+        return FIRN_OK;
+    }
+    int code =
+        self->link.url.user != NULL && self->token[0] == '\0' ? log_in(self, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = etcd_ask(self, "/v3/cluster/member/list", json_object(), NULL, &answer, error);
+    if (code != FIRN_OK && self->refusal != CODE_DENIED) {
+        return code;
+    }
+    json_t *members = json_object_get(answer, "members"), *member;
+    size_t i, voters = 0;
+    json_array_foreach(members, i, member) {
+        voters += !json_is_true(json_object_get(member, "isLearner"));
+    }
+    self->caution = code != FIRN_OK ? hidden_members : voters < 2 ? one_member : NULL;
+    self->greeted = true;
+    json_decref(answer);
+    return FIRN_OK;
+}
+
+int etcd_ready(store *self, firn_error *error) {
+    if (module_link_begin(&self->link)) {
+        etcd_hang_up(self, true);
+        self->greeted = false;
+        self->last.known = false;
+    }
+    int code = module_link_waits(&self->link, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (self->curl == NULL && (self->curl = make_curl(self)) == NULL) {
+        return module_no_memory(error);
+    }
+    return greet(self, error);
+}
+
+void etcd_begin_curl(void) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}

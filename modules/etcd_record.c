@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of the etcd store, and the transactions that read and write them. Each write compares the
+ * revisions of the records that it was computed from, so that a late copy of it does nothing.
+ *
+ * The keys are PREFIXstore, a text "LOSSES CLUSTER TERM ORIGIN"; PREFIXnamespace/NS, a text "FLOOR LOSSES
+ * LAYOUT"; and PREFIXmark/NS, a zero byte and KEY, a text "HIGH GRANT NOTE". The zero byte keeps the order
+ * of names. */
+#include "etcd.h"
+
+#include <gnutls/gnutls.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+json_t *etcd_base64(const char *data, size_t length) {
+    const gnutls_datum_t in = {(unsigned char *)(uintptr_t)data, (unsigned)length};
+    gnutls_datum_t out = {NULL, 0};
+    if (gnutls_base64_encode2(&in, &out) != 0) {
+        return NULL;
+    }
+    json_t *text = json_stringn((const char *)out.data, out.size);
+    gnutls_free(out.data);
+    return text;
+}
+
+bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text) {
+    const char *value = json_string_value(text);
+    gnutls_datum_t in, bin = {NULL, 0};
+    if (value == NULL) {
+        return false;
+    }
+    in = (gnutls_datum_t){(unsigned char *)(uintptr_t)value, (unsigned)strlen(value)};
+    if (in.size > 0 && gnutls_base64_decode2(&in, &bin) != 0) {
+        return false;
+    }
+    bool fits = bin.size < size;
+    if (fits) {
+        if (bin.size > 0) {
+            memcpy(out, bin.data, bin.size);
+        }
+        out[bin.size] = '\0';
+        *length = bin.size;
+    }
+    gnutls_free(bin.data);
+    return fits;
+}
+
+/* A number of 64 bits is a text, and 0 is left out. */
+static bool number(uint64_t *out, const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    *out = 0;
+    return value == NULL || (json_is_string(value) && module_uint64(out, json_string_value(value),
+                                                                    json_string_length(value)));
+}
+
+static bool signed_number(int64_t *out, const json_t *object, const char *name) {
+    uint64_t value;
+    if (!number(&value, object, name) || value > INT64_MAX) {
+        return false;
+    }
+    *out = (int64_t)value;
+    return true;
+}
+
+json_t *etcd_number(int64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return json_string(text);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void name_store(bytes *out, const store *self) {
+    out->length = (size_t)snprintf(out->at, sizeof out->at, "%sstore", self->prefix);
+}
+
+void etcd_name_namespace(bytes *out, const store *self, const char *ns) {
+    out->length = (size_t)snprintf(out->at, sizeof out->at, "%snamespace/%s", self->prefix, ns);
+}
+
+void etcd_name_mark(bytes *out, const store *self, const char *ns, const char *key) {
+    out->length =
+        (size_t)snprintf(out->at, sizeof out->at, "%smark/%s%c%s", self->prefix, ns, '\0', key);
+}
+
+/* The next number of a record, before a blank. */
+static bool next_number(uint64_t *out, const char **at) {
+    size_t length = strcspn(*at, " ");
+    if ((*at)[length] != ' ' || !module_uint64(out, *at, length)) {
+        return false;
+    }
+    *at += length + 1;
+    return true;
+}
+
+static bool read_store(state *out, const char *text) {
+    uint64_t losses;
+    if (!next_number(&losses, &text) || losses >= INT64_MAX || !next_number(&out->cluster, &text) ||
+        !next_number(&out->term, &text) || !module_uint64(&out->origin, text, strlen(text))) {
+        return false;
+    }
+    out->losses = (int64_t)losses;
+    return true;
+}
+
+bool etcd_read_namespace(state *out, const char *text) {
+    uint64_t floor, losses;
+    if (!next_number(&floor, &text) || floor > FIRN_SLOT_MAX || !next_number(&losses, &text) ||
+        losses > INT64_MAX || strlen(text) >= sizeof out->layout) {
+        return false;
+    }
+    out->floor = (int64_t)floor;
+    out->ns_losses = (int64_t)losses;
+    strcpy(out->layout, text);
+    return true;
+}
+
+bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text) {
+    uint64_t high;
+    if (!next_number(&high, &text) || high > FIRN_SLOT_MAX || !next_number(&mark->grant, &text) ||
+        strlen(text) >= FIRN_NOTE_SIZE) {
+        return false;
+    }
+    mark->high = (int64_t)high;
+    strcpy(note, text);
+    return true;
+}
+
+static void store_text(char out[ETCD_RECORD_SIZE], const state *now) {
+    snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64, now->losses,
+             now->cluster, now->term, now->origin);
+}
+
+static void namespace_text(char out[ETCD_RECORD_SIZE], const state *now) {
+    snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRId64 " %s", now->floor, now->ns_losses,
+             now->layout);
+}
+
+void etcd_write_mark(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const char *note) {
+    snprintf(out, ETCD_RECORD_SIZE, "%" PRId64 " %" PRIu64 " %s", mark->high, mark->grant, note);
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+bool etcd_take_head(store *self, const json_t *answer) {
+    const json_t *header = json_object_get(answer, "header");
+    uint64_t cluster, term;
+    int64_t revision;
+    if (header == NULL || !number(&cluster, header, "cluster_id") ||
+        !number(&term, header, "raft_term") || !signed_number(&revision, header, "revision") ||
+        cluster == 0 || revision < 1) {
+        return false;
+    }
+    if (self->losses >= 0 && (cluster != self->cluster || revision < self->revision)) {
+        self->suspect = true;
+    }
+    self->revision = revision;
+    self->cluster = cluster;
+    self->term = term;
+    return true;
+}
+
+static bool take_record(json_t *responses, size_t at, int64_t *revision,
+                        char text[ETCD_RECORD_SIZE]) {
+    json_t *range = json_object_get(json_array_get(responses, at), "response_range");
+    json_t *record = json_array_get(json_object_get(range, "kvs"), 0);
+    size_t length;
+    *revision = 0;
+    text[0] = '\0';
+    return range != NULL &&
+           (record == NULL ||
+            (signed_number(revision, record, "mod_revision") && *revision > 0 &&
+             etcd_plain(text, ETCD_RECORD_SIZE, &length, json_object_get(record, "value"))));
+}
+
+/* Reads the answers to the four ranges of ranges_of. */
+static bool take_state(state *now, const json_t *answer) {
+    json_t *responses = json_object_get(answer, "responses");
+    char text[ETCD_RECORD_SIZE];
+    int64_t all;
+    state other;
+    now->floor = now->losses = now->ns_losses = 0;
+    now->cluster = now->term = now->origin = 0;
+    now->mark = (firn_mark){0, 0};
+    now->layout[0] = now->note[0] = '\0';
+    if (!take_record(responses, 0, &now->store_revision, text) ||
+        (now->store_revision > 0 && !read_store(now, text)) ||
+        !take_record(responses, 1, &now->ns_revision, text) ||
+        (now->ns_revision > 0 && !etcd_read_namespace(now, text)) ||
+        !take_record(responses, 2, &now->mark_revision, text) ||
+        (now->mark_revision > 0 && !etcd_read_mark(&now->mark, now->note, text)) ||
+        !take_record(responses, 3, &all, text) || (all > 0 && !etcd_read_namespace(&other, text))) {
+        return false;
+    }
+    now->all_new = all > 0 && other.ns_losses == now->losses;
+    now->known = now->fresh = true;
+    return true;
+}
+
+static json_t *range_of(const bytes *name) {
+    return json_pack("{s:{s:o}}", "requestRange", "key", etcd_base64(name->at, name->length));
+}
+
+static json_t *ranges_of(const store *self, const state *now) {
+    bytes own, ns, mark, all;
+    name_store(&own, self);
+    etcd_name_namespace(&ns, self, now->ns);
+    etcd_name_mark(&mark, self, now->ns, now->key);
+    etcd_name_namespace(&all, self, MODULE_ALL_NAMES);
+    return json_pack("[o, o, o, o]", range_of(&own), range_of(&ns), range_of(&mark),
+                     range_of(&all));
+}
+
+/* Equal is the default. */
+static json_t *compare_value_of(const bytes *name, const char *text) {
+    return json_pack("{s:o, s:s, s:o}", "key", etcd_base64(name->at, name->length), "target",
+                     "VALUE", "value", etcd_base64(text, strlen(text)));
+}
+
+/* A key that does not exist has revision 0. */
+static json_t *compare_of(const bytes *name, int64_t revision) {
+    return json_pack("{s:o, s:s, s:o}", "key", etcd_base64(name->at, name->length), "target", "MOD",
+                     "modRevision", etcd_number(revision));
+}
+
+static json_t *put_of(const bytes *name, const char *text) {
+    return json_pack("{s:{s:o, s:o}}", "requestPut", "key", etcd_base64(name->at, name->length),
+                     "value", etcd_base64(text, strlen(text)));
+}
+
+int etcd_damaged(const store *self, int code, firn_error *error) {
+    return module_fail(error, code,
+                       "store %.60s has a record or an answer that cannot be read: check it with "
+                       "etcdctl",
+                       self->link.url.shown);
+}
+
+int etcd_read_state(store *self, state *now, firn_error *error) {
+    json_t *answer = NULL;
+    int code = etcd_ask(self, "/v3/kv/txn", json_pack("{s:o}", "success", ranges_of(self, now)),
+                        NULL, &answer, error);
+    if (code == FIRN_OK && (!etcd_take_head(self, answer) || !take_state(now, answer))) {
+        code = etcd_damaged(self, FIRN_ESTORE, error);
+    }
+    json_decref(answer);
+    return code;
+}
+
+/* What must still hold: the revisions, and the mark's text. In another cluster at the same address the
+ * same revision may belong to another mark, which would be lowered. */
+static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark, const state *now,
+                           const char *was) {
+    json_t *all = json_pack("[o, o, o]", compare_of(own, now->store_revision),
+                            compare_of(ns, now->ns_revision), compare_of(mark, now->mark_revision));
+    if (now->mark_revision != 0 && json_array_append_new(all, compare_value_of(mark, was)) != 0) {
+        json_decref(all); /* out of memory: never a request that compares less */
+        return NULL;
+    }
+    return all;
+}
+
+/* That the transaction does not also read makes it a tenth faster where nobody else wrote, which is
+ * nearly always. */
+int etcd_write_state(store *self, const state *now, state *next, const change *what,
+                     const module_points *at, bool *written, firn_error *error) {
+    char text[ETCD_RECORD_SIZE], was[ETCD_RECORD_SIZE];
+    bytes own, ns, mark;
+    json_t *answer = NULL, *puts = json_array();
+    int code = module_point(&self->link, at->before, error);
+    if (code != FIRN_OK) {
+        json_decref(puts);
+        return code;
+    }
+    name_store(&own, self);
+    etcd_name_namespace(&ns, self, now->ns);
+    etcd_name_mark(&mark, self, now->ns, now->key);
+    if (what->own) {
+        store_text(text, next);
+        json_array_append_new(puts, put_of(&own, text));
+    }
+    if (what->ns) {
+        namespace_text(text, next);
+        json_array_append_new(puts, put_of(&ns, text));
+    }
+    if (what->mark) {
+        etcd_write_mark(text, &next->mark, next->note);
+        json_array_append_new(puts, put_of(&mark, text));
+    }
+    if (json_array_size(puts) != (size_t)what->own + what->ns + what->mark) {
+        json_decref(puts);
+        return module_no_memory(error);
+    }
+    etcd_write_mark(was, &now->mark, now->note);
+    json_t *body = json_pack("{s:o, s:o}", "compare", compares_of(&own, &ns, &mark, now, was),
+                             "success", puts);
+    code = etcd_ask(self, "/v3/kv/txn", body, at, &answer, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    *written = json_is_true(json_object_get(answer, "succeeded"));
+    if (!etcd_take_head(self, answer)) {
+        code = etcd_damaged(self, FIRN_EUNKNOWN, error);
+    } else if (*written) {
+        next->store_revision = what->own ? self->revision : now->store_revision;
+        next->ns_revision = what->ns ? self->revision : now->ns_revision;
+        next->mark_revision = what->mark ? self->revision : now->mark_revision;
+    }
+    json_decref(answer);
+    return code == FIRN_OK && !*written ? etcd_read_state(self, next, error) : code;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the MariaDB and MySQL store share: the handle, its session and its questions. */
+#ifndef FIRN_MYSQL_H
+#define FIRN_MYSQL_H
+
+#include "module.h"
+#include "mysql_sql.h"
+
+#include <mysql.h>
+
+#define MARIA_IDENTITY_SIZE  81
+#define MARIA_STATEMENT_SIZE 8192 /* bytes; texts in it take twice their length */
+#define MARIA_ROUNDS                                                                               \
+    8 /* of a reservation whose statement found that another process had changed it */
+
+/* Which tables hold the integers of a namespace. */
+enum maria_shape { OWN, LEAF, TICKETS, WORKER_NODE };
+
+typedef struct store {
+    module_link link;
+    const char *table, *tls, *authority; /* table=, tls=, ca= */
+    enum maria_shape shape;
+    const char *foreign;  /* the other program's table, or "" */
+    const char *stub;     /* of a ticket server */
+    const char *defaults; /* defaults-file=, or NULL */
+    const char *path;     /* socket=, or NULL */
+    MYSQL *db;            /* or NULL */
+    int socket;           /* its descriptor */
+    bool late;            /* the time was over, so the connection was cut */
+    bool made;            /* the tables were there once: if they are gone, marks are lost */
+    char identity[MARIA_IDENTITY_SIZE];
+    char caution[200]; /* "": none */
+} store;
+
+typedef struct statement {
+    char text[MARIA_STATEMENT_SIZE];
+    size_t length;
+} statement;
+
+/* What a statement did. */
+typedef struct reply {
+    MYSQL_RES *rows; /* NULL: none */
+    uint64_t affected, insert_id;
+    bool duplicate; /* another process has inserted the same key: nothing was written */
+} reply;
+
+/* Error numbers of the server. */
+#define MARIA_MAY_NOT    1142
+#define MARIA_NO_PROCESS 1227
+#define MARIA_NO_SUCH    1109
+
+/* The store's name in messages. */
+static inline const char *where(const store *s) {
+    return s->link.url.shown;
+}
+
+/* ---- questions (mysql_talk.c) ---------------------------------------------------------------- */
+
+/* Fills in a pattern of mysql_sql.h. "@" is our tables' prefix, "!" the other program's table; an
+ * argument replaces each "$" (text), "#" (int64_t) and "^" (uint64_t). */
+void maria_compose(const store *s, statement *out, const char *pattern, ...);
+/* Sends a statement and reads its reply, which the caller frees. FIRN_EUNKNOWN: it was sent, and may
+ * have been carried out; after any other failure it was not. */
+int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
+              firn_error *error);
+/* The same for a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
+int maria_read(store *s, const statement *what, reply *out, firn_error *error);
+/* A statement whose reply does not matter; *affected (may be NULL) is the number of changed rows. */
+int maria_run(store *s, const statement *what, uint64_t *affected, firn_error *error);
+/* The next row; NULL: none, or with another number of columns. */
+MYSQL_ROW maria_next_row(const reply *r, unsigned columns);
+int64_t maria_number(const char *text);
+void maria_reply_free(reply *r);
+/* Goes on with what libmariadb waits for, until the deadline, which cuts the connection. */
+int maria_resume(store *s, int wanted, int64_t deadline_ms);
+/* Closes the connection. `forked`: it is the parent's. */
+void maria_hang_up(store *s, bool forked);
+
+/* ---- the session (mysql_session.c) ----------------------------------------------------------- */
+
+/* Begins a verb on a connection that works. */
+int maria_ready(store *s, firn_error *error);
+/* Notices a table of marks that was emptied or reloaded. */
+int maria_check_table(store *s, firn_error *error);
+/* Writes that the server lost what it had granted, for every namespace. */
+int maria_went_back(store *s, firn_error *error);
+
+/* ---- other programs' tables (mysql_foreign.c) ------------------------------------------------ */
+
+int maria_foreign_read_params(store *s, firn_error *error);
+/* Is the namespace in the other program's table? */
+bool maria_is_foreign(const store *s, const char *ns);
+int maria_foreign_reserve(store *s, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error);
+/* Composes the next page of a listing. False: that table cannot be listed by this namespace. */
+bool maria_foreign_page(const store *s, statement *what, const char *ns, const char *last_ns,
+                        int64_t rows);
+/* Notes a reservation that was granted. */
+int maria_granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
+                  firn_error *error);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Integers in the tables of other programs: Leaf, Flickr's ticket servers and uid-generator. Such a
+ * table keeps no grants: a block whose answer was lost is lost, and nothing is given back. */
+#include "mysql.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *param, *holds;
+} shapes[] = {
+    [OWN] = {NULL, NULL},
+    [LEAF] = {"leaf", "integers (firn segment)"},
+    [TICKETS] = {"tickets", "integers (firn segment kind=serial)"},
+    [WORKER_NODE] = {"worker_node", "tickets"},
+};
+#define SHAPES (sizeof shapes / sizeof shapes[0])
+
+int maria_foreign_read_params(store *s, firn_error *error) {
+    int code = FIRN_OK;
+    s->foreign = "";
+    for (size_t i = LEAF; i < SHAPES && code == FIRN_OK; i++) {
+        if (module_param(&s->link.url, shapes[i].param) == NULL) {
+            continue;
+        }
+        if (s->shape != OWN) {
+            return module_fail(error, FIRN_EUSAGE,
+                               "the store's URL has %s= and %s=: give one of them",
+                               shapes[s->shape].param, shapes[i].param);
+        }
+        s->shape = (enum maria_shape)i;
+        code = module_param_name(&s->foreign, &s->link.url, shapes[i].param, "", error);
+    }
+    s->stub = module_param(&s->link.url, "stub");
+    s->stub = s->stub != NULL ? s->stub : "a";
+    return code;
+}
+
+/* Is it a namespace of tickets (worker=ticket)? */
+static bool is_tickets(const char *ns) {
+    static const char suffix[] = " tickets";
+    size_t length = strlen(ns), least = sizeof suffix - 1;
+    return length >= least && strcmp(ns + length - least, suffix) == 0;
+}
+
+/* The name of an integer's namespace, or NULL. */
+static const char *integer_of(const char *ns) {
+    static const char prefix[] = "integer ";
+    size_t length = sizeof prefix - 1;
+    return strncmp(ns, prefix, length) == 0 && ns[length] != '\0' ? ns + length : NULL;
+}
+
+bool maria_is_foreign(const store *s, const char *ns) {
+    return s->shape == LEAF || s->shape == TICKETS || (s->shape == WORKER_NODE && is_tickets(ns));
+}
+
+/* Leaf's max_id is the first integer that was not handed out, as a mark is. */
+static int reserve_leaf(store *s, const firn_request *request, int64_t *first, firn_mark *held,
+                        firn_error *error) {
+    const char *tag = integer_of(request->ns);
+    statement what;
+    reply done;
+    int code = FIRN_OK;
+    for (int i = 0; i < MARIA_ROUNDS && code == FIRN_OK; i++) {
+        maria_compose(s, &what,
+                      "UPDATE `!` SET max_id = LAST_INSERT_ID(GREATEST(max_id, #) + #)"
+                      " WHERE biz_tag = _utf8mb4 $ AND max_id <= #",
+                      request->earliest, request->count, tag, request->latest);
+        code = maria_ask(s, &what, &module_reserve_points, &done, error);
+        maria_reply_free(&done);
+        if (code != FIRN_OK || done.affected == 1) {
+            return code == FIRN_OK ? maria_granted(s, request, done.insert_id, first, error) : code;
+        }
+        maria_compose(s, &what, "SELECT max_id FROM `!` WHERE biz_tag = _utf8mb4 $", tag);
+        code = maria_read(s, &what, &done, error);
+        MYSQL_ROW row = code == FIRN_OK ? maria_next_row(&done, 1) : NULL;
+        *held = (firn_mark){row != NULL ? maria_number(row[0]) : -1, 0};
+        maria_reply_free(&done);
+        if (code == FIRN_OK && row == NULL) {
+            return module_fail(
+                error, FIRN_ESTORE,
+                "table %.48s has no biz_tag %.40s: INSERT INTO %.30s(biz_tag, max_id,"
+                " step) VALUES(..., 1, 1000)",
+                s->foreign, tag, s->foreign);
+        }
+        if (code == FIRN_OK && held->high > request->latest) {
+            return module_refuse_busy(error, request, held->high);
+        }
+    }
+    return code != FIRN_OK ? code : module_refuse_contended(error, s->link.url.shown, request->key);
+}
+
+/* The number that AUTO_INCREMENT gave, if it is within the request's bounds. */
+static int take_number(store *s, const firn_request *request, const reply *done, int64_t *first,
+                       firn_mark *held, firn_error *error) {
+    if (done->insert_id == 0 || done->insert_id > (uint64_t)FIRN_SLOT_MAX) {
+        return module_fail(error, FIRN_ESTORE,
+                           "table %.48s gave no number: its key must be AUTO_INCREMENT",
+                           s->foreign);
+    }
+    int64_t number = (int64_t)done->insert_id;
+    if (number < request->earliest) {
+        return module_fail(error, FIRN_ERANGE,
+                           "table %.48s gave %" PRId64 ", below start=%" PRId64
+                           ": run ALTER TABLE ... AUTO_INCREMENT, or omit start",
+                           s->foreign, number, request->earliest);
+    }
+    if (number > request->latest) {
+        *held = (firn_mark){number + 1, 0};
+        return module_refuse_busy(error, request, held->high);
+    }
+    return maria_granted(s, request, done->insert_id + 1, first, error);
+}
+
+static int one_by_one(const store *s, firn_error *error) {
+    return module_fail(error, FIRN_ERANGE,
+                       "table %.48s gives one integer at a time: use kind=serial step=1",
+                       s->foreign);
+}
+
+/* The numbers follow the server's own increment and offset. */
+static int reserve_ticket(store *s, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error) {
+    statement what;
+    reply done;
+    if (request->count != 1) {
+        return one_by_one(s, error);
+    }
+    maria_compose(s, &what, "REPLACE INTO `!` (stub) VALUES (_utf8mb4 $)", s->stub);
+    int code = maria_ask(s, &what, &module_reserve_points, &done, error);
+    maria_reply_free(&done);
+    return code == FIRN_OK ? take_number(s, request, &done, first, held, error) : code;
+}
+
+/* As uid-generator does at a start: TYPE 2 is a machine (1 a container), and PORT differs between starts
+ * on it. */
+static int reserve_worker(store *s, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error) {
+    char host[64] = "", port[64];
+    statement what;
+    reply done;
+    if (request->count != 1) {
+        return one_by_one(s, error);
+    }
+    gethostname(host, sizeof host - 1);
+    snprintf(port, sizeof port, "%ld-%" PRIu64, (long)s->link.pid, request->grant);
+    maria_compose(s, &what,
+                  "INSERT INTO `!` (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)"
+                  " VALUES (_utf8mb4 $, _utf8mb4 $, 2, CURRENT_DATE, NOW(), NOW())",
+                  host, port);
+    int code = maria_ask(s, &what, &module_reserve_points, &done, error);
+    maria_reply_free(&done);
+    return code == FIRN_OK ? take_number(s, request, &done, first, held, error) : code;
+}
+
+/* Does the namespace fit the other program's table? */
+static int check_foreign(const store *s, const firn_request *request, firn_error *error) {
+    if (s->shape != WORKER_NODE && integer_of(request->ns) == NULL) {
+        return module_fail(
+            error, FIRN_EUSAGE,
+            "table %.48s (%s=) holds %s, not %.60s: name a store of its own for that", s->foreign,
+            shapes[s->shape].param, shapes[s->shape].holds, request->ns);
+    }
+    return strcmp(request->layout, "integer") == 0
+               ? FIRN_OK
+               : module_refuse_layout(error, request, "integer");
+}
+
+int maria_foreign_reserve(store *s, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error) {
+    int code = check_foreign(s, request, error);
+    if (code == FIRN_OK) {
+        code = maria_ready(s, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    return s->shape == LEAF      ? reserve_leaf(s, request, first, held, error)
+           : s->shape == TICKETS ? reserve_ticket(s, request, first, held, error)
+                                 : reserve_worker(s, request, first, held, error);
+}
+
+bool maria_foreign_page(const store *s, statement *what, const char *ns, const char *last_ns,
+                        int64_t rows) {
+    const char *tag = ns != NULL ? integer_of(ns) : NULL;
+    if (s->shape == WORKER_NODE || (ns != NULL && tag == NULL)) {
+        return false;
+    }
+    if (s->shape == LEAF) {
+        maria_compose(s, what,
+                      "SELECT CONCAT('integer ', CAST(biz_tag AS BINARY)) AS ns, 'integer', '1',"
+                      " COALESCE(description, ''), max_id, 0 FROM `!`"
+                      " WHERE ($ = '' OR biz_tag = _utf8mb4 $) HAVING ns > $ ORDER BY ns LIMIT #",
+                      tag != NULL ? tag : "", tag != NULL ? tag : "", last_ns, rows);
+    } else {
+        maria_compose(s, what,
+                      "SELECT $ AS ns, 'integer', '1', '', MAX(id) + 1 AS high, 0 FROM `!`"
+                      " HAVING high IS NOT NULL AND ns > $ LIMIT #",
+                      ns != NULL ? ns : "integer tickets", last_ns, rows);
+    }
+    return true;
+}

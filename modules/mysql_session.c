@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* The session of the MariaDB and MySQL store: how it connects, what it checks, the tables. Knows no
+ * verb. */
+#include "mysql.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CREATES (sizeof create_tables / sizeof create_tables[0])
+
+/* ---- connecting ------------------------------------------------------------------------------ */
+
+static void set_tls(const store *s, MYSQL *db) {
+    static const char *const files[] = {"cert", "key", "crl"};
+    static const enum mysql_option options[] = {MYSQL_OPT_SSL_CERT, MYSQL_OPT_SSL_KEY,
+                                                MYSQL_OPT_SSL_CRL};
+    my_bool yes = 1;
+    if (s->tls == NULL || strcmp(s->tls, "off") != 0) {
+        mysql_options(db, MYSQL_OPT_SSL_ENFORCE, &yes); /* as far as the server can */
+    }
+    if (s->tls != NULL && strcmp(s->tls, "verify") == 0) {
+        mysql_options(db, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+    }
+    if (s->authority != NULL) {
+        mysql_options(db, MYSQL_OPT_SSL_CA, s->authority);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        module_url *url = (module_url *)(uintptr_t)&s->link.url;
+        const char *file = module_param(url, files[i]);
+        if (file != NULL) {
+            mysql_options(db, options[i], file);
+        }
+    }
+}
+
+/* NULL: the password of defaults-file, or none. */
+static const char *password_of(const store *s) {
+    return s->link.url.password != NULL ? s->link.url.password
+           : s->defaults == NULL        ? getenv("MYSQL_PWD")
+                                        : NULL;
+}
+
+static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
+    const module_url *url = &s->link.url;
+    const module_host *to = host < url->host_count ? &url->hosts[host] : NULL;
+    unsigned seconds = (unsigned)(s->link.connect_ms / 1000 + 1); /* our own limit is shorter */
+    MYSQL *connected = NULL;
+    my_bool no = 0;
+    s->late = false;
+    s->db = mysql_init(NULL);
+    if (s->db == NULL) {
+        return module_no_memory(error);
+    }
+    mysql_options(s->db, MYSQL_OPT_NONBLOCK, NULL);
+    mysql_options(s->db, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+    mysql_options(s->db, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    if (s->defaults != NULL) {
+        mysql_options(s->db, MYSQL_READ_DEFAULT_FILE, s->defaults);
+    }
+    set_tls(s, s->db);
+    int wanted = mysql_real_connect_start(&connected, s->db, to != NULL ? to->name : NULL,
+                                          url->user, password_of(s), url->path,
+                                          to != NULL ? (unsigned)to->port : 0, s->path, 0);
+    while (wanted != 0) {
+        wanted = mysql_real_connect_cont(&connected, s->db, maria_resume(s, wanted, deadline_ms));
+    }
+    if (connected == NULL) {
+        return module_unreachable(error, where(s),
+                                  s->late ? "no answer in connect_timeout_ms" : mysql_error(s->db));
+    }
+    s->socket = (int)mysql_get_socket(s->db);
+    /* Whatever the file says: a session that the library makes anew by itself is not checked, and may be
+     * another server's. */
+    mysql_options(s->db, MYSQL_OPT_RECONNECT, &no);
+    if (s->tls != NULL && strcmp(s->tls, "off") != 0 && strcmp(s->tls, "prefer") != 0 &&
+        mysql_get_ssl_cipher(s->db) == NULL) {
+        return module_unreachable(error, where(s), "it offers no TLS");
+    }
+    return FIRN_OK;
+}
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+/* The server's variables that matter. */
+enum variable {
+    FLUSH,
+    BINLOG,
+    BINLOG_SYNC,
+    METHOD,
+    READ_ONLY,
+    SERVER_UUID,
+    SERVER_ID,
+    GALERA,
+    GROUP,
+    VARIABLES
+};
+
+static const char *const variable_names[VARIABLES] = {"innodb_flush_log_at_trx_commit",
+                                                      "log_bin",
+                                                      "sync_binlog",
+                                                      "innodb_flush_method",
+                                                      "read_only",
+                                                      "server_uuid",
+                                                      "server_id",
+                                                      "wsrep_on",
+                                                      "group_replication_group_name"};
+
+typedef struct variables {
+    char value[VARIABLES][64];
+} variables;
+
+static int read_variables(store *s, variables *out, firn_error *error) {
+    statement what;
+    reply found;
+    MYSQL_ROW row;
+    memset(out, 0, sizeof *out);
+    maria_compose(
+        s, &what,
+        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit',"
+        "'log_bin','sync_binlog','innodb_flush_method','read_only','server_uuid','server_id',"
+        "'wsrep_on','group_replication_group_name')");
+    int code = maria_read(s, &what, &found, error);
+    while (code == FIRN_OK && (row = maria_next_row(&found, 2)) != NULL) {
+        for (size_t i = 0; i < VARIABLES; i++) {
+            if (row[0] != NULL && strcasecmp(row[0], variable_names[i]) == 0) {
+                snprintf(out->value[i], sizeof out->value[i], "%s", row[1] != NULL ? row[1] : "");
+            }
+        }
+    }
+    maria_reply_free(&found);
+    return code;
+}
+
+/* The identity is the same for all servers that have the same marks, and another one after a failover to
+ * a server that may lack some: that of a Galera cluster, of a replication group, of a MySQL server, and
+ * for MariaDB, which has none, the number that its replicas know it by. */
+static int identify(store *s, const variables *are, firn_error *error) {
+    statement what;
+    reply found = {NULL, 0, 0, false};
+    int code = FIRN_OK;
+    snprintf(s->identity, sizeof s->identity, "%.8s/%.64s",
+             are->value[GROUP][0] != '\0'         ? "group"
+             : are->value[SERVER_UUID][0] != '\0' ? "server"
+                                                  : "id",
+             are->value[GROUP][0] != '\0'         ? are->value[GROUP]
+             : are->value[SERVER_UUID][0] != '\0' ? are->value[SERVER_UUID]
+                                                  : are->value[SERVER_ID]);
+    if (strcmp(are->value[GALERA], "ON") != 0) {
+        return FIRN_OK;
+    }
+    maria_compose(s, &what, "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'");
+    code = maria_read(s, &what, &found, error);
+    if (code == FIRN_OK) {
+        MYSQL_ROW row = maria_next_row(&found, 2);
+        snprintf(s->identity, sizeof s->identity, "cluster/%.64s",
+                 row != NULL && row[1] != NULL ? row[1] : "");
+    }
+    maria_reply_free(&found);
+    /* Reads wait until this node has what the others have committed. */
+    if (code == FIRN_OK) {
+        maria_compose(s, &what, "SET SESSION wsrep_sync_wait = 1");
+        code = maria_run(s, &what, NULL, error);
+    }
+    return code;
+}
+
+static int judge(store *s, const variables *are, firn_error *error) {
+    char risk[80] = "";
+    if (strcmp(are->value[READ_ONLY], "ON") == 0) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s is a replica or read-only: name the primary server",
+                           where(s));
+    }
+    if (strcmp(are->value[FLUSH], "1") != 0 && strcmp(are->value[FLUSH], "3") != 0) {
+        snprintf(risk, sizeof risk, "innodb_flush_log_at_trx_commit=%.8s", are->value[FLUSH]);
+    } else if (strcmp(are->value[BINLOG], "ON") == 0 && strcmp(are->value[BINLOG_SYNC], "1") != 0) {
+        /* After a crash the server rolls back what the binary log has lost. */
+        snprintf(risk, sizeof risk, "log_bin with sync_binlog=%.8s", are->value[BINLOG_SYNC]);
+    } else if (strcasecmp(are->value[METHOD], "nosync") == 0) {
+        snprintf(risk, sizeof risk, "innodb_flush_method=nosync");
+    }
+    s->caution[0] = '\0';
+    if (risk[0] == '\0') {
+        return FIRN_OK;
+    }
+    snprintf(s->caution, sizeof s->caution,
+             "the server has %s: a crash may lose what it acknowledged, and IDs may repeat", risk);
+    return s->link.unsafe
+               ? FIRN_OK
+               : module_fail(error, FIRN_ESTORE,
+                             "store %.60s has %s, so a crash may lose what it "
+                             "acknowledged: set it to 1, or accept the risk with unsafe=1",
+                             where(s), risk);
+}
+
+/* How many of the tables are there, and one that is not InnoDB's. */
+static int count_tables(store *s, int *found, char other[80], firn_error *error) {
+    static const char *const wanted[] = {
+        [OWN] = "('@_namespace', '@_mark')",
+        [LEAF] = "('!')",
+        [TICKETS] = "('!')",
+        [WORKER_NODE] = "('@_namespace', '@_mark', '!')",
+    };
+    statement what;
+    char pattern[200];
+    reply there;
+    MYSQL_ROW row;
+    snprintf(pattern, sizeof pattern,
+             "SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES"
+             " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN %s",
+             wanted[s->shape]);
+    maria_compose(s, &what, pattern);
+    int code = maria_read(s, &what, &there, error);
+    *found = 0;
+    other[0] = '\0';
+    while (code == FIRN_OK && (row = maria_next_row(&there, 2)) != NULL && row[0] != NULL) {
+        ++*found;
+        if (row[1] == NULL || strcasecmp(row[1], "InnoDB") != 0) {
+            snprintf(other, 80, "table %.48s in %.16s", row[0], row[1] != NULL ? row[1] : "a view");
+        }
+    }
+    maria_reply_free(&there);
+    return code;
+}
+
+static int create(store *s, firn_error *error) {
+    statement what;
+    int code = FIRN_OK;
+    for (size_t i = 0; i < CREATES && code == FIRN_OK; i++) {
+        maria_compose(s, &what, create_tables[i]);
+        code = maria_run(s, &what, NULL, error);
+    }
+    if (code != FIRN_OK && s->db != NULL && mysql_errno(s->db) == MARIA_MAY_NOT) {
+        code = module_fail(error, FIRN_ESTORE,
+                           "store %.48s lacks %.48s_mark and may not create it: run GRANT CREATE "
+                           "ON %.24s.* TO this user, or see docs/reference/stores.md",
+                           where(s), s->table, s->link.url.path != NULL ? s->link.url.path : "*");
+    }
+    return code;
+}
+
+/* Finds the tables, or makes our own. */
+static int find_tables(store *s, firn_error *error) {
+    static const int counts[] = {[OWN] = 2, [LEAF] = 1, [TICKETS] = 1, [WORKER_NODE] = 3};
+    char other[80];
+    int found, code = count_tables(s, &found, other, error);
+    if (code == FIRN_OK && found < counts[s->shape] && s->made) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s: a table of %.48s was dropped, its marks are lost: see "
+                           "docs/reference/stores.md, then restart",
+                           where(s), s->foreign[0] != '\0' ? s->foreign : s->table);
+    }
+    if (code == FIRN_OK && found < counts[s->shape] && s->shape != LEAF && s->shape != TICKETS) {
+        code = create(s, error);
+        code = code == FIRN_OK ? count_tables(s, &found, other, error) : code;
+    }
+    if (code == FIRN_OK && found < counts[s->shape]) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s has no table %.48s in its database: create it "
+                           "(docs/reference/stores.md)",
+                           where(s), s->foreign[0] != '\0' ? s->foreign : s->table);
+    }
+    if (code == FIRN_OK && other[0] != '\0') {
+        snprintf(s->caution, sizeof s->caution,
+                 "the server has %s: a crash may lose what it acknowledged, and IDs may repeat",
+                 other);
+        code = s->link.unsafe
+                   ? FIRN_OK
+                   : module_fail(error, FIRN_ESTORE,
+                                 "store %.60s has %s, so a crash may lose marks: run "
+                                 "ALTER TABLE ... ENGINE=InnoDB, or accept the risk with "
+                                 "unsafe=1",
+                                 where(s), other);
+    }
+    s->made = s->made || code == FIRN_OK;
+    return code;
+}
+
+/* Sets what the statements need, whatever the server's defaults are. */
+static int settle_session(store *s, firn_error *error) {
+    statement what;
+    int64_t wait_s = s->link.timeout_ms / 2000;
+    maria_compose(s, &what,
+                  "SET SESSION autocommit = 1, time_zone = '+00:00', innodb_lock_wait_timeout = #,"
+                  " sql_safe_updates = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+                  wait_s > 0 ? wait_s : INT64_C(1));
+    int code = maria_run(s, &what, NULL, error);
+    if (code == FIRN_OK) {
+        maria_compose(s, &what, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+        code = maria_run(s, &what, NULL, error);
+    }
+    return code;
+}
+
+static int greet(store *s, firn_error *error) {
+    variables are;
+    int code = settle_session(s, error);
+    if (code == FIRN_OK) {
+        code = read_variables(s, &are, error);
+    }
+    if (code == FIRN_OK) {
+        code = judge(s, &are, error);
+    }
+    if (code == FIRN_OK) {
+        code = identify(s, &are, error);
+    }
+    return code == FIRN_OK ? find_tables(s, error) : code;
+}
+
+int maria_went_back(store *s, firn_error *error) {
+    statement what;
+    maria_compose(s, &what, doubt_sql, MODULE_GONE_BACK);
+    int code = maria_run(s, &what, NULL, error);
+    if (code == FIRN_OK) {
+        s->link.memory = (module_memory){0};
+    }
+    return code;
+}
+
+/* The first cell of the answer; "" where there is none. */
+static int ask_text(store *s, const statement *what, char *out, size_t size, firn_error *error) {
+    reply found;
+    MYSQL_ROW row;
+    int code = maria_read(s, what, &found, error);
+    out[0] = '\0';
+    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL && row[0] != NULL) {
+        snprintf(out, size, "%s", row[0]);
+    }
+    maria_reply_free(&found);
+    return code;
+}
+
+/* The table's number; "": the server does not tell it. */
+static int read_number(store *s, char number[24], firn_error *error) {
+    statement what;
+    int code = FIRN_ESTORE;
+    number[0] = '\0';
+    for (size_t i = 0; i < 2 && code != FIRN_OK; i++) {
+        maria_compose(s, &what, number_sql[i]);
+        code = ask_text(s, &what, number, 24, error);
+        unsigned why = code != FIRN_OK && s->db != NULL ? mysql_errno(s->db) : 0;
+        if (why != MARIA_NO_SUCH) {
+            return why == MARIA_NO_PROCESS ? FIRN_OK : code;
+        }
+    }
+    return FIRN_OK;
+}
+
+/* The number is stored as the layout of the store's own record. In a cluster each server has numbers of
+ * its own. */
+int maria_check_table(store *s, firn_error *error) {
+    char number[24], kept[24];
+    statement what;
+    if (s->shape == LEAF || s->shape == TICKETS || strncmp(s->identity, "cluster/", 8) == 0 ||
+        strncmp(s->identity, "group/", 6) == 0) {
+        return FIRN_OK;
+    }
+    int code = read_number(s, number, error);
+    if (code != FIRN_OK || number[0] == '\0') {
+        return code;
+    }
+    maria_compose(s, &what, "SELECT layout FROM `@_namespace` WHERE name = ''");
+    code = ask_text(s, &what, kept, sizeof kept, error);
+    if (code != FIRN_OK || strcmp(kept, number) == 0) {
+        return code;
+    }
+    code = kept[0] != '\0' ? maria_went_back(s, error) : FIRN_OK;
+    if (code == FIRN_OK) {
+        maria_compose(s, &what, numbered_sql, number);
+        code = maria_run(s, &what, NULL, error);
+    }
+    return code;
+}
+
+/* Does the server still have this handle's last reservation? */
+static int check_last(store *s, firn_error *error) {
+    statement what;
+    reply found;
+    MYSQL_ROW row;
+    bool kept = false;
+    if (s->link.memory.high == 0) {
+        return FIRN_OK;
+    }
+    maria_compose(s, &what, "SELECT high FROM `@_mark` WHERE ns = $ AND `key` = $",
+                  s->link.memory.ns, s->link.memory.key);
+    int code = maria_read(s, &what, &found, error);
+    if (code == FIRN_OK && (row = maria_next_row(&found, 1)) != NULL) {
+        kept = maria_number(row[0]) >= s->link.memory.high;
+    }
+    maria_reply_free(&found);
+    return code != FIRN_OK || kept ? code : maria_went_back(s, error);
+}
+
+static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
+    store *s = self;
+    int code = reach(s, host, deadline_ms, error);
+    if (code == FIRN_OK) {
+        code = greet(s, error);
+    }
+    if (code == FIRN_OK) {
+        code = maria_check_table(s, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_last(s, error);
+    }
+    if (code != FIRN_OK) {
+        maria_hang_up(s, false);
+    }
+    return code;
+}
+
+int maria_ready(store *s, firn_error *error) {
+    if (module_link_begin(&s->link)) {
+        maria_hang_up(s, true);
+    }
+    if (s->db != NULL && module_await(s->socket, POLLIN, 0) != 0) {
+        maria_hang_up(s, false); /* anything to read on an idle connection is its end */
+    }
+    return s->db != NULL ? FIRN_OK : module_link_connect(&s->link, dial, s, error);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* How the MariaDB and MySQL store asks: statements with their values, libmariadb without blocking so
+ * that every wait has a bound, and the server's errors in words. */
+#include "mysql.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SENDINGS  5 /* of a statement that is rolled back because of another one */
+#define DUPLICATE 1062
+#define DEADLOCK  1213
+#define LOCKED    1205
+
+void maria_hang_up(store *s, bool forked) {
+    if (s->db != NULL && forked) {
+        close(s->socket); /* and nothing is sent or freed */
+    } else if (s->db != NULL) {
+        mysql_close(s->db);
+    }
+    s->db = NULL;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static void put(statement *out, const char *text, size_t length) {
+    if (out->length + length < sizeof out->text) {
+        memcpy(out->text + out->length, text, length);
+    }
+    out->length += length; /* a statement that does not fit is not sent */
+}
+
+/* A text as bytes, x'6f6b', which need no quoting in any character set and mode. */
+static void put_bytes(statement *out, const char *text) {
+    put(out, "x'", 2);
+    for (; *text != '\0'; text++) {
+        char pair[3];
+        snprintf(pair, sizeof pair, "%02x", (unsigned char)*text);
+        put(out, pair, 2);
+    }
+    put(out, "'", 1);
+}
+
+void maria_compose(const store *s, statement *out, const char *pattern, ...) {
+    char digits[24];
+    va_list arguments;
+    va_start(arguments, pattern);
+    out->length = 0;
+    for (; *pattern != '\0'; pattern++) {
+        const char *name = *pattern == '@' ? s->table : s->foreign;
+        switch (*pattern) {
+        case '@':
+        case '!':
+            put(out, name, strlen(name));
+            break;
+        case '$':
+            put_bytes(out, va_arg(arguments, const char *));
+            break;
+        case '#':
+            snprintf(digits, sizeof digits, "%" PRId64, va_arg(arguments, int64_t));
+            put(out, digits, strlen(digits));
+            break;
+        case '^':
+            snprintf(digits, sizeof digits, "%" PRIu64, va_arg(arguments, uint64_t));
+            put(out, digits, strlen(digits));
+            break;
+        default:
+            put(out, pattern, 1);
+        }
+    }
+    va_end(arguments);
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* Errors after which the statement is certainly rolled back: what is wrong, and what to do. After any
+ * other the outcome is unknown: some are reported after the commit. */
+static const struct {
+    unsigned number;
+    const char *what, *cure;
+} explanations[] = {
+    {DEADLOCK, "is changed by other processes all the time", "try again"},
+    {LOCKED, "has the row locked", "end the session that locks it (SHOW PROCESSLIST)"},
+    {DUPLICATE, "is changed by other processes all the time", "try again"},
+    {1146, "misses a table",
+     "if somebody dropped it, its marks are lost (docs/reference/stores.md)"},
+    {MARIA_MAY_NOT, "lacks a right",
+     "run GRANT SELECT, INSERT, UPDATE ON its tables (docs/reference/stores.md)"},
+    {1143, "lacks a right",
+     "run GRANT SELECT, INSERT, UPDATE ON its tables (docs/reference/stores.md)"},
+    {1044, "may not use the database", "run GRANT SELECT, INSERT, UPDATE, CREATE ON it"},
+    {MARIA_NO_PROCESS, "lacks a right", "check its grants (docs/reference/stores.md)"},
+    {MARIA_NO_SUCH, "misses a table", "update the server (docs/reference/stores.md)"},
+    {1054, "has tables with other columns, perhaps of an older firn",
+     "see docs/reference/stores.md"},
+    {1064, "does not know the statement", "update the server (docs/reference/stores.md)"},
+    {1290, "takes no writes", "name the primary server"},
+    {1792, "takes no writes", "name the primary server"},
+    {1836, "takes no writes", "name the primary server"},
+    {1047, "is not ready in its cluster", "check wsrep_cluster_status"},
+    {1264, "has a number out of range", "check its tables (docs/reference/stores.md)"},
+    {1690, "has a number out of range", "check its tables (docs/reference/stores.md)"},
+    {3819, "has a mark above 2^62", "check its tables (docs/reference/stores.md)"},
+    {4025, "has a mark above 2^62", "check its tables (docs/reference/stores.md)"},
+    {1366, "cannot store this text", "use names in UTF-8"},
+    {1406, "cannot store so long a name", "use a shorter one"},
+    {1114, "has a full disk", "free space on the server"},
+    {1021, "has a full disk", "free space on the server"},
+    {1665, "cannot log the statement", "set binlog_format to MIXED or ROW"},
+};
+
+static int explain(const store *s, unsigned number, const char *text, firn_error *error) {
+    for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
+        if (explanations[i].number == number) {
+            return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(s),
+                               explanations[i].what, text, explanations[i].cure);
+        }
+    }
+    return module_fail(error, FIRN_ESTORE, "store %.48s failed (%.90s, %u): check the server's log",
+                       where(s), text, number);
+}
+
+static bool is_rolled_back(unsigned number) {
+    for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
+        if (explanations[i].number == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *why_lost(const store *s) {
+    return s->late ? "no answer in timeout_ms" : mysql_error(s->db);
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+int maria_resume(store *s, int wanted, int64_t deadline_ms) {
+    short events = (short)((wanted & MYSQL_WAIT_READ ? POLLIN : 0) |
+                           (wanted & MYSQL_WAIT_WRITE ? POLLOUT : 0) |
+                           (wanted & MYSQL_WAIT_EXCEPT ? POLLPRI : 0));
+    int socket = (int)mysql_get_socket(s->db);
+    short got = s->late ? POLLERR : module_await(socket, events, deadline_ms);
+    if (got == 0) {
+        s->late = true;
+        shutdown(socket, SHUT_RDWR); /* so that the library ends its call */
+        if (wanted & MYSQL_WAIT_TIMEOUT) {
+            return MYSQL_WAIT_TIMEOUT;
+        }
+    }
+    int happened = (got & POLLIN ? MYSQL_WAIT_READ : 0) | (got & POLLOUT ? MYSQL_WAIT_WRITE : 0) |
+                   (got & POLLPRI ? MYSQL_WAIT_EXCEPT : 0);
+    happened &= wanted;
+    return happened != 0 ? happened : wanted & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE);
+}
+
+/* The outcome of a statement that was sent. */
+enum outcome {
+    ANSWERED, /* and, for a write, committed */
+    REFUSED,  /* rolled back */
+    LOST,     /* unknown */
+    FORKED    /* this is the child of a fork in a failpoint; the error says so */
+};
+
+static enum outcome converse(store *s, const statement *what, const char *sent_point,
+                             int64_t deadline_ms, firn_error *error) {
+    int failed = 1, wanted;
+    my_bool bad = 1;
+    s->late = false;
+    wanted = mysql_send_query_start(&failed, s->db, what->text, what->length);
+    while (wanted != 0) {
+        wanted = mysql_send_query_cont(&failed, s->db, maria_resume(s, wanted, deadline_ms));
+    }
+    if (failed) {
+        return LOST;
+    }
+    if (sent_point != NULL && module_point(&s->link, sent_point, error) != FIRN_OK) {
+        return FORKED;
+    }
+    wanted = mysql_read_query_result_start(&bad, s->db);
+    while (wanted != 0) {
+        wanted = mysql_read_query_result_cont(&bad, s->db, maria_resume(s, wanted, deadline_ms));
+    }
+    return !bad ? ANSWERED : is_rolled_back(mysql_errno(s->db)) ? REFUSED : LOST;
+}
+
+void maria_reply_free(reply *r) {
+    if (r->rows != NULL) {
+        mysql_free_result(r->rows);
+    }
+    r->rows = NULL;
+}
+
+/* Reads all rows, which are few, so that the connection is free again. */
+static bool take_rows(store *s, reply *out, int64_t deadline_ms) {
+    int wanted = mysql_store_result_start(&out->rows, s->db);
+    while (wanted != 0) {
+        wanted = mysql_store_result_cont(&out->rows, s->db, maria_resume(s, wanted, deadline_ms));
+    }
+    return out->rows != NULL || mysql_field_count(s->db) == 0;
+}
+
+/* Sends a statement once. *again: it was rolled back because of another transaction. */
+static int ask_once(store *s, const statement *what, const module_points *at, reply *out,
+                    bool *again, firn_error *error) {
+    int64_t deadline_ms = module_now_ms() + s->link.timeout_ms;
+    *again = false;
+    *out = (reply){NULL, 0, 0, false};
+    int code = module_in_time(&s->link, error);
+    if (code == FIRN_OK && at != NULL) {
+        code = module_point(&s->link, at->before, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    enum outcome outcome = converse(s, what, at != NULL ? at->sent : NULL, deadline_ms, error);
+    if (outcome == FORKED) {
+        return FIRN_EFORKED;
+    }
+    if (outcome == ANSWERED) {
+        out->affected = mysql_affected_rows(s->db);
+        out->insert_id = mysql_insert_id(s->db);
+        outcome = take_rows(s, out, deadline_ms) ? ANSWERED : LOST;
+    }
+    if (outcome == ANSWERED) {
+        return FIRN_OK;
+    }
+    unsigned number = mysql_errno(s->db);
+    if (outcome == REFUSED) {
+        *again = number == DEADLOCK || number == LOCKED;
+        out->duplicate = number == DUPLICATE;
+        return out->duplicate ? FIRN_OK : explain(s, number, mysql_error(s->db), error);
+    }
+    module_unknown(error, where(s), why_lost(s));
+    maria_hang_up(s, false);
+    return FIRN_EUNKNOWN;
+}
+
+int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
+              firn_error *error) {
+    int64_t end_ms = module_now_ms() + s->link.timeout_ms;
+    int code = FIRN_ESTORE;
+    bool again = true;
+    if (what->length >= sizeof what->text) {
+        *out = (reply){NULL, 0, 0, false};
+        return module_fail(error, FIRN_ERANGE, "the store's names are too long: use shorter ones");
+    }
+    for (int i = 0; i < SENDINGS && again && (i == 0 || module_now_ms() < end_ms); i++) {
+        if (i > 0) {
+            poll(NULL, 0, 1 << i);
+        }
+        code = ask_once(s, what, at, out, &again, error);
+    }
+    return code;
+}
+
+int maria_read(store *s, const statement *what, reply *out, firn_error *error) {
+    int code = maria_ask(s, what, NULL, out, error);
+    return module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
+}
+
+int maria_run(store *s, const statement *what, uint64_t *affected, firn_error *error) {
+    reply done;
+    int code = maria_read(s, what, &done, error);
+    maria_reply_free(&done);
+    if (affected != NULL) {
+        *affected = done.affected;
+    }
+    return code;
+}
+
+MYSQL_ROW maria_next_row(const reply *r, unsigned columns) {
+    return r->rows != NULL && mysql_num_fields(r->rows) == columns ? mysql_fetch_row(r->rows)
+                                                                   : NULL;
+}
+
+int64_t maria_number(const char *text) {
+    return text != NULL ? strtoll(text, NULL, 10) : 0;
+}

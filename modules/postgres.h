@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the PostgreSQL store share: the handle, its session and its questions. */
+#ifndef FIRN_POSTGRES_H
+#define FIRN_POSTGRES_H
+
+#include "module.h"
+#include "postgres_sql.h"
+
+#include <libpq-fe.h>
+
+#define POSTGRES_NUMBER_SIZE 24
+
+typedef struct store {
+    module_link link;
+    const char *table, *tls, *authority; /* table=, tls=, ca= */
+    PGconn *db;                          /* or NULL */
+    int socket;                          /* its descriptor */
+    unsigned prepared;                   /* a bit for each statement that this connection knows */
+    bool unconfirmed; /* the server gave up waiting for a standby, and committed */
+    char backend[POSTGRES_NUMBER_SIZE]; /* the server's process */
+    char marks[POSTGRES_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
+    char caution[160];                  /* "": none */
+} store;
+
+/* The store's name in messages. */
+static inline const char *where(const store *s) {
+    return s->link.url.shown;
+}
+
+/* ---- the session (postgres_session.c) -------------------------------------------------------- */
+
+/* Begins a verb on a connection that works. */
+int postgres_ready(store *s, firn_error *error);
+/* Reads the parameters of the URL that are PostgreSQL's. */
+int postgres_read_params(store *s, firn_error *error);
+/* Closes the connection. `forked`: it is the parent's. */
+void postgres_hang_up(store *s, bool forked);
+
+/* ---- questions (postgres_session.c) ---------------------------------------------------------- */
+
+/* Sends a statement and reads its rows. FIRN_EUNKNOWN: it was sent, and may have been carried out;
+ * after any other failure it was not. */
+int postgres_ask(store *s, enum statement statement, const char *const *values,
+                 const module_points *at, PGresult **out, firn_error *error);
+/* The same for a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
+int postgres_read(store *s, enum statement statement, const char *const *values, PGresult **out,
+                  firn_error *error);
+/* Writes that the server lost what it had granted, for every namespace. */
+int postgres_went_back(store *s, firn_error *error);
+/* The store that was just made is that of this engine. */
+int postgres_born(store *s, firn_error *error);
+int postgres_pooled(const store *s, firn_error *error);
+int postgres_replaced(const store *s, firn_error *error);
+
+const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value);
+/* A cell as text, "" where it is missing; as a number; as a boolean of the first row. */
+const char *postgres_cell(const PGresult *result, int row, int column);
+int64_t postgres_number_at(const PGresult *result, int row, int column);
+bool postgres_says(const PGresult *result, int column);
+
+#endif

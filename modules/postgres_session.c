@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: MIT */
+/* The PostgreSQL store's session: libpq without blocking, so that every wait has a bound; how it
+ * connects, what it checks, how a statement is sent. Knows no verb. */
+#include "postgres.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OLDEST_SERVER 100000 /* 10.0: the first with pg_walfile_name and pg_control_system */
+#define SENDINGS      5      /* of a statement that is rolled back because of another one */
+#define RESULTS_MOST  16     /* of one question; the longest creates the tables */
+#define STATEMENT_MAX 3000   /* bytes of a statement with its table's name */
+
+/* Fills the table's name and the lock timeout into a statement. Empty: it did not fit. */
+static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
+    char lock_ms[POSTGRES_NUMBER_SIZE];
+    size_t at = 0;
+    snprintf(lock_ms, sizeof lock_ms, "%" PRId64, s->link.timeout_ms / 2 + 1);
+    for (; *text != '\0' && at + 64 < STATEMENT_MAX; text++) {
+        if (*text == '@' || *text == '#') {
+            at += (size_t)snprintf(out + at, 64, "%s", *text == '@' ? s->table : lock_ms);
+        } else {
+            out[at++] = *text;
+        }
+    }
+    out[*text == '\0' ? at : 0] = '\0';
+}
+
+void postgres_hang_up(store *s, bool forked) {
+    if (s->db != NULL && forked) {
+        close(s->socket); /* and nothing is sent or freed */
+    } else if (s->db != NULL) {
+        PQfinish(s->db);
+    }
+    s->db = NULL;
+    s->prepared = 0;
+}
+
+static void drop(store *s) {
+    postgres_hang_up(s, false);
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* By SQLSTATE: what is wrong, and what to do. */
+static const struct {
+    const char *state, *what, *cure;
+} explanations[] = {
+    {"42501", "lacks a right",
+     "run GRANT SELECT, INSERT, UPDATE ON both tables (docs/reference/stores.md)"},
+    {"42P01", "misses a table",
+     "if somebody dropped it, its marks are lost (docs/reference/stores.md)"},
+    {"42703", "has tables with other columns, perhaps of an older firn",
+     "see docs/reference/stores.md"},
+    {"25006", "takes no writes", "name the primary server"},
+    {"53100", "has a full disk", "free space on the server"},
+    {"53300", "has no connection left", "raise max_connections"},
+    {"55P03", "has the row locked", "end the session that locks it (pg_locks)"},
+    {"57014", "cancelled the statement", "raise statement_timeout"},
+    {"22021", "cannot store these bytes", "use names in UTF-8"},
+    {"23514", "has a mark above 2^62", "check its tables (docs/reference/stores.md)"},
+    {"40001", "is changed by other processes all the time", "try again"},
+    {"40P01", "is changed by other processes all the time", "try again"},
+    {"26000", "changes sessions", "set pool_mode=session in the pooler"},
+    {"42P05", "changes sessions", "set pool_mode=session in the pooler"},
+};
+
+/* The first line of libpq's message, without the address, which the URL has. */
+static const char *first_line(char out[120], const char *text) {
+    const char *failed = strstr(text, " failed: ");
+    text = failed != NULL ? failed + 9 : text;
+    text = strncmp(text, "FATAL:  ", 8) == 0 || strncmp(text, "ERROR:  ", 8) == 0 ? text + 8 : text;
+    snprintf(out, 120, "%.*s", (int)strcspn(text, "\n"), text);
+    return out;
+}
+
+static int explain(const store *s, const PGresult *result, firn_error *error) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    char line[120];
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    first_line(line, text != NULL ? text : PQresultErrorMessage(result));
+    for (size_t i = 0; state != NULL && i < sizeof explanations / sizeof explanations[0]; i++) {
+        if (strcmp(state, explanations[i].state) == 0) {
+            return module_fail(error, FIRN_ESTORE, "store %.48s %s (%.48s): %s", where(s),
+                               explanations[i].what, line, explanations[i].cure);
+        }
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.48s failed (%.90s, %.5s): check the server's log", where(s), line,
+                       state != NULL ? state : "?");
+}
+
+/* The columns of greet_sql. */
+enum greeting {
+    GREET_READ_ONLY,
+    GREET_FSYNC,
+    GREET_WHOLE_PAGES,
+    GREET_BACKEND,
+    GREET_NAMESPACES,
+    GREET_MARKS,
+    GREET_LOGGED,
+    GREET_SETTINGS,
+    GREET_KEPT = GREET_SETTINGS + 3
+};
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+/* The outcome of a statement that was sent. */
+enum outcome {
+    ANSWERED, /* and, for a write, committed */
+    REFUSED,  /* rolled back */
+    LOST      /* unknown */
+};
+
+/* libpq would print it: the server committed without its synchronous standby, because somebody
+ * cancelled the wait. */
+static void notice(void *self, const PGresult *result) {
+    store *s = self;
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    s->unconfirmed =
+        s->unconfirmed || (state != NULL && severity != NULL && strcmp(severity, "WARNING") == 0 &&
+                           strcmp(state, "01000") == 0);
+}
+
+static bool flush(const store *s, int64_t deadline_ms) {
+    int more;
+    while ((more = PQflush(s->db)) == 1) {
+        if (!module_await(s->socket, POLLIN | POLLOUT, deadline_ms) || PQconsumeInput(s->db) == 0) {
+            return false;
+        }
+    }
+    return more == 0;
+}
+
+/* Reads to the end of the answer, since the server commits after it has sent the rows. Keeps the last
+ * result, or the first failure. */
+static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out) {
+    PGresult *kept = NULL, *next;
+    bool failed = false, ended = false;
+    for (int i = 0; i < RESULTS_MOST; i++) {
+        while (PQisBusy(s->db)) {
+            if (!module_await(s->socket, POLLIN, deadline_ms) || PQconsumeInput(s->db) == 0) {
+                PQclear(kept);
+                *out = NULL;
+                return LOST;
+            }
+        }
+        next = PQgetResult(s->db);
+        if (next == NULL) {
+            ended = true;
+            break;
+        }
+        if (failed) {
+            PQclear(next);
+            continue;
+        }
+        PQclear(kept);
+        kept = next;
+        failed =
+            PQresultStatus(kept) != PGRES_COMMAND_OK && PQresultStatus(kept) != PGRES_TUPLES_OK;
+    }
+    *out = kept;
+    if (PQstatus(s->db) != CONNECTION_OK || kept == NULL || !ended) {
+        return LOST;
+    }
+    const char *severity = PQresultErrorField(kept, PG_DIAG_SEVERITY_NONLOCALIZED);
+    return !failed ? ANSWERED : severity != NULL && strcmp(severity, "ERROR") == 0 ? REFUSED : LOST;
+}
+
+/* Sends what is left, and reads the answer in time. */
+static enum outcome converse(store *s, const char *sent_point, PGresult **out, firn_error *error) {
+    int64_t deadline_ms = module_now_ms() + s->link.timeout_ms;
+    *out = NULL;
+    if (!flush(s, deadline_ms)) {
+        return LOST;
+    }
+    if (sent_point != NULL && module_point(&s->link, sent_point, error) != FIRN_OK) {
+        return LOST;
+    }
+    return receive(s, deadline_ms, out);
+}
+
+static const char *why_lost(const store *s, const PGresult *result, char line[120]) {
+    const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    if (text == NULL) {
+        text = s->db != NULL && PQstatus(s->db) == CONNECTION_OK ? "no answer in timeout_ms"
+                                                                 : PQerrorMessage(s->db);
+    }
+    return first_line(line, text);
+}
+
+/* A failure before a write was sent. */
+static int lost_early(store *s, const PGresult *result, firn_error *error) {
+    char line[120];
+    why_lost(s, result, line);
+    module_fail(error, FIRN_ESTORE, "store %.60s does not answer (%.90s): check the server",
+                where(s), line);
+    drop(s);
+    return FIRN_ESTORE;
+}
+
+static int prepare(store *s, enum statement statement, firn_error *error) {
+    char text[STATEMENT_MAX];
+    PGresult *result = NULL;
+    if ((s->prepared >> statement & 1) != 0) {
+        return FIRN_OK;
+    }
+    fill_in(s, text, statements[statement].text);
+    enum outcome outcome = LOST;
+    if (PQsendPrepare(s->db, statements[statement].name, text, 0, NULL) == 1) {
+        outcome = converse(s, NULL, &result, error);
+    }
+    int code = outcome == ANSWERED  ? FIRN_OK
+               : outcome == REFUSED ? explain(s, result, error)
+                                    : lost_early(s, result, error);
+    if (outcome == ANSWERED) {
+        s->prepared |= 1U << statement;
+    }
+    PQclear(result);
+    return code;
+}
+
+/* Was it rolled back only because of another transaction? */
+static bool may_repeat(const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return state != NULL && (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0);
+}
+
+/* Sends a statement once. *again: it was rolled back because of another transaction. */
+static int ask_once(store *s, enum statement statement, const char *const *values,
+                    const module_points *at, PGresult **out, bool *again, firn_error *error) {
+    char line[120];
+    enum outcome outcome = LOST;
+    int code = module_in_time(&s->link, error);
+    *again = false;
+    *out = NULL;
+    if (code == FIRN_OK) {
+        code = prepare(s, statement, error);
+    }
+    if (code == FIRN_OK && at != NULL) {
+        code = module_point(&s->link, at->before, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    s->unconfirmed = false;
+    if (PQsendQueryPrepared(s->db, statements[statement].name, statements[statement].values, values,
+                            NULL, NULL, 0) == 1) {
+        outcome = converse(s, at != NULL ? at->sent : NULL, out, error);
+    }
+    if (getpid() != s->link.pid) {
+        return FIRN_EFORKED; /* the error says so; the answer is the parent's */
+    }
+    if (outcome == ANSWERED && !s->unconfirmed) {
+        return FIRN_OK;
+    }
+    if (outcome == REFUSED) {
+        *again = may_repeat(*out);
+        code = explain(s, *out, error);
+    } else {
+        code = module_unknown(error, where(s),
+                              outcome == ANSWERED ? "committed without the synchronous standby"
+                                                  : why_lost(s, *out, line));
+    }
+    if (!*again) {
+        drop(s); /* a new session is checked */
+    }
+    PQclear(*out);
+    *out = NULL;
+    return code;
+}
+
+int postgres_ask(store *s, enum statement statement, const char *const *values,
+                 const module_points *at, PGresult **out, firn_error *error) {
+    int code = FIRN_ESTORE;
+    bool again = true;
+    for (int i = 0; i < SENDINGS && again; i++) {
+        if (i > 0) {
+            poll(NULL, 0, 1 << i);
+        }
+        code = ask_once(s, statement, values, at, out, &again, error);
+    }
+    return code;
+}
+
+int postgres_read(store *s, enum statement statement, const char *const *values, PGresult **out,
+                  firn_error *error) {
+    int code = postgres_ask(s, statement, values, NULL, out, error);
+    return module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
+}
+
+const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value) {
+    snprintf(out, POSTGRES_NUMBER_SIZE, "%" PRId64, value);
+    return out;
+}
+
+const char *postgres_cell(const PGresult *result, int row, int column) {
+    const char *text = PQgetvalue(result, row, column);
+    return text != NULL ? text : "";
+}
+
+int64_t postgres_number_at(const PGresult *result, int row, int column) {
+    return strtoll(postgres_cell(result, row, column), NULL, 10);
+}
+
+bool postgres_says(const PGresult *result, int column) {
+    return postgres_cell(result, 0, column)[0] == 't';
+}
+
+/* ---- connecting ------------------------------------------------------------------------------ */
+
+/* Parameters that are passed on to libpq. */
+static const char *const native[] = {"sslmode",         "sslrootcert", "sslcert",
+                                     "sslkey",          "sslcrl",      "ssl_min_protocol_version",
+                                     "channel_binding", "passfile",    "application_name",
+                                     "gssencmode",      "options",     "krbsrvname"};
+#define NATIVE (sizeof native / sizeof native[0])
+
+/* The sslmode for tls=WORD. */
+static const char *ssl_mode(const char *word) {
+    return word == NULL                  ? NULL
+           : strcmp(word, "off") == 0    ? "disable"
+           : strcmp(word, "verify") == 0 ? "verify-full"
+                                         : word;
+}
+
+/* Begins a connection to one of the hosts. NULL: out of memory. */
+static PGconn *begin(store *s, size_t host) {
+    char port[POSTGRES_NUMBER_SIZE];
+    const char *words[NATIVE + 12], *values[NATIVE + 12];
+    size_t n = 0;
+    const module_host *to = host < s->link.url.host_count ? &s->link.url.hosts[host] : NULL;
+    const struct {
+        const char *word, *value;
+    } own[] = {{"host", to != NULL ? to->name : NULL},
+               {"port", to != NULL && to->port != 0 ? port : NULL},
+               {"user", s->link.url.user},
+               {"password", s->link.url.password},
+               {"dbname", s->link.url.path},
+               {"sslmode", ssl_mode(s->tls)},
+               {"sslrootcert", s->authority},
+               {"client_encoding", "SQL_ASCII"}, /* bytes are bytes */
+               {"fallback_application_name", "firn"}};
+    snprintf(port, sizeof port, "%d", to != NULL ? to->port : 0);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        words[n] = own[i].word;
+        values[n] = own[i].value;
+        n += own[i].value != NULL;
+    }
+    for (size_t i = 0; i < NATIVE; i++) {
+        words[n] = native[i];
+        values[n] = module_param(&s->link.url, native[i]);
+        n += values[n] != NULL;
+    }
+    words[n] = NULL;
+    values[n] = NULL;
+    return PQconnectStartParams(words, values, 0);
+}
+
+static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) {
+    PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
+    char line[120];
+    s->db = begin(s, host);
+    if (s->db == NULL) {
+        return module_no_memory(error);
+    }
+    PQsetNoticeReceiver(s->db, notice, s);
+    while (PQstatus(s->db) != CONNECTION_BAD && wants != PGRES_POLLING_OK &&
+           wants != PGRES_POLLING_FAILED) {
+        if (!module_await(PQsocket(s->db), wants == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+                          deadline_ms)) {
+            drop(s);
+            return module_unreachable(error, where(s), "no answer in connect_timeout_ms");
+        }
+        wants = PQconnectPoll(s->db);
+    }
+    if (PQstatus(s->db) != CONNECTION_OK || PQsetnonblocking(s->db, 1) != 0) {
+        first_line(line, PQerrorMessage(s->db));
+        drop(s);
+        return module_unreachable(error, where(s), line);
+    }
+    s->socket = PQsocket(s->db);
+    return FIRN_OK;
+}
+
+/* A statement of the simple protocol. The caller clears *out. */
+static int tell(store *s, const char *text, PGresult **out, enum outcome *outcome,
+                firn_error *error) {
+    *outcome = LOST;
+    *out = NULL;
+    int late = module_in_time(&s->link, error);
+    if (late != FIRN_OK) {
+        return late;
+    }
+    if (PQsendQuery(s->db, text) == 1) {
+        *outcome = converse(s, NULL, out, error);
+    }
+    return *outcome == ANSWERED  ? FIRN_OK
+           : *outcome == REFUSED ? explain(s, *out, error)
+                                 : lost_early(s, *out, error);
+}
+
+/* Two processes that create at once may both fail in the catalogue: the next look finds the tables. */
+static int create(store *s, firn_error *error) {
+    char text[STATEMENT_MAX];
+    PGresult *result;
+    enum outcome outcome;
+    fill_in(s, text, create_sql);
+    int code = tell(s, text, &result, &outcome, error);
+    const char *state = outcome == REFUSED ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    if (state != NULL && strcmp(state, "42501") == 0) {
+        code = module_fail(
+            error, FIRN_ESTORE,
+            "store %.48s lacks %.40s_mark or its trigger and may not create it: GRANT "
+            "CREATE ON SCHEMA public TO %.24s, or run what docs/reference/stores.md says",
+            where(s), s->table, PQuser(s->db));
+    } else if (state != NULL && (strncmp(state, "23", 2) == 0 || strncmp(state, "40", 2) == 0 ||
+                                 strncmp(state, "42", 2) == 0 || strncmp(state, "55", 2) == 0)) {
+        code = FIRN_OK;
+    }
+    PQclear(result);
+    return code;
+}
+
+int postgres_pooled(const store *s, firn_error *error) {
+    return module_fail(
+        error, FIRN_ESTORE,
+        "store %.60s changes sessions between statements: set pool_mode=session in the pooler",
+        where(s));
+}
+
+/* A pooler reports another process ID than the server's process does. Does it give that process to a
+ * second connection while this one lasts? Without a second connection the statements find out. */
+static int check_pooler(store *s, size_t host, firn_error *error) {
+    static const char text[] = "SELECT pg_backend_pid()";
+    store other = *s;
+    PGresult *result = NULL;
+    enum outcome outcome;
+    if (strtol(s->backend, NULL, 10) == PQbackendPID(s->db)) {
+        return FIRN_OK;
+    }
+    other.db = NULL;
+    int code = reach(&other, host, module_now_ms() + s->link.connect_ms / 2 + 1, NULL);
+    if (code == FIRN_OK) {
+        code = tell(&other, text, &result, &outcome, NULL);
+    }
+    bool shared = code == FIRN_OK && strcmp(postgres_cell(result, 0, 0), s->backend) == 0;
+    PQclear(result);
+    drop(&other);
+    return shared ? postgres_pooled(s, error) : FIRN_OK;
+}
+
+int postgres_replaced(const store *s, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s: table %.48s_mark was dropped or made anew, its marks are "
+                       "lost: see docs/reference/stores.md, then restart",
+                       where(s), s->table);
+}
+
+/* Checks what the session is. *made: the tables are there. While another session makes them, their
+ * names are found before the snapshot has their rows: then they are not there yet. */
+static int judge(store *s, const PGresult *result, bool *made, firn_error *error) {
+    const char *marks = postgres_cell(result, 0, GREET_MARKS);
+    const char *risk = NULL;
+    *made = marks[0] != '\0' && !PQgetisnull(result, 0, GREET_NAMESPACES) &&
+            !PQgetisnull(result, 0, GREET_LOGGED) && postgres_says(result, GREET_KEPT);
+    if (postgres_says(result, GREET_READ_ONLY)) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s is a standby or read-only: name the primary server",
+                           where(s));
+    }
+    risk = !postgres_says(result, GREET_FSYNC)             ? "fsync=off"
+           : !postgres_says(result, GREET_WHOLE_PAGES)     ? "full_page_writes=off"
+           : *made && !postgres_says(result, GREET_LOGGED) ? "an UNLOGGED table"
+                                                           : NULL;
+    if (risk != NULL && !s->link.unsafe) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s has %s, so a crash may lose what it acknowledged: change "
+                           "that, or accept the risk with unsafe=1",
+                           where(s), risk);
+    }
+    if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) { /* before it is made again */
+        return postgres_replaced(s, error);
+    }
+    s->caution[0] = '\0';
+    if (risk != NULL) {
+        snprintf(s->caution, sizeof s->caution,
+                 "PostgreSQL has %s: a crash may lose what it acknowledged, and IDs may repeat",
+                 risk);
+    }
+    return FIRN_OK;
+}
+
+int postgres_born(store *s, firn_error *error) {
+    PGresult *result;
+    int code = postgres_read(s, BORN, NULL, &result, error);
+    PQclear(result);
+    return code;
+}
+
+static int greet(store *s, firn_error *error) {
+    char text[STATEMENT_MAX];
+    bool made = false;
+    if (PQserverVersion(s->db) < OLDEST_SERVER) {
+        return module_fail(error, FIRN_ESTORE, "store %.60s is older than PostgreSQL 10: update it",
+                           where(s));
+    }
+    fill_in(s, text, greet_sql);
+    for (int i = 0; i < 4; i++) {
+        PGresult *result;
+        enum outcome outcome;
+        int code = tell(s, text, &result, &outcome, error);
+        if (code == FIRN_OK) {
+            code = judge(s, result, &made, error);
+        }
+        if (code == FIRN_OK && made) {
+            snprintf(s->backend, sizeof s->backend, "%s", postgres_cell(result, 0, GREET_BACKEND));
+            snprintf(s->marks, sizeof s->marks, "%s", postgres_cell(result, 0, GREET_MARKS));
+        }
+        PQclear(result);
+        if (code != FIRN_OK || made) {
+            return code != FIRN_OK || i == 0 ? code : postgres_born(s, error);
+        }
+        code = create(s, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.48s has no %.48s_mark though it was created: look at search_path",
+                       where(s), s->table);
+}
+
+/* The store's own record first, so that no namespace that somebody is making is left out. */
+int postgres_went_back(store *s, firn_error *error) {
+    static const char *const which[] = {"false", "true"};
+    int code = FIRN_OK;
+    for (size_t i = 0; i < 2 && code == FIRN_OK; i++) {
+        PGresult *result;
+        code = postgres_read(s, DOUBT, &which[i], &result, error);
+        PQclear(result);
+    }
+    if (code == FIRN_OK) {
+        s->link.memory = (module_memory){0};
+    }
+    return code;
+}
+
+/* Does the server still have this handle's last reservation? */
+static int check_last(store *s, firn_error *error) {
+    const char *key[] = {s->link.memory.ns, s->link.memory.key};
+    PGresult *result;
+    bool kept = false;
+    if (s->link.memory.high == 0) {
+        return FIRN_OK;
+    }
+    int code = postgres_read(s, READ, key, &result, error);
+    if (code == FIRN_OK) {
+        kept = PQntuples(result) == 1 && postgres_number_at(result, 0, 0) >= s->link.memory.high;
+    }
+    PQclear(result);
+    return code != FIRN_OK || kept ? code : postgres_went_back(s, error);
+}
+
+static int dial(void *self, size_t host, int64_t deadline_ms, firn_error *error) {
+    store *s = self;
+    int code = reach(s, host, deadline_ms, error);
+    if (code == FIRN_OK) {
+        code = greet(s, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_pooler(s, host, error);
+    }
+    if (code == FIRN_OK) {
+        code = check_last(s, error);
+    }
+    if (code != FIRN_OK) {
+        drop(s);
+    }
+    return code;
+}
+
+/* Did the server close the connection while it was idle? Nothing was sent on it then. */
+static bool is_stale(const store *s) {
+    struct pollfd one = {s->socket, POLLIN, 0};
+    for (int i = 0; i < 4 && poll(&one, 1, 0) > 0; i++) {
+        if (PQconsumeInput(s->db) == 0 || PQstatus(s->db) != CONNECTION_OK) {
+            return true;
+        }
+        PQisBusy(s->db); /* reads what it took in */
+    }
+    return PQstatus(s->db) != CONNECTION_OK;
+}
+
+int postgres_ready(store *s, firn_error *error) {
+    if (module_link_begin(&s->link)) {
+        postgres_hang_up(s, true);
+    }
+    if (s->db != NULL && is_stale(s)) {
+        drop(s);
+    }
+    return s->db != NULL ? FIRN_OK : module_link_connect(&s->link, dial, s, error);
+}
+
+int postgres_read_params(store *s, firn_error *error) {
+    int code = module_param_name(&s->table, &s->link.url, "table", "firn", error);
+    for (size_t i = 0; i < NATIVE; i++) {
+        module_param(&s->link.url, native[i]);
+    }
+    s->authority = module_param(&s->link.url, "ca");
+    if (code == FIRN_OK) {
+        code = module_param_tls(&s->tls, &s->link.url, error);
+    }
+    return code != FIRN_OK
+               ? code
+               : module_params_done(&s->link.url,
+                                    "table connect_timeout_ms timeout_ms tls ca unsafe, and "
+                                    "libpq's sslmode sslrootcert passfile options...",
+                                    error);
+}

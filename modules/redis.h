@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the Redis store share: the handle, its connection, its commands, plain counters. */
+#ifndef FIRN_REDIS_H
+#define FIRN_REDIS_H
+
+#include "module.h"
+
+#include <gnutls/gnutls.h>
+#include <hiredis/hiredis.h>
+
+#define REDIS_ARGUMENTS_MAX 200
+#define REDIS_NUMBER_SIZE   24
+
+/* A script, and its name for EVALSHA. */
+typedef struct script {
+    const char *text;
+    char sha[41];
+} script;
+
+typedef struct store {
+    module_link link;
+    module_tls tls;
+    int64_t database, counters;
+    const char *prefix;
+    char index[64]; /* the key of the set of namespaces */
+    script reserve, give_back, count;
+    gnutls_certificate_credentials_t trust; /* NULL without TLS */
+    char losses
+        [REDIS_NUMBER_SIZE]; /* of the store when this handle last reserved; "": it never did */
+    const char *caution;
+    int fd; /* -1: none */
+    gnutls_session_t session;
+    redisReader *reader;
+} store;
+
+/* ---- bytes (redis_wire.c) -------------------------------------------------------------------- */
+
+/* Connects to one of a host's addresses, with TLS if asked for. The caller hangs up on failure. */
+int redis_dial(store *self, const module_host *host, const struct addrinfo *to, int64_t deadline_ms,
+               firn_error *error);
+/* False sets errno. A command that is not complete is never carried out. */
+bool redis_send(const store *self, const char *buf, size_t length, int64_t deadline_ms);
+/* One reply, or NULL with errno. */
+redisReply *redis_receive(const store *self, int64_t deadline_ms);
+/* Did the server close the connection, or send something, while it was idle? */
+bool redis_is_stale(const store *self);
+/* Closes the connection. `forked`: it is the parent's. */
+void redis_hang_up(store *self, bool forked);
+/* Reads the files of ca=, cert= and key=. */
+int redis_trust(store *self, firn_error *error);
+
+/* ---- commands (redis_session.c) -------------------------------------------------------------- */
+
+int redis_load_script(script *out, const char *text, firn_error *error);
+/* Begins a verb on a connection that works. */
+int redis_ready(store *self, firn_error *error);
+/* Sends a command that only reads, and reads its reply. */
+int redis_ask(store *self, redisReply **reply, int count, const char **arguments,
+              firn_error *error);
+/* Runs a script that returns texts, after redis_ready. On FIRN_OK the caller frees the reply. */
+int redis_evaluate(store *self, redisReply **reply, const script *what, int keys, int count,
+                   const char **arguments, const module_points *at, firn_error *error);
+/* An error reply, which is freed: nothing was granted. The next verb connects again. */
+int redis_refused(store *self, redisReply *reply, firn_error *error);
+int redis_failed(const store *self, firn_error *error, const char *why);
+bool redis_is_text(const redisReply *reply);
+/* Is the reply that many texts, of which the first is the word? */
+bool redis_says(const redisReply *reply, const char *word, size_t elements);
+bool redis_read_slot(int64_t *out, const redisReply *text);
+
+/* ---- plain counters (redis_counter.c) -------------------------------------------------------- */
+
+int redis_counter_reserve(store *self, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error);
+int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *context,
+                       firn_error *error);
+
+#endif

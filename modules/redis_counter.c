@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* counters=1: integers as plain keys of Redis, which other programs count with INCRBY. */
+#include "redis.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static int counter_name(const char **name, const char *ns, const char *key, const char *layout,
+                        firn_error *error) {
+    static const char prefix[] = "integer ";
+    if (strncmp(ns, prefix, sizeof prefix - 1) != 0 || strcmp(key, "1") != 0 ||
+        (layout != NULL && strcmp(layout, "integer") != 0)) {
+        return module_fail(error, FIRN_EUSAGE,
+                           "counters=1 is for integers that count by 1, and %.40s is none: omit "
+                           "counters=1 from the URL",
+                           ns);
+    }
+    *name = ns + sizeof prefix - 1;
+    return FIRN_OK;
+}
+
+static int counter_refused(const redisReply *reply, const firn_request *request, const char *name,
+                           firn_mark *held, firn_error *error) {
+    int64_t old;
+    if (redis_says(reply, "expires", 1)) {
+        return module_fail(error, FIRN_ESTORE,
+                           "the counter %.60s expires and would then repeat: PERSIST it", name);
+    }
+    if (redis_says(reply, "busy", 2) && redis_read_slot(&old, reply->element[1]) &&
+        old < FIRN_SLOT_MAX) {
+        *held = (firn_mark){old + 1, 0};
+        return module_fail(error, FIRN_EBUSY,
+                           "the counter %.60s is %" PRId64 ", past %" PRId64
+                           ": use a greater range",
+                           name, old, request->latest);
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "the key %.60s is not a counter from 0 to 2^62 (%.40s): use another name",
+                       name, reply->elements > 1 ? reply->element[1]->str : "");
+}
+
+/* The counter holds the last number given, so a block begins after it. A block whose answer was lost is
+ * lost: the counter keeps no grants. */
+int redis_counter_reserve(store *self, const firn_request *request, int64_t *first, firn_mark *held,
+                          firn_error *error) {
+    const char *name;
+    char count[REDIS_NUMBER_SIZE], least[REDIS_NUMBER_SIZE],
+        most[REDIS_NUMBER_SIZE] = ""; /* "" is before 0 */
+    redisReply *reply;
+    int64_t before;
+    int code = counter_name(&name, request->ns, request->key, request->layout, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = redis_ready(self, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    snprintf(count, sizeof count, "%" PRId64, request->count);
+    snprintf(least, sizeof least, "%" PRId64, request->earliest > 0 ? request->earliest - 1 : 0);
+    if (request->latest > 0) {
+        snprintf(most, sizeof most, "%" PRId64, request->latest - 1);
+    }
+    const char *arguments[] = {name, count, least, most};
+    code =
+        redis_evaluate(self, &reply, &self->count, 1, 4, arguments, &module_reserve_points, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (!redis_says(reply, "ok", 2) || !redis_read_slot(&before, reply->element[1])) {
+        code = counter_refused(reply, request, name, held, error);
+    } else if ((code = module_point(&self->link, module_reserve_points.committed, error)) ==
+               FIRN_OK) {
+        *first = before + 1;
+    }
+    freeReplyObject(reply);
+    return code;
+}
+
+int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *context,
+                       firn_error *error) {
+    const char *name;
+    redisReply *reply;
+    int64_t value;
+    if (ns == NULL) {
+        return module_fail(error, FIRN_EUSAGE,
+                           "plain counters are listed by name only, as other keys are beside them: "
+                           "give ns='integer NAME'");
+    }
+    int code = counter_name(&name, ns, "1", NULL, error);
+    if (code == FIRN_OK) {
+        code = redis_ask(self, &reply, 2, (const char *[]){"GET", name}, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (reply->type == REDIS_REPLY_NIL) {
+        freeReplyObject(reply);
+        return FIRN_OK;
+    }
+    if (!redis_is_text(reply) || !redis_read_slot(&value, reply) || value == FIRN_SLOT_MAX) {
+        return redis_refused(self, reply, error);
+    }
+    freeReplyObject(reply);
+    const firn_holding holding = {ns, "integer", "1", "", {value + 1, 0}};
+    return module_show(&self->link, visit, context, &holding, error);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* The Redis store's session: what a server must be like, the login, commands and scripts. No write is ever
+ * sent twice. */
+#include "redis.h"
+
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORT      6379
+#define ADDRESSES 4 /* of a host that are tried */
+
+/* ---- what may lose marks --------------------------------------------------------------------- */
+
+/* The first that applies is refused, or reported as a caution with unsafe=1. */
+static const struct hazard {
+    const char *sentence, *cure;
+} hazards[] = {
+    {"CONFIG GET is forbidden, so it is unknown whether Redis keeps what it acknowledges",
+     "allow this user +config|get"},
+    {"appendonly is not yes, so Redis forgets marks when it restarts",
+     "set appendonly yes and appendfsync always in its file"},
+    {"appendfsync is not always, so Redis forgets the last marks when it crashes",
+     "set appendfsync always in its file"},
+    {"no-appendfsync-on-rewrite is yes, so Redis may forget marks when it crashes",
+     "set it to no in its file"},
+    {"maxmemory-policy is not noeviction, so Redis may drop marks when memory is short",
+     "set it to noeviction"},
+    {"Redis is a member of a cluster, whose failover forgets marks", "use a server of its own"},
+    {"Redis has replicas, and a failover forgets the marks that they lack",
+     "use a server without replicas"},
+};
+
+enum {
+    HAZARD_HIDDEN,
+    HAZARD_NO_LOG,
+    HAZARD_SYNC,
+    HAZARD_REWRITE,
+    HAZARD_EVICTS,
+    HAZARD_CLUSTER,
+    HAZARD_REPLICAS,
+    HAZARDS
+};
+
+_Static_assert(sizeof hazards / sizeof hazards[0] == HAZARDS, "a line for each");
+
+/* ---- greeting -------------------------------------------------------------------------------- */
+
+int redis_failed(const store *self, firn_error *error, const char *why) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s cannot be used (%.90s): start it, or check its log",
+                       self->link.url.shown, why);
+}
+
+/* The value of a line of INFO, "" if there is no such line. */
+static void info_field(char *out, size_t size, const redisReply *info, const char *name) {
+    size_t length = strlen(name);
+    out[0] = '\0';
+    for (const char *line = info->str; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, length) == 0 && line[length] == ':') {
+            snprintf(out, size, "%.*s", (int)strcspn(line + length + 1, "\r\n"), line + length + 1);
+            return;
+        }
+    }
+}
+
+static bool info_is(const redisReply *info, const char *name, const char *value) {
+    char text[64];
+    info_field(text, sizeof text, info, name);
+    return strcmp(text, value) == 0;
+}
+
+bool redis_is_text(const redisReply *reply) {
+    return reply->type == REDIS_REPLY_STRING || reply->type == REDIS_REPLY_STATUS;
+}
+
+static bool config_is(const redisReply *config, const char *name, const char *value) {
+    for (size_t i = 0; i + 1 < config->elements; i += 2) {
+        if (redis_is_text(config->element[i]) && redis_is_text(config->element[i + 1]) &&
+            strcmp(config->element[i]->str, name) == 0) {
+            return strcmp(config->element[i + 1]->str, value) == 0;
+        }
+    }
+    return false;
+}
+
+/* The first hazard that applies, or HAZARDS. */
+static int judge(const redisReply *info, const redisReply *config) {
+    const bool known = config->type == REDIS_REPLY_ARRAY && config->elements > 0;
+    const bool found[HAZARDS] = {
+        [HAZARD_HIDDEN] = !known,
+        [HAZARD_NO_LOG] = !info_is(info, "aof_enabled", "1"),
+        [HAZARD_SYNC] = known && !config_is(config, "appendfsync", "always"),
+        [HAZARD_REWRITE] = known && !config_is(config, "no-appendfsync-on-rewrite", "no"),
+        [HAZARD_EVICTS] = !info_is(info, "maxmemory_policy", "noeviction"),
+        [HAZARD_CLUSTER] = info_is(info, "cluster_enabled", "1"),
+        [HAZARD_REPLICAS] = !info_is(info, "connected_slaves", "0"),
+    };
+    int at = found[HAZARD_NO_LOG] ? HAZARD_NO_LOG : 0; /* says more than that CONFIG is forbidden */
+    while (at < HAZARDS && !found[at]) {
+        at++;
+    }
+    return at;
+}
+
+/* Can this server keep marks, and is it set up to? */
+static int examine(store *self, const redisReply *info, const redisReply *config,
+                   firn_error *error) {
+    char identity[64];
+    if (!redis_is_text(info)) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s refuses INFO (%.60s): allow this user +info",
+                           self->link.url.shown, info->str != NULL ? info->str : "?");
+    }
+    if (!info_is(info, "role", "master")) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s is a replica or a sentinel, which takes no writes: name "
+                           "the primary server",
+                           self->link.url.shown);
+    }
+    if (!info_is(info, "loading", "0")) {
+        return redis_failed(self, error, "it is loading its data");
+    }
+    info_field(identity, sizeof identity, info, "run_id");
+    if (identity[0] == '\0') {
+        return redis_failed(self, error, "INFO has no run_id");
+    }
+    int hazard = judge(info, config);
+    if (hazard < HAZARDS && !self->link.unsafe) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.40s: %s: %s, or accept the risk with unsafe=1",
+                           self->link.url.shown, hazards[hazard].sentence, hazards[hazard].cure);
+    }
+    self->caution = hazard < HAZARDS ? hazards[hazard].sentence : NULL;
+    return FIRN_OK;
+}
+
+/* Commands that are sent together. */
+typedef struct batch {
+    char *buf;
+    size_t length;
+    bool failed;
+} batch;
+
+static void batch_free(batch *out) {
+    if (out->buf != NULL) {
+        explicit_bzero(out->buf, out->length); /* it may contain a password */
+        free(out->buf);
+    }
+}
+
+static void batch_add(batch *out, int count, const char **arguments) {
+    char *command = NULL;
+    int length = redisFormatCommandArgv(&command, count, arguments, NULL);
+    char *more = length > 0 ? malloc(out->length + (size_t)length) : NULL;
+    if (more == NULL) {
+        out->failed = true;
+    } else {
+        memcpy(more + out->length, command, (size_t)length);
+        if (out->buf != NULL) {
+            memcpy(more, out->buf, out->length);
+        }
+        size_t whole = out->length + (size_t)length;
+        batch_free(out);
+        out->buf = more;
+        out->length = whole;
+    }
+    if (length > 0) {
+        explicit_bzero(command, (size_t)length);
+        redisFreeCommand(command);
+    }
+}
+
+enum { HELLO_LOGIN, HELLO_SELECT, HELLO_INFO, HELLO_CONFIG, HELLO_SLOT, HELLOS };
+
+static int judge_hello(store *self, redisReply **replies, firn_error *error) {
+    static const char *const what[] = {"the login", "the database", NULL, NULL, NULL};
+    for (int i = HELLO_LOGIN; i <= HELLO_SELECT; i++) {
+        if (replies[i] != NULL && replies[i]->type == REDIS_REPLY_ERROR) {
+            /* Only the first word: the rest may repeat what was sent. */
+            return module_fail(error, FIRN_ESTORE,
+                               "store %.60s refuses %s (%.*s): check the URL's user, password "
+                               "and path",
+                               self->link.url.shown, what[i], (int)strcspn(replies[i]->str, " "),
+                               replies[i]->str);
+        }
+    }
+    if (replies[HELLO_INFO]->type == REDIS_REPLY_ERROR &&
+        strncmp(replies[HELLO_INFO]->str, "NOAUTH", 6) == 0) {
+        return module_fail(error, FIRN_ESTORE,
+                           "store %.60s wants a password: give it by URL, password-file= or "
+                           "REDISCLI_AUTH",
+                           self->link.url.shown);
+    }
+    int code = examine(self, replies[HELLO_INFO], replies[HELLO_CONFIG], error);
+    const redisReply *slot = replies[HELLO_SLOT];
+    if (code == FIRN_OK && slot != NULL &&
+        slot->type == REDIS_REPLY_ERROR) { /* MOVED names the right host */
+        code = redis_failed(self, error, slot->str);
+    }
+    return code;
+}
+
+/* Logs in and checks the server, in one exchange. */
+static int hello(store *self, int64_t deadline_ms, firn_error *error) {
+    char database[REDIS_NUMBER_SIZE];
+    const bool login = self->link.url.password != NULL, select = self->database != 0;
+    const bool slot = !self->counters; /* does this member of a cluster hold our keys? */
+    snprintf(database, sizeof database, "%" PRId64, self->database);
+    const char *with_user[] = {"AUTH", self->link.url.user, self->link.url.password};
+    const char *without[] = {"AUTH", self->link.url.password};
+    batch out = {NULL, 0, false};
+    if (login && self->link.url.user != NULL) {
+        batch_add(&out, 3, with_user);
+    } else if (login) {
+        batch_add(&out, 2, without);
+    }
+    if (select) {
+        batch_add(&out, 2, (const char *[]){"SELECT", database});
+    }
+    batch_add(&out, 1, (const char *[]){"INFO"});
+    batch_add(&out, 3, (const char *[]){"CONFIG", "GET", "*append*"});
+    if (slot) {
+        batch_add(&out, 2, (const char *[]){"EXISTS", self->index});
+    }
+    bool sent = !out.failed && redis_send(self, out.buf, out.length, deadline_ms);
+    int number = out.failed ? ENOMEM : errno;
+    batch_free(&out);
+    redisReply *replies[HELLOS] = {NULL};
+    for (int i = 0; i < HELLOS && sent; i++) {
+        bool asked = i == HELLO_LOGIN    ? login
+                     : i == HELLO_SELECT ? select
+                     : i == HELLO_SLOT   ? slot
+                                         : true;
+        replies[i] = asked ? redis_receive(self, deadline_ms) : NULL;
+        sent = !asked || replies[i] != NULL;
+        number = errno;
+    }
+    int code =
+        sent ? judge_hello(self, replies, error) : redis_failed(self, error, strerror(number));
+    for (int i = 0; i < HELLOS; i++) {
+        if (replies[i] != NULL) {
+            freeReplyObject(replies[i]);
+        }
+    }
+    return code;
+}
+
+static int connect_host(void *of, size_t at, int64_t deadline_ms, firn_error *error) {
+    store *self = of;
+    const char *why = NULL;
+    const module_host *host = &self->link.url.hosts[at];
+    struct addrinfo *found = module_link_resolve(&self->link, at, PORT, deadline_ms, &why);
+    const struct addrinfo *to = found;
+    if (found == NULL) {
+        return module_fail(
+            error, FIRN_ESTORE,
+            "host %.60s of store %.60s is not found (%.40s): correct the name in the URL",
+            host->name, self->link.url.shown, why);
+    }
+    int code = FIRN_ESTORE;
+    for (int i = 0; i < ADDRESSES && to != NULL && code != FIRN_OK; i++, to = to->ai_next) {
+        int64_t now_ms = module_now_ms();
+        int64_t end_ms = now_ms + (deadline_ms - now_ms) / (to->ai_next != NULL ? 2 : 1);
+        code = redis_dial(self, host, to, end_ms, error);
+        if (code == FIRN_OK) {
+            code = hello(self, end_ms, error);
+        }
+        if (code != FIRN_OK) {
+            redis_hang_up(self, false);
+        }
+    }
+    freeaddrinfo(found);
+    return code;
+}
+
+int redis_ready(store *self, firn_error *error) {
+    if (module_link_begin(&self->link)) {
+        redis_hang_up(self, true);
+    }
+    if (self->fd >= 0 && redis_is_stale(self)) {
+        redis_hang_up(self, false); /* nothing was sent on it yet */
+    }
+    return self->fd >= 0 ? FIRN_OK : module_link_connect(&self->link, connect_host, self, error);
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+int redis_load_script(script *out, const char *text, firn_error *error) {
+    unsigned char digest[20];
+    if (gnutls_hash_fast(GNUTLS_DIG_SHA1, text, strlen(text), digest) != 0) {
+        return module_fail(error, FIRN_ESYSTEM,
+                           "GnuTLS refuses SHA-1, which Redis needs to name "
+                           "scripts: allow it");
+    }
+    out->text = text;
+    for (size_t i = 0; i < sizeof digest; i++) {
+        snprintf(out->sha + 2 * i, 3, "%02x", digest[i]);
+    }
+    return FIRN_OK;
+}
+
+static int gone(store *self, int code, const char *why, firn_error *error) {
+    redis_hang_up(self, false);
+    return code == FIRN_EUNKNOWN ? module_unknown(error, self->link.url.shown, why)
+                                 : module_unreachable(error, self->link.url.shown, why);
+}
+
+/* Sends a command and reads its reply; `at`: the points of a write, or NULL. */
+static int exchange(store *self, redisReply **reply, int count, const char **arguments,
+                    const module_points *at, firn_error *error) {
+    char *command = NULL;
+    int code = module_in_time(&self->link, error);
+    if (code == FIRN_OK && at != NULL) {
+        code = module_point(&self->link, at->before, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    int length = redisFormatCommandArgv(&command, count, arguments, NULL);
+    if (length < 0) {
+        return module_no_memory(error);
+    }
+    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
+    bool sent = redis_send(self, command, (size_t)length, deadline_ms);
+    redisFreeCommand(command);
+    if (!sent) {
+        return gone(self, FIRN_ESTORE, strerror(errno), error);
+    }
+    if (at != NULL && (code = module_point(&self->link, at->sent, error)) != FIRN_OK) {
+        return code;
+    }
+    *reply = redis_receive(self, deadline_ms);
+    return *reply != NULL
+               ? FIRN_OK
+               : gone(self, at != NULL ? FIRN_EUNKNOWN : FIRN_ESTORE, strerror(errno), error);
+}
+
+int redis_ask(store *self, redisReply **reply, int count, const char **arguments,
+              firn_error *error) {
+    int code = redis_ready(self, error);
+    return code != FIRN_OK ? code : exchange(self, reply, count, arguments, NULL, error);
+}
+
+static bool is_error(const redisReply *reply, const char *word) {
+    return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, word, strlen(word)) == 0;
+}
+
+int redis_refused(store *self, redisReply *reply, firn_error *error) {
+    int code =
+        module_fail(error, FIRN_ESTORE, "store %.50s refuses (%.90s): see docs/reference/stores.md",
+                    self->link.url.shown,
+                    reply->type == REDIS_REPLY_ERROR ? reply->str : "an unexpected answer");
+    freeReplyObject(reply);
+    redis_hang_up(self, false);
+    return code;
+}
+
+/* If the server does not know the script, it did not run it, and is sent its text. */
+int redis_evaluate(store *self, redisReply **reply, const script *what, int keys, int count,
+                   const char **arguments, const module_points *at, firn_error *error) {
+    char number[REDIS_NUMBER_SIZE];
+    const char *words[REDIS_ARGUMENTS_MAX] = {"EVALSHA", what->sha, number};
+    redisReply *got = NULL;
+    snprintf(number, sizeof number, "%d", keys);
+    for (int i = 0; i < count; i++) {
+        words[i + 3] = arguments[i];
+    }
+    int code = exchange(self, &got, count + 3, words, at, error);
+    if (code == FIRN_OK && is_error(got, "NOSCRIPT")) {
+        freeReplyObject(got);
+        words[0] = "EVAL";
+        words[1] = what->text;
+        code = exchange(self, &got, count + 3, words, at, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    bool right = got->type == REDIS_REPLY_ARRAY && got->elements >= 1;
+    for (size_t i = 0; right && i < got->elements; i++) {
+        right = redis_is_text(got->element[i]);
+    }
+    if (!right) {
+        return redis_refused(self, got, error);
+    }
+    *reply = got;
+    return FIRN_OK;
+}
+
+bool redis_says(const redisReply *reply, const char *word, size_t elements) {
+    return strcmp(reply->element[0]->str, word) == 0 && reply->elements == elements;
+}
+
+bool redis_read_slot(int64_t *out, const redisReply *text) {
+    return module_int64(out, text->str, text->len) && *out <= FIRN_SLOT_MAX;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* The Redis store's bytes: hiredis formats commands and reads replies, but the socket is our own, so that
+ * every wait has a bound and GnuTLS can encrypt it. Knows no command. */
+#include "redis.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define REPLY_MOST (16 << 20) /* bytes of one reply */
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+void redis_hang_up(store *self, bool forked) {
+    if (self->fd >= 0) {
+        close(self->fd);
+    }
+    /* After a fork the session and the reader may be half used, and are left behind. */
+    if (!forked && self->session != NULL) {
+        gnutls_deinit(self->session);
+    }
+    if (!forked && self->reader != NULL) {
+        redisReaderFree(self->reader);
+    }
+    self->fd = -1;
+    self->session = NULL;
+    self->reader = NULL;
+}
+
+static bool await(int fd, short events, int64_t deadline_ms) {
+    if (module_await(fd, events, deadline_ms) != 0) {
+        return true;
+    }
+    errno = ETIMEDOUT;
+    return false;
+}
+
+/* The result of GnuTLS or the system: > 0 bytes, 0 the server closed, -1 wait for `events`, -2 failed. */
+static ssize_t outcome(const store *self, ssize_t result, short wish, short *events) {
+    *events = wish;
+    if (self->session == NULL) {
+        return result >= 0                                                 ? result
+               : errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? -1
+                                                                           : -2;
+    }
+    if (result == GNUTLS_E_AGAIN || result == GNUTLS_E_INTERRUPTED) {
+        *events = gnutls_record_get_direction(self->session) == 1 ? POLLOUT : POLLIN;
+        return -1;
+    }
+    errno = result < 0 ? EPROTO : 0;
+    return result >= 0 ? result : -2;
+}
+
+bool redis_send(const store *self, const char *buf, size_t length, int64_t deadline_ms) {
+    size_t at = 0;
+    while (at < length) {
+        short events;
+        ssize_t result = self->session != NULL
+                             ? gnutls_record_send(self->session, buf + at, length - at)
+                             : send(self->fd, buf + at, length - at, MSG_NOSIGNAL);
+        result = outcome(self, result, POLLOUT, &events);
+        if (result == -2 || (result == -1 && !await(self->fd, events, deadline_ms))) {
+            return false;
+        }
+        at += result > 0 ? (size_t)result : 0;
+    }
+    return true;
+}
+
+static ssize_t receive_some(const store *self, char *buf, size_t size, short *events) {
+    ssize_t result = self->session != NULL ? gnutls_record_recv(self->session, buf, size)
+                                           : recv(self->fd, buf, size, MSG_DONTWAIT);
+    return outcome(self, result, POLLIN, events);
+}
+
+redisReply *redis_receive(const store *self, int64_t deadline_ms) {
+    char buf[16384];
+    void *reply = NULL;
+    size_t total = 0;
+    while (redisReaderGetReply(self->reader, &reply) == REDIS_OK && reply == NULL) {
+        short events;
+        ssize_t result = receive_some(self, buf, sizeof buf, &events);
+        if (result == -2 || (result == -1 && !await(self->fd, events, deadline_ms))) {
+            return NULL;
+        }
+        if (result == 0) {
+            errno = ECONNRESET;
+            return NULL;
+        }
+        total += result > 0 ? (size_t)result : 0;
+        if (total > REPLY_MOST ||
+            (result > 0 && redisReaderFeed(self->reader, buf, (size_t)result) != REDIS_OK)) {
+            break;
+        }
+    }
+    errno = reply == NULL ? EPROTO : 0;
+    return reply;
+}
+
+bool redis_is_stale(const store *self) {
+    char byte;
+    short events;
+    return self->reader->pos != self->reader->len || receive_some(self, &byte, 1, &events) != -1;
+}
+
+/* ---- connecting ------------------------------------------------------------------------------ */
+
+/* A connected socket, or -1 with errno. */
+static int open_socket(const struct addrinfo *to, int64_t deadline_ms) {
+    const int on = 1, idle_s = 30;
+    int failure = 0;
+    socklen_t size = sizeof failure;
+    int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return -1;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    if (connect(fd, to->ai_addr, to->ai_addrlen) == 0) {
+        return fd;
+    }
+    if (errno == EINPROGRESS && await(fd, POLLOUT, deadline_ms) &&
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) == 0) {
+        errno = failure;
+    }
+    if (errno != 0) {
+        failure = errno;
+        close(fd);
+        errno = failure;
+        return -1;
+    }
+    return fd;
+}
+
+static bool is_address(const char *name) {
+    return strchr(name, ':') != NULL || strspn(name, "0123456789.") == strlen(name);
+}
+
+/* 0: encrypted, and the certificate is valid. Else GnuTLS's reason. */
+static int secure(store *self, const module_host *host, int64_t deadline_ms) {
+    int result = gnutls_init(&self->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
+    if (result != 0) {
+        self->session = NULL;
+        return result;
+    }
+    gnutls_set_default_priority(self->session);
+    gnutls_credentials_set(self->session, GNUTLS_CRD_CERTIFICATE, self->trust);
+    if (!is_address(host->name)) {
+        gnutls_server_name_set(self->session, GNUTLS_NAME_DNS, host->name, strlen(host->name));
+    }
+    if (self->tls.verify) {
+        gnutls_session_set_verify_cert(self->session, host->name, 0);
+    }
+    gnutls_transport_set_int(self->session, self->fd);
+    for (;;) {
+        result = gnutls_handshake(self->session);
+        if (result == 0 || (result != GNUTLS_E_AGAIN && gnutls_error_is_fatal(result))) {
+            return result;
+        }
+        if (result == GNUTLS_E_AGAIN &&
+            !await(self->fd, gnutls_record_get_direction(self->session) == 1 ? POLLOUT : POLLIN,
+                   deadline_ms)) {
+            return GNUTLS_E_TIMEDOUT;
+        }
+    }
+}
+
+static int insecure(store *self, int result, firn_error *error) {
+    gnutls_datum_t said = {NULL, 0};
+    if (result == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR &&
+        gnutls_certificate_verification_status_print(
+            gnutls_session_get_verify_cert_status(self->session),
+            gnutls_certificate_type_get(self->session), &said, 0) == 0) {
+        module_fail(error, FIRN_ESTORE,
+                    "store %.40s is not who it should be (%.70s): check its certificate, or name "
+                    "its authority with ca=FILE",
+                    self->link.url.shown, (const char *)said.data);
+        gnutls_free(said.data);
+        return FIRN_ESTORE;
+    }
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s does not accept TLS (%.60s): check tls=, cert= and key=",
+                       self->link.url.shown, gnutls_strerror(result));
+}
+
+int redis_dial(store *self, const module_host *host, const struct addrinfo *to, int64_t deadline_ms,
+               firn_error *error) {
+    self->fd = open_socket(to, deadline_ms);
+    if (self->fd < 0) {
+        return redis_failed(self, error, strerror(errno));
+    }
+    int result = self->tls.on ? secure(self, host, deadline_ms) : 0;
+    if (result != 0) {
+        return insecure(self, result, error);
+    }
+    self->reader = redisReaderCreate();
+    return self->reader != NULL ? FIRN_OK : module_no_memory(error);
+}
+
+int redis_trust(store *self, firn_error *error) {
+    const char *ca = self->tls.ca, *cert = self->tls.cert, *key = self->tls.key;
+    if (!self->tls.on) {
+        return FIRN_OK;
+    }
+    if (gnutls_certificate_allocate_credentials(&self->trust) != 0) {
+        self->trust = NULL;
+        return module_no_memory(error);
+    }
+    int result = ca != NULL
+                     ? gnutls_certificate_set_x509_trust_file(self->trust, ca, GNUTLS_X509_FMT_PEM)
+                     : gnutls_certificate_set_x509_system_trust(self->trust);
+    if (result < 0 || (ca != NULL && result == 0)) {
+        return module_fail(error, FIRN_EUSAGE, "ca=%.80s cannot be read (%.60s): give a PEM file",
+                           ca != NULL ? ca : "", gnutls_strerror(result));
+    }
+    result = cert != NULL
+                 ? gnutls_certificate_set_x509_key_file(self->trust, cert, key, GNUTLS_X509_FMT_PEM)
+                 : 0;
+    return result >= 0
+               ? FIRN_OK
+               : module_fail(error, FIRN_EUSAGE,
+                             "cert=%.60s with key=%.60s cannot be used (%.40s): give PEM files",
+                             cert, key, gnutls_strerror(result));
+}

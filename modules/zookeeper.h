@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the ZooKeeper store share: the handle, calls of the library, records. */
+#ifndef FIRN_ZOOKEEPER_H
+#define FIRN_ZOOKEEPER_H
+
+#include "module.h"
+
+#include <zookeeper/zookeeper.h>
+
+#define ZK_ROOT_MOST   200  /* bytes of the path in the URL */
+#define ZK_PATH_SIZE   1300 /* a root, an escaped namespace (3 * 255), an escaped key (3 * 63) */
+#define ZK_RECORD_SIZE 900  /* numbers and a layout, or numbers and a note */
+#define ZK_REMEMBERED  16   /* keys whose state is kept: as many as a generator has nodes */
+#define ZK_OPS_MOST    3
+#define ZK_STORE_NAME  "%store" /* beside the namespaces, none of which has such a name */
+
+/* The znodes of the store, of a namespace and of one of its keys. */
+typedef struct state {
+    char ns_path[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
+    bool store_found, ns_found, found;
+    bool all_new;  /* see MODULE_ALL_NAMES */
+    bool fresh;    /* read after everything that was acknowledged before */
+    bool outdated; /* somebody has changed it since */
+    int store_version, ns_version, version;
+    uint64_t origin;            /* a random number, drawn when the store was made */
+    int64_t losses;             /* how often the store is known to have gone back */
+    int64_t ns_losses;          /* the same when the namespace was last reserved from */
+    int64_t floor, high, mzxid; /* mzxid 0: unknown */
+    uint64_t grant;
+    char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
+} state;
+
+/* A request to the library, and its answer. The library's thread may be late, when nobody waits any more:
+ * the last of the two frees it. */
+typedef struct call {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int holders;
+    bool done;
+    int code; /* of the library; for a session its state */
+    char *data;
+    int length;
+    struct Stat stat;
+    struct String_vector children;
+    zoo_op_result_t results[ZK_OPS_MOST];
+    struct Stat stats[ZK_OPS_MOST];
+} call;
+
+typedef struct store {
+    module_link link;
+    char root[ZK_ROOT_MOST + 2]; /* begins with a /, ends without one */
+    char *login;                 /* user:password, or NULL */
+    const char *no_host;         /* why no host's address was found, or NULL */
+    zhandle_t *handle;           /* NULL: not connected */
+    call *session;               /* what the handle's watcher reports */
+    bool rooted;                 /* the root was seen or made */
+    int64_t newest;              /* the greatest zxid seen */
+    bool suspect;                /* an answer contradicts what this handle knows */
+    uint64_t origin;             /* of the store that this handle knows; 0: none yet */
+    int64_t losses;              /* the most that were seen there */
+    state known[ZK_REMEMBERED];
+    size_t oldest; /* of them */
+} store;
+
+/* ---- calls of the library (zookeeper_call.c) ------------------------------------------------- */
+
+/* Once for each process: notices forks while a connection is made. */
+void zk_watch_forks(void);
+/* Begins a verb on a connection that works. */
+int zk_enter(store *self, firn_error *error);
+void zk_disconnect(store *self);
+/* Forgets what the child of a fork inherited. */
+void zk_abandon(store *self);
+/* Forgets all that is known of the engine. */
+void zk_forget(store *self);
+
+/* A call that the caller and, once it is queued, the library hold. NULL: no memory. */
+call *zk_call(int holders);
+void zk_leave(call *it);
+/* Waits for the answer to a request; `queued` is what the library said to it. Returns its code. */
+int zk_answer(store *self, call *it, int queued);
+/* Callbacks for data, for a stat, for children and for the rest, with a call as their context. */
+void zk_on_data(int code, const char *value, int length, const struct Stat *stat, const void *data);
+void zk_on_stat(int code, const struct Stat *stat, const void *data);
+void zk_on_children(int code, const struct String_vector *strings, const void *data);
+void zk_on_string(int code, const char *value, const void *data);
+void zk_on_done(int code, const void *data);
+
+/* Reports a code of the library. `sent`: a write was sent, so that only a refusal says that it was not
+ * carried out. */
+int zk_explain(const store *self, int code, bool sent, firn_error *error);
+
+/* ---- records (zookeeper_record.c) ------------------------------------------------------------ */
+
+/* Sets the names of a state, which is otherwise empty. */
+void zk_name(const store *self, state *it, const char *ns, const char *key);
+/* False: not an escaped name of less than `size` bytes. */
+bool zk_unescape(char *to, size_t size, const char *name);
+int zk_write_store(char record[ZK_RECORD_SIZE], int64_t losses, uint64_t origin);
+int zk_write_ns(char record[ZK_RECORD_SIZE], int64_t floor, int64_t losses, const char *layout);
+int zk_write_mark(char record[ZK_RECORD_SIZE], int64_t high, uint64_t grant, const char *note);
+int zk_not_ours(const store *self, const char *path, firn_error *error);
+
+/* What is read after this is at least as new as everything that was acknowledged before. Returns the
+ * library's code, as the next two. */
+int zk_synchronise(store *self);
+/* Reads a znode into a call that the caller leaves (NULL: none). */
+int zk_read(call **out, store *self, const char *path);
+/* Makes the root and the znodes above it. */
+int zk_make_root(store *self);
+const struct ACL_vector *zk_rights(const store *self);
+/* Reads the znodes; `fresh`: after zk_synchronise. */
+int zk_look(store *self, state *to, bool fresh, firn_error *error);
+/* The remembered state of a key, or what the connected server has. */
+int zk_first_look(store *self, state *to, firn_error *error);
+state *zk_known(store *self, const char *path);
+void zk_remember(store *self, const state *it);
+
+#endif
