@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What ./run shows: sh docs/tour.sh COMMAND. It issues an ID of every scheme from a store of its own, reads each back,
-# and ends with the first step that fails.
+# ./run tour: sh docs/tour.sh COMMAND issues an ID of every scheme from a store of its own, reads each one, and stops at
+# the first step that fails.
 set -eu
 firn=$1
 folder=$(mktemp -d "${TMPDIR:-$PWD/build}/tour.XXXXXX")
@@ -9,11 +9,11 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 store=sqlite:$folder/firn.db
 
-# On file systems that may lose what they acknowledged firn refuses to reserve; for a tour that is no loss.
+# On file systems that may lose data firn refuses to reserve; for a tour a loss does not matter.
 case $(stat -f -c %T "$folder") in
 overlayfs | tmpfs | ramfs | nfs*)
     unsafe=unsafe=1
-    echo "note: this folder is on a file system that may lose grants, so the tour says unsafe=1"
+    echo "note: this folder is on a file system that may lose reservations, so the tour sets unsafe=1"
     ;;
 *) unsafe= ;;
 esac
@@ -22,7 +22,7 @@ title() {
     printf '\n%s\n' "$1"
 }
 
-# Says the line, then runs it: what is shown is what is done.
+# Prints the command that is run next.
 say() {
     printf '\n$ firn'
     printf ' %s' "$@"
@@ -35,7 +35,7 @@ new() {
 
 # ---- every scheme ------------------------------------------------------------------------------
 
-title "An ID of every scheme, and what firn show reads in it"
+title "An ID of every scheme, and its fields as firn show prints them"
 count=0
 "$firn" schemes --json >"$folder/schemes"
 while read -r line; do
@@ -79,21 +79,21 @@ done <"$folder/schemes"
 
 # ---- what else there is ------------------------------------------------------------------------
 
-title "Back-dated: rows that have a time but no ID yet get one that sorts with the others"
+title "Back-dated: an ID with a time in the past, which sorts with the others"
 say new snowflake time=2024-02-29T12:00:00Z
 id=$(new snowflake time=2024-02-29T12:00:00Z)
 echo "$id"
 say show "$id"
 "$firn" show "$id"
 
-title "The bounds of a day, for WHERE id BETWEEN"
+title "The range of a day, for WHERE id BETWEEN"
 say range snowflake 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z
 "$firn" range snowflake 2024-02-29T00:00:00Z 2024-03-01T00:00:00Z >"$folder/bounds"
 cat "$folder/bounds"
 { sed -n 1p "$folder/bounds" && echo "$id" && sed -n 2p "$folder/bounds"; } | sort -n -C
-echo "the ID above lies between them"
+echo "the ID above is between them"
 
-title "Integers: a sequence, and tickets of which another server issues the even ones"
+title "Integers: a sequence, and odd tickets, while another server issues the even ones"
 say segment orders -n 3
 "$firn" segment orders -n 3 --store "$store" $unsafe
 say segment tickets kind=ticket increment=2 offset=1 -n 3
@@ -103,11 +103,11 @@ title "A layout of your own, as a line of text"
 say new "'time:41/ms@@2024-01-01 node:10 sequence:12'" node=7
 new 'time:41/ms@@2024-01-01 node:10 sequence:12' node=7
 
-title "Who holds what"
+title "Which process holds which node"
 say nodes
 "$firn" nodes --store "$store" $unsafe
 
-title "Old rows: the latest lines of a log of this machine, an ID of its own time in front of each"
+title "Old records: the latest lines of a log of this machine, each with an ID of its own time"
 for log in /var/log/dpkg.log /var/log/syslog /var/log/apache2/access.log /var/log/nginx/access.log; do
     [ -r "$log" ] && [ -s "$log" ] && break
     log=
@@ -122,7 +122,7 @@ if [ -n "$log" ]; then
     say check
     grep -oE '^[0-9]+' "$folder/stamped" | "$firn" check --scheme snowflake
 else
-    echo "no log was found here that can be read and has times (dpkg.log, syslog, access.log): nothing is stamped"
+    echo "no readable log was found here (dpkg.log, syslog, access.log): nothing is stamped"
 fi
 
 printf '\nfirn issued and read back an ID of each of %s schemes. Next: README.md, build/bin/firn --help\n' "$count"

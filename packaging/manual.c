@@ -228,7 +228,7 @@ static void put_statuses(FILE *page) {
         }
         fputs(".\n", page);
     }
-    fputs(".It 128 + N\nEnded by signal N; what was held was given back.\n.El\n", page);
+    fputs(".It 128 + N\nEnded by signal N; windows were given back.\n.El\n", page);
 }
 
 /* ---- forms, schemes, stores ------------------------------------------------------------------ */
@@ -240,7 +240,7 @@ static void put_forms(FILE *page) {
 }
 
 static const char *form_of(const firn_scheme *scheme) {
-    return scheme->read_only ? "shown only" : firn_form_name(scheme->form);
+    return scheme->read_only ? "read only" : firn_form_name(scheme->form);
 }
 
 static void put_scheme_table(FILE *page) {
@@ -250,7 +250,7 @@ static void put_scheme_table(FILE *page) {
         widest = strlen(name) > strlen(widest) ? name : widest;
     }
     fprintf(page,
-            ".Bl -column \"%s\" \"bits\" \"100ns\" \"shown only\" \"per node\" "
+            ".Bl -column \"%s\" \"bits\" \"100ns\" \"read only\" \"per node\" "
             "\"+10889-08-02\"\n",
             widest);
     fputs(".It Em name Ta Em bits Ta Em tick Ta Em text Ta Em sorts Ta Em ends\n", page);
@@ -322,7 +322,7 @@ static void put_stores(FILE *page) {
     for (const store_line *at = store_lines; at->scheme != NULL; at++) {
         char url[128], text[256];
         snprintf(url, sizeof url, "%s%s", at->scheme, at->rest);
-        snprintf(text, sizeof text, "Marks are kept %s; shared by %s", at->place, at->reach);
+        snprintf(text, sizeof text, "Keeps the marks %s; shared by %s", at->place, at->reach);
         fputs(".It Li ", page);
         put_argument(page, url);
         fputc('\n', page);

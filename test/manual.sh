@@ -51,7 +51,7 @@ if [ -s "$firn_1" ]; then
         "$(sed -n '/^EXIT STATUS/,/^EXAMPLES/p' "$firn_1" | sed -nE 's/^     ([0-9]+)( .*)?$/\1/p' | tr '\n' ' ' | sed 's/ $//')"
     same "firn(1) answers the first five questions before anything else" "How do I get an ID?
 Which scheme?
-Is it unique, and on what does that rest?
+Is it unique, and what does that depend on?
 How do I read one, or back-date one?
 What do I do in a container, or on several machines?" \
         "$(sed -n '/^FIRST QUESTIONS/,/^SUBCOMMANDS/p' "$firn_1" | sed -nE 's/^   ([A-Z].*\?)$/\1/p')"
