@@ -159,12 +159,12 @@ static int secure(store *self, const module_host *host, int64_t deadline_ms) {
     gnutls_transport_set_int(self->session, self->fd);
     for (;;) {
         result = gnutls_handshake(self->session);
-        if (result == 0 || (result != GNUTLS_E_AGAIN && gnutls_error_is_fatal(result))) {
+        if (result == 0 || gnutls_error_is_fatal(result)) {
             return result;
         }
-        if (result == GNUTLS_E_AGAIN &&
-            !await(self->fd, gnutls_record_get_direction(self->session) == 1 ? POLLOUT : POLLIN,
-                   deadline_ms)) {
+        short events = gnutls_record_get_direction(self->session) == 1 ? POLLOUT : POLLIN;
+        if (module_now_ms() >= deadline_ms ||
+            (result == GNUTLS_E_AGAIN && !await(self->fd, events, deadline_ms))) {
             return GNUTLS_E_TIMEDOUT;
         }
     }

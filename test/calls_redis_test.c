@@ -3,6 +3,8 @@
 #define CALLERS 8
 #include "calls_store.h"
 
+#include "asking.h"
+
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <hiredis/hiredis.h>
@@ -12,6 +14,13 @@ CALL(int, redisReaderFeed, (redisReader * reader, const char *buf, size_t size),
      (reader, buf, size), 1, REDIS_ERR)
 CALL(int, getsockopt, (int file, int level, int name, void *value, socklen_t *size),
      (file, level, name, value, size), 1, -1)
+CALL(int, gnutls_certificate_set_x509_trust_file,
+     (gnutls_certificate_credentials_t trust, const char *file, gnutls_x509_crt_fmt_t kind),
+     (trust, file, kind), 2, -1, 0)
+CALL(int, gnutls_certificate_set_x509_key_file,
+     (gnutls_certificate_credentials_t trust, const char *file, const char *key,
+      gnutls_x509_crt_fmt_t kind),
+     (trust, file, key, kind), 1, -1)
 CALL(int, gnutls_init, (gnutls_session_t * session, unsigned flags), (session, flags), 1,
      GNUTLS_E_MEMORY_ERROR)
 CALL(int, gnutls_hash_fast,
@@ -117,15 +126,34 @@ CALL_BY_HAND(int, redisReaderGetReply, (redisReader * reader, void **out)) {
     return result;
 }
 
+static char tls_url[400];
+
 static const calls_scenario scenarios[] = {
     {.title = "marks", .url = "?prefix=t"},
     {.title = "connections break", .url = "?prefix=t", .cut = true},
+    {.title = "TLS", .url = tls_url, .cut = true},
     {.title = "a new prefix", .url = "/3?prefix=t#", .ns = "n1", .list_all = true},
     {.title = "counters", .url = "?counters=1", .ns = "integer orders", .layout = "integer"},
     {.title = "all counters", .url = "?counters=1", .ns = "snow", .list_all = true},
 };
 
+/* The engine listens with and without TLS. */
 int main(int count, char **arguments) {
-    return calls_main("redis", "", scenarios, sizeof scenarios / sizeof scenarios[0],
-                      count > 1 ? arguments[1] : NULL);
+    char options[800], command[300], certificates[] = "/tmp/firn-calls-redis-XXXXXX";
+    int port = free_port();
+    if (mkdtemp(certificates) == NULL || !make_certificates(certificates)) {
+        printf("Bail out! no certificates\n");
+        return 1;
+    }
+    snprintf(options, sizeof options,
+             "--tls-port %d --tls-ca-cert-file '%s/ca.pem' --tls-cert-file '%s/server.pem' "
+             "--tls-key-file '%s/server.key'",
+             port, certificates, certificates, certificates);
+    snprintf(tls_url, sizeof tls_url,
+             "rediss://127.0.0.1:%d?prefix=s&ca=%s/ca.pem&cert=%s/client.pem&key=%s/client.key",
+             port, certificates, certificates, certificates);
+    int failed = calls_main("redis", options, scenarios, sizeof scenarios / sizeof scenarios[0],
+                            count > 1 ? arguments[1] : NULL);
+    snprintf(command, sizeof command, "rm -rf '%s'", certificates);
+    return system(command) != 0 || failed != 0;
 }

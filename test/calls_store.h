@@ -19,12 +19,13 @@
 
 typedef struct calls_scenario {
     const char *title;
-    const char *url;    /* appended to the engine's; a trailing # becomes the number of the run */
-    const char *ns;     /* NULL: another one in each run */
-    bool list_all;      /* list all namespaces */
-    bool cut;           /* connections break between verbs */
-    int64_t count;      /* of a reservation; 0: 10 */
-    const char *layout; /* NULL: LAYOUT */
+    const char *
+        url; /* a URL, or what is appended to the engine's; a trailing # becomes the number of the run */
+    const char *ns;                  /* NULL: another one in each run */
+    bool list_all;                   /* list all namespaces */
+    bool cut;                        /* connections break between verbs */
+    int64_t count;                   /* of a reservation; 0: 10 */
+    const char *layout;              /* NULL: LAYOUT */
     void (*prepare)(const engine *); /* or NULL */
 } calls_scenario;
 
@@ -216,13 +217,14 @@ static void calls_verify(const char *url, const char *ns) {
 
 static void one_call_fails(void *of) {
     const calls_scenario *it = calls_running = of;
-    char url[600], patient[700], ns[FIRN_NS_SIZE];
-    snprintf(patient, sizeof patient, "%s%s", calls_base, it->url);
+    char url[800], patient[800], ns[FIRN_NS_SIZE];
+    bool whole = strstr(it->url, "://") != NULL;
+    snprintf(patient, sizeof patient, "%s%s", whole ? "" : calls_base, it->url);
     if (patient[strlen(patient) - 1] == '#') {
         sprintf(patient + strlen(patient) - 1, "%d", calls_number);
     }
     strcat(patient, strchr(patient, '?') == NULL ? "?" : "&");
-    snprintf(url, sizeof url, "%.500s%s", patient, calls_hasty);
+    snprintf(url, sizeof url, "%.700s%s", patient, calls_hasty);
     strcat(patient, calls_patient);
     snprintf(ns, sizeof ns, "n%d", calls_number);
     granted_end = 0;
