@@ -99,7 +99,7 @@ static int reserve_round(store *self, state *now, const firn_request *request, i
         return verdict;
     }
     firn_error own = {0};
-    int code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, error);
+    int code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, &own);
     if (code == FIRN_OK) {
         code = etcd_write_state(self, now, &next, &what, &module_reserve_points, &written, &own);
     }

@@ -186,8 +186,11 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
         return at.known ? adopt(s, request, at.identity, error) : first_use(s, request, error);
     }
     if (code == FIRN_EBUSY && mark.grant == request->grant && mark.grant != 0) {
-        int settled = settle(s, request, mark.high, &there, error);
-        code = settled != FIRN_OK || !there ? settled : code;
+        firn_error own = {0}; /* `error` says who is in the way */
+        int settled = settle(s, request, mark.high, &there, &own);
+        code = settled != FIRN_OK ? module_fail(error, settled, "%s", own.text)
+               : there            ? code
+                                  : FIRN_OK;
     }
     *held = code == FIRN_EBUSY ? mark : *held;
     *way = at.marked ? RAISE : BEGIN;

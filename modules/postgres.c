@@ -157,8 +157,11 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
                           : first_use(s, request, held, error);
     }
     if (code == FIRN_EBUSY && held->grant == request->grant && held->grant != 0) {
-        int settled = settle(s, request, &there, error);
-        code = settled != FIRN_OK || !there ? settled : code;
+        firn_error own = {0}; /* `error` says who is in the way */
+        int settled = settle(s, request, &there, &own);
+        code = settled != FIRN_OK ? module_fail(error, settled, "%s", own.text)
+               : there            ? code
+                                  : FIRN_OK;
     }
     return code;
 }
