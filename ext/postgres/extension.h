@@ -29,6 +29,8 @@ extern bool firn_setting_unsafe;
 extern bool firn_preloaded;
 /* Counts changes of settings: a maker of another count is made anew. */
 extern uint64 firn_settings_count;
+/* Defines them; firn_preloaded must be set. */
+void firn_settings_define(void);
 
 /* ---- errors and values (values.c) ------------------------------------------------------------ */
 

@@ -62,6 +62,18 @@ void connection_drop(void *context) {
     free(it);
 }
 
+int add_functions(connection *it, const function_row *rows, size_t count) {
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
+        for (int n = rows[i].least; n <= rows[i].most && code == SQLITE_OK; n++) {
+            it->uses++; /* SQLite drops it, also when it refuses */
+            code = sqlite3_create_function_v2(it->db, rows[i].name, n, SQLITE_UTF8 | rows[i].flags,
+                                              it, rows[i].call, NULL, NULL, connection_drop);
+        }
+    }
+    return code;
+}
+
 /* A message for people: in SQLite's log, and in firn_notices(). The oldest is dropped. */
 static void notice(void *context, const char *text) {
     connection *it = context;

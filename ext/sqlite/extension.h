@@ -104,6 +104,7 @@ typedef struct function_row {
     function *call;
 } function_row;
 
+/* Adds functions that point to the connection: connection.c. A code of SQLite. */
 int add_functions(connection *it, const function_row *rows, size_t count);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry point of the SQLite extension: what is added to a connection. Each function stands in
- * a table of the file that has it. */
+/* The entry point of the SQLite extension: what is added to a connection. */
 #define FIRN_SQLITE_ENTRY
 #include "extension.h"
 SQLITE_EXTENSION_INIT1
@@ -8,18 +7,6 @@ SQLITE_EXTENSION_INIT1
 #include "firn_sqlite.h"
 
 enum { OLDEST_SQLITE = 3037000 };
-
-int add_functions(connection *it, const function_row *rows, size_t count) {
-    int code = SQLITE_OK;
-    for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
-        for (int n = rows[i].least; n <= rows[i].most && code == SQLITE_OK; n++) {
-            it->uses++; /* SQLite drops it, also when it refuses */
-            code = sqlite3_create_function_v2(it->db, rows[i].name, n, SQLITE_UTF8 | rows[i].flags,
-                                              it, rows[i].call, NULL, NULL, connection_drop);
-        }
-    }
-    return code;
-}
 
 /* Adds all; on failure SQLite lets go of what was added when the connection is closed. */
 static int add_all(sqlite3 *db) {

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the server meets the extension: its settings, and what is asked for while it starts. */
+/* The settings of the extension: firn.NAME in postgresql.conf and SET. */
 #include "extension.h"
 
-#include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-
-PG_MODULE_MAGIC;
 
 char *firn_setting_node;
 char *firn_setting_history;
@@ -28,8 +24,8 @@ static void note_flag(bool value, void *extra) {
     firn_settings_count++;
 }
 
-static void define_settings(void) {
-    /* A setting of the start can only be defined during it. */
+void firn_settings_define(void) {
+    /* PostgreSQL accepts a PGC_POSTMASTER setting only during its start. */
     GucContext start = firn_preloaded ? PGC_POSTMASTER : PGC_SIGHUP;
     DefineCustomStringVariable("firn.node", "The node of this server.",
                                "A number, or fields: datacenter=1 worker=3. No other server that "
@@ -60,19 +56,4 @@ static void define_settings(void) {
 #else
     EmitWarningsOnPlaceholders("firn");
 #endif
-}
-
-PGDLLEXPORT void _PG_init(void);
-void _PG_init(void) {
-    firn_preloaded = process_shared_preload_libraries_in_progress;
-    define_settings();
-    if (firn_preloaded) {
-        firn_shared_request();
-        firn_background_register();
-    }
-}
-
-PG_FUNCTION_INFO_V1(firn_sql_version);
-Datum firn_sql_version(PG_FUNCTION_ARGS) {
-    PG_RETURN_TEXT_P(cstring_to_text(firn_version()));
 }
