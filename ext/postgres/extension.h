@@ -16,7 +16,7 @@
 
 #include <firn/firn.h>
 
-/* ---- settings (extension.c) ------------------------------------------------------------------ */
+/* ---- settings (settings.c) ------------------------------------------------------------------- */
 
 extern char *firn_setting_node;     /* of this server: a number, or fields; "": unset */
 extern char *firn_setting_history;  /* nodes for back-dated IDs: LOW-HIGH; "": unset */
