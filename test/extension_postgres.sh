@@ -621,6 +621,6 @@ check "at least ten million IDs of one node were made ($total)" [ "$total" -ge 1
 same "through all of that no two are alike" "0 duplicates" "$("$FIRN" check --scheme snowflake "$TMPDIR/all" |
     grep -o '[0-9]* duplicate[s]*')"
 sed -n -e 1,100000p -e 777p -e 100000q "$TMPDIR/all" >"$TMPDIR/planted"
-same "one that is put among some of them is found" "1 duplicates" "$("$FIRN" check --scheme snowflake "$TMPDIR/planted" |
+same "one that is put among some of them is found" "1 duplicate" "$("$FIRN" check --scheme snowflake "$TMPDIR/planted" |
     grep -o '[0-9]* duplicate[s]*')"
 finish
