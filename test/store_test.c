@@ -6,10 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engines.h"
+#include "stores.h"
 
-#include <cmocka.h>
-#include <firn/firn.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,110 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An engine a line. Those with `apart` are real servers, each started once by its name; that and a
- * number behind the server's URL gives each check a store of its own. */
-static const struct row {
-    const char *name, *url, *apart;
-    char joint;      /* before the parameters */
-    bool file;       /* its URL goes on with the path of a file */
-    bool shared;     /* between processes */
-    bool tells_back; /* notices that it lost what it acknowledged */
-    int rounds;      /* reservations of each thread and process */
-} rows[] = {
-    {"memory", "memory:", NULL, 0, false, false, false, 20000},
-    {"sqlite", "sqlite:", NULL, 0, true, true, true, 120},
-    {"postgres", NULL, "?table=t", '&', false, true, true, 60},
-    {"mysql", NULL, "?table=t", '&', false, true, true, 60},
-    {"redis", NULL, "?prefix=t", '&', false, true, true, 120},
-    {"etcd", NULL, "?prefix=t", '&', false, true, true, 30},
-    {"zookeeper", NULL, "/t", '?', false, true, true, 30},
-};
-
-#define ENGINES    (sizeof rows / sizeof rows[0])
-#define THREADS    8
-#define PROCESSES  4
-#define ROW        "0x0:1 time:41/ms@@2024-01-01 node:10 sequence:12"
-#define SLOTS      FIRN_SLOT_MAX
-#define PATIENT_MS "60000" /* time-outs: nobody waits for one to pass, and no disk is slower */
-#define AGAIN_S    60      /* how long an engine may take to serve again */
-
-/* What one check works on. */
-typedef struct bench {
-    const struct row *row;
-    engine *server;
-    char folder[256], url[400];
-    firn_store *store;
-} bench;
-
-/* ---- a store of its own for each check ------------------------------------------------------ */
-
-/* The folder may lie on an overlay or in memory, where tests are free to forget. */
-static int open_store(firn_store **store, const char *url, firn_error *error) {
-    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
-    return firn_store_open(store, url, &options, error);
-}
-
-/* False: the row is left out. A module that the tree does not have is no failure; a server that is
- * not installed is one where all are demanded. */
-static bool find_server(bench *b) {
-    char module[800];
-    if (b->row->apart == NULL) {
-        return true;
-    }
-    snprintf(module, sizeof module, FIRN_BUILD_DIR "/firn/%s.so", b->row->name);
-    if (access(module, R_OK) != 0) {
-        return false;
-    }
-    b->server = engine_of(b->row->name, 1, "");
-    assert_true(b->server != NULL || engine_missing(b->row->name, 1));
-    return b->server != NULL;
-}
-
-static int set_up(void **state) {
-    static bench benches;
-    static int number;
-    bench *b = &benches;
-    const char *parent = getenv("TMPDIR");
-    firn_error error = {0};
-    *b = (bench){.row = *state};
-    snprintf(b->folder, sizeof b->folder, "%s/firn-store-XXXXXX",
-             parent != NULL ? parent : FIRN_BUILD_DIR);
-    assert_non_null(mkdtemp(b->folder));
-    if (find_server(b)) {
-        if (b->server != NULL) {
-            snprintf(b->url, sizeof b->url,
-                     "%.160s%s%d%ctimeout_ms=" PATIENT_MS "&connect_timeout_ms=" PATIENT_MS,
-                     b->server->url, b->row->apart, ++number, b->row->joint);
-        } else {
-            snprintf(b->url, sizeof b->url, "%s%.255s%s", b->row->url,
-                     b->row->file ? b->folder : "",
-                     b->row->file ? "/firn.db?busy_ms=" PATIENT_MS : "");
-        }
-        if (open_store(&b->store, b->url, &error) != FIRN_OK) {
-            fail_msg("%s", error.text);
-        }
-    }
-    *state = b;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    bench *b = *state;
-    char command[300];
-    if (b->store != NULL) {
-        firn_store_close(b->store);
-    }
-    snprintf(command, sizeof command, "rm -rf '%s'", b->folder);
-    return system(command);
-}
-
-static firn_store *store_of(void **state) {
-    bench *b = *state;
-    if (b->store == NULL) {
-        skip();
-    }
-    return b->store;
-}
+#define THREADS   8
+#define PROCESSES 4
 
 /* ---- short words for the verbs -------------------------------------------------------------- */
 
@@ -655,37 +551,6 @@ static void passwords_are_not_shown(void **state) {
 }
 
 /* ---- engines that go back -------------------------------------------------------------------- */
-
-/* "save", or "restore" of what was saved. A file is copied between verbs, when nobody has it open. */
-static bool engine_or_file(const bench *b, const char *what) {
-    char command[900];
-    if (b->server != NULL) {
-        return engine_do(b->server, what, 0);
-    }
-    snprintf(command, sizeof command,
-             strcmp(what, "save") == 0 ? "cd '%s' && mkdir -p saved && cp firn.db firn.db-wal saved"
-                                       : "cd '%s' && rm -f firn.db-wal firn.db-shm && cp saved/* .",
-             b->folder);
-    return system(command) == 0;
-}
-
-/* Reserves as soon as the engine is there again. Nothing was sent to one that is not, and the
- * request of an unknown outcome is not ours to take. */
-static int reserve_soon(firn_store *store, firn_request request, int64_t *first, firn_mark *held,
-                        firn_error *error) {
-    int code = FIRN_ESTORE;
-    const time_t end = time(NULL) + AGAIN_S;
-    while ((code == FIRN_ESTORE || code == FIRN_EUNKNOWN) && time(NULL) < end) {
-        const struct timespec nap = {0, 10 * 1000000};
-        request.grant += 1000; /* another request */
-        code = firn_store_reserve(store, &request, first, held, error);
-        if (strstr(error->text, "has changed or gone back") != NULL) {
-            break;
-        }
-        nanosleep(&nap, NULL);
-    }
-    return code;
-}
 
 static firn_request guarded(const char *key, int64_t latest, int64_t guard) {
     firn_request request = ask(key, 10, 0, latest, 50);
