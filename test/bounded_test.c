@@ -4,6 +4,8 @@
 #include "engines.h"
 #include "proxy.h"
 
+#include "../modules/module.h"
+
 #include <firn/firn.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -102,10 +104,40 @@ static void a_slow_redis_is_bounded(void **state) {
     a_slow_engine_is_bounded("redis", "timeout_ms=1000");
 }
 
+/* The first verb after opening has what opening left of max_wait_ms, but time for one answer; the
+ * next ones have all of it. */
+static void opening_and_a_verb_share_the_time(void **state) {
+    const firn_store_options options = {.wait_ms = 60000};
+    module_link link = {.pid = 0};
+    (void)state;
+    assert_int_equal(module_link_read(&link, "redis://h?timeout_ms=900", &options, NULL), FIRN_OK);
+    const int64_t end_ms = link.end_ms;
+    while (module_now_ms() < end_ms - 59990) { /* some of it passes */
+    }
+    assert_false(module_link_begin(&link)); /* opening */
+    assert_int_equal(link.end_ms, end_ms);
+    assert_false(module_link_begin(&link));
+    assert_int_equal(link.end_ms, end_ms);
+    assert_false(module_link_begin(&link));
+    assert_true(link.end_ms > end_ms);
+    link.shares = 1;
+    link.open_end_ms = module_now_ms() + 10;
+    assert_false(module_link_begin(&link));
+    assert_in_range(link.end_ms - module_now_ms(), 1, 900);
+    link.shares = 1;
+    link.open_end_ms = module_now_ms(); /* it was opened long ago */
+    assert_false(module_link_begin(&link));
+    assert_true(link.end_ms > end_ms);
+    module_link_free(&link);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slow_mysql_is_bounded), cmocka_unit_test(a_slow_postgres_is_bounded),
-        cmocka_unit_test(a_slow_etcd_is_bounded),  cmocka_unit_test(a_slow_zookeeper_is_bounded),
+        cmocka_unit_test(opening_and_a_verb_share_the_time),
+        cmocka_unit_test(a_slow_mysql_is_bounded),
+        cmocka_unit_test(a_slow_postgres_is_bounded),
+        cmocka_unit_test(a_slow_etcd_is_bounded),
+        cmocka_unit_test(a_slow_zookeeper_is_bounded),
         cmocka_unit_test(a_slow_redis_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
