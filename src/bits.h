@@ -23,6 +23,10 @@ static inline bool firn__fits(firn_value value, uint32_t bits) {
     return (value.low & ~mask.low) == 0 && (value.high & ~mask.high) == 0;
 }
 
+static inline bool firn__above(firn_value value, firn_value most) {
+    return value.high > most.high || (value.high == most.high && value.low > most.low);
+}
+
 /* Moves a value of up to 128 bits up by `by` (0..127); what leaves at the top is lost. */
 static inline firn_value firn__up(firn_value value, uint32_t by) {
     firn_value out = value;

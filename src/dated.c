@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The text form that begins with the calendar: yyyyMMddHHmmssSSS in UTC, then the random digits of
- * time-random, or member and sequence of time-member. Both ends of a text have fixed lengths, so
- * it reads back in one way only. */
+/* The text form that begins with a date: yyyyMMddHHmmssSSS in UTC, then the random digits of
+ * time-random, or member and sequence of time-member. The date and the sequence have fixed
+ * lengths, so each text has one reading. */
 #include "dated.h"
 
 #include "bits.h"
 #include "error.h"
-#include "text.h"
+#include "number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,14 +28,6 @@ uint32_t firn__dated_digits(uint32_t bits) {
         }
     }
     return 0;
-}
-
-uint64_t firn__power_of_ten(uint32_t n) {
-    uint64_t power = 1;
-    for (uint32_t i = 0; i < n; i++) {
-        power *= 10;
-    }
-    return power;
 }
 
 size_t firn__dated_width(uint32_t bits) {
@@ -73,7 +65,7 @@ size_t firn__dated_write(char *out, const firn_id *id) {
     }
     if (digits == 0) {
         uint64_t member = firn__get(id, FIRN__DATED_SEQUENCE, below - FIRN__DATED_SEQUENCE).low;
-        size_t length = CALENDAR + firn__format_u64(out + CALENDAR, member);
+        size_t length = CALENDAR + firn__number_put(out + CALENDAR, member);
         put_calendar(out, ms);
         put_digits(out + length, firn__get(id, 0, FIRN__DATED_SEQUENCE).low, COUNT);
         return length + COUNT;
@@ -98,17 +90,19 @@ static uint64_t number_of(const char *text, size_t digits) {
     return number;
 }
 
-/* A part of the calendar, and what to say when it is out of bounds. */
+/* A part of the date, and the message if it is out of range. */
 static const struct {
     uint8_t at, digits;
     uint16_t least, most;
     const char *why;
-} parts[] = {
-    {0, 4, 1970, 9999, "the years are 1970 to 9999"}, {4, 2, 1, 12, "the months are 01 to 12"},
-    {6, 2, 1, 31, "the days are 01 to 31"},           {8, 2, 0, 23, "the hours are 00 to 23"},
-    {10, 2, 0, 59, "the minutes are 00 to 59"},       {12, 2, 0, 59, "the seconds are 00 to 59"}};
+} parts[] = {{0, 4, 1970, 9999, "the year must be 1970 to 9999"},
+             {4, 2, 1, 12, "the month must be 01 to 12"},
+             {6, 2, 1, 31, "the day must be 01 to 31"},
+             {8, 2, 0, 23, "the hour must be 00 to 23"},
+             {10, 2, 0, 59, "the minute must be 00 to 59"},
+             {12, 2, 0, 59, "the second must be 00 to 59"}};
 
-/* Reads 17 digits. NULL, or why they are no instant; *at is then where. */
+/* Reads 17 digits. NULL, or why they are not a valid date; *at is then where. */
 static const char *get_calendar(uint64_t *ms, const char *text, size_t *at) {
     char usual[FIRN_TIME_SIZE];
     firn_time time;
@@ -123,20 +117,20 @@ static const char *get_calendar(uint64_t *ms, const char *text, size_t *at) {
              text + 8, text + 10, text + 12, text + 14);
     if (firn_time_parse(&time, usual, strlen(usual), NULL) != FIRN_OK) {
         *at = 6;
-        return "this month has no such day";
+        return "the month has fewer days";
     }
     *ms = (uint64_t)time.sec * 1000 + (uint64_t)time.ns / 1000000;
     return NULL;
 }
 
-/* Reads what stands behind the calendar into `id`, whose time is there already. */
+/* Reads member and sequence into `id`, which has its time already. */
 static const char *get_member(firn_id *id, const char *text, size_t length, size_t *at) {
     size_t digits = length - CALENDAR - COUNT;
     uint64_t member = number_of(text + CALENDAR, digits);
     uint64_t count = number_of(text + length - COUNT, COUNT);
     *at = CALENDAR;
     if (text[CALENDAR] == '0' && digits > 1) {
-        return "a member does not begin with 0";
+        return "a member must not begin with 0";
     }
     if (member > INT64_MAX) {
         return "a member is at most 9223372036854775807";
@@ -150,7 +144,7 @@ static const char *get_member(firn_id *id, const char *text, size_t length, size
     return NULL;
 }
 
-/* NULL: read. Else why not, and at which character. */
+/* NULL, or why the text is not valid, and at which character. */
 static const char *get_all(firn_id *id, const char *text, size_t length, size_t *at) {
     firn_id read = {0, 0, 0, id->bits};
     uint32_t digits = firn__dated_digits(id->bits);

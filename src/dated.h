@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The text form that begins with the calendar, for the inside of the library: which widths it has,
- * and how many digits stand behind the milliseconds. Knows time as 48 bits of ms since 1970, and
- * no scheme. */
+/* The text form that begins with a date, for the inside of the library. Knows the time as 48 bits
+ * of ms since 1970, and no scheme. */
 #ifndef FIRN_DATED_H
 #define FIRN_DATED_H
 
 #include <firn/firn.h>
 
-/* The first millisecond whose year has more than four digits. */
+/* The first millisecond of the year 10000. */
 #define FIRN__DATED_END UINT64_C(253402300800000)
 
 enum {
@@ -19,20 +18,18 @@ enum {
     FIRN__DATED_DIGITS = 18   /* random digits of time-random, at most */
 };
 
-/* Bits that hold numbers of so many decimal digits (1..18), of a row whose name is time-random. */
+/* How many bits a number of `digits` (1..18) decimal digits needs. */
 uint32_t firn__dated_bits(uint32_t digits);
-/* How many random digits an ID of this width has; 0: it is none of time-random. */
+/* How many random digits an ID of this width has; 0: the width is not one of time-random. */
 uint32_t firn__dated_digits(uint32_t bits);
-/* 10 to the power of n, 0..19. */
-uint64_t firn__power_of_ten(uint32_t n);
-
-/* Characters of an ID of this width, at most; 0: not a width of this form. */
+/* The greatest number of characters of an ID of this width; 0: the form does not take the width. */
 size_t firn__dated_width(uint32_t bits);
-/* Writes without a zero, returns how many; 0: the time or the digits are out of bounds. */
+/* Writes the text without a zero and returns its length; 0: the time or the digits are too
+ * great. */
 size_t firn__dated_write(char *out, const firn_id *id);
-/* Reads an ID of id->bits; false for anything but the one text of an ID. */
+/* Reads an ID of id->bits. False: the text is not exactly the text of an ID. */
 bool firn__dated_read(firn_id *id, const char *text, size_t length);
-/* Says what is wrong with a text that is not read. */
+/* FIRN_ETEXT: what is wrong with a text that firn__dated_read did not read. */
 int firn__dated_refuse(firn_error *error, uint32_t bits, const char *text, size_t length);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Digests as IDs: uuid3 and uuid5 of a namespace and a name, and locality-sequential's start.
- * The hashes are libmd's. */
+/* IDs that are hashes of a namespace and a name, and the hashed start of a counter. The hash
+ * functions are libmd's. */
 #include "error.h"
-#include "scheme.h"
+#include "fields.h"
 
 #include <md5.h>
 #include <sha1.h>
 #include <stdio.h>
 #include <string.h>
 
-/* RFC 9562 section 6.6: the namespaces differ in one byte. */
+/* RFC 9562 section 6.6: the standard namespaces differ in one byte. */
 static const struct {
     const char *name;
     uint8_t byte;
@@ -41,11 +41,12 @@ int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const
     bool sha1 = scheme->hash == FIRN_HASH_SHA1;
     int field = firn__scheme_role(scheme, FIRN_ROLE_DIGEST);
     if (field < 0) {
-        return firn__fail(error, FIRN_EUSAGE, "%s is no digest: uuid3 and uuid5 are", scheme->name);
+        return firn__fail(error, FIRN_EUSAGE, "%s is not made from a name: use uuid3 or uuid5",
+                          scheme->name);
     }
     if (!find_space(namespace, space)) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "namespace=%.60s is not valid: dns, url, oid, x500 or a UUID", space);
+                          "namespace=%.60s is not valid: use dns, url, oid, x500 or a UUID", space);
     }
     if (sha1) {
         SHA1_CTX context;
@@ -60,8 +61,8 @@ int firn_digest(firn_id *id, const firn_scheme *scheme, const char *space, const
         MD5Update(&context, name, length);
         MD5Final(digest, &context);
     }
-    /* The digest's first 128 bits with version and variant written over: its other 122 are the
-     * field. */
+    /* Version and variant replace 6 of the first 128 bits of the hash; the field is the other
+     * 122. */
     firn_id_from_bytes(&whole, digest, 128, NULL);
     firn_value top = firn__up(firn__get(&whole, 80, 48), 74);
     firn_value mid = firn__up(firn__get(&whole, 64, 12), 62);

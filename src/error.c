@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures: the one list expanded to names and sentences, and the filling of a firn_error.
- * Decides nothing. */
+/* Errors: names and sentences from the list of firn.h, and the filling in of a firn_error. */
 #include "error.h"
 
 #include <stdarg.h>
@@ -41,18 +40,33 @@ const char *firn_errname(int code) {
 
 int firn__fail(firn_error *error, int code, const char *format, ...) {
     if (error != NULL) {
-        char text[sizeof error->text]; /* arguments may lie in `error` itself */
+        char text[sizeof error->text]; /* an argument may point into `error` */
         va_list arguments;
         va_start(arguments, format);
         vsnprintf(text, 201, format, arguments);
         va_end(arguments);
         for (char *c = text; *c != '\0'; c++) {
             if ((unsigned char)*c < ' ' || *c == 127) {
-                *c = '?'; /* one line, whatever the caller's text held */
+                *c = '?'; /* one line, whatever the arguments contain */
             }
         }
         memcpy(error->text, text, sizeof text);
         error->code = code;
     }
     return code;
+}
+
+int firn__refuse(firn_error *error, const char *text, size_t length, size_t at, const char *why) {
+    if (length == 0) {
+        return firn__fail(error, FIRN_ETEXT, "the text is empty: %s", why);
+    }
+    if (at >= length) {
+        return firn__fail(error, FIRN_ETEXT, "text ends after %zu character%s: %s", length,
+                          length == 1 ? "" : "s", why);
+    }
+    char shown[5];
+    unsigned char c = (unsigned char)text[at];
+    snprintf(shown, sizeof shown, c >= ' ' && c <= '~' ? "%c" : "\\x%02x", c);
+    return firn__fail(error, FIRN_ETEXT, "character %zu of %zu is '%s': %s", at + 1, length, shown,
+                      why);
 }

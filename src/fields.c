@@ -1,71 +1,143 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields from and to text: decimal, hex, colon-hex, instants. Knows rows, but packs and reads no
- * ID. */
+/* Fields: packed into an ID, read out of one, converted, and as text. Pure. */
+#include "fields.h"
+
 #include "dated.h"
 #include "error.h"
-#include "scheme.h"
+#include "number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
+/* ---- pack and unpack ---------------------------------------------------------------------- */
+
+void firn__pack_given(firn_id *id, const firn_scheme *scheme, const firn_fields *fields) {
+    firn_id out = {0, 0, 0, scheme->bits};
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        uint32_t first = firn_scheme_first(scheme, i);
+        firn_value value = {slice->value, 0};
+        if (slice->role != FIRN_ROLE_CONST) {
+            bool given = fields->given >> first & 1;
+            value = given ? firn__slice_of(slice, fields->value[first]) : (firn_value){0, 0};
+        }
+        firn__push(&out, value, slice->bits);
     }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    *id = out;
 }
 
-/* value * base + digit; false when that has more than 128 bits. */
-static bool append(firn_value *value, uint32_t base, uint32_t digit) {
-    uint64_t low = (value->low & UINT32_MAX) * base + digit;
-    uint64_t mid = (value->low >> 32) * base + (low >> 32);
-    uint64_t high = (value->high & UINT32_MAX) * base + (mid >> 32);
-    uint64_t top = (value->high >> 32) * base + (high >> 32);
-    value->low = mid << 32 | (low & UINT32_MAX);
-    value->high = top << 32 | (high & UINT32_MAX);
-    return top >> 32 == 0;
+int firn__field_check(const firn_scheme *scheme, uint32_t i, firn_value value, firn_error *error) {
+    char text[FIRN_VALUE_SIZE], most[FIRN_VALUE_SIZE];
+    firn_fields top = {0, {{0, 0}}};
+    if (!firn__above(value, firn_scheme_max(scheme, i))) {
+        return FIRN_OK;
+    }
+    firn__value_put(text, value);
+    firn__fields_put(&top, i, firn_scheme_max(scheme, i));
+    return firn__fail(error, FIRN_ERANGE,
+                      "%s %s does not fit the %" PRIu32 " bits of %s: at most %s",
+                      scheme->slices[i].name, text, firn_scheme_width(scheme, i), scheme->name,
+                      firn_fields_get(most, &top, scheme, i));
 }
 
-/* aa:bb:cc:dd:ee:ff, or with dashes. */
-static bool read_address(firn_value *value, const char *text) {
-    firn_value out = {0, 0};
-    for (int i = 0; i < 17; i++) {
-        int digit = hex_digit(text[i]);
-        if (i % 3 == 2 ? text[i] != text[2] || (text[i] != ':' && text[i] != '-') : digit < 0) {
-            return false;
+int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields *fields,
+              firn_error *error) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        if (slice->role == FIRN_ROLE_CONST || firn_scheme_first(scheme, i) != i) {
+            continue;
         }
-        if (i % 3 != 2) {
-            append(&out, 16, (uint32_t)digit);
+        if (!(fields->given >> i & 1)) {
+            return firn__fail(error, FIRN_EUSAGE, "%s needs %s: set %s=VALUE", scheme->name,
+                              slice->name, slice->name);
+        }
+        int code = firn__field_check(scheme, i, fields->value[i], error);
+        if (code != FIRN_OK) {
+            return code;
         }
     }
-    *value = out;
-    return text[17] == '\0';
+    firn__pack_given(id, scheme, fields);
+    return FIRN_OK;
 }
 
-bool firn__value_parse(firn_value *value, const char *text) {
-    firn_value out = {0, 0};
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    const char *at = text + (hex ? 2 : 0);
-    if (strlen(text) == 17 && (text[2] == ':' || text[2] == '-')) {
-        return read_address(value, text);
+int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id,
+                firn_error *error) {
+    firn_fields out = {0, {{0, 0}}};
+    uint32_t position = scheme->bits;
+    if (id->bits != scheme->bits) {
+        return firn__fail(error, FIRN_EMISMATCH,
+                          "the ID has %" PRIu32 " bits, but %s has %" PRIu32
+                          ": name another scheme",
+                          id->bits, scheme->name, scheme->bits);
     }
-    if (*at == '\0') {
-        return false;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        position -= slice->bits;
+        firn_value part = firn__get(id, position, slice->bits);
+        if (slice->role == FIRN_ROLE_CONST) {
+            if (part.low != slice->value) {
+                return firn__fail(error, FIRN_EMISMATCH,
+                                  "%s is 0x%" PRIx64 ", but %s has 0x%" PRIx64
+                                  ": name another scheme",
+                                  slice->name[0] ? slice->name : "a constant", part.low,
+                                  scheme->name, slice->value);
+            }
+            continue;
+        }
+        if (slice->group > 0) {
+            part.low = firn__mirror(part.low, slice->bits, slice->group);
+        }
+        uint32_t first = firn_scheme_first(scheme, i);
+        part = firn__up(part, slice->from);
+        out.value[first].low |= part.low;
+        out.value[first].high |= part.high;
+        out.given |= UINT32_C(1) << first;
     }
-    for (; *at != '\0'; at++) {
-        int digit = hex_digit(*at);
-        if (digit < 0 || digit >= (hex ? 16 : 10) ||
-            !append(&out, hex ? 16 : 10, (uint32_t)digit)) {
-            return false;
+    for (uint32_t i = 0; scheme->form == FIRN_FORM_DATED && i < scheme->slice_count; i++) {
+        if (firn__above(out.value[i], firn_scheme_max(scheme, i))) {
+            return firn__fail(error, FIRN_EMISMATCH,
+                              "%s is %" PRIu64 ", but %s has at most %" PRIu64
+                              ": name another scheme",
+                              scheme->slices[i].name, out.value[i].low, scheme->name,
+                              firn_scheme_max(scheme, i).low);
         }
     }
-    *value = out;
-    return true;
+    *fields = out;
+    return FIRN_OK;
 }
+
+int firn_convert(firn_id *out, const firn_scheme *to, const firn_id *id, const firn_scheme *from,
+                 firn_error *error) {
+    firn_fields in, fields = {0, {{0, 0}}};
+    int code = firn_unpack(&in, from, id, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    bool same = to->tick_ns == from->tick_ns && firn_time_cmp(&to->epoch, &from->epoch) == 0 &&
+                to->bits == from->bits;
+    for (uint32_t i = 0; i < from->slice_count; i++) {
+        const firn_slice *slice = &from->slices[i];
+        if (slice->role == FIRN_ROLE_CONST || firn_scheme_first(from, i) != i) {
+            continue;
+        }
+        int other = firn_scheme_field(to, slice->name);
+        same = same && other >= 0 && to->slices[other].role == slice->role &&
+               firn_scheme_width(to, (uint32_t)other) == firn_scheme_width(from, i);
+        if (same) {
+            firn__fields_put(&fields, (uint32_t)other, in.value[i]);
+        }
+    }
+    if (!same || firn_pack(out, to, &fields, NULL) != FIRN_OK) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "%s does not convert to %s, whose fields differ: keep its bits in a form "
+                          "such as uuid or hex; only uuid1, uuid6 and uuid1-swapped convert",
+                          from->name, to->name);
+    }
+    return FIRN_OK;
+}
+
+/* ---- text ---------------------------------------------------------------------- */
 
 static int unknown_field(const firn_scheme *scheme, const char *name, firn_error *error) {
     const char *names[FIRN_SLICES_MAX + 3];
@@ -81,9 +153,11 @@ static int unknown_field(const firn_scheme *scheme, const char *name, firn_error
         length += (size_t)snprintf(list + length, sizeof list - length, " %s", names[i]);
     }
     const char *near = firn_nearest(name, names);
-    return firn__fail(error, FIRN_EUSAGE, "%s has no field '%.30s'%s%s: its fields are%s",
-                      scheme->name, name, near != NULL ? ", perhaps " : "",
-                      near != NULL ? near : "", list);
+    return near != NULL
+               ? firn__fail(error, FIRN_EUSAGE, "%s has no field '%.30s': did you mean `%s`?",
+                            scheme->name, name, near)
+               : firn__fail(error, FIRN_EUSAGE, "%s has no field '%.30s': its fields are%s",
+                            scheme->name, name, list);
 }
 
 int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,
@@ -94,13 +168,12 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
     if (i < 0) {
         return unknown_field(scheme, name, error);
     }
-    uint32_t width = firn_scheme_width(scheme, (uint32_t)i);
     if (scheme->slices[i].role == FIRN_ROLE_CONST) {
         return firn__fail(error, FIRN_EUSAGE, "%s is a constant of %s: leave it out", name,
                           scheme->name);
     }
     if (fields->given >> i & 1) {
-        return firn__fail(error, FIRN_EUSAGE, "%s is given twice: give it once",
+        return firn__fail(error, FIRN_EUSAGE, "%s is set twice: set it once",
                           scheme->slices[i].name);
     }
     if (time) {
@@ -117,35 +190,11 @@ int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *
             error, FIRN_ETEXT, "%s=%.60s is not a number: write decimal or 0x hex%s", name, value,
             scheme->slices[i].role == FIRN_ROLE_ADDRESS ? ", or aa:bb:cc:dd:ee:ff" : "");
     }
-    if (firn__above(parsed, firn_scheme_max(scheme, (uint32_t)i))) {
-        char most[FIRN_VALUE_SIZE];
-        firn_fields top = {0, {{0, 0}}};
-        firn__fields_put(&top, (uint32_t)i, firn_scheme_max(scheme, (uint32_t)i));
-        return firn__fail(
-            error, FIRN_ERANGE, "%s %.60s does not fit the %" PRIu32 " bits of %s: at most %s",
-            name, value, width, scheme->name, firn_fields_get(most, &top, scheme, (uint32_t)i));
+    int code = firn__field_check(scheme, (uint32_t)i, parsed, error);
+    if (code == FIRN_OK) {
+        firn__fields_put(fields, (uint32_t)i, parsed);
     }
-    firn__fields_put(fields, (uint32_t)i, parsed);
-    return FIRN_OK;
-}
-
-/* Decimal of up to 128 bits, by ten digits at a time. */
-static void decimal(char text[FIRN_VALUE_SIZE], firn_value value) {
-    uint32_t limbs[4] = {(uint32_t)(value.high >> 32), (uint32_t)value.high,
-                         (uint32_t)(value.low >> 32), (uint32_t)value.low};
-    char digits[40];
-    int at = 40;
-    do {
-        uint64_t rest = 0;
-        for (int i = 0; i < 4; i++) {
-            rest = rest << 32 | limbs[i];
-            limbs[i] = (uint32_t)(rest / 10);
-            rest %= 10;
-        }
-        digits[--at] = (char)('0' + rest);
-    } while ((limbs[0] | limbs[1] | limbs[2] | limbs[3]) != 0);
-    memcpy(text, digits + at, (size_t)(40 - at));
-    text[40 - at] = '\0';
+    return code;
 }
 
 char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields,
@@ -174,7 +223,7 @@ char *firn_fields_get(char text[FIRN_VALUE_SIZE], const firn_fields *fields,
             snprintf(text, FIRN_VALUE_SIZE, "0x%0*" PRIx64, digits, value.low);
         }
     } else {
-        decimal(text, value);
+        firn__value_put(text, value);
     }
     return text;
 }

@@ -7,7 +7,9 @@
 #define FIRN_GEN_H
 
 #include "clock.h"
+#include "fields.h"
 #include "keys.h"
+#include "number.h"
 #include "reserve.h"
 #include "scheme.h"
 #include "shuffle.h"

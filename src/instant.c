@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Instants: RFC 3339 and @unix text to exact seconds and nanoseconds and back, by whole numbers
- * only. Reads no clock and knows no scheme; every second that 64 bits hold has a text, some 292
- * thousand million years either way. */
+/* Times: RFC 3339 and @SECONDS text to exact seconds and nanoseconds and back, with integers only.
+ * Every second of 64 bits has a text. Reads no clock and knows no scheme. */
+#include "instant.h"
+
 #include "error.h"
-#include "text.h"
+#include "number.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { DAY = 86400, BILLION = 1000000000 };
 
-/* Years -292277022657 to 292277026596 hold every second of 64 bits. */
+/* Every second of 64 bits is in the years -292277022657 to 292277026596. */
 #define YEAR_MAX INT64_C(292277026596)
+
+int firn__time_check(const firn_time *time, firn_error *error) {
+    return time->ns >= 0 && time->ns < BILLION
+               ? FIRN_OK
+               : firn__fail(error, FIRN_ERANGE,
+                            "%" PRId32 " ns are out of range (0 to 999999999): carry the rest into "
+                            "the seconds",
+                            time->ns);
+}
 
 int firn_time_cmp(const firn_time *a, const firn_time *b) {
     if (a->sec != b->sec) {
@@ -22,15 +33,15 @@ int firn_time_cmp(const firn_time *a, const firn_time *b) {
 
 /* ---- the calendar --------------------------------------------------------------------------- */
 
-/* A day of the Gregorian calendar, also before there was one. */
+/* A day of the Gregorian calendar, extended to all years. */
 typedef struct {
     int64_t year;
     int32_t month; /* 1..12 */
     int32_t day;   /* 1..31 */
 } date;
 
-/* Years are counted from March, so that the leap day is the last of its year, and in eras of
- * 400 years, which all have 146097 days. Day 0 is 1970-01-01, day -719468 is 0000-03-01. */
+/* Years begin in March, so the leap day is the last day of its year. Each era of 400 years has
+ * 146097 days. Day 0 is 1970-01-01, day -719468 is 0000-03-01. */
 enum { ERA = 146097, MARCH_0 = 719468 };
 
 static int64_t floor_div(int64_t a, int64_t b) {
@@ -68,7 +79,7 @@ static int32_t days_in_month(int64_t year, int32_t month) {
 /* A number in `width` digits or more; returns the end. */
 static char *put(char *out, uint64_t number, size_t width) {
     char digits[24];
-    size_t length = firn__format_u64(digits, number);
+    size_t length = firn__number_put(digits, number);
     for (; length < width; width--) {
         *out++ = '0';
     }
@@ -129,7 +140,7 @@ char *firn_time_unix_ns(char text[FIRN_TIME_SIZE], const firn_time *time) {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* A text and how far it was read. After a failure `failed` is its code, and nothing more is
+/* A text and the position of the reader. After an error, `failed` is its code and nothing more is
  * read. */
 typedef struct {
     const char *text;
@@ -179,7 +190,7 @@ static int32_t take_digits(reader *in, int count, const char *why) {
     return number;
 }
 
-/* Two digits of a number least..most. */
+/* A number of two digits, least..most. */
 static int32_t take_two(reader *in, int32_t least, int32_t most, const char *why) {
     size_t start = in->at;
     int32_t number = take_digits(in, 2, why);
@@ -213,12 +224,12 @@ static int32_t take_fraction(reader *in) {
         return 0;
     }
     if (!next_is_digit(in)) {
-        fail(in, in->at, "a digit of the second is needed after the point");
+        fail(in, in->at, "a digit must follow the point");
     }
     for (; next_is_digit(in); in->at++) {
         unit /= 10;
         if (unit == 0) {
-            fail(in, in->at, "at most nine digits of the second are read");
+            fail(in, in->at, "a second has at most nine decimals");
             return 0;
         }
         ns += unit * (in->text[in->at] - '0');
@@ -240,7 +251,7 @@ static int64_t take_year(reader *in) {
         fail(in, in->at, why);
     }
     if (negative && year == 0) {
-        fail(in, start, "the year 0 is written 0000, or with +");
+        fail(in, start, "write the year 0 as 0000, or with +");
     }
     return negative ? -year : year;
 }
@@ -248,10 +259,10 @@ static int64_t take_year(reader *in) {
 static void take_date(reader *in, date *when) {
     when->year = take_year(in);
     expect(in, '-', "'-' is needed after the year (above 9999 it begins with +)");
-    when->month = take_two(in, 1, 12, "the month is 01 to 12");
+    when->month = take_two(in, 1, 12, "the month must be 01 to 12");
     expect(in, '-', "'-' is needed after the month");
     size_t start = in->at;
-    when->day = take_two(in, 1, 31, "the day is 01 to 31");
+    when->day = take_two(in, 1, 31, "the day must be 01 to 31");
     if (in->failed == FIRN_OK && when->day > days_in_month(when->year, when->month)) {
         fail(in, start, "the month has fewer days");
     }
@@ -259,14 +270,14 @@ static void take_date(reader *in, date *when) {
 
 /* hh:mm:ss[.fraction], in seconds. */
 static int32_t take_clock(reader *in, int32_t *ns) {
-    int32_t hour = take_two(in, 0, 23, "the hour is 00 to 23");
+    int32_t hour = take_two(in, 0, 23, "the hour must be 00 to 23");
     expect(in, ':', "':' is needed after the hour");
-    int32_t minute = take_two(in, 0, 59, "the minute is 00 to 59");
+    int32_t minute = take_two(in, 0, 59, "the minute must be 00 to 59");
     expect(in, ':', "':' and the second are needed");
     size_t start = in->at;
-    int32_t second = take_two(in, 0, 60, "the second is 00 to 59");
+    int32_t second = take_two(in, 0, 60, "the second must be 00 to 59");
     if (second == 60) {
-        fail(in, start, "a leap second has no tick of its own: take 59, or 00 of the next minute");
+        fail(in, start, "leap seconds are not supported: write 59, or 00 of the next minute");
     }
     *ns = take_fraction(in);
     return hour * 3600 + minute * 60 + second;
@@ -283,14 +294,14 @@ static int32_t take_offset(reader *in) {
         return 0;
     }
     in->at++;
-    int32_t hour = take_two(in, 0, 23, "the hours of the offset are 00 to 23");
+    int32_t hour = take_two(in, 0, 23, "the hours of the offset must be 00 to 23");
     expect(in, ':', "':' is needed between hours and minutes of the offset");
-    int32_t minute = take_two(in, 0, 59, "the minutes of the offset are 00 to 59");
+    int32_t minute = take_two(in, 0, 59, "the minutes of the offset must be 00 to 59");
     return (hour * 60 + minute) * (west ? -60 : 60);
 }
 
-/* Days and seconds (-DAY < seconds < 2 * DAY) to seconds. What is before 1970 is turned round
- * (-1 - x) and back, so that one bound does for both ends. */
+/* Days and seconds (-DAY < seconds < 2 * DAY) to seconds. Times before 1970 are mirrored (-1 - x)
+ * and mirrored back, so one check covers both ends. */
 static void join(reader *in, firn_time *time, int64_t days, int32_t seconds) {
     if (seconds < 0 || seconds >= DAY) {
         days += seconds < 0 ? -1 : 1;
@@ -300,7 +311,7 @@ static void join(reader *in, firn_time *time, int64_t days, int32_t seconds) {
     days = before ? -1 - days : days;
     seconds = before ? DAY - 1 - seconds : seconds;
     if (days > INT64_MAX / DAY || (days == INT64_MAX / DAY && seconds > INT64_MAX % DAY)) {
-        fail(in, 0, "the instant is outside what 64-bit seconds hold");
+        fail(in, 0, "the time is out of range of 64-bit seconds");
         return;
     }
     time->sec = days * DAY + seconds;
@@ -329,11 +340,11 @@ static void take_unix(reader *in, firn_time *time) {
     size_t start = in->at;
     bool negative = take(in, '-');
     uint64_t most = (uint64_t)INT64_MAX + negative;
-    uint64_t seconds = take_number(in, most, "the instant is outside what 64-bit seconds hold");
+    uint64_t seconds = take_number(in, most, "the time is out of range of 64-bit seconds");
     time->ns = take_fraction(in);
     if (negative && time->ns > 0) {
         if (seconds == most) {
-            fail(in, start, "the instant is outside what 64-bit seconds hold");
+            fail(in, start, "the time is out of range of 64-bit seconds");
             return;
         }
         seconds++;
@@ -351,7 +362,7 @@ int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error
     }
     if (digits == length && digits > 4) {
         return firn__fail(error, FIRN_ETEXT,
-                          "'%.*s' is no instant: seconds since 1970 are written @SECONDS",
+                          "'%.*s' is not a valid time: write seconds since 1970 as @SECONDS",
                           length < 40 ? (int)length : 40, text);
     }
     if (next_is(&in, '@')) {
@@ -360,7 +371,7 @@ int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error
         take_rfc3339(&in, &read);
     }
     if (in.failed == FIRN_OK && in.at < length) {
-        fail(&in, in.at, "the instant ends before this");
+        fail(&in, in.at, "the time ends before this character");
     }
     if (in.failed == FIRN_OK) {
         *time = read;

@@ -334,7 +334,7 @@ static int check_keys(const firn_gen *gen, firn_error *error) {
 static int check_number(const char *name, int64_t value, int64_t most, firn_error *error) {
     return value >= 0 && value <= most
                ? FIRN_OK
-               : firn__fail(error, FIRN_ERANGE, "%s=%" PRId64 " is out of bounds: 0 to %" PRId64,
+               : firn__fail(error, FIRN_ERANGE, "%s=%" PRId64 " is out of range (0 to %" PRId64 ")",
                             name, value, most);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys: "key=value key=value" split, checked against keys.def and put into a struct; what they
- * mean is gen.c's. */
+/* Keys: "key=value key=value" split, checked against keys.def and put into a struct. */
 #include "keys.h"
 
 #include "error.h"
@@ -13,7 +12,8 @@ int firn__number_read(int64_t *number, const char *name, const char *value, int6
     const char *at = value + (*value == '-');
     uint64_t sum = 0;
     if (*at == '\0' || strspn(at, "0123456789") != strlen(at)) {
-        return firn__fail(error, FIRN_EUSAGE, "%s=%.40s is not a whole number", name, value);
+        return firn__fail(error, FIRN_EUSAGE, "%s=%.40s is not valid: write a whole number", name,
+                          value);
     }
     for (; *at != '\0' && sum < UINT64_MAX / 16; at++) {
         sum = sum * 10 + (uint64_t)(*at - '0');
@@ -22,8 +22,9 @@ int firn__number_read(int64_t *number, const char *name, const char *value, int6
     int64_t out = wide ? INT64_MAX : (int64_t)sum;
     out = *value == '-' ? -out : out;
     if (wide || out < least || out > most) {
-        return firn__fail(error, FIRN_ERANGE, "%s=%.40s is out of bounds: %" PRId64 " to %" PRId64,
-                          name, value, least, most);
+        return firn__fail(error, FIRN_ERANGE,
+                          "%s=%.40s is out of range (%" PRId64 " to %" PRId64 ")", name, value,
+                          least, most);
     }
     *number = out;
     return FIRN_OK;
@@ -40,19 +41,19 @@ int firn__choice_read(int64_t *choice, const char *name, const char *value, cons
         }
         at += length + (at[length] == ' ');
     }
-    return firn__fail(error, FIRN_EUSAGE, "%s=%.40s: it takes %s", name, value, words);
+    return firn__fail(error, FIRN_EUSAGE, "%s=%.40s is not valid: choose one of %s", name, value,
+                      words);
 }
 
 static int keep(firn__keys *keys, const char *name, const char *value, firn_error *error) {
     if (keys->field_count == FIRN_SLICES_MAX) {
-        return firn__fail(error, FIRN_EUSAGE, "too many keys: '%.40s' is one more than a row has",
-                          name);
+        return firn__fail(error, FIRN_EUSAGE, "too many keys: leave '%.40s' out", name);
     }
     keys->fields[keys->field_count++] = (firn__pair){name, value};
     return FIRN_OK;
 }
 
-/* One pair into its member, or kept as a field. */
+/* Puts one pair into its member, or keeps it as a field. */
 static int take(firn__keys *keys, const char *name, const char *value, firn_error *error) {
 #define NUMBER(key, initial, least, most, text)                                                    \
     if (strcmp(name, #key) == 0) {                                                                 \
@@ -87,8 +88,8 @@ static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error
     size_t length = text == NULL ? 0 : strlen(text);
     *keys = initial;
     if (length >= sizeof keys->text) {
-        return firn__fail(error, FIRN_EUSAGE, "the keys have %zu characters: at most %d", length,
-                          FIRN__KEYS_SIZE - 1);
+        return firn__fail(error, FIRN_EUSAGE, "the keys have %zu characters: write at most %d",
+                          length, FIRN__KEYS_SIZE - 1);
     }
     memcpy(keys->text, text == NULL ? "" : text, length + 1);
     for (char *at = keys->text + strspn(keys->text, " "); *at != '\0'; at += strspn(at, " ")) {
@@ -97,7 +98,7 @@ static int read_pairs(firn__keys *keys, const char *text, bool plain, firn_error
         at[word] = '\0';
         char *equals = strchr(at, '=');
         if (equals == NULL || equals == at || equals[1] == '\0') {
-            return firn__fail(error, FIRN_EUSAGE, "'%.60s' is not of the form key=value", at);
+            return firn__fail(error, FIRN_EUSAGE, "'%.60s' is not valid: write key=value", at);
         }
         *equals = '\0';
         int code = plain ? keep(keys, at, equals + 1, error) : take(keys, at, equals + 1, error);
@@ -134,7 +135,10 @@ int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *
     }
     names[count] = NULL;
     const char *near = firn_nearest(name, names);
-    return firn__fail(error, FIRN_EUSAGE, "%s has no key or field '%.40s'%s%s", scheme->name, name,
-                      near != NULL ? ": did you mean " : ": see firn new --help",
-                      near != NULL ? near : "");
+    return near != NULL ? firn__fail(error, FIRN_EUSAGE,
+                                     "%s has no key or field '%.40s': did you mean `%s`?",
+                                     scheme->name, name, near)
+                        : firn__fail(error, FIRN_EUSAGE,
+                                     "%s has no key or field '%.40s': see firn new --help",
+                                     scheme->name, name);
 }

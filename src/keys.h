@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys: what a caller sets of a generator, read from "key=value key=value" text. Knows names and
- * bounds, not what they do; fields of the row are kept as text until the row is known. */
+/* Keys: the settings of a generator, read from "key=value key=value". Knows their names and
+ * limits. Fields of the scheme are kept as text until the scheme is known. */
 #ifndef FIRN_KEYS_H
 #define FIRN_KEYS_H
 
@@ -19,7 +19,7 @@ typedef struct firn__pair {
     const char *name, *value; /* into `text` */
 } firn__pair;
 
-/* One member a key: numbers and choices as int64_t, words as text or NULL. */
+/* One member per key: numbers and choices as int64_t, words as text or NULL. */
 typedef struct firn__keys {
 #define NUMBER(name, initial, least, most, text) int64_t name;
 #define CHOICE(name, initial, words, text)       int64_t name##_;
@@ -28,21 +28,21 @@ typedef struct firn__keys {
 #undef NUMBER
 #undef CHOICE
 #undef WORD
-    firn__pair fields[FIRN_SLICES_MAX]; /* keys that are none of the above: fields of the row */
+    firn__pair fields[FIRN_SLICES_MAX]; /* all other keys: fields of the scheme */
     size_t field_count;
     char text[FIRN__KEYS_SIZE];
 } firn__keys;
 
-/* Reads keys; unknown ones are taken as fields. FIRN_EUSAGE, FIRN_ERANGE. */
+/* Reads keys; unknown keys are kept as fields. FIRN_EUSAGE, FIRN_ERANGE. */
 int firn__keys_read(firn__keys *keys, const char *text, firn_error *error);
-/* The same for those who know keys of their own: every pair is kept as a field. */
+/* The same for callers with other keys: every pair is kept as a field. */
 int firn__keys_split(firn__keys *keys, const char *text, firn_error *error);
-/* For a name that is neither key nor field of the row: FIRN_EUSAGE with the nearest of both. */
+/* FIRN_EUSAGE: a name is neither a key nor a field of the scheme. */
 int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *error);
-/* A decimal within bounds. FIRN_EUSAGE: no number; FIRN_ERANGE. */
+/* Reads a decimal number, least..most. FIRN_EUSAGE: not a number; FIRN_ERANGE. */
 int firn__number_read(int64_t *number, const char *name, const char *value, int64_t least,
                       int64_t most, firn_error *error);
-/* Which of `words` (separated by blanks) `value` is. FIRN_EUSAGE. */
+/* The index of `value` in `words` (separated by blanks). FIRN_EUSAGE. */
 int firn__choice_read(int64_t *choice, const char *name, const char *value, const char *words,
                       firn_error *error);
 

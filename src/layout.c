@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows as text: a user's own layout read into a scheme, a scheme's layout written, its epoch and
- * widths changed, the namespace that follows from them. Pure; the table itself is in scheme.c. */
+/* Layouts as text: read into a scheme, and written; the changes of epoch, bits and digits; the
+ * namespace of a scheme. Pure. The list of schemes is in scheme.c. */
 #include "dated.h"
 #include "error.h"
 #include "nearest.h"
+#include "number.h"
 #include "scheme.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The ticks of the grammar. */
+/* The words for a tick. */
 static const struct {
     const char *name;
     uint32_t tick_ns;
@@ -27,7 +28,7 @@ static const char *tick_name(uint32_t tick_ns) {
     return "";
 }
 
-/* Reads a number of `bits` or the like, decimal, of at most 3 digits; moves *at. -1: none. */
+/* Reads a decimal number of at most 3 digits and moves *at. -1: there is none. */
 static int small_number(const char **at) {
     int number = 0, digits = 0;
     for (; **at >= '0' && **at <= '9' && digits < 3; digits++, (*at)++) {
@@ -56,12 +57,28 @@ static bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* One slice of the text at *at, up to `length` characters, into `slice`; the rest after its bits
- * (tick and epoch) is left to the caller. The error's code is FIRN_EUSAGE. */
+/* 0xVALUE or decimal, up to the colon, of a constant; moves *at. */
+static int read_constant(uint64_t *value, const char *word, const char **at, firn_error *error) {
+    char digits[24];
+    firn_value read;
+    size_t length = strcspn(*at, ":");
+    size_t kept = length < sizeof digits ? length : sizeof digits - 1;
+    memcpy(digits, *at, kept);
+    digits[kept] = '\0';
+    if (!firn__value_parse(&read, digits) || read.high != 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "'%.40s': a constant is decimal or 0x hex, of at most 64 bits", word);
+    }
+    *at += kept;
+    *value = read.low;
+    return FIRN_OK;
+}
+
+/* Reads one slice of a layout. *rest is what follows its bits: tick and epoch. */
 static int read_slice(firn_slice *slice, const char *word, const char **rest, firn_error *error) {
     const char *at = word;
     int bits, from = 0, group = 0;
-    firn_value value = {0, 0};
+    uint64_t value = 0;
     bool constant = at[0] == '0' && at[1] == 'x';
     size_t name = 0;
     memset(slice, 0, sizeof *slice);
@@ -70,63 +87,59 @@ static int read_slice(firn_slice *slice, const char *word, const char **rest, fi
     }
     if (!constant && (name == 0 || name >= sizeof slice->name || (at[0] >= '0' && at[0] <= '9'))) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "'%.40s' is no slice: write field:bits, field@from:bits, field~group:bits"
-                          " or 0xVALUE:bits",
+                          "'%.40s' is not a valid slice: write field:bits, field@from:bits, "
+                          "field~group:bits or 0xVALUE:bits",
                           word);
     }
     memcpy(slice->name, at, name);
     at += name;
     if (constant || *at == '=') {
-        char digits[24];
         at += constant ? 0 : 1;
-        size_t length = strcspn(at, ":");
         constant = true;
-        if (length >= sizeof digits) {
-            length = sizeof digits - 1;
+        int code = read_constant(&value, word, &at, error);
+        if (code != FIRN_OK) {
+            return code;
         }
-        memcpy(digits, at, length);
-        digits[length] = '\0';
-        if (!firn__value_parse(&value, digits) || value.high != 0) {
-            return firn__fail(error, FIRN_EUSAGE,
-                              "'%.40s': a constant is decimal or 0x hex, of at most 64 bits", word);
-        }
-        at += length;
     }
     for (; !constant && (*at == '@' || *at == '~');) {
         int *number = *at++ == '@' ? &from : &group;
         *number = small_number(&at);
         if (*number < 0 || *number > 127) {
-            return firn__fail(error, FIRN_EUSAGE, "'%.40s': @ and ~ take a number 0..127", word);
+            return firn__fail(error, FIRN_EUSAGE,
+                              "'%.40s': a number from 0 to 127 must follow @ and ~", word);
         }
     }
     bits = *at == ':' ? (at++, small_number(&at)) : -1;
     if (bits < 1 || bits > 128 || from + bits > 128) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "'%.40s': a slice has 1..128 bits, written after a colon", word);
+                          "'%.40s': write the bits of a slice after a colon, 1 to 128", word);
     }
     if (group > 0 && (bits % group != 0 || bits > 64)) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "'%.40s': a mirrored slice has at most 64 bits, in whole groups", word);
+                          "'%.40s': a mirrored slice must have whole groups and at most 64 bits",
+                          word);
     }
-    if (constant && (bits > 64 || !firn__fits(value, (uint32_t)bits))) {
-        return firn__fail(error, FIRN_ERANGE, "'%.40s': the constant does not fit its bits", word);
+    if (constant && (bits > 64 || !firn__fits((firn_value){value, 0}, (uint32_t)bits))) {
+        return firn__fail(error, FIRN_ERANGE,
+                          "'%.40s': the constant does not fit its bits: write more bits", word);
     }
     slice->role = constant ? FIRN_ROLE_CONST : role_of(slice->name, bits);
     slice->bits = (uint8_t)bits;
     slice->from = (uint8_t)from;
     slice->group = (uint8_t)group;
-    slice->value = value.low;
+    slice->value = value;
     *rest = at;
     return FIRN_OK;
 }
 
-#define EPOCH_S INT64_C(1000000000000) /* 31 688 years from 1970, either way */
+#define EPOCH_S INT64_C(1000000000000) /* 31 688 years before or after 1970 */
 
 static int read_epoch(firn_scheme *scheme, const char *text, firn_error *error) {
     firn_time epoch;
     int code = firn_time_parse(&epoch, text, strlen(text), error);
     if (code == FIRN_OK && (epoch.sec > EPOCH_S || epoch.sec < -EPOCH_S)) {
-        return firn__fail(error, FIRN_ERANGE, "epoch %.40s is more than 31 688 years from 1970",
+        return firn__fail(error, FIRN_ERANGE,
+                          "epoch=%.40s is out of range: it must be within 31 688 years of 1970",
                           text);
     }
     if (code == FIRN_OK) {
@@ -135,7 +148,7 @@ static int read_epoch(firn_scheme *scheme, const char *text, firn_error *error) 
     return code;
 }
 
-/* The /TICK@@EPOCH behind a time slice. */
+/* Reads the /TICK@@EPOCH after the bits of a time slice. */
 static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn_error *error) {
     if (*at == '/') {
         size_t length = strcspn(++at, "@");
@@ -145,19 +158,21 @@ static int read_tick(firn_scheme *scheme, const char *word, const char *at, firn
             }
         }
         if (scheme->tick_ns == 0) {
-            return firn__fail(error, FIRN_EUSAGE, "'%.60s': ticks are s 10ms ms us 100ns", word);
+            return firn__fail(error, FIRN_EUSAGE,
+                              "'%.60s': the tick must be s, 10ms, ms, us or 100ns", word);
         }
         at += length;
     }
     if (at[0] == '@' && at[1] == '@') {
         return read_epoch(scheme, at + 2, error);
     }
-    return *at == '\0' ? FIRN_OK
-                       : firn__fail(error, FIRN_EUSAGE,
-                                    "'%.60s': behind the bits of time comes /TICK@@EPOCH", word);
+    return *at == '\0'
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EUSAGE,
+                            "'%.60s': only /TICK@@EPOCH may follow the bits of the time", word);
 }
 
-/* A constant has a name of its own: readers would take its bits for those of the other slice. */
+/* No other slice may have the name of a constant: readers would mix their bits up. */
 static int check_names(const firn_scheme *scheme, firn_error *error) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         for (uint32_t j = 0; j < i; j++) {
@@ -173,7 +188,7 @@ static int check_names(const firn_scheme *scheme, firn_error *error) {
     return FIRN_OK;
 }
 
-/* A field in several slices must lie in them whole, each bit once. */
+/* The slices of a field must contain each bit of the field exactly once. */
 static int check_fields(const firn_scheme *scheme, firn_error *error) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         firn_value seen = {0, 0}, all = firn__mask_wide(firn_scheme_width(scheme, i));
@@ -188,21 +203,23 @@ static int check_fields(const firn_scheme *scheme, firn_error *error) {
                 continue;
             }
             if ((seen.low & part.low) != 0 || (seen.high & part.high) != 0) {
-                return firn__fail(error, FIRN_EUSAGE, "a bit of %s stands in the row twice",
-                                  slice->name);
+                return firn__fail(error, FIRN_EUSAGE,
+                                  "the layout contains a bit of %s twice: "
+                                  "give each slice of %s other bits",
+                                  slice->name, slice->name);
             }
             seen.low |= part.low;
             seen.high |= part.high;
         }
         if (seen.low != all.low || seen.high != all.high) {
-            return firn__fail(error, FIRN_EUSAGE, "a bit of %s is missing from the row",
+            return firn__fail(error, FIRN_EUSAGE, "a bit of %s is missing: add a slice with it",
                               slice->name);
         }
     }
     return FIRN_OK;
 }
 
-/* Widths that the generator and the hot path's words can hold. */
+/* The widths must fit the words of the generator. */
 static int check_widths(const firn_scheme *scheme, firn_error *error) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         int role = scheme->slices[i].role;
@@ -210,15 +227,15 @@ static int check_widths(const firn_scheme *scheme, firn_error *error) {
         bool word = role == FIRN_ROLE_TIME || role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
         bool count = role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER;
         if ((word && width > 64) || (count && width > 40)) {
-            return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: at most %d",
+            return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: write at most %d",
                               scheme->slices[i].name, width, word ? 64 : 40);
         }
     }
     return FIRN_OK;
 }
 
-/* Every other name is a part of the node: one that was meant for something else would leave a row
- * without a sequence, or make a node of what is counted. */
+/* Every unknown name is a part of the node. A misspelt sequence would therefore be one, and the
+ * layout would have no sequence. */
 static int check_spelling(const firn_scheme *scheme, firn_error *error) {
     static const struct {
         const char *word, *role;
@@ -234,8 +251,8 @@ static int check_spelling(const firn_scheme *scheme, firn_error *error) {
             if (firn_scheme_field(scheme, roles[j].role) < 0 &&
                 firn__edits(slice->name, roles[j].word) <= roles[j].most) {
                 return firn__fail(error, FIRN_EUSAGE,
-                                  "%.20s would be a part of the node: write %s:BITS, or take"
-                                  " another name",
+                                  "%.20s would be a part of the node: write %s:BITS, or choose "
+                                  "another name",
                                   slice->name, roles[j].role);
             }
         }
@@ -243,7 +260,7 @@ static int check_spelling(const firn_scheme *scheme, firn_error *error) {
     return FIRN_OK;
 }
 
-/* What follows from the slices of a user's row: order, node, text form. */
+/* Derives the policies of a caller's layout from its slices: sorting, node, text form. */
 static void derive(firn_scheme *scheme) {
     bool random = firn__scheme_role(scheme, FIRN_ROLE_RANDOM) >= 0;
     bool counter = firn__scheme_role(scheme, FIRN_ROLE_COUNTER) >= 0;
@@ -267,12 +284,12 @@ static void derive(firn_scheme *scheme) {
     next.sec += 1;
     scheme->sorts = random || counter ? FIRN_SORTS_BY_TICK : FIRN_SORTS_YES;
     if (firn_range(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) == FIRN_EUSAGE) {
-        scheme->sorts = FIRN_SORTS_PER_NODE; /* something to pin stands before the time */
+        scheme->sorts = FIRN_SORTS_PER_NODE; /* a field of the node comes before the time */
     } else if (firn_range(&low, &high, scheme, NULL, &scheme->epoch, &next, NULL) ==
                FIRN_EUNSORTED) {
         scheme->sorts = FIRN_SORTS_NO;
     }
-    if (random && node) { /* nodes are fields that the caller gives: nothing is reserved */
+    if (random && node) { /* random bits: nothing is reserved, and the caller sets the node */
         for (uint32_t i = 0; i < scheme->slice_count; i++) {
             int role = scheme->slices[i].role;
             bool part = role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
@@ -281,9 +298,9 @@ static void derive(firn_scheme *scheme) {
     }
 }
 
-static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
+static int read_layout(firn_scheme *scheme, const char *text, firn_error *error) {
     memset(scheme, 0, sizeof *scheme);
-    snprintf(scheme->name, sizeof scheme->name, "row");
+    snprintf(scheme->name, sizeof scheme->name, "layout");
     scheme->packer = -1;
     for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
         char word[96];
@@ -291,7 +308,7 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
         size_t length = strcspn(at, " ");
         if (length >= sizeof word || scheme->slice_count == FIRN_SLICES_MAX) {
             return firn__fail(error, FIRN_EUSAGE,
-                              "a row has at most %d slices of at most 95 characters",
+                              "a layout has at most %d slices of at most 95 characters",
                               FIRN_SLICES_MAX);
         }
         memcpy(word, at, length);
@@ -301,7 +318,8 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
         if (code == FIRN_OK && slice->role == FIRN_ROLE_TIME) {
             code = read_tick(scheme, word, rest, error);
         } else if (code == FIRN_OK && *rest != '\0') {
-            code = firn__fail(error, FIRN_EUSAGE, "'%.60s': '%.20s' is not understood", word, rest);
+            code = firn__fail(error, FIRN_EUSAGE, "'%.60s': unexpected '%.20s' after the bits",
+                              word, rest);
         }
         if (code != FIRN_OK) {
             return code;
@@ -311,7 +329,8 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
         at += length;
     }
     if (scheme->bits < 1 || scheme->bits > 160) {
-        return firn__fail(error, FIRN_ERANGE, "the row has %" PRIu32 " bits: an ID has 1..160",
+        return firn__fail(error, FIRN_ERANGE,
+                          "the layout has %" PRIu32 " bits: an ID must have 1 to 160",
                           scheme->bits);
     }
     if (firn__scheme_role(scheme, FIRN_ROLE_TIME) >= 0 && scheme->tick_ns == 0) {
@@ -329,23 +348,23 @@ static int read_row(firn_scheme *scheme, const char *text, firn_error *error) {
     return code;
 }
 
-/* The row that says so: another random field. */
+/* Replaces the random field of time-random. */
 static int change_digits(firn_scheme *scheme, const char *text, firn_error *error) {
     const char *at = text;
     if (firn__dated_digits(scheme->bits) == 0 || scheme->form != FIRN_FORM_DATED) {
-        return firn__fail(error, FIRN_EUSAGE, "%s has no number of digits: leave digits out",
+        return firn__fail(error, FIRN_EUSAGE, "%s has no random digits: leave digits out",
                           scheme->name);
     }
     int digits = small_number(&at);
     if (digits < 1 || digits > FIRN__DATED_DIGITS || *at != '\0') {
-        return firn__fail(error, FIRN_ERANGE, "digits=%.40s: %s has 1 to %d random digits", text,
-                          scheme->name, FIRN__DATED_DIGITS);
+        return firn__fail(error, FIRN_ERANGE, "digits=%.40s is out of range (1 to %d)", text,
+                          FIRN__DATED_DIGITS);
     }
     *scheme = *firn__scheme_digits((uint32_t)digits);
     return FIRN_OK;
 }
 
-/* Widths a/b/c for the fields in wire order; the whole stays as wide as it was. */
+/* Replaces the widths of the fields, most significant first. Their sum stays the same. */
 static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error) {
     uint32_t before = 0, after = 0, i = 0;
     const char *at = bits;
@@ -357,13 +376,15 @@ static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error)
         int width = small_number(&at);
         if (firn_scheme_first(scheme, i) != i || firn_scheme_width(scheme, i) != slice->bits ||
             slice->group != 0) {
-            return firn__fail(error, FIRN_EUSAGE,
-                              "%s has split fields: write it as a row of your own", scheme->name);
+            return firn__fail(
+                error, FIRN_EUSAGE,
+                "%s has a field in several slices: write a layout instead of bits=", scheme->name);
         }
         if (width < 1 || width > 64 || (*at != '/' && *at != '\0')) {
-            return firn__fail(error, FIRN_EUSAGE,
-                              "bits=%.40s: write the widths of the fields of %s as a/b/c", bits,
-                              scheme->name);
+            return firn__fail(
+                error, FIRN_EUSAGE,
+                "bits=%.40s is not valid: write the widths of the fields of %s as a/b/c", bits,
+                scheme->name);
         }
         before += slice->bits;
         after += (uint32_t)width;
@@ -372,8 +393,9 @@ static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error)
     }
     if (*at != '\0' || before != after) {
         return firn__fail(error, FIRN_ERANGE,
-                          "bits=%.40s: one width a field, %" PRIu32 " bits in all, not %" PRIu32,
-                          bits, before, after);
+                          "bits=%.40s has %" PRIu32 " bits in all, not %" PRIu32
+                          ": write one width per field",
+                          bits, after, before);
     }
     scheme->packer = -1;
     return FIRN_OK;
@@ -393,9 +415,10 @@ static int unknown_scheme(const char *text, firn_error *error) {
                           text);
     }
     const char *near = firn_nearest(text, names);
-    return firn__fail(error, FIRN_EUSAGE, "there is no scheme '%.60s': %s%s", text,
-                      near != NULL ? "did you mean " : "see firn schemes",
-                      near != NULL ? near : "");
+    return near != NULL ? firn__fail(error, FIRN_EUSAGE,
+                                     "there is no scheme '%.60s': did you mean `%s`?", text, near)
+                        : firn__fail(error, FIRN_EUSAGE,
+                                     "there is no scheme '%.60s': run firn schemes", text);
 }
 
 int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, const char *bits,
@@ -408,16 +431,16 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
     } else if (strchr(text, ':') == NULL) {
         return unknown_scheme(text, error);
     } else {
-        code = read_row(&made, text, error);
+        code = read_layout(&made, text, error);
     }
     if (code == FIRN_OK && digits != NULL) {
         code = change_digits(&made, digits, error);
     }
     if (code == FIRN_OK && made.form == FIRN_FORM_DATED && (epoch != NULL || bits != NULL)) {
-        code = firn__fail(
-            error, FIRN_EUSAGE, "%s is the calendar in decimal digits: leave %s out%s", made.name,
-            epoch != NULL ? "epoch" : "bits",
-            firn__dated_digits(made.bits) > 0 ? ", digits=1..18 is all that changes" : "");
+        code = firn__fail(error, FIRN_EUSAGE, "%s has no %s: leave %s out%s", made.name,
+                          epoch != NULL ? "other epoch" : "other widths",
+                          epoch != NULL ? "epoch" : "bits",
+                          firn__dated_digits(made.bits) > 0 ? ", and use digits=1..18" : "");
     }
     if (code == FIRN_OK && bits != NULL) {
         code = change_bits(&made, bits, error);
@@ -431,8 +454,8 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
     if (code == FIRN_OK && !firn__scheme_times_fit(&made)) {
         char from[FIRN_TIME_SIZE];
         code = firn__fail(error, FIRN_ERANGE,
-                          "%" PRIu32 " bits of seconds from %s pass the year 292277026596, where "
-                          "instants end: take at most 62",
+                          "%" PRIu32 " bits of seconds from %s reach beyond the year 292277026596: "
+                          "use at most 62",
                           firn__scheme_role_width(&made, FIRN_ROLE_TIME),
                           firn_time_format(from, &made.epoch, 0));
     }

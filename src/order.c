@@ -3,13 +3,12 @@
  * check digit behind it where they are asked for. The cipher is a module's; which integers are
  * taken is the range's. */
 #include "clock.h"
-#include "dated.h"
 #include "error.h"
 #include "keys.h"
 #include "module.h"
+#include "number.h"
 #include "reserve.h"
 #include "store.h"
-#include "text.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

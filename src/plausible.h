@@ -16,8 +16,8 @@ enum firn__standing {
 enum firn__standing firn__standing(const firn_reading *reading, const firn_fields *fields);
 /* Is the time one that IDs of today have? False for a scheme without time. */
 bool firn__time_likely(const firn_scheme *scheme, const firn_fields *fields);
-/* A number as people and programs have them for other things: an amount, a telephone number, a time in
- * s, ms, us or whole ms of ns since 1970, a time of the calendar with or without ms. */
+/* A number as people and programs have them for other things: an amount, a telephone number, a
+ * time in s, ms, us or whole ms of ns since 1970, a time of the calendar with or without ms. */
 bool firn__ordinary(uint64_t number);
 /* Bits that are constant. */
 uint32_t firn__constant_bits(const firn_scheme *scheme);

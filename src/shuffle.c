@@ -5,6 +5,7 @@
 #include "shuffle.h"
 
 #include "dated.h"
+#include "number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -96,7 +96,7 @@ matches "--count=2 is two" '[0-9a-f-]{36}' new uuid4 --count=2
 row="time:41/ms@@2024-01-01 node:10 sequence:12"
 ask new "$row" node=5 "$unsafe"
 same "a row of one's own is issued" 0 "$status"
-same "and read" "row 5" "$("$FIRN" show --scheme "$row" --json "$out" | jq -r '"\(.scheme) \(.fields.node)"')"
+same "and read" "layout 5" "$("$FIRN" show --scheme "$row" --json "$out" | jq -r '"\(.scheme) \(.fields.node)"')"
 says "and packed" 21509 pack "$row" tick=0 node=5 sequence=1029
 says "a row whose fields hold = is a row" 0000001100000022 pack "time:32/s@@2024-01-01 version=0x0:4 a:28" tick=17 a=34 --as hex
 finish

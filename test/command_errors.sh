@@ -22,8 +22,8 @@ refuses "an option with a value too many" 2 "json takes no value" new uuid7 --js
 refuses "an option given twice" 2 "--count is given twice" new uuid7 -n 1 -n 2
 refuses "new without a scheme" 2 "new needs a SCHEME" new
 refuses "new with a word too many" 2 "'uuid4' is one word too many" new uuid7 uuid4
-refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mean snowflake" new snowflak
-refuses "an unknown key has a neighbour" 2 "'wroker': did you mean worker" new snowflake wroker=3 "$unsafe"
+refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mean .snowflake" new snowflak
+refuses "an unknown key has a neighbour" 2 "'wroker': did you mean .worker" new snowflake wroker=3 "$unsafe"
 refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snowflake windowms=3 "$unsafe"
 refuses "a key given twice" 2 "worker is given twice" new snowflake worker=1 worker=2
 refuses "a key with a blank" 2 "holds a blank" new snowflake "ns=my orders"

@@ -37,7 +37,7 @@ says "pack writes another form" 1565a11f62000000 pack snowflake tick=0x5596847d8
 piped "pack - reads a line a set" "4198401
 8392705" 0 'tick=1 datacenter=0 worker=1 sequence=1\ntick=2  datacenter=0\tworker=1 sequence=1' pack snowflake -
 piped "pack - stops at a bad line" 4198401 2 'tick=1 datacenter=0 worker=1 sequence=1\ntick=2 worker=1\n' pack snowflake -
-same "and names line and field" "firn: line 2: snowflake needs datacenter: give datacenter=VALUE" "$err"
+same "and names line and field" "firn: line 2: snowflake needs datacenter: set datacenter=VALUE" "$err"
 piped "pack - --keep-going puts an error in its place" "4198401
 error: worker 32 does not fit the 5 bits of snowflake: at most 31
 8392705" 1 'tick=1 datacenter=0 worker=1 sequence=1\nworker=32\ntick=2 datacenter=0 worker=1 sequence=1\n' pack snowflake - --keep-going
@@ -45,7 +45,7 @@ piped "no line is no ID" "" 0 "" pack snowflake -
 refuses "a missing field is named" 2 "needs sequence" pack snowflake tick=1 datacenter=1 worker=1
 refuses "an unknown field is named, and its neighbour" 2 "wroker.*worker" pack snowflake wroker=1
 refuses "a field given twice is refused" 2 "worker is given twice" pack snowflake worker=1 worker=2
-refuses "time and tick say the same" 2 "time is given twice" pack snowflake time=@1656432460 tick=5
+refuses "time and tick say the same" 2 "time is set twice" pack snowflake time=@1656432460 tick=5
 refuses "a constant cannot be given" 2 "version is a constant" pack uuid7 version=7
 refuses "a field past its end is refused with its bound" 1 "worker 32 .*at most 31" pack snowflake worker=32
 refuses "a field that is no number is usage" 2 "worker=x is not a number" pack snowflake worker=x
@@ -94,7 +94,7 @@ printf '01a1fc70-20f2-7485-8438-5d030bbc8faf\r\n01a1fc70-20f2-7485-8438-5d030bbc
 same "standard input is read by lines, with or without a carriage return" "uuid7 uuid7" \
     "$("$FIRN" show --json <"$TMPDIR/ids" | jq -r .scheme | paste -sd' ')"
 piped "show stops at a bad line" "" 1 '01a1fc70\n' show --scheme uuid7
-same "and says which character" "firn: line 1: '01a1fc70': text ends after 8 characters: uuid has 36" "$err"
+same "and says which character" "firn: line 1: '01a1fc70': text ends after 8 characters: uuid has 36 characters" "$err"
 piped "show --keep-going goes on" 'error: '"'x'"': character 1 of 1 is '"'x'"': a decimal digit is needed
 1  snowflake, 64 bits, dec
   time        2010-11-04T01:42:54.657Z  bits 62..22
@@ -113,7 +113,7 @@ refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme sno
 refuses "--epoch wants a scheme" 2 "add --scheme" show --epoch 2020-01-01 $flake
 refuses "a form that is none is usage" 2 "no form 'hexx'" show --from hexx $flake
 refuses "a form of other widths is usage" 2 "uuid is not for the 64 bits" show --from uuid --scheme snowflake $flake
-refuses "a scheme that is none is usage" 2 "did you mean snowflake" show --scheme snowflak $flake
+refuses "a scheme that is none is usage" 2 "did you mean .snowflake" show --scheme snowflak $flake
 
 # ---- range ---------------------------------------------------------------------------------------
 says "range of a day" "1741610183685046272
@@ -126,10 +126,10 @@ says "range of uuid7" "018cc251-f400-7000-8000-000000000000
 018cc778-4fff-7fff-bfff-ffffffffffff" range uuid7 2024-01-01 2024-01-02
 says "range writes another form" "182b713c0fc00000
 182b713c0fffffff" range snowflake 2024-01-01 2024-01-01T00:00:00.001Z --as hex
-refuses "an empty range is usage" 2 "range is empty" range uuid7 2024-01-02 2024-01-02
+refuses "an empty range is usage" 2 "time span is empty" range uuid7 2024-01-02 2024-01-02
 refuses "a range from what is no instant is usage" 2 "tomorrow is no instant" range uuid7 tomorrow 2024-01-02
-refuses "a range past the layout is a no" 1 "outside snowflake" range snowflake 2080-01-01 2081-01-01
-refuses "a range of a node in front needs it" 2 "pin it, worker=VALUE" range seata 2024-01-01 2024-01-02
+refuses "a range past the layout is a no" 1 "outside the range of snowflake" range snowflake 2080-01-01 2081-01-01
+refuses "a range of a node in front needs it" 2 "set worker=VALUE" range seata 2024-01-01 2024-01-02
 for scheme in uuid1 lable-spread locality uuid4; do
     refuses "a range of $scheme is refused with what to do" 2 ": " range $scheme 2024-01-01 2024-01-02
 done
@@ -208,17 +208,17 @@ check "no drawing is wider than 80 columns, but for a layout in a pipe" sh -c "
     for name in \$('$FIRN' schemes --json | jq -r .name); do '$FIRN' schemes \$name; done |
         grep -v '^  layout  ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
 check "no name in a drawing is cut without a mark" sh -c "! '$FIRN' schemes snowflake | grep -F '|datacente|'"
-refuses "a scheme that is none has a neighbour" 2 "did you mean uuid7" schemes uuid77
+refuses "a scheme that is none has a neighbour" 2 "did you mean .uuid7" schemes uuid77
 refuses "--json and --markdown exclude each other" 2 "cannot be combined" schemes --json --markdown
 
 # ---- slips ---------------------------------------------------------------------------------------
-refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS, or take another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
-refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS, or take another name" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
-refuses "nor one of 48 bits" 2 "randm would be a part of the node: write random:BITS, or take another name" new 'time:41/ms@@2024-01-01 randm:48'
+refuses "a field whose role is misspelt is no node" 2 "seqence would be a part of the node: write sequence:BITS, or choose another name" new 'time:41/ms@@2024-01-01 node:10 seqence:12' node=1
+refuses "nor is seq" 2 "seq would be a part of the node: write sequence:BITS, or choose another name" new 'time:41/ms@@2024-01-01 node:10 seq:12' node=1
+refuses "nor one of 48 bits" 2 "randm would be a part of the node: write random:BITS, or choose another name" new 'time:41/ms@@2024-01-01 randm:48'
 refuses "a constant has a name of its own" 2 "two slices are named node: give the constant another name" schemes 'node:10 time:41 sequence:4 node=3:9'
 refuses "so have two constants" 2 "two slices are named v: give the constant another name" schemes 'v=1:4 v=2:4 time:41 node:10'
 says "beside a sequence it is one" 4194304 pack 'time:41/ms@@2024-01-01 sequencer:10 sequence:12' time=2024-01-01T00:00:00.001Z sequencer=0 sequence=0
-refuses "capitals find their scheme" 2 "did you mean ulid" new ULID
+refuses "capitals find their scheme" 2 "did you mean .ulid" new ULID
 refuses "a typo in a number is no ID of another scheme" 1 "is nearly a decimal number: character 20 of 20" show 1541815603606036480x
 refuses "a form that cannot be guessed is not converted as another" 1 "is not an ID of a known scheme" convert 1CCCu4CMyfubCHvwkoi26c --to uuid
 says "but read when it is named" 0190163d-8694-739b-aea5-966c26f8ad91 convert "$("$FIRN" convert 0190163d-8694-739b-aea5-966c26f8ad91 --to base58)" --from base58 --to uuid

@@ -229,9 +229,9 @@ bad "a zero byte behind a time" '{"t":"2024-01-01T00:00:00Z\\u0000"}\n' "line 1:
 bad "no header" '' "line 1: there is no header: give --no-header" --format csv --time t
 bad "lines are counted through embedded newlines" "t,a\n$ok,\"1\n2\n3\"\nx,1\n" "line 5: 'x' is no time" --format csv --time t
 printf 't\n1999-01-01T00:00:00Z\n' >"$in"
-refuses "an instant before the scheme" 1 "line 2: 1999-01-01T00:00:00.000Z is outside snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
+refuses "an instant before the scheme" 1 "line 2: 1999-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
 printf 't\n2299-01-01T00:00:00Z\n' >"$in"
-refuses "an instant behind the scheme" 1 "line 2: 2299-01-01T00:00:00.000Z is outside snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
+refuses "an instant behind the scheme" 1 "line 2: 2299-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
 
 # ---- going on ------------------------------------------------------------------------------------
 rows="t,a\n$ok,1\nx,2\n$ok\n$ok,4\n"

@@ -890,9 +890,9 @@ static void a_node_is_one_number_or_its_fields(void **state) {
 
 static void an_unknown_key_names_the_nearest(void **state) {
     (void)state;
-    refused("snowflake", "nod=3", FIRN_EUSAGE, "did you mean node");
-    refused("snowflake", "worke=3", FIRN_EUSAGE, "did you mean worker");
-    refused("snowflake", "windowms=3", FIRN_EUSAGE, "did you mean window_ms");
+    refused("snowflake", "nod=3", FIRN_EUSAGE, "did you mean `node`?");
+    refused("snowflake", "worke=3", FIRN_EUSAGE, "did you mean `worker`?");
+    refused("snowflake", "windowms=3", FIRN_EUSAGE, "did you mean `window_ms`?");
     refused("snowflake", "sequence=3", FIRN_EUSAGE, "the generator's to choose");
     refused("snowflake", "time=3", FIRN_EUSAGE, "firn_at");
     refused("snowflake", "tick=3", FIRN_EUSAGE, "firn_at");
@@ -950,7 +950,7 @@ static void every_number_has_its_bounds(void **state) {
         closed(opened("snowflake", pair(it, it->least)));
         closed(opened("snowflake", pair(it, it->most)));
         snprintf(bounds, sizeof bounds, "%s=1x", it->name);
-        refused("snowflake", bounds, FIRN_EUSAGE, "not a whole number");
+        refused("snowflake", bounds, FIRN_EUSAGE, "write a whole number");
     }
     refused("snowflake", "max_lead_ms=999", FIRN_ERANGE, "lower back_ms too");
 }

@@ -604,14 +604,14 @@ static void what_makes_no_job_is_refused(void **state) {
                {"snowflake", "node=1 store=memory:", FIRN_EUSAGE, "store="},
                {"snowflake", "node=1 time=2020-01-01", FIRN_EUSAGE, "time"},
                {"snowflake", "worker=ticket datacenter=1", FIRN_EUSAGE, "worker=ticket"},
-               {"snowflake", "wroker=1", FIRN_EUSAGE, "did you mean worker"}};
+               {"snowflake", "wroker=1", FIRN_EUSAGE, "did you mean `worker`?"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         firn_job_config config = plan(bad[i].scheme, bad[i].keys);
         no_job(&config, bad[i].code, bad[i].words);
     }
     firn_job_config config = plan("snowflake", "node=1");
     config.shift_ms = 86400001;
-    no_job(&config, FIRN_ERANGE, "shift_ms=86400001 is out of bounds: 0 to 86400000");
+    no_job(&config, FIRN_ERANGE, "shift_ms=86400001 is out of range (0 to 86400000)");
     config.shift_ms = 0;
     config.disorder_ms = -1;
     no_job(&config, FIRN_ERANGE, "disorder_ms=-1");

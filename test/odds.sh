@@ -51,7 +51,7 @@ same "with its formula" "  formula: 1 - ((1 + m/S) e^(-m/S))^(S T)
 # ---- what cannot be meant ------------------------------------------------------------------------
 refuses "without a rate there are no odds" 2 "depend on how many.*--rate N or -n COUNT" odds uuid4
 refuses "without a scheme neither" 2 "needs a SCHEME" odds
-refuses "an unknown scheme names the nearest" 2 "did you mean uuid7" odds uuid77 --rate 1
+refuses "an unknown scheme names the nearest" 2 "did you mean .uuid7" odds uuid77 --rate 1
 for rate in 0 -1 x 1x 0x10 inf nan "" 1e19 " 1"; do
     refuses "--rate '$rate' is none" 2 "--rate $rate is not valid" odds uuid4 --rate="$rate"
 done

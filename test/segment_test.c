@@ -576,7 +576,7 @@ static void bad_keys_are_refused(void **state) {
     refused("k", "kind=other", FIRN_EUSAGE, "serial ticket segment");
     refused("k", "step=0", FIRN_ERANGE, "1 to 1000000");
     refused("k", "step=1000001", FIRN_ERANGE, "1 to 1000000");
-    refused("k", "step=ten", FIRN_EUSAGE, "not a whole number");
+    refused("k", "step=ten", FIRN_EUSAGE, "write a whole number");
     refused("k", "start=-1", FIRN_ERANGE, "0 to");
     refused("k", "start=10 end=9", FIRN_ERANGE, "end=9 is before start=10");
     refused("k", "end=0", FIRN_ERANGE, "1 to");

@@ -80,7 +80,7 @@ done
 for nodes in 0 65; do
     refuses "--nodes $nodes is out of bounds" 2 "--nodes $nodes is not in 1\.\.64" spread uuid4 --nodes=$nodes
 done
-refuses "a misspelt scheme names the nearest" 2 "did you mean snowflake" spread snowflak
+refuses "a misspelt scheme names the nearest" 2 "did you mean .snowflake" spread snowflak
 refuses "a file that is not there is missed as a file" 6 "cannot read ids.txt: No such file" spread ids.txt
 refuses "a scheme that is never made" 2 "nil is shown" spread nil
 refuses "a stream makes no IDs" 2 "--rate is for a SCHEME" spread empty --rate 5

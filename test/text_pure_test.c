@@ -401,7 +401,7 @@ static size_t number_after(const char *text, const char *word) {
     return at == NULL ? 0 : (size_t)strtoul(at + strlen(word), NULL, 10);
 }
 
-/* A text is refused with its place, or is read as exactly what it says. A text that is too big
+/* A text is refused with its place, or is read as exactly what it says. A text that is too great
  * may be refused at any place from `big` on. */
 static void check_text(const model *m, uint32_t bits, const char *text, size_t length, size_t at,
                        size_t big) {
@@ -430,7 +430,7 @@ static void check_text(const model *m, uint32_t bits, const char *text, size_t l
     assert_true(strstr(error.text, "character ") == error.text);
     assert_int_equal(number_after(error.text, " of "), length);
     assert_true(place == at + 1 ||
-                (place > big && place <= length && strstr(error.text, "too big") != NULL));
+                (place > big && place <= length && strstr(error.text, "too great") != NULL));
 }
 
 enum { FEW = 8 };
@@ -759,53 +759,53 @@ static void errors_tell_place_character_and_cure(void **state) {
         {FIRN_FORM_UUID, 128, "c232ab009414-11ec-b3c8-9f6bdeced846",
          "character 9 of 35 is '9': '-' is needed"},
         {FIRN_FORM_UUID, 128, "c232ab00-9414-11ec-b3c8-9f6bdeced84",
-         "text ends after 35 characters: uuid has 36"},
+         "text ends after 35 characters: uuid has 36 characters"},
         {FIRN_FORM_UUID, 128, "c232ab00-9414-11ec-b3c8-9f6bdeced8466",
-         "character 37 of 37 is '6': uuid has 36"},
-        {FIRN_FORM_UUID, 128, "", "the text is empty: uuid has 36"},
+         "character 37 of 37 is '6': uuid has 36 characters"},
+        {FIRN_FORM_UUID, 128, "", "the text is empty: uuid has 36 characters"},
         {FIRN_FORM_URN, 128, "urn;uuid:", "character 4 of 9 is ';': ':' is needed"},
         {FIRN_FORM_BASE32, 128, "81ARZ3NDEKTSV4RRFFQ69G5FAV",
-         "character 1 of 26 is '8': too big for 128 bits, at most 7ZZZZZZZZZZZZZZZZZZZZZZZZZ"},
+         "character 1 of 26 is '8': too great for 128 bits: at most 7ZZZZZZZZZZZZZZZZZZZZZZZZZ"},
         {FIRN_FORM_BASE32, 128, "01ARZ3NDEKTSV4RRFFQ69G5FAI",
          "character 26 of 26 is 'I': a Crockford digit (not I, L, O, U) is needed"},
         {FIRN_FORM_BASE32HEX, 96, "9m4e2mr0ui3e8a215n4h",
          "character 20 of 20 is 'h': the spare bits of the last digit must be zero"},
         {FIRN_FORM_BASE58, 64, "jpXCZedGfVR",
-         "character 11 of 11 is 'R': too big for 64 bits, at most jpXCZedGfVQ"},
+         "character 11 of 11 is 'R': too great for 64 bits: at most jpXCZedGfVQ"},
         {FIRN_FORM_DEC, 64, "18446744073709551616",
-         "character 20 of 20 is '6': too big for 64 bits, at most 18446744073709551615"},
+         "character 20 of 20 is '6': too great for 64 bits: at most 18446744073709551615"},
         {FIRN_FORM_DEC, 64, "-9223372036854775809",
-         "character 20 of 20 is '9': too big for 64 bits, at most 9223372036854775808"},
+         "character 20 of 20 is '9': too great for 64 bits: at most 9223372036854775808"},
         {FIRN_FORM_DEC, 64, "184467440737095516150",
          "character 21 of 21 is '0': dec of 64 bits has at most 20 digits"},
         {FIRN_FORM_DEC, 64, "-",
          "text ends after 1 character: dec of 64 bits has at most 19 digits"},
         {FIRN_FORM_DEC, 64, "-0",
-         "character 2 of 2 is '0': a number after '-' does not begin with 0"},
-        {FIRN_FORM_DEC, 64, "007", "character 1 of 3 is '0': a number does not begin with 0"},
+         "character 2 of 2 is '0': a number after '-' must not begin with 0"},
+        {FIRN_FORM_DEC, 64, "007", "character 1 of 3 is '0': a number must not begin with 0"},
         {FIRN_FORM_DEC, 64, "+7", "character 1 of 2 is '+': a decimal digit is needed"},
         {FIRN_FORM_HEX, 96, "0x7f1f77bcf86cd799439011",
          "character 2 of 24 is 'x': a hex digit is needed"},
         {FIRN_FORM_HEX, 64, "\x1b[2J", "character 1 of 4 is '\\x1b': a hex digit is needed"},
         {FIRN_FORM_HEX, 64, "ab\xff", "character 3 of 3 is '\\xff': a hex digit is needed"},
-        {FIRN_FORM_UUID, 64, "x", "uuid is not for IDs of 64 bits"},
-        {FIRN_FORM_TYPEID, 160, "x", "typeid is not for IDs of 160 bits"},
-        {FIRN_FORM_HEX, 0, "x", "hex is not for IDs of 0 bits"},
-        {FIRN_FORM_DATED, 64, "x", "dated is not for IDs of 64 bits"},
+        {FIRN_FORM_UUID, 64, "x", "uuid is not a form for IDs of 64 bits"},
+        {FIRN_FORM_TYPEID, 160, "x", "typeid is not a form for IDs of 160 bits"},
+        {FIRN_FORM_HEX, 0, "x", "hex is not a form for IDs of 0 bits"},
+        {FIRN_FORM_DATED, 64, "x", "dated is not a form for IDs of 64 bits"},
         {FIRN_FORM_DATED, 68, "", "the text is empty: dated of 68 bits has 23 digits"},
         {FIRN_FORM_DATED, 68, "20261301000000000000000",
-         "character 5 of 23 is '1': the months are 01 to 12"},
+         "character 5 of 23 is '1': the month must be 01 to 12"},
         {FIRN_FORM_DATED, 68, "20260229000000000000000",
-         "character 7 of 23 is '2': this month has no such day"},
+         "character 7 of 23 is '2': the month has fewer days"},
         {FIRN_FORM_DATED, 68, "2026022800000000000000x",
          "character 23 of 23 is 'x': a decimal digit is needed"},
         {FIRN_FORM_DATED, 120, "20260228000000000",
          "text ends after 17 characters: dated of 120 bits has 21 to 39 digits"},
         {FIRN_FORM_DATED, 120, "2026022800000000001000",
-         "character 18 of 22 is '0': a member does not begin with 0"},
+         "character 18 of 22 is '0': a member must not begin with 0"},
         {FIRN_FORM_DATED, 120, "202602280000000001512",
          "character 19 of 21 is '5': the sequence, the last three digits, is at most 511"},
-        {FIRN_FORM_HEX, 161, "x", "hex is not for IDs of 161 bits"},
+        {FIRN_FORM_HEX, 161, "x", "hex is not a form for IDs of 161 bits"},
         {99, 64, "x", "there is no text form 99"},
         {-1, 64, "x", "there is no text form -1"},
     };
@@ -815,10 +815,10 @@ static void errors_tell_place_character_and_cure(void **state) {
         firn_id id = untouched;
         int code =
             firn_parse(&id, said[i].form, said[i].bits, said[i].text, strlen(said[i].text), &error);
-        assert_int_equal(code,
-                         strstr(said[i].says, " is not for ") || strstr(said[i].says, "there is no")
-                             ? FIRN_EUSAGE
-                             : FIRN_ETEXT);
+        assert_int_equal(code, strstr(said[i].says, " is not a form for ") ||
+                                       strstr(said[i].says, "there is no")
+                                   ? FIRN_EUSAGE
+                                   : FIRN_ETEXT);
         assert_int_equal(error.code, code);
         assert_string_equal(error.text, said[i].says);
         assert_true(same(&id, &untouched));

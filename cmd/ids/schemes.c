@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the list ------------------------------------------------------------------------------- */
@@ -38,6 +39,16 @@ static void put_list(output *out) {
 
 /* ---- a table for a page --------------------------------------------------------------------- */
 
+/* Marks a layout that has ended, or ends within two years. */
+static const char *end_mark(const firn_scheme *scheme) {
+    firn_time end;
+    int64_t now = (int64_t)time(NULL);
+    if (!firn_scheme_end(scheme, false, &end) || end.sec > now + 2 * 366 * INT64_C(86400)) {
+        return "";
+    }
+    return end.sec > now ? "**ends soon:** " : "**ended:** ";
+}
+
 static void put_markdown(output *out) {
     output_text(out, "| name | layout | tick, epoch | node | text | sorts | ends |\n"
                      "|---|---|---|---|---|---|---|\n");
@@ -46,12 +57,12 @@ static void put_markdown(output *out) {
         char end[FIRN_TIME_SIZE], epoch[FIRN_TIME_SIZE], node[DESCRIBE_SIZE], sorts[DESCRIBE_SIZE];
         char layout[DESCRIBE_SIZE];
         const char *tick = describe_tick(scheme);
-        output_print(out, "| `%s` | `%s` | %s%s%s | %s | %s | %s | %s |\n", scheme->name,
-                     describe_layout(layout, scheme), tick, tick[0] == '-' ? "" : ", ",
-                     tick[0] == '-' ? "" : describe_epoch(epoch, scheme),
-                     describe_node(node, scheme, true),
-                     scheme->read_only ? "read only" : describe_text(scheme),
-                     describe_sorts(sorts, scheme), describe_end(end, scheme, false));
+        output_print(
+            out, "| `%s` | `%s` | %s%s%s | %s | %s | %s | %s%s |\n", scheme->name,
+            describe_layout(layout, scheme), tick, tick[0] == '-' ? "" : ", ",
+            tick[0] == '-' ? "" : describe_epoch(epoch, scheme), describe_node(node, scheme, true),
+            scheme->read_only ? "read only" : describe_text(scheme), describe_sorts(sorts, scheme),
+            end_mark(scheme), describe_end(end, scheme, false));
     }
 }
 

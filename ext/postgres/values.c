@@ -64,9 +64,10 @@ void firn_fail(const firn_error *error) {
             cure = "raise firn.max_shift_ms, or take a scheme with more sequence bits";
         }
     }
-    ereport(ERROR,
-            (errcode(state_of(error->code)), errmsg("firn: %s", cause),
-             cure != NULL ? errhint("%c%s.", toupper((unsigned char)cure[0]), cure + 1) : 0));
+    ereport(ERROR, (errcode(state_of(error->code)), errmsg("firn: %s", cause),
+                    cure != NULL ? errhint("%c%s%s", toupper((unsigned char)cure[0]), cure + 1,
+                                           cure[strlen(cure) - 1] == '?' ? "" : ".")
+                                 : 0));
 }
 
 void firn_refuse(int code, const char *format, ...) {

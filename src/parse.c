@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs read from text, strictly: one reader per kind of form, and the message that says what is
+ * wrong with a text. Writing is in text.c, the forms are in forms.h. */
+#include "bits.h"
+#include "dated.h"
+#include "error.h"
+#include "forms.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* A reader returns true only for the one text of an ID. explain() finds out where and why a text is
+ * wrong. */
+
+static inline uint8_t value_of(const firn__form *form, char c) {
+    return form->values[(unsigned char)c];
+}
+
+static inline uint32_t get_four(const char *text) {
+    return (uint32_t)(unsigned char)text[0] | (uint32_t)(unsigned char)text[1] << 8 |
+           (uint32_t)(unsigned char)text[2] << 16 | (uint32_t)(unsigned char)text[3] << 24;
+}
+
+/* Eight decimal digits. False: a character is not a digit. */
+static inline bool get_eight(uint32_t *number, const char *text) {
+    uint64_t bytes = get_four(text) | (uint64_t)get_four(text + 4) << 32;
+    if ((bytes & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030 ||
+        ((bytes + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030) {
+        return false;
+    }
+    bytes = (bytes & 0x0f0f0f0f0f0f0f0f) * (1 + (10 << 8)) >> 8;
+    bytes = (bytes & 0x00ff00ff00ff00ff) * (1 + (100 << 16)) >> 16;
+    *number = (uint32_t)((bytes & 0x0000ffff0000ffff) * (1 + (UINT64_C(10000) << 32)) >> 32);
+    return true;
+}
+
+/* At most `width` digits of a number of up to 64 bits. All but the last always fit. */
+EACH bool get_number(uint64_t *number, const firn__form *form, uint32_t bits, const char *text,
+                     size_t length) {
+    uint64_t x = 0;
+    uint32_t eight;
+    uint8_t all = IS;
+    size_t i = 0;
+    while (form->base == 10 && length - i > 8 && get_eight(&eight, text + i)) {
+        x = x * 100000000 + eight;
+        i += 8;
+    }
+    for (; i < length - 1; i++) {
+        uint8_t value = value_of(form, text[i]);
+        all &= value;
+        x = x * form->base + (value & 0x7f);
+    }
+    uint8_t value = value_of(form, text[i]);
+    uint64_t last = value & 0x7f, most = firn__mask(bits);
+    if ((all & value) == 0 || last > most || x > (most - last) / form->base) {
+        return false;
+    }
+    *number = x * form->base + last;
+    return true;
+}
+
+/* At most `width` digits of a number of any width. */
+EACH bool get_wide(firn_id *id, const firn__form *form, const char *text, size_t length) {
+    uint32_t limbs[6] = {0}; /* least first; the sixth is for numbers that are too great */
+    uint8_t all = IS;
+    for (size_t i = 0; i < length;) {
+        size_t end = i + (i == 0 && length % form->chunk_digits ? length % form->chunk_digits
+                                                                : form->chunk_digits);
+        uint32_t power = 1;
+        uint64_t carry = 0;
+        for (; i < end; i++) {
+            uint8_t value = value_of(form, text[i]);
+            all &= value;
+            carry = carry * form->base + (value & 0x7f);
+            power *= form->base;
+        }
+        for (uint32_t j = 0; j < 6; j++) {
+            carry += (uint64_t)limbs[j] * power;
+            limbs[j] = (uint32_t)carry;
+            carry >>= 32;
+        }
+    }
+    firn_id read = {0, 0, 0, id->bits};
+    for (uint32_t j = 5; j-- > 0;) {
+        firn__push(&read, (firn_value){limbs[j], 0}, 32);
+    }
+    bool fits = limbs[5] == 0;
+    if (id->bits < 160) { /* too great by less than one digit, so one word above is enough */
+        fits = fits && firn__get(&read, id->bits, 160 - id->bits).low == 0;
+    }
+    *id = read;
+    return all != 0 && fits;
+}
+
+/* At most `width` digits. */
+EACH bool get_radix(firn_id *id, const firn__form *form, const char *text, size_t length) {
+    return id->bits <= 64 ? get_number(&id->low, form, id->bits, text, length)
+                          : get_wide(id, form, text, length);
+}
+
+EACH bool read_radix(firn_id *id, const firn__form *form, const char *text, size_t length) {
+    return length == firn__form_digits(form, id->bits) && get_radix(id, form, text, length);
+}
+
+EACH bool read_number(firn_id *id, const firn__form *form, const char *text, size_t length) {
+    return length > 0 && length <= firn__form_digits(form, id->bits) &&
+           (*text != '0' || length == 1) && get_radix(id, form, text, length);
+}
+
+/* 64 bits are read from -2^63 to 2^64 - 1, because systems print the same ID either way. */
+static bool read_dec(firn_id *id, const char *text, size_t length) {
+    if (id->bits != 64 || length == 0 || *text != '-') {
+        return read_number(id, &firn__forms[FIRN_FORM_DEC], text, length);
+    }
+    if (!read_number(id, &firn__forms[FIRN_FORM_DEC], text + 1, length - 1)) {
+        return false;
+    }
+    bool fits = id->low > 0 && id->low <= UINT64_C(1) << 63;
+    id->low = 0 - id->low;
+    return fits;
+}
+
+/* Eight hex digits from two places. All eight bytes are compared at once: adding 0x80 - c to a
+ * byte below 0x80 sets its top bit if it is c or more. */
+static inline uint32_t get_hex(const char *first, const char *second, uint32_t *all) {
+    uint64_t text = get_four(first) | (uint64_t)get_four(second) << 32;
+    uint64_t low7 = text & 0x7f7f7f7f7f7f7f7f, lower = low7 | 0x2020202020202020;
+    uint64_t digits = (low7 + 0x5050505050505050) & ~(low7 + 0x4646464646464646);
+    uint64_t letters = (lower + 0x1f1f1f1f1f1f1f1f) & ~(lower + 0x1919191919191919);
+    uint64_t right = (digits | letters) & ~text & 0x8080808080808080;
+    *all &= right == 0x8080808080808080 ? IS : 0;
+    uint64_t word = (low7 & 0x0f0f0f0f0f0f0f0f) + 9 * (letters >> 7 & 0x0101010101010101);
+    word = (word << 4 | word >> 8) & 0x00ff00ff00ff00ff;
+    word = (word << 8 | word >> 16) & 0x0000ffff0000ffff;
+    return (uint32_t)((word << 16 | word >> 32) & UINT32_MAX);
+}
+
+/* Four digits, or eight hex digits. */
+EACH uint32_t get_power(const firn__form *form, const char *text, uint32_t *all) {
+    const uint32_t digit_bits = form->digit_bits;
+    if (digit_bits == 4) {
+        return get_hex(text, text + 4, all);
+    }
+    uint32_t a = value_of(form, text[0]), b = value_of(form, text[1]);
+    uint32_t c = value_of(form, text[2]), d = value_of(form, text[3]);
+    *all &= a & b & c & d;
+    return (a & 0x7f) << 3 * digit_bits | (b & 0x7f) << 2 * digit_bits | (c & 0x7f) << digit_bits |
+           (d & 0x7f);
+}
+
+/* `width` digits of a radix that is a power of two: the remainder first, then several at a time. */
+EACH bool read_power(firn_id *id, const firn__form *form, const char *text, size_t length) {
+    const uint32_t digit_bits = form->digit_bits, group = digit_bits == 4 ? 8 : 4;
+    const uint32_t width = firn__form_digits(form, id->bits), spare = width * digit_bits - id->bits;
+    if (length != width) {
+        return false;
+    }
+    uint32_t first = value_of(form, text[0]) & 0x7f, all = IS, i = 0;
+    for (; i < width % group; i++) {
+        uint32_t value = value_of(form, text[i]);
+        all &= value;
+        firn__push(id, (firn_value){value & 0x7f, 0}, digit_bits);
+    }
+    for (; i < width; i += group) {
+        uint32_t word = get_power(form, text + i, &all);
+        firn__push(id, (firn_value){word, 0}, group * digit_bits);
+    }
+    if (form->kind != KIND_LEFT) {
+        return all != 0 && first >> (digit_bits - spare) == 0;
+    }
+    firn_value below = firn__get(id, spare, 128);
+    bool fits = (id->low & firn__mask(spare)) == 0;
+    id->top = (uint32_t)firn__get(id, 128 + spare, 32).low;
+    id->high = below.high;
+    id->low = below.low;
+    return all != 0 && fits;
+}
+
+/* xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
+static inline bool read_uuid(firn_id *id, const char *text) {
+    uint32_t all = IS;
+    uint64_t a = get_hex(text, text + 4, &all), b = get_hex(text + 9, text + 14, &all);
+    uint64_t c = get_hex(text + 19, text + 24, &all), d = get_hex(text + 28, text + 32, &all);
+    id->high = a << 32 | b;
+    id->low = c << 32 | d;
+    return all != 0 && text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-';
+}
+
+enum { PREFIX_MAX = 63 };
+
+/* A typeid's prefix: [a-z]([a-z_]*[a-z])?, at most 63 characters. */
+static bool is_prefix(const char *text, size_t length) {
+    bool fits = length >= 1 && length <= PREFIX_MAX && text[0] != '_' && text[length - 1] != '_';
+    for (size_t i = 0; fits && i < length; i++) {
+        fits = (text[i] >= 'a' && text[i] <= 'z') || text[i] == '_';
+    }
+    return fits;
+}
+
+static bool read_typeid(firn_id *id, const char *text, size_t length) {
+    const firn__form *form = &firn__forms[FIRN_FORM_TYPEID];
+    size_t width = firn__form_digits(form, 128);
+    if (length > width) {
+        size_t prefix = length - width - 1;
+        if (text[prefix] != '_' || !is_prefix(text, prefix)) {
+            return false;
+        }
+        text += prefix + 1;
+        length = width;
+    }
+    return id->bits == 128 && read_power(id, form, text, length);
+}
+
+/* Whether a character is right at a place of a frame. Letters may be in either case. */
+static bool frame_takes(char frame, char c) {
+    if (frame == 'x') {
+        return values_hex[(unsigned char)c] != 0;
+    }
+    return c == frame || (frame >= 'a' && frame <= 'z' && c == frame - 'a' + 'A');
+}
+
+static bool read_frame(firn_id *id, const firn__form *form, const char *text, size_t length) {
+    size_t before = strcspn(form->frame, "x"), end = before + 36;
+    if (id->bits != 128 || length != strlen(form->frame)) {
+        return false;
+    }
+    for (size_t i = 0; i < before; i++) {
+        if (!frame_takes(form->frame[i], text[i])) {
+            return false;
+        }
+    }
+    return (end == length || text[end] == form->frame[end]) && read_uuid(id, text + before);
+}
+
+static bool read_text(firn_id *id, int form, const char *text, size_t length) {
+    switch (form) {
+    case FIRN_FORM_UUID:
+        return id->bits == 128 && length == 36 && read_uuid(id, text);
+    case FIRN_FORM_URN:
+    case FIRN_FORM_BRACED:
+        return read_frame(id, &firn__forms[form], text, length);
+    case FIRN_FORM_DEC:
+        return read_dec(id, text, length);
+    case FIRN_FORM_UNSIGNED:
+        return read_number(id, &firn__forms[FIRN_FORM_UNSIGNED], text, length);
+    case FIRN_FORM_FLAKE:
+        return read_number(id, &firn__forms[FIRN_FORM_FLAKE], text, length);
+    case FIRN_FORM_BASE36:
+        return read_radix(id, &firn__forms[FIRN_FORM_BASE36], text, length);
+    case FIRN_FORM_BASE58:
+        return read_radix(id, &firn__forms[FIRN_FORM_BASE58], text, length);
+    case FIRN_FORM_BASE62:
+        return read_radix(id, &firn__forms[FIRN_FORM_BASE62], text, length);
+    case FIRN_FORM_HEX:
+        return read_power(id, &firn__forms[FIRN_FORM_HEX], text, length);
+    case FIRN_FORM_BIN:
+        return read_power(id, &firn__forms[FIRN_FORM_BIN], text, length);
+    case FIRN_FORM_BASE32:
+        return read_power(id, &firn__forms[FIRN_FORM_BASE32], text, length);
+    case FIRN_FORM_BASE32HEX:
+        return read_power(id, &firn__forms[FIRN_FORM_BASE32HEX], text, length);
+    case FIRN_FORM_TYPEID:
+        return read_typeid(id, text, length);
+    case FIRN_FORM_DATED:
+        return firn__dated_read(id, text, length);
+    default:
+        return false;
+    }
+}
+
+/* ---- what is wrong with a text ------------------------------------------------------------- */
+
+typedef struct {
+    const char *text;
+    size_t length;
+    size_t start; /* of its digits, after a sign or a prefix */
+    firn_error *error;
+} refused;
+
+static int refuse(const refused *what, size_t at, const char *why) {
+    return firn__refuse(what->error, what->text, what->length, at, why);
+}
+
+/* Valid digits, and the right number of them, but too great: names the first digit that is greater
+ * than that of the greatest ID. */
+static int refuse_big(const refused *what, const firn__form *form, const char *greatest,
+                      uint32_t bits) {
+    char why[128];
+    size_t at = 0;
+    const char *digits = what->text + what->start;
+    while (greatest[at + 1] != '\0' && value_of(form, digits[at]) == value_of(form, greatest[at])) {
+        at++;
+    }
+    snprintf(why, sizeof why, "too great for %u bits: at most %s", (unsigned)bits, greatest);
+    return refuse(what, what->start + at, why);
+}
+
+/* The digits of the greatest ID of a form; after a sign, those of the least ID. */
+static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *what, int form, uint32_t bits) {
+    firn_id id = {0, 0, 0, bits};
+    if (form == FIRN_FORM_DEC && what->start > 0) {
+        id.low = UINT64_C(1) << 63;
+    } else {
+        for (uint32_t i = 0; i < bits; i++) {
+            firn__push(&id, (firn_value){1, 0}, 1);
+        }
+    }
+    firn__format(out, &id, form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : form);
+}
+
+static int explain_digits(const refused *what, int form, uint32_t bits) {
+    const firn__form *row = &firn__forms[form];
+    const bool padded = row->kind != KIND_NUMBER;
+    char why[128], greatest[FIRN_TEXT_SIZE];
+    write_greatest(greatest, what, form, bits);
+    const size_t digits = what->length - what->start, width = strlen(greatest);
+    if (!padded && digits > 1 && what->text[what->start] == '0') {
+        return refuse(what, what->start, "a number must not begin with 0");
+    }
+    for (size_t i = 0; i < digits && i < width; i++) {
+        if (value_of(row, what->text[what->start + i]) == 0) {
+            snprintf(why, sizeof why, "%s is needed", row->needed);
+            return refuse(what, what->start + i, why);
+        }
+    }
+    snprintf(why, sizeof why, "%s of %u bits has %s%zu digit%s", row->name, (unsigned)bits,
+             padded ? "" : "at most ", width, width == 1 ? "" : "s");
+    if (digits > width) {
+        return refuse(what, what->start + width, why);
+    }
+    if (digits == 0 || (padded && digits < width)) {
+        return refuse(what, what->length, why);
+    }
+    if (row->kind == KIND_LEFT) {
+        return refuse(what, what->length - 1, "the spare bits of the last digit must be zero");
+    }
+    return refuse_big(what, row, greatest, bits);
+}
+
+static int explain_dec(refused *what, uint32_t bits) {
+    if (bits == 64 && what->length > 0 && *what->text == '-') {
+        what->start = 1;
+        if (what->length > 1 && what->text[1] == '0') {
+            return refuse(what, 1, "a number after '-' must not begin with 0");
+        }
+    }
+    return explain_digits(what, FIRN_FORM_DEC, bits);
+}
+
+static int explain_frame(const refused *what, const firn__form *row) {
+    char why[64];
+    size_t width = strlen(row->frame);
+    for (size_t i = 0; i < what->length && i < width; i++) {
+        if (!frame_takes(row->frame[i], what->text[i])) {
+            snprintf(why, sizeof why, row->frame[i] == 'x' ? "%s is needed" : "'%.1s' is needed",
+                     row->frame[i] == 'x' ? row->needed : row->frame + i);
+            return refuse(what, i, why);
+        }
+    }
+    snprintf(why, sizeof why, "%s has %zu characters", row->name, width);
+    return refuse(what, what->length > width ? width : what->length, why);
+}
+
+static int explain_typeid(refused *what, uint32_t bits) {
+    size_t prefix = what->length;
+    while (prefix > 0 && what->text[prefix - 1] != '_') {
+        prefix--;
+    }
+    what->start = prefix;
+    if (prefix == 1) {
+        return refuse(what, 0, "a prefix must come before '_'");
+    }
+    for (size_t i = 0; i + 1 < prefix; i++) {
+        char c = what->text[i];
+        if (i == PREFIX_MAX) {
+            return refuse(what, i, "a prefix has at most 63 characters");
+        }
+        if (c == '_' && (i == 0 || i + 2 == prefix)) {
+            return refuse(what, i, "a prefix must begin and end with a letter");
+        }
+        if (c != '_' && (c < 'a' || c > 'z')) {
+            return refuse(what, i, "a prefix must consist of a to z and _");
+        }
+    }
+    return explain_digits(what, FIRN_FORM_TYPEID, bits);
+}
+
+static int explain(refused *what, int form, uint32_t bits) {
+    switch (firn__forms[form].kind) {
+    case KIND_FRAME:
+        return explain_frame(what, &firn__forms[form]);
+    case KIND_TYPEID:
+        return explain_typeid(what, bits);
+    case KIND_DATED:
+        return firn__dated_refuse(what->error, bits, what->text, what->length);
+    case KIND_NUMBER:
+    case KIND_RADIX:
+    case KIND_POWER:
+    case KIND_LEFT:
+        break;
+    }
+    return form == FIRN_FORM_DEC ? explain_dec(what, bits) : explain_digits(what, form, bits);
+}
+
+int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+               firn_error *error) {
+    firn_id read = {0, 0, 0, bits};
+    if (bits >= 1 && bits <= 160 && read_text(&read, form, text, length)) {
+        *id = read;
+        return FIRN_OK;
+    }
+    const char *name = firn_form_name(form);
+    if (name == NULL) {
+        return firn__fail(error, FIRN_EUSAGE, "there is no text form %d", form);
+    }
+    if (firn_form_width(form, bits) == 0) {
+        return firn__fail(error, FIRN_EUSAGE, "%s is not a form for IDs of %u bits", name,
+                          (unsigned)bits);
+    }
+    refused what = {text, length, 0, error};
+    return error == NULL ? FIRN_ETEXT : explain(&what, form, bits);
+}
