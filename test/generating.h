@@ -14,7 +14,7 @@
 
 /* ---- short words ---------------------------------------------------------------------------- */
 
-static inline void listen(void *self, const char *text) {
+static inline void hear(void *self, const char *text) {
     (void)self;
     world.notices++;
     snprintf(world.notice, sizeof world.notice, "%s", text);
@@ -28,7 +28,7 @@ static inline int try_open(firn_gen **gen, const char *scheme, const char *keys,
                                 .store = world.store,
                                 .clock = &world.hands,
                                 .entropy = &world.entropy,
-                                .notice = listen,
+                                .notice = hear,
                                 .note = "test",
                                 .has_renewer = has_renewer};
     return firn_open_with(gen, &config, error);
@@ -56,6 +56,21 @@ static inline void refused(const char *scheme, const char *keys, int code, const
     }
     said(&error, code, words);
     assert_null(gen);
+}
+
+/* Integers of this world's store; or refused, and said why. */
+static inline firn_segment *open_segment(const char *keys, int code, const char *words) {
+    firn_error error = {0};
+    firn_segment *segment = NULL;
+    int found = firn_segment_open(&segment, "orders", keys, world.store, &world.hands, &error);
+    if (found != code) {
+        fail_msg("%s: %s %s", keys, firn_errname(found), error.text);
+    }
+    if (code != FIRN_OK) {
+        said(&error, code, words);
+        assert_null(segment);
+    }
+    return segment;
 }
 
 static inline firn_id next(firn_gen *gen) {

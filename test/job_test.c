@@ -28,7 +28,7 @@ static firn_job_config plan(const char *scheme, const char *keys) {
                              .keys = keys,
                              .seed = SEED,
                              .shift_ms = 1000,
-                             .notice = listen};
+                             .notice = hear};
 }
 
 static firn_job_config named(const char *scheme, const char *keys, const char *name) {

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Children of fork and of _Fork, where the kernel wipes memory and where it only says so (--unwiped, as qemu-user does:
+ * the madvise here then stands before libc's). A child issues other IDs than its parent, or is told that it may not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "sanitized.h"
+#include "simulated.h"
+
+static bool lies; /* the kernel does */
+
+int madvise(void *at, size_t size, int advice) {
+    return lies ? 0 : (int)syscall(SYS_madvise, at, size, advice);
+}
+
+static const struct {
+    const char *scheme, *keys;
+    int child; /* what its first call says */
+} kinds[] = {
+    {"uuid4", "", FIRN_OK},
+    {"uuid7", "", FIRN_OK},
+    {"ulid", "", FIRN_OK},
+    {"objectid", "", FIRN_OK},
+    {"snowflake", "", FIRN_OK},
+    {"snowflake", "mode=online", FIRN_OK},
+    {"snowflake", "ordering=thread nodes=3", FIRN_OK},
+    {"snowflake", "node=3", FIRN_EFORKED},
+    {"snowflake", "worker=1 datacenter=2", FIRN_EFORKED},
+    {"uuid1", "", FIRN_OK},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int in_child(firn_gen *gens[KINDS], firn_job *job, firn_segment *segment, int64_t integer,
+                    const firn_id last[KINDS]) {
+    firn_error error = {0};
+    int64_t value, shift_ns;
+    firn_id id;
+    for (int i = 0; i < KINDS; i++) {
+        int code = firn_next(gens[i], &id, &error);
+        bool again = code == FIRN_OK && firn_id_cmp(&id, &last[i]) == 0;
+        if (code != kinds[i].child || again || (code != FIRN_OK && error.text[0] == '\0')) {
+            fprintf(stderr, "# %s %s: %s %s\n", kinds[i].scheme, kinds[i].keys, firn_errname(code),
+                    error.text);
+            return 10 + i;
+        }
+        firn_status status = {.size = sizeof status};
+        firn_gen_status(gens[i], &status);
+    }
+    const firn_time at = {1700000000, 0};
+    if (firn_job_next(job, &at, &id, &shift_ns, &error) != FIRN_EFORKED) {
+        return 3;
+    }
+    if (firn_segment_next(segment, &value, &error) != FIRN_OK || value <= integer) {
+        return 4;
+    }
+    for (int i = 0; i < KINDS; i++) {
+        firn_close(gens[i], NULL);
+    }
+    firn_job_close(job);
+    return firn_segment_close(segment, NULL) == FIRN_OK ? 0 : 5;
+}
+
+static void children_repeat_nothing(void **state) {
+    firn_gen *gens[KINDS];
+    firn_id last[KINDS];
+    firn_error error = {0};
+    firn_store *store = NULL;
+    (void)state;
+    const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
+    assert_int_equal(firn_store_open(&store, url, &options, &error), FIRN_OK);
+    for (int i = 0; i < KINDS; i++) {
+        char keys[100];
+        snprintf(keys, sizeof keys, "ns=kind%d %s", i, kinds[i].keys);
+        const firn_config config = {
+            .size = sizeof config, .scheme = kinds[i].scheme, .keys = keys, .store = store};
+        if (firn_open_with(&gens[i], &config, &error) != FIRN_OK ||
+            firn_next(gens[i], &last[i], &error) != FIRN_OK) {
+            fail_msg("%s %s: %s", kinds[i].scheme, keys, error.text);
+        }
+    }
+    firn_job *job = NULL;
+    const firn_job_config config = {
+        .size = sizeof config, .scheme = "snowflake", .keys = "node=9", .seed = "seed"};
+    assert_int_equal(firn_job_open(&job, &config, &error), FIRN_OK);
+    firn_segment *segment = NULL;
+    int64_t value;
+    assert_int_equal(firn_segment_open(&segment, "orders", "", store, NULL, &error), FIRN_OK);
+    assert_int_equal(firn_segment_next(segment, &value, &error), FIRN_OK);
+    for (int bare = 0; bare < 2; bare++) {
+        int status = 0;
+        fflush(NULL);
+        pid_t child = bare == 1 ? _Fork() : fork();
+        if (child == 0) {
+            int status_of_child = in_child(gens, job, segment, value, last);
+            SANITIZED ? _exit(status_of_child)
+                      : exit(status_of_child); /* leaks what its parent has */
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    for (int i = 0; i < KINDS; i++) { /* the parent goes on */
+        firn_id id;
+        assert_int_equal(firn_next(gens[i], &id, &error), FIRN_OK);
+        assert_int_not_equal(firn_id_cmp(&id, &last[i]), 0);
+        assert_int_equal(firn_close(gens[i], NULL), FIRN_OK);
+    }
+    firn_job_close(job);
+    assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
+    firn_store_close(store);
+}
+
+static void children_of_a_kernel_that_lies_repeat_nothing(void **state) {
+    int status = 0;
+    (void)state;
+    fflush(NULL);
+    pid_t child = fork(); /* what is found out about the kernel is found out once */
+    if (child == 0) {
+        execl("/proc/self/exe", "edges_fork_test", "--unwiped", (char *)NULL);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(int count, char **words) {
+    const struct CMUnitTest both[] = {
+        cmocka_unit_test_setup_teardown(children_repeat_nothing, set_up_in_memory, tear_down),
+        cmocka_unit_test(children_of_a_kernel_that_lies_repeat_nothing),
+    };
+    const struct CMUnitTest one[] = {
+        cmocka_unit_test_setup_teardown(children_repeat_nothing, set_up_in_memory, tear_down)};
+    if (count > 1 && strcmp(words[1], "--unwiped") == 0) {
+        lies = true;
+        return freopen("/dev/null", "w", stdout) == NULL || cmocka_run_group_tests(one, NULL, NULL);
+    }
+    return cmocka_run_group_tests(both, NULL, NULL);
+}
