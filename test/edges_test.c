@@ -281,7 +281,8 @@ static void a_clock_that_fails_stops_everything(void **state) {
                 world.hands.steady = no_steady;
                 firn_next(gen, &id, &error); /* not every scheme looks at it */
             }
-            firn_gen_status(gen, &status); /* zeros where nothing can be known */
+            firn_gen_status(gen, &status);
+            assert_true(which == 1 || status.lead_ns == 0); /* nobody knows it */
             firn_gen_step(gen, &wait_ms, NULL);
             world.hands = clock_on(&world.clock);
             assert_int_equal(firn_next(gen, &id, &error), FIRN_OK);
@@ -425,6 +426,30 @@ static void series_are_named(void **state) {
     firn_order_close(order);
 }
 
+/* ---- nodes of jobs ---------------------------------------------------------------------------- */
+
+/* Each has one for good. Where the listing tells that none is left, no node is asked for. */
+static void jobs_use_up_the_nodes(void **state) {
+    static const char *const names[] = {"one", "two", "three"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        firn_error error = {0};
+        firn_job *job = NULL;
+        const firn_job_config config = {.size = sizeof config,
+                                        .scheme = "time:35/s@@2024-01-01 node:1 sequence:8",
+                                        .store = world.store,
+                                        .name = names[i],
+                                        .digest = 7};
+        int before = world.log.reserves, code = firn_job_open(&job, &config, &error);
+        assert_int_equal(code, i < 2 ? FIRN_OK : FIRN_EBUSY);
+        if (code != FIRN_OK) {
+            said(&error, code, "");
+            assert_in_range(world.log.reserves - before, 0, 1); /* of the name */
+        }
+        firn_job_close(job);
+    }
+}
+
 /* ---- the end of a layout ---------------------------------------------------------------------- */
 
 /* At every distance from the end either an ID comes that is within the layout, or a sentence. */
@@ -487,6 +512,7 @@ int main(void) {
         TEST(who_has_a_renewer_has_windows),
         TEST(too_many_at_once_are_refused),
         TEST(series_are_named),
+        TEST(jobs_use_up_the_nodes),
         TEST(layouts_end_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
