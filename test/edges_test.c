@@ -333,6 +333,29 @@ static void a_clock_beyond_all_layouts_is_refused(void **state) {
     }
 }
 
+static int all_ones(void *self, void *out, size_t size) {
+    (void)self;
+    memset(out, 0xff, size);
+    return FIRN_OK;
+}
+
+/* Three bits that are always 7 are never below 5. */
+static void entropy_that_repeats_itself_issues_nothing(void **state) {
+    firn_error error = {0};
+    firn_gen *gen = NULL;
+    firn_id id;
+    (void)state;
+    world.entropy.fill = all_ones;
+    int code = try_open(&gen, "snowflake", "node=3 start=random:5", false, &error);
+    for (int i = 0; code == FIRN_OK && i < 10; i++) {
+        pass(&world.clock, 5 * MS);
+        code = firn_next(gen, &id, &error);
+    }
+    assert_int_equal(code, FIRN_EENTROPY);
+    said(&error, FIRN_EENTROPY, "entropy");
+    firn_close(gen, NULL);
+}
+
 /* ---- small things ---------------------------------------------------------------------------- */
 
 static void codes_have_names_and_sentences(void **state) {
@@ -507,6 +530,7 @@ int main(void) {
         TEST(lost_replies_repeat_no_integer),
         TEST(a_clock_that_fails_stops_everything),
         TEST(a_clock_beyond_all_layouts_is_refused),
+        TEST(entropy_that_repeats_itself_issues_nothing),
         TEST(codes_have_names_and_sentences),
         TEST(ids_have_1_to_160_bits),
         TEST(who_has_a_renewer_has_windows),
