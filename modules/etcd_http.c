@@ -226,7 +226,7 @@ static const struct refusal {
     bool other, open;
     const char *what, *cure;
 } refusals[] = {
-    {0, "user name is empty", false, false, "wants a user", LOGIN_CURE},
+    {0, "user name is empty", false, false, "needs a user", LOGIN_CURE},
     {0, "invalid user ID or password", false, false, "refuses the login",
      "check user and password"},
     {0, "authentication is not enabled", false, false, "has no users", "omit USER:PASSWORD@"},

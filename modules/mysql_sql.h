@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The statements of the MariaDB and MySQL store. "@" stands for what table= says; "$" is a text, "#" a
- * signed and "^" an unsigned number, in the order in which compose() gets them. docs/reference/stores.md prints
+/* The statements of the MariaDB and MySQL store. "@" is the prefix that table= gives; "$" is a text, "#" a
+ * signed and "^" an unsigned number, in the order of maria_compose's arguments. docs/reference/stores.md prints
  * them, each of these as "?", for clients in other languages; test/printed_pure_test.c compares the
  * two. */
 #ifndef FIRN_MYSQL_SQL_H
@@ -8,9 +8,8 @@
 
 #include "module.h"
 
-/* Bytes, not characters: every collation but MySQL's newest takes "a" and "a " for the same. The
- * namespace without a name is the store itself: what its identity is not is doubted (module.h). Who
- * finds both tables finds it too. */
+/* Bytes, not characters: all collations but MySQL's newest take "a" and "a " for equal. The namespace
+ * without a name is the store itself: a namespace with another identity is doubted (module.h). */
 static const char *const create_tables[] = {
     "CREATE TABLE IF NOT EXISTS `@_namespace`("
     "name VARBINARY(255) NOT NULL PRIMARY KEY,"
@@ -29,14 +28,13 @@ static const char *const create_tables[] = {
     " PRIMARY KEY (ns, `key`)) ENGINE=InnoDB",
 };
 
-/* The whole of reserve for a key whose seal is right. Its own reply tells whether it wrote and what:
- * the new mark comes as the last insert ID. To look at the namespace too would take twice as long.
- * The last number: a mark below the one that this handle was granted is that of an older state. */
+/* Reserves from a key whose seal is right. The reply has the number of rows and, as the last insert ID, the
+ * new mark. Reading the namespace too would take twice as long. The last number is module_least. */
 static const char again_sql[] =
     "UPDATE `@_mark` SET high = LAST_INSERT_ID(GREATEST(high, #) + #), `grant` = ^, note = $"
     " WHERE ns = $ AND `key` = $ AND seal = $ AND high <= # AND high >= #";
 
-/* The same for a key that exists, which is sealed by this. */
+/* The same for a key that exists, and seals it. */
 static const char raise_sql[] =
     "UPDATE `@_mark` m JOIN `@_namespace` n ON n.name = m.ns"
     " SET m.high = LAST_INSERT_ID(GREATEST(m.high, #, n.floor) + #), m.`grant` = ^, m.note = $,"
@@ -44,7 +42,7 @@ static const char raise_sql[] =
     " WHERE m.ns = $ AND m.`key` = $ AND n.name = $ AND n.layout = $ AND n.identity = $"
     " AND m.high <= # AND m.high >= # AND n.floor <= #";
 
-/* The same for a key that does not: another one that is faster makes it fail. */
+/* The same for a key that does not exist. It fails if another process is faster. */
 static const char begin_sql[] =
     "INSERT INTO `@_mark`(ns, `key`, high, `grant`, note, seal)"
     " SELECT $, $, LAST_INSERT_ID(GREATEST(#, floor) + #), ^, $, CONCAT(identity, ' ', layout)"
@@ -58,16 +56,16 @@ static const char read_sql[] =
 static const char born_sql[] =
     "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";
 
-/* Its last two numbers are the guard; without one only a name that is new is written. InnoDB keeps
- * what is read here locked, so that doubt_sql comes before or behind this. */
+/* Its last two numbers are the guard; without a guard only a new name is written. InnoDB locks what is read
+ * here, so doubt_sql runs before or after it. */
 static const char first_use_sql[] =
     "INSERT INTO `@_namespace`(name, layout, identity, floor)"
     " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
     " WHERE name IN ('', '" MODULE_ALL_NAMES "') AND identity = $) AS own WHERE own.same OR # > 0"
     " ON DUPLICATE KEY UPDATE name = VALUES(name)";
 
-/* The number of the table of marks, which it keeps as long as it is neither emptied (TRUNCATE), made
- * anew nor rebuilt. The second is MySQL's name. Not to be seen without the right PROCESS. */
+/* The number of the table of marks. It changes when the table is emptied (TRUNCATE), made again or rebuilt.
+ * The second is MySQL's name. Needs the right PROCESS. */
 static const char *const number_sql[] = {
     "SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES"
     " WHERE NAME = CONCAT(DATABASE(), '/@_mark')",
@@ -84,8 +82,8 @@ static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON 
 static const char doubt_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";
 
-/* InnoDB shows a commit to others before it is on the disk. This write, which must change something
- * to be one, waits for the disk behind the mark that was met. */
+/* InnoDB shows a commit to others before it is on the disk. This write, which must change something, waits
+ * for the disk after the mark that was read. */
 static const char settle_sql[] =
     "UPDATE `@_mark` SET met = met + 1 WHERE ns = $ AND `key` = $ AND `grant` = ^ AND high = #";
 

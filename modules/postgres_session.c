@@ -457,7 +457,7 @@ static int check_pooler(store *s, size_t host, firn_error *error) {
 
 int postgres_replaced(const store *s, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
-                       "store %.60s: table %.48s_mark was dropped or made anew, its marks are "
+                       "store %.60s: table %.48s_mark was dropped or made again, its marks are "
                        "lost: see docs/reference/stores.md, then restart",
                        where(s), s->table);
 }

@@ -6,9 +6,9 @@
 
 #include "module.h"
 
-/* "@" stands for what table= says, "#" for the longest wait for a locked row in ms. The namespace
- * without a name is the store itself: what its identity is not is doubted (module.h). A table that was
- * emptied and filled again from a copy looks as before, so nobody may empty one. */
+/* "@" is the prefix that table= gives, "#" the time limit for a locked row in ms. The namespace without a name
+ * is the store itself: a namespace with another identity is doubted (module.h). A table that was emptied and
+ * filled again from a copy looks as before, so a trigger forbids to empty one. */
 static const char create_sql[] =
     "CREATE TABLE IF NOT EXISTS \"@_namespace\"("
     "name text COLLATE \"C\" PRIMARY KEY,"
@@ -25,7 +25,7 @@ static const char create_sql[] =
     "INSERT INTO \"@_namespace\" VALUES ('', '', 'new', 0) ON CONFLICT (name) DO NOTHING;"
     "CREATE OR REPLACE FUNCTION \"@_keep\"() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
     " RAISE EXCEPTION '% holds what firn has reserved, without which IDs repeat', TG_TABLE_NAME"
-    " USING HINT = 'To begin anew, drop the tables. After a restore, see "
+    " USING HINT = 'To start over, drop the tables. After a restore, see "
     "docs/reference/stores.md.';"
     " END$$;"
     "DROP TRIGGER IF EXISTS \"@_keep\" ON \"@_namespace\";"
@@ -37,8 +37,8 @@ static const char create_sql[] =
     " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
     "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 
-/* What the session is, and made so that a commit which is acknowledged is on the disk (and, where
- * there are synchronous standbys, on theirs). */
+/* Reads what the session is, and sets it so that an acknowledged commit is on the disk (and on those of
+ * synchronous standbys). */
 static const char greet_sql[] =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
     " current_setting('fsync')::boolean, current_setting('full_page_writes')::boolean,"
@@ -52,10 +52,9 @@ static const char greet_sql[] =
     " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
     " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
 
-/* What the engine is: system, time line, database, table of marks. The time line comes from the log's
- * present file: the control file tells the one of the last checkpoint, which is the old one for a while
- * after a promotion. The statements compute it themselves, so that nobody can reserve from a copy by
- * handing on what the table says. */
+/* The engine's identity: system, time line, database, table of marks. The time line is that of the log's
+ * present file: the control file has the one of the last checkpoint, which is the old one for a while after a
+ * promotion. The statements compute it, so that nobody can pass on the one in a copied table. */
 #define THIS_ENGINE                                                                                \
     "i AS (SELECT concat_ws('/', system_identifier,"                                               \
     " left(pg_walfile_name(pg_current_wal_lsn()), 8),"                                             \
@@ -80,12 +79,10 @@ static const struct statement_text {
     const char *name, *text;
     int values;
 } statements[] = {
-    /* The whole of reserve: $3 count, $4 earliest, $5 latest. The row and the identity are of the
-     * statement's snapshot, the mark is the newest one, locked. It answers even where it grants
-     * nothing, with why. $9: a pooler that changes the session behind our back changes also what
-     * greet_sql has set. $10: a table that somebody put in the place of the one that this handle
-     * knows, while it is connected, is planned for without a word. $11: a mark below the one that
-     * this handle was granted is that of an older state. */
+    /* $3 count, $4 earliest, $5 latest. Layout and identity are of the statement's snapshot; the mark is the
+     * newest one, locked. The answer also says why nothing was granted. $9: a pooler that changes the
+     * session also changes what greet_sql has set. $10: a table that replaces the one this handle knows
+     * would be used without notice. $11: module_least. */
     [RESERVE] = {"firn_reserve",
                  "WITH " THIS_ENGINE ","
                  " n AS (SELECT layout, identity, floor FROM \"@_namespace\" WHERE name = $1),"
@@ -109,9 +106,8 @@ static const struct statement_text {
               "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity FROM i"
               " WHERE n.name = '' AND n.identity = 'new'",
               0},
-    /* Not in a table that somebody has put in the place of the one that this handle knows ($3); $4
-     * guard. Answers whether the name is a new one. The lock keeps firn_doubt, which comes to the same
-     * row first, before or behind this. */
+    /* $3: the table that this handle knows; $4: guard. Answers whether the name is a new one. The lock makes
+     * firn_doubt, which writes the same row first, run before or after this. */
     [FIRST_USE] =
         {"firn_first_use",
          "WITH " THIS_ENGINE ", s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM"
@@ -123,7 +119,7 @@ static const struct statement_text {
          " ON CONFLICT (name) DO NOTHING)"
          " SELECT s.new FROM s",
          4},
-    /* $2 guard, $3 the identity that was found. */
+    /* $2: guard; $3: the identity that was read. */
     [ADOPT] = {"firn_adopt",
                "WITH " THIS_ENGINE " UPDATE \"@_namespace\" n SET identity = i.identity,"
                " floor = greatest(n.floor, $2::bigint) FROM i"
@@ -133,7 +129,7 @@ static const struct statement_text {
                "UPDATE \"@_namespace\" SET identity = '" MODULE_GONE_BACK "'"
                " WHERE name = '' OR $1::boolean",
                1},
-    /* A write whose commit waits for the disk and the standbys, behind the mark that was met. */
+    /* A write whose commit waits for the disk and the standbys, after the mark that was read. */
     [SETTLE] = {"firn_settle",
                 "UPDATE \"@_mark\" SET note = note WHERE ns = $1 AND key = $2"
                 " AND \"grant\" = $3::bigint RETURNING high",

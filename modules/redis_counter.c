@@ -12,7 +12,7 @@ static int counter_name(const char **name, const char *ns, const char *key, cons
     if (strncmp(ns, prefix, sizeof prefix - 1) != 0 || strcmp(key, "1") != 0 ||
         (layout != NULL && strcmp(layout, "integer") != 0)) {
         return module_fail(error, FIRN_EUSAGE,
-                           "counters=1 is for integers that count by 1, and %.40s is none: omit "
+                           "counters=1 is for integers that count by 1, which %.40s is not: omit "
                            "counters=1 from the URL",
                            ns);
     }
@@ -85,7 +85,7 @@ int redis_counter_list(store *self, const char *ns, firn_visit *visit, void *con
     int64_t value;
     if (ns == NULL) {
         return module_fail(error, FIRN_EUSAGE,
-                           "plain counters are listed by name only, as other keys are beside them: "
+                           "plain counters are listed by name only, among other keys: "
                            "give ns='integer NAME'");
     }
     int code = counter_name(&name, ns, "1", NULL, error);

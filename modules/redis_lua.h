@@ -4,9 +4,9 @@
 #ifndef FIRN_REDIS_LUA_H
 #define FIRN_REDIS_LUA_H
 
-/* Lua's numbers are doubles, which repeat above 2^53, so slots stay decimal texts here: the longer
- * is the later, and of the same length the one with the greater first different digit (Lua's < goes
- * by the server's locale). */
+/* Lua's numbers are doubles, which are not exact above 2^53. So slots stay decimal texts: the longer one is
+ * later; of equal length, the one with the greater first different digit (Lua's < depends on the server's
+ * locale). */
 #define LUA_LATER                                                                                  \
     "local function less(a, b)\n"                                                                  \
     "  if #a ~= #b then return #a < #b end\n"                                                      \
@@ -18,21 +18,21 @@
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* The law of module.h; the script asks for the run ID itself, so that nobody can reserve from another
- * run by handing on what the hash says. What the handle knows, that it has `seen` the namespace and granted up to
- * `least`, is no news where the store has lost more than the handle knew then. The grant is written
- * before the mark is raised, so that a script that could not go on leaves a gap at most. */
+/* The law of module.h. The script reads the run ID itself, so that nobody can pass on the one in the hash.
+ * That the handle has `seen` the namespace, and reserved up to `reached`, does not count if the store has
+ * gone back since. The grant is written before the mark is raised: a script that is cut off leaves a gap at
+ * most. */
 static const char reserve_lua[] = LUA_LATER
     "local ns, index, own, all = unpack(KEYS)\n"
     "local name, layout, key, count, earliest, latest, grant, note = unpack(ARGV, 1, 8)\n"
-    "local guard, seen, least, knew = unpack(ARGV, 9, 12)\n"
+    "local guard, seen, reached, knew = unpack(ARGV, 9, 12)\n"
     "local identity = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"
     "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
     "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor',\n"
     "                       'high ' .. key, 'grant ' .. key)\n"
     "if old[2] and old[1] ~= layout then return {'layout', old[1] or ''} end\n"
     "local floor, high, losses = old[3] or '0', old[4] or '0', store[2] or '0'\n"
-    "local news = (not old[2] and seen == '1') or less(high, least)\n"
+    "local news = (not old[2] and seen == '1') or less(high, reached)\n"
     "if not store[1] then\n"
     "  news = news or knew ~= '' or redis.call('EXISTS', index) == 1\n"
     "end\n"
@@ -72,17 +72,17 @@ static const char give_back_lua[] =
     "redis.call('HSET', KEYS[1], 'high ' .. key, stopped, 'grant ' .. key, '0')\n"
     "return {'ok', stopped}\n";
 
-/* A plain counter: it holds the last number that was given, so what comes next is the slot behind
- * it. `least` and `most` are what it may hold before. */
+/* A plain counter holds the last number given, so the next one is the slot after it. Before, it may hold
+ * `low` to `top`. */
 static const char count_lua[] =
-    LUA_LATER "local count, least, most = unpack(ARGV)\n"
+    LUA_LATER "local count, low, top = unpack(ARGV)\n"
               "local old = redis.call('GET', KEYS[1]) or '0'\n"
               "if #old > 19 or (old ~= '0' and not old:find('^[1-9]%d*$')) then\n"
               "  return {'counter', old:sub(1, 40)}\n"
               "end\n"
               "if redis.call('PTTL', KEYS[1]) >= 0 then return {'expires'} end\n"
-              "local value = later(old, least)\n"
-              "if less(most, value) then return {'busy', old} end\n"
+              "local value = later(old, low)\n"
+              "if less(top, value) then return {'busy', old} end\n"
               "if value ~= old then redis.call('SET', KEYS[1], value) end\n"
               "redis.call('INCRBY', KEYS[1], count)\n"
               "return {'ok', value}\n";

@@ -192,7 +192,7 @@ static int judge_hello(store *self, redisReply **replies, firn_error *error) {
     if (replies[HELLO_INFO]->type == REDIS_REPLY_ERROR &&
         strncmp(replies[HELLO_INFO]->str, "NOAUTH", 6) == 0) {
         return module_fail(error, FIRN_ESTORE,
-                           "store %.60s wants a password: give it by URL, password-file= or "
+                           "store %.60s needs a password: give it by URL, password-file= or "
                            "REDISCLI_AUTH",
                            self->link.url.shown);
     }

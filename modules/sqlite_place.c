@@ -208,7 +208,7 @@ static int check_name(const store *it, const target *folder, const char *suffix,
 static int not_told(const store *it, firn_error *error) {
     return errno == ENOSYS
                ? module_fail(error, FIRN_ESYSTEM,
-                             "the kernel does not tell how store %s is mounted: use Linux 5.8 or"
+                             "the kernel does not report how store %s is mounted: use Linux 5.8 or"
                              " newer, or mount /proc",
                              sqlite_tail(it->path))
                : module_fail(error, FIRN_ESTORE,
@@ -218,8 +218,8 @@ static int not_told(const store *it, firn_error *error) {
 
 int sqlite_replaced(const store *it, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
-                       "store %s was replaced while in use: put back the file that was there, or go"
-                       " on as after a loss (docs/reference/stores.md)",
+                       "store %s was replaced while in use: put back the old file, or do"
+                       " what follows a loss (docs/reference/stores.md)",
                        sqlite_tail(it->path));
 }
 

@@ -57,7 +57,7 @@ static int locked(const session *s) {
     }
     return stopped ? module_fail(s->error, FIRN_ESTORE,
                                  "store %s is locked by process %d (%s), which is stopped (waited"
-                                 " %" PRId64 " ms): let it go on (kill -CONT %d) or end it",
+                                 " %" PRId64 " ms): continue it (kill -CONT %d) or end it",
                                  path, (int)pid, name, waited_ms, (int)pid)
                    : module_fail(s->error, FIRN_ESTORE,
                                  "store %s is locked by process %d (%s) (waited %" PRId64

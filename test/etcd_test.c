@@ -326,7 +326,7 @@ static void logins(void **state) {
     post(port, "/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
     assert_non_null(strstr(post(port, "/v3/auth/enable", "{}"), "200 OK"));
     firn_store *store = open_store("%s", it->url);
-    not_drawn(store, "snow", 1, FIRN_ESTORE, "wants a user (etcdserver: user name is empty)");
+    not_drawn(store, "snow", 1, FIRN_ESTORE, "needs a user (etcdserver: user name is empty)");
     not_drawn(store, "snow", 1, FIRN_ESTORE, "give USER:PASSWORD@ in the URL");
     firn_store_close(store);
     snprintf(url, sizeof url, "etcd://root:secretly@127.0.0.1:%d", port);
@@ -418,7 +418,7 @@ static void urls_are_checked(void **state) {
     not_opened("etcd://127.0.0.1/path", "path");
     not_opened("etcd://127.0.0.1?timeout=3", "timeout");
     not_opened("etcd://127.0.0.1?tls=1&cert=a", "both");
-    not_opened("etcd://a%0db:1", "no host");
+    not_opened("etcd://a%0db:1", "not a valid host");
     not_opened("etcd://user:secret@127.0.0.1:1?connect_timeout_ms=200", "cannot be used");
 }
 

@@ -180,8 +180,8 @@ static void a_copy_behind_the_back(void **state) {
     drawn(store, "other", 2, 0, 0);
     sql(server, "BEGIN; ALTER TABLE swapped_mark RENAME TO gone;"
                 " CREATE TABLE swapped_mark (LIKE gone INCLUDING ALL); DROP TABLE gone; COMMIT;");
-    not_drawn(store, "s", 3, FIRN_ESTORE, "made anew");
-    not_drawn(store, "s", 4, FIRN_ESTORE, "made anew");
+    not_drawn(store, "s", 3, FIRN_ESTORE, "made again");
+    not_drawn(store, "s", 4, FIRN_ESTORE, "made again");
     assert_string_equal(sql(server, "SELECT count(*) FROM swapped_mark;"), "0");
     firn_store_close(store);
 }

@@ -251,7 +251,7 @@ static void logins(void **state) {
     assert_string_equal(answer, "OK");
     set("requirepass", "secret");
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?prefix=login", port);
-    not_opened(url, "wants a password");
+    not_opened(url, "needs a password");
     snprintf(url, sizeof url, "redis://:secretly@127.0.0.1:%d/?prefix=login", port);
     not_opened(url, "WRONGPASS");
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?prefix=login&password-file=/nowhere", port);
