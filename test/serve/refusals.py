@@ -106,11 +106,14 @@ COMMANDS = [
     ("FIRN.NEW uuid3 namespace dns", "ERR .*name="),
     ("FIRN.NEW uuid3 namespace dns name " + "x" * 65000, "ERR|[0-9a-f-]{36}$"),
     ("FIRN.NEW narrow COUNT 200", "ERR|TRYAGAIN"),
-    ("FIRN.BLOCK wide COUNT 2", "ERR .*128"),
-    ("FIRN.BLOCK typed", "ERR .*128"),
-    ("FIRN.BLOCK uuid5 namespace dns name a", "ERR"),
-    ("FIRN.BLOCK snowflake TIME 2024-01-01", "ERR"),
-    ("FIRN.BLOCK snowflake AS hex", "\\[\\['[0-9]+', '[0-9]+'\\]\\]$"),
+    ("FIRN.BLOCK tickets COUNT 2", "\\[[0-9]+, [0-9]+, 3, 2\\]$"),
+    ("FIRN.BLOCK tickets AS hex", "ERR .*'as'"),
+    ("FIRN.RUNS tickets", "ERR .*'tickets'"),
+    ("FIRN.RUNS wide COUNT 2", "ERR .*128"),
+    ("FIRN.RUNS typed", "ERR .*128"),
+    ("FIRN.RUNS uuid5 namespace dns name a", "ERR"),
+    ("FIRN.RUNS snowflake TIME 2024-01-01", "ERR"),
+    ("FIRN.RUNS snowflake AS hex", "\\[\\['[0-9]+', '[0-9]+'\\]\\]$"),
     ("FIRN.NODES " + "x" * 300, "ERR .*255"),
     ("FIRN.NODES snowflake", "\\["),
     (f"FIRN.PACK snowflake {PACK}", "[0-9]+$"),
@@ -203,8 +206,8 @@ REQUESTS = [
     ("GET /v1/segments/short?n=5", 409, "3"),
     ("GET /v1/block/tickets?n=3", 200, '"increment"'),
     ("GET /v1/block/tickets?n=3&format=text", 200, ""),
-    ("GET /v1/block/snowflake?n=3", 200, ""),
-    ("GET /v1/block/snowflake?n=3&format=text", 200, ""),
+    ("GET /v1/runs/snowflake?n=3", 200, ""),
+    ("GET /v1/runs/snowflake?n=3&format=text", 200, ""),
     ("GET /v1/new/wide?format=text", 200, "^[0-9a-f-]{36}\n$"),
     ("GET /v1/new/wide?n=2&format=text", 200, "^[0-9a-f-]{36}\n[0-9a-f-]{36}\n$"),
     ("GET /v1/new/typed", 200, '"user_[0-9a-z]{26}"'),
@@ -294,6 +297,11 @@ REQUESTS = [
 NO_NUMBERS = ["", "%2b", "%2b%2b5", "%2b-5", "-", "5x", "x", "99999999999999999999"]
 
 
+def run(*words):
+    """The server's program, which ends at once."""
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, errors="replace", timeout=serving.PATIENCE_S)
+
+
 def ask_all(client, text):
     """The last reply as text; an error's is its code and its words."""
     reply = None
@@ -314,7 +322,8 @@ def commands():
     for text, pattern in COMMANDS:
         with Client(it.port) as client:
             found = ask_all(client, text)
-        tap.check(f"{short(text)}", re.match(pattern, found, re.S) and ("\n" not in found or not pattern.startswith("ERR")), f"{pattern}\n{found[:500]}")
+        one_line = "\n" not in found or not pattern.startswith("ERR")
+        tap.check(short(text), re.match(pattern, found, re.S) and one_line, f"{pattern}\n{found[:500]}")
     with Client(it.port) as client:
         for name in NOT_UTF8:
             try:
@@ -352,7 +361,8 @@ def requests():
     for record in every:
         status, text = ask_http(it, record)
         sentence = short(" ".join([record[0], *record[3:]]))
-        tap.check(f"{sentence} is {record[1]}", status == record[1] and re.search(record[2], text), f"{record[1]} {record[2]}\n{status} {text[:300]}")
+        good = status == record[1] and re.search(record[2], text)
+        tap.check(f"{sentence} is {record[1]}", good, f"{record[1]} {record[2]}\n{status} {text[:300]}")
     status, text = ask_http(it, ("GET /readyz",))
     tap.check("a segment at its end makes /readyz say so", status == 503 and "short" in text, text)
     status, text = ask_http(it, ("GET /v1/status",))
@@ -366,8 +376,13 @@ def server(name, **settings):
 
 # ---- the start --------------------------------------------------------------------------------------------------------
 
-ADDRESSES = ["7379", ":7379", "localhost:", "127.0.0.1:x", "127.0.0.1:7379x", "127.0.0.1:99999", "nowhere.example:1", "[::1]", "[::1", "[::1]7379", "[::1:7379", "::1:7379",
-             "[127.0.0.1:7379", "unix:", "unix:" + "x" * 200, "x" * 500 + ":1", " ".join(f"127.0.0.1:{i + 1000}" for i in range(40))]
+ADDRESSES = [
+    *("7379", ":7379", "localhost:", "127.0.0.1:x", "127.0.0.1:7379x", "127.0.0.1:99999", "nowhere.example:1"),
+    *("[::1]", "[::1", "[::1]7379", "[::1:7379", "::1:7379", "[127.0.0.1:7379", "unix:"),
+    "unix:" + "x" * 200,
+    "x" * 500 + ":1",
+    " ".join(f"127.0.0.1:{i + 1000}" for i in range(40)),
+]
 WRONG = [(f"resp = {one}", "resp") for one in ADDRESSES] + [
     (f"socket_mode = {one}", "socket_mode") for one in ("8", "66", "06600", "0888", "06x0", "rw", "1777")
 ] + [
@@ -391,7 +406,7 @@ def configurations():
     for text, pattern in WRONG:
         with open(path, "w") as file:
             file.write(("" if text.startswith("[") else "[server]\n") + text + "\n")
-        done = subprocess.run([PROGRAM, "--config", path, "--check-config"], capture_output=True, text=True, timeout=serving.PATIENCE_S, errors="replace")
+        done = run("--config", path, "--check-config")
         lines = done.stderr.splitlines()
         good = 0 < done.returncode <= 6 and len(lines) == 1 and lines[0].startswith("firn: ") and re.search(pattern, lines[0])
         tap.check(f"{short(text)} is refused", good, f"{pattern}\n{done.returncode} {done.stdout}{done.stderr}"[:600])
@@ -400,9 +415,18 @@ def configurations():
 
 def flags():
     long = "x" * 5000
-    for words, pattern in (["--tokens", long], "tokens"), (["--nothing"], "nothing"), (["--loops"], "loops"), (["--config", "/nowhere"], "/nowhere"), (["x"], "x"), (["--check-config", "--config", TMPDIR], "config|folder|file"):
-        done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=serving.PATIENCE_S)
-        tap.check(f"{short(' '.join(words))} is refused", done.returncode != 0 and done.stderr.startswith("firn: ") and re.search(pattern, done.stderr), done.stderr)
+    wrong = [
+        (["--tokens", long], "tokens"),
+        (["--nothing"], "nothing"),
+        (["--loops"], "loops"),
+        (["--config", "/nowhere"], "/nowhere"),
+        (["x"], "x"),
+        (["--check-config", "--config", TMPDIR], "config|folder|file"),
+    ]
+    for words, pattern in wrong:
+        done = run(*words)
+        good = done.returncode != 0 and done.stderr.startswith("firn: ") and re.search(pattern, done.stderr)
+        tap.check(f"{short(' '.join(words))} is refused", good, done.stderr)
     for word in "--print-config", "--version", "--help":
         with open("/dev/full", "w") as full:
             done = subprocess.run([PROGRAM, "--config", "", word], stdout=full, stderr=subprocess.PIPE, text=True, timeout=serving.PATIENCE_S)
@@ -434,7 +458,7 @@ def tokens():
     path = f"{folder}/all"
 
     def check_config(place):
-        done = subprocess.run([PROGRAM, "--config", "", "--tokens", place, "--check-config"], capture_output=True, text=True, timeout=serving.PATIENCE_S)
+        done = run("--config", "", "--tokens", place, "--check-config")
         return done.returncode, done.stderr
 
     for text, pattern in TOKENS:
@@ -542,9 +566,9 @@ def public():
     tap.check("a variable that sets nothing is told", "FIRN_LOOP" in said, said)
     tap.same("the server ends with 0", 0, it.end())
     for address in ("0.0.0.0:0", "[::]:0", "[::ffff:10.1.2.3]:0"):
-        done = subprocess.run([PROGRAM, "--config", "", "--resp", address, "--check-config"], capture_output=True, text=True, timeout=serving.PATIENCE_S)
+        done = run("--config", "", "--resp", address, "--check-config")
         tap.check(f"{address} without tokens is refused", done.returncode == 2 and "tokens" in done.stderr, done.stderr)
-    done = subprocess.run([PROGRAM, "--config", "", "--resp", "[::ffff:127.0.0.1]:0", "--check-config"], capture_output=True, text=True, timeout=serving.PATIENCE_S)
+    done = run("--config", "", "--resp", "[::ffff:127.0.0.1]:0", "--check-config")
     tap.same("[::ffff:127.0.0.1] is this machine", 0, done.returncode)
 
 
