@@ -156,8 +156,14 @@ static int identify(store *s, const variables *are, firn_error *error) {
     code = maria_read(s, &what, &found, error);
     if (code == FIRN_OK) {
         MYSQL_ROW row = maria_next_row(&found, 2);
-        snprintf(s->identity, sizeof s->identity, "cluster/%.64s",
-                 row != NULL && row[1] != NULL ? row[1] : "");
+        const char *cluster = row != NULL && row[1] != NULL ? row[1] : "";
+        snprintf(s->identity, sizeof s->identity, "cluster/%.64s", cluster);
+        if (cluster[0] == '\0') {
+            code = module_fail(error, FIRN_ESTORE,
+                               "store %.60s has wsrep_on=ON and no wsrep_cluster_state_uuid: check "
+                               "wsrep_cluster_status",
+                               where(s));
+        }
     }
     maria_reply_free(&found);
     /* Reads wait until this node has what the others have committed. */

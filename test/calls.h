@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <execinfo.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -118,6 +119,10 @@ CALL(char *, strdup, (const char *text), (text), 1, NULL)
 CALL(char *, strndup, (const char *text, size_t length), (text, length), 1, NULL)
 CALL(ssize_t, getrandom, (void *out, size_t size, unsigned flags), (out, size, flags), 1, -1)
 CALL(int, socket, (int family, int kind, int protocol), (family, kind, protocol), 1, -1)
+
+CALL(int, getaddrinfo,
+     (const char *name, const char *port, const struct addrinfo *hints, struct addrinfo **out),
+     (name, port, hints, out), 1, EAI_AGAIN)
 
 /* A timeout, a signal, an error. */
 CALL_BY_HAND(int, poll, (struct pollfd * files, nfds_t count, int wait_ms)) {

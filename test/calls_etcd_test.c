@@ -14,7 +14,47 @@ CALL(struct curl_slist *, curl_slist_append, (struct curl_slist * list, const ch
 CALL(CURLcode, curl_easy_perform, (CURL * curl), (curl), 4, CURLE_COULDNT_CONNECT,
      CURLE_COULDNT_RESOLVE_HOST, CURLE_PEER_FAILED_VERIFICATION, CURLE_OUT_OF_MEMORY)
 CALL(int, gnutls_base64_encode2, (const gnutls_datum_t *in, gnutls_datum_t *out), (in, out), 1, -1)
-CALL(int, gnutls_base64_decode2, (const gnutls_datum_t *in, gnutls_datum_t *out), (in, out), 1, -1)
+
+/* An error; or another record. */
+CALL_BY_HAND(int, gnutls_base64_decode2, (const gnutls_datum_t *in, gnutls_datum_t *out)) {
+    static const char *const records[] = {"",
+                                          "1",
+                                          "1 2",
+                                          "x 2 3 4",
+                                          "1 x 3 4",
+                                          "1 2 x 4",
+                                          "1 2 3 x",
+                                          "9223372036854775807 2 3 4",
+                                          "99999999999999999999 2 3 4"};
+    enum { RECORDS = sizeof records / sizeof records[0] };
+    int which = calls_answer("gnutls_base64_decode2", 1, RECORDS + 2);
+    if (which <= 1) {
+        return which == 1 ? -1 : __real_gnutls_base64_decode2(in, out);
+    }
+    size_t size = which == RECORDS + 2 ? 700 : strlen(records[which - 2]);
+    out->data = gnutls_malloc(size + 1);
+    assert_non_null(out->data);
+    memset(out->data, 'x', size);
+    memcpy(out->data, which == RECORDS + 2 ? "1 2 3 4" : records[which - 2],
+           which == RECORDS + 2 ? 7 : size);
+    out->size = (unsigned)size;
+    return 0;
+}
+
+/* Another status of HTTP than that of the answer. */
+#undef curl_easy_getinfo
+CALL_BY_HAND(CURLcode, curl_easy_getinfo, (CURL * curl, CURLINFO what, ...)) {
+    va_list arguments;
+    va_start(arguments, what);
+    long *out = va_arg(arguments, long *);
+    va_end(arguments);
+    int which = calls_answer("curl_easy_getinfo", 2, 2);
+    CURLcode code = __real_curl_easy_getinfo(curl, what, out);
+    *out = which == 1 ? 404 : which == 2 ? 503 : *out;
+    return code;
+}
+
+CALL(time_t, curl_getdate, (const char *text, const time_t *unused), (text, unused), 1, -1)
 CALL(json_t *, json_object, (void), (), 1, NULL)
 CALL(json_t *, json_array, (void), (), 1, NULL)
 CALL(json_t *, json_string, (const char *text), (text), 1, NULL)
@@ -81,6 +121,7 @@ CALL_BY_HAND(json_t *, json_object_get, (const json_t *object, const char *name)
 static const calls_scenario scenarios[] = {
     {.title = "marks", .url = "?prefix=t"},
     {.title = "a new prefix", .url = "?prefix=t#", .ns = "n1", .list_all = true},
+    {.title = "a login", .url = "?prefix=t", .host = "u:p@localhost", .ns = "n1"},
     {.title = "connections break", .url = "?prefix=t", .cut = true},
 };
 

@@ -69,13 +69,24 @@ CALL_BY_HAND(unsigned, mysql_errno, (MYSQL * db)) {
 /* No row; a row with the same text in each cell; a row with one NULL. */
 CALL_BY_HAND(MYSQL_ROW, mysql_fetch_row, (MYSQL_RES * rows)) {
     static const char *const texts[] = {NULL, "", "x", "99999999999999999999", "ON"};
-    enum { CELLS = 5, TEXTS = sizeof texts / sizeof texts[0] };
+    static const char *const pairs[][2] = {{"wsrep_on", "ON"},
+                                           {"group_replication_group_name", "g"},
+                                           {"innodb_flush_method", "nosync"},
+                                           {"innodb_flush_log_at_trx_commit", "3"}};
+    enum {
+        CELLS = 5,
+        TEXTS = sizeof texts / sizeof texts[0],
+        PAIRS = sizeof pairs / sizeof pairs[0]
+    };
     static char *cells[CELLS + 1];
     MYSQL_ROW row = __real_mysql_fetch_row(rows);
-    int which = calls_answer("mysql_fetch_row", 0, 1 + TEXTS + CELLS);
     unsigned wide = __real_mysql_num_fields(rows);
+    int which = calls_answer("mysql_fetch_row", 0, 1 + TEXTS + CELLS + (wide == 2 ? PAIRS : 0));
     if (which == 0 || which == 1 || row == NULL) {
         return which == 0 ? row : NULL;
+    }
+    if (which > 1 + TEXTS + CELLS) {
+        return (MYSQL_ROW)(uintptr_t)pairs[which - 2 - TEXTS - CELLS];
     }
     for (unsigned i = 0; i < CELLS; i++) {
         cells[i] = which < 2 + TEXTS ? (char *)(uintptr_t)texts[which - 2]
@@ -113,6 +124,7 @@ static const calls_scenario scenarios[] = {
     {.title = "a table that is there", .url = "?table=t", .prepare = make_tables},
     {.title = "a new table", .url = "?table=t#", .ns = "n1", .list_all = true},
     {.title = "connections break", .url = "?table=t", .cut = true},
+    {.title = "TLS that is not there", .url = "?tls=require&cert=a&key=b&crl=c", .ns = "n1"},
     {.title = "segments of Leaf's",
      .url = "?leaf=leaf_alloc",
      .ns = "integer order",

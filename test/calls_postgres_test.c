@@ -28,10 +28,39 @@ CALL(int, PQflush, (PGconn * db), (db), 2, 1, -1)
 CALL(int, PQisBusy, (PGconn * db), (db), 1, 1)
 CALL(int, PQconsumeInput, (PGconn * db), (db), 1, 0)
 CALL(PGresult *, PQgetResult, (PGconn * db), (db), 1, NULL)
-CALL(ExecStatusType, PQresultStatus, (const PGresult *result), (result), 1, PGRES_FATAL_ERROR,
-     PGRES_EMPTY_QUERY)
-CALL(char *, PQresultErrorField, (const PGresult *result, int field), (result, field), 1, NULL,
-     retry_state, lost_state, other_state, warning)
+/* Not done; or an error of that SQLSTATE, although it was done. */
+static const char *const states[] = {NULL, "40001", "23505", "42501", "55P03", "53100", "XX000"};
+static const PGresult *failed_result;
+static int failed_with, failed_in;
+
+CALL_BY_HAND(ExecStatusType, PQresultStatus, (const PGresult *result)) {
+    enum { STATES = sizeof states / sizeof states[0] };
+    if (failed_result != result || failed_in != calls_number) {
+        failed_with = calls_answer("PQresultStatus", STATES, STATES + 1);
+        failed_result = result;
+        failed_in = calls_number;
+    }
+    return failed_with == 0        ? __real_PQresultStatus(result)
+           : failed_with <= STATES ? PGRES_FATAL_ERROR
+                                   : PGRES_EMPTY_QUERY;
+}
+
+CALL_BY_HAND(char *, PQresultErrorField, (const PGresult *result, int field)) {
+    char *const others[] = {NULL, retry_state, lost_state, other_state, warning};
+    int which = calls_answer("PQresultErrorField", 1, 5);
+    if (which != 0) {
+        return others[which - 1];
+    }
+    if (failed_result == result && failed_in == calls_number && failed_with > 1 &&
+        failed_with <= 7 && states[failed_with - 1] != NULL) {
+        const char *told = field == PG_DIAG_SQLSTATE                ? states[failed_with - 1]
+                           : field == PG_DIAG_SEVERITY_NONLOCALIZED ? "ERROR"
+                                                                    : "FATAL:  it says so";
+        return (char *)(uintptr_t)told;
+    }
+    return __real_PQresultErrorField(result, field);
+}
+
 CALL(int, PQntuples, (const PGresult *result), (result), 0, 0)
 CALL(int, PQgetisnull, (const PGresult *result, int row, int column), (result, row, column), 0, 1)
 CALL(char *, PQgetvalue, (const PGresult *result, int row, int column), (result, row, column), 0,

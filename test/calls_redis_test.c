@@ -132,6 +132,8 @@ static const calls_scenario scenarios[] = {
     {.title = "marks", .url = "?prefix=t"},
     {.title = "connections break", .url = "?prefix=t", .cut = true},
     {.title = "TLS", .url = tls_url, .cut = true},
+    {.title = "a name", .url = "?prefix=t", .host = "localhost"},
+    {.title = "a login", .url = "?prefix=t", .host = "u:p@localhost", .ns = "n1"},
     {.title = "a new prefix", .url = "/3?prefix=t#", .ns = "n1", .list_all = true},
     {.title = "counters", .url = "?counters=1", .ns = "integer orders", .layout = "integer"},
     {.title = "all counters", .url = "?counters=1", .ns = "snow", .list_all = true},

@@ -118,8 +118,10 @@ CALL_BY_HAND(int, sqlite3_exec,
 /* ---- scenarios ------------------------------------------------------------------------------ */
 
 static const calls_scenario scenarios[] = {
-    {.title = "a new file", .url = "/new#.db", .list_all = true},
+    {.title = "a new process", .url = "/first#", .apart = true},
+    {.title = "a new file", .url = "/new#", .list_all = true},
     {.title = "a file that is there", .url = "/there.db"},
+    {.title = "a store that must exist", .url = "/missing#?create=no", .ns = "n1"},
 };
 
 static int enter(void **state) {

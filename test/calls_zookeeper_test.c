@@ -53,6 +53,7 @@ typedef struct request {
     } done;
     const void *of;
     int which;
+    struct Stat *stat; /* of the last of several writes, or NULL */
 } request;
 
 static const int not_taken[] = {ZMARSHALLINGERROR, ZINVALIDSTATE, ZBADARGUMENTS};
@@ -68,6 +69,7 @@ static request *request_of(const void *of, int which) {
     request *it = __real_malloc(sizeof *it);
     assert_non_null(it);
     it->of = of;
+    it->stat = NULL;
     it->which = which - NOT_TAKEN;
     return it;
 }
@@ -137,6 +139,9 @@ static void on_string(int code, const char *value, const void *of) {
 
 static void on_nothing(int code, const void *of) {
     request *it = (request *)(uintptr_t)of;
+    if (it->stat != NULL && lie_of(it) == 0) {
+        it->stat->mzxid = 1;
+    }
     it->done.nothing(code_of(it, code), it->of);
     free(it);
 }
@@ -221,12 +226,15 @@ CALL_BY_HAND(int, zoo_aset,
 CALL_BY_HAND(int, zoo_amulti,
              (zhandle_t * handle, int count, const zoo_op_t *ops, zoo_op_result_t *results,
               void_completion_t done, const void *of)) {
-    int which = calls_answer("zoo_amulti", FAILURES, FAILURES);
+    int which = calls_answer("zoo_amulti", FAILURES, FAILURES + 1);
     if (which >= 1 && which <= NOT_TAKEN) {
         return not_taken[which - 1];
     }
     request *it = request_of(of, which);
     it->done.nothing = done;
+    if (ops[count - 1].type == ZOO_SETDATA_OP) {
+        it->stat = ops[count - 1].set_op.stat;
+    }
     return sent(it, __real_zoo_amulti(handle, count, ops, results, on_nothing, it));
 }
 
@@ -235,6 +243,8 @@ CALL_BY_HAND(int, zoo_amulti,
 static const calls_scenario scenarios[] = {
     {.title = "marks", .url = "/t?unsafe=1"},
     {.title = "a new root", .url = "/u/t#", .ns = "n1", .list_all = true},
+    {.title = "a name", .url = "/t", .host = "localhost"},
+    {.title = "a login", .url = "/own", .host = "u:p@127.0.0.1"},
     {.title = "connections break", .url = "/t?unsafe=1", .cut = true},
 };
 
