@@ -55,18 +55,19 @@ const command *command_find(const char *name) {
 /* ---- help ----------------------------------------------------------------------------------- */
 
 void command_list(session *s) {
-    output_text(&s->out,
-                "usage: firn COMMAND ...\n\n"
-                "Distributed IDs: issued once and never again, read, packed, bounded.\n\n");
+    output_text(
+        &s->out,
+        "usage: firn COMMAND ...\n\nGenerate, read and convert IDs for distributed systems.\n\n");
     for (const command *at = commands; at->name != NULL; at++) {
         output_print(&s->out, "  %-8s  %s\n", at->name, at->summary);
     }
-    output_text(&s->out,
-                "\nSCHEME is a name of `firn schemes` or a row of your own, as in\n"
-                "\"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339 or\n"
-                "@SECONDS[.FRACTION] since 1970. `firn COMMAND --help` tells more.\n\n"
-                "Exit: 0 done, 1 the answer is no, 2 usage, 3 store unavailable, 4 clock,\n"
-                "5 exhausted or busy, 6 input or output; 128 + number of a signal.\n");
+    output_text(
+        &s->out,
+        "\nSCHEME is a name from `firn schemes`, or a layout of your own such "
+        "as\n\"time:41/ms@@2024-01-01 node:10 sequence:12\". TIME is RFC 3339 "
+        "or\n@SECONDS[.FRACTION] since 1970. Run `firn COMMAND --help` for details.\n\nExit "
+        "status: 0 done, 1 the answer is no, 2 usage, 3 store unavailable, 4 clock,\n5 exhausted "
+        "or busy, 6 input or output, 128 + N ended by signal N.\n");
 }
 
 char *option_flag(char flag[32], const option_name *name) {
@@ -165,7 +166,7 @@ static int take_option(session *s, int found, const char *word) {
         char letter[3] = {'-', (char)optopt, '\0'};
         bool is_letter = optopt != 0 && optopt < 256 && word[1] != '-';
         if (optopt >= 256) {
-            return fail_usage(s, "--%s takes no value: write it alone",
+            return fail_usage(s, "--%s takes no value: remove the value",
                               option_names[optopt - 256].name);
         }
         return unknown_option(s, is_letter ? letter : word);
@@ -191,7 +192,7 @@ int command_parse(session *s, int count, char **words) {
     char **operands = calloc((size_t)count + 1, sizeof *operands);
     if (operands == NULL) {
         firn_error error;
-        set_error(&error, FIRN_EMEMORY, "out of memory: give the process more");
+        set_error(&error, FIRN_EMEMORY, "out of memory: allow the process more memory");
         return fail(s, &error);
     }
     make_tables(s->command, longs, shorts);
@@ -234,7 +235,8 @@ int command_count(session *s, int64_t initial, int64_t *count) {
     errno = 0;
     long long number = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : -1;
     if (number < 0 || *end != '\0' || errno != 0) {
-        return fail_usage(s, "-n %s is not a count: write a number 0..%" PRId64, text, INT64_MAX);
+        return fail_usage(s, "-n %s is not valid: use a number from 0 to %" PRId64, text,
+                          INT64_MAX);
     }
     *count = number;
     return STATUS_DONE;

@@ -10,7 +10,7 @@ int run_help(session *s) {
     }
     const command *about = command_find(s->operands[0]);
     if (about == NULL || s->operand_count > 1) {
-        return fail_usage(s, "help takes one command, not '%s': firn help lists them",
+        return fail_usage(s, "help takes one command, not '%s': firn help lists the commands",
                           s->operands[s->operand_count - 1]);
     }
     command_help(s, about);

@@ -21,7 +21,7 @@ static int unknown_command(session *s, const char *word) {
     names[count] = NULL;
     const char *near = firn_nearest(word, names);
     return fail_usage(s, "there is no command '%s': %s%s", word,
-                      near != NULL ? "did you mean firn " : "firn help lists them",
+                      near != NULL ? "did you mean firn " : "firn help lists the commands",
                       near != NULL ? near : "");
 }
 
@@ -75,8 +75,8 @@ int main(int count, char **words) {
         set_error(&error, FIRN_EIO, "cannot write to standard output: %s: %s",
                   strerror(s.out.error),
                   s.out.error == EBADF ? "it is closed; redirect it to a file or /dev/null"
-                  : s.out.error == EIO ? "check the disk and run it again"
-                                       : "make room and run it again");
+                  : s.out.error == EIO ? "check the disk and run the command again"
+                                       : "free some space and run the command again");
         tell("firn: ", error.text);
         status = worse(status, STATUS_IO);
     }

@@ -21,7 +21,7 @@ int run_serve(session *s) {
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     firn_error error;
     if (length <= 0) {
-        set_error(&error, FIRN_ESYSTEM, "/proc/self/exe cannot be read: %s: mount /proc",
+        set_error(&error, FIRN_ESYSTEM, "cannot read /proc/self/exe: %s: mount /proc",
                   strerror(errno));
         return fail(s, &error);
     }
@@ -37,9 +37,9 @@ int run_serve(session *s) {
     }
     if (errno == ENOENT) {
         set_error(&error, FIRN_ESYSTEM,
-                  "the server is not installed: put " SERVER " beside firn, in %.60s", folder);
+                  "the server is not installed: put " SERVER " next to firn, in %.60s", folder);
     } else {
-        set_error(&error, FIRN_ESYSTEM, "%.80s cannot be executed: %s", path, strerror(errno));
+        set_error(&error, FIRN_ESYSTEM, "cannot execute %.80s: %s", path, strerror(errno));
     }
     return fail(s, &error);
 }

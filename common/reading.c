@@ -49,8 +49,8 @@ static int name_form(const firn_scheme *scheme, const char *text, size_t length,
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         if (form != FIRN_FORM_FLAKE && form != FIRN_FORM_TYPEID && form != scheme->form &&
             firn_parse(&id, form, scheme->bits, text, length, NULL) == FIRN_OK) {
-            return set_error(error, code, "%.130s (%s is another form, to be named with from)",
-                             error->text, firn_form_name(form));
+            return set_error(error, code, "%.130s (use from to read it as %s)", error->text,
+                             firn_form_name(form));
         }
     }
     return code;
@@ -119,7 +119,7 @@ int refuse_reading(firn_error *error, const char *text, size_t length, const cha
     }
     return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID of a known scheme%s%.80s: %.60s",
                      text, length > 40 ? "..." : "", remark[0] != '\0' ? ", but " : "", remark,
-                     cure != NULL ? cure : "name its --scheme or the form with --from");
+                     cure != NULL ? cure : "set --scheme, or the form with --from");
 }
 
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
@@ -201,7 +201,7 @@ int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *re
     const size_t plausible = counts.plausible;
     firn_id best, other;
     if (plausible == 0) {
-        return set_error(error, FIRN_ETEXT, "what it fits it fits by chance: %s", cure);
+        return set_error(error, FIRN_ETEXT, "it fits schemes only by chance: %s", cure);
     }
     int code = readings_certain(readings, counts, cure, error);
     if (code != FIRN_OK) {
@@ -215,8 +215,8 @@ int readings_convert(firn_id *out, const firn_scheme *to, const firn_reading *re
         const firn_scheme *scheme = readings[i].scheme;
         if (firn_convert(&other, to, &readings[i].id, scheme, NULL) != FIRN_OK ||
             !is_same(&best, &other)) {
-            return set_error(error, FIRN_ETEXT, "it may be %s as well as %s: %s",
-                             readings[0].scheme->name, scheme->name, cure);
+            return set_error(error, FIRN_ETEXT, "it may be %s or %s: %s", readings[0].scheme->name,
+                             scheme->name, cure);
         }
     }
     *out = best;

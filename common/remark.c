@@ -43,7 +43,7 @@ static void read_number(char out[REMARK_SIZE], uint64_t number) {
             snprintf(text, sizeof text, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", part[0], part[1],
                      part[2], part[3], part[4], part[5], whole ? 0 : (unsigned)(number % 1000));
         if (firn_time_parse(&time, text, (size_t)length, NULL) == FIRN_OK) {
-            snprintf(out, REMARK_SIZE, "as digits of the calendar it is %s",
+            snprintf(out, REMARK_SIZE, "as a calendar date it is %s",
                      firn_time_format(at, &time, whole ? 0 : 3));
         }
     }
@@ -62,8 +62,7 @@ static void remark_integer(char out[REMARK_SIZE], const char *text, size_t lengt
         read_number(time, id.low);
     }
     bool zeros = text[0] == '0' && length > 1;
-    snprintf(out, REMARK_SIZE, "%s%s%s%.90s",
-             zeros ? "digits that begin with 0" : "a plain integer",
+    snprintf(out, REMARK_SIZE, "%s%s%s%.90s", zeros ? "digits with a leading 0" : "a plain integer",
              fits || zeros ? "" : ", too big for 64 bits", time[0] != '\0' ? "; " : "", time);
 }
 
@@ -93,10 +92,10 @@ static void remark_uuid(char out[REMARK_SIZE], const firn_id *id) {
 }
 
 static void remark_hex(char out[REMARK_SIZE], size_t length) {
-    const char *like = length == 32    ? ", as an MD5 digest has"
-                       : length == 40  ? ", as a SHA-1 digest has"
-                       : length == 64  ? ", as a SHA-256 digest has"
-                       : length == 128 ? ", as a SHA-512 digest has"
+    const char *like = length == 32    ? ", like an MD5 digest"
+                       : length == 40  ? ", like a SHA-1 digest"
+                       : length == 64  ? ", like a SHA-256 digest"
+                       : length == 128 ? ", like a SHA-512 digest"
                                        : "";
     snprintf(out, REMARK_SIZE, "%zu hex digits%s", length, like);
 }
@@ -252,7 +251,7 @@ char *remark_on_reading(char remark[REMARK_SIZE], const firn_reading *reading, c
     bool number = reading->form == FIRN_FORM_DEC || reading->form == FIRN_FORM_UNSIGNED;
     remark[0] = '\0';
     if (reading->form == FIRN_FORM_HEX && is_integer(text, strlen(text))) {
-        snprintf(remark, REMARK_SIZE, "digits only: read as a decimal number it is another ID");
+        snprintf(remark, REMARK_SIZE, "only digits: as a decimal number it is another ID");
     } else if (is_odd_time(reading)) {
         snprintf(remark, REMARK_SIZE, "its time is unusual: it may not be an ID of %s",
                  reading->scheme->name);

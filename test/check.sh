@@ -75,15 +75,15 @@ refuses "a UUID of another version is a bad line among them" 1 "line 51: " check
 
 # ---- bad lines -----------------------------------------------------------------------------------
 printf '1\n\n2\nx\n' >bad
-refuses "an empty line is a bad one" 1 "line 2: it is empty" check bad
+refuses "an empty line is a bad one" 1 "line 2: the line is empty" check bad
 printf '1\n2\nabc\n' >bad
 refuses "a line of another form is told with its number" 1 "line 3: 'abc'" check bad
 printf '1\n2\0\n' >bad
-refuses "so is a zero byte" 1 "line 2: it holds a zero byte" check bad
+refuses "so is a zero byte" 1 "line 2: the line contains a zero byte" check bad
 { echo 1; head -c 10485760 /dev/zero | tr '\0' 7; echo; echo 1; } >bad
-refuses "so is a line of 10 MiB" 1 "line 2: longer than 4095 bytes" check bad
+refuses "so is a line of 10 MiB" 1 "line 2: the line is longer than 4095 bytes" check bad
 same "which --keep-going counts" "1 2 IDs, 1 duplicate, 0 out of order
-1 bad line, the first: line 2: longer than 4095 bytes: cut it
+1 bad line, the first: line 2: the line is longer than 4095 bytes: shorten it
 1  line 1, again line 3" "$("$FIRN" check --keep-going bad >out; echo $?) $(cat out)"
 printf '1\n\377\376\n99999999999999999999\n007\n 1\n1 \n+1\n0\n-0\n1\n' >bad
 ask check --keep-going --json bad
@@ -93,14 +93,14 @@ same "nothing that is no ID counts as one" "1 3 1 7 line 2" \
 # ---- what cannot be read or written --------------------------------------------------------------
 refuses "a file that is not there" 6 "cannot read nowhere: No such file" check nowhere
 refuses "a folder" 6 "cannot read .: Is a directory" check .
-refuses "standard input twice" 2 "standard input is named twice" check - -
+refuses "standard input twice" 2 "standard input is given twice" check - -
 for size in 0 1 1K 1023K x 1MM 2T 99999999999999999999 -1M; do
     refuses "--memory $size is refused" 2 "--memory $size is not valid" check --memory=$size empty
 done
 awk 'BEGIN { srand(1); for (i = 0; i < 400000; i++) printf "%d%09d\n", 1 + int(rand() * 900000000), int(rand() * 1000000000) }' >many
 TMPDIR=none "$FIRN" check --memory 1M many >out 2>err
 same "no folder for what does not fit the memory" \
-    "6 0 firn: no temporary file in none: No such file or directory: make room there" "$? $(wc -l <out) $(cut -d, -f 1 err)"
+    "6 0 firn: cannot write a temporary file in none: No such file or directory: free space there" "$? $(wc -l <out) $(cut -d, -f 1 err)"
 (trap '' XFSZ; ulimit -f 100; "$FIRN" check --memory 1M many 2>err | cat >out)
 same "no room there is one line" "0 1 File too large" "$(wc -l <out) $(wc -l <err) $(grep -o 'File too large' err)"
 same "nothing is left in the folder" "" "$(find . -name 'firn-*')"

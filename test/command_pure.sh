@@ -52,13 +52,13 @@ refuses "a field that is no number is usage" 2 "worker=x is not a number" pack s
 refuses "an instant before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01
 refuses "an instant at the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z
 refuses "an instant that is none is usage" 2 "time=soon: character 1" pack snowflake time=soon
-refuses "a word that is no field is refused" 2 "'hello' is no field" pack snowflake hello
+refuses "a word that is no field is refused" 2 "'hello' is not a field" pack snowflake hello
 refuses "pack - takes no fields beside" 2 "worker=1" pack snowflake - worker=1
 refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
 for prefix in _user user_ User us3r "$(printf '%064d' 0 | tr 0 a)"; do
     refuses "prefix=$(printf %.9s "$prefix") is none" 2 "prefix=.* is not valid" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
 done
-refuses "a prefix is for typeid" 2 "prefix= is for typeid" pack uuid7 prefix=user
+refuses "a prefix is for typeid" 2 "prefix= applies to typeid" pack uuid7 prefix=user
 
 # ---- show ----------------------------------------------------------------------------------------
 says "show lists each field with its place" "$flake  snowflake, 64 bits, dec
@@ -104,15 +104,15 @@ piped "show --keep-going goes on" 'error: '"'x'"': character 1 of 1 is '"'x'"': 
   note: Twitter'"'"'s layout; nodes are numbered datacenter * 32 + worker' 1 'x\n1\n' show --scheme snowflake --keep-going
 piped "with --json the error is an object" '{"error":"'"'x'"': character 1 of 1 is '"'x'"': a decimal digit is needed"}' 1 'x\n' \
     show --scheme snowflake --keep-going --json
-piped "a line of any length is one bad line" "error: the line is longer than 4095 bytes: cut it
+piped "a line of any length is one bad line" "error: the line is longer than 4095 bytes: shorten it
 error: the ID '': the text is empty: dec of 64 bits has at most 20 digits" 1 "$(printf '%070000d' 1)\n\n" show --scheme snowflake --keep-going
-piped "a zero byte is no text" "error: the line holds a zero byte: send text" 1 '1\0002\n' show --scheme snowflake --keep-going
+piped "a zero byte is no text" "error: the line contains a zero byte: send text" 1 '1\0002\n' show --scheme snowflake --keep-going
 refuses "an ID of no scheme is a no" 1 "'hello!' is not an ID" show 'hello!'
 refuses "a version that is another scheme's is a no" 1 "version" show --scheme uuid7 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
 refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme snowflake 340282366920938463463374607431768211455
-refuses "--epoch wants a scheme" 2 "add --scheme" show --epoch 2020-01-01 $flake
+refuses "--epoch wants a scheme" 2 "need --scheme NAME" show --epoch 2020-01-01 $flake
 refuses "a form that is none is usage" 2 "no form 'hexx'" show --from hexx $flake
-refuses "a form of other widths is usage" 2 "uuid is not for the 64 bits" show --from uuid --scheme snowflake $flake
+refuses "a form of other widths is usage" 2 "uuid does not apply to the 64 bits" show --from uuid --scheme snowflake $flake
 refuses "a scheme that is none is usage" 2 "did you mean .snowflake" show --scheme snowflak $flake
 
 # ---- range ---------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ says "range of uuid7" "018cc251-f400-7000-8000-000000000000
 says "range writes another form" "182b713c0fc00000
 182b713c0fffffff" range snowflake 2024-01-01 2024-01-01T00:00:00.001Z --as hex
 refuses "an empty range is usage" 2 "time span is empty" range uuid7 2024-01-02 2024-01-02
-refuses "a range from what is no instant is usage" 2 "tomorrow is no instant" range uuid7 tomorrow 2024-01-02
+refuses "a range from what is no instant is usage" 2 "tomorrow is not a time" range uuid7 tomorrow 2024-01-02
 refuses "a range past the layout is a no" 1 "outside the range of snowflake" range snowflake 2080-01-01 2081-01-01
 refuses "a range of a node in front needs it" 2 "set worker=VALUE" range seata 2024-01-01 2024-01-02
 for scheme in uuid1 lable-spread locality uuid4; do
@@ -162,7 +162,7 @@ says "several are converted in turn" "0000000000000001
 refuses "another content is refused" 2 "whose fields differ: keep its bits in a form such as uuid" convert --to snowflake $uuid1
 refuses "a form of another width is refused" 2 "has no form uuid" convert --scheme snowflake --to uuid 5
 refuses "convert without --to is usage" 2 "needs --to" convert $uuid1
-refuses "--to what is neither is usage" 2 "'hexx' is no form and no scheme" convert --to hexx $uuid1
+refuses "--to what is neither is usage" 2 "'hexx' is neither a form nor a scheme" convert --to hexx $uuid1
 
 # ---- schemes -------------------------------------------------------------------------------------
 says "schemes draws the bits" "tsid, 64 bits, text: base32

@@ -76,7 +76,7 @@ gives "a TSV knows no quotes" 'a\tt\n"x\t2024-01-01 00:00:00\n' "id\ta\tt\n$firs
 gives "--as writes another form" 't\n2024-01-01 00:00:00\n' "id,t\n$(printf '%016x' "$first"),2024-01-01 00:00:00\n" --format csv --time t --as hex
 gives "blank lines at the very end of a CSV pass" 't,a\n2024-01-01 00:00:00,1\r\n\r\n\n\r\n' "id,t,a\n$first,2024-01-01 00:00:00,1\r\n\r\n\n\r\n" \
     --format csv --time t
-same "and are no rows" 0 "$(printf '%s\n' "$notes" | grep -c 'rows, .*;')"
+same "and are no rows" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
 gives "of a TSV of one column too" 't\n2024-01-01 00:00:00\n\n' "id\tt\n$first\t2024-01-01 00:00:00\n\n" --format tsv --time t
 gives "of a table without a header too" '2024-01-01 00:00:00\n\n' "$first,2024-01-01 00:00:00\n\n" --format csv --time 1 --no-header
 gives "--on-error null does not fill them" 't\n2024-01-01 00:00:00\nx\n\n' "id,t\n$first,2024-01-01 00:00:00\n,x\n\n" --format csv --time t --on-error null
@@ -85,8 +85,8 @@ same "even when they come a byte at a time" "$("$FIRN" stamp "$in" --format csv 
     "$(dd bs=1 <"$in" 2>/dev/null | "$FIRN" stamp - --format csv --time t --scheme "$scheme" node=0 2>/dev/null | cksum)"
 gives "a date is its midnight" 't\n2024-01-01\n' "id,t\n$first,2024-01-01\n" --format csv --time t
 gives "behind which an hour is no offset" 't\n2024-01-01-13\n2024-01-01\n' "id,t\n,2024-01-01-13\n$first,2024-01-01\n" --format csv --time t --on-error null
-bad "but not in front of something else" 't\n2024-01-01 noon\n' "line 2: '2024-01-01 noon' is no time" --format csv --time t
-bad "nor at the head of a log's line" '2024-01-01 the first\n' "line 1: '2024-01-01 the first' is no time" --format log
+bad "but not in front of something else" 't\n2024-01-01 noon\n' "line 2: '2024-01-01 noon' is not a time" --format csv --time t
+bad "nor at the head of a log's line" '2024-01-01 the first\n' "line 1: '2024-01-01 the first' is not a time" --format log
 gives "blanks around a time are passed over" 't\n 2024-01-01 00:00:00 \n' "id,t\n$first, 2024-01-01 00:00:00 \n" --format csv --time t
 
 # ---- JSON lines ----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ guessed '' '2024-01-01 00:00:00,1\n' csv --no-header --time 1
 guessed '' '::1 - - [01/Jan/2024:01:00:00 +0100] a, b\n' log
 guessed .1 '2024-01-01 00:00:00 status installed a:b\n' log
 printf 'nothing here\n' >"$in"
-refuses "a first line that tells no format is refused" 2 "does not tell the format: give --format" stamp "$in" --scheme uuid7 --seed x
+refuses "a first line that tells no format is refused" 2 "unclear from its first line: add --format" stamp "$in" --scheme uuid7 --seed x
 
 # ---- times ---------------------------------------------------------------------------------------
 for text in 2024-01-01T00:00:00Z 2024-01-01t00:00:00z '2024-01-01 00:00:00' 2024-01-01T01:30:00+01:30 2024-01-01T00:00:00-00:00 \
@@ -163,71 +163,71 @@ if [ -e /usr/share/zoneinfo/Europe/Berlin ]; then
     means '2024-10-27 02:30:00' 1729989000000 Europe/Berlin
     means '2024-10-27 02:30:00 CET' 1729989000000 Europe/Berlin
     stamp 't\n2024-10-27 02:30:00\n2024-10-27 02:30:00\n' --format csv --time t --zone Europe/Berlin
-    same "local times that occur twice are counted" 1 "$(printf '%s\n' "$notes" | grep -c '2 rows, 2 IDs in [0-9.]* s; 2 local times occurred twice: the earlier was taken$')"
+    same "local times that occur twice are counted" 1 "$(printf '%s\n' "$notes" | grep -c '2 records, 2 IDs in [0-9.]* s; 2 local times occurred twice: the earlier one was used$')"
     stamp 't\n2024-03-31 02:30:00\n' --format csv --time t --zone Europe/Berlin
     same "one that never occurs is a bad row" \
-        "1 firn: line 2: '2024-03-31 02:30:00' is no time: this local time never occurred: clocks were put forward over it" "$status $err"
+        "1 firn: line 2: '2024-03-31 02:30:00' is not a time: this local time never occurred, because clocks skipped it" "$status $err"
 else
     skip "zones by name" "tzdata is missing"
 fi
 for zone in Europe/Nowhere berlin ../../etc/passwd right/UTC +25:00 ''; do
-    refuses "the zone '$zone' is refused" 2 "--zone [+]?${zone#+} is not valid: UTC" stamp "$in" --scheme uuid7 --zone "$zone"
+    refuses "the zone '$zone' is refused" 2 "--zone [+]?${zone#+} is not valid: use UTC" stamp "$in" --scheme uuid7 --zone "$zone"
 done
 TZDIR=$TMPDIR/none
 export TZDIR
-refuses "a machine without zones says so" 6 "no zone database in .*: install tzdata" stamp "$in" --scheme uuid7 --zone Europe/Berlin
+refuses "a machine without zones says so" 6 "no time zone database in .*: install tzdata" stamp "$in" --scheme uuid7 --zone Europe/Berlin
 unset TZDIR
 stamp 't\n2024-01-01 00:00:00\n2024-01-01T00:00:00Z\n' --format csv --time t
-same "without --zone it is UTC, and that is said" 1 "$(printf '%s\n' "$notes" | grep -c '2 rows, 2 IDs in [0-9.]* s; 1 times without a zone were taken as UTC: --zone says otherwise$')"
+same "without --zone it is UTC, and that is said" 1 "$(printf '%s\n' "$notes" | grep -c '2 records, 2 IDs in [0-9.]* s; 1 time without a zone read as UTC: --zone sets another$')"
 stamp 't\n2024-01-01 00:00:00\n' --format csv --time t --zone UTC
-same "with it nothing more is said of rows" 0 "$(printf '%s\n' "$notes" | grep -c 'rows, .*;')"
+same "with it nothing more is said of rows" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
 
 # ---- bad rows ------------------------------------------------------------------------------------
 ok='2024-01-01 00:00:00'
-bad "a row that is too short" "t,a\n$ok,1\n$ok\n" "line 3: the row has 1 field, not 2: is a delimiter missing" --format csv --time t
-bad "a row that is too long" "t,a\n$ok,1,2\n" "line 2: the row has 3 fields, not 2: is a delimiter not quoted" --format csv --time t
+bad "a row that is too short" "t,a\n$ok,1\n$ok\n" "line 3: the record has 1 field, not 2: is a delimiter missing" --format csv --time t
+bad "a row that is too long" "t,a\n$ok,1,2\n" "line 2: the record has 3 fields, not 2: is a delimiter not quoted" --format csv --time t
 bad "an empty line" "t,a\n\n$ok,1\n" "line 2: the line is blank" --format csv --time t
 bad "an empty line among two" "t,a\n$ok,1\n\n\n$ok,1\n" "line 3: the line is blank" --format csv --time t
 bad "a carriage return alone at the end" "t,a\n$ok,1\n\n\r" "line 3: the line is blank" --format csv --time t
-bad "a zero byte" "t,a\n$ok,\\000\n" "line 2: the row holds a zero byte" --format csv --time t
-bad "a zero byte in a log" "$ok a\n$ok \\000\n" "line 2: the row holds a zero byte" --format log
-bad "a zero byte in JSON" '{"t":1704067200}\n{"t":\000}\n' "line 2: the row holds a zero byte" --format jsonl --time t
-bad "a time that is no UTF-8" "t\n2024-01-01 00:00:0\\377\n" "line 2: '2024-01-01 00:00:0\?' is no time" --format csv --time t
-bad "JSON that is no UTF-8" '{"t":1704067200,"a":"\377"}\n' "line 1: no JSON at byte [0-9]+: " --format jsonl --time t
-bad "a quote that is never closed" "t,a\n$ok,1\n$ok,\"x\n$ok,2\n" "line 3: a quote is opened and never closed" --format csv --time t
-bad "a quote inside a field" "t,a\n$ok,x\"y\n" "line 2: a quote stands inside a field without quotes" --format csv --time t
-bad "a tail behind a quote" "t,a\n$ok,\"x\"y\n" "line 2: something stands behind a closing quote" --format csv --time t
-bad "a carriage return that ends no line" "t,a\n$ok,1\\r$ok,2\n" "line 2: a carriage return stands there that ends no line" --format csv --time t
-bad "line ends of carriage returns alone" "t,a\\r$ok,1\\r" "line 1: a carriage return stands there" --format csv --time t
-bad "a last line that may be cut" "a,t\n1,2024-01-01 00:00:00" "line 2: the last line has no end, so its time may be cut: end it by a newline" --format csv --time t
-bad "an epoch that may be cut" "a,t\n1,1704067200" "line 2: the last line has no end" --format csv --time t
-bad "a day that is not in the calendar" "t\n2023-02-29 00:00:00\n" "line 2: '2023-02-29 00:00:00' is no time: the month has fewer days" --format csv --time t
-bad "a month that is none" "t\n2023-13-01 00:00:00\n" "line 2: '2023-13-01 00:00:00' is no time: a month is 01 to 12" --format csv --time t
-bad "an hour that is none" "t\n2023-01-01 24:00:00\n" "line 2: .* is no time: an hour is 00 to 23" --format csv --time t
-bad "a second that is none" "t\n2023-01-01 00:00:61\n" "line 2: .* is no time: a second is 00 to 59" --format csv --time t
-bad "ten digits of the second" "t\n2023-01-01 00:00:00.0123456789\n" "line 2: .* is no time: at most nine digits" --format csv --time t
-bad "a number of other digits" "t\n20240101\n" "line 2: '20240101' is no time: 10 digits are seconds, 13 ms, 16 us" --format csv --time t
-bad "a basic date without its T" "t\n20240101 000000\n" "line 2: '20240101 000000' is no time: 10 digits are seconds" --format csv --time t
-bad "a basic date that is none" "t\n20240230T000000Z\n" "line 2: '20240230T000000Z' is no time: the month has fewer days" --format csv --time t
-bad "a basic month that is none" "t\n20241301T000000Z\n" "line 2: '20241301T000000Z' is no time: a month is 01 to 12" --format csv --time t
-bad "a basic time without seconds" "t\n20240101T0000Z\n" "line 2: '20240101T0000Z' is no time: write RFC 3339" --format csv --time t
-bad "a basic time that is too long" "t\n20240101T0000000Z\n" "line 2: '20240101T0000000Z' is no time: write RFC 3339" --format csv --time t
+bad "a zero byte" "t,a\n$ok,\\000\n" "line 2: the record contains a zero byte" --format csv --time t
+bad "a zero byte in a log" "$ok a\n$ok \\000\n" "line 2: the record contains a zero byte" --format log
+bad "a zero byte in JSON" '{"t":1704067200}\n{"t":\000}\n' "line 2: the record contains a zero byte" --format jsonl --time t
+bad "a time that is no UTF-8" "t\n2024-01-01 00:00:0\\377\n" "line 2: '2024-01-01 00:00:0\?' is not a time" --format csv --time t
+bad "JSON that is no UTF-8" '{"t":1704067200,"a":"\377"}\n' "line 1: not valid JSON at byte [0-9]+: " --format jsonl --time t
+bad "a quote that is never closed" "t,a\n$ok,1\n$ok,\"x\n$ok,2\n" "line 3: a quoted field has no closing quote" --format csv --time t
+bad "a quote inside a field" "t,a\n$ok,x\"y\n" "line 2: a field without quotes contains a quote" --format csv --time t
+bad "a tail behind a quote" "t,a\n$ok,\"x\"y\n" "line 2: text follows a closing quote" --format csv --time t
+bad "a carriage return that ends no line" "t,a\n$ok,1\\r$ok,2\n" "line 2: a carriage return is not at the end of a line" --format csv --time t
+bad "line ends of carriage returns alone" "t,a\\r$ok,1\\r" "line 1: a carriage return is not at the end of a line" --format csv --time t
+bad "a last line that may be cut" "a,t\n1,2024-01-01 00:00:00" "line 2: the last line has no newline, so its time may be incomplete: end it with a newline" --format csv --time t
+bad "an epoch that may be cut" "a,t\n1,1704067200" "line 2: the last line has no newline" --format csv --time t
+bad "a day that is not in the calendar" "t\n2023-02-29 00:00:00\n" "line 2: '2023-02-29 00:00:00' is not a time: the month has fewer days" --format csv --time t
+bad "a month that is none" "t\n2023-13-01 00:00:00\n" "line 2: '2023-13-01 00:00:00' is not a time: the month must be 01 to 12" --format csv --time t
+bad "an hour that is none" "t\n2023-01-01 24:00:00\n" "line 2: .* is not a time: the hour must be 00 to 23" --format csv --time t
+bad "a second that is none" "t\n2023-01-01 00:00:61\n" "line 2: .* is not a time: the second must be 00 to 59" --format csv --time t
+bad "ten digits of the second" "t\n2023-01-01 00:00:00.0123456789\n" "line 2: .* is not a time: a second has at most nine digits" --format csv --time t
+bad "a number of other digits" "t\n20240101\n" "line 2: '20240101' is not a time: 10 digits are seconds, 13 ms, 16 us" --format csv --time t
+bad "a basic date without its T" "t\n20240101 000000\n" "line 2: '20240101 000000' is not a time: 10 digits are seconds" --format csv --time t
+bad "a basic date that is none" "t\n20240230T000000Z\n" "line 2: '20240230T000000Z' is not a time: the month has fewer days" --format csv --time t
+bad "a basic month that is none" "t\n20241301T000000Z\n" "line 2: '20241301T000000Z' is not a time: the month must be 01 to 12" --format csv --time t
+bad "a basic time without seconds" "t\n20240101T0000Z\n" "line 2: '20240101T0000Z' is not a time: use RFC 3339" --format csv --time t
+bad "a basic time that is too long" "t\n20240101T0000000Z\n" "line 2: '20240101T0000000Z' is not a time: use RFC 3339" --format csv --time t
 printf '%s CST a\n' "$ok" >"$in"
-refuses "a zone that may be one of several" 1 "line 1: .* is no time: such a zone may be one of several: say which by --zone" \
+refuses "a zone that may be one of several" 1 "line 1: .* is not a time: this zone abbreviation is ambiguous: set --zone" \
     stamp "$in" --format log --scheme uuid7 --seed x
-bad "a time without its year" "Oct 11 22:14:15 host a\n" "line 1: 'Oct 11 22:14:15 host a' is no time: write RFC 3339" --format log
+bad "a time without its year" "Oct 11 22:14:15 host a\n" "line 1: 'Oct 11 22:14:15 host a' is not a time: use RFC 3339" --format log
 bad "an empty time" "t,a\n,1\n" "line 2: the time is empty" --format csv --time t
 bad "words that are not there" "a b\n" "line 1: the line has fewer than 3 words" --format log --time 3
-bad "something behind the time" "t\n$ok x\n" "line 2: '$ok x' is no time" --format csv --time t
-bad "no object" '[1]\n' "line 1: no object" --format jsonl --time t
-bad "no JSON" '{"t":1704067200}\n{"t":}\n' "line 2: no JSON at byte" --format jsonl --time t
-bad "two objects on a line" '{"t":1704067200} {"t":1}\n' "line 1: no JSON at byte" --format jsonl --time t
+bad "something behind the time" "t\n$ok x\n" "line 2: '$ok x' is not a time" --format csv --time t
+bad "no object" '[1]\n' "line 1: not a JSON object" --format jsonl --time t
+bad "no JSON" '{"t":1704067200}\n{"t":}\n' "line 2: not valid JSON at byte" --format jsonl --time t
+bad "two objects on a line" '{"t":1704067200} {"t":1}\n' "line 1: not valid JSON at byte" --format jsonl --time t
 bad "no such member" '{"u":1}\n' "line 1: the object has no member 't'" --format jsonl --time t
 bad "a member twice" '{"t":1704067200,"\\u0074":1}\n' "line 1: the object has more than one member 't'" --format jsonl --time t
-bad "a time that is no text" '{"t":null}\n' "line 1: 'null' is no time" --format jsonl --time t
-bad "a zero byte behind a time" '{"t":"2024-01-01T00:00:00Z\\u0000"}\n' "line 1: .* is no time" --format jsonl --time t
-bad "no header" '' "line 1: there is no header: give --no-header" --format csv --time t
-bad "lines are counted through embedded newlines" "t,a\n$ok,\"1\n2\n3\"\nx,1\n" "line 5: 'x' is no time" --format csv --time t
+bad "a time that is no text" '{"t":null}\n' "line 1: 'null' is not a time" --format jsonl --time t
+bad "a zero byte behind a time" '{"t":"2024-01-01T00:00:00Z\\u0000"}\n' "line 1: .* is not a time" --format jsonl --time t
+bad "no header" '' "line 1: the file is empty: add a header, or --no-header" --format csv --time t
+bad "lines are counted through embedded newlines" "t,a\n$ok,\"1\n2\n3\"\nx,1\n" "line 5: 'x' is not a time" --format csv --time t
 printf 't\n1999-01-01T00:00:00Z\n' >"$in"
 refuses "an instant before the scheme" 1 "line 2: 1999-01-01T00:00:00.000Z is outside the range of snowflake" stamp "$in" --format csv --time t --scheme snowflake node=1 -o "$TMPDIR/got"
 printf 't\n2299-01-01T00:00:00Z\n' >"$in"
@@ -236,27 +236,27 @@ refuses "an instant behind the scheme" 1 "line 2: 2299-01-01T00:00:00.000Z is ou
 # ---- going on ------------------------------------------------------------------------------------
 rows="t,a\n$ok,1\nx,2\n$ok\n$ok,4\n"
 gives "--on-error skip leaves bad rows out" "$rows" "id,t,a\n$first,$ok,1\n$(id $day 1),$ok,4\n" --format csv --time t --on-error skip
-same "and counts them" 1 "$(printf '%s\n' "$notes" | grep -c "4 rows, 2 IDs in [0-9.]* s; 2 left out, the first is line 3: 'x' is no time")"
+same "and counts them" 1 "$(printf '%s\n' "$notes" | grep -c "4 records, 2 IDs in [0-9.]* s; 2 skipped, the first is line 3: 'x' is not a time")"
 gives "--on-error null leaves their IDs empty" "$rows" "id,t,a\n$first,$ok,1\n,x,2\n,$ok\n$(id $day 1),$ok,4\n" --format csv --time t --on-error null
-same "and counts them" 1 "$(printf '%s\n' "$notes" | grep -c "4 rows, 2 IDs in [0-9.]* s; 2 without an ID, the first is line 3: ")"
+same "and counts them" 1 "$(printf '%s\n' "$notes" | grep -c "4 records, 2 IDs in [0-9.]* s; 2 without an ID, the first is line 3: ")"
 for how in skip null; do
-    bad "--on-error $how of a column that holds no time" "t,a\nx,$ok\ny,$ok\n" "no row has a time in 't' that gives an ID: line 2: 'x' is no time: " \
+    bad "--on-error $how of a column that holds no time" "t,a\nx,$ok\ny,$ok\n" "no record has a valid time in 't': line 2: 'x' is not a time: " \
         --format csv --time t --on-error $how
-    bad "--on-error $how of a log without times" "a\nb\n" "no row has a time that gives an ID: line 1: 'a' is no time: " --format log --on-error $how
+    bad "--on-error $how of a log without times" "a\nb\n" "no record has a valid time: line 1: 'a' is not a time: " --format log --on-error $how
     same "nothing of them is written to standard output" "" "$("$FIRN" stamp "$in" --format log --scheme "$scheme" node=0 --on-error $how 2>/dev/null)"
 done
 gives "a header alone needs no time" 't\n' 'id,t\n' --format csv --time t --on-error skip
 gives "null in JSON, and a row without a place for it stays" '{"t":1}\n{}\n[\n{"t":1704067200}\n' \
     "{\"id\":null,\"t\":1}\n{\"id\":null}\n[\n{\"id\":\"$first\",\"t\":1704067200}\n" --format jsonl --time t --on-error null
 gives "null in a log is a tab" "$ok a\n  at main()\n" "$first\t$ok a\n\t  at main()\n" --format log --on-error null
-bad "a quote that is never closed stops even so" "t,a\n$ok,\"x\n" "line 2: a quote is opened" --format csv --time t --on-error skip
+bad "a quote that is never closed stops even so" "t,a\n$ok,\"x\n" "line 2: a quoted field has no closing quote" --format csv --time t --on-error skip
 
 # ---- full ticks and disorder ---------------------------------------------------------------------
 awk 'BEGIN { print "t"; for (i = 0; i < 3000; i++) print "2024-01-01 00:00:00" }' >"$in"
 ask stamp "$in" --format csv --time t --zone UTC --scheme "$scheme" node=0
 same "a full tick runs on into the next free ones" "$first $(id $((day + 1))) $(id $((day + 2))) $(id $((day + 2)) 951)" \
     "$(printf '%s\n' "$out" | awk -F, 'NR == 2 || NR == 1026 || NR == 2050 || NR == 3001 { printf "%s%s", sep, $1; sep = " " }')"
-same "and the largest shift is told" 1 "$(printf '%s\n' "$notes" | grep -c '3000 rows, 3000 IDs in [0-9.]* s; 1976 moved on, the one of line 2050 most: 2 ms$')"
+same "and the largest shift is told" 1 "$(printf '%s\n' "$notes" | grep -c '3000 records, 3000 IDs in [0-9.]* s; 1976 moved to a later tick, line 2050 the furthest: 2 ms$')"
 refuses "--max-shift bounds it" 5 "line 2050: more than 2048 rows share" stamp "$in" --format csv --time t --zone UTC --scheme "$scheme" node=0 --max-shift 1ms -o "$TMPDIR/got"
 refuses "--max-shift 0 allows none" 5 "line 1026: " stamp "$in" --format csv --time t --zone UTC --scheme "$scheme" node=0 --max-shift 0 -o "$TMPDIR/got"
 printf 't\n2024-01-01 01:00:00\n2024-01-01 00:00:00\n2023-12-31 23:59:59\n' >"$in"
@@ -274,22 +274,22 @@ refuses "a file that is not there" 6 "cannot read .*none.csv: No such file" stam
 refuses "a folder" 6 "cannot read .*: Is a directory" stamp "$TMPDIR" --time t --scheme uuid7 --seed x
 refuses "a column that is not there" 2 "there is no column 'when': the header is t,id" stamp "$in" --format csv --time when --scheme uuid7 --seed x
 refuses "a number that is none" 2 "there is no column 3: the header has 2" stamp "$in" --format csv --time 3 --scheme uuid7 --seed x
-refuses "a number behind the first row" 2 "line 1: there is no column 3: the first row has 2" stamp "$in" --format csv --time 3 --no-header --scheme uuid7 --seed x
-refuses "a name without a header" 2 "without a header columns are counted" stamp "$in" --format csv --time t --no-header --scheme uuid7 --seed x
-refuses "a column of that name" 2 "column 2 is called 'id' already: --replace" stamp "$in" --format csv --time t --scheme uuid7 --seed x
+refuses "a number behind the first row" 2 "line 1: there is no column 3: the first record has 2" stamp "$in" --format csv --time 3 --no-header --scheme uuid7 --seed x
+refuses "a name without a header" 2 "without a header, columns are numbered" stamp "$in" --format csv --time t --no-header --scheme uuid7 --seed x
+refuses "a column of that name" 2 "column 2 is already called 'id': use --replace" stamp "$in" --format csv --time t --scheme uuid7 --seed x
 for again in csv:t:'t\n2024-01-01 00:00:00\n' jsonl:t:'{"t":1704067200}\n'; do
     stamp "${again#*:*:}" --format "${again%%:*}" --time t -o "$in"
-    refuses "a stamped ${again%%:*}" 2 "'id' already: the file seems to be stamped; --replace writes over it" \
+    refuses "a stamped ${again%%:*}" 2 "'id': the file seems to have IDs; use --replace to overwrite it" \
         stamp "$in" --format "${again%%:*}" --time t --scheme uuid7 --seed x -o "$in"
 done
 printf 'a;t\n1;2024-01-01 00:00:00\n' >"$in"
-refuses "columns between semicolons" 2 "there is no column 't': columns seem to be separated by ;: give --delimiter ';'\$" \
+refuses "columns between semicolons" 2 "there is no column 't', and columns seem to be separated by ;: add --delimiter ';'\$" \
     stamp "$in" --format csv --time t --scheme uuid7 --seed x
 printf 't,t\n' >"$in"
 refuses "two columns of the name" 2 "columns 1 and 2 are both called 't'" stamp "$in" --format csv --time t --scheme uuid7 --seed x
 printf '{"t":1704067200,"id":1}\n' >"$in"
-refuses "a member of that name" 2 "line 1: the object has a member 'id' already: --replace" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x
-refuses "even with --on-error null" 2 "line 1: the object has a member 'id' already" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x --on-error null
+refuses "a member of that name" 2 "line 1: the object already has a member 'id': use --replace" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x
+refuses "even with --on-error null" 2 "line 1: the object already has a member 'id'" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x --on-error null
 refuses "a node that nobody gave" 2 "snowflake needs a node: give datacenter= worker=, or --job NAME" stamp "$in" --format jsonl --time t --scheme snowflake
 refuses "random fields without a seed" 2 "uuid7 has random fields: give --seed" stamp "$in" --format jsonl --time t --scheme uuid7
 printf '{"t":1704067200}\n' >"$in"
@@ -297,16 +297,16 @@ advice=$(printf '%s\n' "$err" | sed -nE 's/.*(--seed ".*") and keep it: another 
 same "what it says to give can be copied, and the seed is kept" "0 1" \
     "$(cd "$TMPDIR" && eval "'$FIRN' stamp '$in' --format jsonl --time t --scheme uuid7 $advice >first" 2>"$TMPDIR/stderr"; echo $?) $("$FIRN" stamp "$in" --format jsonl --time t --scheme uuid7 --seed "$(cat "$TMPDIR/seeds")" 2>"$TMPDIR/stderr" | cmp - "$TMPDIR/first" >/dev/null && echo 1)"
 refuses "a scheme without time" 2 "uuid4 has no time" stamp "$in" --format jsonl --time t --scheme uuid4 --seed x
-refuses "a format that is none" 2 "--format xml is not valid: csv, tsv, jsonl or log" stamp "$in" --format xml --scheme uuid7
-refuses "an --on-error that is none" 2 "--on-error go is not valid: stop, skip or null" stamp "$in" --on-error go --scheme uuid7
-refuses "a --max-shift of two days" 2 "--max-shift 2d is out of bounds: 0 to 86400000 ms" stamp "$in" --max-shift 2d --scheme uuid7
-refuses "a --disorder without a unit" 2 "--disorder 5 is not valid: write a number and d h m s or ms" stamp "$in" --disorder 5 --scheme uuid7
-refuses "--id for a log" 2 "--id means nothing for log" stamp "$in" --format log --id x --scheme uuid7 --seed x
-refuses "--no-header for JSON" 2 "--no-header means nothing for jsonl" stamp "$in" --format jsonl --no-header --scheme uuid7 --seed x
-refuses "--replace without a header" 2 "--replace is a name, and with --no-header" stamp "$in" --format csv --time 1 --replace --no-header --scheme uuid7 --seed x
-refuses "--store without a job" 2 "--store is for a job that has a name: add --job NAME" stamp "$in" --store memory: --scheme uuid7
-refuses "--again without a job" 2 "--again is for a job" stamp "$in" --again --scheme uuid7
+refuses "a format that is none" 2 "--format xml is not valid: use csv, tsv, jsonl or log" stamp "$in" --format xml --scheme uuid7
+refuses "an --on-error that is none" 2 "--on-error go is not valid: use stop, skip or null" stamp "$in" --on-error go --scheme uuid7
+refuses "a --max-shift of two days" 2 "--max-shift 2d is out of range .0 to 86400000 ms." stamp "$in" --max-shift 2d --scheme uuid7
+refuses "a --disorder without a unit" 2 "--disorder 5 is not valid: use a number and d h m s or ms" stamp "$in" --disorder 5 --scheme uuid7
+refuses "--id for a log" 2 "--id does not apply to log" stamp "$in" --format log --id x --scheme uuid7 --seed x
+refuses "--no-header for JSON" 2 "--no-header does not apply to jsonl" stamp "$in" --format jsonl --no-header --scheme uuid7 --seed x
+refuses "--replace without a header" 2 "--replace needs a header, and --no-header" stamp "$in" --format csv --time 1 --replace --no-header --scheme uuid7 --seed x
+refuses "--store without a job" 2 "--store needs a job: add --job NAME" stamp "$in" --store memory: --scheme uuid7
+refuses "--again without a job" 2 "--again needs a job" stamp "$in" --again --scheme uuid7
 refuses "a key of live issue" 2 "window_ms" stamp "$in" --format jsonl --time t --scheme uuid7 --seed x window_ms=5
 ask stamp --help
-same "the help says who can guess a seed's IDs" 1 "$(printf '%s\n' "$out" | tr -s '\n ' ' ' | grep -c 'who knows it can guess the IDs')"
+same "the help says that a seed must be secret" 1 "$(printf '%s\n' "$out" | tr -s '\n ' ' ' | grep -c 'which must be secret')"
 finish

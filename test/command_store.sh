@@ -141,7 +141,7 @@ says "never back" 5000 segment advance orders --min 10 --store "$db" "$unsafe"
 says "and takes nothing either" 5000 segment orders --store "$db" "$unsafe"
 says "a ticket's advance keeps to its server's numbers" 101 segment advance tickets kind=ticket increment=2 offset=1 --min 100 --store "$db" "$unsafe"
 refuses "advance past the end" 1 "end=102" segment advance bills kind=serial start=100 end=102 --min 200 --store "$db" "$unsafe"
-refuses "nor past all integers" 2 "--min 9223372036854775807 is not in 0..4611686018427387904" segment advance far --min 9223372036854775807 --store "$db" "$unsafe"
+refuses "nor past all integers" 2 "--min 9223372036854775807 is out of range .0 to 4611686018427387904" segment advance far --min 9223372036854775807 --store "$db" "$unsafe"
 pinned=$(printf 'start=%0468d' 1234) # with the others 512 characters
 refuses "keys are whole or refused" 2 "more than 511 characters" segment whole kind=segment step=1 adapt=0 end=99999 "$pinned" --store "$db" "$unsafe"
 ask segment advance '*' --min 1 --store "$db" "$unsafe"
@@ -151,7 +151,7 @@ refuses "advance without --min" 2 "--min" segment advance orders --store "$db" "
 refuses "nor does it take its own word for a key" 2 "advance needs a KEY: firn segment advance KEY --min N" segment advance --store "$db" "$unsafe"
 refuses "with --min or without" 2 "advance needs a KEY" segment advance --min 3 --store "$db" "$unsafe"
 refuses "--min without advance" 2 "advance" segment orders --min 3 --store "$db" "$unsafe"
-refuses "another word in front" 2 "'take' is no verb" segment take orders --store "$db" "$unsafe"
+refuses "another word in front" 2 "'take' is not a verb" segment take orders --store "$db" "$unsafe"
 same "FIRN_STORE names the store where --store does not" 5001 "$(FIRN_STORE=$db "$FIRN" segment orders "$unsafe")"
 "$FIRN" nodes --store "nothing://user:secret@127.0.0.1:1/" >"$TMPDIR/stdout" 2>"$TMPDIR/stderr"
 mkfifo "$TMPDIR/held"
@@ -185,9 +185,9 @@ with sqlite3.connect(sys.argv[1]) as db:
 PYTHON
 }
 "$FIRN" new snowflake ns=wrong node=9 --store "$db" "$unsafe" >"$TMPDIR/id" 2>/dev/null
-refuses "a node that is free needs no freeing" 5 "has passed: the node is free" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
+refuses "a node that is free needs no freeing" 5 "is in the past: the node is free" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 ahead wrong $((20 * 1000 * 4096))
-refuses "a node that may be in use is not freed" 5 "no more than 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
+refuses "a node that may be in use is not freed" 5 "at most 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 ahead wrong $((10 * 365 * 86400 * 1000 * 4096))
 refuses "far ahead its node is busy" 5 "in use up to" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 refuses "free needs to know what is lost" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
@@ -195,10 +195,10 @@ refuses "free needs to know what is lost" 2 "--lost-after" nodes free 9 ns=wrong
 same "nobody is there to be asked: what would repeat is told, and nothing done" "2 1 1" \
     "$? $(grep -c 'may repeat' "$TMPDIR/freed") $(grep -c -- '--yes' "$TMPDIR/stderr")"
 refuses "no such node" 1 "no namespace has a node 31" nodes free 31 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
-refuses "what would lower nothing" 1 "is not before the mark" nodes free 9 ns=wrong --lost-after 2070-01-01 --yes --store "$db" "$unsafe"
+refuses "what would lower nothing" 1 "is not before the high-water mark" nodes free 9 ns=wrong --lost-after 2070-01-01 --yes --store "$db" "$unsafe"
 "$FIRN" new flake ns=wide worker=3 --store "$db" "$unsafe" >/dev/null 2>&1
 ahead wide $((20 * 365 * 86400 * 1000 * 65536))
-refuses "nor what no slot can tell" 1 "is not before the mark" nodes free 3 ns=wide --lost-after @281474976710.656 --yes --store "$db" "$unsafe"
+refuses "nor what no slot can tell" 1 "is not before the high-water mark" nodes free 3 ns=wide --lost-after @281474976710.656 --yes --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=last node=9 --store "$db" "$unsafe" >/dev/null 2>&1
 high=$("$FIRN" nodes ns=last --store "$db" "$unsafe" --json | jq -r .mark)
 ahead last $(((1 << 53) - high))
@@ -210,7 +210,7 @@ same "and none of the last tick that may be kept" 1 "$(grep -c "mark is now ${lo
 matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1
 history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq -r 'select(.kind == "history").key')
-refuses "a history node is never freed" 1 "back-dated IDs for good" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"
+refuses "a history node is never freed" 1 "is reserved for back-dated IDs" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"
 
 # ---- 3: no store ---------------------------------------------------------------------------------
 echo "this is no database, and long enough to tell that it is none" >"$TMPDIR/text.db"

@@ -25,7 +25,7 @@ if [ -w /dev/full ]; then
         # shellcheck disable=SC2086
         "$FIRN" $line <"$input" >/dev/full 2>"$TMPDIR/stderr"
         same "firn $line on a full disk: status 6, one line" \
-            "6 firn: cannot write to standard output: No space left on device: make room and run it again" \
+            "6 firn: cannot write to standard output: No space left on device: free some space and run the command again" \
             "$? $(grep -v '^firn: note: ' "$TMPDIR/stderr")"
     done
 else

@@ -49,8 +49,8 @@ refuses "digits= is for time-random" 2 "leave digits out" new snowflake digits=6
 says "another form is the ID's bits" 018df74f83ff0002a pack time-random --as hex time=2024-02-29T23:59:59.999Z random=42
 says "and back" 20240229235959999000042 convert --scheme time-random --from hex --to dated 018df74f83ff0002a
 refuses "bits that no calendar tells have no such text" 1 "at most 999999" convert --scheme time-random --from hex --to dated 018df74f83fffffff
-refuses "dated is not for other schemes" 2 "not for the 64 bits" new snowflake --as dated
-refuses "nor for a row of that width" 2 "for time-random and time-member" pack "time:48 random:20" --as dated time=2024-01-01 random=1
+refuses "dated is not for other schemes" 2 "does not apply to the 64 bits" new snowflake --as dated
+refuses "nor for a row of that width" 2 "applies to time-random and time-member" pack "time:48 random:20" --as dated time=2024-01-01 random=1
 
 # ---- shared digits -------------------------------------------------------------------------------
 for node in 1 2 3 4; do
@@ -76,7 +76,7 @@ refuses "the member is always given" 2 "give member=" new time-member
 refuses "its texts have several lengths, and bound nothing" 2 "first 17 digits" range time-member 2024-02-29 2024-03-01
 says "pack makes it of its fields" 20240229235959999777003 pack time-member time=2024-02-29T23:59:59.999Z member=777 sequence=3
 same "show reads it back" "777 3" "$("$FIRN" show --json --scheme time-member 20240229235959999777003 | jq -r '"\(.fields.member) \(.fields.sequence)"')"
-refuses "a text that fits two schemes is not converted on a guess" 1 "name --scheme or --from" convert --to hex 20240229235959999777003
+refuses "a text that fits two schemes is not converted on a guess" 1 "set --scheme or --from" convert --to hex 20240229235959999777003
 refuses "a member with a zero in front is a no" 1 "must not begin with 0" show --scheme time-member 202402292359599990777003
 
 # ---- order: the key ------------------------------------------------------------------------------
@@ -90,11 +90,11 @@ same "the file is meant when both are there" 123456789 \
 check "another key turns it into something else" [ \
     "$("$FIRN" show --json --scheme order --key-file "$other" 2433477484 | jq -r .fields.number)" != 123456789 ]
 refuses "without a key there is nothing" 2 "--key-file FILE" pack order number=1
-refuses "a key among the arguments is refused" 2 "reads a key in an argument" pack order number=1 "key=$nist"
+refuses "a key among the arguments is refused" 2 "can read a key in an argument" pack order number=1 "key=$nist"
 refuses "even beside a good one" 2 "another key" new order --key-file "$good" "key=$nist"
-refuses "a missing file is told" 6 "cannot be opened" pack order number=1 --key-file "$TMPDIR/none"
-refuses "a key that stands where its file should is not told" 2 "--key-file names a file: a key among the arguments can be read by everybody, so take another key$" pack order number=1 --key-file "$nist"
-refuses "a folder is no key" 2 "is no file" pack order number=1 --key-file "$TMPDIR"
+refuses "a missing file is told" 6 "cannot open the key file" pack order number=1 --key-file "$TMPDIR/none"
+refuses "a key that stands where its file should is not told" 2 "--key-file needs a file, not the key: every user can read arguments, so choose another key$" pack order number=1 --key-file "$nist"
+refuses "a folder is no key" 2 "is not a file" pack order number=1 --key-file "$TMPDIR"
 for mode in 640 604 660 610; do
     chmod $mode "$good"
     refuses "a key of mode $mode is refused" 2 "chmod 600" pack order number=1 --key-file "$good"
@@ -108,14 +108,14 @@ $nist
 key words "the key is $nist" 600
 key empty "" 600
 for name in short long lines words empty; do
-    refuses "a file with a $name key holds none" 2 "holds no key" pack order number=1 --key-file "$TMPDIR/$name"
+    refuses "a file with a $name key holds none" 2 "contains no key" pack order number=1 --key-file "$TMPDIR/$name"
 done
 FIRN_ORDER_KEY=secretsecret
 export FIRN_ORDER_KEY
-refuses "what the environment holds is never printed" 2 "FIRN_ORDER_KEY is no key: 32 hex digits make one$" pack order number=1
+refuses "what the environment holds is never printed" 2 "FIRN_ORDER_KEY is not a key: set it to 32 hex digits$" pack order number=1
 unset FIRN_ORDER_KEY
 key told "${nist}zz" 600
-refuses "nor what a file holds" 2 "holds no key: 32 hex digits and a line end, nothing else$" pack order number=1 --key-file "$TMPDIR/told"
+refuses "nor what a file holds" 2 "contains no key: write 32 hex digits and nothing else$" pack order number=1 --key-file "$TMPDIR/told"
 "$FIRN" new order --key-file "$good" --store "sqlite:$TMPDIR/keyed/firn.db" "$unsafe" >"$TMPDIR/printed" 2>&1
 check "the key stands nowhere in the store" sh -c "! cat '$TMPDIR'/keyed/* | grep -qaiE '$nist|2b7e1516|09cf4f3c'"
 
@@ -147,8 +147,8 @@ matches "another series counts for itself" '[0-9]{6}' new order --key-file "$goo
 refuses "its digits end, and then it does" 5 "end=999999" new order --key-file "$good" digits=6 series=invoices start=999998 $store "$unsafe"
 refuses "an integer of more digits is a no" 1 "at most 999999" pack order digits=6 number=1000000 --key-file "$good"
 refuses "five digits are too few" 1 "digits" pack order digits=5 number=1 --key-file "$good"
-refuses "an order number has no other form" 2 "leave --as out" pack order number=1 --key-file "$good" --as hex
-refuses "order is not converted" 2 "read with its key" convert --scheme order --to hex 2433477484
+refuses "an order number has no other form" 2 "remove --as" pack order number=1 --key-file "$good" --as hex
+refuses "order is not converted" 2 "order needs a key" convert --scheme order --to hex 2433477484
 refuses "a range of order has no time" 2 "no time" range order 2024-01-01 2024-01-02
 refuses "--key-file is for order" 2 "add --scheme order" show --key-file "$good" 1541815603606036480
 printf 'number=123456789\nnumber=x\n' >"$TMPDIR/sets"

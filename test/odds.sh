@@ -36,20 +36,20 @@ done
 same "a rate above what a node makes waits" "true false" \
     "$("$FIRN" odds --json snowflake --rate 5e6 | jq .waits) $("$FIRN" odds --json snowflake --rate 5e6 --nodes 2 | jq .waits)"
 ask odds snowflake --rate 1e7
-same "which is said" "snowflake, 1e+07 IDs a second for 1 y: none, a store reserves each slot: no two IDs are alike
-  a node makes at most 4096 IDs a tick, 4.096e+06 a second: it waits at this rate, take more nodes or more bits" "$out"
+same "which is said" "snowflake, 1e+07 IDs per second for 1 y: none, a store reserves each slot: no two IDs are equal
+  a node issues at most 4096 IDs per tick, 4.096e+06 per second: this rate needs more nodes or more bits" "$out"
 ask odds simpleflake -n 3400
 same "for people" "simpleflake, 3400 IDs in one tick: odds 0.497882
-  why: each ID draws at random
+  why: each ID is random
   formula: 1 - (1 - 1/S) (1 - 2/S) ... (1 - (n-1)/S)
   with S = 2^23, n = 3400 IDs
   odds of 1e-6 with 5 IDs, of one half with 3411 IDs" "$out"
 ask odds simpleflake --rate 1000/s --for 30d
 same "with its formula" "  formula: 1 - ((1 + m/S) e^(-m/S))^(S T)
-  with S = 2^23, m = 1 IDs a tick, T = 2.592e+09 ticks" "$(printf '%s\n' "$out" | sed -n 3,4p)"
+  with S = 2^23, m = 1 ID per tick, T = 2.592e+09 ticks" "$(printf '%s\n' "$out" | sed -n 3,4p)"
 
 # ---- what cannot be meant ------------------------------------------------------------------------
-refuses "without a rate there are no odds" 2 "depend on how many.*--rate N or -n COUNT" odds uuid4
+refuses "without a rate there are no odds" 2 "depend on the number of IDs.*--rate N or -n COUNT" odds uuid4
 refuses "without a scheme neither" 2 "needs a SCHEME" odds
 refuses "an unknown scheme names the nearest" 2 "did you mean .uuid7" odds uuid77 --rate 1
 for rate in 0 -1 x 1x 0x10 inf nan "" 1e19 " 1"; do
@@ -59,14 +59,14 @@ for time in 0d 1 d 1w 1dd -1d infy; do
     refuses "--for $time is none" 2 "--for $time is not valid" odds uuid4 --rate 1 --for=$time
 done
 for nodes in 0 x -1 1000000000001; do
-    refuses "--nodes $nodes is out of bounds" 2 "--nodes $nodes is not in 1\.\." odds uuid1 --nodes=$nodes
+    refuses "--nodes $nodes is out of bounds" 2 "--nodes $nodes is out of range .1 to " odds uuid1 --nodes=$nodes
 done
-refuses "more nodes than a layout has are a no" 1 "1025 nodes do not fit snowflake, which has 1024" odds snowflake --nodes 1025
-refuses "no IDs have no odds" 2 "makes no IDs" odds uuid4 -n 0
-refuses "-n and --rate say the same" 2 "give one" odds uuid4 -n 1 --rate 1
-refuses "an unknown field is refused" 2 "'nodde=1' is no field of uuid1" odds uuid1 nodde=1
+refuses "more nodes than a layout has are a no" 1 "1025 nodes are too many for snowflake, which has 1024" odds snowflake --nodes 1025
+refuses "no IDs have no odds" 2 "-n 0 is out of range" odds uuid4 -n 0
+refuses "-n and --rate say the same" 2 "-n and --rate cannot be combined" odds uuid4 -n 1 --rate 1
+refuses "an unknown field is refused" 2 "uuid1 has no field 'nodde=1'" odds uuid1 nodde=1
 for scheme in nil max uuid2 uuid8; do
-    refuses "$scheme is never made" 2 "never made" odds $scheme --rate 1
+    refuses "$scheme is never made" 2 "only reads it" odds $scheme --rate 1
 done
 
 # ---- another judge -------------------------------------------------------------------------------

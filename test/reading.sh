@@ -19,21 +19,21 @@ none "a telephone number" 4915112345678 "a plain integer"
 none "seconds since 1970" 1700000000 "a plain integer; as epoch s it is 2023-11-14T22:13:20Z"
 none "milliseconds" 1700000000123 "a plain integer; as epoch ms it is 2023-11-14T22:13:20.123Z"
 none "microseconds" 1700000000123456 "a plain integer; as epoch us it is 2023-11-14T22:13:20.123456Z"
-none "a calendar" 20240229123456 "a plain integer; as digits of the calendar it is 2024-02-29T12:34:56Z"
+none "a calendar" 20240229123456 "a plain integer; as a calendar date it is 2024-02-29T12:34:56Z"
 none "a negative number" -17 "a plain integer"
 none "one whose bits show a present time" -8387674 "a plain integer"
 none "a number of 65 bits" 18446744073709551616 "a plain integer, too big for 64 bits"
 none "IUnknown" 00000000-0000-0000-C000-000000000046 "a UUID of the Microsoft variant, whose fields firn does not read"
 none "an NCS UUID" 333a2276-0000-0000-0d00-00809c000000 "a UUID of the NCS variant, whose fields firn does not read"
 none "a UUID of no version" 919108f7-52d1-0320-9bac-f847db4148a8 "a UUID of version 0, which is not defined"
-none "MD5" d41d8cd98f00b204e9800998ecf8427e "32 hex digits, as an MD5 digest has"
-none "SHA-1" da39a3ee5e6b4b0d3255bfef95601890afd80709 "40 hex digits, as a SHA-1 digest has"
+none "MD5" d41d8cd98f00b204e9800998ecf8427e "32 hex digits, like an MD5 digest"
+none "SHA-1" da39a3ee5e6b4b0d3255bfef95601890afd80709 "40 hex digits, like a SHA-1 digest"
 same "what it is has a name that does not change" "integer uuid hex" \
     "$(printf '12\n00000000-0000-0000-C000-000000000046\nd41d8cd98f00b204e9800998ecf8427e\n' | "$FIRN" show --json | jq -r .what | paste -sd' ')"
 same "candidates by chance are behind --all" "[] js53" \
     "$("$FIRN" show --json 12 | jq -c .candidates) $("$FIRN" show --json --all 12 | jq -r '.candidates[0]')"
 same "with their forms and times" "    js53                 dec        2025-01-01T00:00:00.000Z" "$("$FIRN" show --all 12 | sed -n 4p)"
-same "words are none at all" "1 firn: 'hello' is not an ID of a known scheme: name its --scheme or the form with --from" \
+same "words are none at all" "1 firn: 'hello' is not an ID of a known scheme: set --scheme, or the form with --from" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
 # damaged SENTENCE TEXT PATTERN: show and convert say what is wrong with it
 damaged() {
@@ -71,7 +71,7 @@ refuses "a uuid4 is no uuid6" 2 "" convert --to uuid6 $uuid4
 refuses "whose first digit is 1, in plain hex" 2 "" convert --to uuid6 "$(printf %s $uuid4 | tr -d -)"
 says "its form may change" "$uuid4" convert --to uuid "$(printf %s $uuid4 | tr -d -)"
 says "a uuid1 in plain hex is one" 1ec9414c-232a-6b00-b3c8-9f6bdeced846 convert --to uuid6 c232ab00941411ecb3c89f6bdeced846
-refuses "plain hex that may be two schemes" 1 "it may be uuid1-swapped as well as uuid4: name its --scheme" convert --to uuid6 11d78bd030ce40f397a99bbc44406500
+refuses "plain hex that may be two schemes" 1 "it may be uuid1-swapped or uuid4: set --scheme" convert --to uuid6 11d78bd030ce40f397a99bbc44406500
 says "is converted when the scheme is named" 30ce40f3-8bd0-11d7-97a9-9bbc44406500 convert --to uuid1 --scheme uuid1-swapped 11d78bd030ce40f397a99bbc44406500
 says "a hash has forms all the same" d41d8cd9-8f00-b204-e980-0998ecf8427e convert --to uuid d41d8cd98f00b204e9800998ecf8427e
 refuses "and is no ID of a scheme" 1 "by chance" convert --to uuid6 d41d8cd98f00b204e9800998ecf8427e
@@ -79,7 +79,7 @@ says "a number has forms, too" 000000000000000c convert --to hex 12
 
 # ---- digits only ---------------------------------------------------------------------------------
 digits=507119778886617994390110
-same "digits are hex where a scheme has as many, and show tells" "objectid digits only: read as a decimal number it is another ID" \
+same "digits are hex where a scheme has as many, and show tells" "objectid only digits: as a decimal number it is another ID" \
     "$("$FIRN" show --json $digits | jq -r '"\(.scheme) \(.remark)"')"
 refuses "a conversion refuses to choose" 1 "as hex .objectid. and another as dec .*--scheme or --from" convert --to base62 $digits
 hex=$("$FIRN" convert --from hex --to base32hex $digits)
@@ -102,12 +102,12 @@ for command in show "convert --to hex"; do
     done
     same "$command: a ULID that lost a character is an error" 0 $bad
 done
-refuses "the form that it has by chance is named" 1 "base36 is another form, to be named with from" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
+refuses "the form that it has by chance is named" 1 "use from to read it as base36" show --scheme ulid 1ARZ3NDEKTSV4RRFFQ69G5FAV
 says "a named scheme takes its own form" 01563e3ab5d3d6764c61efb99302bd5b convert --scheme ulid --to hex $ulid
 says "hex" $ulid convert --scheme ulid --to base32 01563e3ab5d3d6764c61efb99302bd5b
 says "0x and hex" $ulid convert --scheme ulid --to base32 0x01563e3ab5d3d6764c61efb99302bd5b
 says "decimal" $ulid convert --scheme ulid --to base32 1777027686520646174104517696511196507
-refuses "and nothing else" 1 "uuid is another form, to be named with from" show --scheme ulid 01563e3a-b5d3-d676-4c61-efb99302bd5b
+refuses "and nothing else" 1 "use from to read it as uuid" show --scheme ulid 01563e3a-b5d3-d676-4c61-efb99302bd5b
 says "0x and hex is hex where hex is named" $ulid convert --scheme ulid --from hex --to base32 0X01563e3ab5d3d6764c61efb99302bd5b
 says "unless it is named" $ulid convert --scheme ulid --from uuid --to base32 01563e3a-b5d3-d676-4c61-efb99302bd5b
 

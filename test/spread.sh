@@ -20,9 +20,9 @@ same "or left out and counted" "1 1 bad line, the first: line 3: 'x'" \
     "$status $(printf '%s\n' "$out" | tail -n 1 | sed "s/'x'.*/'x'/")"
 : >empty
 ask spread empty --json
-same "nothing falls nowhere" "0 0 too few IDs to say" "$status $(printf '%s' "$out" | jq -r '.ids, .ways[0].verdict' | paste -sd' ')"
+same "nothing falls nowhere" "0 0 too few IDs" "$status $(printf '%s' "$out" | jq -r '.ids, .ways[0].verdict' | paste -sd' ')"
 seq 0 39 >few
-same "few IDs say nothing" "too few IDs to say" "$("$FIRN" spread few --json | jq -r '.ways[1].verdict')"
+same "few IDs say nothing" "too few IDs" "$("$FIRN" spread few --json | jq -r '.ways[1].verdict')"
 
 # ---- for people ----------------------------------------------------------------------------------
 for i in 0 1 2 3 4 5 6 7; do seq $i $i; seq $i $i; seq $i $i; seq $i $i; seq $i $i; done | "$FIRN" spread - --shards 4 >told
@@ -75,18 +75,18 @@ check "nothing was reserved" [ ! -e "$XDG_STATE_HOME" ]
 # ---- what cannot be meant ------------------------------------------------------------------------
 refuses "nothing to spread" 2 "needs a SCHEME, a FILE or -" spread
 for shards in 1 0 65537 x -2; do
-    refuses "--shards $shards is out of bounds" 2 "--shards $shards is not in 2\.\.65536" spread uuid4 --shards=$shards
+    refuses "--shards $shards is out of bounds" 2 "--shards $shards is out of range .2 to 65536" spread uuid4 --shards=$shards
 done
 for nodes in 0 65; do
-    refuses "--nodes $nodes is out of bounds" 2 "--nodes $nodes is not in 1\.\.64" spread uuid4 --nodes=$nodes
+    refuses "--nodes $nodes is out of bounds" 2 "--nodes $nodes is out of range .1 to 64" spread uuid4 --nodes=$nodes
 done
 refuses "a misspelt scheme names the nearest" 2 "did you mean .snowflake" spread snowflak
 refuses "a file that is not there is missed as a file" 6 "cannot read ids.txt: No such file" spread ids.txt
 refuses "a scheme that is never made" 2 "nil is shown" spread nil
-refuses "a stream makes no IDs" 2 "--rate is for a SCHEME" spread empty --rate 5
-refuses "a scheme has no lines" 2 "--from is for a stream" spread uuid4 --from hex
-refuses "one stream at a time" 2 "one word too many" spread empty bad
-refuses "no store is touched" 2 "leave unsafe= out" spread snowflake unsafe=1
+refuses "a stream makes no IDs" 2 "--rate applies to a SCHEME" spread empty --rate 5
+refuses "a scheme has no lines" 2 "--from applies to a stream" spread uuid4 --from hex
+refuses "one stream at a time" 2 "one argument too many" spread empty bad
+refuses "no store is touched" 2 "remove unsafe=" spread snowflake unsafe=1
 refuses "an unknown key names the nearest" 2 "ordering" spread snowflake orderin=strict
 refuses "an instant outside the layout" 1 "1999|before" spread snowflake time=1999-01-01
 refuses "a time that is none" 2 "time=soon" spread snowflake time=soon

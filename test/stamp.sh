@@ -128,7 +128,7 @@ first() {
     ask stamp "$TMPDIR/mended.csv" --format csv --time t --zone UTC --scheme snowflake --store "$empty" "$unsafe" --job first -o "$TMPDIR/kept.csv" "$@"
 }
 first
-same "a bad row of a job is told" "1 firn: line 4: 'x' is no time" "$status $(printf '%s\n' "$err" | cut -d: -f 1-3)"
+same "a bad row of a job is told" "1 firn: line 4: 'x' is not a time" "$status $(printf '%s\n' "$err" | cut -d: -f 1-3)"
 first --time a
 same "a job on a wrong column too, which --on-error does not pass over" 2 "$status"
 same "before the job has a name or a node in the store" "0 " "$("$FIRN" nodes --json --store "$empty" "$unsafe" 2>"$TMPDIR/stderr"; echo $?) $(grep -v '^firn: note' "$TMPDIR/stderr")"
@@ -152,7 +152,7 @@ piped three
 three=$out
 same "a pipe is a job too" "0 3" "$status $(printf '%s\n' "$out" | wc -l)"
 piped three
-same "once" "5  1" "$status $out $(printf '%s\n' "$err" | grep -c "^firn: job 'three' was begun before, and its input cannot be compared: give --again")"
+same "once" "5  1" "$status $out $(printf '%s\n' "$err" | grep -c "^firn: job 'three' exists, and a pipe cannot be compared with its first input: add --again")"
 piped three --again
 same "with --again it gives the same IDs" "$three" "$out"
 # shellcheck disable=SC2002 # a pipe is meant
@@ -190,21 +190,21 @@ check "a symbolic link stays one" test -L "$folder/link"
 same "and the file that it means is replaced" 3 "$(wc -l <"$folder/out.csv")"
 rm -f "$folder"/*
 "$FIRN" stamp "$TMPDIR/old.csv" $good >>"$TMPDIR/old.csv" 2>"$TMPDIR/stderr"
-same "input and output that are one file are refused" "2 1" "$? $(grep -c 'would be read and written at once: give -o' "$TMPDIR/stderr")"
+same "input and output that are one file are refused" "2 1" "$? $(grep -c 'is both input and output: use -o' "$TMPDIR/stderr")"
 ask stamp "$TMPDIR/old.csv" --format csv --time t --zone UTC --scheme snowflake node=1 -o "$TMPDIR/none/out.csv"
-same "a folder that is not there" "6 firn: cannot make a file beside $TMPDIR/none/out.csv: No such file or directory" "$status $err"
+same "a folder that is not there" "6 firn: cannot create a file next to $TMPDIR/none/out.csv: No such file or directory" "$status $err"
 
 # A limit on the size of files is as a full disk.
 (ulimit -f 100 && exec "$FIRN" stamp "$TMPDIR/long.csv" $good -o "$folder/out.csv") 2>"$TMPDIR/stderr"
-same "a full disk" "6 firn: cannot write $folder/out.csv: File too large: make room and run it again" "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
+same "a full disk" "6 firn: cannot write $folder/out.csv: File too large: free some space and run the command again" "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
 whole "leaves no file" ""
 (ulimit -f 100 && exec "$FIRN" stamp "$TMPDIR/long.csv" $good >"$folder/out.csv") 2>"$TMPDIR/stderr"
-same "a full disk under standard output" "6 firn: cannot write to standard output: File too large: make room and run it again" "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
+same "a full disk under standard output" "6 firn: cannot write to standard output: File too large: free some space and run the command again" "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
 whole "leaves it empty" "out.csv:$(printf '' | cksum)"
 rm -f "$folder"/*
 if [ -w /dev/full ]; then
     "$FIRN" stamp "$TMPDIR/long.csv" $good -o /dev/full 2>"$TMPDIR/stderr"
-    same "a device is written as it is" "6 firn: cannot write /dev/full: No space left on device: make room and run it again" \
+    same "a device is written as it is" "6 firn: cannot write /dev/full: No space left on device: free some space and run the command again" \
         "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
 else
     skip "a device is written as it is" "no /dev/full"
@@ -253,7 +253,7 @@ echo "2024-01-01 00:00:00,more" >>"$TMPDIR/growing.csv"
 cat <&4 >"$TMPDIR/out"
 exec 4<&-
 wait $stamping
-same "input that changes while it is read is refused" "6 firn: $TMPDIR/growing.csv changed while it was read: stamp a copy, or when it rests" \
+same "input that changes while it is read is refused" "6 firn: $TMPDIR/growing.csv changed while firn read it: stamp a copy" \
     "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
 
 # ---- long rows, memory ---------------------------------------------------------------------------
@@ -265,7 +265,7 @@ for size in 10 63; do
 done
 { printf 't,a\n2024-01-01 00:00:00,'; head -c 70000000 /dev/zero | tr '\0' x; echo; } >"$TMPDIR/wide.csv"
 "$FIRN" stamp "$TMPDIR/wide.csv" $good -o "$folder/out.csv" 2>"$TMPDIR/stderr"
-same "one of 70 MB is refused" "1 firn: line 2: the row is longer than 64 MiB: cut it" "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
+same "one of 70 MB is refused" "1 firn: line 2: the record is longer than 64 MiB: shorten it" "$? $(grep -v '^firn: note' "$TMPDIR/stderr")"
 whole "without a file" ""
 rm -f "$TMPDIR"/wide.*
 # peak FILE: the most memory that firn had, in KiB.

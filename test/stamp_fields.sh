@@ -18,7 +18,7 @@ same "each row's node is that of its column" "" \
         [ "$("$FIRN" show --json --scheme uuid1 "$id" | jq -r .fields.node)" = "$(echo "$mac" | tr A-F a-f)" ] || echo "$id $mac"
     done)"
 same "rows of one node never get one ID, however it is written" "18 18" "$(sed 1d one | wc -l) $(sed 1d one | cut -d, -f1 | sort -u | wc -l)"
-same "the closing line counts" 1 "$(grep -c '^firn: note: 18 rows, 18 IDs in [0-9.]* s' err)"
+same "the closing line counts" 1 "$(grep -c '^firn: note: 18 records, 18 IDs in [0-9.]* s' err)"
 "$FIRN" stamp macs.csv --time t --scheme uuid1 --field node=mac --seed abc --job macs --store "$store" >two 2>err
 same "the same job gives the same IDs" "$(cat one)" "$(cat two)"
 same "each node is reserved" 3 "$("$FIRN" nodes --store "$store" --json | jq -r 'select(.ns == "uuid1") | .key' | wc -l)"
@@ -40,16 +40,16 @@ printf '2024-01-01T00:00:00Z\t7\n2024-01-01T00:00:00Z\t8\n' >rows.tsv
 same "from a table without a header, by number" "7 8" \
     "$(cut -f1 out | while read -r id; do "$FIRN" show --json --scheme snowflake "$id" | jq .fields.worker; done | paste -sd' ')"
 same "without a job that is said once" 1 "$(grep -c 'without a store' err)"
-refuses "a field that the scheme has not" 2 "snowflake has no part of a node .* of that name" stamp rows.tsv --time 1 --scheme snowflake --field mac=2
-refuses "a sequence is firn's" 2 "has no part of a node" stamp rows.tsv --time 1 --scheme snowflake --field sequence=2
+refuses "a field that the scheme has not" 2 "snowflake has no node field .* of that name" stamp rows.tsv --time 1 --scheme snowflake --field mac=2
+refuses "a sequence is firn's" 2 "has no node field" stamp rows.tsv --time 1 --scheme snowflake --field sequence=2
 refuses "a field without a column" 2 "write FIELD=COLUMN" stamp rows.tsv --time 1 --scheme snowflake --field worker
 refuses "a field twice" 2 "given twice" stamp macs.csv --time t --scheme snowflake --field worker=x --field worker=mac
 refuses "a column that is not there" 2 "there is no column 'nobody'" stamp macs.csv --time t --scheme snowflake --field worker=nobody
-refuses "a log has no columns" 2 "--field means nothing for log" stamp macs.csv --format log --scheme snowflake --field worker=x
+refuses "a log has no columns" 2 "--field does not apply to log" stamp macs.csv --format log --scheme snowflake --field worker=x
 
 # ---- tables --------------------------------------------------------------------------------------
 printf '2024-01-01,1\n2024-01-02,2\n' >bare.csv
-refuses "a first row that is data is not swallowed" 2 "'2024-01-01' is a time: give --no-header, and --time 1" \
+refuses "a first row that is data is not swallowed" 2 "'2024-01-01' is a time: add --no-header and --time 1" \
     stamp bare.csv --time 1 --scheme snowflake datacenter=0 worker=1
 printf 'id;t\n1;2024-01-01\n2;2024-01-02\n' >semicolons
 "$FIRN" stamp semicolons --time t --id new --delimiter ';' --scheme snowflake datacenter=0 worker=1 >out 2>err

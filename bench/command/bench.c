@@ -169,8 +169,8 @@ static int check_name(session *s, const char *wanted) {
     }
     names[CASES] = NULL;
     const char *near = firn_nearest(wanted, names);
-    return fail_usage(s, "nothing is measured by the name '%.40s': %s%s", wanted,
-                      near != NULL ? "did you mean " : "firn bench lists all",
+    return fail_usage(s, "there is no benchmark '%.40s': %s%s", wanted,
+                      near != NULL ? "did you mean " : "run firn bench without a name for all",
                       near != NULL ? near : "");
 }
 
@@ -178,7 +178,8 @@ int run_bench(session *s) {
     const char *wanted = s->operand_count > 0 ? s->operands[0] : NULL;
     double own = 0;
     if (s->operand_count > 1) {
-        return fail_usage(s, "'%.40s' is one word too many: bench takes one NAME", s->operands[1]);
+        return fail_usage(s, "'%.40s' is one argument too many: bench takes one NAME",
+                          s->operands[1]);
     }
     if (wanted != NULL && check_name(s, wanted) != STATUS_DONE) {
         return STATUS_USAGE;

@@ -78,7 +78,7 @@ static bool load(peer *p, const char *name, bench_result *result) {
     p->call.symbol = library != NULL ? dlsym(library, name) : NULL;
     if (p->call.symbol == NULL) {
         snprintf(result->note, sizeof result->note, "libuuid.so.1 %s",
-                 library == NULL ? "is not there: install libuuid1" : "has no such function");
+                 library == NULL ? "is missing: install libuuid1" : "has no such function");
     }
     return p->call.symbol != NULL;
 }
@@ -104,7 +104,7 @@ bool bench_libuuid(const bench_case *about, bench_result *result) {
         return false;
     }
     if (timed && daemon_answers()) {
-        snprintf(result->note, sizeof result->note, "uuidd runs: see the next line");
+        snprintf(result->note, sizeof result->note, "uuidd is running: see the next line");
         return false;
     }
     if (timed) {
@@ -131,7 +131,8 @@ static pid_t start_daemon(bool *made_folder, bench_result *result) {
     posix_spawn_file_actions_t quiet;
     pid_t child = -1;
     if (geteuid() != 0) {
-        snprintf(result->note, sizeof result->note, "uuidd does not run: start it, or be root");
+        snprintf(result->note, sizeof result->note,
+                 "uuidd is not running: start it, or run as root");
         return -1;
     }
     posix_spawn_file_actions_init(&quiet);

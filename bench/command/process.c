@@ -59,7 +59,7 @@ bool bench_process(const bench_case *about, bench_result *result) {
             .program = path, .words = {path, word_new, word_uuid7, NULL}, .to = "/dev/null"};
     }
     if (!about->peer && !bench_own_path(path, sizeof path)) {
-        snprintf(result->note, sizeof result->note, "/proc does not tell where this program is");
+        snprintf(result->note, sizeof result->note, "/proc does not show the path of this program");
         return false;
     }
     result->ns = bench_median(work_run, NULL, &c, 16, &burst);

@@ -81,7 +81,8 @@ bool bench_stamp(const bench_case *about, bench_result *result) {
     result->ns = bench_median(work_stamp, NULL, &c, 1, &burst) / RECORDS;
     unlink(file);
     snprintf(result->note, sizeof result->note,
-             result->ns >= 0 ? "%.2f M rows/s, %s, a whole process of %d rows" : "firn stamp fails",
+             result->ns >= 0 ? "%.2f M records/s, %s, a whole process of %d records"
+                             : "firn stamp fails",
              1e3 / result->ns, about->scheme, (int)RECORDS);
     return result->ns >= 0;
 }
@@ -143,6 +144,6 @@ bool bench_copy(const bench_case *about, bench_result *result) {
     unlink(file);
     free(it.in);
     free(it.out);
-    snprintf(result->note, sizeof result->note, "read, each line found and copied, written");
+    snprintf(result->note, sizeof result->note, "reads, copies each line, writes");
     return result->ns >= 0;
 }

@@ -97,7 +97,7 @@ static void take_number(void *self, const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         unsigned digit = (unsigned char)text[i] - (unsigned)'0';
         if (digit > 9 || length > 20) {
-            give_up("an ID is no number", "--keep and --rising are for numbers");
+            give_up("an ID is not a number", "--keep and --rising are for numbers");
         }
         value = value * 10 + digit;
     }
@@ -163,7 +163,7 @@ static void lose(const char *why) {
 static void ask(connection *it) {
     ssize_t sent = send(it->fd, question, question_size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent != (ssize_t)question_size) {
-        lose(sent < 0 ? strerror(errno) : "a question was taken in part only");
+        lose(sent < 0 ? strerror(errno) : "a request was sent only partly");
         return;
     }
     it->awaited += (uint64_t)told.pipeline;
@@ -279,7 +279,7 @@ static void drain(int poll) {
         if (now_ns() > end) {
             char missing[64];
             snprintf(missing, sizeof missing, "%" PRIu64, asked - answered);
-            give_up("replies that did not come", missing);
+            give_up("replies are missing", missing);
         }
         turn(poll, 100, false);
     }
@@ -334,8 +334,8 @@ static double number(const char *name, const char *text, double least, double mo
     char *end;
     double value = strtod(text, &end);
     if (*end != '\0' || end == text || !(value >= least && value <= most)) {
-        fprintf(stderr, "firn_load: --%s %s is not in %.17g..%.17g\n%s", name, text, least, most,
-                usage);
+        fprintf(stderr, "firn_load: --%s %s is out of range (%.17g to %.17g)\n%s", name, text,
+                least, most, usage);
         exit(2);
     }
     return value;

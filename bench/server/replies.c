@@ -87,7 +87,7 @@ static ptrdiff_t read_resp(replies *it, const char *text, size_t length) {
     }
     size_t line = (size_t)(end - text) + 1;
     if (line < 3 || end[-1] != '\r') {
-        return broken(it, "no line of RESP", text, line);
+        return broken(it, "not a RESP line", text, line);
     }
     switch (text[0]) {
     case ':':

@@ -73,7 +73,8 @@ typedef struct checking {
 } checking;
 
 static int out_of_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY, "out of memory: give the process more, or less --memory");
+    return set_error(error, FIRN_EMEMORY,
+                     "out of memory: allow the process more memory, or set a smaller --memory");
 }
 
 /* ---- into parts ---------------------------------------------------------------------------- */
@@ -276,7 +277,8 @@ static int add_part(checking *it, uint32_t part, firn_error *error) {
     for (uint32_t passes = 1; code == FIRN_OK && full; passes *= 2) {
         if (passes > 1 << 16) {
             return set_error(error, FIRN_EMEMORY,
-                             "too many IDs for %" PRIu64 " bytes: give more --memory", it->memory);
+                             "too many IDs for %" PRIu64 " bytes: set a larger --memory",
+                             it->memory);
         }
         duplicates = 0;
         it->parts[part].count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn odds`: how likely it is that two IDs of a scheme are alike, with the formula. A row of
+/* `firn odds`: how likely it is that two IDs of a scheme collide, with the formula. A row of
  * models; which one holds follows from the scheme alone. All in logarithms, so that odds of 1e-30
  * are as exact as those of one half. Nothing is drawn. */
 #include "maths.h"
@@ -16,7 +16,7 @@
 typedef struct chances {
     firn_scheme scheme;
     const struct model *model;
-    double rate;    /* IDs a second, of all nodes */
+    double rate;    /* IDs per second, of all nodes */
     double nodes;   /* that make them in equal parts */
     double seconds; /* for so long */
     double count;   /* instead of a rate: so many in one tick; 0: not given */
@@ -26,7 +26,7 @@ typedef struct chances {
     double most;    /* IDs a tick of one node; 0: no bound */
 } chances;
 
-/* The logarithm of the odds that no two are alike, with `amount` in the place of what the model
+/* The logarithm of the odds that no two are equal, with `amount` in the place of what the model
  * depends on: seconds, IDs or nodes. */
 typedef double ln_none(const chances *it, double amount);
 
@@ -133,7 +133,7 @@ static double none_next(const chances *it, double amount) {
     return -ticks * it->nodes * (it->nodes - 1) / 2 * ways / it->space;
 }
 
-static double none_alike(const chances *it, double amount) {
+static double none_equal(const chances *it, double amount) {
     return ln_product(0, maths_floor(amount), it->space);
 }
 
@@ -143,21 +143,24 @@ enum { MODEL_RESERVED, MODEL_DIGEST, MODEL_DRAWN, MODEL_STARTED, MODEL_NEXT, MOD
 #define DRAWN   "1 - ((1 + m/S) e^(-m/S))^(S T)"
 
 static const model models[] = {
-    [MODEL_RESERVED] = {"reserved", "a store reserves each slot: no two IDs are alike", "none",
+    [MODEL_RESERVED] = {"reserved", "a store reserves each slot: no two IDs are equal", "none",
                         "none", NULL, false, true},
-    [MODEL_DIGEST] = {"digest", "the same name is the same ID; two names may have one digest",
+    [MODEL_DIGEST] = {"digest", "equal names give equal IDs; two names may have the same digest",
                       DRAWN, PRODUCT, none_drawn, false, false},
-    [MODEL_DRAWN] = {"drawn", "each ID draws at random", DRAWN, PRODUCT, none_drawn, false, false},
+    [MODEL_DRAWN] = {"drawn", "each ID is random", DRAWN, PRODUCT, none_drawn, false, false},
     [MODEL_STARTED] = {"started",
-                       "a node counts on from a random start, so only two nodes can be alike",
+                       "a node counts from a random start, so only IDs of two nodes can collide",
                        "1 - e^(-T m^2/2 (1 - 1/N) / (S B)), at most",
                        "1 - e^(-n^2/2 (1 - 1/N) / (S B)), at most", none_started, false, true},
-    [MODEL_NEXT] = {"next", "a node adds one to what it drew, so only two nodes can be alike",
+    [MODEL_NEXT] = {"next",
+                    "a node increments its random number, so only IDs of two nodes can collide",
                     "1 - e^(-T N(N-1)/2 (2 a q - q^2) / S), a = m/N, q = 1 - e^-a",
                     "1 - (1 - (n-N+1)/S) ... (1 - (n-1)/S)", none_next, false, true},
-    [MODEL_NODES] = {"nodes", "each node draws its number once; nodes alike may repeat each other",
-                     "1 - (1 - 1/S) (1 - 2/S) ... (1 - (N-1)/S), at most",
-                     "1 - (1 - 1/S) (1 - 2/S) ... (1 - (N-1)/S), at most", none_alike, true, true},
+    [MODEL_NODES] =
+        {"nodes",
+         "each node draws its number once; nodes with the same number may repeat each other's IDs",
+         "1 - (1 - 1/S) (1 - 2/S) ... (1 - (N-1)/S), at most",
+         "1 - (1 - 1/S) (1 - 2/S) ... (1 - (N-1)/S), at most", none_equal, true, true},
 };
 
 /* ---- which model --------------------------------------------------------------------------- */
@@ -318,20 +321,20 @@ static void put_formula(output *out, const chances *it) {
     } else if (it->count > 0) {
         output_print(out, ", n = %.6g IDs\n", it->count);
     } else if (it->tick == 0) {
-        output_print(out, ", m = %.6g IDs, T = 1\n", each);
+        output_print(out, ", m = %.6g ID%s, T = 1\n", each, each == 1 ? "" : "s");
     } else {
-        output_print(out, ", m = %.6g IDs a tick, T = %.6g tick%s\n", each, ticks,
-                     ticks == 1 ? "" : "s");
+        output_print(out, ", m = %.6g ID%s per tick, T = %.6g tick%s\n", each,
+                     each == 1 ? "" : "s", ticks, ticks == 1 ? "" : "s");
     }
 }
 
 static void put_load(output *out, const chances *it) {
     char duration[DURATION_SIZE];
-    output_print(out, "%s", it->scheme.name[0] != '\0' ? it->scheme.name : "the row");
+    output_print(out, "%s", it->scheme.name[0] != '\0' ? it->scheme.name : "the layout");
     if (it->count > 0) {
         output_print(out, ", %.6g IDs%s", it->count, it->tick > 0 ? " in one tick" : "");
     } else if (it->rate > 0) {
-        output_print(out, ", %.6g IDs a second for %s", it->rate,
+        output_print(out, ", %.6g IDs per second for %s", it->rate,
                      duration_text(duration, it->seconds));
     }
     if (it->nodes > 1) {
@@ -358,9 +361,9 @@ static void put_human(output *out, const chances *it) {
         output_print(out, ", of one half %s\n", reach_text(text, it, 0.5));
     }
     if (it->most > 0 && it->tick > 0) {
-        output_print(out, "  a node makes at most %.6g IDs a tick, %.6g a second%s\n", it->most,
-                     it->most / it->tick,
-                     waits(it) ? ": it waits at this rate, take more nodes or more bits" : "");
+        output_print(out, "  a node issues at most %.6g IDs per tick, %.6g per second%s\n",
+                     it->most, it->most / it->tick,
+                     waits(it) ? ": this rate needs more nodes or more bits" : "");
     }
 }
 
@@ -397,8 +400,8 @@ static int check_keys(session *s, const firn_scheme *scheme) {
             known = operand_is(word, scheme->slices[j].name);
         }
         if (!known) {
-            return fail_usage(s, "'%.60s' is no field of %s: see firn schemes %s", word,
-                              scheme->name, scheme->name);
+            return fail_usage(s, "%s has no field '%.60s': see firn schemes %s", scheme->name,
+                              word, scheme->name);
         }
     }
     return STATUS_DONE;
@@ -413,7 +416,8 @@ static int check_nodes(session *s, const chances *it) {
         it->nodes <= most) {
         return STATUS_DONE;
     }
-    set_error(&error, FIRN_ERANGE, "%.0f nodes do not fit %s, which has %.0f: give bits= or fewer",
+    set_error(&error, FIRN_ERANGE,
+              "%.0f nodes are too many for %s, which has %.0f: use fewer nodes, or set bits=",
               it->nodes, it->scheme.name, most);
     return fail(s, &error);
 }
@@ -429,8 +433,8 @@ static int read_load(session *s, chances *it) {
     status = status == STATUS_DONE ? command_count(s, 0, &count) : status;
     if (status == STATUS_DONE && s->option[OPTION_COUNT] != NULL &&
         (s->option[OPTION_RATE] != NULL || count < 1)) {
-        return fail_usage(s, count < 1 ? "-n 0 makes no IDs: write 1 or more"
-                                       : "-n and --rate both say how many: give one");
+        return fail_usage(s, count < 1 ? "-n 0 is out of range: use 1 or more"
+                                       : "-n and --rate cannot be combined: use one");
     }
     it->nodes = (double)nodes;
     it->count = (double)count;
@@ -448,13 +452,14 @@ int run_odds(session *s) {
     }
     bool digest = space_of(s, &it.scheme, FIRN_ROLE_DIGEST) > 1;
     if (it.scheme.read_only && !digest) {
-        return fail_usage(s, "%s is never made, only shown: name another scheme", it.scheme.name);
+        return fail_usage(s, "firn does not issue %s, it only reads it: choose another scheme",
+                          it.scheme.name);
     }
     it.model = &models[model_of(s, &it)];
     it.tick = it.scheme.tick_ns / 1e9;
     it.most = most_of(s, &it.scheme);
     if (it.model->none != NULL && !it.model->of_nodes && it.rate == 0 && it.count == 0) {
-        return fail_usage(s, "odds of %s depend on how many there are: add --rate N or -n COUNT",
+        return fail_usage(s, "the odds of %s depend on the number of IDs: add --rate N or -n COUNT",
                           it.scheme.name);
     }
     status = check_nodes(s, &it);

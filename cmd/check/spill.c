@@ -47,11 +47,10 @@ static const char *folder(void) {
 }
 
 static int no_file(firn_error *error, int number) {
-    return set_error(
-        error, FIRN_EIO,
-        "no temporary file in %.60s: %s: make room there, set TMPDIR to another folder,"
-        " or give more --memory",
-        folder(), strerror(number));
+    return set_error(error, FIRN_EIO,
+                     "cannot write a temporary file in %.60s: %s: free space there, set TMPDIR to "
+                     "another folder, or set a larger --memory",
+                     folder(), strerror(number));
 }
 
 /* No other process finds it, and none has to clear it away. */
@@ -84,7 +83,8 @@ static int write_block(spill *it, const uint8_t *bytes, firn_error *error) {
 }
 
 static int out_of_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY, "out of memory: give the process more, or less --memory");
+    return set_error(error, FIRN_EMEMORY,
+                     "out of memory: allow the process more memory, or set a smaller --memory");
 }
 
 /* Remembers where the block went that was full. */
@@ -145,8 +145,9 @@ const uint8_t *spill_block(const spill *it, const spill_stream *stream, size_t i
         if (got > 0) {
             done += (size_t)got;
         } else if (got == 0 || errno != EINTR) {
-            set_error(error, FIRN_EIO, "cannot read the temporary file in %.60s: %s: run it again",
-                      folder(), got == 0 ? "it ends too early" : strerror(errno));
+            set_error(error, FIRN_EIO,
+                      "cannot read the temporary file in %.60s: %s: run the command again",
+                      folder(), got == 0 ? "it is too short" : strerror(errno));
             return NULL;
         }
     }

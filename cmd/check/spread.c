@@ -196,10 +196,10 @@ static int join_keys(session *s, char keys[KEYS_SIZE]) {
             continue;
         }
         if (operand_is(word, "unsafe")) {
-            return fail_usage(s, "spread reserves nothing in a store: leave unsafe= out");
+            return fail_usage(s, "spread uses no store: remove unsafe=");
         }
         if (strpbrk(word, " \t\n") != NULL || length + strlen(word) + 16 > KEYS_SIZE) {
-            return fail_usage(s, "'%.80s' holds a blank, or the keys are too long: shorten them",
+            return fail_usage(s, "'%.80s' contains a blank, or the keys are too long: shorten them",
                               word);
         }
         length += (size_t)snprintf(keys + length, KEYS_SIZE - length, "%s ", word);
@@ -323,7 +323,7 @@ static verdict judge(const spreading *it, size_t w) {
     said.fullest = it->ids > 0 ? (double)most * it->shards / (double)it->ids : 0;
     said.word = said.odds < UNEVEN ? "uneven" : "even";
     if (it->ids < (uint64_t)EACH_LEAST * it->shards) {
-        said.word = "too few IDs to say";
+        said.word = "too few IDs";
     }
     return said;
 }
@@ -440,7 +440,8 @@ static bool is_file(const char *word) {
 static int refuse(session *s, const char *what, const int *options) {
     for (; *options != OPTION_END; options++) {
         if (s->option[*options] != NULL) {
-            return fail_usage(s, "--%s is for %s: leave it out", option_names[*options].name, what);
+            return fail_usage(s, "--%s applies to %s: remove it", option_names[*options].name,
+                              what);
         }
     }
     return STATUS_DONE;
@@ -448,9 +449,9 @@ static int refuse(session *s, const char *what, const int *options) {
 
 static int spread_file(session *s, spreading *it) {
     static const int of_schemes[] = {OPTION_COUNT, OPTION_RATE, OPTION_NODES, OPTION_END};
-    int status = refuse(s, "a SCHEME, which makes its IDs itself", of_schemes);
+    int status = refuse(s, "a SCHEME, for which IDs are generated", of_schemes);
     if (status == STATUS_DONE && s->operand_count > 1) {
-        status = fail_usage(s, "'%.60s' is one word too many: a stream takes options only",
+        status = fail_usage(s, "'%.60s' is one argument too many: a stream takes only options",
                             s->operands[1]);
     }
     status = status == STATUS_DONE ? stream_open(s, &it->stream, s->operands, 1) : status;
@@ -462,7 +463,7 @@ static int spread_scheme(session *s, spreading *it) {
     static const int of_streams[] = {OPTION_SCHEME, OPTION_EPOCH,      OPTION_BITS, OPTION_DIGITS,
                                      OPTION_FROM,   OPTION_KEEP_GOING, OPTION_END};
     firn_scheme scheme;
-    int status = refuse(s, "a stream; a SCHEME takes epoch=, bits= and digits=", of_streams);
+    int status = refuse(s, "a stream (a SCHEME takes epoch=, bits= and digits=)", of_streams);
     status = status == STATUS_DONE ? operand_scheme(s, &scheme) : status;
     it->about = s->operands[0];
     return status == STATUS_DONE ? add_sample(s, it) : status;

@@ -216,7 +216,7 @@ static int read_id(id_stream *in, firn_id *id, const char *text, size_t length, 
     }
     return set_error(error, code, "'%.40s'%s: %s%s", text, length > 40 ? "..." : "", why.text,
                      in->reader.form < 0 && !in->reader.named
-                         ? " (as the first line, or name the form with --from)"
+                         ? " (as the first line does; or set the form with --from)"
                          : "");
 }
 
@@ -242,7 +242,7 @@ char *stream_text(char text[FIRN_TEXT_SIZE + 2], const id_stream *in, const firn
 }
 
 static int no_read(const id_stream *in, firn_error *error) {
-    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: name a file that can be read",
+    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: choose a readable file",
                      name_of(in, in->index), strerror(errno));
 }
 
@@ -342,14 +342,15 @@ static int close_look(id_stream *in, firn_id *id, bool *none, firn_error *error)
     }
     in->line++;
     if (kind == LINE_LONG) {
-        code = set_error(error, FIRN_ETEXT, "longer than %d bytes: cut it", LINE_SIZE - 1);
+        code = set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: shorten it",
+                         LINE_SIZE - 1);
     } else if (memchr(text, '\0', length) != NULL) {
-        code = set_error(error, FIRN_ETEXT, "it holds a zero byte: send text");
+        code = set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
     } else {
         char after = text[length];
         text[length] = '\0'; /* its end, or the slack behind the last line */
         if (length == 0) {
-            code = set_error(error, FIRN_ETEXT, "it is empty: leave it out");
+            code = set_error(error, FIRN_ETEXT, "the line is empty: remove it");
         } else if (!in->known) {
             code = learn(in, text, length, error);
         }
@@ -456,7 +457,7 @@ int stream_open(session *s, id_stream *in, char **names, size_t count) {
     for (size_t i = 0, found = 0; i < count; i++) {
         found += strcmp(names[i], "-") == 0;
         if (found > 1) {
-            return fail_usage(s, "standard input is named twice: write - once");
+            return fail_usage(s, "standard input is given twice: use - once");
         }
     }
     return status;

@@ -15,13 +15,14 @@ typedef struct conversion {
 static int put_form(session *s, const firn_id *id, int form, firn_error *error) {
     char *room = output_room(&s->out);
     if (firn_form_width(form, id->bits) == 0) {
-        return set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another",
+        return set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another form",
                          id->bits, firn_form_name(form));
     }
     firn_format(room, id, form);
     if (room[0] == '\0') {
         return set_error(error, FIRN_EMISMATCH,
-                         "this ID has no form %s: its time or its digits are out of bounds",
+                         "this ID has no form %s, since its time or its digits are out of range: "
+                         "choose another form",
                          firn_form_name(form));
     }
     s->out.length += strlen(room);
@@ -43,8 +44,8 @@ static int convert_line(session *s, void *context, const char *text, size_t leng
     }
     out = readings[0].id;
     code = work->form >= 0
-               ? readings_certain(readings, counts, "name --scheme or --from", &why)
-               : readings_convert(&out, &work->scheme, readings, counts, "name its --scheme", &why);
+               ? readings_certain(readings, counts, "set --scheme or --from", &why)
+               : readings_convert(&out, &work->scheme, readings, counts, "set --scheme", &why);
     if (code != FIRN_OK) {
         return set_error(error, code, "'%.50s'%s: %s", text, length > 50 ? "..." : "", why.text);
     }
@@ -65,8 +66,8 @@ int run_convert(session *s) {
     work.form = firn_form_find(to);
     if (work.form < 0 && firn_scheme_make(&work.scheme, to, NULL, NULL, NULL, &error) != FIRN_OK) {
         return fail_usage(s,
-                          "'%.60s' is no form and no scheme: dec hex uuid urn braced base32"
-                          " base32hex base36 base58 base62 bin, or see firn schemes",
+                          "'%.60s' is neither a form nor a scheme: use dec hex uuid urn braced "
+                          "base32 base32hex base36 base58 base62 or bin, or see firn schemes",
                           to);
     }
     return lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, convert_line,

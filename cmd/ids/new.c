@@ -49,7 +49,7 @@ static void note_future(session *s, const issue *work) {
     clock_gettime(CLOCK_REALTIME, &now);
     if (work->time.sec > now.tv_sec) {
         snprintf(text, sizeof text,
-                 "%s is in the future: these IDs sort after those that are issued until then",
+                 "%s is in the future: these IDs sort after all IDs issued until then",
                  firn_time_format(at, &work->time, 0));
         tell_note(s, text);
     }
@@ -64,11 +64,11 @@ static int read_date(session *s, issue *work) {
         return STATUS_DONE;
     }
     if (time != NULL && tick != NULL) {
-        return fail_usage(s, "time= and tick= say the same: give one");
+        return fail_usage(s, "use either time= or tick=, not both");
     }
     int index = scheme_time_index(&work->scheme);
     if (index < 0) {
-        return fail_usage(s, "%s has no time: leave %s= out", work->scheme.name,
+        return fail_usage(s, "%s has no time: remove %s=", work->scheme.name,
                           time != NULL ? "time" : "tick");
     }
     int code = FIRN_OK;
@@ -122,11 +122,11 @@ static int write_digest(session *s, const issue *work) {
         }
     }
     if (space == NULL || name == NULL) {
-        return fail_usage(s, "%s needs %s=: give namespace=dns|url|oid|x500|UUID and name=TEXT",
+        return fail_usage(s, "%s needs %s=: add namespace=dns|url|oid|x500|UUID and name=TEXT",
                           work->scheme.name, space == NULL ? "namespace" : "name");
     }
     if (work->count > 1) {
-        return fail_usage(s, "%s makes one ID of a name: leave -n out", work->scheme.name);
+        return fail_usage(s, "%s has exactly one ID for a name: remove -n", work->scheme.name);
     }
     int code = firn_digest(&id, &work->scheme, space, name, strlen(name), &error);
     if (argument_code(code, &error) != FIRN_OK) {
@@ -199,7 +199,7 @@ static int generate(session *s, issue *work) {
     }
     firn_id *ids = malloc(batch * sizeof *ids);
     if (ids == NULL) {
-        set_error(&error, FIRN_EMEMORY, "out of memory: give the process more");
+        set_error(&error, FIRN_EMEMORY, "out of memory: allow the process more memory");
         status = fail(s, &error);
     } else {
         status = write_all(s, work, ids, batch);
@@ -219,7 +219,7 @@ int run_new(session *s) {
         status = command_count(s, 1, &work.count);
     }
     if (status == STATUS_DONE && work.scheme.keyed && s->option[OPTION_AS] != NULL) {
-        return fail_usage(s, "%s is decimal: leave --as out", work.scheme.name);
+        return fail_usage(s, "%s is always decimal: remove --as", work.scheme.name);
     }
     if (status == STATUS_DONE && work.scheme.keyed) {
         return order_issue(s, &work.scheme, work.count);

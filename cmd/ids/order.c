@@ -42,13 +42,13 @@ static bool parse_key(uint8_t key[16], const char *text, size_t length) {
 static int check_file(session *s, int file, const char *name) {
     struct stat about;
     if (fstat(file, &about) != 0 || S_ISDIR(about.st_mode)) {
-        return fail_usage(s, "--key-file %.80s is no file: give one that holds 32 hex digits",
-                          name);
+        return fail_usage(
+            s, "--key-file %.80s is not a file: name a file that contains 32 hex digits", name);
     }
     if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0) {
         return fail_usage(s,
-                          "the key in %.80s is open to others: chmod 600 it, and take another "
-                          "key if somebody may have read it",
+                          "other users can read the key in %.80s: chmod 600 it, and change the key "
+                          "if somebody may have read it",
                           name);
     }
     return STATUS_DONE;
@@ -61,12 +61,11 @@ static int read_file(session *s, uint8_t key[16], const char *name) {
     firn_error error;
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0 && parse_key(key, name, strlen(name))) {
-        return fail_usage(s, "--key-file names a file: a key among the arguments can be read by "
-                             "everybody, so take another key");
+        return fail_usage(s, "--key-file needs a file, not the key: every user can read arguments, "
+                             "so choose another key");
     }
     if (file < 0) {
-        set_error(&error, FIRN_EIO, "the key file %.80s cannot be opened: %s", name,
-                  strerror(errno));
+        set_error(&error, FIRN_EIO, "cannot open the key file %.80s: %s", name, strerror(errno));
         return fail(s, &error);
     }
     int status = check_file(s, file, name);
@@ -79,8 +78,7 @@ static int read_file(session *s, uint8_t key[16], const char *name) {
         length--;
     }
     if (status == STATUS_DONE && !parse_key(key, text, length)) {
-        status =
-            fail_usage(s, "%.80s holds no key: 32 hex digits and a line end, nothing else", name);
+        status = fail_usage(s, "%.80s contains no key: write 32 hex digits and nothing else", name);
     }
     explicit_bzero(text, sizeof text);
     return status;
@@ -93,12 +91,12 @@ static int read_key(session *s, uint8_t key[16]) {
         return read_file(s, key, name);
     }
     if (environment == NULL || environment[0] == '\0') {
-        return fail_usage(s, "order numbers need their key: --key-file FILE with 32 hex digits, or "
-                             "FIRN_ORDER_KEY");
+        return fail_usage(s, "order numbers need a key: add --key-file FILE with 32 hex digits, or "
+                             "set FIRN_ORDER_KEY");
     }
     bool is = parse_key(key, environment, strlen(environment));
     explicit_bzero(environment, strlen(environment)); /* others of this user can read it too */
-    return is ? STATUS_DONE : fail_usage(s, "FIRN_ORDER_KEY is no key: 32 hex digits make one");
+    return is ? STATUS_DONE : fail_usage(s, "FIRN_ORDER_KEY is not a key: set it to 32 hex digits");
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -108,11 +106,11 @@ static int join_shape(session *s, const char *const *also, char keys[KEYS_SIZE])
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         const char *word = s->operands[i];
         if (operand_is(word, "key")) {
-            return fail_usage(s, "everybody who lists processes reads a key in an argument: give "
-                                 "--key-file FILE or FIRN_ORDER_KEY, and another key");
+            return fail_usage(s, "every user can read a key in an argument: use --key-file FILE or "
+                                 "FIRN_ORDER_KEY, and choose another key");
         }
         if (!operand_is_one_of(word, shape_names) && !operand_is_one_of(word, also)) {
-            return fail_usage(s, "'%.60s' is no key of order: see firn %s --help", word,
+            return fail_usage(s, "order has no key '%.60s': see firn %s --help", word,
                               s->command->name);
         }
     }
@@ -174,7 +172,7 @@ static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, 
         errno = 0;
         least = strtoll(start, &end, 10);
         if (*start < '0' || *start > '9' || *end != '\0' || errno != 0) {
-            return fail_usage(s, "start=%.60s is no integer: give one of 0 up", start);
+            return fail_usage(s, "start=%.60s is not valid: use an integer from 0 up", start);
         }
     }
     int code =

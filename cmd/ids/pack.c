@@ -35,7 +35,9 @@ static int pack_line(session *s, void *context, const char *text, size_t length,
     for (text += strspn(text, " \t"); *text != '\0' && code == FIRN_OK;) {
         size_t size = strcspn(text, " \t");
         if (size >= sizeof word) {
-            return set_error(error, FIRN_EUSAGE, "'%.60s...' is longer than a field can be", text);
+            return set_error(error, FIRN_EUSAGE,
+                             "'%.60s...' is too long for a field: use at most 255 characters",
+                             text);
         }
         memcpy(word, text, size);
         word[size] = '\0';
@@ -82,7 +84,9 @@ static int pack_all(session *s, packing *work) {
     }
     for (size_t i = 2; i < s->operand_count; i++) {
         if (!operand_is_one_of(s->operands[i], beside)) {
-            return fail_usage(s, "'%.60s' beside -: with - every field is read from the lines",
+            return fail_usage(s,
+                              "'%.60s' cannot be combined with -, which reads every field from the "
+                              "lines: remove it",
                               s->operands[i]);
         }
     }
@@ -93,7 +97,7 @@ static int pack_all(session *s, packing *work) {
 static int open_writer(session *s, packing *work) {
     static const char *const also[] = {"number", NULL};
     if (work->scheme.keyed && s->option[OPTION_AS] != NULL) {
-        return fail_usage(s, "%s is decimal: leave --as out", work->scheme.name);
+        return fail_usage(s, "%s is always decimal: remove --as", work->scheme.name);
     }
     return work->scheme.keyed ? order_open(s, also, &work->order)
                               : writer_open(s, &work->scheme, &work->writer);
@@ -103,7 +107,7 @@ int run_pack(session *s) {
     packing work = {0};
     int status = operands_split(s, 1, 1, 2, "a SCHEME");
     if (status == STATUS_DONE && s->plain_count == 2 && strcmp(s->operands[1], "-") != 0) {
-        return fail_usage(s, "'%.60s' is no field: write name=value, or - to read lines",
+        return fail_usage(s, "'%.60s' is not a field: write name=value, or - to read lines",
                           s->operands[1]);
     }
     if (status == STATUS_DONE) {

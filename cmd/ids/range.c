@@ -11,7 +11,7 @@ static int read_time(session *s, const char *text, firn_time *time) {
     firn_error error;
     int code = firn_time_parse(time, text, strlen(text), &error);
     if (code != FIRN_OK) {
-        set_error(&error, code, "%.60s is no instant: %s", text, error.text);
+        set_error(&error, code, "%.60s is not a time: %s", text, error.text);
     }
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
@@ -53,8 +53,8 @@ int run_range(session *s) {
     }
     if (writer.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
         set_error(&error, FIRN_EUNSORTED,
-                  "texts of %s have several lengths, so two of them bound nothing: compare their "
-                  "first 17 digits, or --as hex",
+                  "texts of %s differ in length and do not sort: compare the first 17 digits, or "
+                  "use --as hex",
                   scheme.name);
         return fail(s, &error);
     }

@@ -13,13 +13,13 @@ int reader_open(session *s, id_reader *reader) {
     reader->form = form == NULL ? -1 : firn_form_find(form);
     if (form != NULL && reader->form < 0) {
         return fail_usage(s,
-                          "there is no form '%s': dec hex uuid urn braced base32 base32hex"
-                          " base36 base58 base62 bin",
+                          "there is no form '%s': use dec hex uuid urn braced base32 base32hex "
+                          "base36 base58 base62 or bin",
                           form);
     }
     if (!named && (s->option[OPTION_EPOCH] != NULL || s->option[OPTION_BITS] != NULL ||
                    s->option[OPTION_DIGITS] != NULL)) {
-        return fail_usage(s, "--epoch, --bits and --digits change a scheme: add --scheme NAME");
+        return fail_usage(s, "--epoch, --bits and --digits need --scheme NAME: add it");
     }
     reader->named = named;
     int code = named ? firn_scheme_make(&reader->scheme, name, s->option[OPTION_EPOCH],
@@ -29,12 +29,11 @@ int reader_open(session *s, id_reader *reader) {
         return fail(s, &error);
     }
     if (named && reader->scheme.keyed) {
-        return fail_usage(s, "%s is read with its key: firn show --scheme %s --key-file FILE", name,
-                          name);
+        return fail_usage(s, "%s needs a key: firn show --scheme %s --key-file FILE", name, name);
     }
     if (named && reader->form >= 0 && firn_form_width(reader->form, reader->scheme.bits) == 0) {
-        return fail_usage(s, "the form %s is not for the %u bits of %s: choose another", form,
-                          reader->scheme.bits, reader->scheme.name);
+        return fail_usage(s, "the form %s does not apply to the %u bits of %s: choose another form",
+                          form, reader->scheme.bits, reader->scheme.name);
     }
     return STATUS_DONE;
 }

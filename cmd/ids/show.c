@@ -210,7 +210,7 @@ static int open_input(session *s, showing *work) {
     }
     s->plain_count = s->operand_count;
     return s->option[OPTION_KEY_FILE] != NULL
-               ? fail_usage(s, "--key-file is for order numbers: add --scheme order")
+               ? fail_usage(s, "--key-file applies to order numbers: add --scheme order")
                : reader_open(s, &work->reader);
 }
 

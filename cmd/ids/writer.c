@@ -22,13 +22,13 @@ int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *pref
     size_t length = strlen(prefix);
     if (writer->form != FIRN_FORM_TYPEID) {
         return set_error(error, FIRN_EUSAGE,
-                         "prefix= is for typeid, not %s: leave it out, or add --as typeid",
+                         "prefix= applies to typeid, not %s: remove it, or add --as typeid",
                          scheme->name);
     }
     if (!is_prefix(prefix, length)) {
         return set_error(error, FIRN_EUSAGE,
-                         "prefix=%.70s is not valid: at most 63 of a-z and _, with a letter at both"
-                         " ends",
+                         "prefix=%.70s is not valid: use at most 63 characters of a-z and _, with "
+                         "a letter at both ends",
                          prefix);
     }
     memcpy(writer->prefix, prefix, length);
@@ -56,20 +56,22 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
     }
     if (writer->form < 0) {
         const char *near = firn_nearest(as, names);
-        return fail_usage(s, "there is no form '%s': %s%s", as,
-                          near != NULL ? "did you mean "
-                                       : "dec hex uuid urn braced base32 base32hex base36 base58"
-                                         " base62 bin",
-                          near != NULL ? near : "");
+        return fail_usage(
+            s, "there is no form '%s': %s%s", as,
+            near != NULL
+                ? "did you mean "
+                : "use dec hex uuid urn braced base32 base32hex base36 base58 base62 or bin",
+            near != NULL ? near : "");
     }
     writer->width = firn_form_width(writer->form, scheme->bits);
     if (writer->width == 0) {
-        return fail_usage(s, "the form %s is not for the %u bits of %s: choose another", as,
-                          scheme->bits, scheme->name);
+        return fail_usage(s, "the form %s does not apply to the %u bits of %s: choose another form",
+                          as, scheme->bits, scheme->name);
     }
     if (writer->form == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
-        return fail_usage(s, "the form dated is for time-random and time-member, not %s",
-                          scheme->name);
+        return fail_usage(
+            s, "the form dated applies to time-random and time-member, not %s: choose another form",
+            scheme->name);
     }
     if (writer->form == FIRN_FORM_DEC || writer->form == FIRN_FORM_UNSIGNED ||
         writer->form == FIRN_FORM_FLAKE || writer->form == FIRN_FORM_DATED) {

@@ -41,7 +41,8 @@ int amount_rate(session *s, double initial, double *rate) {
     double number = read_number(text, &rest);
     if (!(number > 0 && number <= 1e18) || (*rest != '\0' && strcmp(rest, "/s") != 0)) {
         return fail_usage(
-            s, "--rate %.40s is not valid: write IDs a second above 0, as 1000 or 0.5/s", text);
+            s, "--rate %.40s is not valid: use IDs per second above 0, such as 1000 or 0.5/s",
+            text);
     }
     *rate = number;
     return STATUS_DONE;
@@ -59,8 +60,9 @@ int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint
     bool digit = text[0] >= '0' && text[0] <= '9';
     uint64_t value = digit ? strtoull(text, &end, 10) : 0;
     if (!digit || *end != '\0' || errno != 0 || value < least || value > most) {
-        return fail_usage(s, "--%s %.40s is not in %" PRIu64 "..%" PRIu64 ": choose one that is",
-                          option_names[option].name, text, least, most);
+        return fail_usage(
+            s, "--%s %.40s is out of range (%" PRIu64 " to %" PRIu64 "): choose a number in it",
+            option_names[option].name, text, least, most);
     }
     *number = value;
     return STATUS_DONE;
@@ -92,7 +94,8 @@ int amount_duration(session *s, double initial, double *seconds) {
     return read_duration(text, seconds) && *seconds > 0
                ? STATUS_DONE
                : fail_usage(
-                     s, "--for %.40s is not valid: write a number and y d h m s ms or us, as 30d",
+                     s,
+                     "--for %.40s is not valid: use a number and y d h m s ms or us, such as 30d",
                      text);
 }
 
@@ -104,13 +107,15 @@ int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t mo
         return STATUS_DONE;
     }
     if (!read_duration(text, &seconds) || seconds * 1000 > (double)INT64_MAX / 2) {
-        return fail_usage(s, "--%s %.40s is not valid: write a number and d h m s or ms, as 90s",
+        return fail_usage(s, "--%s %.40s is not valid: use a number and d h m s or ms, such as 90s",
                           name, text);
     }
     *ms = (int64_t)(seconds * 1000 + 0.5);
     if (*ms < least || *ms > most) {
-        return fail_usage(s, "--%s %.40s is out of bounds: %" PRId64 " to %" PRId64 " ms", name,
-                          text, least, most);
+        return fail_usage(s,
+                          "--%s %.40s is out of range (%" PRId64 " to %" PRId64
+                          " ms): choose a duration in it",
+                          name, text, least, most);
     }
     return STATUS_DONE;
 }

@@ -19,7 +19,7 @@ static int add_bytes(const char *bytes, size_t size, void *out) {
 
 void json_line(output *out, json_t *object) {
     if (object == NULL || json_dump_callback(object, add_bytes, out, JSON_COMPACT) != 0) {
-        tell("firn: ", "out of memory: give the process more");
+        tell("firn: ", "out of memory: allow the process more memory");
         exit(STATUS_IO);
     }
     output_bytes(out, "\n", 1);

@@ -91,12 +91,12 @@ static int next_line(output *out, char **text, size_t *length, firn_error *error
         size = newline != NULL ? (size_t)(newline - start) : size;
         in.start += size + (newline != NULL);
         if (too_long || size >= LINE_SIZE) {
-            return set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: cut it",
+            return set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: shorten it",
                              LINE_SIZE - 1);
         }
         size -= size > 0 && start[size - 1] == '\r';
         if (memchr(start, '\0', size) != NULL) {
-            return set_error(error, FIRN_ETEXT, "the line holds a zero byte: send text");
+            return set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
         }
         start[size] = '\0'; /* the newline's place, or the spare byte behind the last line */
         *text = start;

@@ -45,8 +45,8 @@ static int refuse_option(session *s) {
             const option_name *option = &option_names[meant[j]];
             if (operand_is(s->operands[i], option->name)) {
                 return fail_usage(
-                    s, "%.60s is an option here: write --%s%s%.40s", s->operands[i], option->name,
-                    option->argument != NULL ? " " : "",
+                    s, "%.60s is an option, not a key: write --%s%s%.40s", s->operands[i],
+                    option->name, option->argument != NULL ? " " : "",
                     option->argument != NULL ? s->operands[i] + strlen(option->name) + 1 : "");
             }
         }
@@ -70,7 +70,7 @@ int operands_split(session *s, size_t fixed, size_t least, size_t most, const ch
                           s->command->name);
     }
     if (s->plain_count > most) {
-        return fail_usage(s, "'%.60s' is one word too many: %s takes %s and key=value",
+        return fail_usage(s, "'%.60s' is one argument too many: %s takes %s and key=value",
                           s->operands[most], s->command->name, wanted);
     }
     int status = refuse_twice(s);
@@ -104,7 +104,7 @@ int operands_join(session *s, const char *const *others, size_t room, char *keys
             continue;
         }
         if (strpbrk(word, " \t\n") != NULL) {
-            return fail_usage(s, "'%.80s' holds a blank: keys have none", word);
+            return fail_usage(s, "'%.80s' contains a blank: remove it", word);
         }
         if (length + strlen(word) + 2 + room > size) { /* a blank and the zero */
             return fail_usage(s, "the keys have more than %zu characters: shorten them",
@@ -134,7 +134,7 @@ int operand_field(firn_fields *fields, const firn_scheme *scheme, const char *wo
     char name[64];
     size_t length = key_length(word);
     if (length == 0) {
-        return set_error(error, FIRN_EUSAGE, "'%.60s' is no field: write name=value", word);
+        return set_error(error, FIRN_EUSAGE, "'%.60s' is not a field: write name=value", word);
     }
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     int code = firn_fields_set(fields, scheme, name, word + length + 1, error);
@@ -168,9 +168,9 @@ const char *operand_store_url(session *s) {
     const char *at = slashes != NULL ? memchr(slashes + 3, '@', length) : NULL;
     const char *colon = slashes != NULL ? memchr(slashes + 3, ':', length) : NULL;
     if (at != NULL && colon != NULL && colon + 1 < at) {
-        tell_note(s, "other users can see a password in --store for a moment, and the shell keeps "
-                     "it: put the URL into FIRN_STORE, or the password where the engine's own "
-                     "clients read it");
+        tell_note(s, "other users can see a password in --store for a moment, and the shell's "
+                     "history keeps it: put the URL into FIRN_STORE, or the password where the "
+                     "clients of the engine read it");
     }
     return url;
 }

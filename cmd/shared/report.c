@@ -66,7 +66,7 @@ int confirm(session *s, const char *question, const char *instead) {
     }
     fprintf(stderr, "%s [y/N] ", question);
     if (fgets(answer, sizeof answer, stdin) == NULL || (answer[0] != 'y' && answer[0] != 'Y')) {
-        output_text(&s->out, "nothing was changed\n");
+        output_text(&s->out, "nothing changed\n");
         return STATUS_NO;
     }
     return STATUS_DONE;

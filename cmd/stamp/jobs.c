@@ -15,10 +15,11 @@ int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const 
     size_t length = strcspn(text, "=");
     if (text[length] == '\0' || length == 0 || text[length + 1] == '\0') {
         return set_error(error, FIRN_EUSAGE,
-                         "--field %.40s is not valid: write FIELD=COLUMN, as node=mac", text);
+                         "--field %.40s is not valid: write FIELD=COLUMN, such as node=mac", text);
     }
     if (it->count == RECORDS_FIELDS) {
-        return set_error(error, FIRN_EUSAGE, "--field is given more than %d times", RECORDS_FIELDS);
+        return set_error(error, FIRN_EUSAGE, "--field is given more than %d times: use fewer",
+                         RECORDS_FIELDS);
     }
     char *name = it->name[it->count];
     snprintf(name, FIRN_NAME_SIZE, "%.*s", (int)length, text);
@@ -27,8 +28,8 @@ int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const 
     bool node = role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS;
     if (length >= FIRN_NAME_SIZE || (!node && role != FIRN_ROLE_USER)) {
         return set_error(error, FIRN_EUSAGE,
-                         "--field %.40s: %s has no part of a node and no number of yours of that "
-                         "name: see firn schemes %.24s",
+                         "--field %.40s: %s has no node field and no user field of that name: see "
+                         "firn schemes %.24s",
                          text, scheme->name, scheme->name);
     }
     for (size_t i = 0; i < it->count; i++) {
@@ -80,7 +81,8 @@ static int open_one(jobs *it, jobs_entry *entry, firn_error *error) {
     config.keys = keys;
     if (config.seed != NULL) { /* one seed is for one job */
         if (snprintf(seed, sizeof seed, "%s %s", config.seed, entry->key) >= (int)sizeof seed) {
-            return set_error(error, FIRN_ERANGE, "--seed is longer than 1000 characters: cut it");
+            return set_error(error, FIRN_ERANGE,
+                             "--seed is longer than 1000 characters: shorten it");
         }
         config.seed = seed;
     }
@@ -94,8 +96,8 @@ static int open_one(jobs *it, jobs_entry *entry, firn_error *error) {
     it->told = it->told || code == FIRN_OK;
     if (code == FIRN_OK && it->refuses_again && firn_job_again(entry->job)) {
         code = set_error(error, FIRN_EBUSY,
-                         "job '%.60s' was begun before, and its input cannot be compared: give "
-                         "--again if it is the same, else another --job",
+                         "job '%.60s' exists, and a pipe cannot be compared with its first input: "
+                         "add --again if the input is the same, or choose another --job",
                          it->config.name);
     }
     return code;
@@ -138,7 +140,7 @@ void jobs_close(jobs *it) {
 /* ---- finding --------------------------------------------------------------------------------- */
 
 static int no_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+    return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
 }
 
 /* FNV-1a */
@@ -153,7 +155,7 @@ static size_t hash(const char *key) {
 static int add(jobs *it, size_t slot, const char *key, firn_error *error) {
     if (it->used == JOBS_MAX) {
         return set_error(error, FIRN_EEXHAUSTED,
-                         "the rows name more than %d nodes: stamp them in several files", JOBS_MAX);
+                         "the records have more than %d nodes: split the file", JOBS_MAX);
     }
     if (it->used == it->room) {
         size_t room = it->room == 0 ? 16 : 2 * it->room;
@@ -207,7 +209,7 @@ static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[
         firn_error why;
         if (r->field[i].text == NULL || r->field[i].length == 0 ||
             r->field[i].length >= sizeof value) {
-            return set_error(error, FIRN_ETEXT, "the row has no value for %s", it->name[i]);
+            return set_error(error, FIRN_ETEXT, "the record has no value for %s", it->name[i]);
         }
         memcpy(value, r->field[i].text, r->field[i].length);
         value[r->field[i].length] = '\0';

@@ -93,7 +93,7 @@ static bool take_name(parts *p, const char *names, int32_t count, int32_t *out) 
 }
 
 static bool take_day(parts *p) {
-    static const char why[] = "a day is 1 to 31";
+    static const char why[] = "the day must be 1 to 31";
     p->at += p->at < p->end && *p->at == ' ';
     bool two = p->end - p->at >= 2 && is_digit(p->at[1]);
     return take_number(p, two ? 2 : 1, 1, 31, &p->day, why);
@@ -107,7 +107,7 @@ static bool take_fraction(parts *p) {
     }
     for (p->at++; digit_next(p); p->at++, unit /= 10) {
         if (unit == 0) {
-            p->why = "at most nine digits of the second are read";
+            p->why = "a second has at most nine digits after the point";
             return false;
         }
         p->ns += unit * (*p->at - '0');
@@ -126,9 +126,9 @@ static bool take_part(parts *p, char part) {
     case 'Y':
         return take_number(p, 4, 0, 9999, &p->year, "");
     case 'M':
-        return take_number(p, 2, 1, 12, &p->month, "a month is 01 to 12");
+        return take_number(p, 2, 1, 12, &p->month, "the month must be 01 to 12");
     case 'D':
-        return take_number(p, 2, 1, 31, &p->day, "a day is 01 to 31");
+        return take_number(p, 2, 1, 31, &p->day, "the day must be 01 to 31");
     case 'b':
         return take_name(p, "JanFebMarAprMayJunJulAugSepOctNovDec", 12, &p->month);
     case 'w':
@@ -136,12 +136,12 @@ static bool take_part(parts *p, char part) {
     case 'd':
         return take_day(p);
     case 'h':
-        return take_number(p, 2, 0, 23, &p->hour, "an hour is 00 to 23");
+        return take_number(p, 2, 0, 23, &p->hour, "the hour must be 00 to 23");
     case 'm':
-        return take_number(p, 2, 0, 59, &p->minute, "a minute is 00 to 59");
+        return take_number(p, 2, 0, 59, &p->minute, "the minute must be 00 to 59");
     case 's':
         return take_number(p, 2, 0, 60, &p->second,
-                           "a second is 00 to 59, or 60 for a leap second") &&
+                           "the second must be 00 to 59, or 60 for a leap second") &&
                take_fraction(p);
     case 'T':
         if (p->at < p->end && (*p->at == 'T' || *p->at == 't' || *p->at == ' ')) {
@@ -190,14 +190,14 @@ static bool take_offset(parts *p, const char *at, bool blank) {
     int32_t hours, minutes = 0;
     parts q = *p;
     q.at = at + 1;
-    if (!take_number(&q, 2, 0, 23, &hours, "hours of an offset are 00 to 23")) {
+    if (!take_number(&q, 2, 0, 23, &hours, "the hours of an offset must be 00 to 23")) {
         p->why = q.why;
         return false;
     }
     bool colon = q.at < q.end && *q.at == ':';
     q.at += colon;
     if (colon || digit_next(&q)) {
-        if (!take_number(&q, 2, 0, 59, &minutes, "minutes of an offset are 00 to 59")) {
+        if (!take_number(&q, 2, 0, 59, &minutes, "the minutes of an offset must be 00 to 59")) {
             p->why = q.why;
             return false;
         }
@@ -234,7 +234,7 @@ static void take_zone(parts *p, bool zone_told) {
     }
     for (size_t i = 0; i < sizeof vague / sizeof vague[0] && blank && *at >= 'A'; i++) {
         if ((length = word_here(at, p->end, vague[i])) > 0) {
-            p->why = zone_told ? p->why : "such a zone may be one of several: say which by --zone";
+            p->why = zone_told ? p->why : "this zone abbreviation is ambiguous: set --zone";
             p->at = at + length;
             return;
         }
@@ -280,7 +280,7 @@ static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
             found = zone_utc(&m->zone, local, &time->sec, twice);
         }
         if (!found) {
-            p->why = "this local time never occurred: clocks were put forward over it";
+            p->why = "this local time never occurred, because clocks skipped it";
             return false;
         }
     }
@@ -308,7 +308,8 @@ static bool take_epoch(parts *p, firn_time *time) {
         break;
     default:
         if (p->at - start > 4 && !basic) {
-            p->why = "10 digits are seconds, 13 ms, 16 us since 1970: write others as @SECONDS";
+            p->why =
+                "10 digits are seconds, 13 ms, 16 us since 1970: write other times as @SECONDS";
         }
         return false;
     }
@@ -375,17 +376,18 @@ static int no_time(const char *text, size_t length, const char *why, firn_error 
     enum { SHOWN = 36 };
     char shown[SHOWN + 4] = "";
     if (length == 0) {
-        return set_error(error, FIRN_ETEXT, "the time is empty: fill it in, or --on-error skip");
+        return set_error(error, FIRN_ETEXT,
+                         "the time is empty: fill it in, or use --on-error skip");
     }
     snprintf(shown, sizeof shown, "%.*s%s", length > SHOWN ? SHOWN : (int)length, text,
              length > SHOWN ? "..." : "");
     for (char *at = shown; *at != '\0'; at++) {
         *at = (unsigned char)*at > 126 ? '?' : *at; /* it may be no UTF-8 */
     }
-    return set_error(error, FIRN_ETEXT, "'%s' is no time: %s", shown,
+    return set_error(error, FIRN_ETEXT, "'%s' is not a time: %s", shown,
                      why != NULL && why[0] != '\0'
                          ? why
-                         : "write RFC 3339, YYYY-MM-DD [hh:mm:ss], 10/Oct/2000:13:55:36 -0700, "
+                         : "use RFC 3339, YYYY-MM-DD [hh:mm:ss], 10/Oct/2000:13:55:36 -0700, "
                            "syslog with a year, or 10, 13 or 16 digits");
 }
 

@@ -76,7 +76,7 @@ size_t records_line_end(const char *text, size_t size) {
 
 int records_no_zero(const char *text, size_t size, firn_error *error) {
     if (memchr(text, '\0', size) != NULL) {
-        return set_error(error, FIRN_ETEXT, "the row holds a zero byte: send text");
+        return set_error(error, FIRN_ETEXT, "the record contains a zero byte: send text");
     }
     return FIRN_OK;
 }

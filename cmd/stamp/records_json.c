@@ -31,12 +31,14 @@ static int begin(records_plan *plan, const char *text, size_t length, bool last,
     json_t *name = json_string(plan->id);
     if (plan->time == NULL) {
         json_decref(name);
-        return set_error(error, FIRN_EUSAGE, "stamp needs --time: the member's name");
+        return set_error(error, FIRN_EUSAGE,
+                         "stamp needs --time: name the member that has the time");
     }
     size_t size = name == NULL ? 0 : json_dumpb(name, plan->member, 200, JSON_ENCODE_ANY);
     json_decref(name);
     if (size == 0 || size > 200 || plan->id[0] == '\0') {
-        return set_error(error, FIRN_EUSAGE, "--id %.40s names no member: 1 to 190 characters",
+        return set_error(error, FIRN_EUSAGE,
+                         "--id %.40s is not a valid member name: use 1 to 190 characters",
                          plan->id);
     }
     plan->member[size] = ':';
@@ -139,7 +141,8 @@ static int find_time(records_plan *plan, const member *time, record *r, firn_err
     if (time->count != 1) {
         return set_error(error, FIRN_ETEXT, "the object has %s member '%.60s': %s",
                          time->count == 0 ? "no" : "more than one", plan->time,
-                         time->count == 0 ? "add it, or name another by --time" : "leave one");
+                         time->count == 0 ? "add it, or name another member with --time"
+                                          : "leave one");
     }
     if (value->text[0] != '"') {
         r->time = value->text;
@@ -161,7 +164,7 @@ static int find_time(records_plan *plan, const member *time, record *r, firn_err
     json_decref(string);
     if (plan->decoded == NULL) {
         r->fatal = true;
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
     }
     r->time = plan->decoded;
     return FIRN_OK;
@@ -191,16 +194,17 @@ static int place_id(const records_plan *plan, const char *text, const char *obje
     if (id->count > 0 && !plan->replace) {
         r->fatal = true;
         return set_error(error, FIRN_EUSAGE,
-                         "the object has a member '%.60s' already: %s--replace writes over it, or "
-                         "give --id another",
+                         "the object already has a member '%.60s': %suse --replace to overwrite "
+                         "it, or another --id",
                          plan->id,
                          strncmp(object + 1, plan->member, strlen(plan->member)) == 0
-                             ? "the file seems to be stamped; "
+                             ? "the file seems to have IDs; "
                              : "");
     }
     if (id->count > 1) {
         return set_error(error, FIRN_ETEXT,
-                         "the object has more than one member '%.60s': leave one", plan->id);
+                         "the object has more than one member '%.60s': remove all but one",
+                         plan->id);
     }
     bool added = id->count == 0;
     r->placed = true;
@@ -222,10 +226,11 @@ static int read_object(records_plan *plan, const char *text, size_t size, record
     bool is_object = json_is_object(value);
     json_decref(value);
     if (value == NULL) {
-        return set_error(error, FIRN_ETEXT, "no JSON at byte %d: %.100s", why.position, why.text);
+        return set_error(error, FIRN_ETEXT, "not valid JSON at byte %d: %.100s", why.position,
+                         why.text);
     }
     if (!is_object) {
-        return set_error(error, FIRN_ETEXT, "no object: a row is {\"name\": value, ...}");
+        return set_error(error, FIRN_ETEXT, "not a JSON object: write {\"name\": value, ...}");
     }
     const char *object = skip_blank(text);
     member time = {{NULL, 0}, 0}, id = {{NULL, 0}, 0}, fields[RECORDS_FIELDS] = {{{NULL, 0}, 0}};

@@ -10,10 +10,10 @@ static int begin(records_plan *plan, const char *text, size_t length, bool last,
                  firn_error *error) {
     (void)text, (void)length, (void)last, (void)r;
     if (plan->time != NULL && (plan->word = records_number(plan->time)) == 0) {
-        return set_error(error, FIRN_EUSAGE,
-                         "--time %.60s: a log has no columns: leave it out, or count the words "
-                         "from 1",
-                         plan->time);
+        return set_error(
+            error, FIRN_EUSAGE,
+            "--time %.60s: a log has no columns: remove it, or give the number of a word, from 1",
+            plan->time);
     }
     return FIRN_OK;
 }
@@ -68,7 +68,8 @@ static int find_time(records_plan *plan, const char *text, size_t length, record
                      firn_error *error) {
     const char *end = text + length, *at = find_word(text, end, plan->word > 0 ? plan->word : 1);
     if (at == NULL) {
-        return set_error(error, FIRN_ETEXT, "the line has fewer than %zu words: --time says where",
+        return set_error(error, FIRN_ETEXT,
+                         "the line has fewer than %zu words: choose another --time",
                          plan->word > 0 ? plan->word : 1);
     }
     if (time_at(plan, at, end, r, error)) {

@@ -59,8 +59,7 @@ static enum stop read_field(const char **at, const char *end, const records_plan
     const char *rest = p;
     while (p < end && *p != delimiter && *p != '\n') {
         if (quotes && *p == '"') {
-            *why =
-                "a quote stands inside a field without quotes: quote the field, double the quote";
+            *why = "a field without quotes contains a quote: quote the field and double the quote";
         }
         p++;
     }
@@ -69,10 +68,10 @@ static enum stop read_field(const char **at, const char *end, const records_plan
         stop--;
     }
     if (f->quoted && stop > rest) {
-        *why = "something stands behind a closing quote: double a quote that is meant";
+        *why = "text follows a closing quote: double the quote if it belongs to the field";
     }
     if (memchr(rest, '\r', (size_t)(stop - rest)) != NULL) {
-        *why = "a carriage return stands there that ends no line: quote the field";
+        *why = "a carriage return is not at the end of a line: quote the field";
     }
     if (!f->quoted) {
         f->length = (size_t)(stop - f->text);
@@ -157,7 +156,7 @@ static void cut_plain(const records_plan *plan, const char *text, size_t length,
     }
     note_delimiter(plan, text + length, cells);
     if (memchr(text, '\r', length) != NULL) {
-        cells->why = "a carriage return stands there that ends no line: quote the field";
+        cells->why = "a carriage return is not at the end of a line: quote the field";
     }
 }
 
@@ -180,7 +179,7 @@ static size_t cut(const records_plan *plan, const char *text, size_t length, boo
     size = cut_quoted(plan, text, length, last, cells, &open);
     if (open) {
         r->fatal = true;
-        *code = set_error(error, FIRN_ETEXT, "a quote is opened and never closed: close it");
+        *code = set_error(error, FIRN_ETEXT, "a quoted field has no closing quote: add it");
     }
     return size;
 }
@@ -199,23 +198,22 @@ static int check_width(records_plan *plan, size_t count, record *r, firn_error *
     for (size_t i = 0; i < plan->field_count; i++) {
         if (plan->field_index[i] >= plan->width) {
             r->fatal = true;
-            return set_error(error, FIRN_EUSAGE, "there is no column %s: the first row has %zu",
+            return set_error(error, FIRN_EUSAGE, "there is no column %s: the first record has %zu",
                              plan->field[i], plan->width);
         }
     }
     if (plan->time_index >= plan->width) {
         r->fatal = true;
-        return set_error(error, FIRN_EUSAGE, "there is no column %s: the first row has %zu",
+        return set_error(error, FIRN_EUSAGE, "there is no column %s: the first record has %zu",
                          plan->time, plan->width);
     }
     if (count == 1 && plan->width > 1 && r->size <= 2) {
-        return set_error(error, FIRN_ETEXT,
-                         "the line is blank: remove it, or give --on-error skip");
+        return set_error(error, FIRN_ETEXT, "the line is blank: remove it, or use --on-error skip");
     }
     if (count != plan->width) {
-        return set_error(error, FIRN_ETEXT, "the row has %zu field%s, not %zu: is a delimiter %s",
-                         count, count == 1 ? "" : "s", plan->width,
-                         count < plan->width ? "missing" : "not quoted");
+        return set_error(
+            error, FIRN_ETEXT, "the record has %zu field%s, not %zu: is a delimiter %s", count,
+            count == 1 ? "" : "s", plan->width, count < plan->width ? "missing" : "not quoted");
     }
     return FIRN_OK;
 }
@@ -304,10 +302,10 @@ static int find_column(const records_plan *plan, const char *text, size_t size, 
             continue;
         }
         if (*index != RECORDS_NONE) {
-            return set_error(error, FIRN_EUSAGE,
-                             "columns %zu and %zu are both called '%.40s': give its number, or "
-                             "rename one",
-                             *index + 1, i + 1, name);
+            return set_error(
+                error, FIRN_EUSAGE,
+                "columns %zu and %zu are both called '%.40s': use the column number, or rename one",
+                *index + 1, i + 1, name);
         }
         *index = i;
     }
@@ -328,7 +326,7 @@ static int find_named(const records_plan *plan, const char *text, size_t size, c
     }
     if (number == 0 && plan->delimiter[0] != ';' && memchr(text, ';', size) != NULL) {
         return set_error(error, FIRN_EUSAGE,
-                         "there is no column '%.40s': columns seem to be separated by ;: give "
+                         "there is no column '%.40s', and columns seem to be separated by ;: add "
                          "--delimiter ';'",
                          name);
     }
@@ -356,8 +354,8 @@ static int check_names(const records_plan *plan, const char *text, size_t size, 
         if (f.length > 0 && (dated || i == plan->time_index) &&
             moments_read(&m, f.text, f.length, NULL, &time, &unused) == FIRN_OK) {
             return set_error(error, FIRN_EUSAGE,
-                             "the first row seems to be data, since '%.*s' is a time: give "
-                             "--no-header, and --time %zu",
+                             "the first line seems to be data, since '%.*s' is a time: add "
+                             "--no-header and --time %zu",
                              (int)(f.length < 40 ? f.length : 40), f.text, i + 1);
         }
     }
@@ -376,10 +374,10 @@ static int find_id(records_plan *plan, const char *text, size_t size, firn_error
     int code = find_column(plan, text, size, plan->id, &plan->id_index, error);
     if (code == FIRN_OK && plan->id_index != RECORDS_NONE && !plan->replace) {
         return set_error(error, FIRN_EUSAGE,
-                         "column %zu is called '%.40s' already: %s--replace writes over it, or "
-                         "give --id another",
+                         "column %zu is already called '%.40s': %suse --replace to overwrite it, "
+                         "or another --id",
                          plan->id_index + 1, plan->id,
-                         plan->id_index == 0 ? "the file seems to be stamped; " : "");
+                         plan->id_index == 0 ? "the file seems to have IDs; " : "");
     }
     return code;
 }
@@ -393,8 +391,9 @@ static int make_title(records_plan *plan, firn_error *error) {
     bool quote = plan->format == &records_csv && strpbrk(name, special) != NULL;
     bool breaks = !quote && strpbrk(name, "\t\r\n") != NULL;
     if (name[0] == '\0' || strlen(name) > most || breaks) {
-        return set_error(error, FIRN_EUSAGE, "--id %.40s names no column: 1 to %zu characters%s",
-                         name, most, delimiter == '\t' ? " without tabs" : "");
+        return set_error(error, FIRN_EUSAGE,
+                         "--id %.40s is not a valid column name: use 1 to %zu characters%s", name,
+                         most, delimiter == '\t' ? " without tabs" : "");
     }
     for (; *name != '\0'; name++) {
         if (quote && length == 0) {
@@ -416,15 +415,18 @@ static int make_title(records_plan *plan, firn_error *error) {
 static int begin_bare(records_plan *plan, firn_error *error) {
     size_t number = records_number(plan->time);
     if (number == 0) {
-        return set_error(error, FIRN_EUSAGE,
-                         "--time %.40s: without a header columns are counted from 1", plan->time);
+        return set_error(
+            error, FIRN_EUSAGE,
+            "--time %.40s is not a column number: without a header, columns are numbered from 1",
+            plan->time);
     }
     plan->time_index = number - 1;
     for (size_t i = 0; i < plan->field_count; i++) {
         number = records_number(plan->field[i]);
         if (number == 0) {
             return set_error(error, FIRN_EUSAGE,
-                             "--field %.40s: without a header columns are counted from 1",
+                             "--field %.40s is not a column number: without a header, columns are "
+                             "numbered from 1",
                              plan->field[i]);
         }
         plan->field_index[i] = number - 1;
@@ -440,7 +442,9 @@ static int begin(records_plan *plan, const char *text, size_t length, bool last,
     plan->delimiter[0] =
         plan->wanted_delimiter != 0 ? plan->wanted_delimiter : plan->format->delimiter;
     if (plan->time == NULL) {
-        return set_error(error, FIRN_EUSAGE, "stamp needs --time: the column's name or number");
+        return set_error(
+            error, FIRN_EUSAGE,
+            "stamp needs --time: give the name or number of the column that has the time");
     }
     if (!plan->header) {
         return begin_bare(plan, error);
@@ -449,7 +453,8 @@ static int begin(records_plan *plan, const char *text, size_t length, bool last,
     if (r->size == 0) {
         return code != FIRN_OK || !last
                    ? code
-                   : set_error(error, FIRN_ETEXT, "there is no header: give --no-header, or rows");
+                   : set_error(error, FIRN_ETEXT,
+                               "the file is empty: add a header, or --no-header");
     }
     plan->width = cells.count;
     code = check_bytes(text, r->size, &cells, error);

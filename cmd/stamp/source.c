@@ -31,7 +31,7 @@ int source_open(source *in, const char *path, firn_error *error) {
     in->buffer = malloc(SOURCE_SIZE);
     in->size = SOURCE_SIZE;
     if (in->buffer == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
     }
     return FIRN_OK;
 }
@@ -47,12 +47,12 @@ static int make_room(source *in, firn_error *error) {
         return FIRN_OK;
     }
     if (in->size >= SOURCE_MOST) {
-        return set_error(error, FIRN_ETEXT, "the row is longer than %d MiB: cut it",
+        return set_error(error, FIRN_ETEXT, "the record is longer than %d MiB: shorten it",
                          SOURCE_MOST >> 20);
     }
     char *larger = realloc(in->buffer, in->size * 2);
     if (larger == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
     }
     in->buffer = larger;
     in->size *= 2;
@@ -73,7 +73,7 @@ int source_more(source *in, firn_error *error) {
             return no_read(in, errno, error);
         }
         if (interrupt_signal() != 0) {
-            return set_error(error, FIRN_EUNKNOWN, "a signal came");
+            return set_error(error, FIRN_EUNKNOWN, "interrupted by a signal");
         }
     }
     return code;
@@ -84,7 +84,7 @@ int source_scan(source *in, source_visit *visit, void *context, firn_error *erro
     for (;;) {
         ssize_t got = pread(in->file, in->buffer, in->size, at);
         if (interrupt_signal() != 0) {
-            return set_error(error, FIRN_EUNKNOWN, "a signal came");
+            return set_error(error, FIRN_EUNKNOWN, "interrupted by a signal");
         }
         if (got < 0 && errno != EINTR) {
             return no_read(in, errno, error);
@@ -122,8 +122,7 @@ int source_unchanged(const source *in, firn_error *error) {
                 now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
                 in->began + (off_t)in->read == (in->began > now.st_size ? in->began : now.st_size);
     if (!same) {
-        return set_error(error, FIRN_EIO,
-                         "%.80s changed while it was read: stamp a copy, or when it rests",
+        return set_error(error, FIRN_EIO, "%.80s changed while firn read it: stamp a copy",
                          in->name);
     }
     return FIRN_OK;

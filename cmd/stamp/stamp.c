@@ -10,6 +10,7 @@
 #include "shared/operands.h"
 #include "shared/progress.h"
 #include "source.h"
+#include "tally.h"
 #include "whole.h"
 
 #include <errno.h>
@@ -27,17 +28,6 @@ enum { KEYS_SIZE = 1024, DAY_MS = 86400000, LOOK_EVERY = 4096 };
 #define DISORDER_MOST (3650 * INT64_C(86400000)) /* ms */
 
 enum on_error { ON_ERROR_STOP, ON_ERROR_SKIP, ON_ERROR_NULL };
-
-/* What is told at the end. */
-typedef struct tally {
-    uint64_t records, ids;
-    uint64_t bad; /* of --on-error */
-    uint64_t bad_line;
-    firn_error bad_one; /* the first */
-    uint64_t shifted;
-    int64_t shift_ns;    /* the largest */
-    uint64_t shift_line; /* and whose */
-} tally;
 
 typedef struct stamping {
     session *s;
@@ -84,7 +74,7 @@ static int read_on_error(session *s, stamping *it) {
     }
     return given == NULL
                ? STATUS_DONE
-               : fail_usage(s, "--on-error %.40s is not valid: stop, skip or null", given);
+               : fail_usage(s, "--on-error %.40s is not valid: use stop, skip or null", given);
 }
 
 static int read_format(session *s, stamping *it) {
@@ -92,7 +82,7 @@ static int read_format(session *s, stamping *it) {
     it->plan.format = given != NULL ? records_find(given) : records_by_ending(s->operands[0]);
     return given == NULL || it->plan.format != NULL
                ? STATUS_DONE
-               : fail_usage(s, "--format %.40s is not valid: csv, tsv, jsonl or log", given);
+               : fail_usage(s, "--format %.40s is not valid: use csv, tsv, jsonl or log", given);
 }
 
 static int read_fields(session *s, stamping *it) {
@@ -116,8 +106,8 @@ static int read_delimiter(session *s, stamping *it) {
     char c = strcmp(given, "tab") == 0 || strcmp(given, "\\t") == 0 ? '\t' : given[0];
     bool one = given[0] != '\0' && (given[1] == '\0' || c == '\t');
     if (!one || (c != '\t' && strchr("!#$%&'*+,/;<=>?@[\\]^`{|}~ ", c) == NULL)) {
-        return fail_usage(s, "--delimiter %.20s is not valid: one of , ; | and other signs, or tab",
-                          given);
+        return fail_usage(
+            s, "--delimiter %.20s is not valid: use one sign such as , ; or |, or tab", given);
     }
     it->plan.wanted_delimiter = c;
     if (it->plan.format == NULL) {
@@ -134,7 +124,7 @@ static int read_options(session *s, stamping *it) {
     it->plan.replace = s->option[OPTION_REPLACE] != NULL;
     it->plan.moments = &it->moments;
     if (!job && (s->option[OPTION_STORE] != NULL || s->option[OPTION_AGAIN] != NULL)) {
-        return fail_usage(s, "--%s is for a job that has a name: add --job NAME",
+        return fail_usage(s, "--%s needs a job: add --job NAME",
                           s->option[OPTION_STORE] != NULL ? "store" : "again");
     }
     int status = read_scheme(s, it);
@@ -168,13 +158,13 @@ static int check_format(const stamping *it, firn_error *error) {
     for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++) {
         bool given = s->option[bound[i].option] != NULL;
         if (given && (format == &records_log || (bound[i].table_only && format->delimiter == 0))) {
-            return set_error(error, FIRN_EUSAGE, "--%s means nothing for %s: leave it out",
+            return set_error(error, FIRN_EUSAGE, "--%s does not apply to %s: remove it",
                              option_names[bound[i].option].name, format->name);
         }
         if (given && !bound[i].table_only && bound[i].option != OPTION_FIELD &&
             format->delimiter != 0 && !it->plan.header) {
             return set_error(error, FIRN_EUSAGE,
-                             "--%s is a name, and with --no-header there are none: leave it out",
+                             "--%s needs a header, and --no-header is given: remove one of them",
                              option_names[bound[i].option].name);
         }
     }
@@ -226,7 +216,7 @@ static int begin(stamping *it, size_t *title, size_t *head, firn_error *error) {
     }
     if (plan->format == NULL) {
         return set_error(error, FIRN_EUSAGE,
-                         "the first line of %.80s does not tell the format: give --format csv, "
+                         "the format of %.80s is unclear from its first line: add --format csv, "
                          "tsv, jsonl or log",
                          in->name);
     }
@@ -336,18 +326,17 @@ static int open_job(stamping *it, firn_error *error) {
     if (code == FIRN_OK && it->job != NULL && !it->in.regular && firn_job_again(it->job) &&
         s->option[OPTION_AGAIN] == NULL) {
         return set_error(error, FIRN_EBUSY,
-                         "job '%.60s' was begun before, and its input cannot be compared: give "
-                         "--again if it is the same, else another --job",
+                         "job '%.60s' exists, and a pipe cannot be compared with its first input: "
+                         "add --again if the input is the same, or choose another --job",
                          name);
     }
     const char *seed = s->option[OPTION_SEED];
     if (code == FIRN_OK && seed != NULL && strlen(seed) < SEED_LEAST) {
         char text[160];
-        snprintf(
-            text, sizeof text,
-            "--seed has %zu characters: a short seed can be guessed, and with it the random bits "
-            "of these IDs; 16 or more random characters cannot",
-            strlen(seed));
+        snprintf(text, sizeof text,
+                 "--seed has only %zu characters, so the random bits of these IDs can be guessed: "
+                 "use 16 or more random characters",
+                 strlen(seed));
         tell_note(s, text);
     }
     return code;
@@ -396,8 +385,9 @@ static int next_record(stamping *it, record *r, int *code, firn_error *error) {
 static int check_cut(const record *r, firn_error *error) {
     char last = r->time_length > 0 ? r->time[r->time_length - 1] : '\0';
     if (r->cut && last >= '0' && last <= '9') {
-        return set_error(error, FIRN_ETEXT,
-                         "the last line has no end, so its time may be cut: end it by a newline");
+        return set_error(
+            error, FIRN_ETEXT,
+            "the last line has no newline, so its time may be incomplete: end it with a newline");
     }
     return FIRN_OK;
 }
@@ -498,9 +488,8 @@ static int check_any(stamping *it, firn_error *error) {
         snprintf(column, sizeof column, " in '%.40s'", time);
     }
     it->to.out->length = 0; /* of standard output too, as far as nobody has it yet */
-    return set_error(error, FIRN_ETEXT,
-                     "no row has a time%s that gives an ID: line %" PRIu64 ": %s", column,
-                     t->bad_line, t->bad_one.text);
+    return set_error(error, FIRN_ETEXT, "no record has a valid time%s: line %" PRIu64 ": %s",
+                     column, t->bad_line, t->bad_one.text);
 }
 
 static void show_progress(stamping *it) {
@@ -544,52 +533,6 @@ static void write_head(stamping *it, size_t title, size_t head) {
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* A shift in the unit that shows it exactly enough; returns `text`. */
-static const char *shift_text(char text[32], int64_t ns) {
-    if (ns >= 1000000) {
-        snprintf(text, 32, "%" PRId64 " ms", (ns + 999999) / 1000000);
-    } else {
-        snprintf(text, 32, "%" PRId64 " ns", ns);
-    }
-    return text;
-}
-
-/* One line: how many records and IDs, and what else people should know. */
-static void report(stamping *it) {
-    const tally *t = &it->tally;
-    char line[480], shift[32];
-    const size_t size = sizeof line;
-    bool bare = it->moments.bare > 0 && !it->moments.zone_told;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ms = (now.tv_sec - it->begun.tv_sec) * INT64_C(1000) +
-                 (now.tv_nsec - it->begun.tv_nsec) / 1000000;
-    size_t n = (size_t)snprintf(line, size, "%" PRIu64 " rows, %" PRIu64 " IDs in %" PRId64 ".%d s",
-                                t->records, t->ids, ms / 1000, (int)(ms % 1000 / 100));
-    if (t->shifted > 0) {
-        n += (size_t)snprintf(line + n, size - n,
-                              "; %" PRIu64 " moved on, the one of line %" PRIu64 " most: %s",
-                              t->shifted, t->shift_line, shift_text(shift, t->shift_ns));
-    }
-    if (it->moments.twice > 0) {
-        n += (size_t)snprintf(line + n, size - n,
-                              "; %" PRIu64 " local times occurred twice: the earlier was taken",
-                              it->moments.twice);
-    }
-    if (bare) {
-        n += (size_t)snprintf(line + n, size - n,
-                              "; %" PRIu64 " times without a zone were taken as UTC: --zone says "
-                              "otherwise",
-                              it->moments.bare);
-    }
-    if (t->bad > 0) {
-        snprintf(line + n, size - n, "; %" PRIu64 " %s, the first is line %" PRIu64 ": %s", t->bad,
-                 it->on_error == ON_ERROR_SKIP ? "left out" : "without an ID", t->bad_line,
-                 t->bad_one.text);
-    }
-    tell_note(it->s, line);
-}
-
 /* From the first record on: whatever fails here takes the output back, and a reader that is gone ends
  * all quietly. */
 static int run_records(stamping *it, size_t title, size_t head, firn_error *error) {
@@ -610,7 +553,7 @@ static int run_records(stamping *it, size_t title, size_t head, firn_error *erro
     }
     code = whole_keep(&it->to, error);
     if (code == FIRN_OK) {
-        report(it);
+        tally_tell(&it->tally, it->s, &it->moments, &it->begun, it->on_error == ON_ERROR_SKIP);
     }
     return code;
 }
@@ -654,7 +597,7 @@ static int rehearse(stamping *it, size_t *title, size_t *head, firn_error *error
     it->shown.label = "2 of 2, writing";
     it->shown.next_ms = 0;
     if (code == FIRN_OK && interrupt_signal() != 0) {
-        return set_error(error, FIRN_EUNKNOWN, "a signal came");
+        return set_error(error, FIRN_EUNKNOWN, "interrupted by a signal");
     }
     if (code == FIRN_OK) {
         code = source_unchanged(&it->in, error);
@@ -682,8 +625,7 @@ static int stamp(stamping *it, firn_error *error) {
     }
     if (code == FIRN_OK && it->in.regular &&
         whole_is(&it->to, it->in.before.st_dev, it->in.before.st_ino)) {
-        code = set_error(error, FIRN_EUSAGE, "%.80s would be read and written at once: give -o",
-                         it->in.name);
+        code = set_error(error, FIRN_EUSAGE, "%.80s is both input and output: use -o", it->in.name);
     }
     if (code == FIRN_OK && twice) {
         code = rehearse(it, &title, &head, error);

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 static int no_write(const whole *to, int number, firn_error *error) {
-    return set_error(error, FIRN_EIO, "cannot write %.80s: %s: make room and run it again",
-                     to->name, strerror(number));
+    return set_error(error, FIRN_EIO,
+                     "cannot write %.80s: %s: free some space and run the command again", to->name,
+                     strerror(number));
 }
 
 static int open_standard(whole *to, session *s) {
@@ -53,7 +54,7 @@ static int open_temporary(whole *to, const struct stat *old, firn_error *error) 
     size_t size = strlen(to->path) + 16;
     to->temporary = malloc(size);
     if (to->temporary == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
     }
     snprintf(to->temporary, size, "%s.firn-XXXXXX", to->path);
     int file = mkostemp(to->temporary, O_CLOEXEC);
@@ -61,7 +62,7 @@ static int open_temporary(whole *to, const struct stat *old, firn_error *error) 
         int number = errno;
         free(to->temporary);
         to->temporary = NULL;
-        return set_error(error, FIRN_EIO, "cannot make a file beside %.80s: %s", to->name,
+        return set_error(error, FIRN_EIO, "cannot create a file next to %.80s: %s", to->name,
                          strerror(number));
     }
     to->out->file = file;
@@ -143,7 +144,7 @@ static void cut_back(const whole *to) {
         ftruncate(STDOUT_FILENO, to->began) == 0) {
         lseek(STDOUT_FILENO, to->began, SEEK_SET);
     } else if (here > to->began) {
-        tell("firn: note: ", "standard output holds a part of the rows: remove it");
+        tell("firn: note: ", "standard output contains part of the records: remove it");
     }
 }
 

@@ -78,17 +78,19 @@ int zone_open(zone *at, const char *name, firn_error *error) {
     if (is_in_database(name)) {
         at->named = setenv("TZ", name, 1) == 0;
         tzset();
-        return at->named ? FIRN_OK
-                         : set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return at->named
+                   ? FIRN_OK
+                   : set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
     }
     if (is_plain_name(name) && access(folder(), R_OK) != 0) {
-        return set_error(error, FIRN_ESYSTEM,
-                         "there is no zone database in %.80s: install tzdata, or give --zone "
-                         "+hh:mm",
-                         folder());
+        return set_error(
+            error, FIRN_ESYSTEM,
+            "there is no time zone database in %.80s: install tzdata, or use --zone +hh:mm",
+            folder());
     }
     return set_error(error, FIRN_EUSAGE,
-                     "--zone %.60s is not valid: UTC, +hh:mm, or a name as Europe/Berlin", name);
+                     "--zone %.60s is not valid: use UTC, +hh:mm, or a name such as Europe/Berlin",
+                     name);
 }
 
 /* ---- local times ---------------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ static int list_all(session *s, firn_store *store) {
 int run_nodes(session *s) {
     firn_store *store;
     firn_error error;
-    int status = operands_split(s, 0, 0, 2, "free NODE, or no words");
+    int status = operands_split(s, 0, 0, 2, "free NODE, or no arguments");
     if (status != STATUS_DONE) {
         return status;
     }
@@ -106,7 +106,7 @@ int run_nodes(session *s) {
                           s->operands[0]);
     }
     if (!frees && (s->option[OPTION_LOST_AFTER] != NULL || s->option[OPTION_YES] != NULL)) {
-        return fail_usage(s, "--lost-after and --yes are for firn nodes free NODE");
+        return fail_usage(s, "--lost-after and --yes apply to firn nodes free NODE: remove them");
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         if (!operand_is(s->operands[i], "ns") && !operand_is(s->operands[i], "unsafe")) {

@@ -43,13 +43,13 @@ static int find(session *s, firn_store *store, target *it) {
         return fail(s, &error);
     }
     if (it->found == 0) {
-        set_error(&error, FIRN_ERANGE, "no namespace has a node %.60s: `firn nodes` lists them",
+        set_error(&error, FIRN_ERANGE, "no namespace has a node %.60s: firn nodes lists the nodes",
                   it->key);
         return fail(s, &error);
     }
-    return it->found == 1 ? STATUS_DONE
-                          : fail_usage(s, "%zu namespaces have a node %.60s: say which by ns=NAME",
-                                       it->found, it->key);
+    return it->found == 1
+               ? STATUS_DONE
+               : fail_usage(s, "%zu namespaces have a node %.60s: add ns=NAME", it->found, it->key);
 }
 
 /* The first slot of a tick, FIRN_SLOT_MAX for those beyond: the time of some rows has 64 bits. */
@@ -66,25 +66,25 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     uint64_t tick = 0;
     uint32_t shift = mark_shift(scheme);
     if (it->mark.high >= mark_layout_end(scheme)) { /* one slot more would make it a history node */
-        set_error(&error, FIRN_ERANGE, "node %.60s of %.60s %s: its mark is never lowered", it->key,
-                  it->ns,
-                  it->mark.high > mark_layout_end(scheme) ? "issues back-dated IDs for good"
-                                                          : "stands at the end of its layout");
+        set_error(&error, FIRN_ERANGE,
+                  "node %.60s of %.60s %s: its high-water mark cannot be lowered", it->key, it->ns,
+                  it->mark.high > mark_layout_end(scheme) ? "is reserved for back-dated IDs"
+                                                          : "is at the end of its layout");
         return fail(s, &error);
     }
     int code = firn_scheme_tick(scheme, &now, &tick, &error);
     if (code == FIRN_OK && it->mark.high <= slot_of(tick, shift)) {
         code = set_error(
             &error, FIRN_EBUSY,
-            "the mark of node %.60s has passed: the node is free, nothing is to be done", it->key);
+            "the high-water mark of node %.60s is in the past: the node is free already", it->key);
     }
     now.sec += GUARD_S;
     code = code == FIRN_OK ? firn_scheme_tick(scheme, &now, &tick, &error) : code;
     *guard = slot_of(tick, shift);
     if (code == FIRN_OK && it->mark.high <= *guard) {
         code = set_error(&error, FIRN_EBUSY,
-                         "the mark of node %.60s is no more than %d s ahead, so it may be in use: "
-                         "wait until it has passed",
+                         "the high-water mark of node %.60s is at most %d s ahead, so the node may "
+                         "be in use: wait until it is free",
                          it->key, GUARD_S);
     }
     if (code == FIRN_OK) {
@@ -98,9 +98,10 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     firn_scheme_time(scheme, (uint64_t)it->mark.high >> shift, &at);
     firn_time_format(mark, &at, firn_scheme_digits(scheme));
     if (code == FIRN_OK && *lowered >= it->mark.high) {
-        code = set_error(&error, FIRN_ERANGE,
-                         "--lost-after=%.60s is not before the mark, %s: nothing would be lowered",
-                         text, mark);
+        code = set_error(
+            &error, FIRN_ERANGE,
+            "--lost-after %.60s is not before the high-water mark, %s: choose an earlier time",
+            text, mark);
     }
     return argument_code(code, &error) == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }
@@ -121,7 +122,7 @@ static int lower(session *s, firn_store *store, const target *it, int64_t lowere
                             .guard = guard};
     int code = getrandom(&request.grant, sizeof request.grant, 0) == sizeof request.grant
                    ? FIRN_OK
-                   : set_error(&error, FIRN_EENTROPY, "the system gives no randomness");
+                   : set_error(&error, FIRN_EENTROPY, "the kernel has no randomness: try again");
     request.grant |= 1;
     if (code == FIRN_OK) {
         code = firn_store_reserve(store, &request, &first, &held, &error);
@@ -131,7 +132,8 @@ static int lower(session *s, firn_store *store, const target *it, int64_t lowere
         code = firn_store_give_back(store, it->ns, it->key, &mine, lowered, &error);
     }
     if (code == FIRN_EBUSY) {
-        set_error(&error, code, "somebody moved the mark of node %.60s just now: it is in use",
+        set_error(&error, code,
+                  "node %.60s is in use: another process has just moved its high-water mark",
                   it->key);
     }
     return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
@@ -144,8 +146,8 @@ int nodes_free(session *s, firn_store *store) {
     char mark[FIRN_TIME_SIZE], low[FIRN_TIME_SIZE], distance[40];
     int64_t lowered = 0, guard = 0;
     if (s->option[OPTION_LOST_AFTER] == NULL) {
-        return fail_usage(s, "free needs --lost-after TIME: IDs of the node with a later time "
-                             "are kept nowhere, so that they may be made again");
+        return fail_usage(s, "free needs --lost-after TIME: the time after which all IDs of the "
+                             "node are lost and may be issued again");
     }
     int status = find(s, store, &it);
     if (status == STATUS_DONE && mark_scheme(&scheme, it.row) == FIRN_OK) {
@@ -159,15 +161,15 @@ int nodes_free(session *s, firn_store *store) {
     firn_scheme_time(&scheme, (uint64_t)lowered >> mark_shift(&scheme), &at);
     firn_time_format(low, &at, firn_scheme_digits(&scheme));
     output_print(&s->out,
-                 "node %s of %s was granted up to %s, %s, to: %s\n"
-                 "IDs of this node with times from %s to %s may repeat.\n",
+                 "node %s of %s is reserved until %s, %s, by: %s\nIDs of this node with times from "
+                 "%s to %s may repeat.\n",
                  it.key, it.ns, mark, distance, it.note, low, mark);
-    status = confirm(s, "Lower the mark?", "add --yes to free the node");
+    status = confirm(s, "Lower the high-water mark?", "add --yes to free the node");
     if (status == STATUS_DONE) {
         status = lower(s, store, &it, lowered, guard);
     }
     if (status == STATUS_DONE) {
-        output_print(&s->out, "its mark is now %s\n", low);
+        output_print(&s->out, "its high-water mark is now %s\n", low);
     }
     return status;
 }

@@ -111,18 +111,17 @@ static int read_verb(session *s, wish *wished) {
                        : strcmp(verb, "advance") == 0 ? ADVANCE
                                                       : TAKE;
         if (wished->verb == TAKE) {
-            return fail_usage(s, "'%.60s' is no verb of segment: KEY, peek KEY and advance KEY are",
-                              verb);
+            return fail_usage(
+                s, "'%.60s' is not a verb of segment: use KEY, peek KEY or advance KEY", verb);
         }
         if (s->option[OPTION_COUNT] != NULL || s->option[OPTION_RANGE] != NULL) {
-            return fail_usage(s, "segment %s takes no integer: leave -n and --range out", verb);
+            return fail_usage(s, "segment %s takes no integers: remove -n and --range", verb);
         }
     }
     if ((wished->verb == ADVANCE) != (least != NULL)) {
         return fail_usage(s, least != NULL
-                                 ? "--min is for advance: firn segment advance KEY --min N"
-                                 : "advance needs --min N: nothing below it is handed "
-                                   "out any more");
+                                 ? "--min applies to advance: firn segment advance KEY --min N"
+                                 : "advance needs --min N: nothing below N is issued any more");
     }
     uint64_t number = 0;
     int status = amount_number(s, OPTION_MIN, 0, 0, (uint64_t)FIRN_SLOT_MAX, &number);
