@@ -111,9 +111,9 @@ static void lie_verbs(const firn_store_ops *ops, void *self, uint8_t which) {
 
 /* ---- what is not asked ----------------------------------------------------------------------- */
 
-#define module_resolve(lookup, name, port, deadline_ms, why)                                       \
-    ((void)(lookup), (void)(name), (void)(port), (void)(deadline_ms),                              \
-     (void)(*(why) = "no names here"), (struct addrinfo *)NULL)
-#define nanosleep(wait, left) ((void)(wait), 0)
+#define module_link_resolve(link, host, port, deadline_ms, why)                                    \
+    ((void)(link), (void)(host), (void)(deadline_ms), (void)(*(why) = "no names here"),            \
+     (struct addrinfo *)NULL)
+#define module_nap(round) ((void)(round))
 
 #endif
