@@ -396,8 +396,8 @@ static int read_places(store *self, firn_error *error) {
                                       "0123456789-._:%";
         const char *name = self->link.url.hosts[i].name;
         if (strlen(name) > 255 || strspn(name, letters) != strlen(name)) {
-            return module_fail(error, FIRN_EUSAGE, "'%.60s' is not a valid host: write etcd://HOST:PORT,...",
-                               name);
+            return module_fail(error, FIRN_EUSAGE,
+                               "'%.60s' is not a valid host: write etcd://HOST:PORT,...", name);
         }
     }
     return FIRN_OK;
