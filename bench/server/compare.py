@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What firn serve costs, beside Redis and nginx of the same machine.
+"""What firn serve costs, compared with Redis and nginx on the same machine.
 
     compare.py [--json] [--write FILE] [--rounds N] [--seconds S] [BUILD]     needs firn-serve and firn_load in BUILD, redis-server, nginx
 
-Servers and the load generator are on different processors where there are two; all contestants take turns in each
-round, and medians of rounds are told. Every server serves with one thread: one processor against one. The goals are
-printed with the figures; missing one is no failure.
+Servers and the load generator are on different processors if there are two. All contestants take turns in each round, and
+the figures are medians of rounds. Every server serves with one thread: one processor against one. The goals are
+printed with the figures; missing a goal is not a failure.
 """
 import argparse
 import contextlib
@@ -29,7 +29,7 @@ CPU_GOALS = dict(zip(PIPELINES, (1.0, 1.4, 2.2)))  # Redis' time by ours, at lea
 RATE_GOALS = dict(zip(PIPELINES, (1.0, 2.0, 4.0)))  # our replies by those of Redis with its file, at least
 OFFERED = 0.6  # of what Redis answers at most: the rate at which time is measured
 BATCH = 1000
-BATCH_GOAL = 50e6  # IDs a second
+BATCH_GOAL = 50e6  # IDs per second
 HTTP_GOAL = 1.25  # our time by nginx's, at most
 IDLE = 10_000
 IDLE_GOAL_MIB = 64
@@ -38,7 +38,7 @@ START_GOAL_MS = 50
 SUSTAINED_S = 4
 SATURATED = 0.95  # of its processor that the load generator uses: it may be what is slow then
 
-MARK = "<!-- figures: compare.py --write -->"
+MARK, END = "<!-- figures: compare.py --write -->", "<!-- /figures -->"
 WIDE = """
 [generator wide]
 scheme = 0x0:1 time:41/ms node:4 sequence:18
@@ -184,7 +184,7 @@ def compare(table, unit, found, peer, goal, better):
     for name, value in found.items():
         if name in ISSUERS:
             ratio = better(value, found[peer])
-            yield row(table, name, value, unit, ratio, f"{goal:.1f} x", ratio >= goal, f"beside {peer}")
+            yield row(table, name, value, unit, ratio, f"{goal:.1f} x", ratio >= goal, f"compared with {peer}")
         else:
             yield row(table, name, value, unit)
 
@@ -195,19 +195,19 @@ def throughput(bench, rounds):
     for pipeline in PIPELINES:
         found = medians(rounds, {**PEERS, **ISSUERS}, lambda one: bench.load(*one, pipeline=pipeline), "per_s")
         rates[pipeline] = OFFERED * found["Redis INCR"]
-        table = f"requests a second, pipelining {pipeline}"
+        table = f"requests per second, pipelining {pipeline}"
         rows += compare(table, "/s", found, "Redis INCR, AOF everysec", RATE_GOALS[pipeline], lambda ours, theirs: ours / theirs)
     return rows, rates
 
 
 def cost(bench, rounds, rates):
-    """Goals are about requests that come in bursts, one of each connection; where they are spread evenly, to wake a server
-    costs more than to answer, which is told too."""
+    """Goals are for requests in bursts, one of each connection. Requests that are spread evenly are measured too: then waking
+    a server costs more than the answer."""
     peer = "Redis INCR"
     for pipeline, rate in rates.items():
         contestants = {peer: PEERS[peer], **ISSUERS}
         found = medians(rounds, contestants, lambda one: bench.load(*one, pipeline=pipeline, rate=rate), "cpu_ns")
-        table = f"time of the processor a request, pipelining {pipeline}, {rate:,.0f} requests a second offered"
+        table = f"processor time per request, pipelining {pipeline}, {rate:,.0f} requests per second offered"
         yield from compare(table, "ns", found, peer, CPU_GOALS[pipeline], lambda ours, theirs: theirs / ours)
         contestants = {name: contestants[name] for name in (peer, "firn INCR")}
         found = medians(rounds, contestants, lambda one: bench.load(*one, pipeline=pipeline, rate=rate, even=True), "cpu_ns")
@@ -225,11 +225,11 @@ def batch(bench, rounds):
     busy = medians(rounds, contestants, lambda one: bench.load(*one, pipeline=4, connections=8), "cpu_ns")
     for name, value in found.items():
         if "wide" in name:
-            note = f"{BATCH / busy[name] * 1e3:.0f} M a second of its processor's time"
-            yield row("IDs a second, one processor", name, value, "/s", None, f"{BATCH_GOAL / 1e6:.0f} M/s", value >= BATCH_GOAL, note)
+            note = f"{BATCH / busy[name] * 1e3:.0f} M per second of its processor time"
+            yield row("IDs per second, one processor", name, value, "/s", None, f"{BATCH_GOAL / 1e6:.0f} M/s", value >= BATCH_GOAL, note)
         else:
             most = 16 * 4096e3 if "sixteen" in name else 4096e3
-            yield row("IDs a second, one processor", name, value, "/s", note=f"the layout has {most / 1e6:.1f} M/s")
+            yield row("IDs per second, one processor", name, value, "/s", note=f"the layout has {most / 1e6:.1f} M/s")
 
 
 def id_rate(found):
@@ -251,12 +251,12 @@ def web(bench, rounds):
     most = medians(rounds, contestants, lambda one: bench.load(*one), "per_s")
     rate = OFFERED * min(most.values())
     found = medians(rounds, contestants, lambda one: bench.load(*one, rate=rate), "cpu_ns")
-    table = f"HTTP, {rate:,.0f} requests a second offered"
+    table = f"HTTP, {rate:,.0f} requests per second offered"
     yield row(table, nginx, found[nginx], "ns")
     ratio = found[ours] / found[nginx]
-    yield row(table, ours, found[ours], "ns", ratio, f"at most {HTTP_GOAL} x", ratio <= HTTP_GOAL, "beside nginx")
+    yield row(table, ours, found[ours], "ns", ratio, f"at most {HTTP_GOAL} x", ratio <= HTTP_GOAL, "compared with nginx")
     for name, value in most.items():
-        yield row("HTTP, requests a second", name, value, "/s")
+        yield row("HTTP, requests per second", name, value, "/s")
 
 
 def idle(bench):
@@ -277,7 +277,7 @@ def idle(bench):
     server.end()
     yield row("memory", "started", before, "MiB")
     goal = f"below {IDLE_GOAL_MIB} MiB"
-    yield row("memory", f"{IDLE:,} idle connections", after, "MiB", None, goal, after < IDLE_GOAL_MIB, "each has asked once")
+    yield row("memory", f"{IDLE:,} idle connections", after, "MiB", None, goal, after < IDLE_GOAL_MIB, "each has sent one request")
 
 
 def first_id_ms(server):
@@ -304,9 +304,9 @@ def starting(bench):
             server.end()
     table = "from start to the first ID"
     goal = f"below {START_GOAL_MS} ms"
-    for name, times in (("a store that was there", again), ("a new store", fresh)):
+    for name, times in (("an existing store", again), ("a new store", fresh)):
         median = statistics.median(times)
-        yield row(table, name, median, "ms", None, goal, median < START_GOAL_MS, f"median of {STARTS}, most {max(times):.0f} ms")
+        yield row(table, name, median, "ms", None, goal, median < START_GOAL_MS, f"median of {STARTS}, maximum {max(times):.0f} ms")
 
 
 # ---- the report --------------------------------------------------------------------------------------------------------
@@ -341,10 +341,10 @@ def print_tables(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="a line of JSON a figure")
-    parser.add_argument("--write", metavar="FILE", help="put the tables into it, behind the line that ends its text")
+    parser.add_argument("--json", action="store_true", help="one line of JSON per figure")
+    parser.add_argument("--write", metavar="FILE", help="write the tables into it, between the two marks")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=0.8, help="of each measurement")
+    parser.add_argument("--seconds", type=float, default=0.8, help="length of each measurement")
     parser.add_argument("build", nargs="?", default=f"{HERE}/../../build")
     said = parser.parse_args()
     said.build = os.path.abspath(said.build)  # nginx reads paths from its own folder on
@@ -366,10 +366,11 @@ def main():
     print_tables(rows)
     if said.write:
         with open(said.write) as file:
-            text = file.read().partition(MARK)[0]
+            text, _, after = file.read().partition(MARK)
         with open(said.write, "w") as file, contextlib.redirect_stdout(file):
             print(f"{text}{MARK}")
             print_tables(rows)
+            print(f"\n{END}{after.partition(END)[2]}", end="")
     print()
     if not bench.apart:
         print("Servers and load generator share one processor here: the figures say little.")
