@@ -261,8 +261,8 @@ static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
     return all;
 }
 
-/* That the transaction does not also read makes it a tenth faster where nobody else wrote, which is
- * nearly always. */
+/* Not reading in the same transaction makes it a tenth faster if nobody else has written, which is nearly
+ * always so. */
 int etcd_write_state(store *self, const state *now, state *next, const change *what,
                      const module_points *at, bool *written, firn_error *error) {
     char text[ETCD_RECORD_SIZE], was[ETCD_RECORD_SIZE];

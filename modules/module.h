@@ -19,7 +19,7 @@
 int module_fail(firn_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int module_no_memory(firn_error *error);
-/* FIRN_EUNKNOWN: a write was sent, and nobody knows whether it was carried out. */
+/* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
 int module_unreachable(firn_error *error, const char *where, const char *why);
 /* FIRN_EBUSY: the key is reserved up to `high`, past what was asked for. */
@@ -199,7 +199,7 @@ typedef struct module_verdict {
  *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
  *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
- *         {floor, 0} if the floor is above it: nobody's window ends there
+ *         {floor, 0} if the floor is above it: no window ends there
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
  * A store that went back (restored, emptied, failed over to an older copy) does not know what it
@@ -243,8 +243,8 @@ void module_link_deadline(module_link *link);
 /* FIRN_ESTORE after that time. */
 int module_in_time(const module_link *link, firn_error *error);
 
-/* Connects to one host (0 if the URL has none) before the deadline and checks the server. Leaves
- * nothing behind on failure. */
+/* Connects to one host (0 if the URL has none) before the deadline and checks the server. Cleans
+ * up on failure. */
 typedef int module_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
 
 /* Tries the host that was reached last, then the others in order, each with its share of connect_ms.

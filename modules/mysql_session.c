@@ -73,7 +73,7 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
                                   s->late ? "no answer in connect_timeout_ms" : mysql_error(s->db));
     }
     s->socket = (int)mysql_get_socket(s->db);
-    /* Whatever the file says: a session that the library makes anew by itself is not checked, and may be
+    /* Whatever the file says: a session that the library replaces is not checked, and may be
      * another server's. */
     mysql_options(s->db, MYSQL_OPT_RECONNECT, &no);
     if (s->tls != NULL && strcmp(s->tls, "off") != 0 && strcmp(s->tls, "prefer") != 0 &&
@@ -340,7 +340,7 @@ static int ask_text(store *s, const statement *what, char *out, size_t size, fir
     return code;
 }
 
-/* The table's number; "": the server does not tell it. */
+/* The table's number; "": the server does not show it. */
 static int read_number(store *s, char number[24], firn_error *error) {
     statement what;
     int code = FIRN_ESTORE;

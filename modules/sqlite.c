@@ -31,7 +31,7 @@ static const char list_sql[] = "SELECT m.ns, n.%s, m.key, m.note, m.high, m.\"gr
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-/* What may stand behind the path: sqlite:PATH?busy_ms=500&create=no&unsafe=1 */
+/* The parameters after the path: sqlite:PATH?busy_ms=500&create=no&unsafe=1 */
 static int parse_keys(store *it, char *keys, firn_error *error) {
     char *rest = keys;
     for (char *key; (key = strtok_r(rest, "&", &rest)) != NULL;) {
@@ -119,7 +119,7 @@ typedef struct reservation {
     bool renewed; /* the namespace's record is written, whether or not the key is busy */
 } reservation;
 
-/* Everything that takes time is done before the transaction, in which others have to wait. */
+/* Before the transaction, in which others wait: everything that takes time. */
 static int prepare(reservation *r) {
     const firn_request *request = r->request;
     int result = sqlite_prepare(&r->s, &r->mark,
@@ -146,7 +146,7 @@ static int read_mark(reservation *r) {
     return r->new_key || result == SQLITE_ROW ? FIRN_OK : sqlite_explain(&r->s, result);
 }
 
-/* Leaves the statement at its row, whose text is used. */
+/* Leaves the statement at its row: its text is used. */
 static int read_namespace(reservation *r) {
     int result = sqlite_prepare(&r->s, &r->namespace,
                                 "SELECT layout, history, floor FROM namespace WHERE name = ?1", "t",
@@ -188,8 +188,8 @@ static int keep_verdict(void *context, int columns, char **texts, char **names) 
     return 0;
 }
 
-/* Before the first key of this handle starts from nothing: a file that lost a page, or the end of
- * one, would know nothing of its marks either. */
+/* Before this handle creates its first key: a file that lost a page, or its end, has lost the marks in it
+ * too. */
 static int check_whole(session *s) {
     char verdict[48] = "";
     if (s->store->checked) {
@@ -209,7 +209,7 @@ static int check_whole(session *s) {
     return FIRN_OK;
 }
 
-/* What a first use of a key or a namespace needs from the disk. */
+/* What the first use of a key or a namespace needs from the disk. */
 static int look_ahead(reservation *r) {
     int code = FIRN_OK;
     if (!r->s.store->checked) {
@@ -276,9 +276,8 @@ static int look(reservation *r) {
     return code == FIRN_OK && !r->kept.known && !r->kept.complete ? read_all_names(r) : code;
 }
 
-/* Runs a write that returns its new mark, or no row where its condition did not hold. The row
- * comes before the commit, so nothing counts yet; and only the step after it tells that the write
- * is complete. */
+/* Runs a write that returns its new mark, or no row if its condition did not hold. The row comes before the
+ * commit, and only the step after it completes the write. */
 static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, int64_t *high) {
     int result = sqlite3_step(statement);
     *written = result == SQLITE_ROW;
@@ -289,7 +288,7 @@ static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, 
     return result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
 }
 
-/* Everything after the beginning of the transaction. The verdict of a busy key is kept too. */
+/* In the transaction: decides, and writes the verdict, which may be that the key is busy. */
 static int decide(reservation *r, int64_t *high, firn_mark *held) {
     const firn_request *request = r->request;
     module_verdict verdict;
@@ -323,7 +322,7 @@ static int decide(reservation *r, int64_t *high, firn_mark *held) {
         code = write_mark(&r->s, r->write, &written, high);
     }
     if (code == FIRN_OK && busy == FIRN_OK && !written) {
-        code = sqlite_explain(&r->s, SQLITE_CORRUPT); /* its index is not its content */
+        code = sqlite_explain(&r->s, SQLITE_CORRUPT); /* its index does not match its content */
     }
     return code == FIRN_OK ? busy : code;
 }
@@ -354,8 +353,7 @@ static int reserve(reservation *r, int64_t *first, firn_mark *held) {
         *first = high - r->request->count;
         module_remember(&it->memory, r->request, high);
     }
-    /* Meeting its own grant the caller will take the slots for granted, so they must be as durable
-     * as a grant. */
+    /* A caller that meets its own grant takes the slots, so that mark must be durable. */
     if (code == FIRN_EBUSY && held->grant == r->request->grant &&
         (kept = sqlite_settle(&r->s)) != SQLITE_OK) {
         *held = (firn_mark){0, 0};

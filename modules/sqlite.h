@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the embedded store share. Each verb is one transaction on a connection of its
- * own, so that no handle is open at a fork. Knows no clock but the steady one, and no bounds (the
- * wrapper checks them). */
+/* What the files of the embedded store share. Each verb is one transaction on a connection of its own, so
+ * that no handle is open at a fork. */
 #ifndef FIRN_SQLITE_H
 #define FIRN_SQLITE_H
 
@@ -20,7 +19,7 @@ typedef struct store {
     bool create;  /* make the file if it is missing */
     bool folders; /* and its folders */
     int64_t busy_ms;
-    int64_t hurry_ms; /* of the steady clock: until then a verb that meets a lock does not wait */
+    int64_t hurry_ms; /* until then a verb that meets a lock does not wait */
     dev_t device;     /* of the file when it was opened, or last found to be a copy */
     ino_t inode;
     bool checked; /* once found undamaged */
@@ -49,7 +48,7 @@ typedef struct session {
 
 /* ---- failures (sqlite_session.c) ------------------------------------------------------------- */
 
-/* The end of a long path, which tells more than its beginning and leaves room for the cure. */
+/* The end of a long path, which says more than its beginning. */
 const char *sqlite_tail(const char *path);
 /* Turns a result of SQLite into a code and a sentence. */
 int sqlite_explain(const session *s, int result);
@@ -58,13 +57,13 @@ int sqlite_explain(const session *s, int result);
 
 /* Once for each process, by the first open. */
 int sqlite_guard(firn_error *error);
-/* Between these two a verb is under way. FIRN_EFORKED: this process must not enter SQLite. */
+/* A verb is under way between these two. FIRN_EFORKED: this process must not enter SQLite. */
 int sqlite_enter(store *it, firn_error *error);
 void sqlite_leave(void);
 /* False in the child of a fork that happened since the last sqlite_enter. */
 bool sqlite_mine(void);
 int sqlite_forked(firn_error *error);
-/* Calls a failpoint. The child of a fork in there comes back too, and must touch nothing. */
+/* Calls a failpoint. The child of a fork in it returns too, and must touch nothing. */
 int sqlite_point(const store *it, const char *name, firn_error *error);
 
 /* ---- the place (sqlite_place.c) -------------------------------------------------------------- */
@@ -93,27 +92,27 @@ int sqlite_draw(int64_t *out, firn_error *error);
 /* Upgrades a file of an older schema to the present one, in a transaction of its own. */
 int sqlite_upgrade(const session *s, int64_t version);
 
-/* ---- the count beside the file (sqlite_count.c) ---------------------------------------------- */
+/* ---- the count next to the file (sqlite_count.c) --------------------------------------------- */
 
-/* What the file beside the database says. */
+/* What FILE-count contains. */
 typedef struct tally {
     int64_t identity;
     uint32_t count; /* of a commit that is durable */
     uint32_t main;  /* the same, of what the database holds without its log */
 } tally;
 
-/* False: there is none that can be read, which says nothing. */
+/* False: there is no count that can be read. */
 bool sqlite_tally_read(const store *it, tally *out);
-/* A user who may write the database alone would neither notice nor tell that it went back. */
+/* FIRN_ESTORE: this user may not read and write the count, and would not notice that the store went back. */
 int sqlite_tally_check(const store *it, firn_error *error);
-/* Best effort: an older one stays true. */
+/* Best effort: an older count stays valid. */
 void sqlite_tally_write(const store *it, const tally *to);
-/* Counts go round: is a before b? */
+/* Counts wrap around: is a before b? */
 bool sqlite_before(uint32_t a, uint32_t b);
 
 /* ---- who holds a lock (sqlite_holder.c) ------------------------------------------------------ */
 
-/* The process that holds the lock which writers wait for; 0: not to be seen from here. */
+/* The process that holds the lock that writers wait for; 0: unknown. */
 pid_t sqlite_holder(const store *it, char name[32], bool *stopped);
 
 /* ---- one transaction (sqlite_session.c) ------------------------------------------------------ */
@@ -122,8 +121,7 @@ int sqlite_attach(session *s, const char *path);
 /* Checks the file, opens a connection and looks at the schema; no transaction is open yet. After a
  * failure nothing is open. */
 int sqlite_start(session *s, store *it, firn_error *error);
-/* Begins to write, and finds out whether this is the same store as before and whether it went
- * back. */
+/* Begins to write, and checks that this is the same store, and whether it went back. */
 int sqlite_begin(session *s);
 /* Begins to read. *version is that of the file, which reading does not upgrade. */
 int sqlite_begin_to_read(session *s, int64_t *version);
@@ -131,12 +129,12 @@ int sqlite_begin_to_read(session *s, int64_t *version);
 int sqlite_went_back(session *s);
 /* `written`, `committed`: failpoints. */
 int sqlite_commit(session *s, const char *written, const char *committed);
-/* Ends every doubt about what the log holds. */
+/* Makes everything that was read from the log durable, and empties it. */
 int sqlite_settle(const session *s);
 int sqlite_unknown(const session *s, int result);
 /* Closes; an open transaction is rolled back. A child of a fork leaves all of it alone. */
 int sqlite_finish(session *s, int code);
-/* Brings the log into the database and removes it, if nobody else is at work. */
+/* Brings the log into the database and removes it, if no other process uses the store. */
 void sqlite_tidy(store *it);
 /* Prepares a statement and binds values that outlive it: t a text, i an int64_t. */
 int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The count beside the database: a small file that is no part of it and stays when somebody puts an
- * older copy of the database in its place. It is written after each commit, when that is durable,
- * so it is never ahead of the database, whatever fails between the two; a database that is behind
- * it has gone back. A missing file, an unreadable one or one of another store says nothing. */
+/* The count next to the database: a small file that is not part of it, and stays if somebody replaces the
+ * database by an older copy. It is written after each commit, when the commit is durable, so it is never
+ * ahead of the database. A database that is older than its count went back. A count that is missing,
+ * unreadable or of another store is ignored. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ bool sqlite_before(uint32_t a, uint32_t b) {
     return (int32_t)(a - b) < 0;
 }
 
-/* FNV-1a. Somebody may read while another writes. */
+/* FNV-1a. One process may read while another writes. */
 static uint32_t sum_of(const char *text) {
     uint32_t sum = UINT32_C(2166136261);
     for (int i = 0; i < LENGTH; i++) {
@@ -73,8 +73,8 @@ int sqlite_tally_check(const store *it, firn_error *error) {
                              sqlite_tail(it->path), strrchr(path, '/') + 1);
 }
 
-/* Whoever may write the database may write its count, as with SQLite's own files, also when it was
- * shared later. Best effort: sqlite_tally_check tells who is left out. */
+/* A user who may write the database may write its count, as with SQLite's own files, also when the database
+ * was shared later. Best effort: sqlite_tally_check reports users who may not. */
 static void share(const store *it, int file, const struct stat *count) {
     struct stat database;
     uid_t me = geteuid();
@@ -108,11 +108,11 @@ void sqlite_tally_write(const store *it, const tally *to) {
     bool same = regular && read_count(file, &old) && old.identity == to->identity;
     bool later = same && (sqlite_before(to->count, old.count) ||
                           (to->count == old.count && sqlite_before(to->main, old.main)));
-    if (regular && !later) { /* another verb may have committed after this one, and be faster */
+    if (regular && !later) { /* another verb may have committed later and be faster */
         snprintf(text, sizeof text, FORMAT, (uint64_t)to->identity, to->count, to->main);
         snprintf(text + LENGTH, sizeof text - LENGTH, " %08" PRIx32 "\n", sum_of(text));
         if (pwrite(file, text, SIZE, 0) != SIZE) {
-            close(file); /* half a line has a wrong sum, and says nothing */
+            close(file); /* half a line has a wrong sum, and is ignored */
             return;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The database file: how it is made, and brought to the present schema. Knows no verb. */
+/* The database file: how it is created and upgraded. Knows no verb. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -105,9 +105,8 @@ static int give_name(const char *path, const store *it, bool *made, firn_error *
                              sqlite_tail(it->path), strerror(errno));
 }
 
-/* The database comes into its folder whole: nobody ever sees it half made, and an empty file is
- * known to be one that was cut off. It is made by ourselves first, since SQLite would ask the
- * umask. */
+/* The database is complete when it gets its name, so an empty file is one that was cut off. firn creates the
+ * file, since SQLite would use the umask. */
 static int make_file(store *it, firn_error *error) {
     char path[PATH_MAX + 8];
     int file, code;
@@ -147,8 +146,8 @@ static bool is_missing(const char *path) {
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* A log without its database is what is left of one that was removed after a crash; SQLite would
- * bring it into the new file. */
+/* A log without its database is left if the database was removed after a crash. SQLite would bring it into
+ * the new file. */
 static int check_log(const store *it, firn_error *error) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s-wal", it->path);
@@ -189,8 +188,7 @@ static bool is_old(const session *s) {
     return old;
 }
 
-/* A file of schema 1 has no identity yet. A count beside it says that it had one before: then this
- * is an older copy. */
+/* A file of schema 1 has no identity yet. With a count next to it, it is an older copy. */
 static int compose_from_1(const session *s, char *sql, size_t size) {
     int64_t identity, history = 0;
     tally seen = {0};

@@ -124,7 +124,7 @@ int sqlite_guard(firn_error *error) {
     if (page == MAP_FAILED) {
         return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more");
     }
-    madvise(page, size, MADV_WIPEONFORK); /* where it is missing the number tells */
+    madvise(page, size, MADV_WIPEONFORK); /* where that is missing, the process ID shows a fork */
     atomic_store(page, getpid());
     if (!atomic_compare_exchange_strong(&process, &none, page)) {
         munmap(page, size); /* another thread was first */
@@ -132,8 +132,8 @@ int sqlite_guard(firn_error *error) {
     return FIRN_OK;
 }
 
-/* A child forked between verbs makes the page its own. The count is read before the page is looked
- * at again: whoever raised it in this process had set the page first. */
+/* A child that was forked between verbs takes the page. The count is read before the page is checked again: a
+ * thread that raised it in this process had set the page first. */
 int sqlite_enter(store *it, firn_error *error) {
     pid_t me = getpid();
     if (!sqlite_mine()) {

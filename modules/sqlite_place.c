@@ -148,7 +148,7 @@ typedef struct target {
     uint64_t mount; /* the kernel's number of the mount it was reached through */
 } target;
 
-/* Linux before 5.8 tells the mount of an open file only. A descriptor that only names a file
+/* Linux before 5.8 shows the mount of an open file only. A descriptor that only names a file
  * (O_PATH) holds no locks, so that closing it drops none. */
 static int read_mount(const char *path, uint64_t *mount) {
     char name[64], line[64];
@@ -185,8 +185,8 @@ static int look_at(const char *path, target *out) {
     return (found.stx_mask & STATX_MNT_ID) != 0 ? 0 : read_mount(path, &out->mount);
 }
 
-/* A file of the store under one name, in its folder and not mounted over it. Where it was bound to
- * another place or has a second link, whoever uses that name sees so here. */
+/* A file of the store under one name, in its folder and not mounted over it. A file that was
+ * bound to another place or has a second link is noticed by the process that uses that name. */
 static int check_name(const store *it, const target *folder, const char *suffix, const target *file,
                       firn_error *error) {
     if (file->links > 1) {

@@ -23,7 +23,7 @@ const char *sqlite_tail(const char *path) {
     return length <= 72 ? path : path + length - 72;
 }
 
-/* Why SQLite would not, and what to do about it. */
+/* By SQLite's result: what is wrong, and what to do. */
 static const struct {
     int result;
     const char *what, *cure;
@@ -239,8 +239,8 @@ static int read_main(const session *s, uint32_t *count) {
     return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
 }
 
-/* A database that is behind its count, or whose log hides that. Another process may be writing
- * either of the two: what is older stays so when it is read again. */
+/* *behind: the database is older than its count, or its log hides that. Another process may be writing either
+ * of the two, so both are read again. */
 static int compare(session *s, bool *behind) {
     tally seen;
     uint32_t without_log;
@@ -259,8 +259,8 @@ static int compare(session *s, bool *behind) {
     return code;
 }
 
-/* Greater than any that this handle knows, so that whoever knows a lesser one sees that it was
- * noticed since; and by how much nobody knows, so that two copies do not get the same one. */
+/* Greater than all that this handle knows, so that a process with a lower one sees that somebody noticed;
+ * and raised at random, so that two copies do not get the same one. */
 static int64_t next_history(const session *s, int64_t random) {
     const store *it = s->store;
     int64_t last = it->known && it->history > s->history ? it->history : s->history;
@@ -289,7 +289,7 @@ static int check_identity(const session *s) {
     return !it->known || it->identity == s->identity ? FIRN_OK : sqlite_replaced(it, s->error);
 }
 
-/* Once the store is known to have gone back, what this handle remembers is no news any more. */
+/* What this handle remembers no longer counts once the store is known to have gone back. */
 static void remember(store *it, const session *s) {
     if (it->known && it->history != s->history) {
         it->memory = (module_memory){0};
@@ -362,9 +362,9 @@ int sqlite_begin_to_read(session *s, int64_t *version) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Takes back the open transaction, brings the rest into the database, syncs that, and empties the
- * log. A commit whose sync failed lies behind the log's end, where a later connection might find it;
- * and what was read from a log whose sync failed may be in memory only. Neither survives this. */
+/* Rolls back the open transaction, brings the rest into the database, syncs that, and empties the
+ * log. A commit whose sync failed is after the log's end, where a later connection might find it; and
+ * what was read from a log whose sync failed may be in memory only. Neither survives this. */
 int sqlite_settle(const session *s) {
     sqlite3_file *log = NULL;
     int result = SQLITE_OK;
@@ -383,7 +383,7 @@ int sqlite_settle(const session *s) {
     return result;
 }
 
-/* What `main` says when nobody knows how much of the log is in the database for good. */
+/* The value of `main` if it is unknown how much of the log is in the database for good. */
 static uint32_t long_ago(uint32_t count) {
     return count - (UINT32_C(1) << 30);
 }
@@ -431,7 +431,7 @@ int sqlite_commit(session *s, const char *written, const char *committed) {
 /* SQLite does it when the last connection to a database closes: it takes the database for itself,
  * or leaves all as it is. */
 void sqlite_tidy(store *it) {
-    session s = {.store = it}; /* its time is over: it waits for nobody */
+    session s = {.store = it}; /* its time is over: it does not wait */
     char path[PATH_MAX];
     if (it->writer != getpid() || !sqlite_mine() || sqlite_enter(it, NULL) != FIRN_OK) {
         return;

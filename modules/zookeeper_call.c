@@ -337,7 +337,7 @@ static int make_connection(store *self, firn_error *error) {
     return FIRN_OK;
 }
 
-/* A handle that lost its connection is not used again, although it would connect by itself: a request
+/* A handle that lost its connection is not used again, although the library would reconnect it: a request
  * would wait in it, and might be sent when nobody waits for its answer any more. */
 int zk_enter(store *self, firn_error *error) {
     if (module_link_begin(&self->link)) {

@@ -251,7 +251,7 @@ int zk_look(store *self, state *to, bool fresh, firn_error *error) {
     return code == FIRN_OK && !to->ns_found && to->losses > 0 ? look_at_all(self, to, error) : code;
 }
 
-/* A connection that turns out to be dead is made anew once: no write was sent yet. */
+/* A dead connection is replaced once: no write was sent yet. */
 int zk_first_look(store *self, state *to, firn_error *error) {
     const state *at = zk_known(self, to->path);
     if (at != NULL && !at->outdated && !self->suspect) {
