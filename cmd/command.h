@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the subcommands stand on: the list of them, one run of one of them, failures. Knows no
+/* What the subcommands share: the list of them, one run of a subcommand, failures. Knows no
  * subcommand; what several share about keys, schemes and IDs is in operands.h and ids.h. */
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
@@ -71,12 +71,12 @@ void command_list(session *s);
 /* The option without its dashes, as it is written: - for the _ of the server's settings. Returns
  * `flag`. */
 char *option_flag(char flag[32], const option_name *name);
-/* Reads what stands behind the subcommand's name; `words[0]` is that name. An exit status. */
+/* Parses the arguments of a subcommand; `words[0]` is its name. An exit status. */
 int command_parse(session *s, int count, char **words);
 /* -n: a number from 0 up, or `initial`. An exit status. */
 int command_count(session *s, int64_t initial, int64_t *count);
 
-/* `firn: text` on standard error, behind what was written so far; returns the status. */
+/* `firn: text` on standard error, after the output so far; returns the status. */
 int fail(session *s, const firn_error *error);
 int fail_usage(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* `firn: note: text` on standard error, unless --quiet is given. `self` is the session. */

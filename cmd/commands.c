@@ -111,7 +111,7 @@ void command_help(session *s, const command *about) {
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-/* What getopt is told; the values are option + 256, apart from every letter. */
+/* The tables for getopt; values are option + 256, so that no letter is among them. */
 static void make_tables(const command *about, struct option longs[OPTION_END + 1],
                         char shorts[OPTION_END * 2 + 4]) {
     size_t count = 0, length = 0;
@@ -208,7 +208,7 @@ int command_parse(session *s, int count, char **words) {
         }
         int found = getopt_long(count, words, shorts, longs, NULL);
         if (found == -1) {
-            break; /* behind -- */
+            break; /* after -- */
         }
         if (found == 1) {
             operands[s->operand_count++] = optarg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the table in words: see describe.h. Says what the row says and nothing else. */
+/* Schemes in words: see describe.h. */
 #include "describe.h"
 
 #include <inttypes.h>

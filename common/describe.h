@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the table in words: layout, tick, node, order, end. For people and documents; the row
+/* Schemes in words: layout, tick, node, order, end. For people and documents; the scheme
  * itself is firn_scheme. */
 #ifndef FIRN_DESCRIBE_H
 #define FIRN_DESCRIBE_H
@@ -13,7 +13,7 @@ enum { DESCRIBE_SIZE = 256, DESCRIBE_PLACE_SIZE = 64 };
 /* All return `text`. The slices, most significant first, without tick and epoch. */
 char *describe_layout(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
 char *describe_slice(char text[64], const firn_scheme *scheme, uint32_t i);
-/* Where the field whose first slice is `first` lies: bits 127..96 95..80, or bit 15. */
+/* The position of the field whose first slice is `first`: bits 127..96 95..80, or bit 15. */
 char *describe_place(char text[DESCRIBE_PLACE_SIZE], const firn_scheme *scheme, uint32_t first);
 /* s 10ms ms us 100ns, or - */
 const char *describe_tick(const firn_scheme *scheme);

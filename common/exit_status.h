@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program of firn says when it ends. Stands on firn.h alone: the server is built from it
- * too. */
+/* What a program of firn says when it ends. Needs only firn.h: the server uses it too. */
 #ifndef FIRN_EXIT_STATUS_H
 #define FIRN_EXIT_STATUS_H
 

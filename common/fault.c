@@ -15,7 +15,7 @@ void make_plain(char *text) {
 }
 
 int set_error(firn_error *error, int code, const char *format, ...) {
-    char text[sizeof error->text]; /* arguments may lie in `error` itself */
+    char text[sizeof error->text]; /* arguments may be in `error` itself */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An error's text, made. Stands on firn.h alone, as reading.h, object.h and shard.h do: the SQL
- * extensions are built from these four too. */
+/* An error's text, made. Needs only firn.h, as reading.h, object.h and shard.h: the SQL
+ * extensions include these four. */
 #ifndef FIRN_FAULT_H
 #define FIRN_FAULT_H
 

@@ -12,7 +12,7 @@
 
 static const char *const kind_names[] = {"node", "history", "job", "tick", "integer", "record"};
 
-/* Slots are tick << sequence bits. The marks just behind the layout's end tell history nodes;
+/* Slots are tick << sequence bits. The marks just after the layout's end are those of history nodes;
  * see the design's section 1. */
 uint32_t mark_shift(const firn_scheme *scheme) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -102,18 +102,18 @@ static void name_integer(mark_told *out, const firn_holding *holding) {
     out->kind = MARK_INTEGER;
 }
 
-/* The row of the table that is stored so, with the roles of its fields; else the row as it is
+/* The scheme whose layout is stored, with the roles of its fields; else the layout as it is
  * written. */
-int mark_scheme(firn_scheme *scheme, const char *row) {
+int mark_scheme(firn_scheme *scheme, const char *layout) {
     char text[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
-        if (strcmp(firn_scheme_layout(text, known), row) == 0) {
+        if (strcmp(firn_scheme_layout(text, known), layout) == 0) {
             *scheme = *known;
             return FIRN_OK;
         }
     }
-    return firn_scheme_make(scheme, row, NULL, NULL, NULL, NULL);
+    return firn_scheme_make(scheme, layout, NULL, NULL, NULL, NULL);
 }
 
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mark in a store means: slots and the instants they stand for. Shared by the listing, by
+/* What a mark in a store means: slots and their times. Shared by the listing, by
  * freeing a node and by the server; changes nothing. */
 #ifndef FIRN_MARK_H
 #define FIRN_MARK_H
@@ -20,12 +20,12 @@ typedef struct mark_told {
     bool timed;
 } mark_told;
 
-/* The row of the table that is stored so, with the roles of its fields; else the row as it is
+/* The scheme whose layout is stored, with the roles of its fields; else the layout as it is
  * written. A FIRN_E code: no scheme (integers, records of jobs). */
-int mark_scheme(firn_scheme *scheme, const char *row);
+int mark_scheme(firn_scheme *scheme, const char *layout);
 /* A slot is tick << this. */
 uint32_t mark_shift(const firn_scheme *scheme);
-/* The first slot behind the layout; one and two further on stand the marks of history and jobs. */
+/* The first slot after the layout; the next two are the marks of history and jobs. */
 int64_t mark_layout_end(const firn_scheme *scheme);
 /* "1.3 s ahead", "3.5 h ago": in the largest unit that it fills. Returns `text`. */
 char *mark_distance(char text[40], const firn_time *mark, const firn_time *now);

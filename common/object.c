@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The type follows from the row alone. */
+/* The type depends on the scheme only. */
 static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields, uint32_t i) {
     char text[FIRN_VALUE_SIZE];
     const firn_slice *slice = &scheme->slices[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What `show --json` says of an ID, as an object of jansson's. Decides only what is a number and
- * what a string. Stands on firn.h alone. */
+ * what a string. Needs only firn.h. */
 #ifndef FIRN_OBJECT_H
 #define FIRN_OBJECT_H
 

@@ -25,7 +25,7 @@ void output_bytes(output *out, const void *bytes, size_t size);
 void output_text(output *out, const char *text);
 /* At most OUTPUT_ROOM - 1 bytes; the rest is cut. */
 void output_print(output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A paragraph: `lead`, and `text` behind it, broken at blanks so that no line is wider than 80
+/* A paragraph: `lead`, then `text`, broken at blanks so that no line is wider than 80
  * columns; the lines that follow are indented by `indent`. Ends the line. */
 void output_wrap(output *out, const char *lead, size_t indent, const char *text);
 /* Spaces up to a column; at least one. `column` counts what the line holds so far. */

@@ -183,7 +183,7 @@ int readings_certain(const firn_reading *readings, id_counts counts, const char 
     return FIRN_OK;
 }
 
-/* The best reading has no such form: tells who has. */
+/* The best reading has no such form: names a reading that has it. */
 static int name_other(const firn_scheme *to, const firn_reading *readings, size_t plausible,
                       const char *cure, int code, firn_error *error) {
     firn_id id;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* IDs read from text: by the scheme and form that were named, or by what fits. Judges texts, not
- * what they are for. Stands on firn.h alone. */
+ * what they are for. Needs only firn.h. */
 #ifndef FIRN_READING_H
 #define FIRN_READING_H
 
 #include <firn/firn.h>
 
-/* What the texts of a stream that can be told apart are: digits only may be decimal or hex. */
+/* What the unambiguous texts of a stream are: digits only may be decimal or hex. */
 enum reading_habit { HABIT_NONE, HABIT_NUMBER, HABIT_HEX };
 
 /* How IDs are read. */
@@ -32,7 +32,7 @@ int reader_read(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], siz
                 const char *text, size_t length, firn_error *error);
 /* Takes note of another text of the same stream. */
 void reader_notice(id_reader *reader, const char *text, size_t length);
-/* May the text be decimal or hex, and has the stream not told which? */
+/* May the text be decimal or hex, and does the stream not decide which? */
 bool reader_wonders(const id_reader *reader, const char *text, size_t length);
 /* FIRN_ETEXT: the text is no ID of a scheme, and what it is instead; `cure` as in id_reader. */
 int refuse_reading(firn_error *error, const char *text, size_t length, const char *cure);

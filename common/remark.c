@@ -132,7 +132,7 @@ static census count(const char *text, size_t length) {
     return found;
 }
 
-/* May the text be of this form as far as its alphabet tells? One character may be wrong. */
+/* May the text be of this form judging by its alphabet? One character may be wrong. */
 static bool has_style(int form, const census *found, size_t length) {
     bool number = found->digits + 1 >= length && length > 8;
     bool hex = found->digits + found->hex + 1 >= length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is true of a text that is plausibly no ID of a scheme: a UUID of another variant, a plain
- * integer, a hash. Judges the text alone. Stands on firn.h alone. */
+ * integer, a hash. Judges the text alone. Needs only firn.h. */
 #ifndef FIRN_REMARK_H
 #define FIRN_REMARK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `schemes --json` says of a row of the table, as an object of jansson's. Stands on firn.h and
+/* What `schemes --json` prints for a scheme, as an object of jansson. Needs only firn.h and
  * describe.h; the server is built from it too. */
 #ifndef FIRN_SCHEME_OBJECT_H
 #define FIRN_SCHEME_OBJECT_H

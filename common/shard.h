@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of so many shards an ID falls into by a hash that every extension and the command share.
- * Stands on firn.h alone. */
+ * Needs only firn.h. */
 #ifndef FIRN_SHARD_H
 #define FIRN_SHARD_H
 

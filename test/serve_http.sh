@@ -161,7 +161,7 @@ for id in 12 1700000000123 1541815603606036480 507119778886617994390110 4DF3T1A1
 done
 same "show answers as the command, for what is no ID too" "" "$different"
 refuses "digits that may be hex are not converted on a guess" 422 "name scheme or from" '/v1/convert/507119778886617994390110?to=base62'
-refuses "plain hex that may be two schemes is not" 422 "as well as uuid4: name it with scheme" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'
+refuses "plain hex that may be two schemes is not" 422 "uuid1-swapped or uuid4: name it with scheme" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'
 refuses "a uuid4 is no uuid6" 400 "" '/v1/convert/1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f?to=uuid6'
 refuses "a ULID that lost a character is an error" 422 "25 characters" '/v1/show/01ARZ3NDEKTSV4RRFFQ69G5FA?scheme=ulid'
 json "convert writes another form" '.ids == ["112210f47de98115"]' '/v1/convert/1234567890123456789?to=hex'

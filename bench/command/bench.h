@@ -9,8 +9,8 @@
 enum { BENCH_REPEATS = 21 };
 #define BENCH_BURST_NS 2e6 /* how long a burst lasts, unless the layout ends it sooner */
 
-/* A row on which no burst is ended by a full tick: 2^18 IDs a millisecond. */
-#define BENCH_WIDE_ROW "0x0:1 time:41/ms node:4 sequence:18"
+/* A layout on which no burst meets a full tick: 2^18 IDs per millisecond. */
+#define BENCH_WIDE_LAYOUT "0x0:1 time:41/ms node:4 sequence:18"
 
 typedef struct bench_result {
     double ns;           /* an ID, or a process */
@@ -20,7 +20,7 @@ typedef struct bench_result {
 
 typedef struct bench_case bench_case;
 struct bench_case {
-    const char *group; /* a firn figure and the peers that it stands beside */
+    const char *group; /* a firn figure and its peers */
     const char *name;
     bool peer;
     bool (*measure)(const bench_case *about,
@@ -28,7 +28,7 @@ struct bench_case {
     const char *scheme, *keys;             /* of generators */
 };
 
-/* Work: `n` operations; false ends the measurement, `note` tells why. */
+/* Work: `n` operations; false ends the measurement, `note` says why. */
 typedef bool bench_work(void *context, uint64_t n);
 /* Between bursts, untimed: lets the clock come up with the generator. */
 typedef void bench_rest(void *context);

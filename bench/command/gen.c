@@ -26,7 +26,7 @@ typedef struct maker {
 
 /* ---- opening, resting ----------------------------------------------------------------------- */
 
-/* What the layout lets through: a tick over the slots in it. Random rows have no such bound. */
+/* The rate that the layout allows: a tick over its slots. Random layouts have no such limit. */
 static double layout_ns(const firn_scheme *scheme) {
     uint32_t bits = 0;
     bool random = false;
@@ -68,7 +68,7 @@ static void rest(void *context) {
 
 static bool finish(maker *m, const bench_case *about, bench_result *result, double ns,
                    uint64_t ids) {
-    bool row = strchr(about->scheme, ':') != NULL;
+    bool own = strchr(about->scheme, ':') != NULL;
     firn_close(m->gen, NULL);
     if (ns < 0) {
         snprintf(result->note, sizeof result->note, "%.150s", m->error.text);
@@ -77,7 +77,7 @@ static bool finish(maker *m, const bench_case *about, bench_result *result, doub
     result->ns = ns;
     result->sustained_ns = m->sustained_ns;
     snprintf(result->note, sizeof result->note, "bursts of %" PRIu64 " on %s%s%s%s%s", ids,
-             row ? "the row \"" : "", about->scheme, row ? "\"" : "",
+             own ? "the layout \"" : "", about->scheme, own ? "\"" : "",
              about->keys[0] != '\0' ? ", " : "", about->keys);
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured beside engines: three kinds of work, each in a file of its own, and how a
+/* What is measured on engines: three kinds of work, each in a file of its own, and how a
  * figure is told. The harness (clock, medians, binding to a processor) is that of `firn bench`. */
 #ifndef FIRN_BENCH_MEASURE_H
 #define FIRN_BENCH_MEASURE_H
@@ -34,14 +34,14 @@ typedef struct peer {
 extern const peer peers[];
 extern const size_t peer_count;
 
-/* Reservations on every engine, beside its peers. */
+/* Reservations on every engine, and its peers. */
 void measure_engines(void);
 /* firn_next while a renewer renews. */
 void measure_renewer(void);
 /* Integers on a store that takes its time. */
 void measure_ranges(void);
 
-/* A memory store behind one that counts and waits. */
+/* A memory store wrapped by one that counts and waits. */
 typedef struct slow_store {
     firn_store *inner;
     int64_t wait_ns;                 /* added to each reservation */

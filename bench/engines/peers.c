@@ -169,7 +169,7 @@ static bool etcd_post(etcd_link *it, const char *path, const char *body, const c
 /* base64 of "bare", a key. */
 #define ETCD_KEY "\"key\":\"YmFyZQ==\""
 
-/* Eight digits of base64, which stand for six bytes. */
+/* Eight digits of base64 for six bytes. */
 static void etcd_value(char text[16], int64_t value) {
     snprintf(text, 16, "%08" PRId64, value % 100000000);
 }

@@ -115,7 +115,7 @@ static bool run_once(running *it) {
     pthread_t renewer;
     int64_t wait_ms;
     firn_config config = {
-        .size = sizeof config, .scheme = BENCH_WIDE_ROW, .keys = it->keys, .has_renewer = true};
+        .size = sizeof config, .scheme = BENCH_WIDE_LAYOUT, .keys = it->keys, .has_renewer = true};
     it->over = false;
     it->slowest_ns = 0;
     it->store = slow_store_open(&it->slow, WAIT_NS);

@@ -32,7 +32,7 @@ enum {
     PATIENCE_S = 10, /* for the last replies */
 };
 #define SECOND_NS 1000000000LL
-#define WINDOW_NS (SECOND_NS / 4) /* the median of such windows is told */
+#define WINDOW_NS (SECOND_NS / 4) /* the median of such windows is printed */
 #define TICK_NS   100000          /* with --even: what is due is sent that often */
 #define WARM_NS   (SECOND_NS / 5) /* before anything counts */
 

@@ -33,7 +33,7 @@ static void finish_one(replies *it) {
     it->whole++;
 }
 
-/* A decimal number up to the line's end; false: it is none, or is below 0. */
+/* A decimal number up to the line's end; false: not a number, or below 0. */
 static bool read_length(const char *text, size_t length, uint64_t *out) {
     uint64_t value = 0;
     if (length == 0 || length > 18) {

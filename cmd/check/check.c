@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn check`: how many IDs of a stream are duplicates and how many are less than the one before.
  * Exact, in bounded memory. While IDs ascend nothing has to be kept; else each goes by its hash
- * into one of 255 parts, where equal ones meet, and a log tells for each line its part, so that the
- * i-th ID of a part can be found again as a line. What is beyond the memory lies in a temporary
+ * into one of 255 parts, where equal ones meet, and a log has the part of each line, so that the
+ * i-th ID of a part can be found again as a line. What exceeds the memory is in a temporary
  * file (spill.h). */
 #include "shared/json.h"
 #include "shared/progress.h"
@@ -63,7 +63,7 @@ typedef struct checking {
     size_t file;    /* of `last` */
     firn_id last;
     uint64_t last_line;  /* where the present value of `last` came first */
-    uint64_t *file_line; /* how many lines stand before each file */
+    uint64_t *file_line; /* how many lines precede each file */
 
     uint64_t *table;
     size_t max_places; /* a power of two */
@@ -310,7 +310,7 @@ static int by_place(const void *a, const void *b) {
 
 typedef int found_line(checking *it, size_t tag, uint64_t line); /* not 0: enough */
 
-/* Goes through the log and tells the line of each that is wanted, in the order of lines. */
+/* Goes through the log and reports the line of each wanted ID, in the order of lines. */
 static int walk_log(checking *it, wanted *list, size_t count, found_line *found,
                     firn_error *error) {
     const spill_stream *log = &it->kept.streams[LOG];
@@ -361,7 +361,7 @@ static int found_first(checking *it, size_t tag, uint64_t line) {
     return 0;
 }
 
-/* Fills the key of a repeat, and where in its part the same stands first. */
+/* Fills the key of a repeat, and where in its part the ID is first. */
 static int find_first(checking *it, repeat *one, firn_error *error) {
     const spill_stream *stream = &it->kept.streams[one->part];
     size_t bytes, unit = it->words * sizeof(uint64_t), each = it->kept.block / unit;
@@ -408,7 +408,7 @@ static int show_first(checking *it, firn_error *error) {
 
 /* ---- the stream ---------------------------------------------------------------------------- */
 
-/* Compares each ID with the one before. While all ascend, equal ones stand together. */
+/* Compares each ID with the one before. While all ascend, equal ones are adjacent. */
 static void follow(checking *it, const id_batch *batch) {
     uint64_t line = it->file_line[batch->file] + batch->line - 1;
     for (size_t i = 0; i < batch->count; i++, line++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn odds`: how likely it is that two IDs of a scheme collide, with the formula. A row of
+/* `firn odds`: how likely it is that two IDs of a scheme collide, with the formula. A layout of
  * models; which one holds follows from the scheme alone. All in logarithms, so that odds of 1e-30
  * are as exact as those of one half. Nothing is drawn. */
 #include "maths.h"
@@ -20,7 +20,7 @@ typedef struct chances {
     double nodes;   /* that make them in equal parts */
     double seconds; /* for so long */
     double count;   /* instead of a rate: so many in one tick; 0: not given */
-    double tick;    /* seconds; 0: there is none */
+    double tick;    /* seconds; 0: no tick */
     double space;   /* S: how many values the random part has */
     double starts;  /* how many values the sequence of a tick starts at */
     double most;    /* IDs a tick of one node; 0: no bound */
@@ -323,8 +323,8 @@ static void put_formula(output *out, const chances *it) {
     } else if (it->tick == 0) {
         output_print(out, ", m = %.6g ID%s, T = 1\n", each, each == 1 ? "" : "s");
     } else {
-        output_print(out, ", m = %.6g ID%s per tick, T = %.6g tick%s\n", each,
-                     each == 1 ? "" : "s", ticks, ticks == 1 ? "" : "s");
+        output_print(out, ", m = %.6g ID%s per tick, T = %.6g tick%s\n", each, each == 1 ? "" : "s",
+                     ticks, ticks == 1 ? "" : "s");
     }
 }
 
@@ -389,7 +389,7 @@ static void put_json(output *out, const chances *it) {
 
 /* ---- the subcommand ------------------------------------------------------------------------ */
 
-/* Keys are fields, or change the row. */
+/* Keys are fields, or change the layout. */
 static int check_keys(session *s, const firn_scheme *scheme) {
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
         const char *word = s->operands[i];
@@ -400,8 +400,8 @@ static int check_keys(session *s, const firn_scheme *scheme) {
             known = operand_is(word, scheme->slices[j].name);
         }
         if (!known) {
-            return fail_usage(s, "%s has no field '%.60s': see firn schemes %s", scheme->name,
-                              word, scheme->name);
+            return fail_usage(s, "%s has no field '%.60s': see firn schemes %s", scheme->name, word,
+                              scheme->name);
         }
     }
     return STATUS_DONE;

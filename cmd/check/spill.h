@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams that are only added to and then read again: in memory up to a budget, behind it in one
+/* Streams that are only added to and then read again: in memory up to a budget, beyond it in one
  * temporary file that has no name. Knows bytes of a fixed unit, not what they mean. */
 #ifndef FIRN_SPILL_H
 #define FIRN_SPILL_H
@@ -16,7 +16,7 @@ enum { SPILL_STREAMS = 256 };
 typedef struct spill_stream {
     uint8_t *start, *at, *end; /* the open block; all NULL before the first */
     uint64_t *blocks;          /* the full ones: first those in memory, then places in the file */
-    size_t count, kept, room;  /* of blocks; how many lie in memory; room for */
+    size_t count, kept, room;  /* of blocks; how many are in memory; room for */
 } spill_stream;
 
 typedef struct spill {
@@ -42,7 +42,7 @@ static inline uint64_t spill_units(const spill *it, const spill_stream *stream) 
 }
 
 /* The i-th block, 0 up to and with `count`, which is the open one; *bytes is how much is in it.
- * `scratch` has room for a block. NULL: it cannot be read, and `error` tells why. */
+ * `scratch` has room for a block. NULL: it cannot be read, and `error` says why. */
 const uint8_t *spill_block(const spill *it, const spill_stream *stream, size_t i, uint8_t *scratch,
                            size_t *bytes, firn_error *error);
 

@@ -130,7 +130,7 @@ static int add_stream(session *s, spreading *it) {
 
 /* ---- a sample ------------------------------------------------------------------------------ */
 
-/* Time as the sample lives it: it goes on when an ID is due, or when somebody waits. */
+/* The time of the sample: it advances when an ID is generated, or when a generator waits. */
 typedef struct sample_clock {
     firn_time now;
     int64_t steady_ns;

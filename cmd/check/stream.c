@@ -54,7 +54,7 @@ static inline size_t line_end(const char *text) {
     return text[0] == '\n' ? 1 : text[0] == '\r' && text[1] == '\n' ? 2 : 0;
 }
 
-/* At most 19 decimal digits and the end of the line behind them; the length of all, or 0: look
+/* At most 19 decimal digits and the end of the line; the length of all, or 0: look
  * closer. */
 static inline size_t read_decimal(uint64_t *value, const char *text) {
     static const uint32_t power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
@@ -91,7 +91,7 @@ static inline uint64_t eight_hex(uint64_t text, uint64_t *odd) {
     return (fours << 16 | fours >> 32) & UINT32_MAX;
 }
 
-/* 36 characters and the end of the line behind them; the length of all, or 0: look closer. */
+/* 36 characters and the end of the line; the length of all, or 0: look closer. */
 static inline size_t read_uuid(firn_id *id, const char *text) {
     uint64_t odd = 0;
     uint64_t a = eight_hex(load_eight(text), &odd);
@@ -152,7 +152,7 @@ static int learn_constants(id_stream *in, firn_error *error) {
     return code;
 }
 
-/* Digits only, as many as a hex form has: the lines behind tell, as far as they are read. */
+/* Digits only, as many as a hex form has: the following lines decide, as far as they are read. */
 static bool is_hex(id_stream *in, const char *text, size_t length) {
     const char *at = in->buffer + in->start, *end = in->buffer + in->end, *newline;
     in->reader.habit = HABIT_NONE;
@@ -165,7 +165,7 @@ static bool is_hex(id_stream *in, const char *text, size_t length) {
     return in->reader.habit == HABIT_HEX;
 }
 
-/* Digits only are decimals, or hex where the lines behind are; else what show would take it for. */
+/* Digits only are decimals, or hex where the following lines are; else what show would take it for. */
 static int learn(id_stream *in, const char *text, size_t length, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     size_t digits = strspn(text, "0123456789");
@@ -270,7 +270,7 @@ static bool next_file(id_stream *in, int *code, firn_error *error) {
     return true;
 }
 
-/* Reads on behind what is left, which is less than the buffer. FIRN_EIO. */
+/* Appends to the unread bytes, which are fewer than the buffer holds. FIRN_EIO. */
 static int refill(id_stream *in, firn_error *error) {
     memmove(in->buffer, in->buffer + in->start, in->end - in->start);
     in->end -= in->start;
@@ -348,7 +348,7 @@ static int close_look(id_stream *in, firn_id *id, bool *none, firn_error *error)
         code = set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
     } else {
         char after = text[length];
-        text[length] = '\0'; /* its end, or the slack behind the last line */
+        text[length] = '\0'; /* its end, or the slack after the last line */
         if (length == 0) {
             code = set_error(error, FIRN_ETEXT, "the line is empty: remove it");
         } else if (!in->known) {

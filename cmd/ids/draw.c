@@ -10,7 +10,7 @@
 
 enum { LINE_BITS = 32, LINE_COLUMNS = LINE_BITS * 2 + 1, INDENT = 2 };
 
-/* The part of a slice that lies in one line of the drawing. */
+/* The part of a slice in one line of the drawing. */
 typedef struct piece {
     uint32_t slice;
     uint32_t high, low; /* positions in the ID, inclusive */
@@ -33,7 +33,7 @@ static size_t cut(piece pieces[FIRN_SLICES_MAX + 8], const firn_scheme *scheme) 
     return count;
 }
 
-/* What stands in a box: the longest of the ways to say it that fits. */
+/* The text in a box: the longest that fits. */
 static void label(char text[64], const firn_scheme *scheme, const piece *part, size_t room) {
     const firn_slice *slice = &scheme->slices[part->slice];
     uint32_t bits = part->high - part->low + 1;
@@ -70,7 +70,7 @@ static void label(char text[64], const firn_scheme *scheme, const piece *part, s
     text[0] = '\0';
 }
 
-/* Column of the left edge of a bit; lines shorter than 32 bits stand at the right. */
+/* Column of the left edge of a bit; lines shorter than 32 bits are at the right. */
 static size_t column_of(uint32_t position) {
     return INDENT + (LINE_BITS - 1 - position % LINE_BITS) * 2;
 }

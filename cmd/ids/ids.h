@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDs in and out: read from text by what fits, written in a form. Pure but for the output; how IDs
- * are issued is in new.c, how they are told as objects in json.c. */
+ * are issued is in new.c, how they are written as objects in json.c. */
 #ifndef FIRN_IDS_H
 #define FIRN_IDS_H
 
@@ -20,7 +20,7 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer);
 /* typeid's prefix. FIRN_EUSAGE: another form, or not a prefix. */
 int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *prefix,
                   firn_error *error);
-/* Writes into `text` (of OUTPUT_ROOM bytes) and a zero behind; returns the length. */
+/* Writes into `text` (of OUTPUT_ROOM bytes) with a final zero; returns the length. */
 size_t writer_format(const id_writer *writer, char *text, const firn_id *id);
 /* A line. */
 void writer_put(const id_writer *writer, output *out, const firn_id *id);

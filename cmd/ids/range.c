@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn range`: the least and the greatest ID of an interval of time, for a query. Pure; rows
- * that lie scattered are refused by the library with what to use instead. */
+/* `firn range`: the least and the greatest ID of an interval of time, for a query. Pure. The library
+ * refuses schemes whose IDs of a time span are scattered, and says what to use instead. */
 #include "ids.h"
 #include "shared/json.h"
 #include "shared/operands.h"

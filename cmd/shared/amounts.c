@@ -19,7 +19,7 @@ static const unit units[] = {
 };
 enum { UNITS = sizeof units / sizeof units[0] };
 
-/* Decimals with a point and perhaps an exponent, above 0; *rest is what stands behind. 0: none. */
+/* Decimals with a point and perhaps an exponent, above 0; *rest is what follows. 0: not a number. */
 static double read_number(const char *text, const char **rest) {
     char *end;
     errno = 0;
@@ -68,7 +68,7 @@ int amount_number(session *s, int option, uint64_t initial, uint64_t least, uint
     return STATUS_DONE;
 }
 
-/* False: it is none. */
+/* False: not a duration. */
 static bool read_duration(const char *text, double *seconds) {
     const char *rest;
     double number = read_number(text, &rest);

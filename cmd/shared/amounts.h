@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Amounts that options give: a rate, a number of nodes, a duration. Reads them and refuses what is
- * none; what they are for is the subcommand's affair. */
+/* Amounts in options: a rate, a number of nodes, a duration. Reads and checks them; their meaning is up
+ * to the subcommand. */
 #ifndef FIRN_AMOUNTS_H
 #define FIRN_AMOUNTS_H
 

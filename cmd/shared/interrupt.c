@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* timeout and some shells tell the process, then its whole group: two signals, one wish */
+/* timeout and some shells signal the process and then its group: two signals, one request */
 #define SAME_MS 300
 
 static volatile sig_atomic_t came; /* a handler can reach nothing else */
@@ -37,7 +37,7 @@ void interrupt_catch(void) {
     }
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction before;
-        /* what nohup or a shell told us to ignore stays ignored */
+        /* a signal that nohup or a shell ignores stays ignored */
         if (sigaction(numbers[i], (struct sigaction *)0, &before) == 0 &&
             before.sa_handler != SIG_IGN) {
             sigaction(numbers[i], &action, (struct sigaction *)0);

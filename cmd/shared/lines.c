@@ -44,7 +44,7 @@ bool lines_ahead(size_t i, const char **text) {
     return true;
 }
 
-/* Reads on behind what is left; 0, or FIRN_EIO. */
+/* Appends to the unread bytes; 0, or FIRN_EIO. */
 static int refill(output *out, firn_error *error) {
     memmove(in.buffer, in.buffer + in.start, in.end - in.start);
     in.end -= in.start;
@@ -64,7 +64,7 @@ static int refill(output *out, firn_error *error) {
     }
 }
 
-/* The next line without its end, zero-terminated; *text is NULL behind the last one. FIRN_EIO;
+/* The next line without its end, zero-terminated; *text is NULL after the last one. FIRN_EIO;
  * FIRN_ETEXT for a line that is too long, which is skipped. */
 static int next_line(output *out, char **text, size_t *length, firn_error *error) {
     bool too_long = false;
@@ -98,14 +98,14 @@ static int next_line(output *out, char **text, size_t *length, firn_error *error
         if (memchr(start, '\0', size) != NULL) {
             return set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
         }
-        start[size] = '\0'; /* the newline's place, or the spare byte behind the last line */
+        start[size] = '\0'; /* the newline's place, or the spare byte after the last line */
         *text = start;
         *length = size;
         return FIRN_OK;
     }
 }
 
-/* What stands in the place of a bad line with --keep-going. */
+/* The output for a bad line with --keep-going. */
 static void write_error(session *s, const firn_error *error) {
     if (s->option[OPTION_JSON] != NULL) {
         json_put_error(&s->out, error);

@@ -16,7 +16,7 @@ typedef int line_work(session *s, void *context, const char *text, size_t length
  * failure unless --keep-going. An exit status. */
 int lines_do(session *s, char **words, size_t count, line_work *work, void *context);
 
-/* Of a line_work: the i-th word or line behind the present one, from 0, zero-terminated and without
+/* For a line_work: the i-th word or line after the current one, from 0, zero-terminated and without
  * its end, good until the next call. False: there is no more, or none of which all has been read. */
 bool lines_ahead(size_t i, const char **text);
 

@@ -119,8 +119,9 @@ int operands_join(session *s, const char *const *others, size_t room, char *keys
 int operand_scheme(session *s, firn_scheme *scheme) {
     const char *epoch = operand_value(s, "epoch");
     firn_error error;
-    const firn_scheme *row = firn_scheme_find(s->operands[0]);
-    bool keyed = row != NULL && row->keyed; /* its digits are those of an integer, not of the row */
+    const firn_scheme *listed = firn_scheme_find(s->operands[0]);
+    bool keyed = listed != NULL &&
+                 listed->keyed; /* digits= is the width of the integer, not part of the layout */
     int code = firn_scheme_make(scheme, s->operands[0], epoch, operand_value(s, "bits"),
                                 keyed ? NULL : operand_value(s, "digits"), &error);
     if (code == FIRN_ETEXT && epoch != NULL) {

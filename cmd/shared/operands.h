@@ -6,8 +6,8 @@
 
 #include "command.h"
 
-/* Sorts plain words to the front, key=value behind; the first `fixed` operands are plain
- * whatever they look like (a row of the user's own holds = too). Refuses fewer or more plain
+/* Sorts plain words before key=value; the first `fixed` operands are plain
+ * whatever they contain (a layout may contain =). Refuses fewer or more plain
  * words than that, and a key given twice. */
 int operands_split(session *s, size_t fixed, size_t least, size_t most, const char *wanted);
 /* The value of a key, or NULL. */

@@ -28,7 +28,7 @@ typedef struct jobs {
     size_t used, room;
     uint32_t *table; /* by the hash of the key: index + 1, 0 is free */
     size_t last;     /* records of one node often follow each other */
-    bool told;       /* the notices of the first */
+    bool told;       /* the notices of the first job were printed */
 } jobs;
 
 /* FIELD=COLUMN: adds the field; *column is where its column's name begins. FIRN_EUSAGE. */

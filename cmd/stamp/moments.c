@@ -115,7 +115,7 @@ static bool take_fraction(parts *p) {
     return true;
 }
 
-/* Is it a date of eight digits, a T behind them? */
+/* Is it a date of eight digits and a T? */
 static bool basic_next(const parts *p) {
     return p->end - p->at > 8 && (p->at[8] == 'T' || p->at[8] == 't');
 }
@@ -172,12 +172,12 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What may stand behind a time in a longer text: nothing that could be more of it. */
+/* What may follow a time in a longer text: nothing that could belong to it. */
 static bool ends(const char *at, const char *end) {
     return at == end || (!is_digit(*at) && !is_letter(*at) && strchr(".+-/_", *at) == NULL);
 }
 
-/* The length of `word` if it stands here and ends here, else 0. */
+/* The length of `word` if it is here and ends here, else 0. */
 static size_t word_here(const char *at, const char *end, const char *word) {
     size_t length = strlen(word);
     return (size_t)(end - at) >= length && memcmp(at, word, length) == 0 && ends(at + length, end)
@@ -185,7 +185,7 @@ static size_t word_here(const char *at, const char *end, const char *word) {
                : 0;
 }
 
-/* +hh:mm or +hhmm, and directly behind the time +hh too. */
+/* +hh:mm or +hhmm, and directly after the time +hh too. */
 static bool take_offset(parts *p, const char *at, bool blank) {
     int32_t hours, minutes = 0;
     parts q = *p;
@@ -288,7 +288,7 @@ static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
     return true;
 }
 
-/* Seconds, milliseconds or microseconds since 1970, told apart by their number of digits. */
+/* Seconds, milliseconds or microseconds since 1970, by the number of digits. */
 static bool take_epoch(parts *p, firn_time *time) {
     const char *start = p->at;
     int64_t number = 0, unit;
@@ -342,7 +342,7 @@ static bool take_number_time(parts *p, firn_time *time) {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Tries every form, the last one's first. Of several reasons why it is none the last is told. */
+/* Tries every form, the last one's first. Reports the last of several reasons. */
 static bool read_parts(moments *m, parts *p, bool open, firn_time *time, bool *twice) {
     const parts fresh = *p;
     const char *why = NULL;

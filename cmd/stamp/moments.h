@@ -19,7 +19,7 @@ typedef struct moments {
     bool zone_told; /* by the user */
     uint64_t bare;  /* times without a zone so far */
     uint64_t twice; /* of those, local times that occurred twice: the earlier was taken */
-    size_t form;    /* of the last time: most are alike */
+    size_t form;    /* of the last time: most are the same */
     moments_day days[MOMENTS_DAYS];
 
     /* The last time of its own: records of one instant follow each other. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of text that have a time and get an ID: where a record ends, where its time stands, where its
+/* Records of text that have a time and get an ID: where a record ends, where its time is, where its
  * ID goes. Each format is a line of one table; none of them copies, changes or writes a byte. */
 #ifndef FIRN_ROWS_H
 #define FIRN_ROWS_H
@@ -49,7 +49,7 @@ typedef struct record {
     } field[RECORDS_FIELDS];    /* as plan->field; text NULL: there is none */
     bool cut;                   /* its last line has no end, and the time is the last thing on it */
     bool passes;                /* it is no record: its bytes stay as they are */
-    bool fatal;                 /* nothing behind it can be trusted, or the arguments are wrong */
+    bool fatal;                 /* nothing after it can be trusted, or the arguments are wrong */
     bool placed;                /* it has a place for its ID: */
     size_t at;                  /* behind so many bytes, */
     size_t skip;                /* instead of so many, */
@@ -59,7 +59,7 @@ typedef struct record {
 
 struct records_format {
     const char *name;
-    const char *endings; /* of file names, a blank before and behind each */
+    const char *endings; /* of file names, a blank before and after each */
     char delimiter;      /* of a table, else 0 */
     /* Reads the arguments; of tables also the header, which lies at the beginning of `text` and
      * has no BOM: `r` is then its size and the place of the new title. FIRN_EUSAGE; FIRN_ETEXT. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON lines: an object a line. jansson says whether it is one; where its members stand in the
+/* JSON lines: an object per line. jansson says whether it is one; where its members stand in the
  * text, which jansson does not tell, is found by a walk that only needs to be right for what
  * jansson has accepted. Numbers are taken from the text, not as floating point. */
 #include "command.h"
@@ -114,7 +114,7 @@ static void find_members(const records_plan *plan, const char *at, member *time,
         piece name = {at, 0}, value;
         at = skip_string(at);
         name.length = (size_t)(at - name.text);
-        at = skip_blank(skip_blank(at) + 1); /* behind the colon */
+        at = skip_blank(skip_blank(at) + 1); /* after the colon */
         value.text = at;
         at = strchr("\"[{", *at) != NULL ? skip_value(at) : skip_word(at);
         value.length = (size_t)(at - value.text);

@@ -40,7 +40,7 @@ static const char *find_word(const char *at, const char *end, size_t n) {
     }
 }
 
-/* Reads a time at `at`, behind an opening bracket if there is one. */
+/* Reads a time at `at`, after an opening bracket if there is one. */
 static bool time_at(records_plan *plan, const char *at, const char *end, record *r,
                     firn_error *error) {
     size_t used;
@@ -53,7 +53,7 @@ static bool time_at(records_plan *plan, const char *at, const char *end, record 
     return r->timed;
 }
 
-/* [10/Oct/2000:13:55:36 -0700] behind host and user. */
+/* [10/Oct/2000:13:55:36 -0700] after host and user. */
 static const char *find_bracket(const char *at, const char *end) {
     while (at < end && (at = memchr(at, '[', (size_t)(end - at))) != NULL) {
         if (end - at > 8 && at[3] == '/' && at[7] == '/') {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A field; its quotes lie outside. */
+/* A field without its quotes. */
 typedef struct field {
     const char *text;
     size_t length;
@@ -27,7 +27,7 @@ typedef struct cut_record {
 
 enum stop { STOP_FIELD, STOP_ROW, STOP_TEXT, STOP_OPEN };
 
-/* The quote that closes a field; NULL: there is none yet. */
+/* The quote that closes a field; NULL: not read yet. */
 static const char *find_close(const char *at, const char *end, bool last) {
     while (at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL) {
         if (at + 1 == end) {
@@ -41,7 +41,7 @@ static const char *find_close(const char *at, const char *end, bool last) {
     return NULL;
 }
 
-/* Reads the field at *at and goes behind its delimiter. */
+/* Reads the field at *at and skips its delimiter. */
 static enum stop read_field(const char **at, const char *end, const records_plan *plan, bool last,
                             field *f, const char **why) {
     const bool quotes = plan->format == &records_csv;
@@ -190,7 +190,7 @@ static int check_bytes(const char *text, size_t size, const cut_record *cells, f
                                                  : set_error(error, FIRN_ETEXT, "%s", cells->why);
 }
 
-/* The first record tells how wide a table without a header is. */
+/* The first record sets the width of a table without a header. */
 static int check_width(records_plan *plan, size_t count, record *r, firn_error *error) {
     if (plan->width == 0) {
         plan->width = count;

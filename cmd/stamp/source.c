@@ -36,7 +36,7 @@ int source_open(source *in, const char *path, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Room behind what is left: made by moving it to the front, then by doubling the window. */
+/* Room after the unread bytes: moves them to the front, then doubles the window. */
 static int make_room(source *in, firn_error *error) {
     if (in->start > 0) {
         memmove(in->buffer, in->buffer + in->start, in->end - in->start);

@@ -19,13 +19,13 @@ typedef struct source {
     char *buffer;
     size_t size;       /* of the buffer */
     size_t start, end; /* what is in it and was not used yet */
-    bool ended;        /* nothing comes behind that */
+    bool ended;        /* no more input follows */
     uint64_t read;     /* bytes so far */
 } source;
 
 /* A path, or - for standard input. FIRN_EIO, FIRN_EMEMORY. */
 int source_open(source *in, const char *path, firn_error *error);
-/* Reads on behind what is left, at least a byte unless it has ended. FIRN_EIO; FIRN_ETEXT: the
+/* Appends to the unread bytes, at least a byte unless the input has ended. FIRN_EIO; FIRN_ETEXT: the
  * window holds SOURCE_MOST bytes already; FIRN_EUNKNOWN: a signal came. */
 int source_more(source *in, firn_error *error);
 /* Adds the whole content to a digest; of a regular file, and before anything is read. */

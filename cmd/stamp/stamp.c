@@ -181,7 +181,7 @@ static int read_on(stamping *it, firn_error *error) {
     return source_more(&it->in, error);
 }
 
-/* A first line, or as much as tells the format. */
+/* A first line, or enough of it to see the format. */
 static int fill_first(stamping *it, firn_error *error) {
     source *in = &it->in;
     int code = FIRN_OK;
@@ -196,7 +196,7 @@ static size_t mark_size(const source *in) {
     return source_length(in) >= 3 && memcmp(source_text(in), "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Chooses the format, reads the header and goes behind byte order mark and header, which are
+/* Chooses the format, reads the header and skips byte order mark and header, which are
  * `head` bytes of the window then; *title is where the new column's name goes. */
 static int begin(stamping *it, size_t *title, size_t *head, firn_error *error) {
     source *in = &it->in;
@@ -237,7 +237,7 @@ static int begin(stamping *it, size_t *title, size_t *head, firn_error *error) {
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
-enum { SEED_LEAST = 16 }; /* characters: fewer are told */
+enum { SEED_LEAST = 16 }; /* characters: fewer are worth a note */
 
 static void add_content(void *context, const void *bytes, size_t size) {
     SHA256Update(context, bytes, size);
@@ -354,7 +354,7 @@ static uint64_t lines_in(const char *text, size_t size) {
     return lines;
 }
 
-/* The next record; its size is 0 behind the last one. Its own failure is *code; what is returned is
+/* The next record; its size is 0 after the last one. Its own failure is *code; what is returned is
  * that of the input. */
 static int next_record(stamping *it, record *r, int *code, firn_error *error) {
     source *in = &it->in;
@@ -438,7 +438,7 @@ static bool is_bad_record(int code) {
     return code == FIRN_ETEXT || code == FIRN_ELAYOUT || code == FIRN_EEXHAUSTED;
 }
 
-/* Goes on behind a bad record, if that was asked for. */
+/* Continues after a bad record, if --on-error allows it. */
 static int pass_over(stamping *it, const record *r, int code, firn_error *error) {
     tally *t = &it->tally;
     if (r->fatal || !is_bad_record(code) || it->on_error == ON_ERROR_STOP) {

@@ -15,7 +15,7 @@ typedef struct whole {
     bool stream;      /* nothing can be taken back */
     off_t began;      /* of standard output, where it stood */
     char *path;       /* of the file, its symbolic links followed; NULL: standard output */
-    char *temporary;  /* beside it; NULL: none is there */
+    char *temporary;  /* next to it; NULL: none */
     const char *name; /* as it was given, for people */
 } whole;
 

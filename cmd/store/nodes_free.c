@@ -19,7 +19,7 @@ typedef struct target {
     const char *key;
     size_t found;
     firn_mark mark;
-    char ns[FIRN_NS_SIZE], row[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
+    char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
 } target;
 
 static int see_holding(void *context, const firn_holding *holding) {
@@ -30,7 +30,7 @@ static int see_holding(void *context, const firn_holding *holding) {
         it->found++;
         it->mark = holding->mark;
         snprintf(it->ns, sizeof it->ns, "%s", holding->ns);
-        snprintf(it->row, sizeof it->row, "%s", holding->layout);
+        snprintf(it->layout, sizeof it->layout, "%s", holding->layout);
         snprintf(it->note, sizeof it->note, "%s", holding->note != NULL ? holding->note : "");
     }
     return 0;
@@ -52,7 +52,7 @@ static int find(session *s, firn_store *store, target *it) {
                : fail_usage(s, "%zu namespaces have a node %.60s: add ns=NAME", it->found, it->key);
 }
 
-/* The first slot of a tick, FIRN_SLOT_MAX for those beyond: the time of some rows has 64 bits. */
+/* The first slot of a tick, FIRN_SLOT_MAX for later ones: some layouts have 64 bits of time. */
 static int64_t slot_of(uint64_t tick, uint32_t shift) {
     return tick > (uint64_t)FIRN_SLOT_MAX >> shift ? FIRN_SLOT_MAX : (int64_t)(tick << shift);
 }
@@ -113,7 +113,7 @@ static int lower(session *s, firn_store *store, const target *it, int64_t lowere
     firn_mark held;
     int64_t first;
     firn_request request = {.ns = it->ns,
-                            .layout = it->row,
+                            .layout = it->layout,
                             .key = it->key,
                             .count = 1,
                             .earliest = it->mark.high,
@@ -150,7 +150,7 @@ int nodes_free(session *s, firn_store *store) {
                              "node are lost and may be issued again");
     }
     int status = find(s, store, &it);
-    if (status == STATUS_DONE && mark_scheme(&scheme, it.row) == FIRN_OK) {
+    if (status == STATUS_DONE && mark_scheme(&scheme, it.layout) == FIRN_OK) {
         status = read_bounds(s, &it, &scheme, &lowered, &guard, mark);
     }
     if (status != STATUS_DONE) {

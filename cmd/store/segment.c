@@ -28,7 +28,7 @@ static int put_one(session *s, void *context, int64_t value, firn_error *error) 
     return FIRN_OK;
 }
 
-/* One block for the caller alone, told by its ends. */
+/* One block, printed as its first and last integer. */
 static int put_range(session *s, firn_segment *range, int64_t count) {
     firn_error error;
     int64_t first;
