@@ -29,7 +29,7 @@ check "firn schemes --json is an object a line" jq -e . "$TMPDIR/schemes"
 same "the list has each scheme and a head" "$(($(wc -l <"$TMPDIR/schemes") + 1))" "$("$FIRN" schemes | grep -c '^[^ ]')"
 same "no line of it is wider than a terminal" "" "$("$FIRN" schemes | awk 'length > 80')"
 same "so has the table of a page, with two lines of head" "$(($(wc -l <"$TMPDIR/schemes") + 2))" \
-    "$("$FIRN" schemes --markdown | grep -c '^|.*|$')"
+    "$("$FIRN" schemes --markdown | sed '/^$/q' | grep -c '^|.*|$')"
 
 # fields_of ID SCHEME: what firn pack needs, from what show --json says; constants are left out.
 fields_of() {

@@ -91,7 +91,7 @@ if [ -s "$firn_3" ]; then
         "$(sed -n '/^ \*     #include <firn/,/^ \*     }/p' include/firn/firn.h | sed 's/^ \*//; s/^     //')" "$(cat "$TMPDIR/page.c")"
 fi
 if [ -s "$TMPDIR/firn-schemes.7.txt" ]; then
-    same "firn-schemes(7) has each scheme, in the order of the table" "$("$FIRN" schemes --markdown | sed -nE 's/^\| `([a-z0-9-]+)`.*/\1/p')" \
+    same "firn-schemes(7) has each scheme, in the order of the table" "$("$FIRN" schemes --markdown | sed -nE '/^$/q; s/^\| `([a-z0-9-]+)`.*/\1/p')" \
         "$(sed -n '/^SCHEMES/,/^SEE/p' "$TMPDIR/firn-schemes.7.txt" | sed '1,/^$/d' | sed -nE 's/^ {5}([a-z][a-z0-9-]*)( .*)?$/\1/p')"
 fi
 if [ -s "$TMPDIR/firn-serve.8.txt" ]; then

@@ -63,6 +63,6 @@ same "the header begins with the same program" "$(cat first.c)" \
 sed -n '/^<!-- schemes -->$/,/^<!-- \/schemes -->$/p' "$schemes" | grep -v '^<!--' >shown
 plain() { sed -E 's/\*\*end(ed|s soon):\*\* //' "$1"; }
 same "docs/reference/schemes.md has the table of firn schemes --markdown (make readme writes it)" "$(plain table)" "$(plain shown)"
-same "a layout that has ended is marked" "| **ended:** 2024-11-20T13:24:16Z |" "$(sed -n '/^| `baidu`/s/.*\(| [^|]* |\)$/\1/p' table)"
+same "a layout that has ended is marked" "| **ended:** 2024-11-20T13:24:16Z |" "$(sed -n '/^$/q; /^| `baidu`/s/.*\(| [^|]* |\)$/\1/p' table)"
 same "a layout that ends in more than two years is not" 0 "$(grep -c '^| `uuid7`.*\*\*' table)"
 finish

@@ -49,20 +49,40 @@ static const char *end_mark(const firn_scheme *scheme) {
     return end.sec > now ? "**ends soon:** " : "**ended:** ";
 }
 
+/* "", or ", EPOCH": the day alone where that says it. */
+static const char *epoch_part(char text[FIRN_TIME_SIZE + 2], const firn_scheme *scheme) {
+    char epoch[FIRN_TIME_SIZE];
+    if (scheme->tick_ns == 0) {
+        return "";
+    }
+    describe_epoch(epoch, scheme);
+    char *midnight = strstr(epoch, "T00:00:00Z");
+    if (midnight != NULL) {
+        *midnight = '\0';
+    }
+    snprintf(text, FIRN_TIME_SIZE + 2, ", %s", epoch);
+    return text;
+}
+
+/* Two tables, since no line of a page is above 120 columns. */
 static void put_markdown(output *out) {
-    output_text(out, "| name | layout | tick, epoch | node | text | sorts | ends |\n"
-                     "|---|---|---|---|---|---|---|\n");
+    output_text(out, "| name | tick, epoch | node | text | sorts | ends |\n"
+                     "|---|---|---|---|---|---|\n");
     for (size_t i = 0; firn_scheme_at(i) != NULL; i++) {
         const firn_scheme *scheme = firn_scheme_at(i);
-        char end[FIRN_TIME_SIZE], epoch[FIRN_TIME_SIZE], node[DESCRIBE_SIZE], sorts[DESCRIBE_SIZE];
-        char layout[DESCRIBE_SIZE];
-        const char *tick = describe_tick(scheme);
+        char end[FIRN_TIME_SIZE], epoch[FIRN_TIME_SIZE + 2], node[DESCRIBE_SIZE];
+        char sorts[DESCRIBE_SIZE];
         output_print(
-            out, "| `%s` | `%s` | %s%s%s | %s | %s | %s | %s%s |\n", scheme->name,
-            describe_layout(layout, scheme), tick, tick[0] == '-' ? "" : ", ",
-            tick[0] == '-' ? "" : describe_epoch(epoch, scheme), describe_node(node, scheme, true),
+            out, "| `%s` | %s%s | %s | %s | %s | %s%s |\n", scheme->name, describe_tick(scheme),
+            epoch_part(epoch, scheme), describe_node(node, scheme, true),
             scheme->read_only ? "read only" : describe_text(scheme), describe_sorts(sorts, scheme),
             end_mark(scheme), describe_end(end, scheme, false));
+    }
+    output_text(out, "\n| name | layout |\n|---|---|\n");
+    for (size_t i = 0; firn_scheme_at(i) != NULL; i++) {
+        const firn_scheme *scheme = firn_scheme_at(i);
+        char layout[DESCRIBE_SIZE];
+        output_print(out, "| `%s` | `%s` |\n", scheme->name, describe_layout(layout, scheme));
     }
 }
 
