@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits of ids: put, get and mirror fields on ids of up to 160 bits. The only place with shifts
- * on ids; knows no scheme and no text. Everything here is pure and inlined, so a constant
- * position costs what hand-written shifts cost. */
+/* Bits of IDs of up to 160 bits: put, get and mirror. All shifts on IDs are here; knows no scheme
+ * and no text. Everything is inlined, so a constant position costs what hand-written shifts
+ * cost. */
 #ifndef FIRN_BITS_H
 #define FIRN_BITS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Randomness: the system's, fetched in a block a thread, erased as used, empty again in a forked
- * child. Has no generator of its own, so nothing can be weaker than the system. */
+/* Random bytes from the system, in a block for each thread, which is erased as it is used and empty
+ * in a forked child. There is no generator in the process, so nothing is weaker than the system. */
 #include "entropy.h"
 
 #include "bits.h"
@@ -15,12 +15,12 @@
 #include <sys/random.h>
 
 #define BLOCK                                                                                      \
-    4088 /* bytes, so that wiped.c needs one page; one fetch costs 25 ns a 16 bytes, a fetch of 16 bytes 230 ns */
+    4088 /* bytes, so wiped.c needs one page: 25 ns per 16 bytes, not 230 ns as for 16 alone */
 
-/* A page of its own: wiped on fork, so a child finds `left` 0 and fetches anew. */
+/* A page of its own, wiped at a fork: a child finds `left` 0 and fetches again. */
 typedef struct block {
     size_t left; /* unused bytes, at the end of `bytes` */
-    size_t mine; /* 1 from before the fetch on; 0 again in a child that was forked in the midst */
+    size_t mine; /* 1 from before the fetch on; 0 in a child that was forked meanwhile */
     uint8_t bytes[BLOCK - 2 * sizeof(size_t)];
 } block;
 
@@ -44,7 +44,7 @@ static int system_fill(void *out, size_t size, firn_error *error) {
         ssize_t got = getrandom((uint8_t *)out + done, size - done, 0);
         if (got < 0 && errno != EINTR) {
             return firn__fail(error, FIRN_EENTROPY,
-                              "the system gives no randomness (%s): nothing is issued",
+                              "the system provides no randomness (%s): no ID is issued",
                               strerror(errno));
         }
         done += got > 0 ? (size_t)got : 0;
@@ -67,7 +67,7 @@ static int make_block(firn_error *error) {
     return FIRN_OK;
 }
 
-/* Was nothing wiped since? A signal handler may have forked between any two of our steps. */
+/* Whether nothing was wiped since: a signal handler may have forked between any two steps. */
 static inline bool still_mine(void) {
     atomic_signal_fence(memory_order_seq_cst);
     return ((volatile block *)own)->mine != 0;
@@ -78,11 +78,11 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
         int code = source->fill(source->self, out, size);
         return code == FIRN_OK
                    ? FIRN_OK
-                   : firn__fail(error, code, "the entropy source that was given failed: %s",
+                   : firn__fail(error, code, "the entropy source of the caller failed: %s",
                                 firn_strerror(code));
     }
     if (size > sizeof own->bytes / 4 ||
-        firn__wiped_watch()) { /* nothing is kept that a child might draw too */
+        firn__wiped_watch()) { /* keep nothing that a child could draw too */
         return system_fill(out, size, error);
     }
     if (own == NULL) {
@@ -159,7 +159,7 @@ int firn__entropy_below(const firn_entropy *source, uint64_t *value, uint64_t be
             return FIRN_OK;
         }
     }
-    return firn__fail(error, FIRN_EENTROPY, "the entropy source repeats itself: nothing is issued");
+    return firn__fail(error, FIRN_EENTROPY, "the entropy source repeats itself: no ID is issued");
 }
 
 /* splitmix64: for simulations, where the same seed must give the same run. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Randomness for the inside of the library: from the caller's source, or the system's in
- * per-thread blocks. */
+/* Random bytes for the inside of the library, from the caller's source or the system. */
 #ifndef FIRN_ENTROPY_H
 #define FIRN_ENTROPY_H
 
 #include <firn/firn.h>
 
-/* Fills `out` from `source`, or from the system when it is NULL. FIRN_EENTROPY; never anything
- * weaker. */
+/* Fills `out` from `source`, or from the system if it is NULL, and never from anything weaker.
+ * FIRN_EENTROPY. */
 int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_error *error);
 /* `bits` (1..128) random bits. */
 int firn__entropy_bits(const firn_entropy *source, firn_value *value, uint32_t bits,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Guessing: which schemes of the table a text may be an ID of, best first. Judges by the text and
- * fixed constants alone, never by the clock of the moment: one text is always answered alike.
+ * fixed constants alone, never by the present time: a text always has the same readings.
  *
  * A text is tried in a form
  *   dec       when it is digits only, perhaps after a minus. It is an ID of the narrowest width in
@@ -9,13 +9,13 @@
  *   hex       when it begins with 0x (zeros after that may be missing), or has the full width and
  *             a letter; of digits only at the full width for schemes that are hex by default and
  *             for all of 128 bits
- *   uuid, urn, braced   for rows of 128 bits
+ *   uuid, urn, braced   for schemes of 128 bits
  *   flake     for flake itself when its time is in [2005, 2045): its 64 bits of milliseconds make an
  *             ID of nearly every word, and of texts of other forms with a wrong digit
- *   typeid    for rows of 128 bits when there is a prefix; without one for typeid itself
+ *   typeid    for schemes of 128 bits when there is a prefix; without one for typeid itself
  *   dated     when it is digits only and the calendar is valid: time-member, and time-random with
  *             as many digits as the length leaves, from three on: shorter ones are mostly numbers
- *   others    for rows of a width of which some row has that form by default
+ *   others    for schemes of a width of which some scheme has that form by default
  * or in the one form that is asked for. time-random and time-member are dated and nothing else, and
  * order is never guessed: no digit tells. A row fits when all its constants are there. First come
  * the readings that are plausible (plausible.c), likely times before unlikely ones; among equals
@@ -23,7 +23,7 @@
  *   +  1      for each bit of its constants, up to 8
  *   + 20      when the form is its default one
  *   + 10      when its time is in [2005, 2045), - 10 when it is not; 0 without a time
- * Equal points: in the order of the table. */
+ * Equal points: in the order of the list. */
 #include "dated.h"
 #include "plausible.h"
 #include "scheme.h"
@@ -72,7 +72,7 @@ static sight look(const char *text, size_t length, bool asked) {
     return out;
 }
 
-/* Does a row of this width have this form by default? */
+/* Whether a scheme of this width has this form by default. */
 static bool is_usual(int form, uint32_t bits) {
     const firn_scheme *scheme;
     for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
@@ -83,12 +83,12 @@ static bool is_usual(int form, uint32_t bits) {
     return false;
 }
 
-/* A row whose IDs may be written in any form. */
+/* A scheme whose IDs may be written in any form. */
 static bool is_plain(const firn_scheme *scheme) {
     return scheme->form != FIRN_FORM_DATED && !scheme->keyed;
 }
 
-/* The row that a text may be of: time-random has as many digits as are left. */
+/* The i-th scheme; time-random with as many digits as the text has. */
 static const firn_scheme *row_at(size_t i, const sight *seen) {
     const firn_scheme *scheme = firn_scheme_at(i);
     bool digits = scheme != NULL && firn__dated_digits(scheme->bits) > 0 && !is_plain(scheme);
@@ -98,7 +98,7 @@ static const firn_scheme *row_at(size_t i, const sight *seen) {
                : scheme;
 }
 
-/* May a text be of this form as far as can be seen? */
+/* Whether a text may have this form, from what was seen. */
 static bool may_be(const sight *seen, const firn_scheme *scheme, int form) {
     if (!is_plain(scheme)) {
         return form == FIRN_FORM_DATED && scheme->form == form &&
@@ -160,7 +160,7 @@ static bool read_as(firn_id *id, sight *seen, int form, uint32_t bits) {
     return one->read;
 }
 
-/* Numbers without a fixed width are IDs of the narrowest row that holds them. */
+/* A number without a fixed width is an ID of the narrowest scheme that it fits. */
 static bool is_narrowest(sight *seen, int form, uint32_t bits) {
     const firn_scheme *scheme;
     firn_id id;
@@ -176,7 +176,7 @@ static bool is_narrowest(sight *seen, int form, uint32_t bits) {
     return true;
 }
 
-/* The points of a row that fits. */
+/* The points of a scheme that fits. */
 static int points_of(const firn_scheme *scheme, int form, const firn_fields *fields) {
     bool framed =
         scheme->form == FIRN_FORM_UUID && (form == FIRN_FORM_URN || form == FIRN_FORM_BRACED);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs as values: compared, and to and from bytes. Text is in text.c, fields in scheme.c. */
+/* IDs as values: compared, and to and from bytes. Text is in text.c and parse.c, fields are in
+ * fields.c. */
 #include "bits.h"
 #include "error.h"
 
@@ -26,10 +27,12 @@ size_t firn_id_bytes(uint8_t out[20], const firn_id *id) {
 int firn_id_from_bytes(firn_id *id, const uint8_t *bytes, uint32_t bits, firn_error *error) {
     firn_id out = {0, 0, 0, bits};
     if (bits < 1 || bits > 160) {
-        return firn__fail(error, FIRN_ERANGE, "an ID has 1..160 bits, not %" PRIu32, bits);
+        return firn__fail(error, FIRN_ERANGE,
+                          "an ID of %" PRIu32 " bits is out of range (1 to 160)", bits);
     }
     if (bits % 8 != 0 && bytes[0] >> bits % 8 != 0) {
-        return firn__fail(error, FIRN_ERANGE, "a bit above the %" PRIu32 " of the ID is set", bits);
+        return firn__fail(error, FIRN_ERANGE,
+                          "a bit above the %" PRIu32 " bits of the ID is set: clear it", bits);
     }
     for (size_t i = 0; i < (bits + 7) / 8; i++) {
         firn__push(&out, (firn_value){bytes[i], 0}, 8);

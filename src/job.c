@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A job: IDs for old rows, made anew by the same calls. It is a generator without a clock: its
- * rows bring their times, its ticks are counted in memory, its randomness follows from a seed,
- * and its node is its own for good. */
+/* A job: IDs for old records, the same at each run. A job is a generator without a clock: the
+ * records have their times, the ticks are counted in memory, the randomness follows from a seed,
+ * and the node belongs to the job for good. */
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The word of a full tick: so many ticks on the next one lies that may have room. Else a word is
- * the number of IDs that the tick has had. */
+/* Marks the word of a full tick: its other bits say how many ticks later there may be room. Without
+ * the mark, a word is the number of IDs that the tick has had. */
 #define FULL (UINT64_C(1) << 63)
 
 #define CAPACITY_MAX (UINT64_C(1) << 62)     /* IDs of a tick, whatever its bits hold */
@@ -25,24 +25,24 @@
 
 struct firn_job {
     firn_gen *gen;
-    firn_id base; /* constants and fields that stay */
+    firn_id base; /* constants and fixed fields */
     firn__ticks ticks;
-    uint64_t shift_ticks;   /* a row moves on by at most so many */
+    uint64_t shift_ticks;   /* a record moves by at most this many */
     uint64_t capacity;      /* IDs of a tick: 1..CAPACITY_MAX */
-    uint64_t numbers;       /* that what counts within a tick can be; 0: above CAPACITY_MAX */
-    uint64_t start_below;   /* of the first one of a tick; 1: it is 0 */
-    uint64_t counter_start; /* of rows that count */
-    firn_time newest;       /* of the rows so far */
-    bool any;               /* there was one */
+    uint64_t numbers;       /* how many values the count of a tick has; 0: more than CAPACITY_MAX */
+    uint64_t start_below;   /* the count of a tick begins below this; 1: at 0 */
+    uint64_t counter_start; /* of schemes with a counter */
+    firn_time newest;       /* of the records so far */
+    bool any;               /* there was a record */
     bool again;
     int64_t shift_ms, disorder_ms;
 
     firn_entropy entropy; /* a stream that follows from the seed */
     uint8_t key[SHA256_DIGEST_LENGTH];
-    uint64_t words[4]; /* of the stream, the last ones not used yet */
-    uint64_t blocks;   /* of 4 words that were made so far */
-    uint32_t left;     /* words of this one */
-    uint64_t tick;     /* whose start is kept: most rows ask for the same as the one before */
+    uint64_t words[4]; /* of the stream; the last `left` are unused */
+    uint64_t blocks;   /* of 4 words, computed so far */
+    uint32_t left;     /* unused words */
+    uint64_t tick;     /* whose start is kept: most records have the tick of the record before */
     firn_value start;
     bool started;
 };
@@ -60,7 +60,7 @@ static void put_word(uint8_t out[8], uint64_t word) {
     }
 }
 
-/* The first four words of a digest, the same numbers on every machine. */
+/* The first four words of a digest, the same on every machine. */
 static void end_digest(uint64_t words[4], SHA2_CTX *context) {
     uint8_t digest[SHA256_DIGEST_LENGTH];
     SHA256Final(digest, context);
@@ -80,7 +80,7 @@ static void make_key(uint8_t key[SHA256_DIGEST_LENGTH], const char *seed) {
     SHA256Final(key, &context);
 }
 
-/* Block `number` of what the seed gives for one purpose: 's' the stream, 't' the starts of ticks. */
+/* Block `number` for one purpose, from the seed: 's' the stream, 't' the starts of ticks. */
 static void derive(uint64_t words[4], const firn_job *job, char purpose, uint64_t number) {
     SHA2_CTX context;
     uint8_t text[9] = {(uint8_t)purpose};
@@ -91,8 +91,8 @@ static void derive(uint64_t words[4], const firn_job *job, char purpose, uint64_
     end_digest(words, &context);
 }
 
-/* The stream as a source of entropy. What asks for it reads whole words, so they are given as the
- * machine has them: the numbers are then the same on every machine. */
+/* The stream as a source of entropy. Callers read whole words, so the words are in the machine's
+ * byte order: the numbers are then the same on every machine. */
 static int stream_fill(void *self, void *out, size_t size) {
     firn_job *job = self;
     uint8_t *bytes = out;
@@ -107,8 +107,8 @@ static int stream_fill(void *self, void *out, size_t size) {
     return FIRN_OK;
 }
 
-/* Where a tick begins: its sequence below start_below, or its random bits. Follows from the tick,
- * so nothing of it has to be kept. */
+/* Where a tick begins: its sequence below start_below, or its random bits. It follows from the
+ * tick, so nothing is stored. */
 static firn_value start_of(firn_job *job, uint64_t tick) {
     if (!job->started || job->tick != tick) {
         uint64_t words[4];
@@ -122,14 +122,14 @@ static firn_value start_of(firn_job *job, uint64_t tick) {
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-/* Does a tick's first ID draw its random bits, and the next ones count on from there? Drawing each
- * anew could repeat one. */
+/* Whether the first ID of a tick draws its random bits and the next IDs count on from there.
+ * Drawing each one could repeat an ID. */
 static bool counts_random(const firn_gen *gen) {
     return gen->kind == FIRN__KIND_RANDOM || gen->scheme.monotonic;
 }
 
-/* Rows that are ordered within a tick start in its lower half and end at its end; others start
- * anywhere and go round. */
+/* Schemes that sort within a tick start in its lower half and end at its end; others start anywhere
+ * and wrap round. */
 static void set_capacity(firn_job *job) {
     const firn_gen *gen = job->gen;
     bool random = counts_random(gen);
@@ -139,12 +139,13 @@ static void set_capacity(firn_job *job) {
     job->capacity = CAPACITY_MAX;
     job->start_below = 1;
     if (bits > 62) {
-        return; /* so wide that nobody comes to the end */
+        return; /* too wide to be used up */
     }
     job->numbers = firn__mask(bits) + 1;
     if (random) {
         int field = firn__scheme_role(&gen->scheme, FIRN_ROLE_RANDOM);
-        job->numbers = firn_scheme_max(&gen->scheme, (uint32_t)field).low + 1; /* 10^6 for one */
+        job->numbers =
+            firn_scheme_max(&gen->scheme, (uint32_t)field).low + 1; /* 10^6, for example */
     }
     job->capacity = job->numbers;
     if (random && !gen->scheme.monotonic) {
@@ -156,12 +157,11 @@ static void set_capacity(firn_job *job) {
     }
 }
 
-/* The first tick from `tick` to `last` that has room, and its pair; NULL: none has. Full ticks
- * that it passed then tell the end of the way, so that a burst walks each of them but a few
- * times. */
+/* The first tick from `tick` to `last` that has room, and its pair; NULL: none has room. The full
+ * ticks on the way then point to the end, so a burst visits each of them a few times only. */
 static uint64_t *find_room(firn_job *job, uint64_t tick, uint64_t last, uint64_t *found) {
     uint64_t at = tick, *pair = firn__ticks_pair(&job->ticks, at);
-    while (pair[1] & FULL && at <= last) { /* each step goes on by one tick at least */
+    while (pair[1] & FULL && at <= last) { /* each step moves by at least one tick */
         at += pair[1] & ~FULL;
         pair = firn__ticks_pair(&job->ticks, at);
     }
@@ -205,7 +205,7 @@ static int draw(firn_job *job, uint64_t tick, uint64_t i, firn__draw *out, firn_
     return gen->random_bits == 0 ? FIRN_OK : firn__gen_random(gen, &out->random, error);
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static int refuse_room(const firn_job *job, const firn_time *time, uint64_t ticks,
                        firn_error *error) {
@@ -214,19 +214,19 @@ static int refuse_room(const firn_job *job, const firn_time *time, uint64_t tick
     firn_time_format(when, time, firn_scheme_digits(scheme));
     if (ticks <= job->shift_ticks) {
         return firn__fail(error, FIRN_ELAYOUT,
-                          "no slot of %s is left from %s to the end of the layout: move to another "
+                          "no slot of %s is left from %s to the end of the layout: choose another "
                           "epoch= or scheme",
                           scheme->name, when);
     }
     uint64_t rows = job->capacity > UINT64_MAX / ticks ? UINT64_MAX : job->capacity * ticks;
     return firn__fail(error, FIRN_EEXHAUSTED,
-                      "more than %" PRIu64 " rows share %s, all that it and the %" PRId64
-                      " ms behind it hold: raise --max-shift, or take a scheme with more sequence "
-                      "bits",
+                      "more than %" PRIu64 " records share %s, which is the limit of that tick and "
+                      "the %" PRId64 " ms after it: raise --max-shift, or use a scheme with more "
+                      "sequence bits",
                       rows, when, job->shift_ms);
 }
 
-/* The rows may come a little out of order, where a bound was set. */
+/* Records may be out of order within the limit, if there is one. */
 static int check_order(const firn_job *job, const firn_time *time, firn_error *error) {
     int64_t most = job->disorder_ms * MS;
     if (!job->any || firn_time_cmp(time, &job->newest) >= 0) {
@@ -241,14 +241,14 @@ static int check_order(const firn_job *job, const firn_time *time, firn_error *e
     sec -= ns < 0;
     ns += ns < 0 ? 1000000000 : 0;
     return firn__fail(error, FIRN_ERANGE,
-                      "%s is %" PRIu64 ".%03d s earlier than the newest row, more than %" PRId64
+                      "%s is %" PRIu64 ".%03d s earlier than the newest record, more than %" PRId64
                       ".%03d: raise --disorder",
                       firn_time_format(when, time, firn_scheme_digits(&job->gen->scheme)), sec,
                       (int)(ns / MS), job->disorder_ms / 1000, (int)(job->disorder_ms % 1000));
 }
 
-/* No row that check_order lets pass lies in a tick before this one. A row that may yet be refused
- * moves nothing on. */
+/* No record that check_order accepts has a tick before this one. A record that may still be refused
+ * changes nothing. */
 static uint64_t forgotten(const firn_job *job) {
     uint64_t back = (uint64_t)firn__ms_ticks(job->gen, job->disorder_ms), newest;
     if (!job->any || firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL) != FIRN_OK) {
@@ -265,8 +265,8 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     firn__wiped_look();
     if (atomic_load_explicit(&gen->live->any.serial, memory_order_relaxed) == 0) {
         return firn__fail(error, FIRN_EFORKED,
-                          "the job belongs to the parent of this process, which may go on with the "
-                          "same IDs: open another one");
+                          "the job belongs to the parent of this process, which may issue the same "
+                          "IDs: open another job");
     }
     int code = firn__history_tick(gen, time, &tick, error);
     if (code == FIRN_OK && job->disorder_ms > 0) {
@@ -301,7 +301,7 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* A key that steers live issue says nothing of a job: it is refused rather than passed over. */
+/* Refuses keys of live issue, which have no meaning for a job. */
 static int check_keys(const firn_gen *gen, firn_error *error) {
     static const char own[] = "ns node epoch bits digits unsigned";
     const firn__keys *keys = &gen->keys;
@@ -319,16 +319,15 @@ static int check_keys(const firn_gen *gen, firn_error *error) {
     if (other != NULL) {
         return firn__fail(
             error, FIRN_EUSAGE,
-            "%s= is no key of a job, which takes the fields of %s and %s: leave it out", other,
+            "%s= is not a key of a job, which has the fields of %s and %s: leave it out", other,
             gen->scheme.name, own);
     }
     return gen->ticket_field < 0
                ? FIRN_OK
-               : firn__fail(
-                     error, FIRN_EUSAGE,
-                     "%s=ticket would change from run to run: give a number, or leave it out "
-                     "with --job NAME",
-                     gen->scheme.slices[gen->ticket_field].name);
+               : firn__fail(error, FIRN_EUSAGE,
+                            "%s=ticket would change from run to run: set a number, or leave it out "
+                            "with --job NAME",
+                            gen->scheme.slices[gen->ticket_field].name);
 }
 
 static int check_number(const char *name, int64_t value, int64_t most, firn_error *error) {
@@ -345,24 +344,24 @@ static int check_name(const firn_job_config *config, firn_error *error) {
     }
     if (length == 0) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "a job on a store needs a name of its own: give --job NAME");
+                          "a job with a store needs a name of its own: set --job NAME");
     }
     if (length >= FIRN_KEY_SIZE) {
         return firn__fail(error, FIRN_ERANGE,
-                          "the job's name %.20s... has %zu characters: at most %d", config->name,
+                          "the job's name %.20s... has %zu bytes: use at most %d", config->name,
                           length, FIRN_KEY_SIZE - 1);
     }
     for (const char *at = config->name; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' || *at == 127) {
             return firn__fail(error, FIRN_EUSAGE,
-                              "the job's name '%s' holds a control character: leave it out",
+                              "the job's name '%s' contains a control character: leave it out",
                               config->name);
         }
     }
     return FIRN_OK;
 }
 
-/* Without a store every part of the node must be told. */
+/* Without a store, the caller must set every part of the node. */
 static int check_node(const firn_gen *gen, firn_error *error) {
     char missing[100] = "";
     size_t length = 0;
@@ -376,10 +375,9 @@ static int check_node(const firn_gen *gen, firn_error *error) {
                                        " %s=", gen->scheme.slices[i].name);
         }
     }
-    return firn__fail(
-        error, FIRN_EUSAGE,
-        "%s needs a node: give%s, or --job NAME so that one is firn__taken from the store",
-        gen->scheme.name, missing);
+    return firn__fail(error, FIRN_EUSAGE,
+                      "%s needs a node: set%s, or --job NAME to take one from the store",
+                      gen->scheme.name, missing);
 }
 
 static int check(const firn_job *job, const firn_job_config *config, bool seeded,
@@ -387,21 +385,22 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
     const firn_gen *gen = job->gen;
     int code = check_keys(gen, error);
     if (code == FIRN_OK && gen->scheme.tick_ns == 0) {
-        code = firn__fail(error, FIRN_EUSAGE, "%s has no time to take from the rows: take uuid7",
+        code = firn__fail(error, FIRN_EUSAGE, "%s has no time for the records: use uuid7",
                           gen->scheme.name);
     }
     if (code == FIRN_OK && gen->shuffle.digits > 0 && config->store == NULL) {
-        code = firn__fail(error, FIRN_EUSAGE,
-                          "the digits of a node of %s are shared by a key in the store: give --job "
-                          "NAME, or leave node out",
-                          gen->scheme.name);
+        code =
+            firn__fail(error, FIRN_EUSAGE,
+                       "the nodes of %s share their digits by a key in the store: set --job NAME, "
+                       "or leave node out",
+                       gen->scheme.name);
     }
     if (code == FIRN_OK && !seeded && (gen->random_bits > 0 || gen->drawn != 0)) {
         code =
             firn__fail(error, FIRN_EUSAGE,
-                       "%s has random fields: give --seed \"$(od -An -N16 -tx8 /dev/urandom | tee "
-                       "-a seeds)\" and keep it: another file needs another one (who knows it can "
-                       "guess the IDs)",
+                       "%s has random fields: set --seed \"$(od -An -N16 -tx8 /dev/urandom | tee "
+                       "-a seeds)\" and keep it; another file needs another seed, and a seed must "
+                       "stay secret",
                        gen->scheme.name);
     }
     if (code == FIRN_OK) {
@@ -418,8 +417,9 @@ static int check(const firn_job *job, const firn_job_config *config, bool seeded
 
 /* ---- on a store ------------------------------------------------------------------------------ */
 
-/* What makes it the same job: the caller's digest, its names, and what else goes into its IDs. The
- * bounds too: a row that raised ones let in takes the slot that the next one had before. */
+/* Whether it is the same job: the caller's digest, the names, and everything else that decides
+ * about the IDs. The limits too: with raised ones, another record would take the slot of the
+ * next. */
 static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
     SHA2_CTX context;
     uint64_t words[4];
@@ -432,18 +432,18 @@ static uint64_t grant_of(const firn_gen *gen, const firn_job_config *config) {
     hash_text(&context, config->name);
     hash_text(&context, gen->ns);
     hash_text(&context, gen->layout);
-    hash_text(&context, gen->scheme.name); /* uuid1 and uuid6 share a namespace and its row */
+    hash_text(&context, gen->scheme.name); /* uuid1 and uuid6 share a namespace and its layout */
     hash_text(&context, config->keys);
     hash_text(&context, config->seed);
     end_digest(words, &context);
     return (words[0] & INT64_MAX) | 1;
 }
 
-/* One record a job decides whose the name is: the first attempt's. */
+/* One record per job in the store: the first attempt owns the name. */
 static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error *error) {
     firn_gen *gen = job->gen;
     char ns[FIRN_NS_SIZE];
-    /* the own grant is met whenever a job is done again */
+    /* a job that runs again finds its own grant */
     firn__sending sending = {.tries = FIRN__SENDINGS, .sent = true};
     int64_t first;
     snprintf(ns, sizeof ns, "%.*s jobs", FIRN__NS_MOST, gen->ns);
@@ -453,7 +453,7 @@ static int take_name(firn_job *job, const char *name, uint64_t grant, firn_error
     int code = firn__gen_reserve(gen, &request, &sending, &first, error);
     if (code == FIRN_EBUSY) {
         return firn__fail(error, FIRN_EBUSY,
-                          "job %s was begun with other input or options: give the same, or "
+                          "job %s was started with other input or options: use the same, or "
                           "another --job NAME",
                           name);
     }
@@ -474,7 +474,7 @@ static int open_node(firn_job *job, const firn_job_config *config, firn_error *e
         code = take_name(job, config->name, grant, error);
         if (code == FIRN_OK) {
             const firn_entropy *seeded = gen->entropy;
-            gen->entropy = NULL; /* what all share must not follow from one job's seed */
+            gen->entropy = NULL; /* shared by all jobs, so it must not follow from one seed */
             code = firn__gen_agree(gen, error);
             gen->entropy = seeded;
         }
@@ -485,8 +485,8 @@ static int open_node(firn_job *job, const firn_job_config *config, firn_error *e
         char text[128];
         firn__gen_node_text(text, gen, node);
         firn__gen_notice(gen,
-                         "%s of %s: without a store nobody but you keeps it apart from live issue "
-                         "and other jobs",
+                         "%s of %s: without a store, you must make sure that no generator and no "
+                         "other job uses this node",
                          text, gen->ns);
     }
     return code == FIRN_OK ? firn__gen_base(gen, node, &job->base, error) : code;

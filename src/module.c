@@ -14,7 +14,8 @@
 
 #define PATH_SIZE 4200 /* a path and some more */
 
-/* Beside the library or the program that holds it: PREFIX/lib/firn, or the build folder's. */
+/* The folders next to the library, or to the program that contains it: PREFIX/lib/firn, or the
+ * build folder. */
 static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
     Dl_info info;
     beside[0] = above[0] = '\0';
@@ -52,7 +53,7 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
     own_dirs(beside, above);
     const char *dirs[] = {dir, beside, above, FIRN_MODULE_DIR};
     void *library = NULL;
-    dlerror(); /* forgets an old one */
+    dlerror(); /* clears an old error */
     for (size_t i = 0; i < 4 && library == NULL; i++) {
         library = load_from(dirs[i], name);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who am I: a number from what the caller wrote: a value, the host's ordinal, MAC or address,
- * the process's pid. Only what was asked for by name is looked up; nothing here is ever a guess. */
+/* The number of a node, from a value, the ordinal in the host name, an address of the host or the
+ * pid. Looks up only what the caller names, and never guesses. */
 #include "error.h"
 #include "gen.h"
 
@@ -16,8 +16,7 @@
 
 #include <netpacket/packet.h>
 
-/* The number behind the last dash of the host name: the pods of a Kubernetes StatefulSet have
- * one. */
+/* The number after the last dash of the host name, as pods of a Kubernetes StatefulSet have it. */
 static int read_ordinal(uint64_t *number, firn_error *error) {
     char host[256] = "";
     firn_value value;
@@ -28,14 +27,14 @@ static int read_ordinal(uint64_t *number, firn_error *error) {
         return firn__fail(
             error, FIRN_EUSAGE,
             "node=ordinal: the host name '%.60s' does not end in a dash and a number: "
-            "give node=N",
+            "set node=N",
             host);
     }
     *number = value.low;
     return FIRN_OK;
 }
 
-/* The first address of the wanted kind of an interface that is up and no loopback. */
+/* The first address of a family on an interface that is up and not the loopback. */
 static bool find_address(int family, uint64_t *number) {
     struct ifaddrs *list, *at;
     bool found = false;
@@ -80,15 +79,15 @@ static int look_up(uint64_t *number, const char *name, const char *value, uint32
         found = find_address(AF_INET, number);
     } else {
         return firn__fail(error, FIRN_EUSAGE,
-                          "%s=%.40s is not understood: a number, ordinal, ip, host%s", name, value,
-                          strcmp(name, "pid") == 0 ? ", self" : "");
+                          "%s=%.40s is not valid: use a number, ordinal, ip or host%s", name, value,
+                          strcmp(name, "pid") == 0 ? ", or self" : "");
     }
     if (!found) {
         return firn__fail(error, FIRN_ESYSTEM,
-                          "%s=%s: no interface that is up has such an address: give a number", name,
+                          "%s=%s: no interface that is up has such an address: set a number", name,
                           value);
     }
-    *number &= firn__mask(bits); /* the low bits: that is what host, ip and self mean */
+    *number &= firn__mask(bits); /* host, ip and self mean the low bits */
     return FIRN_OK;
 }
 

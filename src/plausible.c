@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Which readings are plausible: see plausible.h. The rules compare how often an ID of the scheme
- * looks like this with how often anything else does; they use fixed numbers only, so one text is
- * always judged alike. docs/reference/format.md, section 8, has them in words. */
+ * has this text with how often anything else has. They use fixed numbers only, so a text always
+ * has the same answer. docs/reference/format.md, section 8, has them in words. */
 #include "plausible.h"
 
 #include "bits.h"
 #include "scheme.h"
 
-/* IDs of today: from 2005 on, or from 1990 on for UUIDs with a time, which are older than the
- * other systems; up to 2045. */
+/* The times of today's IDs: 2005 to 2045, or 1990 to 2045 for UUIDs, which are older. */
 static const firn_time today_from = {1104537600, 0}, uuids_from = {631152000, 0},
                        today_end = {2366841600, 0};
 
-/* A text of a form that is not the scheme's own is plausible when it fits by chance in at most one
- * of 2^6 cases. A UUID's version and variant have as many bits. */
+/* A text in another form than the scheme's own is plausible if it fits by chance in at most one of
+ * 2^6 cases. The version and variant of a UUID have 6 bits. */
 enum { RARE = 6 };
 
 #define TEN_TO_13 UINT64_C(10000000000000)
@@ -37,7 +36,7 @@ bool firn__time_likely(const firn_scheme *scheme, const firn_fields *fields) {
            firn_time_cmp(&time, &today_end) < 0;
 }
 
-/* How many bits of a time are the same in all IDs of today, about. */
+/* About how many bits of the time are the same in all of today's IDs. */
 static uint32_t time_bits(const firn_scheme *scheme) {
     int field = firn__scheme_role(scheme, FIRN_ROLE_TIME);
     uint64_t ticks = (uint64_t)(today_end.sec - today_from.sec) * (1000000000 / scheme->tick_ns);
@@ -78,13 +77,13 @@ static bool is_own_form(const firn_scheme *scheme, int form) {
            (is_number(scheme->form) && is_number(form));
 }
 
-/* A UUID of a version that is defined. */
+/* A UUID of a defined version. */
 static bool is_uuid(const firn_id *id) {
     uint64_t version = firn__get(id, 76, 4).low, variant = firn__get(id, 62, 2).low;
     return id->bits == 128 && variant == 2 && version >= 1 && version <= 8;
 }
 
-/* Does it hold a UUID's version where UUIDs have it? */
+/* Whether a scheme has a version where UUIDs have it. */
 static bool has_version(const firn_scheme *scheme) {
     uint32_t below = scheme->bits;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -96,7 +95,7 @@ static bool has_version(const firn_scheme *scheme) {
     return false;
 }
 
-/* Forms that hardly any text has by chance, where a time of any year is believed. */
+/* Forms that hardly any text has by chance: any year is accepted. */
 static bool is_telling(const firn_scheme *scheme, int form) {
     switch (form) {
     case FIRN_FORM_UUID:
@@ -129,12 +128,12 @@ enum firn__standing firn__standing(const firn_reading *reading, const firn_field
     if (scheme->bits == 64 && numeric && (top || firn__ordinary(reading->id.low))) {
         return FIRN__CHANCE;
     }
-    /* what is a UUID by version and variant is no other 128 bits that lack them */
+    /* a UUID, by version and variant, is not an ID of a 128-bit scheme without them */
     if (scheme->bits == 128 && is_uuid(&reading->id) && (is_frame(form) || !own) &&
         !has_version(scheme)) {
         return FIRN__CHANCE;
     }
-    /* base32 is a ULID's before it is a UUID's */
+    /* base32 is rather a ULID than a UUID */
     const bool usual = own || numeric || form == FIRN_FORM_TYPEID;
     const enum firn__standing best = usual || is_frame(form) ? FIRN__LIKELY : FIRN__SHAPE;
     if (!timed) {

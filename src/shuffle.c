@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The permutation: a Feistel network of ten rounds over two halves in decimal, added modulo their
- * powers of ten (the shape of FF1), so that it covers the numbers of so many digits exactly. Its
- * rounds are SipHash-2-4 of tick, round and half. */
+/* The permutation: a Feistel network of ten rounds over two decimal halves, added modulo their
+ * powers of ten (as in FF1), so it permutes exactly the numbers of that many digits. The round
+ * function is SipHash-2-4 of tick, round and half. */
 #include "shuffle.h"
 
 #include "dated.h"
@@ -33,8 +33,7 @@ static inline void sip_rounds(uint64_t v[4], int rounds) {
 }
 
 uint64_t firn__siphash(const uint64_t key[2], uint64_t first, uint64_t second) {
-    const uint64_t words[3] = {first, second,
-                               UINT64_C(16) << 56}; /* the last one tells the length */
+    const uint64_t words[3] = {first, second, UINT64_C(16) << 56}; /* the last one is the length */
     uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
                      key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
     for (int i = 0; i < 3; i++) {

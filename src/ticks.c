@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticks counted in memory: how the table grows and forgets. Looking up is in the header. */
+/* Ticks in memory: how the table grows and forgets. The look-up is in ticks.h. */
 #include "ticks.h"
 
 #include "error.h"
@@ -13,8 +13,8 @@ static size_t bytes_of(size_t size) {
     return size * 2 * sizeof(uint64_t);
 }
 
-/* Zeros, in large pages where the system has them: the fours of a large table lie so scattered
- * that nearly each would wait for a page of its own. NULL: out of memory. */
+/* Zeros, in large pages if the system has them, because a large table is read at random. NULL: out
+ * of memory. */
 static uint64_t *make_pairs(size_t size) {
     if (size > SIZE_MAX / 2 / (2 * sizeof(uint64_t))) {
         return NULL;
@@ -24,7 +24,7 @@ static uint64_t *make_pairs(size_t size) {
     if (pairs == MAP_FAILED) {
         return NULL;
     }
-    madvise(pairs, bytes_of(size), MADV_HUGEPAGE); /* refused: then in small ones */
+    madvise(pairs, bytes_of(size), MADV_HUGEPAGE); /* small pages, if the system refuses */
     return pairs;
 }
 
@@ -36,7 +36,7 @@ static size_t count_from(const firn__ticks *ticks, uint64_t from) {
     return count;
 }
 
-/* Everything from `from` on moves into a table of `size` pairs. */
+/* Moves every tick from `from` on into a table of `size` pairs. */
 static int move(firn__ticks *ticks, size_t size, uint64_t from, firn_error *error) {
     firn__ticks next = {make_pairs(size), 0, size, 64};
     if (next.pairs == NULL) {

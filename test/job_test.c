@@ -415,8 +415,8 @@ static void a_shift_has_its_bound(void **state) {
         assert_true(shift_ns == i / 64 * MS);
     }
     for (int i = 0; i < 3; i++) {
-        no_row(job, past, FIRN_EEXHAUSTED, "192 rows share 2025-06-15T15:06:40.987Z");
-        no_row(job, past, FIRN_EEXHAUSTED, "2 ms behind it hold: raise --max-shift");
+        no_row(job, past, FIRN_EEXHAUSTED, "192 records share 2025-06-15T15:06:40.987Z");
+        no_row(job, past, FIRN_EEXHAUSTED, "2 ms after it: raise --max-shift");
     }
     row_at(job, time_after(past, MS), &shift_ns);
     assert_true(shift_ns == 2 * MS);
@@ -426,7 +426,7 @@ static void a_shift_has_its_bound(void **state) {
     for (int i = 0; i < 64; i++) {
         row_at(job, past, NULL);
     }
-    no_row(job, past, FIRN_EEXHAUSTED, "64 rows");
+    no_row(job, past, FIRN_EEXHAUSTED, "64 records");
     firn_job_close(job);
     config = plan("baidu", "bits=29/21/13 node=1"); /* a tick of a second is never passed by half */
     config.shift_ms = 999;
@@ -445,7 +445,8 @@ static void disorder_has_its_bound(void **state) {
     firn_job *job = start(&config);
     row_at(job, past, NULL);
     row_at(job, time_after(past, -HOUR), NULL);
-    no_row(job, time_after(past, -HOUR - 1), FIRN_ERANGE, "3600.000 s earlier than the newest row");
+    no_row(job, time_after(past, -HOUR - 1), FIRN_ERANGE,
+           "3600.000 s earlier than the newest record");
     no_row(job, time_after(past, -DAY - 1), FIRN_ERANGE, "86400.000 s");
     no_row(job, time_after(past, -DAY), FIRN_ERANGE, "more than 3600.000: raise --disorder");
     row_at(job, time_after(past, SECOND), NULL);
@@ -493,7 +494,7 @@ static void a_refused_row_forgets_nothing(void **state) {
         row_at(job, time_after(epoch, NEWEST * MS), NULL);
     }
     no_row(job, time_after(epoch, (END - 4) * MS), FIRN_ELAYOUT, "to the end of the layout");
-    no_row(job, time_after(epoch, (NEWEST - 150) * MS), FIRN_EEXHAUSTED, "more than 51 rows");
+    no_row(job, time_after(epoch, (NEWEST - 150) * MS), FIRN_EEXHAUSTED, "more than 51 records");
     firn_job_close(job);
 }
 
@@ -555,7 +556,7 @@ static void row_needs_a_seed(const firn_scheme *row) {
     for (int i = 0; i < 2; i++) {
         config.seed = none[i];
         if (row->node_rule != FIRN_NODE_REQUIRED) {
-            no_job(&config, FIRN_EUSAGE, "has random fields: give --seed \"");
+            no_job(&config, FIRN_EUSAGE, "has random fields: set --seed \"");
         } else {
             firn_job_close(start(&config));
         }
@@ -573,16 +574,16 @@ static void random_fields_need_a_seed(void **state) {
 static void a_node_must_come_from_somewhere(void **state) {
     (void)state;
     firn_job_config config = plan("snowflake", "");
-    no_job(&config, FIRN_EUSAGE, "give datacenter= worker=, or --job NAME");
+    no_job(&config, FIRN_EUSAGE, "set datacenter= worker=, or --job NAME");
     config.keys = "datacenter=3";
-    no_job(&config, FIRN_EUSAGE, "give worker=, or --job NAME");
+    no_job(&config, FIRN_EUSAGE, "set worker=, or --job NAME");
     config = plan("uuid6", "node=7");
-    no_job(&config, FIRN_EUSAGE, "give clock_seq=, or");
+    no_job(&config, FIRN_EUSAGE, "set clock_seq=, or");
     config = named("snowflake", "", NULL);
-    no_job(&config, FIRN_EUSAGE, "give --job NAME");
+    no_job(&config, FIRN_EUSAGE, "set --job NAME");
     config =
         named("snowflake", "", "1234567890123456789012345678901234567890123456789012345678901234");
-    no_job(&config, FIRN_ERANGE, "64 characters: at most 63");
+    no_job(&config, FIRN_ERANGE, "64 bytes: use at most 63");
     config = named("snowflake", "", "two\nlines");
     no_job(&config, FIRN_EUSAGE, "control character");
     assert_int_equal(world.log.reserves, 0);
@@ -594,17 +595,18 @@ static void what_makes_no_job_is_refused(void **state) {
         const char *scheme, *keys;
         int code;
         const char *words;
-    } bad[] = {{NULL, "", FIRN_EUSAGE, "no scheme"},
-               {"uuid4", "", FIRN_EUSAGE, "uuid4 has no time"},
-               {"uuid5", "", FIRN_EUSAGE, "digest"},
-               {"uuid8", "", FIRN_EUSAGE, "shown"},
-               {"snowflake", "node=1024", FIRN_ERANGE, "10 bits"},
-               {"snowflake", "node=1 window_ms=500", FIRN_EUSAGE, "window_ms= is no key of a job"},
-               {"snowflake", "node=1 history=job", FIRN_EUSAGE, "history="},
-               {"snowflake", "node=1 store=memory:", FIRN_EUSAGE, "store="},
-               {"snowflake", "node=1 time=2020-01-01", FIRN_EUSAGE, "time"},
-               {"snowflake", "worker=ticket datacenter=1", FIRN_EUSAGE, "worker=ticket"},
-               {"snowflake", "wroker=1", FIRN_EUSAGE, "did you mean `worker`?"}};
+    } bad[] = {
+        {NULL, "", FIRN_EUSAGE, "no scheme"},
+        {"uuid4", "", FIRN_EUSAGE, "uuid4 has no time"},
+        {"uuid5", "", FIRN_EUSAGE, "digest"},
+        {"uuid8", "", FIRN_EUSAGE, "shown"},
+        {"snowflake", "node=1024", FIRN_ERANGE, "10 bits"},
+        {"snowflake", "node=1 window_ms=500", FIRN_EUSAGE, "window_ms= is not a key of a job"},
+        {"snowflake", "node=1 history=job", FIRN_EUSAGE, "history="},
+        {"snowflake", "node=1 store=memory:", FIRN_EUSAGE, "store="},
+        {"snowflake", "node=1 time=2020-01-01", FIRN_EUSAGE, "time"},
+        {"snowflake", "worker=ticket datacenter=1", FIRN_EUSAGE, "worker=ticket"},
+        {"snowflake", "wroker=1", FIRN_EUSAGE, "did you mean `worker`?"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         firn_job_config config = plan(bad[i].scheme, bad[i].keys);
         no_job(&config, bad[i].code, bad[i].words);
@@ -696,7 +698,7 @@ static void the_same_job_may_be_done_again(void **state) {
         firn_job_close(job);
         firn_job_config changed = config;
         changed.digest = 43;
-        no_job(&changed, FIRN_EBUSY, "job again was begun with other input or options");
+        no_job(&changed, FIRN_EBUSY, "job again was started with other input or options");
         changed = config;
         changed.shift_ms++; /* a row let in would take the slot that the next one had before */
         no_job(&changed, FIRN_EBUSY, "or another --job NAME");

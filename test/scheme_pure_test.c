@@ -426,8 +426,23 @@ static void fields_are_set_once_by_their_names(void **state) {
 
 /* Values that are not numbers, and how fields are written. */
 static void values_are_read_strictly(void **state) {
-    static const char *const bad[] = {"",   "x",    "-1",  "+1",    " 1", "1 ",      "1.0",
-                                      "0x", "0xg1", "1e3", "1_000", "٣",  "00:11:22"};
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "1.0",
+                                      "0x",
+                                      "0xg1",
+                                      "1e3",
+                                      "1_000",
+                                      "٣",
+                                      "00:11:22",
+                                      "aa:bb:cc:dd:ee:gg",
+                                      "aa:bb-cc:dd:ee:ff",
+                                      "aa.bb.cc.dd.ee.ff",
+                                      "ga:bb:cc:dd:ee:ff"};
     const firn_scheme *flake = firn_scheme_find("flake"), *ksuid = firn_scheme_find("ksuid");
     char text[FIRN_VALUE_SIZE];
     firn_error error = {0, ""};
@@ -1083,6 +1098,49 @@ static void the_nearest_name_is_told(void **state) {
     }
 }
 
+static void a_name_is_near_within_a_few_edits(void **state) {
+    static const char *const names[] = {"time", "sequence", "node", NULL};
+    static const struct {
+        const char *name, *near;
+    } known[] = {{"time", "time"},
+                 {"tiem", "time"}, /* two neighbours swapped are one edit */
+                 {"SEQUENCE", "sequence"},
+                 {"sqeunece", "sequence"},
+                 {"nod", "node"},
+                 {"nodes", "node"},
+                 {"", NULL},
+                 {"x", NULL},
+                 {"worker", NULL},
+                 {"a name that has more characters than any", NULL}};
+    static const char *const wide[] = {"a name that has more characters than any", NULL};
+    static const char *const none[] = {NULL};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const char *near = firn_nearest(known[i].name, names);
+        if (known[i].near == NULL) {
+            assert_null(near);
+        } else {
+            assert_string_equal(near, known[i].near);
+        }
+    }
+    assert_null(firn_nearest("a name", wide));
+    assert_null(firn_nearest("time", none));
+}
+
+static void each_error_has_a_name_and_a_sentence(void **state) {
+    (void)state;
+    for (int code = FIRN_EBACK; code <= FIRN_OK; code++) {
+        assert_string_not_equal(firn_errname(code), "?");
+        assert_string_not_equal(firn_strerror(code), firn_strerror(1));
+        for (int other = FIRN_EBACK; other < code; other++) {
+            assert_string_not_equal(firn_errname(code), firn_errname(other));
+            assert_string_not_equal(firn_strerror(code), firn_strerror(other));
+        }
+    }
+    assert_string_equal(firn_errname(FIRN_EBACK - 1), "?");
+    assert_string_equal(firn_strerror(FIRN_EBACK - 1), firn_strerror(1));
+}
+
 static void epoch_and_widths_can_be_changed(void **state) {
     char text[FIRN_TIME_SIZE];
     firn_scheme scheme;
@@ -1283,6 +1341,8 @@ int main(void) {
              users_rows_sort_and_bound_as_they_are_laid_out),
         TEST("bad rows are refused in one line", bad_rows_are_refused_in_one_line),
         TEST("the nearest name is told", the_nearest_name_is_told),
+        TEST("a name is near within a few edits", a_name_is_near_within_a_few_edits),
+        TEST("each error has a name and a sentence", each_error_has_a_name_and_a_sentence),
         TEST("epoch and widths of a row can be changed", epoch_and_widths_can_be_changed),
         TEST("seconds end where instants do", seconds_end_where_instants_do),
         TEST("nanoseconds out of range are refused", nanoseconds_out_of_range_are_refused),

@@ -111,9 +111,9 @@ job one "$TMPDIR/old.csv"
 same "the same again gives the same IDs" "$one" "$out"
 { cat "$TMPDIR/old.csv"; echo '2024-01-01 00:00:00,3'; } >"$TMPDIR/other.csv"
 job one "$TMPDIR/other.csv"
-same "another input is refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was begun with other input or options')"
+same "another input is refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was started with other input or options')"
 ask stamp "$TMPDIR/old.csv" --format csv --time t --zone +01:00 --scheme snowflake --store "$db" "$unsafe" --job one
-same "other options are refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was begun with other input or options')"
+same "other options are refused" "5 1" "$status $(printf '%s\n' "$err" | grep -c '^firn: job one was started with other input or options')"
 job two "$TMPDIR/old.csv"
 same "another job has a node of its own" "" "$(printf '%s\n%s\n' "$one" "$out" | tail -n +2 | grep -v '^id' | cut -d, -f 1 | sort | uniq -d)"
 ask new snowflake --store "$db" "$unsafe" node=1023
@@ -157,7 +157,7 @@ piped three --again
 same "with --again it gives the same IDs" "$three" "$out"
 # shellcheck disable=SC2002 # a pipe is meant
 ids=$(cat "$TMPDIR/old.csv" | "$FIRN" stamp - --format csv --time t --zone UTC --scheme snowflake node=5 2>"$TMPDIR/stderr" | wc -l)
-same "without a store stderr says once that only the caller keeps the node apart" "3 1" "$ids $(grep -c 'nobody but you keeps it apart' "$TMPDIR/stderr")"
+same "without a store stderr says once that only the caller keeps the node apart" "3 1" "$ids $(grep -c 'you must make sure that no generator' "$TMPDIR/stderr")"
 
 # ---- whole or not at all -------------------------------------------------------------------------
 awk 'BEGIN { print "t,a"; for (i = 0; i < 100000; i++) print "2024-01-01 00:00:00,some text to fill a line" }' >"$TMPDIR/long.csv"
@@ -212,7 +212,7 @@ fi
 
 # ---- readers, writers and signals ----------------------------------------------------------------
 { "$FIRN" stamp "$TMPDIR/long.csv" $good 2>"$TMPDIR/stderr"; echo $? >"$TMPDIR/status"; } | head -n 1 >"$TMPDIR/head"
-same "a reader that goes ends it quietly" "0 1 " "$(cat "$TMPDIR/status") $(wc -l <"$TMPDIR/head") $(grep -v 'keeps it apart' "$TMPDIR/stderr")"
+same "a reader that goes ends it quietly" "0 1 " "$(cat "$TMPDIR/status") $(wc -l <"$TMPDIR/head") $(grep -v 'you must make sure' "$TMPDIR/stderr")"
 mkfifo "$TMPDIR/rows" "$TMPDIR/answers"
 "$FIRN" stamp - $good <"$TMPDIR/rows" >"$TMPDIR/answers" 2>"$TMPDIR/stderr" &
 stamping=$!
@@ -234,11 +234,11 @@ stopped() {
     env --default-signal=INT "$FIRN" stamp - $good -o "$folder/out.csv" <"$TMPDIR/rows" 2>"$TMPDIR/stderr" &
     stamping=$!
     timeout 60 cat "$TMPDIR/long.csv" >&3 # until all but a pipe's worth is taken
-    await grep -q 'keeps it apart' "$TMPDIR/stderr"
+    await grep -q 'you must make sure' "$TMPDIR/stderr"
     kill -s "$1" $stamping
     wait $stamping
     same "SIG$1 ends it with status $2 and no word" "$2 1 " \
-        "$? $(grep -c 'keeps it apart' "$TMPDIR/stderr") $(grep -v '^firn: note' "$TMPDIR/stderr")"
+        "$? $(grep -c 'you must make sure' "$TMPDIR/stderr") $(grep -v '^firn: note' "$TMPDIR/stderr")"
     exec 3>&-
     whole "SIG$1 leaves no file" ""
 }
