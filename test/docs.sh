@@ -112,6 +112,15 @@ else
     skip "the examples of docs/reference/format.md are what the command makes" "no command is built"
 fi
 
+# ---- the head and the end of a page ------------------------------------------------------------------
+
+unsaid=$(for page in docs/*/*.md; do
+    case $page in docs/guides/server.md | docs/reference/http.md | docs/reference/resp.md | docs/reference/settings.md) continue ;; esac
+    sed '/^<!--/d; /^# /d; /^$/d' "$page" | sed -n 1p | grep -q '^For ' || echo "$page: whom is it for?"
+    tail -n 12 "$page" | grep -qE '^(Next: |## Where to go next$)' || echo "$page: where to go next?"
+done)
+same "each page begins with whom it is for, and ends with where to go next" "" "$unsaid"
+
 # ---- links -----------------------------------------------------------------------------------------
 
 same "every link of a page leads to a file and a heading that exist" "" "$(test/links .)"
