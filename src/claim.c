@@ -46,9 +46,7 @@ static int too_slow(const firn_gen *gen, firn_error *error) {
 /* The first tick in which another node than the own may begin: later than any that was issued
  * in. */
 static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
-    const firn__live *live = gen->live;
-    return live->locked.has_last && live->locked.last_tick >= tick ? live->locked.last_tick + 1
-                                                                   : tick;
+    return gen->past->has_last && gen->past->last_tick >= tick ? gen->past->last_tick + 1 : tick;
 }
 
 /* Without a store: everything from now on, as far as the row and the word reach. */
@@ -168,7 +166,7 @@ static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64
                       int *failed, firn_error *error) {
     size_t fit = 0;
     for (size_t i = 0; i < list->count; i++) {
-        if (list->used[i].high <= latest) {
+        if (list->used[i].high <= latest && !firn__shared_refuses(gen, list->used[i].node)) {
             struct used swap = list->used[fit];
             list->used[fit++] = list->used[i];
             list->used[i] = swap;
@@ -190,7 +188,7 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
     uint32_t bits = free_bits(gen);
     uint64_t all = bits >= 63 ? UINT64_MAX : UINT64_C(1) << bits, number;
     uint64_t keep = list->history ? 0 : 1;
-    if (all <= list->count + keep) {
+    if (all <= list->count + keep || firn__shared_refuses(gen, UINT64_MAX)) {
         return false;
     }
     *failed = firn__entropy_below(gen->entropy, &number, all, error);
@@ -216,13 +214,12 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
  * one. Used ones first, so that never-used ones are left for history. */
 static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64_t latest,
                       uint64_t *node, int *failed, firn_error *error) {
-    firn__live *live = gen->live;
     if (gen->fixed) {
         *node = gen->pinned;
         return tried == 0;
     }
-    if (tried == 0 && live->locked.has_node[k]) {
-        *node = live->locked.last_node[k];
+    if (tried == 0 && gen->past->has_node[k]) {
+        *node = gen->past->last_node[k];
         return true;
     }
     if (!list->read) {
@@ -357,7 +354,6 @@ static int check_clocks(const firn_gen *gen, firn_error *error) {
 /* Claims a node into `out`. FIRN_EBUSY: none is free. */
 static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit *out,
                  firn_error *error) {
-    firn__live *live = gen->live;
     listing list = {.gen = gen, .error = error};
     firn_mark held = {0, 0};
     uint64_t node;
@@ -372,7 +368,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     }
     code = FIRN_EBUSY;
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
-        bool own = gen->fixed || (tried == 0 && live->locked.has_node[k]);
+        bool own = gen->fixed || (tried == 0 && gen->past->has_node[k]);
         firn_mark before = held;
         /* A call that has waited for a node looks once more; one whose time the store took does not. */
         int64_t spent_ms = firn__gen_spent_ms() - before_ms;
@@ -390,8 +386,8 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     }
     free(list.used);
     if (code == FIRN_OK) {
-        live->locked.last_node[k] = out->node;
-        live->locked.has_node[k] = true;
+        gen->past->last_node[k] = out->node;
+        gen->past->has_node[k] = true;
     } else if (code == FIRN_EBUSY) {
         code = failed != FIRN_OK ? failed : firn__claim_busy(gen, &held, wish->tick, error);
     }
@@ -425,7 +421,7 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
     for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
         const firn__permit *other = firn__permit_of(gen, j);
         if (j != k && other != NULL && other->node == permit->node) {
-            gen->live->locked.has_node[j] = false;
+            gen->past->has_node[j] = false;
             firn__permit_retire(gen, j, false, NULL);
         }
     }
@@ -447,8 +443,8 @@ int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *ou
         code = claim(gen, 0, &wish, out, error);
     }
     if (code == FIRN_OK) {
-        live->locked.last_tick = out->base_tick + ((uint64_t)(out->first + n - 1) >> gen->s);
-        live->locked.has_last = true;
+        gen->past->last_tick = out->base_tick + ((uint64_t)(out->first + n - 1) >> gen->s);
+        gen->past->has_last = true;
         firn__count(&live->any.claims);
     }
     return code;

@@ -177,7 +177,10 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
         *wait_ms = code == FIRN_OK ? 1000 : 50;
         return code;
     }
-    pthread_mutex_lock(&gen->live->locked.lock);
+    code = firn__renewal_lock(gen, true, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
         firn__need need = firn__tick_need(gen, permit, tick, 1);
@@ -185,7 +188,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
         code = due ? firn__window_keep(gen, k, &need, error) : FIRN_OK;
         result = code != FIRN_OK ? code : result;
     }
-    pthread_mutex_unlock(&gen->live->locked.lock);
+    firn__renewal_unlock(gen);
     int64_t quarter = (int64_t)(gen->window_ticks * gen->scheme.tick_ns / 1000000 / 4);
     *wait_ms = result != FIRN_OK || quarter < 1 ? 50 : quarter < STEP_MS ? quarter : STEP_MS;
     return result;
@@ -194,6 +197,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
 void firn_gen_status(firn_gen *gen, firn_status *status) {
     firn__wiped_look();
     firn__live *live = gen->live;
+    firn__shared_look(gen);
     firn__permit *permit = firn__permit_of(gen, 0);
     firn_status out = {.size = status->size, .reserved = gen->reserved};
     if (permit != NULL) {

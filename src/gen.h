@@ -75,17 +75,23 @@ typedef struct firn__any {
     _Atomic uint64_t failures; /* renewals and claims that the store failed */
 } firn__any;
 
+/* What the renewer remembers of the nodes it had. With the renewal lock held; when the generator is shared between
+ * processes, in their memory. */
+typedef struct firn__past {
+    uint64_t last_node[FIRN__NODES];
+    bool has_node[FIRN__NODES];
+    bool has_last;
+    uint64_t last_tick; /* the greatest that any retired permit issued in */
+} firn__past;
+
 /* Only with `lock` held, the renewal lock. Whoever holds it may be asking the store. */
 typedef struct firn__locked {
     pthread_mutex_t lock;
     uint8_t *next, *end; /* what is left of the last chunk that permits are taken from */
     firn__permit *spare; /* taken from it and never published */
-    uint64_t last_node[FIRN__NODES];
-    bool has_node[FIRN__NODES];
-    uint64_t last_tick; /* the greatest that any retired permit issued in */
-    bool has_last;
-    bool unidentified; /* the identity was left and no new one could be drawn yet */
-    bool history_open; /* history=job: the node is ours */
+    firn__past past;     /* of a generator that is not shared */
+    bool unidentified;   /* the identity was left and no new one could be drawn yet */
+    bool history_open;   /* history=job: the node is ours */
     uint64_t history_node;
     firn_error failure; /* the last of any.failures */
 } firn__locked;
@@ -130,8 +136,10 @@ struct firn_gen {
     firn__packer *pack;
     firn__shuffle shuffle; /* of the packed digits: time-random with a node */
     firn__live *live;
-    uint32_t s;          /* sequence bits of a slot; 0: a slot is a tick */
-    uint64_t count_mask; /* of s bits */
+    firn__past *past;            /* in `live`, or in `shared` */
+    struct firn__shared *shared; /* the caller's memory; NULL: the generator is one process's */
+    uint32_t s;                  /* sequence bits of a slot; 0: a slot is a tick */
+    uint64_t count_mask;         /* of s bits */
     uint32_t seen_index;
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
@@ -227,6 +235,25 @@ int firn__gen_identify(firn_gen *gen, firn_error *error);
 int firn__gen_base(const firn_gen *gen, uint64_t node, firn_id *base, firn_error *error);
 /* The joined node as people know it: "datacenter=1 worker=3". */
 char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node);
+
+/* ---- shared.c -------------------------------------------------------------------------------- */
+
+/* Makes the generator one of those that share this memory. FIRN_EUSAGE: the memory is too small, or used with another
+ * configuration, or such a generator cannot be shared; FIRN_EBUSY: somebody else prepares it. */
+int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *error);
+/* The permit that all issue from, as number 0 of this process; none when it is closed. */
+void firn__shared_look(const firn_gen *gen);
+/* Puts a permit that was claimed in place, closed: *placed is where all find it. The lock is held. FIRN_EBACK. */
+int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
+                       firn_error *error);
+/* Makes it the one that all issue from; NULL: none. The lock is held. */
+void firn__shared_choose(firn_gen *gen, const firn__permit *permit);
+/* No more nodes fit the memory: only those that it has may be claimed. */
+bool firn__shared_refuses(const firn_gen *gen, uint64_t node);
+/* The renewal lock. Waits for another process at most as long as the call may, and not at all unless `patient`.
+ * FIRN_EWINDOW: it is held. */
+int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error);
+void firn__renewal_unlock(firn_gen *gen);
 
 /* ---- permit.c: with the renewal lock held ---------------------------------------------------- */
 

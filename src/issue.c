@@ -18,15 +18,15 @@ int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *err
                           "the window of %s is used up and its renewer has not renewed it yet",
                           gen->ns);
     }
-    if (!need->must && pthread_mutex_trylock(&live->locked.lock) != 0) {
+    if (!need->must && firn__renewal_lock(gen, false, NULL) != FIRN_OK) {
         return FIRN_OK;
     }
     uint64_t failures = atomic_load_explicit(&live->any.failures, memory_order_acquire);
-    if (need->must) {
-        pthread_mutex_lock(&live->locked.lock);
+    int code = need->must ? firn__renewal_lock(gen, true, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
     }
     firn_error why = {0, ""};
-    int code;
     if (atomic_load_explicit(&live->any.failures, memory_order_acquire) != failures &&
         is_wanted(gen, k, need)) {
         why =
@@ -41,7 +41,7 @@ int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *err
             firn__count(&live->any.failures);
         }
     }
-    pthread_mutex_unlock(&live->locked.lock);
+    firn__renewal_unlock(gen);
     if (code != FIRN_OK && error != NULL) {
         *error = why;
     }

@@ -23,6 +23,7 @@ static int make_live(firn_gen *gen, firn_error *error) {
     if (gen->live == NULL) {
         return code;
     }
+    gen->past = &gen->live->locked.past;
     code = firn__entropy_fill(NULL, &serial, sizeof serial, error);
     if (code == FIRN_OK) {
         static _Atomic uint32_t
@@ -270,12 +271,15 @@ static int first_window(firn_gen *gen, firn_error *error) {
         return code;
     }
     for (;;) {
-        pthread_mutex_lock(&gen->live->locked.lock);
+        code = firn__renewal_lock(gen, true, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
         firn__need need = {
             NULL, tick, atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire),
             1,    1,    true};
         code = firn__window_keep(gen, 0, &need, error);
-        pthread_mutex_unlock(&gen->live->locked.lock);
+        firn__renewal_unlock(gen);
         if (code != FIRN_EBUSY ||
             atomic_load_explicit(&gen->live->any.busy_ms, memory_order_relaxed) > left ||
             left <= 0 || firn__gen_spent_ms() >= gen->keys.max_wait_ms) {
@@ -354,6 +358,11 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
     if (code == FIRN_OK) {
         firn__policy_way(gen);
         set_window(gen);
+        code = config.shared != NULL
+                   ? firn__shared_attach(gen, config.shared, config.shared_size, error)
+                   : FIRN_OK;
+    }
+    if (code == FIRN_OK) {
         code = first_window(gen, error);
     }
     if (code != FIRN_OK) {
@@ -376,8 +385,9 @@ int firn_close(firn_gen *gen, firn_error *error) {
         return FIRN_OK;
     }
     firn__wiped_look();
-    if (atomic_load_explicit(&gen->live->any.serial, memory_order_acquire) !=
-        0) { /* else a forked child: nothing here is its own */
+    /* In a forked child nothing is its own; a shared window is not its process's. */
+    bool own = atomic_load_explicit(&gen->live->any.serial, memory_order_acquire) != 0;
+    if (own && gen->shared == NULL) {
         pthread_mutex_lock(&gen->live->locked.lock);
         for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
             int one = firn__permit_retire(gen, k, true, error);

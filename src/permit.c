@@ -98,13 +98,36 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
         assert(!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN));
         assert((permit->first >= 0 && permit->first < firn__end_of(permit)) ||
                FIRN_BUG == FIRN_BUG_ADOPT);
-        firn__permit_soft(permit, permit->first + start);
-        atomic_store_explicit(&permit->cursor, FIRN__OPEN | (uint64_t)(permit->first + start),
+        int64_t first = permit->first;
+        if (gen->shared != NULL) {
+            firn__permit *placed;
+            code = firn__shared_place(gen, permit, &placed, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+            first += firn__slots_of(gen, permit->base_tick - placed->base_tick);
+            firn__permit_drop(gen, permit);
+            permit = placed;
+        }
+        /* First: what is open is chosen, wherever a process is killed. */
+        firn__shared_choose(gen, permit);
+        firn__permit_soft(permit, first + start);
+        atomic_store_explicit(&permit->cursor, FIRN__OPEN | (uint64_t)(first + start),
                               memory_order_release);
         atomic_store_explicit(&gen->live->any.permits[k], permit, memory_order_release);
         firn__count(&gen->live->any.claims);
     }
     return code;
+}
+
+/* A node that comes after this permit's begins in a later tick. */
+static void note_last(firn_gen *gen, const firn__permit *permit, uint64_t next) {
+    firn__past *past = gen->past;
+    if ((int64_t)next > permit->first) {
+        uint64_t last = permit->base_tick + ((next - 1) >> gen->s);
+        past->last_tick = !past->has_last || last > past->last_tick ? last : past->last_tick;
+        past->has_last = true;
+    }
 }
 
 int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *error) {
@@ -114,6 +137,8 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     if (permit == NULL) {
         return FIRN_OK;
     }
+    note_last(gen, permit,
+              firn__next_of(permit)); /* first: a process may be killed behind the step */
     /* One atomic step closes the cursor and tells where issuing stopped. */
     uint64_t cursor =
         FIRN_BUG == FIRN_BUG_CURSOR
@@ -121,19 +146,15 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
             : atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_acq_rel);
     int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = firn__end_of(permit);
     assert(next >= permit->first); /* the cursor never falls */
-    if (next > permit->first) {
-        uint64_t last = permit->base_tick + ((uint64_t)(next - 1) >> gen->s);
-        live->locked.last_tick =
-            !live->locked.has_last || last > live->locked.last_tick ? last : live->locked.last_tick;
-        live->locked.has_last = true;
-    }
+    note_last(gen, permit, (uint64_t)next);
     bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost;
     /* Nothing before the last grant is given back: the network may repeat an earlier request of
      * ours, and then a give back below it would meet a mark and a grant that look like ours
      * again. No request is under way behind the back of an embedded store. */
     bool all = (permit->reserved && firn__store_embedded(gen->store)) || FIRN_BUG == FIRN_BUG_BELOW;
     int64_t back_to = next > permit->granted || all ? next : permit->granted;
-    if (give_back && mine && back_to < end) {
+    /* Of a shared window nothing is given back: a thread that was stopped may have seen its end. */
+    if (give_back && mine && back_to < end && gen->shared == NULL) {
         int64_t base = firn__slots_of(gen, permit->base_tick);
         firn_mark mark = {base + end, permit->grant};
         char key[FIRN_KEY_SIZE];
@@ -142,8 +163,11 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         firn__count(&live->any.give_backs);
     }
     if (FIRN_BUG != FIRN_BUG_CURSOR) {
+        firn__shared_choose(gen, NULL);
         atomic_store_explicit(&live->any.permits[k], NULL, memory_order_release);
-        free_page(permit);
+        if (gen->shared == NULL) {
+            free_page(permit);
+        }
     }
     return code == FIRN_EBUSY ? FIRN_OK : code; /* busy: somebody came after us */
 }
@@ -153,9 +177,9 @@ void firn__permit_leave(firn_gen *gen) {
         /* with a renewer of the caller's, firn_next stays away from the store: the rest is then
          * lost */
         firn__permit_retire(gen, k, !gen->has_renewer, NULL);
-        gen->live->locked.has_node[k] = false;
+        gen->past->has_node[k] = false;
     }
-    gen->live->locked.has_last =
+    gen->past->has_last =
         false; /* the present is before the last ID: begin at the present all the same */
     pthread_mutex_lock(&gen->live->counted.lock);
     gen->live->counted.permit = NULL;

@@ -61,24 +61,30 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
 
 /* ---- a clock that stepped back ------------------------------------------------------------------ */
 
-/* The renewer's lock. Whoever holds it may be asking the store, so that who leaves the store to a
- * renewer of the caller's (`patient` false) does not wait for it. */
+/* Who leaves the store to a renewer of the caller's (`patient` false) does not wait for the lock: whoever holds it may
+ * be asking the store. */
 static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
-    if (patient) {
-        pthread_mutex_lock(&gen->live->locked.lock);
-    } else if (pthread_mutex_trylock(&gen->live->locked.lock) != 0) {
-        return firn__fail(
-            error, FIRN_EWINDOW,
-            "the clock of %s stepped back while its renewer asks the store: try again", gen->ns);
-    }
-    return FIRN_OK;
+    int code = firn__renewal_lock(gen, patient, error);
+    return code == FIRN_OK || patient
+               ? code
+               : firn__fail(
+                     error, FIRN_EWINDOW,
+                     "the clock of %s stepped back while its renewer asks the store: try again",
+                     gen->ns);
+}
+
+/* Is a permit's cursor further ahead of the clock than any borrowing explains? */
+static bool is_ahead(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
+    int64_t most = gen->lead_slots + (int64_t)((gen->back_ticks + 1) << gen->s);
+    return permit != NULL &&
+           (int64_t)firn__next_of(permit) > firn__slot_of(gen, permit, tick) + most;
 }
 
 /* Blocks every window until the clock has passed the last tick that was issued in. */
 static void hold_still(firn_gen *gen, uint64_t tick) {
     firn__live *live = gen->live;
     uint64_t last =
-        live->locked.has_last && live->locked.last_tick > tick ? live->locked.last_tick : tick;
+        gen->past->has_last && gen->past->last_tick > tick ? gen->past->last_tick : tick;
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         const firn__permit *permit = firn__permit_of(gen, k);
         uint64_t used = permit == NULL ? 0 : permit->base_tick + (firn__next_of(permit) >> gen->s);
@@ -105,7 +111,10 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
         return code;
     }
     uint64_t steps = atomic_load_explicit(&live->watch.stepped, memory_order_acquire);
-    if (steps != atomic_load_explicit(&live->any.handled, memory_order_acquire)) {
+    /* Of the processes that share a cursor each sees the step, and the first one acts on it. */
+    const firn__permit *permit = firn__permit_of(gen, 0);
+    bool acts = gen->shared == NULL || permit == NULL || is_ahead(gen, permit, tick);
+    if (acts && steps != atomic_load_explicit(&live->any.handled, memory_order_acquire)) {
         if (policy == FIRN__BACK_LEAVE) {
             firn__permit_leave(gen);
             firn__gen_notice(
@@ -117,7 +126,7 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
     }
     atomic_store_explicit(&live->any.handled, steps,
                           memory_order_release); /* only now: the old permits are closed */
-    pthread_mutex_unlock(&live->locked.lock);
+    firn__renewal_unlock(gen);
     return FIRN_OK;
 }
 
@@ -140,7 +149,7 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
                 }
             }
         }
-        pthread_mutex_unlock(&gen->live->locked.lock);
+        firn__renewal_unlock(gen);
         return FIRN_OK;
     }
     return firn__fail(error, FIRN_ECLOCK,
@@ -154,7 +163,6 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
  * borrowing can explain. Suspected by the tick at hand, it is proved by a reading taken after it. */
 static void see_step(firn_gen *gen, uint64_t *tick) {
     firn__live *live = gen->live;
-    int64_t most = gen->lead_slots + (int64_t)((gen->back_ticks + 1) << gen->s);
     bool asked = atomic_load_explicit(&live->any.blocked, memory_order_acquire) != 0 ||
                  gen->scheme.tick_ns == 0;
     for (uint32_t k = 0; !asked && k < (uint32_t)gen->keys.nodes; k++) {
@@ -162,12 +170,10 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
         uint64_t cursor =
             permit == NULL ? 0 : atomic_load_explicit(&permit->cursor, memory_order_acquire);
         int64_t next = (int64_t)(cursor & ~FIRN__OPEN);
-        if (!(cursor & FIRN__OPEN) || next <= permit->first ||
-            next <= firn__slot_of(gen, permit, *tick) + most) {
+        if (!(cursor & FIRN__OPEN) || next <= permit->first || !is_ahead(gen, permit, *tick)) {
             continue;
         }
-        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK &&
-                next > firn__slot_of(gen, permit, *tick) + most &&
+        asked = firn__gen_now(gen, tick, NULL) == FIRN_OK && is_ahead(gen, permit, *tick) &&
                 atomic_load_explicit(&live->watch.stepped, memory_order_acquire) ==
                     atomic_load_explicit(&live->any.handled, memory_order_acquire);
         if (asked) {
@@ -189,7 +195,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     }
     pthread_mutex_lock(&live->locked.lock); /* wiped too, so nobody holds it */
     if (atomic_load_explicit(&live->any.serial, memory_order_acquire) == 0) {
-        if (gen->reserved && gen->fixed && FIRN_BUG != FIRN_BUG_FIXED) {
+        if (gen->reserved && gen->fixed && gen->shared == NULL && FIRN_BUG != FIRN_BUG_FIXED) {
             char node[128];
             code = firn__fail(error, FIRN_EFORKED,
                               "%s stays with the parent process: open a generator in the child, "
@@ -225,6 +231,7 @@ int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *err
         code = firn__gen_now(gen, tick, error);
     }
     if (code == FIRN_OK) {
+        firn__shared_look(gen); /* only now: no thread has an older reading for a newer permit */
         see_step(gen, tick);
     }
     if (code == FIRN_OK &&

@@ -30,13 +30,16 @@ static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn_
     int64_t next = (int64_t)firn__next_of(permit);
     next = next < need->end ? need->end : next;
     permit->twice = permit->twice || twice || code == FIRN_EUNKNOWN;
-    permit->pending_grant = 0;
-    if (code == FIRN_OK) {
+    if (code != FIRN_OK) {
+        permit->pending_grant = 0;
+    } else {
         assert(request->count > 0); /* the end never falls */
         permit->grant = request->grant;
         permit->granted = end;
         atomic_store_explicit(&permit->end, end + request->count,
                               memory_order_release); /* raised in place: granted at the old end */
+        permit->pending_grant =
+            0; /* last: a process that is killed before leaves a request to be sent again */
         firn__permit_soft(permit, next);
         firn__count(&gen->live->any.renewals);
         return code;
@@ -81,6 +84,9 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
             return code;
         }
     }
+    permit->pending_count =
+        request.count; /* whoever comes after a process that is killed sends it again */
+    permit->pending_grant = request.grant;
     atomic_store_explicit(&permit->soft, end,
                           memory_order_release); /* while this one asks, the others go on */
     /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
@@ -102,7 +108,7 @@ static int renew_or_drop(firn_gen *gen, uint32_t k, firn__permit *permit, const 
     }
     if (code == FIRN_ECLONED) {
         firn__gen_notice(gen, "%s", why.text);
-        gen->live->locked.has_node[k] = false;
+        gen->past->has_node[k] = false;
         firn__permit_retire(gen, k, false, NULL);
     }
     return code;
@@ -138,7 +144,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
         return firn__claim_busy(gen, &held, need->tick, error);
     }
     /* Idle past the end, or lost: a claim again, the own node first unless it was lost. */
-    gen->live->locked.has_node[k] = gen->live->locked.has_node[k] && !permit->lost;
+    gen->past->has_node[k] = gen->past->has_node[k] && !permit->lost;
     firn__permit_retire(gen, k, false, NULL);
     return firn__claim_window(gen, k, need->tick, need->n, error);
 }

@@ -432,9 +432,12 @@ typedef struct firn_config {
     const firn_entropy *entropy;
     void (*notice)(void *self, const char *text); /* notes for users; must not call firn */
     void *notice_self;
-    const char *note; /* stored with each reservation; NULL: program, host and pid */
-    bool has_renewer; /* firn_next never calls the store: a thread of yours calls firn_gen_step */
+    const char *note;   /* stored with each reservation; NULL: program, host and pid */
+    bool has_renewer;   /* firn_next never calls the store: a thread of yours calls firn_gen_step */
+    void *shared;       /* zeros at first; processes share it: docs/reference/threads.md; or NULL */
+    size_t shared_size; /* at least firn_shared_size() */
 } firn_config;
+FIRN_API size_t firn_shared_size(void);
 
 /* Opens a generator with default settings, and the default store if the scheme needs one. */
 FIRN_API int firn_open(firn_gen **gen, const char *scheme, const char *keys, firn_error *error);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* A generator that processes share: its permits and what its renewer remembers lie in the caller's memory. IDs are
+ * issued by the same compare-and-swap as in one process, so a process that is killed at any instruction leaves a
+ * cursor that is right. Renewals are under a robust lock, and each of their steps may be the last one:
+ * - A permit belongs to one node as long as the memory exists, and its cursor and its end only rise. So a thread that
+ *   slept on an old permit finds it closed, or finds slots that are all the generator's.
+ * - What a renewal asks for is written down before it is sent. Whoever comes after a process that was killed meanwhile
+ *   sends the same again. A claim that was cut short is lost, and with it its slots.
+ * Knows no clock but to wait, and nothing of how IDs are issued. */
+#include "error.h"
+#include "gen.h"
+#include "store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NODES  256        /* that one memory has room for */
+#define READY  UINT32_MAX /* of `maker` */
+#define NAP_NS INT64_C(1000000)
+
+/* All zero: nobody has opened it. No pointers, so each process may map it where it likes. */
+typedef struct firn__shared {
+    _Atomic uint64_t config; /* a digest of what all must agree on; 0: nothing yet */
+    _Atomic uint32_t maker;  /* the thread that prepares the lock; READY: it is prepared */
+    _Atomic uint32_t chosen; /* 1 + the index of the permit that is issued from; 0: none */
+    pthread_mutex_t lock;    /* robust, between processes: the renewal lock. Of all that follows: */
+    uint32_t count;          /* permits that have a node; only rises */
+    firn__past past;
+    firn__permit permits[NODES]; /* but cursor, soft and end are atomic, and base does not change */
+} firn__shared;
+
+size_t firn_shared_size(void) {
+    return sizeof(firn__shared);
+}
+
+/* ---- who may share ---------------------------------------------------------------------------- */
+
+static void mix(uint64_t *digest, const void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) { /* FNV-1a: finds mistakes, not forgeries */
+        *digest = (*digest ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    }
+}
+
+/* Of all that must be the same in each process for slots, IDs and marks to mean the same. */
+static uint64_t digest_of(const firn_gen *gen) {
+    char layout[FIRN_LAYOUT_SIZE];
+    const char *texts[] = {FIRN_VERSION, gen->scheme.name, firn_scheme_layout(layout, &gen->scheme),
+                           gen->ns,      gen->layout,      firn__store_url(gen->store)};
+    const uint64_t numbers[] = {sizeof(firn__shared),  gen->pinned,
+                                gen->pin_mask,         gen->window_ticks,
+                                gen->lead_ticks,       gen->back_ticks,
+                                gen->tick_end,         (uint64_t)gen->start,
+                                gen->start_below,      (uint64_t)gen->keys.back_,
+                                gen->kept.fields.given};
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mix(&digest, texts[i], strlen(texts[i]) + 1);
+    }
+    mix(&digest, numbers, sizeof numbers);
+    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
+        mix(&digest, &gen->kept.fields.value[i].low, sizeof gen->kept.fields.value[i].low);
+    }
+    return digest | 1;
+}
+
+static int check_kind(const firn_gen *gen, firn_error *error) {
+    const char *why = gen->kind != FIRN__KIND_SLOTS || gen->drawn != 0
+                          ? "its IDs are not one slot each"
+                      : !gen->reserved                       ? "it reserves nothing: set its node"
+                      : gen->keys.nodes > 1                  ? "nodes= is more than 1"
+                      : gen->ticket_field >= 0               ? "a ticket is one process's"
+                      : gen->shuffle.digits > 0              ? "its nodes share digits"
+                      : gen->keys.mode_ == FIRN__MODE_ONLINE ? "mode=online holds no window"
+                      : gen->keys.ordering_ != FIRN__ORDERING_STRICT ? "ordering= is not strict"
+                                                                     : NULL;
+    return why == NULL ? FIRN_OK
+                       : firn__fail(error, FIRN_EUSAGE,
+                                    "%s cannot be shared between processes, %s: open one generator "
+                                    "in each process",
+                                    gen->scheme.name, why);
+}
+
+/* ---- the lock --------------------------------------------------------------------------------- */
+
+static int make_lock(pthread_mutex_t *lock) {
+    pthread_mutexattr_t kind;
+    int code = pthread_mutexattr_init(&kind);
+    if (code == 0) {
+        code = pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+        code = code == 0 ? pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST) : code;
+        code = code == 0 ? pthread_mutex_init(lock, &kind) : code;
+        pthread_mutexattr_destroy(&kind);
+    }
+    return code;
+}
+
+/* The first process prepares the lock. When it ends before it is done, the next one does; it is not woken again. */
+static int prepare_lock(const firn_gen *gen, firn_error *error) {
+    firn__shared *shared = gen->shared;
+    uint32_t me = (uint32_t)syscall(SYS_gettid), maker = 0;
+    for (int64_t left = gen->keys.max_wait_ms; left >= 0; left--) {
+        maker = atomic_load_explicit(&shared->maker, memory_order_acquire);
+        if (maker == READY) {
+            return FIRN_OK;
+        }
+        bool gone = maker == 0 || maker == me || (kill((pid_t)maker, 0) != 0 && errno == ESRCH);
+        if (gone && atomic_compare_exchange_strong_explicit(
+                        &shared->maker, &maker, me, memory_order_acq_rel, memory_order_acquire)) {
+            if (make_lock(&shared->lock) != 0) {
+                return firn__fail(error, FIRN_ESYSTEM,
+                                  "the system has no robust locks between processes: open one "
+                                  "generator in each process");
+            }
+            atomic_store_explicit(&shared->maker, READY, memory_order_release);
+            return FIRN_OK;
+        }
+        gen->clock->pause(gen->clock->self, NAP_NS);
+    }
+    return firn__fail(error, FIRN_EBUSY,
+                      "process %" PRIu32
+                      " began to prepare the shared memory of %s and does not go "
+                      "on: end it, or use new memory",
+                      maker, gen->ns);
+}
+
+/* Waits in naps, by the generator's clock: steps of the system's clock do not matter. */
+static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
+    int64_t left = gen->keys.max_wait_ms;
+    int code = pthread_mutex_trylock(&gen->shared->lock);
+    for (; code == EBUSY && patient && left > 0; left--) {
+        gen->clock->pause(gen->clock->self, NAP_NS);
+        code = pthread_mutex_trylock(&gen->shared->lock);
+    }
+    if (code == EOWNERDEAD) { /* each state that it can have left is a right one: see the top */
+        code = pthread_mutex_consistent(&gen->shared->lock);
+    }
+    return code == 0
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EWINDOW,
+                            "another process holds the renewal of %s for longer than "
+                            "max_wait_ms=%" PRId64 ": see whether it is stopped, or its store "
+                            "hangs",
+                            gen->ns, gen->keys.max_wait_ms);
+}
+
+int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
+    if (patient) {
+        pthread_mutex_lock(&gen->live->locked.lock);
+    } else if (pthread_mutex_trylock(&gen->live->locked.lock) != 0) {
+        return firn__fail(error, FIRN_EWINDOW, "the renewal of %s is under way: try again",
+                          gen->ns);
+    }
+    if (gen->shared == NULL) {
+        return FIRN_OK;
+    }
+    int code = lock_shared(gen, patient, error);
+    if (code != FIRN_OK) {
+        pthread_mutex_unlock(&gen->live->locked.lock);
+        return code;
+    }
+    firn__shared_look(gen);
+    return FIRN_OK;
+}
+
+void firn__renewal_unlock(firn_gen *gen) {
+    if (gen->shared != NULL) {
+        pthread_mutex_unlock(&gen->shared->lock);
+    }
+    pthread_mutex_unlock(&gen->live->locked.lock);
+}
+
+/* ---- permits ---------------------------------------------------------------------------------- */
+
+void firn__shared_look(const firn_gen *gen) {
+    if (gen->shared == NULL) {
+        return;
+    }
+    uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
+    firn__permit *permit = chosen == 0 || chosen > NODES ? NULL : &gen->shared->permits[chosen - 1];
+    if (permit != NULL &&
+        !(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN)) {
+        permit = NULL; /* it is being changed, or who did so was killed */
+    }
+    atomic_store_explicit(&gen->live->any.permits[0], permit, memory_order_release);
+}
+
+void firn__shared_choose(firn_gen *gen, const firn__permit *permit) {
+    if (gen->shared != NULL) {
+        uint32_t chosen = permit == NULL ? 0 : (uint32_t)(permit - gen->shared->permits) + 1;
+        atomic_store_explicit(&gen->shared->chosen, chosen, memory_order_release);
+    }
+}
+
+static firn__permit *find(const firn_gen *gen, uint64_t node) {
+    for (uint32_t i = 0; i < gen->shared->count; i++) {
+        if (gen->shared->permits[i].node == node) {
+            return &gen->shared->permits[i];
+        }
+    }
+    return NULL;
+}
+
+bool firn__shared_refuses(const firn_gen *gen, uint64_t node) {
+    return gen->shared != NULL && gen->shared->count == NODES && find(gen, node) == NULL;
+}
+
+/* The first window of a node. */
+static int add(const firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
+               firn_error *error) {
+    firn__shared *shared = gen->shared;
+    if (shared->count == NODES) {
+        return firn__fail(
+            error, FIRN_EEXHAUSTED,
+            "%s had %d nodes in this shared memory, and has room for no more: use new "
+            "memory",
+            gen->ns, NODES);
+    }
+    firn__permit *permit = &shared->permits[shared->count];
+    memcpy((void *)permit, (const void *)claimed, sizeof *permit); /* nobody looks at it yet */
+    atomic_store_explicit(&permit->cursor, (uint64_t)claimed->first, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release); /* a process that is killed here has added nothing */
+    shared->count++;
+    *placed = permit;
+    return FIRN_OK;
+}
+
+int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
+                       firn_error *error) {
+    firn__permit *permit = find(gen, claimed->node);
+    if (permit == NULL) {
+        return add(gen, claimed, placed, error);
+    }
+    int64_t shift = firn__slots_of(gen, claimed->base_tick - permit->base_tick);
+    int64_t first = claimed->first + shift, end = firn__end_of(claimed) + shift;
+    assert(!(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN));
+    if (first < firn__end_of(permit)) {
+        return firn__fail(error, FIRN_EBACK,
+                          "the store of %s has gone back: it grants slots again that it granted "
+                          "before: firn check finds what was issued twice",
+                          gen->ns);
+    }
+    permit->granted = first;
+    permit->grant = claimed->grant;
+    permit->twice = true; /* so that nothing of it is ever given back */
+    permit->lost = false;
+    permit->pending_grant = 0;
+    atomic_store_explicit(&permit->end, end, memory_order_release);
+    *placed = permit;
+    return FIRN_OK;
+}
+
+int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *error) {
+    uint64_t none = 0, mine;
+    int code = check_kind(gen, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (size < sizeof(firn__shared) || (uintptr_t)memory % _Alignof(firn__shared) != 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the shared memory has %zu bytes, or is not aligned to %zu: give %zu",
+                          size, _Alignof(firn__shared), sizeof(firn__shared));
+    }
+    gen->shared = memory;
+    mine = digest_of(gen);
+    if (!atomic_compare_exchange_strong_explicit(&gen->shared->config, &none, mine,
+                                                 memory_order_acq_rel, memory_order_acquire) &&
+        none != mine) {
+        gen->shared = NULL;
+        return firn__fail(error, FIRN_EUSAGE,
+                          "the shared memory is another generator's: open all that share it with "
+                          "the same scheme, keys, store and version of firn, and zeros for a new "
+                          "one");
+    }
+    gen->past = &gen->shared->past;
+    return prepare_lock(gen, error);
+}

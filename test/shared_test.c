@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: MIT */
+/* A generator that processes share (firn_config.shared): one cursor and one node for all, whatever is killed, stopped
+ * or forked. The store lies in shared memory too, and is whole at each instruction, so that a process may be killed in
+ * the middle of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <firn/firn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sanitized.h"
+
+enum { LOG = 1 << 20, NODES = 1024, ALARM_S = 120 };
+
+/* ---- what the processes share ----------------------------------------------------------------- */
+
+typedef struct mark {
+    _Atomic uint32_t which; /* of the two that counts */
+    firn_mark copies[2];
+} mark;
+
+typedef struct world {
+    _Atomic uint64_t count; /* of the log */
+    _Atomic uint64_t log[LOG];
+    mark marks[NODES];
+    _Atomic uint64_t reserves;
+    _Atomic bool stops;       /* the next reserve stops its process */
+    _Atomic int64_t offset_s; /* of the clock */
+    _Atomic bool over;
+    _Alignas(64) uint8_t memory[1 << 18];
+} world;
+
+static world *all;
+static bool rival; /* a generator that is not shared is at work */
+
+static int store_open(void **self, const char *url, const firn_store_options *options,
+                      firn_error *error) {
+    (void)self, (void)url, (void)options, (void)error;
+    return FIRN_OK;
+}
+
+static int store_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                         firn_error *error) {
+    mark *it = &all->marks[strtoul(request->key, NULL, 10) % NODES];
+    uint32_t which = atomic_load(&it->which);
+    firn_mark now = it->copies[which];
+    (void)self, (void)error;
+    atomic_fetch_add(&all->reserves, 1);
+    if (atomic_exchange(&all->stops, false)) {
+        raise(SIGSTOP);
+    }
+    int64_t from = now.high > request->earliest ? now.high : request->earliest;
+    if (from > request->latest) {
+        *held = now;
+        return FIRN_EBUSY;
+    }
+    it->copies[1 - which] = (firn_mark){from + request->count, request->grant};
+    atomic_store(&it->which, 1 - which);
+    *first = from;
+    return FIRN_OK;
+}
+
+/* Of the rivals only: a shared window is never given back. */
+static int store_give_back(void *self, const char *ns, const char *key, const firn_mark *mine,
+                           int64_t high, firn_error *error) {
+    mark *it = &all->marks[strtoul(key, NULL, 10) % NODES];
+    uint32_t which = atomic_load(&it->which);
+    firn_mark now = it->copies[which];
+    (void)self, (void)ns, (void)error;
+    if (!rival || now.high != mine->high || now.grant != mine->grant) {
+        return rival ? FIRN_EBUSY : FIRN_EUSAGE;
+    }
+    it->copies[1 - which] = (firn_mark){high, 0};
+    atomic_store(&it->which, 1 - which);
+    return FIRN_OK;
+}
+
+static int store_list(void *self, const char *ns, firn_visit *visit, void *context,
+                      firn_error *error) {
+    (void)self, (void)error;
+    for (int i = 0; i < NODES; i++) {
+        char key[16];
+        firn_holding holding = {.ns = ns, .layout = "", .key = key, .note = ""};
+        holding.mark = all->marks[i].copies[atomic_load(&all->marks[i].which)];
+        snprintf(key, sizeof key, "%d", i);
+        int code = holding.mark.high == 0 ? 0 : visit(context, &holding);
+        if (code != 0) {
+            return code;
+        }
+    }
+    return FIRN_OK;
+}
+
+static void store_close(void *self) {
+    (void)self;
+}
+
+static const firn_store_ops ops = {.version = 1,
+                                   .scheme = "test",
+                                   .open = store_open,
+                                   .reserve = store_reserve,
+                                   .give_back = store_give_back,
+                                   .list = store_list,
+                                   .close = store_close};
+
+static int wall(void *self, firn_time *now) {
+    struct timespec read;
+    (void)self;
+    clock_gettime(CLOCK_REALTIME, &read);
+    *now = (firn_time){read.tv_sec + atomic_load(&all->offset_s), (int32_t)read.tv_nsec};
+    return FIRN_OK;
+}
+
+static int steady(void *self, int64_t *ns) {
+    struct timespec read;
+    (void)self;
+    clock_gettime(CLOCK_BOOTTIME, &read);
+    *ns = read.tv_sec * INT64_C(1000000000) + read.tv_nsec;
+    return FIRN_OK;
+}
+
+static int nap(void *self, int64_t ns) {
+    struct timespec rest = {0, (long)ns};
+    (void)self;
+    nanosleep(&rest, NULL);
+    return FIRN_OK;
+}
+
+static const firn_clock hands = {.version = 1, .wall = wall, .steady = steady, .pause = nap};
+
+static firn_store *store; /* of this process and its children */
+
+static int try_open(firn_gen **gen, const char *scheme, const char *keys, size_t size,
+                    firn_error *error) {
+    if (store == NULL && firn_store_wrap(&store, &ops, NULL, error) != FIRN_OK) {
+        return FIRN_EMEMORY;
+    }
+    const firn_config config = {.size = sizeof config,
+                                .scheme = scheme,
+                                .keys = keys,
+                                .store = store,
+                                .clock = &hands,
+                                .note = "test",
+                                .shared = rival ? NULL : all->memory,
+                                .shared_size = size};
+    return firn_open_with(gen, &config, error);
+}
+
+/* Short windows, so that much is renewed; whatever opens it, opens it so. */
+static const char *const hasty = "window_ms=20 full=wait max_wait_ms=20000";
+
+static firn_gen *opened(const char *keys) {
+    firn_gen *gen;
+    firn_error error = {0};
+    if (try_open(&gen, "snowflake", keys, firn_shared_size(), &error) != FIRN_OK) {
+        fprintf(stderr, "%s: %s\n", keys, error.text);
+        abort();
+    }
+    return gen;
+}
+
+/* One ID, written into the log; its order among those of this process is checked. */
+static void issue(firn_gen *gen, uint64_t *last) {
+    firn_id id;
+    firn_error error = {0};
+    if (firn_next(gen, &id, &error) != FIRN_OK) {
+        fprintf(stderr, "%s\n", error.text);
+        abort();
+    }
+    if (id.low <= *last) {
+        fprintf(stderr, "%llu after %llu\n", (unsigned long long)id.low, (unsigned long long)*last);
+        abort();
+    }
+    *last = id.low;
+    atomic_store(&all->log[atomic_fetch_add(&all->count, 1) % LOG], id.low);
+}
+
+static int compare(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* How many IDs of the log are there twice. */
+static size_t twice(void) {
+    size_t count = (size_t)atomic_load(&all->count), found = 0;
+    count = count < LOG ? count : LOG;
+    uint64_t *sorted = malloc(count * sizeof *sorted + 1);
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = atomic_load(&all->log[i]);
+    }
+    qsort(sorted, count, sizeof *sorted, compare);
+    for (size_t i = 1; i < count; i++) { /* 0: killed before it was written */
+        found += sorted[i] == sorted[i - 1] && sorted[i] != 0;
+    }
+    free(sorted);
+    return found;
+}
+
+static int nodes_used(void) {
+    int used = 0;
+    for (int i = 0; i < NODES; i++) {
+        used += atomic_load(&all->marks[i].which) != 0 || all->marks[i].copies[0].high != 0;
+    }
+    return used;
+}
+
+static int begin(void **state) {
+    (void)state;
+    all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return all == MAP_FAILED || firn_shared_size() > sizeof all->memory;
+}
+
+static int end(void **state) {
+    (void)state;
+    return munmap(all, sizeof *all);
+}
+
+static pid_t started(void (*work)(void *), void *argument) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(ALARM_S);
+        work(argument);
+        _exit(0);
+    }
+    return child;
+}
+
+static void ended_well(pid_t child) {
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* ---- one cursor ------------------------------------------------------------------------------- */
+
+static void issues_many(void *gen) {
+    uint64_t last = 0;
+    firn_gen *own = gen != NULL ? gen : opened(hasty);
+    for (int i = 0; i < 8000; i++) {
+        issue(own, &last);
+    }
+    firn_close(own, NULL);
+}
+
+static void processes_share_one_node(void **state) {
+    pid_t children[6];
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        children[i] = started(issues_many, NULL);
+    }
+    for (int i = 0; i < 6; i++) {
+        ended_well(children[i]);
+    }
+    assert_int_equal(atomic_load(&all->count), 6 * 8000);
+    assert_int_equal(twice(), 0);
+    assert_true(nodes_used() <= 2); /* two, where the machine did nothing for a whole window */
+    all->log[5] = all->log[6];
+    assert_int_equal(twice(), 1); /* the check sees one */
+}
+
+static void children_go_on_with_the_cursor_they_inherit(void **state) {
+    static const char *const keys[] = {"full=wait max_wait_ms=20000",
+                                       "node=7 full=wait max_wait_ms=20000"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        memset(all->memory, 0, sizeof all->memory);
+        firn_gen *gen = opened(keys[k]);
+        uint64_t last = 0;
+        issue(gen, &last);
+        pid_t one = started(issues_many, gen), other = started(issues_many, gen);
+        for (int i = 0; i < 1000; i++) {
+            issue(gen, &last);
+        }
+        ended_well(one);
+        ended_well(other);
+        assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+    }
+    assert_int_equal(twice(), 0);
+    assert_int_equal(nodes_used(), 2);
+}
+
+/* Others have the node meanwhile, and run ahead of the clock: the cursor goes on behind them, in place. */
+static void a_node_comes_back_behind_what_others_issued(void **state) {
+    static const char *const keys = "node=9 window_ms=8 full=wait max_wait_ms=20000";
+    uint64_t last = 0, theirs = 0;
+    (void)state;
+    firn_gen *gen = opened(keys);
+    for (int i = 0; i < 5; i++) {
+        issue(gen, &last);
+        nap(NULL, 60000000);
+        rival = true;
+        firn_gen *other = opened(keys);
+        for (int k = 0; k < 20000; k++) {
+            issue(other, &theirs);
+        }
+        assert_int_equal(firn_close(other, NULL), FIRN_OK);
+        rival = false;
+        for (int k = 0; k < 2000; k++) {
+            issue(gen, &last);
+        }
+        nap(NULL, 60000000);
+        theirs = last;
+    }
+    assert_int_equal(twice(), 0);
+    assert_int_equal(nodes_used(), 1);
+    assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+}
+
+static void *issues_in_a_thread(void *gen) {
+    uint64_t last = 0;
+    for (int i = 0; i < 5000; i++) {
+        issue(gen, &last);
+    }
+    return NULL;
+}
+
+/* Two generators in one process are as two processes, and the thread sanitizer sees them. */
+static void threads_of_two_generators_share_one_cursor(void **state) {
+    firn_gen *gens[2] = {opened(hasty), opened(hasty)};
+    pthread_t threads[4];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        pthread_create(&threads[i], NULL, issues_in_a_thread, gens[i % 2]);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(atomic_load(&all->count), 4 * 5000);
+    assert_int_equal(twice(), 0);
+    firn_close(gens[0], NULL);
+    firn_close(gens[1], NULL);
+}
+
+/* ---- killed ----------------------------------------------------------------------------------- */
+
+static void issues_until_it_is_over(void *unused) {
+    uint64_t last = 0;
+    firn_gen *gen = opened(hasty);
+    (void)unused;
+    while (!atomic_load(&all->over) && atomic_load(&all->count) < LOG - 10000) {
+        issue(gen, &last);
+        if (last % 16 == 0) {
+            nap(NULL, 20000);
+        }
+    }
+    firn_close(gen, NULL);
+}
+
+static void killed_processes_stop_nobody_and_repeat_nothing(void **state) {
+    (void)state;
+    pid_t lasting[2] = {started(issues_until_it_is_over, NULL),
+                        started(issues_until_it_is_over, NULL)};
+    unsigned seed = 12345;
+    for (int i = 0; i < 120; i++) {
+        pid_t child = started(issues_until_it_is_over, NULL);
+        seed = seed * 1103515245 + 12345;
+        nap(NULL, seed / 65536 % 6000 * 1000);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    uint64_t before = atomic_load(&all->count);
+    for (int i = 0; i < 10000 && atomic_load(&all->count) < before + 100; i++) {
+        nap(NULL, 1000000);
+    }
+    assert_true(atomic_load(&all->count) >= before + 100 || before > LOG / 2);
+    atomic_store(&all->over, true);
+    ended_well(lasting[0]);
+    ended_well(lasting[1]);
+    assert_int_equal(twice(), 0);
+}
+
+/* What is killed: a claim, a renewal, and a claim after a pause; the first and the last from the store's answer on. */
+enum { CLAIM, RENEWAL, CLAIM_AGAIN, KINDS };
+
+static void traced_work(void *kind) {
+    uint64_t last = 0;
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    if (*(int *)kind == CLAIM) {
+        memset(all->memory, 0, sizeof all->memory);
+        atomic_store(&all->stops, true);
+    }
+    firn_gen *gen = opened(hasty);
+    issue(gen, &last);
+    nap(NULL, *(int *)kind == RENEWAL ? 13000000 : 60000000);
+    if (*(int *)kind == RENEWAL) {
+        raise(SIGSTOP);
+    } else {
+        atomic_store(&all->stops, true);
+    }
+    issue(gen, &last);
+    _exit(0);
+}
+
+/* Lets it run for so many instructions, then kills it. False: it ended before. */
+static bool killed_after(pid_t child, long steps) {
+    int status;
+    waitpid(child, &status, 0);
+    for (long i = 0; i < steps; i++) {
+        if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 ||
+            waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) {
+            return false;
+        }
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return true;
+}
+
+static void a_process_killed_at_any_instruction_corrupts_nothing(void **state) {
+    (void)state;
+    unsigned seed = 99;
+    long most[KINDS] = {2000, 6000, 2000}; /* instructions; found out by the way */
+    int killed[KINDS] = {0};
+    for (int i = 0; i < (SANITIZED ? 30 : 150); i++) {
+        int kind = i % KINDS;
+        seed = seed * 1103515245 + 12345;
+        long steps = (long)(seed / 65536) % most[kind];
+        if (killed_after(started(traced_work, &kind), steps)) {
+            killed[kind]++;
+        } else {
+            most[kind] = steps > 200 ? steps : most[kind];
+        }
+        atomic_store(&all->stops, false);
+        firn_gen *gen = opened(hasty); /* whoever comes next goes on */
+        uint64_t last = 0;
+        for (int k = 0; k < 20; k++) {
+            issue(gen, &last);
+        }
+        firn_close(gen, NULL);
+    }
+    assert_true(killed[CLAIM] > 5 && killed[RENEWAL] > 5 && killed[CLAIM_AGAIN] > 5);
+    assert_int_equal(twice(), 0);
+}
+
+/* ---- stopped ---------------------------------------------------------------------------------- */
+
+static void a_stopped_renewer_is_waited_for_in_bounded_time(void **state) {
+    static const char *const keys = "window_ms=20 max_wait_ms=300";
+    firn_error error = {0};
+    firn_id id;
+    int code = FIRN_OK, status;
+    (void)state;
+    firn_gen *gen = opened(keys);
+    atomic_store(&all->stops, true);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(ALARM_S);
+        nap(NULL, 50000000);
+        firn_next(opened(keys), &id, NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < 100000 && code == FIRN_OK; i++) {
+        code = firn_next(gen, &id, &error);
+        nap(NULL, 1000000);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    assert_int_equal(code, FIRN_EWINDOW);
+    assert_non_null(strstr(error.text, "another process holds the renewal"));
+    assert_true(to.tv_sec - from.tv_sec < 60);
+    kill(child, SIGCONT);
+    ended_well(child);
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_OK);
+    firn_close(gen, NULL);
+}
+
+/* ---- the clock -------------------------------------------------------------------------------- */
+
+static void issues_over_a_step_back(void *unused) {
+    uint64_t last = 0;
+    firn_gen *gen = opened("full=wait max_wait_ms=20000");
+    (void)unused;
+    for (int i = 0; i < 200; i++) {
+        issue(gen, &last);
+    }
+    atomic_fetch_add(&all->reserves, 1000000); /* ready */
+    while (!atomic_load(&all->over)) {
+        nap(NULL, 1000000);
+    }
+    for (int i = 0; i < 200; i++) {
+        last = 0; /* a node that was left may be followed by a lower one */
+        issue(gen, &last);
+    }
+}
+
+static void a_step_back_is_acted_on_once(void **state) {
+    pid_t children[4];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        children[i] = started(issues_over_a_step_back, NULL);
+    }
+    for (int i = 0; i < 20000 && atomic_load(&all->reserves) < 4000000; i++) {
+        nap(NULL, 1000000);
+    }
+    atomic_store(&all->offset_s, -3600);
+    atomic_store(&all->over, true);
+    for (int i = 0; i < 4; i++) {
+        ended_well(children[i]);
+    }
+    assert_int_equal(twice(), 0);
+    assert_int_equal(nodes_used(), 2);
+}
+
+/* ---- refused ---------------------------------------------------------------------------------- */
+
+static void refused(const char *scheme, const char *keys, size_t size, int code,
+                    const char *words) {
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    if (try_open(&gen, scheme, keys, size, &error) != code || strstr(error.text, words) == NULL) {
+        fail_msg("%s '%s': %s", scheme, keys, error.text);
+    }
+    assert_null(gen);
+}
+
+static void what_cannot_be_shared_is_refused(void **state) {
+    size_t size = firn_shared_size();
+    (void)state;
+    refused("uuid7", "", size, FIRN_EUSAGE, "it reserves nothing");
+    refused("objectid", "", size, FIRN_EUSAGE, "not one slot each");
+    refused("snowflake", "nodes=2", size, FIRN_EUSAGE, "nodes= is more than 1");
+    refused("snowflake", "mode=online", size, FIRN_EUSAGE, "mode=online holds no window");
+    refused("snowflake", "ordering=thread", size, FIRN_EUSAGE, "ordering= is not strict");
+    refused("snowflake", "", size - 1, FIRN_EUSAGE, "give ");
+    firn_gen *gen = opened("");
+    refused("snowflake", "node=3", size, FIRN_EUSAGE, "another generator's");
+    refused("snowflake", "ns=other", size, FIRN_EUSAGE, "another generator's");
+    refused("sonyflake", "", size, FIRN_EUSAGE, "another generator's");
+    refused("snowflake", "max_lead_ms=3000", size, FIRN_EUSAGE, "another generator's");
+    firn_gen *same = opened("");
+    firn_close(same, NULL);
+    firn_close(gen, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(processes_share_one_node, begin, end),
+        cmocka_unit_test_setup_teardown(children_go_on_with_the_cursor_they_inherit, begin, end),
+        cmocka_unit_test_setup_teardown(a_node_comes_back_behind_what_others_issued, begin, end),
+        cmocka_unit_test_setup_teardown(threads_of_two_generators_share_one_cursor, begin, end),
+        cmocka_unit_test_setup_teardown(killed_processes_stop_nobody_and_repeat_nothing, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_process_killed_at_any_instruction_corrupts_nothing, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_stopped_renewer_is_waited_for_in_bounded_time, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_step_back_is_acted_on_once, begin, end),
+        cmocka_unit_test_setup_teardown(what_cannot_be_shared_is_refused, begin, end)};
+    alarm(3 * ALARM_S);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    firn_store_close(store);
+    return failed;
+}
