@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts that the list of the server's settings makes: in its manual, and the sample of firn.ini. */
+/* The server's settings in its manual and in the sample of firn.ini. */
 #include "pages.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 /* A row of server/config/settings.def. */
 typedef struct row {
     const char *name;
-    char letter;          /* of what can be a flag only, or 0 */
+    char letter;          /* of an option that is no setting, or 0 */
     const char *argument; /* NULL: none */
     const char *preset;   /* NULL: none */
     int64_t least, most;  /* of a number; else 0 and 0 */
@@ -64,7 +64,7 @@ static void put_flags(FILE *page) {
     fputs(".El\n", page);
 }
 
-/* Also what a file has: the name, the preset, the bounds, and whether a reload changes it. */
+/* Each with its default, its limits, and whether it needs a restart. */
 static void put_settings(FILE *page) {
     fputs(".Bl -tag -width Ds\n", page);
     for (const row *at = rows; at < rows + ROW_COUNT; at++) {
@@ -75,7 +75,7 @@ static void put_settings(FILE *page) {
         put_text(page, at->text);
         fputs(".\n", page);
         if (at->most > 0) {
-            fprintf(page, "From %jd to %jd.\n", (intmax_t)at->least, (intmax_t)at->most);
+            fprintf(page, "Range: %jd to %jd.\n", (intmax_t)at->least, (intmax_t)at->most);
         }
         if (at->preset != NULL) {
             fputs("Default: ", page);

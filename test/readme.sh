@@ -53,6 +53,21 @@ done <"$TMPDIR/tries"
 same "and it is three things" 3 "$(wc -l <"$TMPDIR/tries")"
 kill "$server" && wait "$server"
 same "the server ends with status 0" 0 "$?"
+# With a file, the hints name what it has.
+printf '[server]\nstore = memory:\nunsafe = yes\n[segment bills]\n' >"$TMPDIR/hints.ini"
+hints_of() {
+    FIRN_RESP=127.0.0.1:0 FIRN_HTTP=none FIRN_HINTS=yes firn serve -c "$TMPDIR/hints.ini" >"$TMPDIR/hints" 2>"$TMPDIR/served" &
+    server=$!
+    for _ in $(seq 600); do
+        grep -q 'FIRN.NEW' "$TMPDIR/hints" && break
+        sleep 0.1
+    done
+    kill "$server" && wait "$server"
+    sed -n 's/.* \(INCR .*\)/\1/p' "$TMPDIR/hints"
+}
+same "with a file the hints ask for a segment that it has" "INCR 'bills'" "$(hints_of)"
+printf '[server]\nstore = memory:\nunsafe = yes\n' >"$TMPDIR/hints.ini"
+same "and for none where it has none" "" "$(hints_of)"
 same "the README has one command to try everything" "./run" "$(block sh README.md | grep '^\./run')"
 check "the README has at most 150 lines" test "$(wc -l <"$tree/README.md")" -le 150
 check "the program prints one decimal ID" sh -c './strict 2>/dev/null | grep -qxE "[0-9]{15,20}"'

@@ -33,7 +33,7 @@ if [ -f "$BUILD/share/doc/firn/firn.ini" ]; then
     same "the sample says what the presets are" "$preset" "$out"
     sed 's/^#\([a-z_[]\)/\1/' "$BUILD/share/doc/firn/firn.ini" >"$ini"
     ask serve --config "$ini" --check-config
-    same "the sample with all of its examples is right" "0 $ini is right" "$status $out"
+    same "the sample with all of its examples is right" "0 $ini is valid" "$status $out"
     same "the sample fits 100 columns" "" "$(awk 'length > 100' "$BUILD/share/doc/firn/firn.ini")"
 fi
 ask serve --help
@@ -103,7 +103,7 @@ ask serve --config "$ini" --no-auto-create --print-config
 same "--no-NAME turns a switch off" no "$(value_of auto_create)"
 write '[server]' '   loops=2   ' '# wait_ms = 7' '; slow_s = 7' "$(printf '\ttokens =')" '' '[ server2'
 ask serve --config "$ini" --print-config
-same "a section without its end is refused with its line" "2 firn: $ini:7: the section has no end: write a ]" "$status $err"
+same "a section without its end is refused with its line" "2 firn: $ini:7: the section has no closing bracket: add ]" "$status $err"
 printf '\357\273\277[server]\r\nloops = 2\r\n' >"$ini"
 ask serve --config "$ini" --print-config
 same "a byte order mark and other ends of lines are read over" "2" "$(value_of loops)"
@@ -153,15 +153,15 @@ wrong() {
 }
 wrong "a wrong name names the nearest, with its line" 2 "firn.ini:3: .*'lops': did you mean loops" '[server]' '' 'lops = 1'
 wrong "so does a wrong section" 2 "firn.ini:1: .*\[sever\]: did you mean server" '[sever]'
-wrong "a name far from all is told where to look" 2 "'colour': --help" '[server]' 'colour = red'
+wrong "a name far from all is told where to look" 2 "'colour': run firn serve --help" '[server]' 'colour = red'
 wrong "a setting in front of all sections is refused" 2 "firn.ini:1: .*under \[server\]" 'loops = 1'
-wrong "a line that is none is refused" 2 "firn.ini:2: is no 'name = value'" '[server]' 'loops'
+wrong "a line that is none is refused" 2 "firn.ini:2: not a line of the form name = value" '[server]' 'loops'
 wrong "a setting given twice is refused" 2 "firn.ini:3: loops is given twice" '[server]' 'loops = 1' 'loops = 1'
 wrong "a section given twice is refused, with where it was" 2 "firn.ini:2: .* at .*firn.ini:1" '[segment a]' '[segment a]'
 wrong "a key given twice is refused" 2 "firn.ini:3: start is given twice" '[segment a]' 'start = 1' 'start = 1'
-wrong "a number out of bounds is refused with the bounds" 1 "65 is out of bounds: .* 0\.\.64" '[server]' 'loops = 65'
-wrong "so is one of too many digits" 1 "out of bounds" '[server]' 'loops = 99999999999999999999'
-wrong "text is no number" 2 "firn.ini:2: loops = 4 ; four is not a number" '[server]' 'loops = 4 ; four'
+wrong "a number out of range is refused with the bounds" 1 "65 is out of range: .* 0\.\.64" '[server]' 'loops = 65'
+wrong "so is one of too many digits" 1 "out of range" '[server]' 'loops = 99999999999999999999'
+wrong "text is not a number" 2 "firn.ini:2: loops = 4 ; four is not a number" '[server]' 'loops = 4 ; four'
 wrong "nor is nothing" 2 "not a number" '[server]' 'loops ='
 wrong "a word that is no choice is refused with the choices" 2 'logfmt\|json' '[server]' 'log = xml'
 wrong "a switch is yes or no" 2 "yes or no" '[server]' 'auto_create = maybe'
@@ -170,31 +170,31 @@ wrong "a scheme that is none is refused with its place" 2 "firn.ini:1: .*snowfla
 wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window_ms" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
 wrong "so is a store that is none" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
-wrong "so is one of a generator that needs none" 2 "firn.ini:1: 'nosuch' is no kind" '[generator a]' 'scheme = uuid7' 'store = nosuch://x'
+wrong "so is one of a generator that needs none" 2 "firn.ini:1: unknown kind of store 'nosuch'" '[generator a]' 'scheme = uuid7' 'store = nosuch://x'
 for url in nosuch://user:hidden@x sqlite postgresql://x /var/lib/firn.db; do
-    wrong "so is the default store $url" 2 "'${url%%:*}' is no kind of store: write memory:, sqlite:PATH, postgres://, mysql://, redis://" '[server]' "store = $url"
-    refuses "nor does the server start with it" 2 "is no kind of store" serve --config '' --resp "unix:$TMPDIR/nobody" --http none --store "$url"
+    wrong "so is the default store $url" 2 "unknown kind of store '${url%%:*}': use memory:, sqlite:PATH, postgres://, mysql://, redis://" '[server]' "store = $url"
+    refuses "nor does the server start with it" 2 "unknown kind of store" serve --config '' --resp "unix:$TMPDIR/nobody" --http none --store "$url"
 done
-wrong "a block has at least one integer" 1 "max_block = 0 is out of bounds: .* 1\.\.1000000000000" '[server]' 'max_block = 0'
+wrong "a block has at least one integer" 1 "max_block = 0 is out of range: .* 1\.\.1000000000000" '[server]' 'max_block = 0'
 write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'window_ms = 500'
-refuses "two generators with one node are refused" 2 "firn.ini:4: .generator a. has the node of .generator b.|firn.ini:1: .generator a. has the node of .generator b." serve --config "$ini" --check-config
+refuses "two generators with one node are refused" 2 "firn.ini:4: .generator a. has the same node as .generator b.|firn.ini:1: .generator a. has the same node as .generator b." serve --config "$ini" --check-config
 write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = snowflake' 'node = 5' 'ns = other' '[generator c]' 'scheme = tsid' 'node = 5'
 ask serve --config "$ini" --check-config
 same "but not with an ns of its own, or of another scheme" 0 "$status"
-refuses "without any address nobody could be served" 2 "resp and http are both none" serve --config '' --store memory: --resp none --http none
-wrong "a key is one word as well" 2 "firn.ini:2: 'step 1 start' is no key" '[segment a]' 'step 1 start = 2'
-wrong "a name with a blank is none" 2 "is no name" '[segment a b]'
-wrong "a long name is none" 2 "is no name" "[segment $(printf '%064d' 0)]"
+refuses "without any address nobody could be served" 2 "resp = none and http = none" serve --config '' --store memory: --resp none --http none
+wrong "a key is one word as well" 2 "firn.ini:2: 'step 1 start' is not a key" '[segment a]' 'step 1 start = 2'
+wrong "a name with a blank is none" 2 "is not a valid name" '[segment a b]'
+wrong "a long name is none" 2 "is not a valid name" "[segment $(printf '%064d' 0)]"
 wrong "a value of a key is one word" 2 "not one word" '[segment a]' 'start = 1 2'
-wrong "a line that is too long is refused" 1 "firn.ini:2: is longer" '[server]' "hosts = $(printf '%03000d' 0)"
+wrong "a line that is too long is refused" 1 "firn.ini:2: the line is longer" '[server]' "hosts = $(printf '%03000d' 0)"
 wrong "a socket's mode is octal" 2 "firn.ini:2: socket_mode = 999 .*octal" '[server]' 'socket_mode = 999'
 wrong "a certificate without its key is refused" 2 "tls_cert and tls_key" '[server]' 'tls_cert = a'
-wrong "an address without a port is none" 2 "resp: 'localhost' is no address" '[server]' 'resp = localhost'
-wrong "a port out of bounds is refused with them" 1 "resp: 127.0.0.1:65536 .* 1\.\.65535" '[server]' 'resp = 127.0.0.1:65536'
-wrong "so is one of many digits" 1 "1\.\.65535" '[server]' 'resp = [::1]:99999999999999999999'
-wrong "a port that is no number makes no address" 2 "is no address" '[server]' 'resp = 127.0.0.1:-1'
-wrong "nor is one with a name" 2 "is no address" '[server]' 'resp = example.org:1'
-wrong "nor is a shortened one" 2 "is no address" '[server]' 'resp = 127.1:1'
+wrong "an address without a port is none" 2 "resp: 'localhost' is not a valid address" '[server]' 'resp = localhost'
+wrong "a port out of range is refused with them" 1 "resp: .*127.0.0.1:65536 .* 1 to 65535" '[server]' 'resp = 127.0.0.1:65536'
+wrong "so is one of many digits" 1 "1 to 65535" '[server]' 'resp = [::1]:99999999999999999999'
+wrong "a port that is not a number makes no address" 2 "is not a valid address" '[server]' 'resp = 127.0.0.1:-1'
+wrong "nor is one with a name" 2 "is not a valid address" '[server]' 'resp = example.org:1'
+wrong "nor is a shortened one" 2 "is not a valid address" '[server]' 'resp = 127.1:1'
 wrong "a socket's path is absolute" 2 "absolute path" '[server]' 'resp = unix:here'
 wrong "a path too long for a socket is refused" 2 "at most 107" '[server]' "resp = unix:/$(printf '%0107d' 0)"
 for address in 0.0.0.0:1 '[::]:1' 10.0.0.1:1 '127.0.0.1:1 192.0.2.1:2' '[::ffff:192.0.2.1]:1'; do
@@ -203,25 +203,25 @@ done
 for address in 127.9.9.9:1 '[::1]:1' '[::ffff:127.0.0.1]:1' unix:/x localhost:1 none ''; do
     write '[server]' "http = $address"
     ask serve --config "$ini" --check-config
-    same "'$address' without tokens is right" "0 $ini is right" "$status $out$err"
+    same "'$address' without tokens is right" "0 $ini is valid" "$status $out$err"
 done
 wrong "[server] given twice is refused" 2 "firn.ini:2: \[server\] is given twice" '[server]' '[server]'
-wrong "[server] has no name" 2 "firn.ini:1: \[server x\] has a name: write \[server\]" '[server x]'
-wrong "a section far from all is told which there are" 2 "no section \[colours\]: write \[server\]" '[colours]'
-wrong "a section of nothing is none" 2 "firn.ini:1: there is no section \[\]" '[ ]'
-wrong "a generator has a name" 2 "firn.ini:1: .*is no name" '[generator]'
+wrong "[server] has no name" 2 "firn.ini:1: \[server x\] must not have a name: use \[server\]" '[server x]'
+wrong "a section far from all is told which there are" 2 "unknown section \[colours\]: use \[server\]" '[colours]'
+wrong "a section of nothing is none" 2 "firn.ini:1: unknown section \[\]" '[ ]'
+wrong "a generator has a name" 2 "firn.ini:1: .*is not a valid name" '[generator]'
 for name in 'a"b' 'a\b' 'n'"$(printf '\303\266')"'n' 'a[b'; do
-    wrong "$name is no name" 2 "firn.ini:1: .*is no name" "[segment $name]"
+    wrong "$name is not a valid name" 2 "firn.ini:1: .*is not a valid name" "[segment $name]"
 done
-wrong "a key has a name" 2 "firn.ini:2: '' is no key" '[segment a]' '= 5'
+wrong "a key has a name" 2 "firn.ini:2: '' is not a key" '[segment a]' '= 5'
 wrong "and a value" 2 "firn.ini:2: .*not one word" '[segment a]' 'start ='
 wrong "a scheme given twice is refused" 2 "firn.ini:3: scheme is given twice" '[generator a]' 'scheme = uuid7' 'scheme = uuid4'
-wrong "an empty scheme is refused with the bounds" 1 "firn.ini:2: scheme has 0 bytes: write 1 to 511" '[generator a]' 'scheme ='
-wrong "so is a form that is too long" 1 "firn.ini:2: as has 24 bytes: write 1 to 23" '[generator a]' "as = $(printf '%024d' 0)"
+wrong "an empty scheme is refused with the bounds" 1 "firn.ini:2: scheme has 0 bytes: use 1 to 511" '[generator a]' 'scheme ='
+wrong "so is a form that is too long" 1 "firn.ini:2: as has 24 bytes: use 1 to 23" '[generator a]' "as = $(printf '%024d' 0)"
 wrong "keys that are too long together are refused" 1 "firn.ini:3: the keys of 'a' are longer than 511 bytes" \
     '[segment a]' "start = $(printf '%0300d' 0)" "offset = $(printf '%0300d' 0)"
 printf '[server]\nhosts = a\000b\n' >"$ini"
-refuses "a zero byte is refused" 1 "firn.ini:2: .*holds a zero byte" serve --config "$ini" --check-config
+refuses "a zero byte is refused" 1 "firn.ini:2: .*contains a zero byte" serve --config "$ini" --check-config
 yes '' | head -n 200001 >"$ini"
 refuses "a file without end is refused" 1 "firn.ini:200001: more than 200000 lines" serve --config "$ini" --check-config
 awk 'BEGIN { for (i = 0; i < 8193; i++) print "[segment s" i "]" }' >"$ini"
@@ -237,28 +237,28 @@ write '[generator a]' 'scheme = snowflake' 'node = 5' '[generator b]' 'scheme = 
 ask serve --config "$ini" --check-config
 same "two generators with one node are right in two stores" 0 "$status"
 wrong "a key without its certificate is refused" 2 "tls_cert and tls_key|tls_key" '[server]' 'tls_key = a'
-refuses "a flag far from all is told where to look" 2 "no flag --colour: firn serve --help lists them" serve --colour red
-refuses "--no-NAME is for switches" 2 "no flag --no-loops" serve --no-loops
-refuses "and takes no value" 2 "no flag --no-auto-create=yes" serve --no-auto-create=yes
-refuses "nor for names that are none" 2 "no flag --no-colour" serve --no-colour
+refuses "a flag far from all is told where to look" 2 "unknown option --colour: run firn serve --help" serve --colour red
+refuses "--no-NAME is for switches" 2 "unknown option --no-loops" serve --no-loops
+refuses "and takes no value" 2 "unknown option --no-auto-create=yes" serve --no-auto-create=yes
+refuses "nor for names that are none" 2 "unknown option --no-colour" serve --no-colour
 refuses "the last flag without its value is refused" 2 "--store needs a value" serve --store
-refuses "two dashes are no flag" 2 "takes flags" serve --
-refuses "--config needs its file" 2 "--config is given without its file" serve --config
+refuses "two dashes are no flag" 2 "takes options only" serve --
+refuses "--config needs its file" 2 "--config is given without a file" serve --config
 refuses "and is given once" 2 "--config is given twice" serve --config '' --config ''
 refuses "a path that is too long is refused" 2 "--config is longer than 1023 bytes" serve --config "/$(printf '%01023d' 0)"
 long=FIRN_$(printf '%080d' 0)
 env "$long=1" "$FIRN" serve --config '' --check-config >/dev/null 2>"$TMPDIR/long"
 same "a variable with a very long name is left alone" "0 " "$? $(cat "$TMPDIR/long")"
 refuses "a flag that is none names the nearest" 2 "did you mean --log-level" serve --log-lvl info
-refuses "an operand is none" 2 "takes flags" serve here
+refuses "an operand is none" 2 "takes options only" serve here
 refuses "a flag without its value is refused" 2 "needs a value" serve --store --print-config
 refuses "a flag given twice is refused" 2 "given twice" serve --loops 1 --loops=1
-refuses "a file that is not there is refused" 6 "cannot be read" serve --config "$TMPDIR/nowhere.ini"
-refuses "so is a folder" 6 "cannot be read" serve --config "$TMPDIR"
+refuses "a file that is not there is refused" 6 "cannot read" serve --config "$TMPDIR/nowhere.ini"
+refuses "so is a folder" 6 "cannot read" serve --config "$TMPDIR"
 FIRN_LOOPS=x ask serve --config '' --check-config
-same "a wrong variable is told by its name" "2 firn: FIRN_LOOPS: loops = x is not a number: write one of 0..64" "$status $err"
+same "a wrong variable is told by its name" "2 firn: FIRN_LOOPS: loops = x is not a number: use 0..64" "$status $err"
 FIRN_LOPS=1 ask serve --config '' --check-config
-same "one that is near to a setting is told" "0 firn: note: the variable FIRN_LOPS sets nothing: FIRN_LOOPS does" "$status $notes"
+same "one that is near to a setting is told" "0 firn: note: the environment variable FIRN_LOPS is unknown: did you mean FIRN_LOOPS?" "$status $notes"
 FIRN_SERVICE_HOST=10.0.0.1 FIRN_PORT=tcp://10.0.0.1:1 ask serve --config '' --check-config
 same "what others put into the environment is left alone" "0 " "$status $notes"
 
@@ -272,11 +272,11 @@ bad_tokens() {
     refuses "$sentence" 2 "$pattern" serve --config '' --tokens "$tokens" --check-config
     case $err in *secret*) fail "and its token is not told" "$err" ;; esac
 }
-bad_tokens "a token without a role is refused with its line" "tokens:2: begins with no role" '# who' 'secretsecretsecretsecret'
+bad_tokens "a token without a role is refused with its line" "tokens:2: the line does not begin with a role" '# who' 'secretsecretsecretsecret'
 bad_tokens "a short token is refused" "tokens:1: the token has 6 bytes" 'admin secret'
-bad_tokens "a third word is refused" "tokens:1: has more" 'admin secretsecretsecret secret'
-bad_tokens "no token at all is refused" "has no token" '# admin secretsecretsecret'
-bad_tokens "a line without end is refused" "tokens:1: is too long" "admin secret$(printf '%02000d' 0)"
+bad_tokens "a third word is refused" "tokens:1: the line has more" 'admin secretsecretsecret secret'
+bad_tokens "no token at all is refused" "contains no token" '# admin secretsecretsecret'
+bad_tokens "a line without end is refused" "tokens:1: the line is too long" "admin secret$(printf '%02000d' 0)"
 (umask 077 && printf 'admin secretsecretsecret\nissue othersecretothersecret\n' >"$tokens")
 chmod 644 "$tokens"
 refuses "tokens that others may read are refused" 2 "chmod" serve --config '' --tokens "$tokens" --check-config
@@ -292,18 +292,18 @@ for name in one two; do
 done
 ask serve --config '' --tls-cert "$TMPDIR/one.pem" --tls-key "$TMPDIR/one.key" --check-config
 same "a certificate and its key are right" "0 " "$status $err"
-refuses "a key of another certificate is refused" 2 "not the key of" \
+refuses "a key of another certificate is refused" 2 "not the private key of" \
     serve --config '' --tls-cert "$TMPDIR/one.pem" --tls-key "$TMPDIR/two.key" --check-config
-refuses "what is no certificate is refused" 2 "no certificate" \
+refuses "what is not a certificate is refused" 2 "not a certificate" \
     serve --config '' --tls-cert "$tokens" --tls-key "$TMPDIR/two.key" --check-config
 
 # ---- nothing is touched ----------------------------------------------------------------------------
 write '[server]' "store = sqlite:$TMPDIR/untouched/firn.db?unsafe=1" "resp = unix:$TMPDIR/untouched.sock" '[generator a]' 'scheme = snowflake' '[segment b]'
 ask serve --config "$ini" --check-config
-same "--check-config opens neither store nor socket" "0 $ini is right" \
+same "--check-config opens neither store nor socket" "0 $ini is valid" \
     "$status $out$(ls -d "$TMPDIR"/untouched* 2>/dev/null)"
 cp "$FIRN" "$TMPDIR/firn"
 alone=$("$TMPDIR/firn" serve 2>&1)
-same "without the server beside it the command says so" "6 firn: the server is not installed: put firn-serve beside firn, in $(printf '%.60s' "$TMPDIR")" \
+same "without the server beside it the command says so" "6 firn: the server is not installed: put firn-serve next to firn, in $(printf '%.60s' "$TMPDIR")" \
     "$? $alone"
 finish

@@ -169,6 +169,10 @@ def check_reading(browser, server, schemes):
     browser.open(server.base + "/?again#read=01ARZ3NDEKTSV4RRFFQ69G5FAV")
     browser.wait("document.title.includes('01ARZ3NDEKTSV4RRFFQ69G5FAV')")
     check_drawing(browser, schemes, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "ulid")
+    browser.open(server.base + "/?bare#01ARZ3NDEKTSV4RRFFQ69G5FAW")
+    browser.wait("document.title.includes('01ARZ3NDEKTSV4RRFFQ69G5FAW')")
+    check_drawing(browser, schemes, "01ARZ3NDEKTSV4RRFFQ69G5FAW", "ulid")
+    browser.evaluate("location.hash = '#main'")
     browser.evaluate("document.querySelector('#read-id').select()")
     browser.evaluate("location.hash = '#read=!!'")
     error = browser.wait("document.querySelector('#read-error').textContent")
@@ -525,7 +529,7 @@ def check_token(browser, program, folder):
         box = "document.querySelector('#token-form')"
         check("a server with tokens is asked with one: its box appears", browser.wait(box + ".checkVisibility()"))
         for token, sentence, shown in (
-                ("wrong", "a wrong token is refused", box + ".textContent.includes('does not know')"),
+                ("wrong", "a wrong token is refused", box + ".textContent.includes('Unknown token')"),
                 (TOKEN, "the right one is taken", "!" + box + ".checkVisibility()")):
             browser.evaluate("document.querySelector('#token').focus()")
             browser.type(token)

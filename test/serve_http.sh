@@ -146,7 +146,10 @@ json "a key may be percent-encoded" '.ids == ["2"]' /v1/segments/made%2Dnow
 json "a block is a run of integers" '.increment == "1" and .count == "1000" and (.first | test("^[0-9]+$"))' '/v1/block/tickets?n=1000'
 json "runs are first and last of consecutive IDs" '[.[] | (.[1] | length == 19)] | all' '/v1/runs/orders?n=100'
 refuses "more than a batch is a block's" 422 /v1/block '/v1/segments/tickets?n=65537'
-refuses "n=0 is refused" 422 '1 to' '/v1/segments/tickets?n=0'
+refuses "a count is called n" 422 'n=0 is out of range: use 1 to' '/v1/segments/tickets?n=0'
+refuses "where a name is misspelt too" 400 'did you mean n?' '/v1/segments/tickets?cont=2'
+refuses "a time is called time" 422 'time=x: ' '/v1/new/uuid7?time=x'
+refuses "a parameter that is given twice has its name" 400 'n is given twice' '/v1/segments/tickets?n=1&n=1'
 
 # ---- reading -----------------------------------------------------------------------------------------
 json "show says what is in an ID" '.id == "1234567890123456789" and .scheme == "snowflake" and .unix_ns == "1583178896824000000"' \
@@ -160,8 +163,8 @@ for id in 12 1700000000123 1541815603606036480 507119778886617994390110 4DF3T1A1
     [ "$out" = "$("$FIRN" show --json --all $id)" ] || different="$different $id (all)"
 done
 same "show answers as the command, for what is no ID too" "" "$different"
-refuses "digits that may be hex are not converted on a guess" 422 "name scheme or from" '/v1/convert/507119778886617994390110?to=base62'
-refuses "plain hex that may be two schemes is not" 422 "uuid1-swapped or uuid4: name it with scheme" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'
+refuses "digits that may be hex are not converted on a guess" 422 "add scheme=NAME or from=FORM" '/v1/convert/507119778886617994390110?to=base62'
+refuses "plain hex that may be two schemes is not" 422 "uuid4: add scheme=NAME" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'
 refuses "a uuid4 is no uuid6" 400 "" '/v1/convert/1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f?to=uuid6'
 refuses "a ULID that lost a character is an error" 422 "25 characters" '/v1/show/01ARZ3NDEKTSV4RRFFQ69G5FA?scheme=ulid'
 json "convert writes another form" '.ids == ["112210f47de98115"]' '/v1/convert/1234567890123456789?to=hex'
@@ -183,7 +186,7 @@ refuses "nor is a row of the table" 404 "" /v1/schemes/nothing
 refuses "an unknown key is refused" 400 colour '/v1/new/snowflake?colour=red'
 refuses "so is a key given twice" 400 twice '/v1/new/snowflake?n=1&n=2'
 refuses "and a format that is none" 400 format=xml '/v1/new/snowflake?format=xml'
-refuses "a number out of bounds is told with them" 422 65536 '/v1/new/snowflake?n=65537'
+refuses "a number out of range is told with them" 422 65536 '/v1/new/snowflake?n=65537'
 refuses "an instant outside the layout is" 422 "" '/v1/new/snowflake?time=2200-01-01'
 refuses "and what is no ID" 422 "" /v1/show/---
 refuses "half an escape is refused" 400 %25 '/v1/new/snowflake?as=%4'
@@ -204,8 +207,8 @@ json "so is JSON" '.ids | length == 5' /v1/new/snowflake -d '{"n": 5}' -H 'Conte
 refuses "a body that is too long is not" 413 16384 /v1/new/snowflake -d "$(head -c 70000 /dev/zero | tr '\0' x)" -H 'Expect:'
 
 # ---- browsers ----------------------------------------------------------------------------------------
-refuses "another Host is refused: DNS rebinding" 421 hosts= /v1/schemes -H 'Host: evil.example'
-refuses "for the console too" 421 hosts= / -H 'Host: evil.example:80'
+refuses "another Host is refused: DNS rebinding" 421 hosts /v1/schemes -H 'Host: evil.example'
+refuses "for the console too" 421 hosts / -H 'Host: evil.example:80'
 json "localhost is ours" '.name' /v1/schemes/uuid4 -H 'Host: localhost:1234'
 json "so is [::1]" '.name' /v1/schemes/uuid4 -H 'Host: [::1]:1234'
 refuses "a page of another site may not ask" 403 site /v1/new/snowflake -H 'Sec-Fetch-Site: cross-site'
@@ -253,7 +256,7 @@ check "a failure is its framework's object, status 500" sh -c "[ '$status' = 500
 same "decodeSnowflakeId is a map of strings" '{"timestamp":"1583178896824(2020-03-02 19:54:56.824)","sequenceId":"277","workerId":"664"}' \
     "$(TZ=UTC curl -s "http://$at/decodeSnowflakeId?snowflakeId=1234567890123456789")"
 same "of a negative number too" 1288834974656 "$(curl -s "http://$at/decodeSnowflakeId?snowflakeId=-5" | jq -r .timestamp | cut -d'(' -f1)"
-same "what is no number has its message" '["errorMsg"]' "$(curl -s "http://$at/decodeSnowflakeId?snowflakeId=5x" | jq -c keys)"
+same "what is not a number has its message" '["errorMsg"]' "$(curl -s "http://$at/decodeSnowflakeId?snowflakeId=5x" | jq -c keys)"
 ask /decodeSnowflakeId
 same "without one it is a bad request" "400 400" "$status $(printf '%s' "$out" | jq .status)"
 
@@ -262,7 +265,7 @@ same "healthz says ok" ok "$(curl -s "http://$at/healthz")"
 same "readyz says ready" ready "$(curl -s "http://$at/readyz")"
 refuses "a segment's name is UTF-8" 400 "not UTF-8" /v1/segments/%ff%c3%a4%ed%a0%80
 for hidden in %1b %7f %c2%85 %c2%9b %e2%80%a8; do
-    refuses "and holds no control character $hidden" 404 "no blanks or control" "/v1/segments/a$hidden"
+    refuses "and holds no control character $hidden" 404 "must not contain blanks or control" "/v1/segments/a$hidden"
 done
 json "what comes behind those is a name" '.ids == ["1"]' /v1/segments/a%c2%a1
 json "in any alphabet" '.ids == ["1"]' /v1/segments/%c3%a4
@@ -316,10 +319,10 @@ admin='admin-token-0123456789'
 printf 'issue %s\nadmin %s\n' $issue $admin >"$TMPDIR/tokens"
 chmod 600 "$TMPDIR/tokens"
 begin --tokens "$TMPDIR/tokens"
-refuses "without a token nothing is issued" 401 token /v1/new/uuid7
+refuses "without a token nothing is issued" 401 TOKEN /v1/new/uuid7
 same "and what kind is wanted is said" 'Bearer realm="firn"' "$(header WWW-Authenticate /v1/new/uuid7)"
 start=$(date +%s%N)
-refuses "a wrong one is refused" 401 'not known' /v1/new/uuid7 -H 'Authorization: Bearer no-such-token-at-all'
+refuses "a wrong one is refused" 401 'unknown token' /v1/new/uuid7 -H 'Authorization: Bearer no-such-token-at-all'
 check "after a second" [ $(($(date +%s%N) - start)) -ge 1000000000 ]
 refuses "a scheme other than Bearer is too" 401 "" /v1/new/uuid7 -u name:$issue
 json "issue may issue" '.ids' /v1/new/uuid7 -H "Authorization: Bearer $issue"
@@ -327,10 +330,10 @@ json "blanks behind it are none of it" '.ids' /v1/new/uuid7 -H "Authorization: B
 json "letter case of the scheme aside" '.ids' /v1/new/uuid7 -H "Authorization: bearer $issue"
 refuses "but not see the nodes" 403 admin /v1/nodes -H "Authorization: Bearer $issue"
 json "admin may" 'type == "array"' /v1/nodes -H "Authorization: Bearer $admin"
-refuses "metrics want a token" 401 token /metrics
+refuses "metrics want a token" 401 TOKEN /metrics
 ask /metrics -H "Authorization: Bearer $issue"
 same "of any role" 200 "$status"
-refuses "Leaf's paths want one too" 401 token /api/segment/get/tickets
+refuses "Leaf's paths want one too" 401 TOKEN /api/segment/get/tickets
 for path in /healthz / /openapi.json; do
     ask "$path"
     same "$path does not" 200 "$status"

@@ -177,8 +177,8 @@ same "the new token opens the server" PONG "$(role_of newsecretnewsecret)"
 same "the old one does not any more" "" "$(role_of secretsecretsecret | grep -x PONG)"
 same "both listeners show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"
 same "integers nobody made are made now" 1 "$(ask_inside incr n)"
-same "a block has the new bound" "count=8 is out of bounds: ask for 1 to 7 (max_block)" \
-    "$(ask_inside incrby n 8 | grep -o 'count=8 is out of bounds: ask for 1 to 7 (max_block)')"
+same "a block has the new bound" "COUNT 8 is out of range: use 1 to 7 (max_block)" \
+    "$(ask_inside incrby n 8 | grep -o 'COUNT 8 is out of range: use 1 to 7 (max_block)')"
 check "what changed is told" has_told 'event="setting changed" setting=auto_create'
 check "what needs a restart is told" has_told 'event="needs a restart" setting=loops'
 check "a new segment is told" has_told 'event=added segment=late$'
@@ -189,32 +189,32 @@ reload
 same "the same file once more adds nothing" 2 "$(grep -c event=added "$log")"
 configure 'auto_create = yes' 'max_block = 7' '[generator later]' 'scheme = snowflake' 'node = 78' '[segment n]' '[segment latest]'
 reload
-check "a section that changed waits for a restart" has_told 'event="needs a restart" generator=later why="until then it is served with scheme=snowflake node=77"'
-check "so does one that is gone" has_told 'event="needs a restart" segment=late why="its section is gone"'
-check "and one whose segment somebody has made" has_told 'event="needs a restart" segment=n why="it was made before it was configured"'
+check "a section that changed waits for a restart" has_told 'event="needs a restart" generator=later why="until then the old settings apply: scheme=snowflake node=77"'
+check "so does one that is gone" has_told 'event="needs a restart" segment=late why="its section was removed"'
+check "and one whose segment somebody has made" has_told 'event="needs a restart" segment=n why="it was created on demand before it was configured"'
 same "all of them are served as before" "501 2 77" "$(ask_inside incr late) $(ask_inside incr n) $("$FIRN" show --scheme snowflake --json \
     "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
 same "beside the new one" 1 "$(ask_inside incr latest)"
 configure 'auto_create = yes' '[generator renamed]' 'scheme = snowflake' 'node = 77'
 reload
-check "so does a new name for a node that is served" has_told 'event="needs a restart" generator=renamed why="a generator that is served has its node"'
+check "so does a new name for a node that is served" has_told 'event="needs a restart" generator=renamed why="another generator has the same node"'
 configure 'auto_create = yes' '[generator uuid7]' 'scheme = ulid' '[segment away]' 'store = redis://127.0.0.1:1'
 reload
-check "a scheme's own name waits for a restart, since clients may have it" has_told 'event="needs a restart" generator=uuid7 why="clients may have'
-await has_told 'event="store lost" store=redis:'
+check "a scheme's own name waits for a restart, since clients may have it" has_told 'event="needs a restart" generator=uuid7 why="clients may already have'
+await has_told 'event="store unavailable" store=redis:'
 same "a new section whose store is away leaves the server ready" ready \
     "$(curl -sk --max-time 30 "https://$http/readyz")"
 (store=sqlite:$TMPDIR/another.db && configure '[segment astray]' '[segment own]' "store = sqlite:$TMPDIR/third.db?unsafe=1&create=yes")
 reload
 check "what would come from another store after a restart is not served before" \
-    has_told 'event="needs a restart" segment=astray why="store changed'
+    has_told 'event="needs a restart" segment=astray why="the setting store changed'
 check "what has a store of its own is" has_told 'event=added segment=own$'
 
 # spoilt SENTENCE PATTERN: a reload that is told so, and changes nothing
 spoilt() {
     reload
-    check "$1" told_in "$TMPDIR/reload.log" "event=\"reload failed, nothing is changed\".*$2"
-    same "and nothing is changed" "PONG two" "$(role_of newsecretnewsecret) $(subject "$resp")"
+    check "$1" told_in "$TMPDIR/reload.log" "event=\"reload failed, nothing changed\".*$2"
+    same "and nothing changed" "PONG two" "$(role_of newsecretnewsecret) $(subject "$resp")"
 }
 configure 'auto_create = no' 'lops = 2'
 spoilt "a wrong file is told, with its line" 'firn.ini:9: .*lops'
@@ -225,15 +225,15 @@ spoilt "and of a generator" 'firn.ini:9: .*foo'
 configure 'auto_create = no' '[generator late]' 'scheme = snowflke'
 spoilt "so is a scheme that is none" 'firn.ini:9: .*snowflake'
 configure 'auto_create = no' '[segment late]' 'store = nosuch://x'
-spoilt "so is a store that is none" "firn.ini:9: 'nosuch' is no kind of store"
+spoilt "so is a store that is none" "firn.ini:9: unknown kind of store 'nosuch'"
 configure 'auto_create = no'
 echo 'admin short' >"$TMPDIR/tokens"
 spoilt "so is a wrong token" 'tokens:1: '
 echo 'admin finesecretfinesecret' >"$TMPDIR/tokens"
 cp "$TMPDIR/one.key" "$TMPDIR/key.pem"
-spoilt "so is a key of another certificate" 'not the key of'
+spoilt "so is a key of another certificate" 'not the private key of'
 rm "$TMPDIR/tokens" && cp "$TMPDIR/two.key" "$TMPDIR/key.pem"
-spoilt "so are tokens that are gone" 'cannot be read'
+spoilt "so are tokens that are gone" 'cannot read'
 same "the server still makes integers" 3 "$(ask_inside incr n)"
 stop_server
 same "and ends well" 0 "$status"
@@ -297,9 +297,9 @@ same "a unix socket may be handed over" PONG "$(redis-cli -s "$work/handed" ping
 stop_server
 check "and its file stays, being not ours" [ -S "$work/handed" ]
 handed other=127.0.0.1:0 -- --resp none --http none
-check "a socket of another name is refused with the cure" has_told "called 'other': write FileDescriptorName=resp"
+check "a socket of another name is refused with the cure" has_told "named 'other': set FileDescriptorName=resp"
 handed resp=0.0.0.0:0 -- --http none
-check "a public one without tokens is refused" has_told '0\.0\.0\.0:[0-9]+ is open to other machines'
+check "a public one without tokens is refused" has_told '0\.0\.0\.0:[0-9]+ can be reached from other machines'
 if [ -s /proc/net/if_inet6 ]; then
     (umask 077 && echo "admin $(printf '%032d' 7)" >"$TMPDIR/handed.tokens")
     handed 'http=[::]:0' -- --resp none --tokens "$TMPDIR/handed.tokens" --address-most 1
@@ -332,7 +332,7 @@ serve --resp "unix:$work/resp" --http "unix:$work/http" --loops 2
 same "both listeners serve unix sockets" "PONG 200" \
     "$(redis-cli -s "$work/resp" ping) $(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$work/http" http://x/healthz)"
 same "which owner and group may use" "660 660" "$(stat -c %a "$work/resp" "$work/http" | tr '\n' ' ' | sed 's/ $//')"
-refuses "a second server on one path is refused" 6 "resp cannot be listened on: Address already in use: somebody serves there" \
+refuses "a second server on one path is refused" 6 "resp: Address already in use: another process listens there" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 same "and the first goes on" PONG "$(redis-cli -s "$work/resp" ping)"
 stop_server
@@ -349,7 +349,7 @@ check "what somebody put in its place is not removed" [ -f "$work/resp" ]
 refuses "a file is not taken for a stale socket" 6 "Address already in use" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
 check "and stays" [ -f "$work/resp" ]
-refuses "a folder that is not there is told" 6 "its folder is missing" \
+refuses "a folder that is not there is told" 6 "its directory is missing" \
     serve --config '' --resp "unix:$work/none/resp" --http none --store "$store"
 # Of eight that start at once on a stale socket one serves.
 serve --resp "unix:$work/race" --http none
@@ -373,9 +373,9 @@ done
 
 # ---- addresses ---------------------------------------------------------------------------------
 serve --loops 2
-refuses "an address in use is refused, by a server of the same user too" 6 "$resp cannot be listened on: .*somebody serves there" \
+refuses "an address in use is refused, by a server of the same user too" 6 "$resp: .*another process listens there" \
     serve --config '' --loops 2 --resp "$resp" --http none --store "$store"
-refuses "so is one of HTTP" 6 "$http cannot be listened on" \
+refuses "so is one of HTTP" 6 "cannot listen on $http" \
     serve --config '' --resp 127.0.0.1:0 --http "$http" --store "$store"
 same "and who was refused has claimed nothing" "" "$("$FIRN" nodes --store "$store" --json | grep "pid $!")"
 stop_server
@@ -383,7 +383,7 @@ serve --loops 2 --resp "$resp"
 same "a server may follow another on its address at once" PONG "$(ask_resp ping)"
 stop_server
 (umask 077 && echo 'admin finesecretfinesecret' >"$TMPDIR/last")
-refuses "an address that no interface has is refused" 6 "no interface has it" \
+refuses "an address that no interface has is refused" 6 "no interface has this address" \
     serve --config '' --tokens "$TMPDIR/last" --resp none --http 192.0.2.1:1 --store "$store"
 
 # ---- the log -----------------------------------------------------------------------------------

@@ -48,10 +48,12 @@ for asked in 'FIRN.NEW' 'FIRN.PACK' 'FIRN.SCHEMES' 'FIRN.SHOW 123 SCHEME'; do
     # shellcheck disable=SC2086
     refuses_resp "$asked of nothing says where the list is" "ERR there is no .*'qqqqqqqqqqqq': FIRN.SCHEMES and GET /v1/schemes list" $asked qqqqqqqqqqqq
 done
-refuses_resp "WATCH says that nothing can be undone" "ERR unknown command 'WATCH': a batch is no transaction" WATCH
-refuses_resp "INCRBY takes no more than max_block" "ERR count=1000001 is out of bounds: ask for 1 to 1000000 \(max_block\)" INCRBY counter 1000001
+refuses_resp "a count is called COUNT" "ERR COUNT 0 is out of range: use 1 to" FIRN.NEW uuid7 COUNT 0
+refuses_resp "a time is called TIME" "ERR TIME x: " FIRN.NEW uuid7 TIME x
+refuses_resp "WATCH says that nothing can be undone" "ERR unknown command 'WATCH': a batch is not a transaction" WATCH
+refuses_resp "INCRBY takes no more than max_block" "ERR COUNT 1000001 is out of range: use 1 to 1000000 \(max_block\)" INCRBY counter 1000001
 refuses_resp "so does FIRN.BLOCK" "ERR .*max_block" FIRN.BLOCK counter COUNT 1000001
-refuses_resp "FIRN.NEW of a segment says what it is" "ERR 'counter' is a segment and no generator: INCR counter" FIRN.NEW counter
+refuses_resp "FIRN.NEW of a segment says what it is" "ERR 'counter' is a segment, not a generator: use INCR counter" FIRN.NEW counter
 refuses_resp "DECR too" "ERR unknown command 'DECR': .*INCR" DECR counter
 refuses_resp "an unknown command is named" "ERR unknown command 'NOTHING'" NOTHING
 refuses_resp "a command with too few words tells its form" "ERR wrong number of arguments for 'incr' command: key" INCR

@@ -539,10 +539,9 @@ static void a_name_always_has_the_same_uuid5(void **state) {
     text[reply_write_id(text, &it.request, &it.reply, 0)] = '\0';
     assert_string_equal(text, "2ed6657d-e927-568b-95e1-2665a8aea6a2"); /* RFC 9562, A.4 */
     leave(&it);
-    assert_refused(ask_for(mine(), VERB_NEW, "uuid5", "name", "x", NULL), FIRN_EUSAGE,
-                   "namespace=");
+    assert_refused(ask_for(mine(), VERB_NEW, "uuid5", "name", "x", NULL), FIRN_EUSAGE, "NAMESPACE");
     assert_refused(ask_for(mine(), VERB_NEW, "uuid3", "namespace", "dns", NULL), FIRN_EUSAGE,
-                   "needs name");
+                   "needs a name");
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -554,32 +553,33 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
     firn_error error;
     assert_int_equal(request_read(&nobody, &error), FIRN_EUSAGE);
     assert_refused(ask_for(by, VERB_NEW, "snowflage", NULL), FIRN_EUSAGE, "did you mean snowflake");
-    assert_refused(ask_for(by, VERB_NEW, "", NULL), FIRN_EUSAGE, "name one");
-    assert_refused(ask_for(by, VERB_NEW, "uuid2", NULL), FIRN_EUSAGE, "shown, never generated");
+    assert_refused(ask_for(by, VERB_NEW, "", NULL), FIRN_EUSAGE, "is missing");
+    assert_refused(ask_for(by, VERB_NEW, "uuid2", NULL), FIRN_EUSAGE, "does not generate them");
     assert_refused(ask_for(by, VERB_NEW, "order", NULL), FIRN_EUSAGE, "key");
     assert_refused(ask_for(by, VERB_NEW, "time-member", NULL), FIRN_EUSAGE, "[generator NAME]");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "worker", "3", NULL), FIRN_EUSAGE,
                    "firn.ini");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "ns", "x", NULL), FIRN_EUSAGE, "firn.ini");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "cuont", "3", NULL), FIRN_EUSAGE,
-                   "did you mean count");
+                   "did you mean COUNT?");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "count", "0", NULL), FIRN_ERANGE,
-                   "count=0 is out of bounds: ask for 1 to 65536");
+                   "COUNT 0 is out of range: use 1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "65537", NULL), FIRN_ERANGE,
                    "1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-1", NULL), FIRN_ERANGE,
-                   "count=-1 is out of bounds: ask for 1 to 65536");
-    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-", NULL), FIRN_EUSAGE, "no number");
+                   "COUNT -1 is out of range: use 1 to 65536");
+    assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "-", NULL), FIRN_EUSAGE,
+                   "COUNT - is not a number");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "2x", NULL), FIRN_EUSAGE,
-                   "count=2x is no number: ask for 1 to 65536");
+                   "COUNT 2x is not a number: use 1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "99999999999999999999", NULL),
                    FIRN_ERANGE, "1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "1", "count", "2", NULL), FIRN_EUSAGE,
                    "twice");
     assert_refused(ask_for(by, VERB_NEW, "uuid4", "time", "2020-01-01T00:00:00Z", NULL),
-                   FIRN_EUSAGE, "has no time");
+                   FIRN_EUSAGE, "contain no time");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "time", "yesterday", NULL), FIRN_ETEXT,
-                   "time=yesterday");
+                   "TIME yesterday");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL),
                    FIRN_ELAYOUT, "");
     asking early = ask_for(by, VERB_NEW, "snowflake", "time", "1999-01-01T00:00:00Z", NULL);
@@ -590,14 +590,14 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
     assert_refused(ask_for(by, VERB_NEW, "js53", "time", "2026-01-01T00:00:00Z", "n", "5000", NULL),
                    FIRN_ERANGE, "at most 4096 at once");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "as", "uuid", NULL), FIRN_EUSAGE,
-                   "not for the 64 bits");
+                   "does not fit the 64 bits");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "prefix", "user", NULL), FIRN_EUSAGE,
-                   "as=typeid");
+                   "use the form typeid");
     assert_refused(ask_for(by, VERB_NEXT, "k", "count", "0", NULL), FIRN_ERANGE, "1 to");
     assert_refused(ask_for(by, VERB_NEXT, "k", "count", "9223372036854775807", NULL), FIRN_ERANGE,
                    "1 to 2305843009213693952");
     assert_refused(ask_for(by, VERB_NEXT, "a b", NULL), FIRN_EUSAGE, "blanks");
-    assert_refused(ask_for(by, VERB_NEXT, "", NULL), FIRN_ERANGE, "1..63");
+    assert_refused(ask_for(by, VERB_NEXT, "", NULL), FIRN_ERANGE, "1 to 63");
     assert_refused(ask_for(by, VERB_RUNS, "uuid7", NULL), FIRN_EUSAGE, "128");
     assert_null(catalog_segment_at(0));
 }
@@ -606,7 +606,7 @@ static void a_request_takes_no_more_integers_than_it_may(void **state) {
     (void)state;
     catalog_allow_block(1000);
     assert_refused(ask_for(mine(), VERB_NEXT, "k", "count", "1001", NULL), FIRN_ERANGE,
-                   "count=1001 is out of bounds: ask for 1 to 1000 (max_block)");
+                   "COUNT 1001 is out of range: use 1 to 1000 (max_block)");
     assert_refused(ask_for(mine(), VERB_BLOCK, "k", "n", "1001", NULL), FIRN_ERANGE, "max_block");
     assert_null(catalog_segment(w("k")));
     asking it = ask_for(mine(), VERB_NEXT, "k", "count", "1000", NULL);
@@ -625,13 +625,13 @@ static void names_of_the_other_kind_say_what_to_ask(void **state) {
     assert_int_equal(catalog_add_generator("ids", "tsid", "", NULL, NULL, NULL, &error), FIRN_OK);
     assert_int_equal(catalog_add_segment("orders", "", NULL, &error), FIRN_OK);
     assert_refused(ask_for(mine(), VERB_NEXT, "ids", NULL), FIRN_EUSAGE,
-                   "'ids' is a generator and no segment: FIRN.NEW ids");
+                   "'ids' is a generator, not a segment: use FIRN.NEW ids");
     assert_refused(ask_for(mine(), VERB_NEXT, "uuid7", NULL), FIRN_EUSAGE,
-                   "'uuid7' is a scheme and no segment: FIRN.NEW uuid7");
+                   "'uuid7' is a scheme, not a segment: use FIRN.NEW uuid7");
     assert_refused(ask_for(mine(), VERB_RUNS, "qqqqqqqqqqqq", NULL), FIRN_EUSAGE,
                    "there is no generator or scheme 'qqqqqqqqqqqq': FIRN.SCHEMES");
     assert_refused(ask_for(mine(), VERB_NEW, "orders", NULL), FIRN_EUSAGE,
-                   "'orders' is a segment and no generator: INCR orders");
+                   "'orders' is a segment, not a generator: use INCR orders");
     catalog_allow(50);
     asking it = ask_for(mine(), VERB_NEXT, "ids", NULL); /* a name may be both */
     assert_answered(&it, ask(&it));
@@ -1040,11 +1040,12 @@ static void ids_are_packed_shown_bounded_and_converted(void **state) {
     assert_string_equal(member(it.reply.json, "name"), "xid");
     leave(&it);
     assert_refused(ask_for(mine(), VERB_PACK, "snowflake", "worker", "2", NULL), FIRN_EUSAGE, "");
-    assert_refused(ask_for(mine(), VERB_SHOW, "no id at all!", NULL), FIRN_ETEXT, "no ID");
-    assert_refused(ask_for(mine(), VERB_SHOW, "1", "cheme", "tsid", NULL), FIRN_EUSAGE, "scheme");
+    assert_refused(ask_for(mine(), VERB_SHOW, "no id at all!", NULL), FIRN_ETEXT, "not an ID");
+    assert_refused(ask_for(mine(), VERB_SHOW, "1", "cheme", "tsid", NULL), FIRN_EUSAGE,
+                   "did you mean SCHEME?");
     assert_refused(ask_for(mine(), VERB_RANGE, "snowflake", "from", "2020-01-02T03:04:05Z", NULL),
                    FIRN_EUSAGE, "to is missing");
-    assert_refused(ask_for(mine(), VERB_CONVERT, "1", NULL), FIRN_EUSAGE, "needs to");
+    assert_refused(ask_for(mine(), VERB_CONVERT, "1", NULL), FIRN_EUSAGE, "the target is missing");
 }
 
 static void status_spread_and_nodes_tell_what_there_is(void **state) {

@@ -121,20 +121,20 @@ static const reading readings[] = {
     {"*1\r\n$18446744073709551620\r\n", "invalid bulk length"},
     {"*1\r\n$4x\r\nPING\r\n", "invalid bulk length"},
     /* ends that are none */
-    {"*1\r\n$4\r\nPING\n\n", "expected CR LF behind a bulk string"},
-    {"*1\r\n$4\r\nPING\rx", "expected CR LF behind a bulk string"},
-    {"*1\r\n$3\r\nPING\r\n", "expected CR LF behind a bulk string"},
+    {"*1\r\n$4\r\nPING\n\n", "expected CR LF after a bulk string"},
+    {"*1\r\n$4\r\nPING\rx", "expected CR LF after a bulk string"},
+    {"*1\r\n$3\r\nPING\r\n", "expected CR LF after a bulk string"},
     /* other things than bulk strings */
-    {"*1\r\n*1\r\n$1\r\na\r\n", "expected '$', since commands are flat arrays of bulk strings"},
-    {"*1\r\n:1\r\n", "expected '$', since commands are flat arrays of bulk strings"},
-    {"*1\r\n+PING\r\n", "expected '$', since commands are flat arrays of bulk strings"},
+    {"*1\r\n*1\r\n$1\r\na\r\n", "expected '$': a command is a flat array of bulk strings"},
+    {"*1\r\n:1\r\n", "expected '$': a command is a flat array of bulk strings"},
+    {"*1\r\n+PING\r\n", "expected '$': a command is a flat array of bulk strings"},
     /* lines */
     {"ECHO \"a\r\n", "unbalanced quotes in request"},
     {"ECHO 'a\r\n", "unbalanced quotes in request"},
     {"ECHO \"a\"b\r\n", "unbalanced quotes in request"},
     {"ECHO \"a\\\n", "unbalanced quotes in request"},
     {"ECHO 'a\\\n", "unbalanced quotes in request"},
-    {"\x16\x03\x01\x02", "neither a command nor text; does the client speak TLS to a plain port?"},
+    {"\x16\x03\x01\x02", "neither a command nor text: does the client use TLS on a plain port?"},
 };
 
 static void commands_are_read_from_their_bytes_alone(void **state) {
@@ -255,6 +255,8 @@ static void replies_are_written_in_both_versions(void **state) {
         resp_status(&out, "OK");
         resp_error(&out, "ERR", "a\r\nb");
         expect(&out, "+OK\r\n-ERR a  b\r\n");
+        resp_error(&out, "ERR", "\xff\x1b[\x7f \xc3\xa9 \xe2\x82\xac \xc3");
+        expect(&out, "-ERR \\xff\\x1b[\\x7f \xc3\xa9 \xe2\x82\xac \\xc3\r\n");
         resp_integer(&out, INT64_MIN);
         resp_integer(&out, INT64_MAX);
         resp_integer(&out, 0);

@@ -40,7 +40,7 @@ static int set_flag(flags *to, const setting *found, const char *value, firn_err
         return set_error(error, FIRN_EUSAGE, "--%s is given twice: give it once", flag);
     }
     if (value == NULL) {
-        return set_error(error, FIRN_EUSAGE, "--%s needs a value: --%s %.100s", flag, flag,
+        return set_error(error, FIRN_EUSAGE, "--%s needs a value: use --%s %.100s", flag, flag,
                          found->argument);
     }
     *place = value;
@@ -57,8 +57,9 @@ static int unknown_flag(const char *text, firn_error *error) {
     if (near != NULL) {
         write_flag(flag, near);
     }
-    return set_error(error, FIRN_EUSAGE, "there is no flag --%.60s: %s%s", text,
-                     near != NULL ? "did you mean --" : "firn serve --help lists them", flag);
+    return set_error(error, FIRN_EUSAGE, "unknown option --%.60s: %s%s%s", text,
+                     near != NULL ? "did you mean --" : "run firn serve --help for a list", flag,
+                     near != NULL ? "?" : "");
 }
 
 /* One flag without its dashes; `next` is the word behind it or NULL; `used`: it was the value. */
@@ -86,8 +87,8 @@ static int read_flag(flags *to, const char *flag, const char *next, bool *used, 
         return set_flag(to, found, value, error);
     }
     if (value == NULL || to->file != NULL) {
-        return set_error(error, FIRN_EUSAGE, "--config is given %s: --config FILE",
-                         value == NULL ? "without its file" : "twice");
+        return set_error(error, FIRN_EUSAGE, "--config is given %s: use --config FILE",
+                         value == NULL ? "without a file" : "twice");
     }
     to->file = value;
     return FIRN_OK;
@@ -127,7 +128,9 @@ static int read_flags(config *it, flags *to, int count, char **words, firn_error
             code = read_flag(to, flag + 2, next, &used, error);
         } else {
             code = set_error(error, FIRN_EUSAGE,
-                             "firn serve takes flags, not '%.60s': --help lists them", flag);
+                             "unexpected argument '%.60s': firn serve takes options only; run firn "
+                             "serve --help for a list",
+                             flag);
         }
         i += used;
     }
@@ -186,8 +189,8 @@ static void look_for_mistakes(config *it) {
         if (!known && near != NULL && strcmp(near, bare) != 0) {
             char meant[72];
             variable_of(meant, setting_find(near, strlen(near)));
-            snprintf(it->caution, sizeof it->caution, "the variable %s sets nothing: %s does", name,
-                     meant);
+            snprintf(it->caution, sizeof it->caution,
+                     "the environment variable %s is unknown: did you mean %s?", name, meant);
         }
     }
 }
@@ -203,7 +206,8 @@ static int read_file(config *it, const char *named_file, firn_error *error) {
         return FIRN_OK;
     }
     if (strlen(file) >= sizeof it->file) {
-        return set_error(error, FIRN_EUSAGE, "--config is longer than %zu bytes: shorten it",
+        return set_error(error, FIRN_EUSAGE,
+                         "the path of --config is longer than %zu bytes: use a shorter one",
                          sizeof it->file - 1);
     }
     memcpy(it->file, file, strlen(file) + 1);
@@ -218,8 +222,8 @@ static int check_addresses(const config *it, const char *name, const char *addre
     }
     if (it->set.tokens[0] == '\0' && address_is_public(addresses)) {
         return set_error(error, FIRN_EUSAGE,
-                         "%s = %.60s is open to other machines, and to everybody there: set tokens "
-                         "= FILE, or serve on 127.0.0.1",
+                         "%s = %.60s can be reached from other machines without authentication: "
+                         "set tokens = FILE, or listen on 127.0.0.1",
                          name, addresses);
     }
     return FIRN_OK;
@@ -228,22 +232,21 @@ static int check_addresses(const config *it, const char *name, const char *addre
 static int check_named(const config *it, const section *one, firn_error *error) {
     if (!one->is_segment && one->scheme[0] == '\0') {
         return set_error(error, FIRN_EUSAGE,
-                         "%.100s: [generator %s] has no scheme: write scheme = NAME", one->where,
+                         "%.100s: [generator %s] has no scheme: add scheme = NAME", one->where,
                          one->name);
     }
     const section *other = sections_with_node_of(&it->sections, one);
-    return other == NULL
-               ? FIRN_OK
-               : set_error(error, FIRN_EUSAGE,
-                           "%.80s: [generator %.30s] has the node of [generator %.30s]: give it"
-                           " another, an ns of its own, or none",
-                           one->where, one->name, other->name);
+    return other == NULL ? FIRN_OK
+                         : set_error(error, FIRN_EUSAGE,
+                                     "%.80s: [generator %.30s] has the same node as [generator "
+                                     "%.30s]: set another node or another ns, or leave node out",
+                                     one->where, one->name, other->name);
 }
 
 static int check(const config *it, firn_error *error) {
     if ((it->set.tls_cert[0] == '\0') != (it->set.tls_key[0] == '\0')) {
         return set_error(error, FIRN_EUSAGE,
-                         "%s is set alone: set tls_cert and tls_key, or neither",
+                         "%s is set without the other: set both tls_cert and tls_key, or neither",
                          it->set.tls_cert[0] != '\0' ? "tls_cert" : "tls_key");
     }
     int code = FIRN_OK;
@@ -363,15 +366,15 @@ static void print_flag(const char *name, char letter, const char *argument, cons
 }
 
 void config_help(void) {
-    puts("usage: firn serve [FLAG...]\n\n"
-         "IDs over the Redis protocol and HTTP, with a console for browsers.\n\n"
-         "A flag of the second list can also be a variable (FIRN_LOG_LEVEL) or a line\n"
-         "under [server] of the file (log_level = info). Flags override variables, which\n"
-         "override the file.\n");
+    puts("usage: firn serve [OPTION...]\n\n"
+         "Serve IDs over the Redis protocol and HTTP, with a console for browsers.\n\n"
+         "Each option of the second list can also be an environment variable\n"
+         "(FIRN_LOG_LEVEL) or a line under [server] of the file (log_level = info).\n"
+         "Options override variables, and variables override the file.\n");
 #define FLAG(name, letter, argument, text) print_flag(#name, letter, argument, text, NULL);
 #include "settings.def"
-    print_flag("version", 'V', NULL, "the version", NULL);
-    print_flag("help", 'h', NULL, "this text", NULL);
+    print_flag("version", 'V', NULL, "print the version", NULL);
+    print_flag("help", 'h', NULL, "print this help", NULL);
     putchar('\n');
     for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
         print_flag(at->name, 0, at->argument, at->text, at->preset);

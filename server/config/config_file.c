@@ -46,18 +46,19 @@ static int add_section(reading *from, bool is_segment, const char *name) {
     const char *kind = is_segment ? "segment" : "generator";
     if (name[0] == '\0' || strlen(name) >= NAME_SIZE || !is_plain(name)) {
         return set_error(from->error, FIRN_EUSAGE,
-                         "%s: [%s %.40s] is no name: write 1 to %d letters, digits and signs",
+                         "%s: [%s %.40s] is not a valid name: use 1 to %d printable ASCII "
+                         "characters without quotes, brackets and backslashes",
                          from->where, kind, name, NAME_SIZE - 1);
     }
     const section *first = sections_find(from->sections, is_segment, name);
     if (first != NULL) {
         return set_error(from->error, FIRN_EUSAGE,
-                         "%s: [%s %s] is given twice: it is at %.100s already", from->where, kind,
+                         "%s: [%s %s] is given twice: the first is at %.100s", from->where, kind,
                          name, first->where);
     }
     if (from->sections->count == NAMES_MAX) {
         return set_error(from->error, FIRN_ERANGE,
-                         "%s: more than %d generators and segments: let auto_create make some",
+                         "%s: more than %d sections: set auto_create to create segments on demand",
                          from->where, NAMES_MAX);
     }
     section added = {.is_segment = is_segment};
@@ -76,11 +77,12 @@ static int begin_section(reading *from, char *text) {
     if (strcmp(text, "server") == 0) {
         if (name[0] != '\0') {
             return set_error(from->error, FIRN_EUSAGE,
-                             "%s: [server %.40s] has a name: write [server]", from->where, name);
+                             "%s: [server %.40s] must not have a name: use [server]", from->where,
+                             name);
         }
         if (from->seen_server) {
             return set_error(from->error, FIRN_EUSAGE,
-                             "%s: [server] is given twice: put all of it into one", from->where);
+                             "%s: [server] is given twice: merge the two sections", from->where);
         }
         from->seen_server = true;
         from->place = PLACE_SERVER;
@@ -91,9 +93,9 @@ static int begin_section(reading *from, char *text) {
     }
     const char *near = firn_nearest(text, kinds);
     return set_error(
-        from->error, FIRN_EUSAGE, "%s: there is no section [%.40s]: %s%s", from->where, text,
-        near != NULL ? "did you mean " : "write [server], [generator NAME] or [segment NAME]",
-        near != NULL ? near : "");
+        from->error, FIRN_EUSAGE, "%s: unknown section [%.40s]: %s%s%s", from->where, text,
+        near != NULL ? "did you mean " : "use [server], [generator NAME] or [segment NAME]",
+        near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -102,9 +104,10 @@ static int read_setting(reading *from, const char *name, const char *value) {
     const setting *found = setting_find(name, strlen(name));
     if (found == NULL) {
         const char *near = setting_nearest(name);
-        return set_error(from->error, FIRN_EUSAGE, "%s: there is no setting '%.40s': %s%s",
-                         from->where, name, near != NULL ? "did you mean " : "--help lists them",
-                         near != NULL ? near : "");
+        return set_error(from->error, FIRN_EUSAGE, "%s: unknown setting '%.40s': %s%s%s",
+                         from->where, name,
+                         near != NULL ? "did you mean " : "run firn serve --help for a list",
+                         near != NULL ? near : "", near != NULL ? "?" : "");
     }
     bool *seen = &from->seen[found - setting_table];
     if (*seen) {
@@ -131,13 +134,13 @@ static bool has_key(const char *keys, const char *name) {
 static int add_key(reading *from, section *to, const char *name, const char *value) {
     size_t used = strlen(to->keys);
     if (name[0] == '\0' || name[strcspn(name, " \t")] != '\0') {
-        return set_error(from->error, FIRN_EUSAGE, "%s: '%.40s' is no key: write one word",
+        return set_error(from->error, FIRN_EUSAGE, "%s: '%.40s' is not a key: a key is one word",
                          from->where, name);
     }
     if (value[0] == '\0' || value[strcspn(value, " \t")] != '\0') {
         return set_error(from->error, FIRN_EUSAGE,
-                         "%s: %.40s = '%.40s' is not one word: write it without blanks",
-                         from->where, name, value);
+                         "%s: %.40s = '%.40s' is not one word: remove the blanks", from->where,
+                         name, value);
     }
     if (has_key(to->keys, name)) {
         return set_error(from->error, FIRN_EUSAGE, "%s: %.40s is given twice: give it once",
@@ -147,8 +150,8 @@ static int add_key(reading *from, section *to, const char *name, const char *val
                          name, value);
     if (wrote < 0 || (size_t)wrote >= sizeof to->keys - used) {
         return set_error(from->error, FIRN_ERANGE,
-                         "%s: the keys of '%s' are longer than %d bytes: shorten them", from->where,
-                         to->name, KEYS_SIZE - 1);
+                         "%s: the keys of '%s' are longer than %d bytes: use fewer or shorter ones",
+                         from->where, to->name, KEYS_SIZE - 1);
     }
     return FIRN_OK;
 }
@@ -158,15 +161,14 @@ static int check_plain(const reading *from, const char *name, const char *value)
     for (const char *at = name; *at != '\0'; at++) {
         if (iscntrl((unsigned char)*at)) {
             return set_error(from->error, FIRN_EUSAGE,
-                             "%s: the name of a key has a control character: write one word",
+                             "%s: the name of the key has a control character: remove it",
                              from->where);
         }
     }
     for (const char *at = value; *at != '\0'; at++) {
         if (iscntrl((unsigned char)*at)) {
             return set_error(from->error, FIRN_EUSAGE,
-                             "%s: %.40s has a control character: write it on one line", from->where,
-                             name);
+                             "%s: %.40s has a control character: remove it", from->where, name);
         }
     }
     return FIRN_OK;
@@ -195,7 +197,7 @@ static int read_own(reading *from, const char *name, const char *value) {
                              from->where, name);
         }
         if (value[0] == '\0' || strlen(value) >= own[i].size) {
-            return set_error(from->error, FIRN_ERANGE, "%s: %s has %zu bytes: write 1 to %zu",
+            return set_error(from->error, FIRN_ERANGE, "%s: %s has %zu bytes: use 1 to %zu",
                              from->where, name, strlen(value), own[i].size - 1);
         }
         memcpy(own[i].text, value, strlen(value) + 1);
@@ -211,7 +213,7 @@ static int take_pair(void *self, const char *ignored, const char *name, const ch
     switch (from->place) {
     case PLACE_NONE:
         from->code = set_error(from->error, FIRN_EUSAGE,
-                               "%s: %.40s stands before the first section: put it under [server]",
+                               "%s: %.40s is before the first section: move it under [server]",
                                from->where, name);
         break;
     case PLACE_SERVER:
@@ -230,12 +232,13 @@ static int take_pair(void *self, const char *ignored, const char *name, const ch
 static int check_line(reading *from, char *line) {
     size_t length = strlen(line);
     if (from->line > LINES_MAX) {
-        return set_error(from->error, FIRN_ERANGE, "%s: more than %d lines: is it the right file",
-                         from->where, LINES_MAX);
+        return set_error(from->error, FIRN_ERANGE,
+                         "%s: more than %d lines: check that this is the right file", from->where,
+                         LINES_MAX);
     }
     if (length > 0 && line[length - 1] != '\n' && !feof(from->file)) {
         return set_error(from->error, FIRN_ERANGE,
-                         "%s: is longer than %d bytes, or holds a zero byte: shorten it",
+                         "%s: the line is longer than %d bytes or contains a zero byte: shorten it",
                          from->where, LINE_SIZE - 2);
     }
     while (length > 0 && isspace((unsigned char)line[length - 1])) {
@@ -243,8 +246,8 @@ static int check_line(reading *from, char *line) {
     }
     if (length > 0 && line[0] == '[') {
         if (line[length - 1] != ']') {
-            return set_error(from->error, FIRN_EUSAGE, "%s: the section has no end: write a ]",
-                             from->where);
+            return set_error(from->error, FIRN_EUSAGE,
+                             "%s: the section has no closing bracket: add ]", from->where);
         }
         char text[LINE_SIZE];
         size_t first = 1 + strspn(line + 1, " \t"), end = length - 1;
@@ -278,8 +281,8 @@ int config_file_read(settings *set, sections *to, const char *path, firn_error *
     reading from = {
         .set = set, .sections = to, .path = path, .file = fopen(path, "re"), .error = error};
     if (from.file == NULL) {
-        return set_error(error, FIRN_EIO, "%.100s cannot be read: %s: name another with --config",
-                         path, strerror(errno));
+        return set_error(error, FIRN_EIO, "cannot read %.100s: %s: use --config FILE", path,
+                         strerror(errno));
     }
     ini_max_line = LINE_SIZE;
     ini_use_stack = true;
@@ -290,11 +293,12 @@ int config_file_read(settings *set, sections *to, const char *path, firn_error *
     bool failed = ferror(from.file) != 0;
     fclose(from.file);
     if (from.code == FIRN_OK && failed) {
-        from.code = set_error(error, FIRN_EIO, "%.100s cannot be read: is it a file", path);
+        from.code = set_error(error, FIRN_EIO, "cannot read %.100s: check that it is a file", path);
     }
     if (from.code == FIRN_OK && wrong != 0) {
-        from.code = set_error(error, FIRN_EUSAGE,
-                              "%.100s:%d: is no 'name = value': a # begins a comment", path, wrong);
+        from.code = set_error(
+            error, FIRN_EUSAGE,
+            "%.100s:%d: not a line of the form name = value: start comments with #", path, wrong);
     }
     return from.code;
 }

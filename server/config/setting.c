@@ -77,20 +77,20 @@ static int check_mode(const char *text, const char *where, firn_error *error) {
                  strtol(text, NULL, 8) <= 0777;
     return right ? FIRN_OK
                  : set_error(error, FIRN_EUSAGE,
-                             "%s: socket_mode = %.40s is no mode: write three octal digits, as 660",
+                             "%s: socket_mode = %.40s is not a file mode: use three octal digits, "
+                             "such as 660",
                              where, text);
 }
 
 static int read_text(settings *all, const setting *it, const char *text, const char *where,
                      firn_error *error) {
     if (strlen(text) >= SETTING_SIZE) {
-        return set_error(error, FIRN_EUSAGE, "%s: %s is longer than %d bytes: shorten it", where,
-                         it->name, SETTING_SIZE - 1);
+        return set_error(error, FIRN_EUSAGE, "%s: %s is longer than %d bytes: use a shorter value",
+                         where, it->name, SETTING_SIZE - 1);
     }
     for (const char *at = text; *at != '\0'; at++) {
         if (iscntrl((unsigned char)*at)) {
-            return set_error(error, FIRN_EUSAGE,
-                             "%s: %s has a control character: write it on one line", where,
+            return set_error(error, FIRN_EUSAGE, "%s: %s has a control character: remove it", where,
                              it->name);
         }
     }
@@ -109,13 +109,13 @@ static int read_number(settings *all, const setting *it, const char *text, const
     int64_t number = strtoll(text, &end, 10);
     if (text[strspn(text, "0123456789-")] != '\0' || end == text || *end != '\0') {
         return set_error(error, FIRN_EUSAGE,
-                         "%s: %s = %.40s is not a number: write one of %" PRId64 "..%" PRId64,
-                         where, it->name, text, it->least, it->most);
+                         "%s: %s = %.40s is not a number: use %" PRId64 "..%" PRId64, where,
+                         it->name, text, it->least, it->most);
     }
     if (errno != 0 || number < it->least || number > it->most) {
         return set_error(error, FIRN_ERANGE,
-                         "%s: %s = %.40s is out of bounds: write a number of %" PRId64 "..%" PRId64,
-                         where, it->name, text, it->least, it->most);
+                         "%s: %s = %.40s is out of range: use %" PRId64 "..%" PRId64, where,
+                         it->name, text, it->least, it->most);
     }
     *number_at(all, it) = number;
     return FIRN_OK;
@@ -130,7 +130,7 @@ static int read_switch(settings *all, const setting *it, const char *text, const
             return FIRN_OK;
         }
     }
-    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is neither: write yes or no", where,
+    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is not a switch: use yes or no", where,
                      it->name, text);
 }
 
@@ -156,7 +156,7 @@ static int read_choice(settings *all, const setting *it, const char *text, const
             return FIRN_OK;
         }
     }
-    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is not known: write one of %s", where,
+    return set_error(error, FIRN_EUSAGE, "%s: %s = %.40s is unknown: use one of %s", where,
                      it->name, text, it->argument);
 }
 
@@ -237,7 +237,8 @@ const settings *settings_now(void) {
 int settings_put(const settings *fresh, firn_error *error) {
     table *next = malloc(sizeof *next);
     if (next == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
     }
     next->set = *fresh;
     next->before = atomic_load(&in_force);

@@ -30,15 +30,15 @@ const FORMS = [
 // A field's role: its tones (the first that no other field of the scheme has) and what it is for.
 const ROLES = {
   constant: { tones: ["grey"], meaning: "the same in every ID of this scheme" },
-  time: { tones: ["blue"], meaning: "when it was issued" },
-  node: { tones: ["orange", "red", "yellow"], meaning: "who issued it" },
-  address: { tones: ["orange", "red", "yellow"], meaning: "the address of who issued it" },
-  process: { tones: ["red", "purple"], meaning: "drawn at random once for each process" },
-  sequence: { tones: ["green", "sky"], meaning: "tells IDs of one tick apart" },
-  counter: { tones: ["green", "sky"], meaning: "counts from ID to ID" },
-  random: { tones: ["purple", "red"], meaning: "drawn at random" },
+  time: { tones: ["blue"], meaning: "time of issue" },
+  node: { tones: ["orange", "red", "yellow"], meaning: "the process that issued the ID" },
+  address: { tones: ["orange", "red", "yellow"], meaning: "the network address of the issuer" },
+  process: { tones: ["red", "purple"], meaning: "random, once for each process" },
+  sequence: { tones: ["green", "sky"], meaning: "distinguishes IDs of one tick" },
+  counter: { tones: ["green", "sky"], meaning: "counts up from ID to ID" },
+  random: { tones: ["purple", "red"], meaning: "random" },
   digest: { tones: ["purple", "red"], meaning: "hash of a namespace and a name" },
-  user: { tones: ["sky", "yellow", "red"], meaning: "given by who made it" },
+  user: { tones: ["sky", "yellow", "red"], meaning: "set by the user" },
 };
 
 // ---- the page ---------------------------------------------------------------------------------
@@ -105,17 +105,17 @@ async function ask(path, query = {}, method = "GET") {
   try {
     answer = await fetch(search ? `${path}?${search}` : path, { method, headers, cache: "no-store" });
   } catch {
-    throw new Refused(0, "the server does not answer: is it running?");
+    throw new Refused(0, "the server does not answer: check that it is running");
   }
   const body = await answer.json().catch(() => ({}));
   if (answer.ok) return body;
   if (answer.status === 401) wantToken(token);
-  throw new Refused(answer.status, body.detail || body.title || `the server says ${answer.status}`);
+  throw new Refused(answer.status, body.detail || body.title || `the server answered with status ${answer.status}`);
 }
 
 function wantToken(refused) {
   const form = byId("token-form");
-  if (refused) byId("token-note").textContent = "The server does not know that token.";
+  if (refused) byId("token-note").textContent = "Unknown token.";
   if (refused === sessionStorage.getItem("firn-token")) sessionStorage.removeItem("firn-token");
   if (!form.hidden) return;
   form.hidden = false;
@@ -127,7 +127,7 @@ async function takeToken(event) {
   event.preventDefault();
   sessionStorage.setItem("firn-token", byId("token").value.trim());
   byId("token").value = "";
-  byId("token-note").textContent = "Asking the server.";
+  byId("token-note").textContent = "Checking the token.";
   table = null;
   try {
     await schemes();
@@ -237,7 +237,7 @@ function tickOf(scheme) {
 
 const reading = { shown: null, slices: [], fields: [], lane: 0 };
 
-// So many bits a line as can be told apart: a power of two, so that bytes and words stand under
+// Bits per line, as many as can be distinguished: a power of two, so that bytes and words are under
 // each other.
 function laneOf(width) {
   return width < 560 ? 16 : 32;
@@ -392,7 +392,7 @@ function relative(ms) {
     ["second", 1000],
   ];
   const away = ms - Date.now();
-  const [unit, size] = units.find(([, least]) => Math.abs(away) >= least) || units[5];
+  const [unit, size] = units.find(([, from]) => Math.abs(away) >= from) || units[5];
   return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(
     Math.round(away / size),
     unit,
@@ -439,7 +439,7 @@ async function show(id, scheme) {
   const shown = await free;
   if (shown.scheme === null) {
     throw new Error(
-      `'${shown.id}' is not an ID of a known scheme${shown.remark ? `, but ${shown.remark}` : ""}: to read it all the same, add &scheme=NAME to the address`,
+      `'${shown.id}' is not an ID of a known scheme${shown.remark ? `, but ${shown.remark}` : ""}: to decode it anyway, add &scheme=NAME to the URL`,
     );
   }
   return shown;
@@ -487,7 +487,7 @@ function drawReading(shown, digits, row, name, example) {
   if (example) return;
   document.title = `${shown.id} is ${name} – firn`;
   say(
-    `Read as ${name}${shown.time ? `, issued ${shown.time}` : ""}. ${shown.candidates.length - 1} other schemes fit.`,
+    `Decoded as ${name}${shown.time ? `, issued ${shown.time}` : ""}. ${shown.candidates.length - 1} other schemes fit.`,
   );
 }
 
@@ -516,7 +516,7 @@ let sources = new Map(); // what can be issued from: name -> its row of the tabl
 // Generators of the configuration first, then every scheme that is generated.
 async function listSources() {
   const rows = await schemes();
-  const status = live.last || (await ask("/v1/status").catch(() => ({ generators: [] }))); // not for everybody to see
+  const status = live.last || (await ask("/v1/status").catch(() => ({ generators: [] }))); // needs a token of role admin
   const own = status.generators.filter((one) => !rows.has(one.name));
   const found = new Map(
     await Promise.all(own.map(async ({ name }) => [name, await rowOf(name).catch(() => null)])),
@@ -566,7 +566,7 @@ function describeSource() {
   byId("make-prefix-row").hidden = !row || row.form !== "typeid";
 }
 
-// What the form asks for; empty boxes ask for nothing.
+// The parameters of the form; empty boxes have none.
 function queryOfMake() {
   const query = {};
   const add = (key, id) => {
@@ -612,7 +612,7 @@ function showMade(name, ids) {
       return make(
         "li",
         {},
-        make("a", { href: `#${query}`, textContent: id, title: "Read it" }),
+        make("a", { href: `#${query}`, textContent: id, title: "Decode it" }),
         copy,
       );
     }),
@@ -672,7 +672,7 @@ function showTrouble(refused) {
   showPulse(refused.status === 0 ? "bad" : "warn", word);
   for (const box of document.querySelectorAll("[data-live-error]")) showError(box, refused.message);
   if (live.stopped) showLive(false); // what is not for this token to see, or no more
-  live.at = 0; // what comes after a gap is no rate of a second
+  live.at = 0; // after a gap a difference is not the rate of one second
 }
 
 // Nothing is drawn of the server's state before it is known.
@@ -688,7 +688,7 @@ function showPulse(state, text) {
 const sum = (numbers) => Object.values(numbers).reduce((all, one) => all + one, 0);
 
 // The time (in microseconds) that a share of the requests did not exceed, as the end of its
-// bucket; the last bucket has none, and is told by twice its begin. null: there were no requests.
+// bucket; the last bucket has no end, so twice its beginning is used. null: there were no requests.
 function quantile(buckets, share) {
   const all = sum(buckets.map(([, n]) => n));
   let seen = 0;
@@ -823,7 +823,7 @@ function drawLatency(figure) {
   const caption = make(
     "figcaption",
     {},
-    "Latency, from read to written",
+    "Latency",
     make(
       "span",
       { className: "value" },
@@ -875,7 +875,7 @@ function drawNow(status) {
     ["Requests", showCount(sum(status.totals.requests))],
     ["Refused", showCount(sum(status.totals.refused))],
     ["Connections", showCount(status.totals.open)],
-    ["Up for", showUptime(status.uptime_s)],
+    ["Uptime", showUptime(status.uptime_s)],
   ]);
   drawRate(byId("chart-ids"), "IDs per second", "ids");
   drawRate(byId("chart-requests"), "Requests per second", "requests");
@@ -939,7 +939,7 @@ function fillCell(box, content) {
   meter.toggleAttribute("data-low", share < 0.2);
 }
 
-// How full a window or a block is, beside the fullest that this page has seen of it: how long the
+// How full a window or a block is, compared with the fullest that this page has seen of it: how long the
 // next will be, nobody knows.
 const fullest = new Map();
 function shareOf(kind, name, left) {
@@ -949,7 +949,7 @@ function shareOf(kind, name, left) {
 }
 
 function leftOf(one) {
-  if (!one.reserved) return "needs none";
+  if (!one.reserved) return "no window needed";
   if (one.window_ms === null) return { text: "none", share: 0 };
   return {
     text: `${showCount(one.window_ms)} ms`,
@@ -962,7 +962,7 @@ function restOf(one) {
   return { text: showCount(Number(one.left)), share: shareOf("block", one.name, Number(one.left)) };
 }
 
-// By how much the last ID was ahead of the clock; one that lies behind it has no lead.
+// By how much the last ID was ahead of the clock; an older one is not ahead.
 function showLead(ns) {
   if (ns === null) return "–";
   const ms = Number(ns) / 1e6;
@@ -972,25 +972,25 @@ function showLead(ns) {
 // Open, or why not.
 function stateOf(one) {
   if (one.trouble) return { text: one.trouble, state: "bad" };
-  return one.open ? { text: "open", state: "good" } : { text: "opens when asked", state: "none" };
+  return one.open ? { text: "open", state: "good" } : { text: "opens on request", state: "none" };
 }
 
 const GENERATOR_COLUMNS = [
   ["Name", (one) => (one.name === one.scheme ? one.name : `${one.name} (${one.scheme})`)],
   ["Window left", leftOf],
   ["Node", (one) => (one.node === null ? "–" : one.node)],
-  ["Lead on the clock", (one) => showLead(one.lead_ns)],
+  ["Ahead of the clock", (one) => showLead(one.lead_ns)],
   ["Issued", (one) => showCount(one.issued)],
   [
-    "Clock steps back",
-    ({ counts }) => `${counts.steps_back_absorbed} absorbed, ${counts.steps_back_left} too far`,
+    "Clock rollbacks",
+    ({ counts }) => `${counts.steps_back_absorbed} absorbed, ${counts.steps_back_left} too large`,
   ],
   ["State", stateOf],
 ];
 const SEGMENT_COLUMNS = [
   ["Key", (one) => one.name],
   ["Last integer", (one) => (one.last === null ? "none yet" : one.last)],
-  ["Left of the block", restOf],
+  ["Left in the block", restOf],
   ["Issued", (one) => showCount(one.issued)],
   ["State", stateOf],
 ];
@@ -1000,10 +1000,10 @@ const STORE_COLUMNS = [
     "State",
     (one) =>
       !one.usable
-        ? { text: one.trouble || "cannot be used", state: "bad" }
+        ? { text: one.trouble || "unavailable", state: "bad" }
         : one.caution
           ? { text: one.caution, state: "warn" }
-          : { text: "answers", state: "good" },
+          : { text: "available", state: "good" },
   ],
   ["Calls", (one) => showCount(one.calls)],
   ["Failed", (one) => showCount(one.failures)],
@@ -1015,10 +1015,10 @@ function drawWindows(status) {
     byId("generators"),
     GENERATOR_COLUMNS,
     status.generators,
-    "Nothing was asked for yet: a scheme is opened when it first is.",
+    "No generator is open yet: a scheme is opened on its first request.",
   );
-  fillTable(byId("segments"), SEGMENT_COLUMNS, status.segments, "There are none.");
-  fillTable(byId("stores"), STORE_COLUMNS, status.stores, "Nothing here needs one yet.");
+  fillTable(byId("segments"), SEGMENT_COLUMNS, status.segments, "No segments.");
+  fillTable(byId("stores"), STORE_COLUMNS, status.stores, "No store is in use.");
 }
 
 // ---- spread -----------------------------------------------------------------------------------
@@ -1046,7 +1046,7 @@ async function spread(event) {
   try {
     const found = await ask(`/v1/spread/${encodeURIComponent(name)}`, { shards });
     byId("spread-note").textContent =
-      `${grouped.format(found.ids)} of the IDs that ${name} issued last; the dashed line is an even share.`;
+      `${grouped.format(found.ids)} recent IDs of ${name}; the dashed line is an even share.`;
     byId("spreads").replaceChildren(
       ...Object.entries(WAYS).map(([way, title]) => drawSpread(title, found[way], found.ids)),
     );
@@ -1064,10 +1064,10 @@ async function spread(event) {
 
 const WAYS = { hash: "By hash", remainder: "By remainder", range: "By leading bits" };
 
-// What chance would do: the sum of squared deviations lies near the number of shards, with a
+// What chance would do: the sum of squared deviations is near the number of shards, with a
 // spread of its square root.
 function verdictOn(counts, ids) {
-  if (ids < 5 * counts.length) return "too few to tell";
+  if (ids < 5 * counts.length) return "too few IDs";
   const full = counts.filter((count) => count > 0).length;
   if (full === 1) return "all on one shard";
   const even = ids / counts.length;
@@ -1075,7 +1075,7 @@ function verdictOn(counts, ids) {
   const away = (squares - (counts.length - 1)) / Math.sqrt(2 * (counts.length - 1));
   if (away > 4)
     return full < counts.length ? `uneven, ${counts.length - full} shards empty` : "uneven";
-  return away < -3 ? "more even than chance" : "as even as chance";
+  return away < -3 ? "more even than random" : "as even as random";
 }
 
 function drawSpread(title, counts, ids) {
@@ -1090,13 +1090,13 @@ function drawSpread(title, counts, ids) {
   });
   const line = make("hr");
   line.style.bottom = `${(100 * even) / top}%`;
-  const least = Math.min(...counts);
-  const most = Math.max(...counts);
+  const low = Math.min(...counts);
+  const high = Math.max(...counts);
   return make(
     "figure",
     {
       className: "card",
-      "aria-label": `${title}: ${verdict}, ${least} to ${most} a shard`,
+      "aria-label": `${title}: ${verdict}, ${low} to ${high} per shard`,
     },
     make("figcaption", {}, title, make("span", { className: "verdict", textContent: verdict })),
     make("div", { className: "columns" }, ...bars, line),
@@ -1104,7 +1104,7 @@ function drawSpread(title, counts, ids) {
       "div",
       { className: "span" },
       make("span", { textContent: "shard 0" }),
-      make("span", { textContent: `${least} to ${most} a shard` }),
+      make("span", { textContent: `${low} to ${high} per shard` }),
       make("span", { textContent: counts.length - 1 }),
     ),
   );
@@ -1122,10 +1122,22 @@ function go(query) {
   else location.hash = hash;
 }
 
-// Shows what the address says: #read=ID&scheme=NAME, #make=SCHEME, #now, #windows,
+// The parameters after #. A bare ID (#1541815603606036480) means #read=ID.
+function place() {
+  const text = location.hash.slice(1);
+  const query = new URLSearchParams(text);
+  if (!text || /[=&]/.test(text) || text in TITLES || byId(text)) return query;
+  try {
+    return new URLSearchParams({ read: decodeURIComponent(text) });
+  } catch {
+    return query; // a % without two digits
+  }
+}
+
+// Shows the view that the URL names: #ID, #read=ID&scheme=NAME, #make=SCHEME, #now, #windows,
 // #spread=GENERATOR.
 function follow() {
-  const query = new URLSearchParams(location.hash.slice(1));
+  const query = place();
   const asked = Object.keys(TITLES).find((name) => query.has(name));
   if (!asked && currentView()) return; // a place within the page, as the skip link's
   const view = asked || "read";

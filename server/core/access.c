@@ -53,24 +53,26 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
     }
     bool is_admin = role_length == 5 && memcmp(role, "admin", 5) == 0;
     if (!is_admin && !(role_length == 5 && memcmp(role, "issue", 5) == 0)) {
-        return bad_line(path, number, "begins with no role: write issue or admin, then the token",
+        return bad_line(path, number,
+                        "the line does not begin with a role: use issue TOKEN or admin TOKEN",
                         error);
     }
     if (length < TOKEN_LEAST || length > TOKEN_MOST) {
         return set_error(error, FIRN_EUSAGE,
-                         "%.100s:%d: the token has %zu bytes: take %d to %d random ones", path,
+                         "%.100s:%d: the token has %zu bytes: use %d to %d random bytes", path,
                          number, length, TOKEN_LEAST, TOKEN_MOST);
     }
     if (secret[length + strspn(secret + length, blanks)] != '\0') {
-        return bad_line(path, number, "has more than a role and a token: write these two", error);
+        return bad_line(path, number,
+                        "the line has more than two words: use issue TOKEN or admin TOKEN", error);
     }
     if (to->count == TOKENS_MAX) {
-        return bad_line(path, number, "is one token too many: keep at most 1000", error);
+        return bad_line(path, number, "more than 1000 tokens: remove some", error);
     }
     token *added = &to->tokens[to->count++];
     added->role = is_admin ? ROLE_ADMIN : ROLE_ISSUE;
     if (digest_of(added->digest, secret, length) != FIRN_OK) {
-        return set_error(error, FIRN_ESYSTEM, "SHA-256 is refused by GnuTLS: see its policy file");
+        return set_error(error, FIRN_ESYSTEM, "GnuTLS refuses SHA-256: check its policy file");
     }
     return FIRN_OK;
 }
@@ -81,7 +83,8 @@ static int read_lines(table *to, const char *path, FILE *file, firn_error *error
     for (int line = 1; code == FIRN_OK && fgets(text, sizeof text, file) != NULL; line++) {
         size_t length = strcspn(text, "\n");
         if (text[length] == '\0' && !feof(file)) {
-            code = bad_line(path, line, "is too long: take a token of at most 1000 bytes", error);
+            code = bad_line(path, line, "the line is too long: use a token of at most 1000 bytes",
+                            error);
             break;
         }
         text[length] = '\0';
@@ -89,11 +92,11 @@ static int read_lines(table *to, const char *path, FILE *file, firn_error *error
     }
     gnutls_memset(text, 0, sizeof text);
     if (code == FIRN_OK && ferror(file)) {
-        code = set_error(error, FIRN_EIO, "%.100s cannot be read: is it a file", path);
+        code = set_error(error, FIRN_EIO, "cannot read %.100s: check that it is a file", path);
     }
     if (code == FIRN_OK && to->count == 0) {
         code =
-            set_error(error, FIRN_EUSAGE, "%.100s has no token: write a line 'admin TOKEN'", path);
+            set_error(error, FIRN_EUSAGE, "%.100s contains no token: add a line admin TOKEN", path);
     }
     return code;
 }
@@ -106,16 +109,18 @@ static int read_table(table **out, const char *path, firn_error *error) {
         if (file != NULL) {
             fclose(file);
         }
-        return set_error(error, FIRN_EIO, "the tokens in %.100s cannot be read: %s", path,
+        return set_error(error, FIRN_EIO, "cannot read the tokens in %.100s: %s", path,
                          strerror(number));
     }
     table *made = calloc(1, sizeof *made);
     int code = FIRN_OK;
     setvbuf(file, NULL, _IONBF, 0); /* no copy of the tokens stays in a buffer */
     if (made == NULL) {
-        code = set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        code =
+            set_error(error, FIRN_EMEMORY, "out of memory: raise the memory limit of this process");
     } else if ((about.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
-        code = set_error(error, FIRN_EUSAGE, "%.100s is open to others: chmod 640, or 600", path);
+        code = set_error(error, FIRN_EUSAGE,
+                         "other users can read %.100s: run chmod 640 or chmod 600", path);
     } else {
         code = read_lines(made, path, file, error);
     }

@@ -26,7 +26,8 @@ int request_read(request *it, firn_error *error) {
     it->prefix[0] = '\0';
     it->dated = it->must_open = it->wants_segment = false;
     if (it->role < roles[it->verb]) {
-        return set_error(error, FIRN_EUSAGE, "this needs a token of another role: say one first");
+        return set_error(error, FIRN_EUSAGE,
+                         "the token's role does not allow this: use a token of role admin");
     }
     int code = it->pair_count > 1 ? refuse_twice(it, error) : FIRN_OK;
     if (code != FIRN_OK) {
@@ -139,8 +140,8 @@ static int run_nodes(sent_task *sent) {
         return sent->error.code;
     }
     if (!word_copy(it->name, ns, sizeof ns)) {
-        return set_error(&sent->error, FIRN_ERANGE, "a namespace has 1..%d characters",
-                         FIRN_NS_SIZE - 1);
+        return set_error(&sent->error, FIRN_ERANGE,
+                         "the namespace is too long: use 1 to %d characters", FIRN_NS_SIZE - 1);
     }
     return answer_nodes(store, ns[0] != '\0' ? ns : NULL, &sent->json, &sent->error);
 }
@@ -216,7 +217,7 @@ int request_send(const request *it, void (*finished)(void *self), void *self, se
         sent_free(sent);
         *out = NULL;
         return set_error(error, FIRN_ESTORE,
-                         "%d requests wait for the store already: ask again later", TASKS_MAX);
+                         "%d requests already wait for the store: try again later", TASKS_MAX);
     }
     return FIRN_OK;
 }

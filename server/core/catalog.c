@@ -110,8 +110,8 @@ int catalog_begin(const char *store, size_t max_generators, size_t max_segments,
         name_table_make(&generators, max_generators) && name_table_make(&segments, max_segments);
     if (!made || (store != NULL && store[0] != '\0' && default_store == NULL)) {
         return set_error(error, FIRN_EMEMORY,
-                         "out of memory for %zu generators and %zu segments:"
-                         " allow fewer",
+                         "out of memory for %zu generators and %zu segments: lower max_generators "
+                         "or max_auto_create",
                          max_generators, max_segments);
     }
     atomic_store(&created, 0);
@@ -188,18 +188,17 @@ renewer *catalog_renewer(firn_error *error) {
 static int refuse_full(const name_table *it, firn_error *error) {
     return it == &generators
                ? set_error(error, FIRN_ERANGE,
-                           "%zu generators are open, which is the most: raise max_generators",
-                           it->most)
+                           "%zu generators are open, the maximum: raise max_generators", it->most)
                : set_error(error, FIRN_ERANGE,
-                           "%zu segments are open, which is the most: use one of them, or raise"
-                           " max_auto_create",
+                           "%zu segments are open, the maximum: use an existing segment, or raise "
+                           "max_auto_create",
                            it->most);
 }
 
 /* May one of the configuration be added? Asked before its store gets a renewer. */
 static int check_room(const name_table *to, const char *name, firn_error *error) {
     if (name_table_find(to, (word){name, strlen(name)}) != NULL) {
-        return set_error(error, FIRN_EUSAGE, "%s is there already: restart the server", name);
+        return set_error(error, FIRN_EUSAGE, "%s already exists: restart the server", name);
     }
     return name_table_is_full(to) ? refuse_full(to, error) : FIRN_OK;
 }
@@ -374,22 +373,21 @@ int catalog_may_create(word name, firn_error *error) {
                          word_shown(name), name.text);
     }
     if (name.length == 0 || name.length >= NAME_SIZE || memchr(name.text, '\0', name.length)) {
-        return set_error(error, FIRN_ERANGE, "the name of a segment has 1..%d characters",
+        return set_error(error, FIRN_ERANGE, "the name of a segment must have 1 to %d characters",
                          NAME_SIZE - 1);
     }
     for (size_t i = 0; i < name.length; i++) {
         if (is_hidden((word){name.text + i, name.length - i})) {
             return set_error(error, FIRN_EUSAGE,
-                             "the name of a segment has no blanks or control"
-                             " characters: character %zu is one",
+                             "the name of a segment must not contain blanks or control characters: "
+                             "remove byte %zu",
                              i + 1);
         }
     }
     if (atomic_load(&created) >= most || name_table_is_full(&segments)) {
         return set_error(error, FIRN_ERANGE,
-                         "%zu segments were made for whoever asked, which is"
-                         " the most: use one of them, or raise"
-                         " max_auto_create",
+                         "%zu segments were created on demand, the maximum: use an existing "
+                         "segment, or raise max_auto_create",
                          atomic_load(&created));
     }
     return FIRN_OK;

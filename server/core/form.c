@@ -15,21 +15,22 @@ int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) 
     int found = word_copy(name, text, sizeof text) ? firn_form_find(text) : -1;
     if (found < 0) {
         const char *near = word_copy(name, text, sizeof text) ? firn_nearest(text, names) : NULL;
-        return set_error(error, FIRN_EUSAGE, "there is no form '%.*s': %s%s", word_shown(name),
+        return set_error(error, FIRN_EUSAGE, "unknown form '%.*s': %s%s%s", word_shown(name),
                          name.text,
                          near != NULL ? "did you mean "
-                                      : "dec hex uuid urn braced base32 base32hex base36 base58"
-                                        " base62 bin",
-                         near != NULL ? near : "");
+                                      : "use dec, hex, uuid, urn, braced, base32, base32hex, "
+                                        "base36, base58, base62 or bin",
+                         near != NULL ? near : "", near != NULL ? "?" : "");
     }
     if (firn_form_width(found, scheme->bits) == 0) {
         return set_error(error, FIRN_EUSAGE,
-                         "the form %s is not for the %u bits of %s: choose another", names[found],
-                         (unsigned)scheme->bits, scheme->name);
+                         "the form %s does not fit the %u bits of %s: use another form",
+                         names[found], (unsigned)scheme->bits, scheme->name);
     }
     if (found == FIRN_FORM_DATED && scheme->form != FIRN_FORM_DATED) {
         return set_error(error, FIRN_EUSAGE,
-                         "the form dated is for time-random and time-member, not %s", scheme->name);
+                         "%s has no form dated: only time-random and time-member have it",
+                         scheme->name);
     }
     *form = found;
     return FIRN_OK;
@@ -49,13 +50,14 @@ static bool is_prefix(word text) {
 int prefix_of(char prefix[PREFIX_SIZE], int form, word text, firn_error *error) {
     if (form != FIRN_FORM_TYPEID) {
         return set_error(error, FIRN_EUSAGE,
-                         "a prefix is for the form typeid, not %s: leave it out, or add as=typeid",
+                         "the form %s takes no prefix: leave prefix out, or use the form typeid",
                          firn_form_name(form));
     }
     if (!is_prefix(text)) {
-        return set_error(error, FIRN_EUSAGE,
-                         "'%.*s' is no prefix: at most 63 of a-z and _, with a letter at both ends",
-                         word_shown(text), text.text);
+        return set_error(
+            error, FIRN_EUSAGE,
+            "'%.*s' is not a valid prefix: use at most 63 of a-z and _, with a letter at both ends",
+            word_shown(text), text.text);
     }
     memcpy(prefix, text.text, text.length);
     prefix[text.length] = '_'; /* the empty one stands without it */

@@ -38,8 +38,8 @@ char *keys_value(char value[FIRN_NS_SIZE], const char *keys, const char *name) {
 int take_configured(char *to, size_t size, const char *from, const char *what, firn_error *error) {
     size_t length = from == NULL ? 0 : strlen(from);
     if (length >= size) {
-        return set_error(error, FIRN_ERANGE, "the %s has %zu characters: at most %zu", what, length,
-                         size - 1);
+        return set_error(error, FIRN_ERANGE, "the %s has %zu characters: use at most %zu", what,
+                         length, size - 1);
     }
     memcpy(to, from == NULL ? "" : from, length + 1);
     return FIRN_OK;
@@ -167,11 +167,12 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
         firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
         return gen != NULL
                    ? firn_at(gen, time, ids, n, error)
-                   : set_error(error, FIRN_EWINDOW, "%s is not open yet: ask again", it->name);
+                   : set_error(error, FIRN_EWINDOW, "%s is not open yet: try again", it->name);
     }
     /* It counts instants in memory, for ever: so it is left for a fresh one now and then. */
     if (pthread_mutex_trylock(&it->dated_lock) != 0) {
-        return set_error(error, FIRN_EWINDOW, "%s is back-dating for others: ask again", it->name);
+        return set_error(error, FIRN_EWINDOW, "another thread is back-dating IDs of %s: try again",
+                         it->name);
     }
     int code = FIRN_OK;
     if (it->dated_left <= 0) {

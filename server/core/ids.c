@@ -35,20 +35,20 @@ static int refuse_name(const request *it, firn_error *error) {
     if (catalog_segment(name) != NULL) {
         return set_error(
             error, FIRN_EUSAGE,
-            "'%.*s' is a segment and no generator: INCR %.*s, or GET /v1/segments/NAME",
+            "'%.*s' is a segment, not a generator: use INCR %.*s or GET /v1/segments/NAME",
             word_shown(name), name.text, word_shown(name), name.text);
     }
     if (memmem(name.text, name.length, "time:", 5) != NULL) {
-        return set_error(error, FIRN_EUSAGE,
-                         "clients name no layouts: add [generator NAME] with scheme = %.*s to"
-                         " firn.ini",
-                         word_shown(name), name.text);
+        return set_error(
+            error, FIRN_EUSAGE,
+            "clients cannot use a layout: add [generator NAME] with scheme = %.*s to firn.ini",
+            word_shown(name), name.text);
     }
-    return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s': %s%s",
+    return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s': %s%s%s",
                      word_shown(name), name.text,
                      near != NULL ? "did you mean "
                                   : "FIRN.SCHEMES and GET /v1/schemes list the schemes",
-                     near != NULL ? near : "");
+                     near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
 static bool is_digest(const firn_scheme *scheme) {
@@ -63,19 +63,21 @@ static bool is_digest(const firn_scheme *scheme) {
 /* A scheme of the table under its own name, which nobody has asked for yet. */
 static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error) {
     if (scheme->read_only) {
-        return set_error(error, FIRN_EUSAGE, "%s is shown, never generated: %.120s", scheme->name,
-                         scheme->note != NULL ? scheme->note : "take uuid4 or uuid7");
+        return set_error(error, FIRN_EUSAGE,
+                         "firn reads IDs of %s but does not generate them: %.120s", scheme->name,
+                         scheme->note != NULL ? scheme->note : "use uuid4 or uuid7");
     }
     if (scheme->keyed) {
         return set_error(error, FIRN_EUSAGE,
-                         "%s is made with a key, which this server has none of: firn new %s"
-                         " --key-file FILE, or firn_order_open",
+                         "IDs of %s need a key, and the server has none: use firn new %s "
+                         "--key-file FILE or firn_order_open",
                          scheme->name, scheme->name);
     }
     if (scheme->node_rule == FIRN_NODE_REQUIRED && scheme->node_fields != NULL) {
-        return set_error(error, FIRN_EUSAGE,
-                         "%s needs %s: add [generator NAME] with scheme=%s and it to firn.ini",
-                         scheme->name, scheme->node_fields, scheme->name);
+        return set_error(
+            error, FIRN_EUSAGE,
+            "%s needs %s: add it to firn.ini in a section [generator NAME] with scheme = %s",
+            scheme->name, scheme->node_fields, scheme->name);
     }
     if (is_digest(scheme)) {
         it->digest = scheme;
@@ -95,8 +97,9 @@ static int read_generator(request *it, firn_error *error) {
         return FIRN_OK;
     }
     if (it->name.length == 0) {
-        return set_error(error, FIRN_EUSAGE,
-                         "no generator is named: name one, or a scheme, as snowflake or uuid7");
+        return set_error(
+            error, FIRN_EUSAGE,
+            "the name of a generator is missing: add one, or a scheme such as snowflake or uuid7");
     }
     const firn_scheme *scheme =
         word_copy(it->name, name, sizeof name) ? firn_scheme_find(name) : NULL;
@@ -116,19 +119,21 @@ static const firn_scheme *scheme_of(const request *it) {
 
 static int read_instant(request *it, const firn_scheme *scheme, word key, word value,
                         firn_error *error) {
-    char text[FIRN_TIME_SIZE * 2];
+    char text[FIRN_TIME_SIZE * 2], said[PARAMETER_SIZE];
     firn_fields fields = {0};
     bool tick = word_is(key, "tick");
     int index = scheme_time_index(scheme), code = FIRN_OK;
     if (it->dated) {
-        return set_error(error, FIRN_EUSAGE, "time and tick say the same: give one");
+        return set_error(error, FIRN_EUSAGE, "time and tick are both given: use one of them");
     }
     if (index < 0) {
-        return set_error(error, FIRN_EUSAGE, "%s has no time: leave %s out", scheme->name,
-                         tick ? "tick" : "time");
+        return set_error(error, FIRN_EUSAGE, "IDs of %s contain no time: leave %s out",
+                         scheme->name, tick ? "tick" : "time");
     }
     if (!word_copy(value, text, sizeof text)) {
-        return set_error(error, FIRN_ETEXT, "%.*s is no instant", word_shown(value), value.text);
+        return set_error(error, FIRN_ETEXT,
+                         "%s is not a valid time: use 2024-02-29T12:00:00Z or @SECONDS",
+                         parameter_text(said, it, key, value));
     }
     if (!tick) { /* kept whole: the layout's bounds are checked behind it */
         code = firn_time_parse(&it->time, text, strlen(text), error);
@@ -144,8 +149,8 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
     if (advice != NULL) {
         *advice = '\0'; /* clients choose neither: another scheme is what is left */
     }
-    return code == FIRN_ETEXT ? set_error(error, code, "%s=%.60s: %.120s", tick ? "tick" : "time",
-                                          text, error->text)
+    return code == FIRN_ETEXT ? set_error(error, code, "%s: %.120s",
+                                          parameter_text(said, it, key, value), error->text)
                               : code;
 }
 
@@ -170,10 +175,12 @@ static int check_dated(const request *it, const firn_scheme *scheme, firn_error 
     int64_t most = max_dated(it, scheme);
     return !it->dated || it->count <= most
                ? FIRN_OK
-               : set_error(error, FIRN_ERANGE,
-                           "%" PRId64 " back-dated IDs of %s take too many reservations: ask for at"
-                           " most %" PRId64 " at once",
-                           it->count, scheme->name, most);
+               : set_error(
+                     error, FIRN_ERANGE,
+                     "%" PRId64
+                     " back-dated IDs of %s need too many reservations: ask for at most %" PRId64
+                     " at once",
+                     it->count, scheme->name, most);
 }
 
 /* Fields and keys of a generator are not for clients. */
@@ -182,18 +189,17 @@ static int refuse_setting(const request *it, const firn_scheme *scheme, word key
     static const char *const known[] = {"count", "time", "tick", "as", "prefix", NULL};
     char name[32];
     if (it->digest != NULL) {
-        return set_error(error, FIRN_EUSAGE, "%s takes namespace and name, not '%.*s'",
+        return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s': use namespace and name",
                          scheme->name, word_shown(key), key.text);
     }
     /* of a word as short as `ns` nothing can be guessed */
     if (!word_copy(key, name, sizeof name) ||
         (key.length > 3 && firn_nearest(name, known) != NULL)) {
-        return refuse_key(key, scheme->name, known, error);
+        return refuse_key(it, key, scheme->name, known, error);
     }
-    return set_error(
-        error, FIRN_EUSAGE,
-        "%s is not for clients to choose: it is set in firn.ini under [generator %.63s]", name,
-        it->generator != NULL ? it->generator->name : "NAME");
+    return set_error(error, FIRN_EUSAGE,
+                     "clients cannot set %s: set it in firn.ini under [generator %.63s]", name,
+                     it->generator != NULL ? it->generator->name : "NAME");
 }
 
 static bool is_count(word key) {
@@ -203,7 +209,7 @@ static bool is_count(word key) {
 static int read_pair(request *it, const firn_scheme *scheme, word key, word value,
                      firn_error *error) {
     if (is_count(key)) {
-        return read_count(&it->count, key, value, BATCH_MAX, error);
+        return read_count(&it->count, it, key, value, BATCH_MAX, error);
     }
     if (word_is(key, "as") || word_is(key, "prefix")) {
         return FIRN_OK; /* after the others: one depends on the other */
@@ -233,16 +239,19 @@ static int read_form(request *it, const firn_scheme *scheme, firn_error *error) 
 }
 
 static int check_digest(const request *it, firn_error *error) {
+    char text[PARAMETER_SIZE];
     bool space = request_value(it, "namespace").text != NULL;
     if (!space || request_value(it, "name").text == NULL) {
         return set_error(error, FIRN_EUSAGE,
-                         "%s needs %s: give namespace=dns|url|oid|x500|UUID and name=TEXT",
-                         it->digest->name, space ? "name" : "namespace");
+                         it->worker->http
+                             ? "%s needs %s: use namespace=dns|url|oid|x500|UUID and name=TEXT"
+                             : "%s needs %s: use NAMESPACE dns|url|oid|x500|UUID and NAME text",
+                         it->digest->name, space ? "a name" : "a namespace");
     }
     return it->count == 1
                ? FIRN_OK
-               : set_error(error, FIRN_EUSAGE, "%s makes one ID of a name: leave count out",
-                           it->digest->name);
+               : set_error(error, FIRN_EUSAGE, "%s generates one ID for each name: leave %s out",
+                           it->digest->name, parameter_name(text, it, "count"));
 }
 
 int ids_read_new(request *it, firn_error *error) {
@@ -267,11 +276,10 @@ int ids_read_runs(request *it, firn_error *error) {
     int code = ids_read_new(it, error);
     const firn_scheme *scheme = code == FIRN_OK ? scheme_of(it) : NULL;
     if (scheme != NULL && (scheme->bits > 64 || it->digest != NULL || it->dated)) {
-        return set_error(
-            error, FIRN_EUSAGE,
-            "runs are of present IDs of at most 64 bits, and %s has %u: ask for the IDs"
-            " themselves",
-            scheme->name, (unsigned)scheme->bits);
+        return set_error(error, FIRN_EUSAGE,
+                         "runs need an issued scheme of at most 64 bits, without time, and %s has "
+                         "%u bits: ask for the IDs",
+                         scheme->name, (unsigned)scheme->bits);
     }
     return code;
 }
@@ -299,7 +307,7 @@ static int wait_for_gen(generator *it, int code, firn_error *error) {
 }
 
 static int wait_for_opening(generator *it, firn_error *error) {
-    set_error(error, FIRN_EWINDOW, "%s is not open yet: ask again in a moment", it->name);
+    set_error(error, FIRN_EWINDOW, "%s is not open yet: try again in a moment", it->name);
     return wait_for_gen(it, FIRN_EWINDOW, error);
 }
 
@@ -360,7 +368,8 @@ static int answer_digest(request *it, reply *out, firn_error *error) {
     word name = request_value(it, "name"), of = request_value(it, "namespace");
     int code = worker_make_room(it->worker, false, error);
     if (code == FIRN_OK && !word_copy(of, space, sizeof space)) {
-        code = set_error(error, FIRN_EUSAGE, "namespace=%.*s: dns, url, oid, x500 or a UUID",
+        code = set_error(error, FIRN_EUSAGE,
+                         "namespace=%.*s is not a namespace: use dns, url, oid, x500 or a UUID",
                          word_shown(of), of.text);
     }
     if (code == FIRN_OK) {
@@ -432,7 +441,7 @@ int ids_answer_runs(request *it, reply *out, firn_error *error) {
     it->form = is_narrow(it->generator->scheme, it->form) ? it->form : FIRN_FORM_UNSIGNED;
     int code = answer_new(it, 1, out, error);
     if (code == FIRN_OK && out->kind != REPLY_NUMBERS) {
-        return set_error(error, FIRN_EUSAGE, "%s has no IDs of 64 bits to count: ask for IDs",
+        return set_error(error, FIRN_EUSAGE, "IDs of %s have more than 64 bits: ask for the IDs",
                          it->generator->name);
     }
     return code == FIRN_OK ? reply_runs(it, out, error) : code;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static int read_integers(request *it, word key, word value, firn_error *error) {
-    int code = read_count(&it->count, key, value, catalog_max_block(), error);
+    int code = read_count(&it->count, it, key, value, catalog_max_block(), error);
     return code == FIRN_ERANGE ? set_error(error, code, "%.170s (max_block)", error->text) : code;
 }
 
@@ -19,7 +19,7 @@ static int read_counts_only(request *it, const char *verb, firn_error *error) {
         word key = it->pairs[i].key;
         code = (word_is(key, "count") || word_is(key, "n"))
                    ? read_integers(it, key, it->pairs[i].value, error)
-                   : refuse_key(key, verb, known, error);
+                   : refuse_key(it, key, verb, known, error);
     }
     return code;
 }
@@ -32,7 +32,7 @@ static int refuse_segment(word name, int code, firn_error *error) {
     return kind == NULL
                ? code
                : set_error(error, FIRN_EUSAGE,
-                           "'%.*s' is a %s and no segment: FIRN.NEW %.*s, or GET /v1/new/NAME",
+                           "'%.*s' is a %s, not a segment: use FIRN.NEW %.*s or GET /v1/new/NAME",
                            word_shown(name), name.text, kind, word_shown(name), name.text);
 }
 
@@ -52,7 +52,9 @@ int integers_read_last(request *it, firn_error *error) {
     it->segment = catalog_segment(it->name); /* NULL: none was issued */
     return it->pair_count == 0
                ? FIRN_OK
-               : set_error(error, FIRN_EUSAGE, "the last integer takes a name only");
+               : set_error(
+                     error, FIRN_EUSAGE,
+                     "unexpected parameter: the last integer of a segment takes only the name");
 }
 
 /* Nothing is fetched. An task helps where it is asked for; else the renewer is on its way. */
@@ -102,7 +104,7 @@ int integers_answer(request *it, size_t times, reply *out, firn_error *error) {
     int64_t first, count;
     bool due = false;
     if (range == NULL) {
-        set_error(error, FIRN_EWINDOW, "%s is not open yet: ask again in a moment", from->name);
+        set_error(error, FIRN_EWINDOW, "%s is not open yet: try again in a moment", from->name);
         return wait_for_range(from, FIRN_EWINDOW, error);
     }
     if (it->count > 1 || it->verb == VERB_BLOCK) {

@@ -26,7 +26,7 @@ void last_error_set(last_error *it, const char *what, const char *name, int code
     pthread_mutex_unlock(&lock);
     if (code != was && !(is_outage(code) && is_outage(was))) {
         log_event(code == FIRN_OK ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
-                  code == FIRN_OK ? "issuing again" : "cannot be renewed", what, name, "why",
+                  code == FIRN_OK ? "renewal works again" : "renewal failed", what, name, "why",
                   code == FIRN_OK ? "" : error->text, NULL);
     }
 }

@@ -23,9 +23,9 @@ static int take_text(char *room, size_t size, word from, const char *what, int c
     if (word_copy(from, room, size)) {
         return FIRN_OK;
     }
-    return from.length >= size ? set_error(error, code, "%s has at most %zu characters, not %zu",
-                                           what, size - 1, from.length)
-                               : set_error(error, code, "%s holds a zero byte: remove it", what);
+    return from.length >= size ? set_error(error, code, "%s has %zu characters: use at most %zu",
+                                           what, from.length, size - 1)
+                               : set_error(error, code, "%s contains a zero byte: remove it", what);
 }
 
 /* The value of a key as text, or NULL where it is not given. FIRN_EUSAGE: too long, or binary. */
@@ -51,7 +51,7 @@ static int check_keys(const request *it, const char *verb, const char *const *kn
             at++;
         }
         if (*at == NULL) {
-            return refuse_key(it->pairs[i].key, verb, known, error);
+            return refuse_key(it, it->pairs[i].key, verb, known, error);
         }
     }
     return FIRN_OK;
@@ -83,7 +83,7 @@ static int make_row(firn_scheme *row, const request *it, word name, firn_error *
     if (code == FIRN_OK) {
         code = firn_scheme_make(row, text, epoch, bits, digits, error);
     }
-    char *advice = code == FIRN_EUSAGE ? strstr(error->text, "see firn schemes") : NULL;
+    char *advice = code == FIRN_EUSAGE ? strstr(error->text, "run firn schemes") : NULL;
     if (advice != NULL) { /* clients have no command */
         snprintf(advice, sizeof error->text - (size_t)(advice - error->text), "%s",
                  "FIRN.SCHEMES and GET /v1/schemes list them");
@@ -110,7 +110,7 @@ static int read_fields(firn_fields *fields, const firn_scheme *row, const reques
             continue;
         }
         if (!word_copy(key, name, sizeof name)) {
-            return set_error(error, FIRN_EUSAGE, "%.*s is no field of %s", word_shown(key),
+            return set_error(error, FIRN_EUSAGE, "%.*s is not a field of %s", word_shown(key),
                              key.text, row->name);
         }
         code = take_text(value, sizeof value, it->pairs[i].value, name, FIRN_EUSAGE, error);
@@ -150,7 +150,7 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
     }
     if (firn_format(text, id, it->form)[0] == '\0') {
         return set_error(error, FIRN_EMISMATCH,
-                         "this ID has no form %s: its time or its digits are out of bounds",
+                         "this ID has no form %s: its time or digits are out of range",
                          firn_form_name(it->form));
     }
     it->worker->ids[0] = *id;
@@ -163,10 +163,10 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
 /* ---- pack and range -------------------------------------------------------------------------- */
 
 static int refuse_keyed(const firn_scheme *row, firn_error *error) {
-    return set_error(error, FIRN_EUSAGE,
-                     "%s is made and read with a key, which this server has none of: firn pack %s"
-                     " --key-file FILE",
-                     row->name, row->name);
+    return set_error(
+        error, FIRN_EUSAGE,
+        "IDs of %s need a key, and the server has none: use firn pack %s --key-file FILE",
+        row->name, row->name);
 }
 
 static int answer_pack(request *it, reply *out, firn_error *error) {
@@ -196,7 +196,7 @@ static int read_time(firn_time *time, const request *it, const char *key, firn_e
     const char *text;
     int code = text_of(room, &text, it, key, error);
     if (code == FIRN_OK && text == NULL) {
-        return set_error(error, FIRN_EUSAGE, "a range needs from and to: %s is missing", key);
+        return set_error(error, FIRN_EUSAGE, "%s is missing: use from=TIME and to=TIME", key);
     }
     code = code == FIRN_OK ? firn_time_parse(time, text, strlen(text), error) : code;
     return code == FIRN_ETEXT ? set_error(error, code, "%s=%.60s: %.120s", key, text, error->text)
@@ -225,8 +225,8 @@ static int answer_range(request *it, reply *out, firn_error *error) {
     }
     if (code == FIRN_OK && it->form == FIRN_FORM_DATED && row.node_rule == FIRN_NODE_REQUIRED) {
         return set_error(error, FIRN_EUNSORTED,
-                         "texts of %s have several lengths, so two of them bound nothing: compare"
-                         " their first 17 digits, or as=hex",
+                         "IDs of %s have texts of several lengths, so texts cannot bound a range: "
+                         "compare their first 17 digits, or use the form hex",
                          row.name);
     }
     if (code == FIRN_OK) {
@@ -244,6 +244,11 @@ static int answer_range(request *it, reply *out, firn_error *error) {
 
 /* ---- show and convert ------------------------------------------------------------------------ */
 
+/* What to do about an ID of no certain scheme. */
+static const char *name_it(const request *it) {
+    return it->worker->http ? "add scheme=NAME" : "add SCHEME name";
+}
+
 /* How the ID is to be read: by scheme= and from=, or whatever fits. */
 static int make_reader(id_reader *reader, const request *it, firn_error *error) {
     char room[VALUE_SIZE];
@@ -252,8 +257,10 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
     *reader = (id_reader){.form = -1};
     if (code == FIRN_OK && form != NULL) {
         reader->form = firn_form_find(form);
-        code = reader->form >= 0 ? FIRN_OK
-                                 : set_error(error, FIRN_EUSAGE, "there is no form '%.40s'", form);
+        code = reader->form >= 0
+                   ? FIRN_OK
+                   : set_error(error, FIRN_EUSAGE,
+                               "unknown form '%.40s': use dec, hex, uuid or another form", form);
     }
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
         if (word_is(it->pairs[i].key, "scheme")) {
@@ -264,10 +271,10 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
             for (size_t j = 0; j < it->pair_count; j++) {
                 named = named || word_is(it->pairs[j].key, "scheme");
             }
-            code = named
-                       ? FIRN_OK
-                       : set_error(error, FIRN_EUSAGE, "%.*s changes a scheme: name it with scheme",
-                                   word_shown(it->pairs[i].key), it->pairs[i].key.text);
+            code =
+                named ? FIRN_OK
+                      : set_error(error, FIRN_EUSAGE, "%.*s needs a scheme: %s",
+                                  word_shown(it->pairs[i].key), it->pairs[i].key.text, name_it(it));
         }
     }
     return code == FIRN_OK && reader->named && reader->scheme.keyed
@@ -279,7 +286,7 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
 static int read_id(const request *it, char text[READING_TEXT_SIZE], id_reader *reader,
                    firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, firn_error *error) {
     int code = make_reader(reader, it, error);
-    reader->cure = "name it with scheme";
+    reader->cure = name_it(it);
     if (code == FIRN_OK) {
         code = take_text(text, READING_TEXT_SIZE, it->name, "an ID", FIRN_ETEXT, error);
     }
@@ -299,7 +306,8 @@ static int answer_show(const request *it, reply *out, firn_error *error) {
         code = text_of(room, &all, it, "all", error);
     }
     if (code == FIRN_OK && all != NULL && strcmp(all, "1") != 0) {
-        code = set_error(error, FIRN_EUSAGE, "all=%.40s: all=1 lists every reading", all);
+        code = set_error(error, FIRN_EUSAGE,
+                         "all=%.40s is not valid: use all=1 to list every reading", all);
     }
     if (code == FIRN_OK) {
         code = read_id(it, text, &reader, readings, &counts, error);
@@ -323,7 +331,8 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
         code = text_of(room, &to, it, "to", error);
     }
     if (code == FIRN_OK && to == NULL) {
-        code = set_error(error, FIRN_EUSAGE, "convert needs to: a form, as hex, or a scheme");
+        code = set_error(error, FIRN_EUSAGE,
+                         "the target is missing: use to=FORM or to=SCHEME, such as to=hex");
     }
     if (code == FIRN_OK) {
         code = read_id(it, text, &reader, readings, &counts, error);
@@ -334,20 +343,23 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
     firn_id id = readings[0].id;
     it->form = firn_form_find(to);
     if (it->form >= 0) {
-        code = readings_certain(readings, counts, "name scheme or from", error);
+        code = readings_certain(readings, counts,
+                                it->worker->http ? "add scheme=NAME or from=FORM"
+                                                 : "add SCHEME name or FROM form",
+                                error);
         if (code == FIRN_OK && firn_form_width(it->form, id.bits) == 0) {
-            code = set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: choose another",
-                             (unsigned)id.bits, to);
+            code =
+                set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: use another form",
+                          (unsigned)id.bits, to);
         }
     } else if (firn_scheme_make(&row, to, NULL, NULL, NULL, error) != FIRN_OK) {
-        code =
-            set_error(error, FIRN_EUSAGE,
-                      "'%.60s' is no form and no scheme: dec hex uuid urn braced base32 base32hex"
-                      " base36 base58 base62 bin, or a scheme",
-                      to);
+        code = set_error(error, FIRN_EUSAGE,
+                         "'%.60s' is neither a form nor a scheme: use dec, hex, uuid, urn, braced, "
+                         "base32, base32hex, base36, base58, base62, bin or a scheme",
+                         to);
     } else {
         it->form = row.form;
-        code = readings_convert(&id, &row, readings, counts, "name it with scheme", error);
+        code = readings_convert(&id, &row, readings, counts, name_it(it), error);
     }
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }

@@ -33,7 +33,7 @@ static void say(char why[256], const char *what, const char *name, bool open, in
                 const char *text) {
     snprintf(why, 256, "%s %s: %.160s", what, name,
              code != FIRN_OK ? text
-             : open          ? "nothing is left, and the store does not answer"
+             : open          ? "nothing is left to issue, and the store does not answer"
                              : "not open yet");
 }
 
@@ -123,10 +123,10 @@ bool catalog_ready(char why[256]) {
         if (!state.usable) {
             int64_t left = least_window_ms();
             if (left < 0 || left == WINDOW_MOST_MS) {
-                snprintf(why, 256, "store %.60s: %.120s; what is fetched is still issued",
+                snprintf(why, 256, "store %.60s: %.120s; integers already fetched are still issued",
                          state.url, state.trouble);
             } else {
-                snprintf(why, 256, "store %.60s: %.120s; windows last %" PRId64 " ms more",
+                snprintf(why, 256, "store %.60s: %.120s; windows last another %" PRId64 " ms",
                          state.url, state.trouble, left);
             }
         }

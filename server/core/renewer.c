@@ -90,7 +90,8 @@ static void note(renewer *it, int code, const firn_error *error) {
     snprintf(it->trouble, sizeof it->trouble, "%s", usable ? "" : error->text);
     pthread_mutex_unlock(&it->lock);
     if (!usable && (was || first)) {
-        log_event(LOG_LEVEL_ERROR, "store lost", "store", it->shown, "why", error->text, NULL);
+        log_event(LOG_LEVEL_ERROR, "store unavailable", "store", it->shown, "why", error->text,
+                  NULL);
     } else if (usable && !was) {
         log_event(LOG_LEVEL_INFO, "store ready", "store", it->shown, NULL);
     }
@@ -204,7 +205,7 @@ void renewers_make_no_store(void) {
 
 static void tell_made(void *self, const char *text) {
     const renewer *it = self;
-    log_event(LOG_LEVEL_INFO, "store made", "store", it->shown, "why", text, NULL);
+    log_event(LOG_LEVEL_INFO, "store created", "store", it->shown, "why", text, NULL);
 }
 
 static int open_store(renewer *it) {
@@ -447,8 +448,7 @@ static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
     if (it->bell < 0 || (url != NULL && it->url == NULL) ||
         (!only_check && pthread_create(&it->thread, NULL, run, it) != 0)) {
         set_error(error, FIRN_ESYSTEM,
-                  "no thread for the store %.120s: raise the limits of this"
-                  " process",
+                  "cannot start a thread for the store %.120s: raise the limits of this process",
                   it->shown);
         free_renewer(it);
         return NULL;
@@ -465,8 +465,8 @@ int renewer_check(const char *url, firn_error *error) {
     }
     size_t length = strcspn(url, ":"); /* what follows may hold a password */
     return set_error(error, FIRN_EUSAGE,
-                     "'%.*s' is no kind of store: write memory:, sqlite:PATH, postgres://,"
-                     " mysql://, redis://, rediss://, etcd:// or zookeeper://",
+                     "unknown kind of store '%.*s': use memory:, sqlite:PATH, postgres://, "
+                     "mysql://, redis://, rediss://, etcd:// or zookeeper://",
                      length < 31 ? (int)length : 31, url);
 }
 
@@ -483,11 +483,9 @@ int renewer_of(renewer **out, const char *url, firn_error *error) {
     }
     if (i == RENEWERS_MAX) {
         code = set_error(error, FIRN_ERANGE,
-                         "more than %d stores: serve the others by a server of"
-                         " their own",
-                         RENEWERS_MAX);
+                         "more than %d stores: use another server for the others", RENEWERS_MAX);
     } else if (atomic_load(&renewers[i]) == NULL && atomic_load(&stopping)) {
-        code = set_error(error, FIRN_ESTORE, "the server is ending: ask another one");
+        code = set_error(error, FIRN_ESTORE, "the server is stopping: use another server");
     } else if (atomic_load(&renewers[i]) == NULL) {
         atomic_store(&renewers[i], make_renewer(url, i, error));
     }
@@ -567,7 +565,7 @@ static bool await_end(renewer *it, const struct timespec *until) {
     if (!ended) {
         pthread_detach(it->thread);
         log_event(LOG_LEVEL_WARNING, "store hangs", "store", it->shown, "why",
-                  "it did not take back what was left of its windows in time", NULL);
+                  "it did not answer in time, so windows were not given back", NULL);
         return false;
     }
     pthread_join(it->thread, NULL);

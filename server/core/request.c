@@ -6,16 +6,46 @@
 #include "fault.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-int refuse_key(word key, const char *verb, const char *const *known, firn_error *error) {
-    char name[32];
+/* HTTP calls a count n, and names parameters in lower case; RESP's words are in capitals. */
+static void write_name(char text[64], const request *it, word key) {
+    bool http = it->worker->http, count = word_is(key, "count");
+    size_t length = key.length < 63 ? key.length : 63;
+    for (size_t i = 0; i < length; i++) {
+        bool lower = !http && key.text[i] >= 'a' && key.text[i] <= 'z';
+        text[i] = lower ? (char)(key.text[i] - 'a' + 'A') : key.text[i];
+    }
+    text[length] = '\0';
+    if (http && count) {
+        memcpy(text, "n", 2);
+    }
+}
+
+const char *parameter_name(char text[PARAMETER_SIZE], const request *it, const char *key) {
+    write_name(text, it, (word){key, strlen(key)});
+    return text;
+}
+
+const char *parameter_text(char text[PARAMETER_SIZE], const request *it, word key, word value) {
+    char name[64];
+    write_name(name, it, key);
+    snprintf(text, PARAMETER_SIZE, "%s%s%.*s", name, it->worker->http ? "=" : " ",
+             value.length < 60 ? (int)value.length : 60, value.text);
+    return text;
+}
+
+int refuse_key(const request *it, word key, const char *verb, const char *const *known,
+               firn_error *error) {
+    char name[32], text[PARAMETER_SIZE];
     const char *near = word_copy(key, name, sizeof name) ? firn_nearest(name, known) : NULL;
-    return set_error(error, FIRN_EUSAGE, "%s takes no '%.*s'%s%s", verb, word_shown(key), key.text,
-                     near != NULL ? ": did you mean " : "", near != NULL ? near : "");
+    return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s'%s%s%s", verb, word_shown(key),
+                     key.text, near != NULL ? ": did you mean " : "",
+                     near != NULL ? parameter_name(text, it, near) : "", near != NULL ? "?" : "");
 }
 
 static bool is_integer(word text) {
@@ -28,11 +58,13 @@ static bool is_integer(word text) {
     return text.length > first;
 }
 
-int read_count(int64_t *out, word key, word value, int64_t most, firn_error *error) {
+int read_count(int64_t *out, const request *it, word key, word value, int64_t most,
+               firn_error *error) {
+    char text[PARAMETER_SIZE];
     uint64_t number = 0;
     if (!is_integer(value)) {
-        return set_error(error, FIRN_EUSAGE, "%.*s=%.*s is no number: ask for 1 to %" PRId64,
-                         word_shown(key), key.text, word_shown(value), value.text, most);
+        return set_error(error, FIRN_EUSAGE, "%s is not a number: use 1 to %" PRId64,
+                         parameter_text(text, it, key, value), most);
     }
     if (value.text[0] != '-' && value.length <= 19) { /* so many digits fit; else 0 is as wrong */
         for (size_t i = 0; i < value.length; i++) {
@@ -40,8 +72,8 @@ int read_count(int64_t *out, word key, word value, int64_t most, firn_error *err
         }
     }
     if (number < 1 || number > (uint64_t)most) {
-        return set_error(error, FIRN_ERANGE, "%.*s=%.*s is out of bounds: ask for 1 to %" PRId64,
-                         word_shown(key), key.text, word_shown(value), value.text, most);
+        return set_error(error, FIRN_ERANGE, "%s is out of range: use 1 to %" PRId64,
+                         parameter_text(text, it, key, value), most);
     }
     *out = (int64_t)number;
     return FIRN_OK;
@@ -58,12 +90,14 @@ word request_value(const request *it, const char *key) {
 }
 
 int refuse_twice(const request *it, firn_error *error) {
+    char name[64], text[PARAMETER_SIZE];
     for (size_t i = 1; i < it->pair_count; i++) {
         for (size_t j = 0; j < i; j++) {
             word a = it->pairs[i].key, b = it->pairs[j].key;
             if (a.length == b.length && memcmp(a.text, b.text, a.length) == 0) {
-                return set_error(error, FIRN_EUSAGE, "%.*s is given twice: give it once",
-                                 word_shown(a), a.text);
+                return set_error(error, FIRN_EUSAGE, "%s is given twice: give it once",
+                                 word_copy(a, name, sizeof name) ? parameter_name(text, it, name)
+                                                                 : "a parameter");
             }
         }
     }

@@ -83,10 +83,17 @@ typedef struct reply {
 
 /* The value of a parameter, or a word without text. */
 word request_value(const request *it, const char *key);
+/* A parameter as its client writes it, for messages: "n=5" over HTTP, "COUNT 5" over RESP. */
+#define PARAMETER_SIZE 128
+const char *parameter_text(char text[PARAMETER_SIZE], const request *it, word key, word value);
+/* Only its name: "n", "COUNT". */
+const char *parameter_name(char text[PARAMETER_SIZE], const request *it, const char *key);
 /* A whole number of 1..most, without a sign. FIRN_EUSAGE, FIRN_ERANGE. */
-int read_count(int64_t *out, word key, word value, int64_t most, firn_error *error);
+int read_count(int64_t *out, const request *it, word key, word value, int64_t most,
+               firn_error *error);
 /* Refuses an unknown parameter and names the nearest of `known`, which ends with NULL. FIRN_EUSAGE. */
-int refuse_key(word key, const char *verb, const char *const *known, firn_error *error);
+int refuse_key(const request *it, word key, const char *verb, const char *const *known,
+               firn_error *error);
 /* Refuses a parameter that is given twice. FIRN_EUSAGE. */
 int refuse_twice(const request *it, firn_error *error);
 

@@ -199,7 +199,7 @@ int answer_status(const request *it, reply *out, firn_error *error) {
     static const char *const none[] = {NULL};
     char why[256];
     if (it->pair_count > 0) {
-        return refuse_key(it->pairs[0].key, "status", none, error);
+        return refuse_key(it, it->pairs[0].key, "status", none, error);
     }
     bool ready = catalog_ready(why);
     out->kind = REPLY_JSON;
@@ -273,15 +273,16 @@ int answer_spread(const request *it, reply *out, firn_error *error) {
     for (size_t i = 0; i < it->pair_count; i++) {
         int code =
             word_is(it->pairs[i].key, "shards")
-                ? read_count(&shards, it->pairs[i].key, it->pairs[i].value, SHARDS_MOST, error)
-                : refuse_key(it->pairs[i].key, "spread", known, error);
+                ? read_count(&shards, it, it->pairs[i].key, it->pairs[i].value, SHARDS_MOST, error)
+                : refuse_key(it, it->pairs[i].key, "spread", known, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
     const generator *from = catalog_generator(it->name);
     if (from == NULL) {
-        return set_error(error, FIRN_EUSAGE, "no generator '%.*s' is open: ask for its IDs first",
+        return set_error(error, FIRN_EUSAGE,
+                         "the generator '%.*s' is not open: ask for its IDs first",
                          word_shown(it->name), it->name.text);
     }
     found.shards = (uint32_t)shards;
@@ -322,7 +323,7 @@ int answer_nodes(firn_store *store, const char *ns, json_t **out, firn_error *er
     int code =
         all.array == NULL ? FIRN_EMEMORY : firn_store_list(store, ns, see_holding, &all, error);
     if (code == FIRN_EMEMORY) {
-        set_error(error, code, "out of memory for what the store holds: name a namespace");
+        set_error(error, code, "out of memory for the list of nodes: use a namespace");
     }
     if (code != FIRN_OK) {
         json_decref(all.array);

@@ -98,7 +98,7 @@ static int read_member(exchange *it, size_t i, const char *key, const json_t *me
                                         json_integer_value(member));
     } else {
         return set_error(error, FIRN_EUSAGE,
-                         "'%.60s' of the body is neither a text nor an integer: write it as a text",
+                         "'%.60s' in the body is neither a string nor an integer: use a string",
                          key);
     }
     return exchange_add(it, (word){key, strlen(key)}, value, error);
@@ -116,9 +116,10 @@ static int read_json(exchange *it, firn_error *error) {
                          why.line, why.column, why.text);
     }
     if (!json_is_object(it->json) || json_object_size(it->json) > REQUEST_PAIRS_MAX + 1) {
-        return set_error(error, FIRN_EUSAGE,
-                         "the body is not an object of at most %d members: write {\"n\": 2}",
-                         REQUEST_PAIRS_MAX);
+        return set_error(
+            error, FIRN_EUSAGE,
+            "the body is not an object of at most %d members: use an object such as {\"n\": 2}",
+            REQUEST_PAIRS_MAX);
     }
     json_object_foreach(it->json, key, member) {
         code = code == FIRN_OK ? read_member(it, count++, key, member, error) : code;

@@ -27,7 +27,8 @@ int hex_pair(const char *text, size_t length) {
 }
 
 int refuse_escape(firn_error *error) {
-    return set_error(error, FIRN_EUSAGE, "'%%' without two hex digits behind it: write it as %%25");
+    return set_error(error, FIRN_EUSAGE,
+                     "'%%' is not followed by two hex digits: encode it as %%25");
 }
 
 /* Room for all that can be decoded: nothing of it grows. */
@@ -45,7 +46,8 @@ int exchange_decode(exchange *it, word *of, firn_error *error) {
         return FIRN_OK;
     }
     if (!has_room(it)) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
     }
     char *begin = it->decoded_at;
     for (size_t i = 0; i < of->length; i++) {
@@ -67,7 +69,7 @@ int exchange_decode(exchange *it, word *of, firn_error *error) {
 static int take_format(exchange *it, word value, firn_error *error) {
     it->as_text = word_is(value, "text");
     if (!it->as_text && !word_is(value, "json")) {
-        return set_error(error, FIRN_EUSAGE, "format=%.*s is not known: take text or json",
+        return set_error(error, FIRN_EUSAGE, "format=%.*s is unknown: use text or json",
                          (int)(value.length < 50 ? value.length : 50), value.text);
     }
     return FIRN_OK;
@@ -89,7 +91,7 @@ static int agree(const exchange *it, word said, word key, word value, bool *ther
             if (!is_same_word(of->pairs[i].value, value)) {
                 return set_error(
                     error, FIRN_EUSAGE,
-                    "%.*s=%.*s in the body and %.*s in the query disagree: send it once",
+                    "%.*s=%.*s in the body differs from %.*s in the query: send it once",
                     word_shown(said), said.text, word_shown(value), value.text,
                     word_shown(of->pairs[i].value), of->pairs[i].value.text);
             }

@@ -135,8 +135,8 @@ static bool must_wait(exchange *it) {
 
 static enum MHD_Result refuse_token(exchange *it, bool wrong) {
     return answer_problem(it, MHD_HTTP_UNAUTHORIZED, NULL,
-                          wrong ? "the token is not known here: look at the server's tokens file"
-                                : "a token is needed: send Authorization: Bearer TOKEN");
+                          wrong ? "unknown token: check the server's tokens file"
+                                : "authentication required: send Authorization: Bearer TOKEN");
 }
 
 bool guard_refuses(exchange *it, enum MHD_Result *result) {
@@ -150,16 +150,16 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
     it->request.role = needs != ROLE_NOBODY ? role_of(it, &wrong) : ROLE_NOBODY;
     if (!host_is_ours(it)) {
         *result = answer_problem(it, MHD_HTTP_MISDIRECTED_REQUEST, NULL,
-                                 "this server is not known by that Host: name it in hosts=");
+                                 "unknown host name: add it to the setting hosts");
     } else if (needs == ROLE_NOBODY) {
         it->refused = false;
     } else if (is_of_other_page(it)) {
         *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
-                                 "a page of another site sent this request: only this server's own "
-                                 "pages may. A proxy must pass the browser's Host on");
+                                 "the request comes from a page of another site: use this server's "
+                                 "console; a proxy must pass on the browser's Host header");
     } else if (is_unsafe_get(it)) {
         *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
-                                 "GET from a browser issues nothing, since any page can send it: "
+                                 "a browser's GET issues no IDs, because any page can send one: "
                                  "use POST, or the console at /");
     } else if (wrong && it->stage != STAGE_DELAYED && !it->loop->over) {
         /* Whoever guesses gets one answer a second and connection; nobody else waits for it. */
@@ -169,7 +169,7 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
         *result = refuse_token(it, wrong);
     } else if (it->request.role < needs) {
         *result = answer_problem(it, MHD_HTTP_FORBIDDEN, NULL,
-                                 "this token may only issue: use a token of role admin");
+                                 "the token has the role issue: use a token of role admin");
     } else {
         it->refused = false;
     }

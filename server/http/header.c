@@ -149,11 +149,12 @@ static enum MHD_Result count_bytes(void *self, enum MHD_ValueKind kind, const ch
 static const char *judge_body(const exchange *it, const char *version, unsigned *status) {
     const header_words *all = &it->header;
     if (all->lengths > 1 || all->codings > 1 || (all->lengths > 0 && all->codings > 0)) {
-        return "the body has two lengths: send one Content-Length or none";
+        return "the body has more than one length: send one Content-Length or one "
+               "Transfer-Encoding";
     }
     if (all->odd_coding) { /* the library would take all that follows for the body */
         *status = MHD_HTTP_NOT_IMPLEMENTED;
-        return "this Transfer-Encoding is not read here: send chunked, or Content-Length";
+        return "unknown Transfer-Encoding: use chunked, or send Content-Length";
     }
     if (all->codings > 0 && strcmp(version, "HTTP/1.1") != 0) {
         return "HTTP/1.0 has no Transfer-Encoding: send Content-Length";
@@ -167,15 +168,15 @@ static const char *judge_body(const exchange *it, const char *version, unsigned 
     }
     if (!it->served) {
         *status = MHD_HTTP_METHOD_NOT_ALLOWED;
-        return "the method is not served here: see Allow";
+        return "method not allowed: use a method of the Allow header";
     }
     if (!it->posts) {
-        return "there is a body, which is not read here: parameters stand in the query";
+        return "this method takes no body: send the parameters in the query";
     }
     if (all->types != 1 || !body_type_is_known(all->content_type)) {
         *status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
-        return "the type of the body is not known: send Content-Type:"
-               " application/x-www-form-urlencoded or application/json";
+        return "unknown type of body: send Content-Type: application/x-www-form-urlencoded or "
+               "application/json";
     }
     return NULL;
 }
@@ -211,17 +212,18 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
     *status = MHD_HTTP_BAD_REQUEST;
     if (line > LINE_MOST) {
         *status = MHD_HTTP_URI_TOO_LONG;
-        return "the request line is longer than 4096 bytes: ask for less at once";
+        return "the request line is longer than 4096 bytes: send fewer or shorter parameters";
     }
     if (all->count > HEADERS_MOST || line + all->bytes > HEADER_MOST) {
         *status = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
         return "the header has more than 64 lines or 8192 bytes: send fewer";
     }
     if (all->malformed || !take_absolute(it) || !is_target(it)) {
-        return "the header is malformed: names are tokens, values hold no control characters";
+        return "malformed header: names must be tokens, and values must not contain control "
+               "characters";
     }
     if (all->hosts > 1 || (all->hosts == 0 && strcmp(version, "HTTP/1.0") != 0)) {
-        return "HTTP/1.1 has one Host: send it once";
+        return "HTTP/1.1 needs exactly one Host header: send it once";
     }
     return NULL;
 }

@@ -249,7 +249,7 @@ static struct MHD_Daemon *start_daemon(http_loop *loop) {
 static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     *loop = (http_loop){.listener = at, .worker = worker_new(true)};
     if (loop->worker == NULL) {
-        return set_error(error, FIRN_EMEMORY, "no room for a thread of HTTP: set http_threads");
+        return set_error(error, FIRN_EMEMORY, "too many HTTP threads: lower http_threads");
     }
     loop->beat_ms = steady_ms();
     clients_begin(loop);
@@ -258,12 +258,13 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     if (loop->daemon == NULL) {
         at->fd = -1; /* the library has closed it */
         return set_error(error, FIRN_ESYSTEM,
-                         "HTTP cannot be served on %.100s: see log_level=debug", at->address);
+                         "cannot serve HTTP on %.100s: set log_level=debug for the reason",
+                         at->address);
     }
     if (pthread_create(&loop->thread, NULL, run_loop, loop) != 0) {
         MHD_quiesce_daemon(loop->daemon);
         MHD_stop_daemon(loop->daemon);
-        return set_error(error, FIRN_ESYSTEM, "no thread can be started: see ulimit -u");
+        return set_error(error, FIRN_ESYSTEM, "cannot start a thread: raise ulimit -u");
     }
     return FIRN_OK;
 }
@@ -271,10 +272,10 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
 int http_listener_open(listener all[], int count, int threads, firn_error *error) {
     (void)threads; /* a socket has one, and there are as many copies of each address */
     if (count > WORKERS_MAX) {
-        return set_error(error, FIRN_ERANGE,
-                         "%d threads of HTTP are more than %d: fewer by http_threads=, or serve on "
-                         "fewer addresses",
-                         count, WORKERS_MAX);
+        return set_error(
+            error, FIRN_ERANGE,
+            "%d HTTP threads are more than %d: lower http_threads, or listen on fewer addresses",
+            count, WORKERS_MAX);
     }
     for (int i = 0; i < count; i++) {
         int code = start_loop(&loops[i], &all[i], error);

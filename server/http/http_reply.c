@@ -158,10 +158,10 @@ static bool name_is_unknown(const exchange *it, int code) {
     switch (code == FIRN_EUSAGE ? asked->verb : VERB_STATUS) {
     case VERB_NEW:
     case VERB_RUNS:
-        return asked->generator == NULL && !is_scheme(asked->name);
+        return catalog_generator(asked->name) == NULL && !is_scheme(asked->name);
     case VERB_NEXT:
     case VERB_BLOCK:
-        return asked->segment == NULL && !asked->must_open;
+        return catalog_segment(asked->name) == NULL && !asked->must_open;
     case VERB_SPREAD:
         return catalog_generator(asked->name) == NULL;
     case VERB_PACK:
@@ -352,7 +352,7 @@ enum MHD_Result page_health(exchange *it) {
 }
 
 enum MHD_Result page_ready(exchange *it) {
-    char why[256] = "the server is ending";
+    char why[256] = "the server is stopping";
     if (!server_is_ending() && catalog_ready(why)) {
         return answer_text(it, MHD_HTTP_OK, plain_type, "ready\n");
     }
@@ -380,6 +380,5 @@ enum MHD_Result page_file(exchange *it) {
         }
     }
     it->refused = true;
-    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL,
-                          "nothing is served under this path: see /openapi.json");
+    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL, "unknown path: see /openapi.json");
 }

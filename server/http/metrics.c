@@ -7,6 +7,7 @@
 #include "core/ready.h"
 #include "core/server.h"
 #include "core/text.h"
+#include "core/utf8.h"
 #include "http_reply.h"
 
 #include <inttypes.h>
@@ -19,31 +20,12 @@
 
 /* ---- names and values ------------------------------------------------------------------------ */
 
-/* The bytes of the UTF-8 character at `text`, or 0: it is none (RFC 3629). */
-static size_t character_size(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    size_t size = at[0] < 0x80   ? 1
-                  : at[0] < 0xc2 ? 0
-                  : at[0] < 0xe0 ? 2
-                  : at[0] < 0xf0 ? 3
-                  : at[0] < 0xf5 ? 4
-                                 : 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
-    return overlong || beyond ? 0 : size;
-}
-
 /* A label's value: quotes, backslashes and ends of lines escaped. A segment's name may be any bytes
  * that a client took for it; what is no UTF-8 would spoil the whole page, and is told in hex. */
 static const char *quoted(char out[2 * NAME_SIZE + 512], const char *name) {
     size_t length = 0;
     while (*name != '\0' && length < 2 * NAME_SIZE + 500) {
-        size_t size = character_size(name);
+        size_t size = utf8_size(name, 4);
         if (size == 0) {
             length += (size_t)sprintf(out + length, "\\\\x%02x", (unsigned char)*name++);
             continue;
@@ -106,24 +88,26 @@ static const struct {
     const char *name, *kind, *help;
     size_t at;
 } listener_metrics[] = {
-    {"ids_total", "counter", "IDs and integers issued.", offsetof(meter, ids)},
-    {"received_bytes_total", "counter", "Bytes of requests.", offsetof(meter, received)},
-    {"sent_bytes_total", "counter", "Bytes of replies.", offsetof(meter, sent)},
-    {"connections_accepted_total", "counter", "Connections taken.", offsetof(meter, accepted)},
-    {"connections_turned_away_total", "counter", "Connections closed because there were too many.",
-     offsetof(meter, turned_away)},
-    {"connections_closed_slow_total", "counter", "Connections closed because the client was slow.",
+    {"ids_total", "counter", "Number of IDs and integers issued.", offsetof(meter, ids)},
+    {"received_bytes_total", "counter", "Bytes received.", offsetof(meter, received)},
+    {"sent_bytes_total", "counter", "Bytes sent.", offsetof(meter, sent)},
+    {"connections_accepted_total", "counter", "Connections accepted.", offsetof(meter, accepted)},
+    {"connections_turned_away_total", "counter",
+     "Connections refused because a connection limit was reached.", offsetof(meter, turned_away)},
+    {"connections_closed_slow_total", "counter",
+     "Connections closed because the client sent an incomplete request or did not read its replies "
+     "for slow_s.",
      offsetof(meter, closed_slow)},
     {"connections_closed_crowded_total", "counter",
-     "Connections closed to make room, the oldest without a token first.",
+     "Unauthenticated connections closed to make room, oldest first.",
      offsetof(meter, closed_crowded)},
-    {"wrong_tokens_total", "counter", "Tokens that were refused.", offsetof(meter, wrong_tokens)},
+    {"wrong_tokens_total", "counter", "Wrong tokens.", offsetof(meter, wrong_tokens)},
     {"connections_closed_broken_total", "counter",
-     "Connections closed because of malformed or oversized messages.",
+     "Connections closed because of a malformed or oversized request.",
      offsetof(meter, closed_broken)},
     {"requests_parked_total", "counter",
      "Requests that had to wait for a window, the clock or the store.", offsetof(meter, parked)},
-    {"connections_open", "gauge", "Connections open now.", offsetof(meter, open)},
+    {"connections_open", "gauge", "Open connections.", offsetof(meter, open)},
 };
 
 static void write_listeners(text_out *to) {
@@ -139,7 +123,7 @@ static void write_listeners(text_out *to) {
 /* The last bucket of the meter takes what is longer than all others; it is +Inf here. */
 static void write_latency(text_out *to) {
     const char *name = "request_duration_seconds";
-    begin(to, name, "histogram", "Time from a request's arrival to its reply.");
+    begin(to, name, "histogram", "Time from the arrival of a request to its reply.");
     for (int http = 0; http < 2; http++) {
         uint64_t sum = 0;
         double bound = 1e-6;
@@ -209,22 +193,24 @@ static const struct {
     double (*value)(const look *at);
     bool of_window;
 } generator_metrics[] = {
-    {"generator_ids_total", "counter", "IDs issued of the generator.", issued, false},
-    {"generator_open", "gauge", "1: the generator is open.", is_open, false},
-    {"generator_ready", "gauge", "1: it holds a window, or needs none.", is_held, false},
-    {"generator_lead_seconds", "gauge", "The last ID's time ahead of the clock, negative behind.",
+    {"generator_ids_total", "counter", "IDs issued by the generator.", issued, false},
+    {"generator_open", "gauge", "1 if the generator is open.", is_open, false},
+    {"generator_ready", "gauge", "1 if the generator holds a window or needs none.", is_held,
+     false},
+    {"generator_lead_seconds", "gauge",
+     "How far the time of the last ID is ahead of the clock; negative if it is older.",
      lead_seconds, false},
-    {"generator_window_left_seconds", "gauge", "How long the window lasts without the store.",
-     window_seconds, true},
-    {"generator_window_left_slots", "gauge", "Slots of the window that are not issued.",
+    {"generator_window_left_seconds", "gauge",
+     "How long the window lasts if the store does not answer.", window_seconds, true},
+    {"generator_window_left_slots", "gauge", "Slots of the window that are not issued yet.",
      window_slots, true},
-    {"generator_claims_total", "counter", "Windows that were claimed.", claims, true},
-    {"generator_renewals_total", "counter", "Windows that were renewed.", renewals, true},
-    {"generator_give_backs_total", "counter", "Windows that were given back.", give_backs, true},
-    {"generator_store_errors_total", "counter", "Reservations that failed.", store_errors, true},
-    {"generator_steps_back_absorbed_total", "counter", "Clock steps back within back_ms.",
-     steps_back_absorbed, false},
-    {"generator_steps_back_left_total", "counter", "Clock steps back beyond back_ms.",
+    {"generator_claims_total", "counter", "Windows claimed.", claims, true},
+    {"generator_renewals_total", "counter", "Windows renewed.", renewals, true},
+    {"generator_give_backs_total", "counter", "Windows given back.", give_backs, true},
+    {"generator_store_errors_total", "counter", "Failed reservations.", store_errors, true},
+    {"generator_steps_back_absorbed_total", "counter",
+     "Clock rollbacks of up to back_ms, which were absorbed.", steps_back_absorbed, false},
+    {"generator_steps_back_left_total", "counter", "Clock rollbacks of more than back_ms.",
      steps_back_left, false},
     {"generator_jumps_ahead_total", "counter", "Clock jumps ahead of more than 5 s.", jumps_ahead,
      false},
@@ -268,12 +254,12 @@ static void write_generators(text_out *to) {
 
 static void write_segments(text_out *to) {
     const segment *it;
-    begin(to, "segment_integers_total", "counter", "Integers issued of the segment.");
+    begin(to, "segment_integers_total", "counter", "Integers issued by the segment.");
     for (size_t i = 0; i < NAMES_MOST && (it = catalog_segment_at(i)) != NULL; i++) {
         text_print(to, "firn_segment_integers_total{segment=\"%s\"} %" PRIu64 "\n",
                    QUOTED(it->name), segment_issued(it));
     }
-    begin(to, "segment_left", "gauge", "Integers that are fetched and not issued.");
+    begin(to, "segment_left", "gauge", "Integers that are reserved and not issued yet.");
     for (size_t i = 0; i < NAMES_MOST && (it = catalog_segment_at(i)) != NULL; i++) {
         firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
         text_print(to, "firn_segment_left{segment=\"%s\"} %" PRId64 "\n", QUOTED(it->name),
@@ -298,13 +284,13 @@ static void write_stores(text_out *to) {
     static const struct {
         const char *name, *kind, *help;
     } rows[STORE_METRICS] = {
-        {"store_calls_total", "counter", "Calls of the store: reservations and the like."},
-        {"store_failures_total", "counter", "Calls of the store that failed."},
+        {"store_calls_total", "counter", "Calls of the store."},
+        {"store_failures_total", "counter", "Failed calls of the store."},
         {"store_usable", "gauge",
-         "1: the last call succeeded, and none is under way for longer than a second."},
+         "1 if the last call succeeded and no call has been running for more than a second."},
         {"store_tasks", "gauge", "Requests that wait for the store."},
-        {"store_beat_seconds", "gauge", "Since the renewer's last round began."},
-        {"store_busy_seconds", "gauge", "How long a call has been under way."},
+        {"store_beat_seconds", "gauge", "Time since the renewer's last round began."},
+        {"store_busy_seconds", "gauge", "How long the present call has been running."},
     };
     renewer_state state;
     for (int m = 0; m < STORE_METRICS; m++) {
@@ -320,14 +306,15 @@ static void write_stores(text_out *to) {
 
 static void write_metrics(text_out *to) {
     char why[256];
-    begin(to, "build_info", "gauge", "The version, as a label; always 1.");
+    begin(to, "build_info", "gauge", "Always 1, with the version as a label.");
     text_print(to, "firn_build_info{version=\"%s\"} 1\n", firn_version());
-    begin(to, "uptime_seconds", "gauge", "Since the server began.");
+    begin(to, "uptime_seconds", "gauge", "Time since the server started.");
     text_print(to, "firn_uptime_seconds %" PRId64 "\n", server_uptime_s());
-    begin(to, "ready", "gauge", "1: as /readyz says.");
+    begin(to, "ready", "gauge", "1 if /readyz reports ready.");
     text_print(to, "firn_ready %d\n", !server_is_ending() && catalog_ready(why));
-    write_kinds(to, "requests_total", "Requests, refused ones too.", offsetof(meter, requests));
-    write_kinds(to, "requests_refused_total", "Requests that got an error.",
+    write_kinds(to, "requests_total", "Requests, including refused ones.",
+                offsetof(meter, requests));
+    write_kinds(to, "requests_refused_total", "Requests answered with an error.",
                 offsetof(meter, refused));
     write_listeners(to);
     write_latency(to);

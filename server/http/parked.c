@@ -74,7 +74,8 @@ void park_for_task(exchange *it) {
     http_loop *loop = it->loop;
     ticket *one = calloc(1, sizeof *one);
     if (one == NULL) {
-        set_error(&it->error, FIRN_EMEMORY, "out of memory: give the process more");
+        set_error(&it->error, FIRN_EMEMORY,
+                  "out of memory: raise the memory limit of this process");
         park(it, STAGE_TASK, 0);
         return;
     }
@@ -119,7 +120,7 @@ void wake_parked(http_loop *loop, int64_t now, bool all) {
         unpark(it);
         if (it->stage == STAGE_TASK && it->error.code == FIRN_OK) {
             set_error(&it->error, FIRN_ESTORE,
-                      "the store did not answer within %lld ms: see /readyz",
+                      "the store did not answer within %lld ms: try again, or see /readyz",
                       (long long)settings_now()->wait_ms);
         }
         MHD_resume_connection(it->connection);

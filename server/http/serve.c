@@ -129,10 +129,9 @@ static bool is_large(const exchange *it) {
 /* Before anything is issued of it. */
 static enum MHD_Result refuse_large(exchange *it) {
     it->refused = true;
-    return answer_problem(
-        it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
-        "clients have not read the replies that they asked for (replies_mib): ask "
-        "for at most 64 IDs, or try again later");
+    return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
+                          "replies that clients have not read reach replies_mib: ask for at most "
+                          "64 IDs, or try again later");
 }
 
 static enum MHD_Result begin_asking(exchange *it) {
@@ -147,10 +146,9 @@ static enum MHD_Result begin_asking(exchange *it) {
         code = request_read(&it->request, &it->error);
     }
     if (code == FIRN_OK && it->route->write == write_integers && it->request.count > BATCH_MAX) {
-        code = set_error(
-            &it->error, FIRN_ERANGE,
-            "n=%lld is out of bounds: ask for 1 to %d, or take a run of so many from /v1/block",
-            (long long)it->request.count, BATCH_MAX);
+        code = set_error(&it->error, FIRN_ERANGE,
+                         "n=%lld is out of range: use 1 to %d, or reserve a block with /v1/block",
+                         (long long)it->request.count, BATCH_MAX);
     }
     if (code == FIRN_OK && is_large(it) && replies_are_full()) {
         return refuse_large(it);
@@ -175,8 +173,8 @@ static enum MHD_Result refuse_method(exchange *it) {
     it->refused = true;
     return answer_problem(it, MHD_HTTP_METHOD_NOT_ALLOWED, NULL,
                           it->route != NULL && it->route->posts
-                              ? "the method is not served here: use GET, HEAD or POST"
-                              : "the method is not served here: use GET or HEAD");
+                              ? "method not allowed: use GET, HEAD or POST"
+                              : "method not allowed: use GET or HEAD");
 }
 
 enum MHD_Result serve_go_on(exchange *it) {

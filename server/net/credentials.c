@@ -28,7 +28,7 @@ static gnutls_priority_t priorities;
 static int loads;
 
 static int refused(const char *path, int number, int code, firn_error *error) {
-    return set_error(error, code, "%.100s cannot be used: %s", path, gnutls_strerror(number));
+    return set_error(error, code, "cannot use %.100s: %s", path, gnutls_strerror(number));
 }
 
 /* ---- loading -------------------------------------------------------------------------------- */
@@ -39,16 +39,18 @@ static int check_pair(const gnutls_datum_t *cert, const gnutls_datum_t *key, con
     gnutls_certificate_credentials_t trial;
     int code = FIRN_OK;
     if (gnutls_certificate_allocate_credentials(&trial) != 0) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
     }
     int number = gnutls_certificate_set_x509_key_mem(trial, cert, key, GNUTLS_X509_FMT_PEM);
     if (number == GNUTLS_E_CERTIFICATE_KEY_MISMATCH) {
-        code = set_error(error, FIRN_EUSAGE, "%.80s is not the key of %.80s: give both of a pair",
+        code = set_error(error, FIRN_EUSAGE,
+                         "%.80s is not the private key of %.80s: use the key of this certificate",
                          key_path, cert_path);
     } else if (number < 0) {
-        code =
-            set_error(error, FIRN_EUSAGE, "%.60s and %.60s are no certificate and key in PEM: %s",
-                      cert_path, key_path, gnutls_strerror(number));
+        code = set_error(error, FIRN_EUSAGE,
+                         "%.60s and %.60s are not a certificate and a key in PEM: %s", cert_path,
+                         key_path, gnutls_strerror(number));
     }
     gnutls_certificate_free_credentials(trial);
     return code;
@@ -85,7 +87,8 @@ static int make_identity(identity **out, const char *cert, const char *key, firn
     gnutls_datum_t secret = {NULL, 0};
     identity *made = calloc(1, sizeof *made);
     if (made == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
     }
     int code = FIRN_OK, number = gnutls_load_file(cert, &made->cert_bytes);
     if (number < 0) {
@@ -116,7 +119,7 @@ static int prepare(firn_error *error) {
     if (gnutls_priority_init(&priorities, TLS_PRIORITIES, NULL) != 0 ||
         gnutls_certificate_allocate_credentials(&asks) != 0) {
         return set_error(error, FIRN_ESYSTEM,
-                         "GnuTLS refuses TLS 1.2 and 1.3: see its policy file");
+                         "GnuTLS refuses TLS 1.2 and 1.3: check its policy file");
     }
     gnutls_certificate_set_retrieve_function2(asks, credentials_retrieve);
     return FIRN_OK;
@@ -129,8 +132,9 @@ static bool is_alone(const char *cert, const char *key) {
 int credentials_check(const char *cert, const char *key, firn_error *error) {
     identity *made = NULL;
     if (is_alone(cert, key)) {
-        return set_error(error, FIRN_EUSAGE,
-                         "a certificate and its key go together: give both, or neither");
+        return set_error(
+            error, FIRN_EUSAGE,
+            "only one of certificate and key is given: set both tls_cert and tls_key, or neither");
     }
     int code = cert[0] != '\0' ? make_identity(&made, cert, key, error) : FIRN_OK;
     if (made != NULL) {
@@ -189,12 +193,14 @@ int credentials_session(gnutls_session_t *out, firn_error *error) {
     gnutls_session_t made;
     int number = gnutls_init(&made, GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
     if (number != 0) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
     }
     if (gnutls_priority_set(made, priorities) != 0 ||
         gnutls_credentials_set(made, GNUTLS_CRD_CERTIFICATE, asks) != 0) {
         gnutls_deinit(made);
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
     }
     *out = made;
     return FIRN_OK;

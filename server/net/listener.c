@@ -43,8 +43,8 @@ typedef struct address {
 
 static int bad_address(const char *text, firn_error *error) {
     return set_error(error, FIRN_EUSAGE,
-                     "'%.60s' is no address: write HOST:PORT with a numeric host or localhost, "
-                     "[HOST]:PORT, unix:PATH, or none",
+                     "'%.60s' is not a valid address: use HOST:PORT with a numeric host or "
+                     "localhost, [HOST]:PORT, unix:PATH, or none",
                      text);
 }
 
@@ -52,7 +52,7 @@ static int read_path(address *out, const char *path, firn_error *error) {
     struct sockaddr_un *local = &out->at.local;
     if (path[0] != '/' || strlen(path) >= sizeof local->sun_path) {
         return set_error(error, FIRN_EUSAGE,
-                         "'%.60s' is no place for a socket: write unix: and an absolute path of at "
+                         "'%.60s' is not a valid socket path: use unix: and an absolute path of at "
                          "most %zu bytes",
                          out->text, sizeof local->sun_path - 1);
     }
@@ -73,8 +73,7 @@ static int read_host(address *out, firn_error *error) {
     }
     if (strlen(colon + 1) > 5 || atoi(colon + 1) > 65535) {
         return set_error(error, FIRN_ERANGE,
-                         "%.60s has a port out of bounds: write one of 1..65535, or 0 for a free"
-                         " one",
+                         "the port of %.60s is out of range: use 1 to 65535, or 0 for a free port",
                          text);
     }
     size_t length = (size_t)(colon - text) - (bracketed ? 2 : 0);
@@ -125,8 +124,8 @@ int addresses_check(const char *addresses, firn_error *error) {
     int count = 0, code = 1;
     while (!is_none(addresses) && (code = next_address(&one, &addresses, error)) == 1) {
         if (++count > LISTENERS_MAX) {
-            return set_error(error, FIRN_ERANGE, "%d addresses are more than %d: leave some out",
-                             count, LISTENERS_MAX);
+            return set_error(error, FIRN_ERANGE, "%d addresses are more than %d: use fewer", count,
+                             LISTENERS_MAX);
         }
     }
     return code < 0 ? code : FIRN_OK;
@@ -159,26 +158,26 @@ bool address_is_public(const char *addresses) {
 /* ---- sockets -------------------------------------------------------------------------------- */
 
 static int refused(const char *what, int number, firn_error *error) {
-    const char *cure = "give another address";
+    const char *cure = "use another address";
     switch (number) {
     case EADDRINUSE:
-        cure = "somebody serves there: end that, or give another address";
+        cure = "another process listens there: stop it, or use another address";
         break;
     case EACCES:
     case EPERM:
-        cure = "it is not allowed here: give another address, or the right to have this one";
+        cure = "this process lacks the permission: use another address, or grant the permission";
         break;
     case EADDRNOTAVAIL:
-        cure = "no interface has it: give one that this machine has";
+        cure = "no interface has this address: use an address of this machine";
         break;
     case ENOENT:
-        cure = "its folder is missing: make it";
+        cure = "its directory is missing: create it";
         break;
     default:
         break;
     }
-    return set_error(error, FIRN_ESYSTEM, "%.80s cannot be listened on: %s: %s", what,
-                     strerror(number), cure);
+    return set_error(error, FIRN_ESYSTEM, "cannot listen on %.80s: %s: %s", what, strerror(number),
+                     cure);
 }
 
 /* The address as it came out, with the port that was taken. */
@@ -371,15 +370,15 @@ static int take_handed(listener out[], int room, const char *protocol, int copie
         ask_systemd();
     }
     if (handed.count < 0 || handed.count > HANDED_MAX) {
-        return set_error(error, FIRN_ESYSTEM, "systemd handed over %d sockets: hand over 1 to %d",
+        return set_error(error, FIRN_ESYSTEM, "systemd passed %d sockets: pass 1 to %d",
                          handed.count, HANDED_MAX);
     }
     for (int i = 0; i < handed.count; i++) {
         int fd = SD_LISTEN_FDS_START + i;
         if (!is_protocol(handed.names[i])) {
             return set_error(error, FIRN_EUSAGE,
-                             "the socket that was handed over is called '%s': write "
-                             "FileDescriptorName=resp or =http in its unit",
+                             "systemd passed a socket named '%s': set FileDescriptorName=resp or "
+                             "FileDescriptorName=http in its unit",
                              handed.names[i]);
         }
         if (strcmp(handed.names[i], protocol) != 0) {
@@ -388,8 +387,8 @@ static int take_handed(listener out[], int room, const char *protocol, int copie
         if (count + copies > room || sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0 ||
             fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
             return set_error(error, FIRN_ESYSTEM,
-                             "descriptor %d that was handed over is one too many or no listening "
-                             "socket: write ListenStream= in its unit",
+                             "descriptor %d that systemd passed is not a listening socket, or one "
+                             "too many: set ListenStream= in its unit",
                              fd);
         }
         out[count] = (listener){.fd = fd, .inherited = true};
@@ -414,8 +413,8 @@ int listeners_open(listener out[], int room, const char *protocol, const char *a
     while (!is_none(addresses) && (more = next_address(&one, &addresses, error)) == 1) {
         int opened = 0;
         if (count + copies > room) {
-            more = set_error(error, FIRN_ERANGE, "more than %d addresses: leave some out",
-                             room / copies);
+            more =
+                set_error(error, FIRN_ERANGE, "more than %d addresses: use fewer", room / copies);
             break;
         }
         opened = one.at.any.sa_family == AF_UNIX ? open_unix(out + count, &one, copies, socket_mode)

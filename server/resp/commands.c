@@ -178,11 +178,11 @@ static enum outcome read_pairs(const resp_command *said, size_t i, question *ask
         } else if (++i < said->count) {
             value = said->words[i];
         } else {
-            return refuse_word(out, "", key, " has no value: say name and value, or name=value");
+            return refuse_word(out, "", key, " has no value: use NAME VALUE or NAME=VALUE");
         }
         ask->is_many = ask->is_many || word_is(key, "count");
         if (!add_pair(&ask->request, key, value)) {
-            return refuse(out, "more than 16 names with values: leave some out");
+            return refuse(out, "more than 16 parameters: send fewer");
         }
     }
     return COMMAND_ASK;
@@ -294,7 +294,9 @@ enum outcome run_command(client *it, const resp_command *said, resp_out *out) {
             resp_text(out, commands[i].name);
         }
     } else if (word_is(what, "docs")) {
-        reply_documents(said, out);
+        if (!refuse_large_page(out)) {
+            reply_documents(said, out);
+        }
     } else if (said->count > 2 && word_is(what, "info")) {
         reply_some_commands(said, out);
     } else if (word_is(what, "info")) {
@@ -303,7 +305,8 @@ enum outcome run_command(client *it, const resp_command *said, resp_out *out) {
             reply_command(&commands[i], out);
         }
     } else {
-        return refuse_word(out, "unknown subcommand ", what, ": COMMAND COUNT, LIST, INFO or DOCS");
+        return refuse_word(out, "unknown subcommand ", what,
+                           ": use COMMAND COUNT, LIST, INFO or DOCS");
     }
     return COMMAND_DONE;
 }
@@ -337,20 +340,20 @@ static enum outcome refuse_unknown(word name, resp_out *out) {
             return refuse_word(out, "unknown command ", name, after);
         }
     }
-    return refuse_word(out, "unknown command ", name, ": COMMAND LIST tells which there are");
+    return refuse_word(out, "unknown command ", name, ": COMMAND LIST lists the commands");
 }
 
 static enum outcome refuse_row(const client *it, const command *row, const resp_command *said,
                                resp_out *out) {
     if (it->role == ROLE_NOBODY && (row == NULL || row->role != ROLE_NOBODY)) {
-        resp_error(out, "NOAUTH", "Authentication required: AUTH TOKEN");
+        resp_error(out, "NOAUTH", "Authentication required: use AUTH TOKEN");
         return COMMAND_DONE;
     }
     if (row == NULL) {
         return refuse_unknown(said->words[0], out);
     }
     if (row->role > it->role) {
-        resp_error(out, "NOPERM", "this token may not run that command: an admin's may");
+        resp_error(out, "NOPERM", "this command needs a token of role admin");
         return COMMAND_DONE;
     }
     if (row->arity < 0 ? said->count < (size_t)-row->arity : said->count != (size_t)row->arity) {
@@ -361,7 +364,7 @@ static enum outcome refuse_row(const client *it, const command *row, const resp_
     }
     if (it->batch.is_open && is_refused_in_batch(row)) {
         return refuse_word(out, "", said->words[0],
-                           " is not for a batch: send EXEC or DISCARD first");
+                           " is not allowed in a batch: send EXEC or DISCARD first");
     }
     return COMMAND_ASK;
 }
@@ -386,7 +389,8 @@ static enum outcome run_row(client *it, const resp_command *said, question *ask,
 
 enum outcome command_run(client *it, const resp_command *said, question *ask, resp_out *out) {
     if (is_http(said)) {
-        resp_error(out, "ERR", "this address is for clients of Redis: HTTP is served at another");
+        resp_error(out, "ERR",
+                   "this listener speaks the Redis protocol: use the address of the HTTP listener");
         return COMMAND_CLOSE;
     }
     size_t before = out->length;

@@ -2,6 +2,8 @@
 /* Connections: see connection.h. */
 #include "connection.h"
 
+#include "unsent.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -14,12 +16,6 @@ typedef struct parcel {
     size_t length;
     char bytes[];
 } parcel;
-
-static _Atomic int64_t unsent_bytes; /* of all connections */
-
-int64_t connections_unsent(void) {
-    return atomic_load_explicit(&unsent_bytes, memory_order_relaxed);
-}
 
 static void on_closed(uv_handle_t *handle) {
     connection *it = handle->data;
@@ -42,7 +38,7 @@ static void on_sent(uv_write_t *write, int status) {
     if (status == 0) {
         meter_add(&it->lane->worker->meter.sent, one->length);
     }
-    atomic_fetch_sub_explicit(&unsent_bytes, (int64_t)one->length, memory_order_relaxed);
+    unsent_add(-(int64_t)one->length);
     free(one);
     if (status != 0) {
         connection_close(it);
@@ -69,7 +65,7 @@ static bool send_later(connection *it, const char *bytes, size_t length) {
         free(one);
         return false;
     }
-    atomic_fetch_add_explicit(&unsent_bytes, (int64_t)length, memory_order_relaxed);
+    unsent_add((int64_t)length);
     return true;
 }
 

@@ -103,8 +103,6 @@ void connection_drop(connection *it, size_t length);
 /* Sends what the lane's `out` holds, and empties it. False: the connection is closed. */
 bool connection_send(connection *it);
 size_t connection_unsent(const connection *it);
-/* The same of all connections. */
-int64_t connections_unsent(void);
 /* Ends it when all is sent; what the client still says is not looked at. */
 void connection_end(connection *it);
 /* Ends it now. */

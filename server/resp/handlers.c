@@ -2,18 +2,22 @@
 /* Replies that commands share: see handlers.h. */
 #include "handlers.h"
 
+#include "unsent.h"
+
 #include <stdio.h>
 
-/* An error that quotes a client: at most 64 bytes of what it said, and nothing that a terminal
- * would obey. */
-enum outcome refuse_word(resp_out *out, const char *before, word said, const char *after) {
-    char quoted[65], text[400];
-    size_t length = said.length < 64 ? said.length : 64;
-    for (size_t i = 0; i < length; i++) {
-        quoted[i] = said.text[i] >= ' ' && said.text[i] <= '~' ? said.text[i] : '?';
+bool refuse_large_page(resp_out *out) {
+    bool full = unsent_is_full();
+    if (full) {
+        resp_error(out, "TRYAGAIN", TOO_LARGE);
     }
-    quoted[length] = '\0';
-    snprintf(text, sizeof text, "%s'%s'%s", before, quoted, after);
+    return full;
+}
+
+enum outcome refuse_word(resp_out *out, const char *before, word said, const char *after) {
+    char text[400];
+    snprintf(text, sizeof text, "%s'%.*s'%s", before, (int)(said.length < 64 ? said.length : 64),
+             said.text, after);
     resp_error(out, "ERR", text);
     return COMMAND_DONE;
 }

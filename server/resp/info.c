@@ -29,8 +29,9 @@ enum outcome run_config(client *it, const resp_command *said, resp_out *out) {
     bool is_asked[CONFIG_COUNT] = {false};
     size_t count = 0;
     if (!word_is(said->words[1], "get") || said->count < 3) {
-        return refuse(out, "CONFIG GET pattern... only: settings come from firn.ini, and SIGHUP "
-                           "reads it again");
+        return refuse(
+            out,
+            "only CONFIG GET pattern... is supported: change settings in firn.ini and send SIGHUP");
     }
     snprintf(connections, sizeof connections, "%" PRId64, settings_now()->max_connections);
     snprintf(idle, sizeof idle, "%" PRId64, settings_now()->idle_s);
@@ -220,6 +221,9 @@ enum outcome run_info(client *it, const resp_command *said, resp_out *out) {
     char *text = NULL;
     size_t length = 0;
     totals sum = total_of_loops();
+    if (refuse_large_page(out)) {
+        return COMMAND_DONE;
+    }
     FILE *to = open_memstream(&text, &length);
     if (to == NULL) {
         resp_error(out, "OOM", "out of memory");

@@ -3,6 +3,7 @@
 #include "resp.h"
 
 #include "core/decimal.h"
+#include "core/utf8.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -23,7 +24,7 @@ static enum resp_state bad(resp_command *out, const char *trouble) {
 
 static enum resp_state more(resp_command *out, size_t size) {
     if (size > RESP_COMMAND_MAX) { /* nobody keeps so many, so they would never come */
-        return bad(out, "too big a command");
+        return bad(out, "command too large");
     }
     out->size = size;
     return RESP_MORE;
@@ -39,7 +40,7 @@ static enum resp_state read_head(resp_command *out, const char *bytes, size_t le
     }
     if (bytes[i++] != mark) {
         /* A '*' is always there: resp_read takes everything else for a line. */
-        return bad(out, "expected '$', since commands are flat arrays of bulk strings");
+        return bad(out, "expected '$': a command is a flat array of bulk strings");
     }
     for (; i < length && bytes[i] >= '0' && bytes[i] <= '9'; i++, digits++) {
         number = number * 10 + (size_t)(bytes[i] - '0');
@@ -74,13 +75,13 @@ static enum resp_state read_array(resp_command *out, const char *bytes, size_t l
             break;
         }
         if (at + size + 2 > RESP_COMMAND_MAX) {
-            return bad(out, "too big a command");
+            return bad(out, "command too large");
         }
         if (length > at + size && bytes[at + size] != '\r') {
-            return bad(out, "expected CR LF behind a bulk string");
+            return bad(out, "expected CR LF after a bulk string");
         }
         if (length > at + size + 1 && bytes[at + size + 1] != '\n') {
-            return bad(out, "expected CR LF behind a bulk string");
+            return bad(out, "expected CR LF after a bulk string");
         }
         if (length < at + size + 2) {
             return more(out, length <= at + size ? at + size + 1 : length + 1);
@@ -150,7 +151,7 @@ static enum resp_state read_line(resp_command *out, const char *bytes, size_t le
     size_t most = length < RESP_INLINE_MAX ? length : RESP_INLINE_MAX;
     const char *end = memchr(bytes, '\n', most), *at = bytes;
     if ((unsigned char)*bytes < ' ' && !is_blank(*bytes)) {
-        return bad(out, "neither a command nor text; does the client speak TLS to a plain port?");
+        return bad(out, "neither a command nor text: does the client use TLS on a plain port?");
     }
     if (end == NULL) {
         return most < RESP_INLINE_MAX ? more(out, length + 1) : bad(out, "too big inline request");
@@ -251,30 +252,52 @@ static void head(resp_out *out, char mark, int64_t value) {
     }
 }
 
-static void line(resp_out *out, char mark, const char *code, const char *text) {
-    size_t of_code = strlen(code), length = strlen(text);
-    char *at = room_for(out, of_code + length + 4);
-    if (at == NULL) {
-        return;
+static void line(resp_out *out, char mark, const char *text) {
+    size_t length = strlen(text);
+    char *at = room_for(out, length + 3);
+    if (at != NULL) {
+        *at++ = mark;
+        memcpy(at, text, length);
+        out->length = (size_t)(write_end(at + length) - out->text);
     }
-    *at++ = mark;
-    memcpy(at, code, of_code);
-    at += of_code;
-    if (of_code > 0) {
-        *at++ = ' ';
+}
+
+/* One line of valid UTF-8: a client's bytes may be anything. */
+static char *write_escaped(char *at, const char *text) {
+    static const char hex[] = "0123456789abcdef";
+    size_t length = strlen(text);
+    for (size_t i = 0, size; i<length; i += size> 0 ? size : 1) {
+        unsigned char c = (unsigned char)text[i];
+        size = utf8_size(text + i, length - i);
+        if (size > 1 || (size == 1 && c >= ' ' && c != 127)) {
+            memcpy(at, text + i, size);
+            at += size;
+        } else if (c == '\r' || c == '\n') {
+            *at++ = ' ';
+        } else {
+            *at++ = '\\';
+            *at++ = 'x';
+            *at++ = hex[c >> 4];
+            *at++ = hex[c & 15];
+        }
     }
-    for (size_t i = 0; i < length; i++) {
-        *at++ = text[i] == '\r' || text[i] == '\n' ? ' ' : text[i];
-    }
-    out->length = (size_t)(write_end(at) - out->text);
+    return at;
 }
 
 void resp_status(resp_out *out, const char *text) {
-    line(out, '+', "", text);
+    line(out, '+', text);
 }
 
 void resp_error(resp_out *out, const char *code, const char *text) {
-    line(out, '-', code, text);
+    size_t length = strlen(code);
+    char *at = room_for(out, length + 4 * strlen(text) + 4);
+    if (at != NULL) {
+        *at++ = '-';
+        memcpy(at, code, length);
+        at += length;
+        *at++ = ' ';
+        out->length = (size_t)(write_end(write_escaped(at, text)) - out->text);
+    }
 }
 
 void resp_integer(resp_out *out, int64_t value) {
@@ -309,12 +332,12 @@ void resp_page(resp_out *out, const char *text, size_t length) {
 }
 
 void resp_null(resp_out *out) {
-    line(out, out->version == 3 ? '_' : '$', "", out->version == 3 ? "" : "-1");
+    line(out, out->version == 3 ? '_' : '$', out->version == 3 ? "" : "-1");
 }
 
 void resp_switch(resp_out *out, bool value) {
     if (out->version == 3) {
-        line(out, '#', "", value ? "t" : "f");
+        line(out, '#', value ? "t" : "f");
     } else {
         resp_integer(out, value);
     }
@@ -327,7 +350,7 @@ void resp_double(resp_out *out, double value) {
         strcpy(text, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     }
     if (out->version == 3) {
-        line(out, ',', "", text);
+        line(out, ',', text);
     } else {
         resp_text(out, text);
     }

@@ -57,7 +57,8 @@ void resp_out_free(resp_out *out);
 void resp_raw(resp_out *out, const void *bytes, size_t length);
 
 void resp_status(resp_out *out, const char *text);
-/* `code` is the first word, as ERR; a line's end within the text becomes a blank. */
+/* `code` is the first word, as ERR. Control characters and bytes that are not UTF-8 become \xNN, ends of
+ * lines blanks. */
 void resp_error(resp_out *out, const char *code, const char *text);
 void resp_integer(resp_out *out, int64_t value);
 void resp_bulk(resp_out *out, const char *text, size_t length);

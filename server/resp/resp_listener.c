@@ -233,7 +233,7 @@ static void on_rested(uv_timer_t *timer) {
 static void rest(loop *it, int error) {
     if (!it->is_refusing) {
         it->is_refusing = true;
-        log_event(LOG_LEVEL_WARNING, "accepting rests", "listener", "resp", "why", strerror(error),
+        log_event(LOG_LEVEL_WARNING, "accepting paused", "listener", "resp", "why", strerror(error),
                   NULL);
     }
     listen_again(it, false);
@@ -327,7 +327,7 @@ static void on_connection(uv_poll_t *poll, int status, int what) {
         if (fd >= 0) {
             if (it->is_refusing) {
                 it->is_refusing = false;
-                log_event(LOG_LEVEL_INFO, "accepting again", "listener", "resp", NULL);
+                log_event(LOG_LEVEL_INFO, "accepting resumed", "listener", "resp", NULL);
             }
             welcome(it, fd, at);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -535,7 +535,7 @@ int resp_listener_open(listener all[], int count, int loops, firn_error *error) 
     if (code != FIRN_OK) {
         error->code = code;
         snprintf(error->text, sizeof error->text,
-                 "%d threads for Redis clients cannot be had: fewer by loops=", loops);
+                 "cannot start %d threads for Redis clients: lower loops", loops);
         resp_listener_end(0);
         resp_listener_close();
     }

@@ -82,7 +82,7 @@ enum outcome run_echo(client *it, const resp_command *said, resp_out *out) {
 }
 
 static enum outcome refuse_token(client *it, resp_out *out) {
-    resp_error(out, "WRONGPASS", "no such token: ask who runs this server");
+    resp_error(out, "WRONGPASS", "unknown token");
     return ++it->failures >= FAILURES_MAX ? COMMAND_CLOSE : COMMAND_DONE;
 }
 
@@ -122,7 +122,7 @@ static enum outcome enter(client *it, word token, resp_out *out) {
 
 enum outcome run_auth(client *it, const resp_command *said, resp_out *out) {
     if (said->count > 3) {
-        return refuse(out, "syntax error: AUTH [user] token");
+        return refuse(out, "syntax error: use AUTH [user] token");
     }
     enum outcome outcome = enter(it, said->words[said->count - 1], out);
     return outcome == COMMAND_ASK ? reply_ok(out) : outcome;
@@ -141,7 +141,7 @@ static bool set_name(char name[CLIENT_NAME_SIZE], word said) {
     return fits;
 }
 
-#define BAD_NAME "names of clients are at most 63 printable characters without blanks"
+#define BAD_NAME "a client's name must have at most 63 printable characters without blanks"
 
 static void reply_hello(const client *it, resp_out *out) {
     resp_map(out, 7);
@@ -167,7 +167,7 @@ enum outcome run_hello(client *it, const resp_command *said, resp_out *out) {
     size_t i = 1;
     if (said->count > 1) {
         if (!word_is(said->words[i], "2") && !word_is(said->words[i], "3")) {
-            resp_error(out, "NOPROTO", "unsupported protocol version: 2 or 3");
+            resp_error(out, "NOPROTO", "unsupported protocol version: use 2 or 3");
             return COMMAND_DONE;
         }
         version = said->words[i++].text[0] - '0';
@@ -179,7 +179,7 @@ enum outcome run_hello(client *it, const resp_command *said, resp_out *out) {
             name = said->words[++i];
         } else {
             return refuse_word(out, "syntax error in HELLO option ", said->words[i],
-                               ": HELLO [2|3 [AUTH user token] [SETNAME name]]");
+                               ": use HELLO [2|3 [AUTH user token] [SETNAME name]]");
         }
     }
     enum outcome outcome = token.text != NULL ? enter(it, token, out) : COMMAND_ASK;
@@ -188,8 +188,8 @@ enum outcome run_hello(client *it, const resp_command *said, resp_out *out) {
     }
     if (it->role == ROLE_NOBODY) {
         resp_error(out, "NOAUTH",
-                   "HELLO must be called with the client already authenticated: "
-                   "HELLO 3 AUTH default TOKEN");
+                   "HELLO must be called with the client already authenticated: use HELLO 3 AUTH "
+                   "default TOKEN");
         return COMMAND_DONE;
     }
     if (name.text != NULL && !set_name(it->name, name)) {
@@ -205,7 +205,7 @@ enum outcome run_hello(client *it, const resp_command *said, resp_out *out) {
 enum outcome run_select(client *it, const resp_command *said, resp_out *out) {
     (void)it;
     return word_is(said->words[1], "0") ? reply_ok(out)
-                                        : refuse(out, "DB index is out of range: there is only 0");
+                                        : refuse(out, "DB index is out of range: use 0");
 }
 
 enum outcome run_quit(client *it, const resp_command *said, resp_out *out) {
@@ -241,6 +241,9 @@ static void write_client(text_out *to, const client *it) {
 
 static enum outcome reply_clients(const client *first, size_t most, resp_out *out) {
     text_out text = {0};
+    if (most > 1 && refuse_large_page(out)) {
+        return COMMAND_DONE;
+    }
     pthread_mutex_lock(&clients_lock);
     const client *at = first != NULL ? first : clients;
     for (size_t i = 0; i < most && at != NULL; i++, at = at->next) {
@@ -260,14 +263,15 @@ static enum outcome reply_clients(const client *first, size_t most, resp_out *ou
 
 static enum outcome client_list(const client *it, const resp_command *said, resp_out *out) {
     if (it->role != ROLE_ADMIN) {
-        resp_error(out, "NOPERM", "CLIENT LIST needs a token of admin: CLIENT INFO is your own");
+        resp_error(out, "NOPERM",
+                   "CLIENT LIST needs a token of role admin: use CLIENT INFO for this connection");
         return COMMAND_DONE;
     }
     if (said->count == 4 && word_is(said->words[2], "type") && word_is(said->words[3], "normal")) {
         return reply_clients(NULL, CLIENTS_LISTED, out);
     }
     return said->count == 2 ? reply_clients(NULL, CLIENTS_LISTED, out)
-                            : refuse(out, "syntax error: CLIENT LIST [TYPE normal]");
+                            : refuse(out, "syntax error: use CLIENT LIST [TYPE normal]");
 }
 
 static enum outcome client_setinfo(client *it, const resp_command *said, resp_out *out) {
@@ -275,7 +279,8 @@ static enum outcome client_setinfo(client *it, const resp_command *said, resp_ou
                : word_is(said->words[2], "lib-ver") ? it->library_version
                                                     : NULL;
     if (to == NULL) {
-        return refuse_word(out, "Unrecognized option ", said->words[2], ": LIB-NAME or LIB-VER");
+        return refuse_word(out, "Unrecognized option ", said->words[2],
+                           ": use LIB-NAME or LIB-VER");
     }
     return set_name(to, said->words[3]) ? reply_ok(out) : refuse(out, BAD_NAME);
 }
@@ -303,7 +308,7 @@ enum outcome run_client(client *it, const resp_command *said, resp_out *out) {
     } else {
         return refuse_word(
             out, "unknown subcommand or wrong number of arguments for ", what,
-            ": CLIENT ID, INFO, LIST, GETNAME, SETNAME, SETINFO, NO-EVICT or NO-TOUCH");
+            ": use CLIENT ID, INFO, LIST, GETNAME, SETNAME, SETINFO, NO-EVICT or NO-TOUCH");
     }
     return COMMAND_DONE;
 }

@@ -2,8 +2,9 @@
 /* A turn of a connection: see turn.h. */
 #include "turn.h"
 
-#include "commands.h"
 #include "config/setting.h"
+#include "handlers.h"
+#include "unsent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static void count_asked(const loop *it, const question *ask, uint64_t n, bool re
 int store_is_late(firn_error *error) {
     error->code = FIRN_ESTORE;
     snprintf(error->text, sizeof error->text,
-             "the store has not answered within %lld ms: try again, or see /readyz",
+             "the store did not answer within %lld ms: try again, or see /readyz",
              (long long)settings_now()->wait_ms);
     return FIRN_ESTORE;
 }
@@ -131,14 +132,11 @@ int store_is_late(firn_error *error) {
 /* Would the reply be large while clients have not read as much as may be? */
 static bool is_too_much(const request *it) {
     bool large = it->count > LARGE_IDS || it->verb == VERB_SCHEMES || it->verb == VERB_NODES;
-    return large && it->verb != VERB_NEXT && it->verb != VERB_LAST &&
-           connections_unsent() >= settings_now()->replies_mib * (INT64_C(1) << 20);
+    return large && it->verb != VERB_NEXT && it->verb != VERB_LAST && unsent_is_full();
 }
 
 static int refuse_large(firn_error *error) {
-    *error = (firn_error){
-        FIRN_EWINDOW, "clients have not read the replies that they asked for (replies_mib): ask "
-                      "for at most 64 IDs, or try again later"};
+    *error = (firn_error){FIRN_EWINDOW, TOO_LARGE};
     return FIRN_EWINDOW;
 }
 

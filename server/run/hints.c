@@ -36,7 +36,7 @@ static void tell_http(const char *address, bool tls, bool tokens) {
            tls ? "s" : "", address);
 }
 
-void hints_tell(const char *resp, const char *http, bool tls, bool tokens) {
+void hints_tell(const char *resp, const char *http, bool tls, bool tokens, const char *segment) {
     char cli[COMMAND_SIZE];
     printf("\nfirn serves");
     if (resp != NULL) {
@@ -46,17 +46,20 @@ void hints_tell(const char *resp, const char *http, bool tls, bool tokens) {
         printf("%s HTTP at %s%s%s", resp != NULL ? " and" : "",
                is_unix(http) ? "" : (tls ? "https://" : "http://"), http, is_unix(http) ? "" : "/");
     }
-    printf(", until Ctrl-C. Try in another terminal:\n\n");
+    printf(". Stop it with Ctrl-C. Try in another terminal:\n\n");
     if (resp != NULL) {
         redis_cli(cli, resp, tls, tokens);
-        printf("  %s INCR orders\n  %s FIRN.NEW uuid7 COUNT 3\n", cli, cli);
+        if (segment != NULL) {
+            printf("  %s INCR '%s'\n", cli, segment);
+        }
+        printf("  %s FIRN.NEW uuid7 COUNT 3\n", cli);
     }
     if (http != NULL) {
         tell_http(http, tls, tokens);
     }
     if (http != NULL && !is_unix(http)) {
-        printf("\nand in a browser http%s://%s/: paste an ID, make some, watch.\n", tls ? "s" : "",
-               http);
+        printf("\nOr open http%s://%s/ in a browser: decode IDs, generate IDs, watch the server.\n",
+               tls ? "s" : "", http);
     }
     printf("\n");
     fflush(stdout);

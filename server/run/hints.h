@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Where it serves, and three commands to try. Addresses as a listener has them, NULL: none. `tokens`:
- * clients have to say one. */
-void hints_tell(const char *resp, const char *http, bool tls, bool tokens);
+/* The addresses, and commands to try. Addresses as a listener has them, NULL: none. `tokens`: clients
+ * need one. `segment`: one that can be asked for, NULL: there is none. */
+void hints_tell(const char *resp, const char *http, bool tls, bool tokens, const char *segment);
 
 #endif

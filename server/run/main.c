@@ -187,8 +187,7 @@ static int check_served(firn_error *error) {
     return all.protocols[PROTOCOL_RESP].count + all.protocols[PROTOCOL_HTTP].count > 0
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
-                           "resp and http are both none, so that nobody could be served: give one"
-                           " of them an address");
+                           "resp = none and http = none: set an address for one of them");
 }
 
 /* Sockets that were handed over may reach out whatever the settings say. */
@@ -198,8 +197,8 @@ static int check_reach(const settings *set, firn_error *error) {
             const char *address = all.protocols[i].all[j].address;
             if (set->tokens[0] == '\0' && address_is_public(address)) {
                 return set_error(error, FIRN_EUSAGE,
-                                 "%s is open to other machines, and to everybody there: set tokens "
-                                 "= FILE, or serve on 127.0.0.1",
+                                 "%s can be reached from other machines without authentication: "
+                                 "set tokens = FILE, or listen on 127.0.0.1",
                                  address);
             }
         }
@@ -213,7 +212,8 @@ static int open_listeners(protocol *it, const char *addresses, firn_error *error
     int room = LISTENERS_MAX * it->threads;
     it->all = calloc((size_t)room, sizeof *it->all);
     if (it->all == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: give the process more");
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
     }
     int mode = (int)strtol(all.config.set.socket_mode, NULL, 8);
     int count = listeners_open(it->all, room, it->name, addresses, it->threads, mode, error);
@@ -228,17 +228,20 @@ static void tell_listeners(const protocol *it) {
         log_event(LOG_LEVEL_INFO, "listening", "listener", it->name, "address", one->address, "tls",
                   tls ? "yes" : "no", NULL);
         if (!tls && address_is_public(one->address)) {
-            log_event(LOG_LEVEL_WARNING, "tokens and IDs travel in the clear", "address",
-                      one->address, "cure", "set tls_cert and tls_key", NULL);
+            log_event(LOG_LEVEL_WARNING, "no TLS on a public address", "address", one->address,
+                      "cure", "set tls_cert and tls_key", NULL);
         }
     }
 }
 
 static void tell_hints(void) {
+    const settings *set = &all.config.set;
     const protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
+    const segment *first = catalog_segment_at(0);
+    const char *key = first != NULL ? first->name : set->auto_create ? "orders" : NULL;
     hints_tell(resp->count > 0 ? resp->all[0].address : NULL,
                http->count > 0 ? http->all[0].address : NULL, credentials_are_there(),
-               all.config.set.tokens[0] != '\0');
+               set->tokens[0] != '\0', key);
 }
 
 /* The sockets first: a server whose address is taken claims no nodes. */
@@ -315,7 +318,7 @@ static void tell_alive(void) {
         all.alive_at_ms = steady_ms();
         notify_alive();
     } else {
-        log_event(LOG_LEVEL_ERROR, "stuck", "why", "a thread does not come round", NULL);
+        log_event(LOG_LEVEL_ERROR, "stuck", "why", "a thread is stuck", NULL);
     }
 }
 
@@ -363,7 +366,7 @@ static void add_while_serving(const section *it) {
     if (code == FIRN_OK) {
         tell_name(LOG_LEVEL_INFO, "added", it, NULL);
     } else {
-        tell_name(LOG_LEVEL_ERROR, "cannot be added", it, error.text);
+        tell_name(LOG_LEVEL_ERROR, "not added", it, error.text);
     }
 }
 
@@ -372,18 +375,18 @@ static void add_while_serving(const section *it) {
 static const char *why_later(const settings *fresh, const section *it) {
     const settings *now = &all.config.set;
     if (it->store[0] == '\0' && strcmp(fresh->store, now->store) != 0) {
-        return "store changed, which needs a restart too";
+        return "the setting store changed, which needs a restart";
     }
     if (fresh->unsafe != now->unsafe) {
-        return "unsafe changed, which needs a restart too";
+        return "the setting unsafe changed, which needs a restart";
     }
     if (!it->is_segment && firn_scheme_find(it->name) != NULL) {
-        return "clients may have been served the scheme of that name";
+        return "clients may already have IDs of the scheme of this name";
     }
     if (sections_with_node_of(&all.config.sections, it) != NULL) {
-        return "a generator that is served has its node";
+        return "another generator has the same node";
     }
-    return is_served(it) ? "it was made before it was configured" : NULL;
+    return is_served(it) ? "it was created on demand before it was configured" : NULL;
 }
 
 static void take_new_name(const settings *fresh, const section *it) {
@@ -397,10 +400,10 @@ static void take_new_name(const settings *fresh, const section *it) {
 
 static void tell_changed(const section *was) {
     char why[300];
-    snprintf(why, sizeof why, "until then it is served with scheme=%.100s %.150s", was->scheme,
-             was->keys);
+    snprintf(why, sizeof why, "until then the old settings apply: scheme=%.100s %.150s",
+             was->scheme, was->keys);
     tell_name(LOG_LEVEL_WARNING, "needs a restart", was,
-              was->is_segment ? "until then it is served as it was" : why);
+              was->is_segment ? "until then the old settings apply" : why);
 }
 
 /* New sections are served from now on. Nothing that issues is ever changed or taken away. */
@@ -408,7 +411,7 @@ static void take_new_names(const config *fresh) {
     for (size_t i = 0; i < all.config.sections.count; i++) {
         const section *was = &all.config.sections.all[i];
         if (sections_find(&fresh->sections, was->is_segment, was->name) == NULL) {
-            tell_name(LOG_LEVEL_WARNING, "needs a restart", was, "its section is gone");
+            tell_name(LOG_LEVEL_WARNING, "needs a restart", was, "its section was removed");
         }
     }
     for (size_t i = 0; i < fresh->sections.count; i++) {
@@ -487,7 +490,7 @@ static void reload(void) {
     if (code == FIRN_OK) {
         log_event(LOG_LEVEL_INFO, "reloaded", NULL);
     } else {
-        log_event(LOG_LEVEL_ERROR, "reload failed, nothing is changed", "why", error.text, NULL);
+        log_event(LOG_LEVEL_ERROR, "reload failed, nothing changed", "why", error.text, NULL);
     }
     notify_ready(all.ready ? "serving" : all.why);
 }
@@ -570,7 +573,7 @@ static int serve(void) {
         tell_listeners(&all.protocols[i]);
     }
     if (all.config.caution[0] != '\0') {
-        log_event(LOG_LEVEL_WARNING, "setting unknown", "why", all.config.caution, NULL);
+        log_event(LOG_LEVEL_WARNING, "unknown setting", "why", all.config.caution, NULL);
     }
     snprintf(version, sizeof version, "%s", firn_version());
     log_event(LOG_LEVEL_INFO, "serving", "version", version, "config",
@@ -606,7 +609,7 @@ static int check_config(void) {
     if (all.config.caution[0] != '\0') {
         fprintf(stderr, "firn: note: %s\n", all.config.caution);
     }
-    printf("%s is right\n", all.config.file[0] != '\0' ? all.config.file : "the configuration");
+    printf("%s is valid\n", all.config.file[0] != '\0' ? all.config.file : "the configuration");
     return STATUS_DONE;
 }
 
@@ -643,7 +646,8 @@ int main(int count, char **words) {
     }
     int status = choose();
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        set_error(&error, FIRN_EIO, "cannot write to standard output: make room and run it again");
+        set_error(&error, FIRN_EIO,
+                  "cannot write to standard output: free some space and run it again");
         return fail(&error);
     }
     return status;

@@ -245,7 +245,7 @@ def while_paused(folder, url):
 
 
 def readiness(server, wanted, words=""):
-    """Waits until /readyz has that status and says those words; then the metrics say the same."""
+    """Waits until /readyz has that status and says those words; then the metrics are both given."""
     status, why = serving.wait_for(
         f"/readyz to say {wanted} {words}", lambda: (lambda it: it if it[0] == wanted and words in it[1] else None)(server.get("/readyz"))
     )
@@ -313,15 +313,15 @@ def an_outage_is_told_once(kind, folder, url):
             client.read()
         client.send(command("FIRN.NEW", "ids"))
         tap.check(f"{kind}: after 20 s without a store IDs are refused", "TRYAGAIN" in str(client.read()))
-        tap.same("the outage is told once for each", 2, count_told(server, "cannot be renewed"))
-        tap.same("and nothing is told to issue again", 0, count_told(server, "issuing again"))
+        tap.same("the outage is told once for each", 2, count_told(server, "renewal failed"))
+        tap.same("and nothing is told to issue again", 0, count_told(server, "renewal works again"))
         tap.same("it is not ready", 503, readiness(server, 503)[0])
         engine("continue", folder)
         tap.same("when the store is back it is ready", 200, readiness(server, 200)[0])
         serving.wait_for("an ID", lambda: client.send(command("FIRN.NEW", "ids")) or not isinstance(client.read(), Refused))
         serving.wait_for("an integer", lambda: client.send(command("INCR", "told")) or not isinstance(client.read(), Refused))
-    serving.wait_for("both to be told", lambda: count_told(server, "issuing again") == 2)
-    tap.same("and each is told once to issue again", 2, count_told(server, "cannot be renewed"))
+    serving.wait_for("both to be told", lambda: count_told(server, "renewal works again") == 2)
+    tap.same("and each is told once to issue again", 2, count_told(server, "renewal failed"))
     tap.same("it ends with 0", 0, server.end())
 
 

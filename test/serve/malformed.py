@@ -198,14 +198,14 @@ def bodies():
     tap.same("a block takes one", ([200], "7"), (lambda it: (it[0], it[1]["count"]))(post(to, b"/v1/block/s", object_, b'{"n": 7}')))
     tap.same("Leaf's paths take one", [200], post(to, b"/api/segment/get/s", form, b"x=1")[0])
     status, found = post(to, b"/v1/new/uuid7?n=2", form, b"n=2")
-    tap.check("a body and a query that say the same agree", status == [200] and len(found["ids"]) == 2, found)
+    tap.check("a body and a query that are both given agree", status == [200] and len(found["ids"]) == 2, found)
     refused = {
-        "a body and a query that disagree": (b"/v1/new/uuid7?n=3", form, b"n=2", "n=2 in the body and 3 in the query disagree"),
-        "another name for the same": (b"/v1/new/uuid7?n=3", form, b"count=2", "disagree"),
+        "a body and a query that disagree": (b"/v1/new/uuid7?n=3", form, b"n=2", "n=2 in the body differs from 3 in the query"),
+        "another name for the same": (b"/v1/new/uuid7?n=3", form, b"count=2", "differs from"),
         "a key twice": (b"/v1/new/uuid7", form, b"n=2&n=2", "twice"),
         "a member twice": (b"/v1/new/uuid7", object_, b'{"n": 2, "n": 2}', "duplicate"),
-        "a list for a value": (b"/v1/new/uuid7", object_, b'{"n": [2]}', "neither a text nor an integer"),
-        "a fraction": (b"/v1/new/uuid7", object_, b'{"n": 2.5}', "neither a text nor an integer"),
+        "a list for a value": (b"/v1/new/uuid7", object_, b'{"n": [2]}', "neither a string nor an integer"),
+        "a fraction": (b"/v1/new/uuid7", object_, b'{"n": 2.5}', "neither a string nor an integer"),
         "a list": (b"/v1/new/uuid7", object_, b"[2]", "not an object"),
         "half an object": (b"/v1/new/uuid7", object_, b'{"n": 2', "not JSON"),
         "a zero byte": (b"/v1/new/uuid5", object_, b'{"name": "a\\u0000"}', "not JSON"),
@@ -286,9 +286,13 @@ def replies_that_nobody_reads():
         lines.append(line)
     with to.client() as client:
         refused = serving.wait_for("a refusal", lambda: client.send(serving.command("FIRN.NEW", "uuid7", "COUNT", "65536")) or (lambda it: it if isinstance(it, serving.Refused) else None)(client.read()))
-        tap.check("over Redis's protocol too", "TRYAGAIN clients have not read" in str(refused), refused)
+        tap.check("over Redis's protocol too", "TRYAGAIN replies that clients have not read" in str(refused), refused)
         grown = serving.rss_kib(to.pid) - before
         tap.check(f"there they cost {grown} KiB", grown < TIMES * (mib + 4 * each + 12) * 1024)
+        for words in (["CLIENT", "LIST"], ["INFO"], ["COMMAND", "DOCS"]):
+            client.send(serving.command(*words))
+            refused = client.read()
+            tap.check(f"{' '.join(words)} counts too", "TRYAGAIN replies that clients have not read" in str(refused), refused)
         tap.check("and one ID is served", len(client.ask("FIRN.NEW", "uuid7")) == 36)
     for line in lines:
         line.close()

@@ -139,6 +139,8 @@ def words_of_commands(server):
                     reply = client.read()
                     if MARK.decode() in str(reply):
                         odd.append((word[:40], str(reply)[:200]))
+                    if isinstance(reply, Refused) and ("\ufffd" in str(reply) or not str(reply).isprintable()):
+                        odd.append((word[:40], "an error that is not plain UTF-8", str(reply)[:200]))
                     if isinstance(reply, Refused) and not str(reply).strip():
                         odd.append((word[:40], "an empty error"))
                 client.send(command("ECHO", "still in step"))
