@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int code = read_url(self, url, NULL, &error);
     assert(code == FIRN_OK && load_scripts(self, &error) == FIRN_OK);
     self->fd = 0;
-    self->reader = redisReaderCreate();
+    assert(redis_make_reader(self, &error) == FIRN_OK);
     if ((data[0] & 2) != 0) {
         code = hello(self, module_now_ms() + 1000, &error);
         lie_told(code, &error);

@@ -31,6 +31,7 @@ typedef struct store {
     int fd; /* -1: none */
     gnutls_session_t session;
     redisReader *reader;
+    redisReplyObjectFunctions limited, unlimited; /* what the reader calls; hiredis's own */
 } store;
 
 /* ---- bytes (redis_wire.c) -------------------------------------------------------------------- */
@@ -38,6 +39,8 @@ typedef struct store {
 /* Connects to one of a host's addresses, with TLS if asked for. The caller hangs up on failure. */
 int redis_dial(store *self, const module_host *host, const struct addrinfo *to, int64_t deadline_ms,
                firn_error *error);
+/* Makes the reader of a connection, with a limit for arrays. */
+int redis_make_reader(store *self, firn_error *error);
 /* False sets errno. A command that is not complete is never carried out. */
 bool redis_send(const store *self, const char *buf, size_t length, int64_t deadline_ms);
 /* One reply, or NULL with errno. */

@@ -11,7 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define REPLY_MOST (16 << 20) /* bytes of one reply */
+#define REPLY_MOST    (16 << 20) /* bytes of one reply */
+#define ELEMENTS_MOST 100000     /* of an array in it; a listing's has some thousand */
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t element_count;
+#else
+typedef int element_count;
+#endif
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
@@ -188,6 +195,24 @@ static int insecure(store *self, int result, firn_error *error) {
                        self->link.url.shown, gnutls_strerror(result));
 }
 
+/* hiredis allocates an array by its announced length, before any element has arrived. */
+static void *create_array(const redisReadTask *task, element_count count) {
+    const store *self = task->privdata;
+    return count <= ELEMENTS_MOST ? self->unlimited.createArray(task, count) : NULL;
+}
+
+int redis_make_reader(store *self, firn_error *error) {
+    self->reader = redisReaderCreate();
+    if (self->reader == NULL) {
+        return module_no_memory(error);
+    }
+    self->limited = self->unlimited = *self->reader->fn;
+    self->limited.createArray = create_array;
+    self->reader->fn = &self->limited;
+    self->reader->privdata = self;
+    return FIRN_OK;
+}
+
 int redis_dial(store *self, const module_host *host, const struct addrinfo *to, int64_t deadline_ms,
                firn_error *error) {
     self->fd = open_socket(to, deadline_ms);
@@ -198,8 +223,7 @@ int redis_dial(store *self, const module_host *host, const struct addrinfo *to, 
     if (result != 0) {
         return insecure(self, result, error);
     }
-    self->reader = redisReaderCreate();
-    return self->reader != NULL ? FIRN_OK : module_no_memory(error);
+    return redis_make_reader(self, error);
 }
 
 int redis_trust(store *self, firn_error *error) {
