@@ -609,7 +609,7 @@ same "old rows get one from there too" 1000 "$(ask "SELECT count(DISTINCT firn_s
     FROM generate_series(1, 1000)")"
 stored="SELECT firn_stamp('snowflake', 'stored', '2020-01-01') FROM generate_series(1, 2)"
 same "a job with a name goes on over sessions there too" 4 "$({ ask "$stored" && ask "$stored"; } | sort -u | grep -cE '^[0-9]{19}$')"
-refuses "unless its counts are lost" 55006 "begun with other input" 'TRUNCATE firn_job' "$stored"
+refuses "unless its counts are lost" 55006 "started with other input" 'TRUNCATE firn_job' "$stored"
 set_to "firn.node = '7'"
 refuses "both at once are refused" 22023 "gives each backend a node" 'SELECT snowflake()'
 
