@@ -132,7 +132,7 @@ echo "SELECT id FROM more" | sql >"$TMPDIR/more"
 check "no ID of old and new rows is there twice" "$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more"
 head -n 1 "$TMPDIR/more" >>"$TMPDIR/events"
 same "a planted one is found" 1 "$("$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more" --json | jq .duplicates)"
-refuses "the name of a job is used up" 1105 "job more was begun" "UPDATE more SET id = firn_stamp('snowflake', created_at, 'more')"
+refuses "the name of a job is used up" 1105 "job more was started" "UPDATE more SET id = firn_stamp('snowflake', created_at, 'more')"
 refuses "a statement has one job" 1105 "job each-1|firn_stamp: the job changes" \
     "UPDATE more SET id = firn_stamp('snowflake', created_at, concat('each-', id))"
 # docs/guides/migrating.md: one statement makes all IDs, batches copy them.

@@ -273,8 +273,7 @@ FIRN_API uint32_t firn_locality_start(const firn_time *time);
 /* ---- text ------------------------------------------------------------------------------------ */
 #define FIRN_TEXT_SIZE 168 /* room for any ID in any form */
 
-/* The name of a form, or NULL. The names are dec, hex, uuid, urn, braced, base32, base32hex,
- * base36, base58, base62, bin, unsigned, flake, typeid and dated. */
+/* The name of a form, such as "base32hex" for FIRN_FORM_BASE32HEX, or NULL. */
 FIRN_API const char *firn_form_name(int form);
 /* The form of that name, or -1. */
 FIRN_API int firn_form_find(const char *name);
@@ -354,8 +353,7 @@ typedef struct firn_holding {
     const char *ns, *layout, *key, *note;
     firn_mark mark;
 } firn_holding;
-/* Called for each key; a result other than 0 ends the listing, which returns it. Must not call the
- * store. */
+/* Called for each key. A result other than 0 ends the listing, which returns it. No store calls. */
 typedef int firn_visit(void *context, const firn_holding *holding);
 
 /* Options of a store; a zero is the default. */
