@@ -435,6 +435,7 @@ typedef struct firn_config {
     void *shared;       /* zeros at first; processes share it: docs/reference/threads.md; or NULL */
     size_t shared_size; /* at least firn_shared_size() */
 } firn_config;
+/* How many bytes of memory processes need to share a generator: see firn_config. */
 FIRN_API size_t firn_shared_size(void);
 
 /* Opens a generator with default settings, and the default store if the scheme needs one. */
