@@ -42,6 +42,8 @@ static void a_network_of_ipv6_is_one(void **state) {
     (void)state;
     assert_true(alike(of_text(AF_INET6, "2001:db8::1"), of_text(AF_INET6, "2001:db8::2:3")));
     assert_false(alike(of_text(AF_INET6, "2001:db8::1"), of_text(AF_INET6, "2001:db8:0:1::1")));
+    struct sockaddr_storage local = {.ss_family = AF_UNIX};
+    assert_false(alike(of_text(AF_INET6, "::1"), address_of(&local)));
 }
 
 static void they_are_counted(void **state) {
@@ -71,6 +73,7 @@ static void they_are_written_for_people(void **state) {
     writes("192.0.2.1", of_text(AF_INET, "192.0.2.1"));
     writes("192.0.2.1", of_text(AF_INET6, "::ffff:192.0.2.1"));
     writes("2001:db8::/64", of_text(AF_INET6, "2001:db8::2:3"));
+    writes("::1", of_text(AF_INET6, "::1"));
     writes("unix", address_of(&at));
 }
 

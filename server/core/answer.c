@@ -29,6 +29,7 @@ int request_read(request *it, firn_error *error) {
         return set_error(error, FIRN_EUSAGE,
                          "the token's role does not allow this: use a token of role admin");
     }
+    static const char *const none[] = {NULL};
     int code = it->pair_count > 1 ? refuse_twice(it, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
@@ -43,6 +44,9 @@ int request_read(request *it, firn_error *error) {
         return integers_read(it, error);
     case VERB_LAST:
         return integers_read_last(it, error);
+    case VERB_NODES:
+        return it->pair_count == 0 ? FIRN_OK
+                                   : refuse_key(it, it->pairs[0].key, "nodes", none, error);
     default:
         return FIRN_OK; /* checked when answered, which costs nothing else */
     }

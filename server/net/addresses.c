@@ -35,6 +35,8 @@ address_key address_of(const struct sockaddr_storage *peer) {
         if (IN6_IS_ADDR_V4MAPPED(six)) { /* of a socket for both, as systemd makes them */
             key.high = 1;
             memcpy(&key.low, six->s6_addr + 12, sizeof(uint32_t));
+        } else if (key.high == 0) { /* ::1; {0, 0} stands for Unix sockets */
+            memcpy(&key.low, six->s6_addr + 8, sizeof key.low);
         }
     }
     return key;
@@ -54,8 +56,9 @@ void address_write(char out[ADDRESS_TEXT_SIZE], address_key key) {
         snprintf(out, ADDRESS_TEXT_SIZE, "%s", host);
     } else {
         memcpy(&six, &key.high, sizeof key.high);
+        memcpy(six.s6_addr + 8, &key.low, sizeof key.low);
         inet_ntop(AF_INET6, &six, host, sizeof host);
-        snprintf(out, ADDRESS_TEXT_SIZE, "%s/64", host);
+        snprintf(out, ADDRESS_TEXT_SIZE, "%s%s", host, key.high == 0 ? "" : "/64");
     }
 }
 

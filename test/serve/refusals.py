@@ -272,6 +272,7 @@ REQUESTS = [
     ("GET /v1/schemes/snowflake?x=1", 400, "'x'"),
     ("GET /v1/schemes/nothing", 404, "'nothing'"),
     ("GET /v1/nodes", 200, ""),
+    ("GET /v1/nodes?x=1", 400, "'x'"),
     ("GET /v1/range/snowflake?from=2024-01-01", 400, "to"),
     ("GET /v1/range/snowflake?from=2024-01-01&to=x", 422, "to=x"),
     ("GET /v1/range/snowflake?from=2024-01-01&to=2024-01-02", 200, '"least"'),
