@@ -24,7 +24,7 @@
  * A function that can fail returns 0 or a negative FIRN_E... code. On failure it fills in `error`,
  * unless `error` is NULL, and leaves the results unchanged; arrays of IDs may be zeroed. Strings
  * end with a zero unless a length is passed; FIRN_..._SIZE includes it. docs/reference/threads.md
- * says which threads may call each function, what it does in a forked child, and its waits. */
+ * says which threads may call each function, what it does in a forked child, and if it waits. */
 #ifndef FIRN_FIRN_H
 #define FIRN_FIRN_H
 
@@ -391,8 +391,8 @@ typedef struct firn_store_ops {
 } firn_store_ops;
 
 typedef struct firn_store firn_store;
-/* Opens a store by URL, such as "memory:" or "sqlite:PATH". NULL is the default store: SQLite in
- * $XDG_STATE_HOME/firn, or for root in /var/lib/firn. FIRN_EUSAGE: unknown store; FIRN_ESTORE. */
+/* Opens a store by URL, as "memory:". NULL is the default: SQLite in $XDG_STATE_HOME/firn, else
+ * /var/lib/firn (root) or ~/.local/state/firn. FIRN_EUSAGE: unknown store; FIRN_ESTORE. */
 FIRN_API int firn_store_open(firn_store **store, const char *url, const firn_store_options *options,
                              firn_error *error);
 /* Makes a store from methods of the caller's. firn_store_close closes `self`. */
@@ -473,7 +473,7 @@ typedef struct firn_status {
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
-/* Gives the windows back and frees the generator, also on failure, which is that of the give back.
+/* Gives the windows back and frees the generator, even if giving back fails; returns that error.
  * No other thread may be using `gen`. A forked child gives nothing of its parent's back. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
@@ -494,7 +494,7 @@ typedef struct firn_job_config {
     const char *seed;    /* of the random fields, required if there are any; give each job its own,
                           * because two jobs with one seed may issue the same IDs */
     int64_t shift_ms;    /* how far a record of a full tick may move ahead, 0..86400000 */
-    int64_t disorder_ms; /* how much earlier than one before a record may be; 0: any order. Each
+    int64_t disorder_ms; /* by how much a record may precede the latest one; 0: any order. Each
                           * tick kept takes 22 to 43 bytes, 64 while the table grows */
     void (*notice)(void *self, const char *text); /* notes for users; must not call firn */
     void *notice_self;
@@ -531,7 +531,7 @@ FIRN_API int firn_segment_next(firn_segment *segment, int64_t *value, firn_error
 FIRN_API int firn_segment_block(firn_segment *segment, int64_t count, int64_t *first,
                                 firn_error *error);
 /* Takes 1 to `most` of the integers fetched before and never asks the store: for threads that must
- * not wait, while a renewer calls firn_segment_step. *due (may be NULL): that has work to do.
+ * not wait, while a renewer calls firn_segment_step. *due (may be NULL): the renewer has work.
  * FIRN_EWINDOW: none is left; FIRN_ERANGE. */
 FIRN_API int firn_segment_take(firn_segment *segment, int64_t most, int64_t *first, int64_t *count,
                                bool *due, firn_error *error);
