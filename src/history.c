@@ -352,12 +352,12 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
             return code;
         }
     }
-    return done == n ? FIRN_OK
-                     : firn__fail(error, FIRN_EEXHAUSTED,
-                                  "%zu of %zu back-dated IDs fit between that instant and "
-                                  "max_lead_ms=%" PRId64
-                                  " behind it: ask for fewer, or raise max_lead_ms",
-                                  done, n, gen->keys.max_lead_ms);
+    return done == n
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EEXHAUSTED,
+                            "%zu of %zu back-dated IDs fit between that instant and "
+                            "max_lead_ms=%" PRId64 " after it: ask for fewer, or raise max_lead_ms",
+                            done, n, gen->keys.max_lead_ms);
 }
 
 int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,

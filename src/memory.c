@@ -148,8 +148,8 @@ static int memory_reserve(void *self, const firn_request *request, int64_t *firs
     if (start > request->latest) {
         *held = store->entries[at].mark;
         return firn__fail(error, FIRN_EBUSY,
-                          "%s of %.60s stands at %" PRId64 ", past %" PRId64
-                          ": take another, or wait",
+                          "%s of %.60s is at %" PRId64 ", past %" PRId64
+                          ": use another node, or wait",
                           request->key, request->ns, high, request->latest);
     }
     if (!found && (code = make_entry(store, at, request->ns, request->key, error)) != FIRN_OK) {

@@ -262,7 +262,7 @@ static int bind_series(const firn_order *order, const char *series, firn_store *
     if (code == FIRN_EBUSY) {
         return firn__fail(error, FIRN_ENAMESPACE,
                           "series %.40s had another key%s%s before, and numbers of two keys can be "
-                          "alike: give that key, or %s",
+                          "equal: give that key, or %s",
                           series, order->key_id >= 0 ? " of id " : "",
                           order->key_id >= 0 ? key + 4 : "",
                           order->key_id >= 0 ? "another key_id" : "another series with key_id");

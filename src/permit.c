@@ -42,7 +42,7 @@ firn__permit *firn__permit_new(firn_gen *gen, int *code, firn_error *error) {
         uint8_t **chunks = realloc(gen->kept.chunks, (gen->kept.chunk_count + 1) * sizeof *chunks);
         if (chunks == NULL) {
             firn__wiped_free(chunk, CHUNK);
-            *code = firn__fail(error, FIRN_EMEMORY, "out of memory for a permit");
+            *code = firn__fail(error, FIRN_EMEMORY, "out of memory for a window");
             return NULL;
         }
         gen->kept.chunks = chunks;

@@ -87,8 +87,9 @@ static int set_start(firn_gen *gen, firn_error *error) {
         gen->start = FIRN_START_RANDOM;
         gen->start_below = (uint64_t)below;
     } else {
-        code = firn__fail(error, FIRN_EUSAGE, "start=%.40s: it takes zero, random:N or rolling%s",
-                          text, capacity < 4 ? ", the latter two with a sequence only" : "");
+        code = firn__fail(error, FIRN_EUSAGE,
+                          "start=%.40s is not valid: use zero, random:N or rolling%s", text,
+                          capacity < 4 ? "; random:N and rolling need a sequence" : "");
     }
     return code;
 }
@@ -209,7 +210,8 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     }
     if (keys->nodes > 1 && (gen->kind != FIRN__KIND_SLOTS || keys->mode_ == FIRN__MODE_ONLINE)) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "nodes=%" PRId64 " is for rows with a sequence, in mode=window",
+                          "nodes=%" PRId64
+                          " needs a scheme with a sequence, and mode=window: use nodes=1",
                           keys->nodes);
     }
     int code = set_start(gen, error);

@@ -141,7 +141,7 @@ static int other_kind(firn_error *error) {
     memcpy(text, error->text, sizeof text);
     char *cure = strrchr(text, ':');
     return firn__fail(error, FIRN_ENAMESPACE,
-                      "%.*s: say the same kind and increment, or take another name",
+                      "%.*s: use the same kind and increment, or another name",
                       cure != NULL ? (int)(cure - text) : 120, text);
 }
 
@@ -210,8 +210,7 @@ static int fetch_segment(const firn_segment *segment, int64_t least, slot_block 
     if (code == FIRN_OK && out->first < shelf->now.end &&
         atomic_load_explicit(&shelf->limit, memory_order_relaxed) != 0) {
         code = firn__fail(error, FIRN_EBACK,
-                          "the store of %.60s has gone back: it grants %" PRId64
-                          ", which lies before %" PRId64
+                          "the store of %.60s has gone back: it grants %" PRId64 ", below %" PRId64
                           ": firn segment advance '%.30s' --min N, N above all handed out",
                           segment->ns, out->first, shelf->now.end, segment->ns + 8);
         *out = (slot_block){0}; /* handed out before, perhaps */
@@ -390,7 +389,7 @@ static int not_fetched(const firn_segment *segment, firn_error *error) {
     return firn__fail(
         error, FIRN_EWINDOW,
         "%s has nothing fetched at the moment: ask again in a millisecond, and look at"
-        " the store if that goes on",
+        " the store if this continues",
         segment->ns);
 }
 
@@ -526,16 +525,16 @@ static int64_t slot_from(const firn_segment *segment, int64_t least, int64_t off
     return least <= offset ? 0 : (least - offset - 1) / segment->keys.increment + 1;
 }
 
-int firn_segment_advance(firn_segment *segment, int64_t least, int64_t *next, firn_error *error) {
-    int64_t slot = slot_from(segment, least, origin(segment));
+int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, firn_error *error) {
+    int64_t slot = slot_from(segment, from, origin(segment));
     /* The servers of a ticket share one guard, a slot: the number of a slot is least at offset 1. A
      * guard of 0 would be none. */
-    int64_t guard = slot_from(segment, least, segment->keys.kind == FIRN__TICKET ? 1 : 0);
+    int64_t guard = slot_from(segment, from, segment->keys.kind == FIRN__TICKET ? 1 : 0);
     guard = guard > 0 ? guard : 1;
-    if (least < 0 || slot > last_slot(segment)) {
+    if (from < 0 || slot > last_slot(segment)) {
         return firn__fail(error, FIRN_ERANGE,
                           "integers of %s go up to end=%" PRId64 ", not to %" PRId64, segment->ns,
-                          segment->keys.end, least);
+                          segment->keys.end, from);
     }
     /* One is taken there and given back: the mark is then at or behind it. */
     slot_block block = {0};

@@ -132,7 +132,7 @@ static int split_url(char engine[32], char shown[URL_SIZE], const char *url, fir
         strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789") != length || strlen(url) >= URL_SIZE) {
         return firn__fail(
             error, FIRN_EUSAGE, /* a password may follow */
-            "'%.*s' is no kind of store: write sqlite:PATH for a file, or the URL of a "
+            "'%.*s' is not a kind of store: write sqlite:PATH for a file, or the URL of a "
             "server, as postgres://HOST/DATABASE",
             length < 31 ? (int)length : 31, url);
     }
@@ -258,7 +258,7 @@ int firn_store_give_back(firn_store *store, const char *ns, const char *key, con
     }
     if (mine->grant == 0) {
         return firn__fail(error, FIRN_ERANGE,
-                          "a give back needs the grant it gives back: 0 is none");
+                          "a give back needs the grant of its reservation, not 0");
     }
     if (high < 0 || high > mine->high || mine->high > FIRN_SLOT_MAX) {
         return firn__fail(error, FIRN_ERANGE,

@@ -10,7 +10,7 @@ same "no line of any help is wider than 80 columns" "" "$(
 
 # ---- 2: usage ------------------------------------------------------------------------------------
 refuses "a path is no store, and the sentence says how to write one" 2 \
-    "'/tmp/x.db' is no kind of store: write sqlite:PATH for a file" new snowflake --store /tmp/x.db
+    "'/tmp/x.db' is not a kind of store: write sqlite:PATH for a file" new snowflake --store /tmp/x.db
 refuses "no command" 2 "no command is given: firn help"
 refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean firn new" nwe
 refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy

@@ -129,7 +129,7 @@ same "on a new key there is nothing to say" "100 " "$out $notes"
 says "-n 0 takes nothing" "" segment bills --store "$db" "$unsafe" -n 0
 same "many integers are as many" "200000 200000" \
     "$("$FIRN" segment many --store "$db" "$unsafe" -n 200000 | awk '{ if ($1 != NR) exit; n++ } END { print NR, n }')"
-refuses "integers of another kind are told what to say" 2 "say the same kind and increment, or take another name" segment tickets --store "$db" "$unsafe"
+refuses "integers of another kind are told what to say" 2 "use the same kind and increment, or another name" segment tickets --store "$db" "$unsafe"
 refuses "an offset past the increment" 1 "offset=3 is above increment=2" segment x kind=ticket increment=2 offset=3 --store "$db" "$unsafe"
 
 # ---- looking and moving on -----------------------------------------------------------------------

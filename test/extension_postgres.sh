@@ -162,18 +162,18 @@ firn_confirm_history()
 firn_confirm_history('0-1023')
 EOF
 same "nobody chooses nodes and namespaces, or takes nodes for old rows, without a GRANT" "" "$denied"
-refuses "nor by a row of their own" 42501 "a row of your own" 'SET ROLE visitor' "SELECT firn_new_bigint($own)"
+refuses "nor by a row of their own" 42501 "a layout of your own" 'SET ROLE visitor' "SELECT firn_new_bigint($own)"
 same "a row without a node is no matter" t "$(ask 'SET ROLE visitor' \
     "SELECT firn_new('time:48/ms@@1970-01-01 random:80') IS NOT NULL")"
 ask 'GRANT EXECUTE ON FUNCTION firn_new_bigint(text, text), instagram(integer) TO visitor' >/dev/null
 same "a GRANT lets them" "t|t|t" "$(ask 'SET ROLE visitor' "SELECT firn_new_bigint($own) > 0,
     firn_new_bigint('snowflake', 'ns=x') > 0, instagram(5) > 0")"
-refuses "with one function, not with the next" 42501 "a row of your own" 'SET ROLE visitor' \
+refuses "with one function, not with the next" 42501 "a layout of your own" 'SET ROLE visitor' \
     "SELECT firn_new('time:42/ms@@2024-01-01 node:9 sequence:12')"
 refuses "those who may do not fill all places" 53400 "192 pairs of namespace and node" 'SET ROLE visitor' \
     'SELECT count(instagram(n)) FROM generate_series(0, 299) n'
 same "others find one for a scheme that was never used" t "$(ask 'SET ROLE visitor' 'SELECT discord() IS NOT NULL')"
-same "what another role of the session used is not theirs either" 'ERROR:  42501: firn: permission denied for a row of your own with a node' \
+same "what another role of the session used is not theirs either" 'ERROR:  42501: firn: permission denied for a layout of your own with a node' \
     "$(ask 'CREATE ROLE guest' "SELECT count(firn_new_bigint($own))" 'SET ROLE guest' "SELECT firn_new_bigint($own)" | sed -n 2p)"
 ask "CREATE VIEW public.stamped AS SELECT firn_stamp('snowflake', 'by a view', '2020-01-01') AS id" \
     "CREATE VIEW public.sharded AS SELECT instagram(5) AS id" 'GRANT SELECT ON public.stamped, public.sharded TO guest' \
@@ -459,7 +459,7 @@ refuses "which nodes old rows took after it is not known, so none is given" 5500
     "SELECT firn_stamp('snowflake', 'found', now())"
 refuses "nor one that is named" 55000 "nodes 950-950" \
     "SELECT firn_stamp('snowflake', 'found', now(), 'node=950')"
-refuses "a range is needed to confirm" 22023 "no range of nodes" "SELECT firn_confirm_history('many')"
+refuses "a range is needed to confirm" 22023 "not a range of nodes" "SELECT firn_confirm_history('many')"
 set_to "firn.history = '$((taken + 1))-999'"
 ask "SELECT firn_confirm_history()" >/dev/null
 same "once a superuser has confirmed a range old rows get a node of it, not the one that was lost" "$((taken + 1))" \

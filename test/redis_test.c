@@ -257,7 +257,7 @@ static void logins(void **state) {
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?prefix=login&password-file=/nowhere", port);
     not_opened(url, "password-file=/nowhere");
     /* Nor where the URL is wrong, so that the password stands where something else should. */
-    not_opened("Redis://ann:secret@127.0.0.1/", "'Redis' is no kind of store");
+    not_opened("Redis://ann:secret@127.0.0.1/", "'Redis' is not a kind of store");
     not_opened("redis://ann:12/secret@127.0.0.1/", "after a /");
     firn_store_close(open_store("redis://:secret@127.0.0.1:%d/?prefix=login", port));
     firn_store_close(open_store("redis://ann:secret%%3a%%2F%%40@127.0.0.1:%d/?prefix=login", port));

@@ -381,7 +381,7 @@ static void what_a_store_grants_again_is_left_out(void **state) {
     firn_store_close(world.log.real);
     assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
     counts(range, 6, 15, 1); /* 1 to 10 comes again, fetched ahead */
-    denied(range, FIRN_EBACK, "orders has gone back: it grants 11, which lies before 21");
+    denied(range, FIRN_EBACK, "orders has gone back: it grants 11, below 21");
     counts(range, 21, 5, 1);
     closed(range);
 }

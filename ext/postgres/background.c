@@ -436,7 +436,8 @@ static bool read_mark(grant *it, uint64 *high, bool *same) {
     *high = 0;
     *same = true;
     if (!is_text(cell->ns)) {
-        refuse(&it->why, FIRN_EUSAGE, "ns is no text of database %.60s: write it in ASCII",
+        refuse(&it->why, FIRN_EUSAGE,
+               "ns cannot be written in the encoding of database %.60s: use ASCII",
                firn_setting_database);
         return false;
     }
@@ -445,7 +446,7 @@ static bool read_mark(grant *it, uint64 *high, bool *same) {
         add_text(&list, cell->layout);
         if (run(other_row, &list) > 0) {
             refuse(&it->why, FIRN_ENAMESPACE,
-                   "namespace %.60s belongs to another row: give another ns=", cell->ns);
+                   "namespace %.60s belongs to another layout: give another ns=", cell->ns);
             return false;
         }
         list.count = 1;
@@ -623,7 +624,8 @@ static void take(firn_take *it) {
     arguments range = range_of(it), list = {0};
     bool is_null;
     if (!is_text(it->ns) || !is_text(it->job)) {
-        refuse(&it->why, FIRN_EUSAGE, "job or ns is no text of database %.60s: write it in ASCII",
+        refuse(&it->why, FIRN_EUSAGE,
+               "job or ns cannot be written in the encoding of database %.60s: use ASCII",
                firn_setting_database);
         return;
     }
@@ -631,7 +633,7 @@ static void take(firn_take *it) {
     add_text(&list, it->layout);
     if (run(other_row, &list) > 0) {
         refuse(&it->why, FIRN_ENAMESPACE,
-               "namespace %.60s belongs to another row: give another ns=", it->ns);
+               "namespace %.60s belongs to another layout: give another ns=", it->ns);
         return;
     }
     if (find_begun(it)) {

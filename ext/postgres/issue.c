@@ -129,9 +129,9 @@ static void check_right(FunctionCallInfo fcinfo) {
     }
     if (!OidIsValid(right) || !may_execute(right)) {
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("firn: permission denied for a row of your own with a node"),
-                        errhint("Ask for GRANT EXECUTE ON FUNCTION %s(text, text), or take a "
-                                "scheme by its name.",
+                        errmsg("firn: permission denied for a layout of your own with a node"),
+                        errhint("Ask for GRANT EXECUTE ON FUNCTION %s(text, text), or use the "
+                                "name of a scheme.",
                                 name != NULL ? name : "firn_new")));
     }
 }

@@ -355,7 +355,7 @@ static firn_cell *cell_of(const firn_recipe *recipe, uint64 node) {
     }
     if (strcmp(cell->layout, layout) != 0 || cell->sequence_bits != bits) {
         firn_refuse(FIRN_ENAMESPACE,
-                    "namespace %.60s belongs to another row: give another ns=", recipe->name);
+                    "namespace %.60s belongs to another layout: give another ns=", recipe->name);
     }
     return cell;
 }
@@ -454,7 +454,7 @@ void firn_require_primary(void) {
     if (RecoveryInProgress()) {
         ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
                         errmsg("firn: a standby cannot reserve slots"),
-                        errhint("Ask the primary; rows without a node, as uuid7, are made here "
+                        errhint("Ask the primary. Schemes without a node, such as uuid7, work here "
                                 "too.")));
     }
 }
@@ -668,8 +668,7 @@ static void read_range(const char *text, uint64 *low, uint64 *high) {
     }
     if (!good || *end != '\0' || *high < *low || *high - *low > 65535) {
         firn_refuse(FIRN_EUSAGE,
-                    "'%.40s' is no range of nodes for old rows: write LOW-HIGH, of at most 65536",
-                    text);
+                    "'%.40s' is not a range of nodes: write LOW-HIGH, at most 65536 nodes", text);
     }
 }
 
@@ -765,8 +764,8 @@ uint64 firn_shared_take(const firn_recipe *given, const char *job, const char *c
         wanted.low = wanted.high = firn_node_of(&recipe);
     } else if (firn_setting_history[0] == '\0') {
         firn_refuse(FIRN_EWINDOW,
-                    "firn.history is not set: set it to a range of nodes for old rows that no "
-                    "server makes IDs with, LOW-HIGH, or give node=");
+                    "firn.history is not set: set it to a range of nodes that no server has as "
+                    "firn.node, LOW-HIGH, or give node=");
     } else {
         read_range(firn_setting_history, &wanted.low, &wanted.high);
         firn_node_split(&recipe, wanted.high, "firn.history");

@@ -165,7 +165,7 @@ enum firn_start { FIRN_START_ZERO, FIRN_START_RANDOM, FIRN_START_ROLLING };
 /* Of a digest field; or a counter begins at firn_locality_start instead of at random. */
 enum firn_hash { FIRN_HASH_NONE, FIRN_HASH_MD5, FIRN_HASH_SHA1 };
 
-/* One slice of an ID. A field may consist of several slices; its index is that of the first. */
+/* One slice of an ID. A field may consist of several slices; its index is the index of the first. */
 typedef struct firn_slice {
     char name[16];  /* of the field or the constant; a constant may have none: "" */
     uint8_t role;   /* enum firn_role */
@@ -277,8 +277,8 @@ FIRN_API uint32_t firn_locality_start(const firn_time *time);
 FIRN_API const char *firn_form_name(int form);
 /* The form of that name, or -1. */
 FIRN_API int firn_form_find(const char *name);
-/* How many characters an ID of this width has in a form, without the prefix of a typeid; at most
- * so many for dec, unsigned, flake and time-member. 0: the form does not take the width: uuid, urn,
+/* How many characters an ID of this width has in a form, without the prefix of a typeid; for dec,
+ * unsigned, flake and time-member the maximum. 0: the form does not take the width: uuid, urn,
  * braced and typeid take 128 bits, dated the widths of time-random and time-member. */
 FIRN_API size_t firn_form_width(int form, uint32_t bits);
 /* Writes an ID as text and returns `text`; "" if the form does not take the width or, for dated,
@@ -431,7 +431,7 @@ typedef struct firn_config {
     void (*notice)(void *self, const char *text); /* notes for users; must not call firn */
     void *notice_self;
     const char *note;   /* stored with each reservation; NULL: program, host and pid */
-    bool has_renewer;   /* firn_next never calls the store: a thread of yours calls firn_gen_step */
+    bool has_renewer;   /* firn_next never calls the store: your thread calls firn_gen_step */
     void *shared;       /* zeros at first; processes share it: docs/reference/threads.md; or NULL */
     size_t shared_size; /* at least firn_shared_size() */
 } firn_config;
@@ -545,9 +545,9 @@ FIRN_API int64_t firn_segment_left(const firn_segment *segment);
 FIRN_API int64_t firn_segment_increment(const firn_segment *segment);
 /* The next integer that the store would grant. Reserves nothing. FIRN_EEXHAUSTED. */
 FIRN_API int firn_segment_peek(firn_segment *segment, int64_t *next, firn_error *error);
-/* Makes the store grant nothing below `least` (0 to `end`); *next is the first integer left. Cures
- * FIRN_EBACK, if `least` is above every integer ever handed out, by any server of a ticket. */
-FIRN_API int firn_segment_advance(firn_segment *segment, int64_t least, int64_t *next,
+/* Makes the store grant nothing below `from` (0 to `end`); *next is the first integer left. Cures
+ * FIRN_EBACK, if `from` is above every integer ever handed out, by any server of a ticket. */
+FIRN_API int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next,
                                   firn_error *error);
 /* Fetches the next block if necessary; *wait_ms is when to call it again. Any thread. */
 FIRN_API int firn_segment_step(firn_segment *segment, int64_t *wait_ms, firn_error *error);
