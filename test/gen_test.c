@@ -500,8 +500,8 @@ static void starts_are_checked(void **state) {
     refused("snowflake", "start=random:4097", FIRN_ERANGE, "1 to 4096");
     refused("snowflake", "start=random", FIRN_EUSAGE, "random:N");
     refused("snowflake", "start=one", FIRN_EUSAGE, "zero, random:N or rolling");
-    refused("objectid", "start=rolling", FIRN_EUSAGE, "with a sequence only");
-    refused("uuid1", "start=random:5", FIRN_EUSAGE, "with a sequence only");
+    refused("objectid", "start=rolling", FIRN_EUSAGE, "need a sequence");
+    refused("uuid1", "start=random:5", FIRN_EUSAGE, "need a sequence");
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
