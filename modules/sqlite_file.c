@@ -43,15 +43,11 @@ static const char from_2[] = "ALTER TABLE namespace RENAME COLUMN row TO layout;
                              "UPDATE meta SET version = 3;"
                              "COMMIT";
 
-/* Never 0, which is no identity. */
 int sqlite_draw(int64_t *out, firn_error *error) {
-    do {
-        if (getrandom(out, sizeof *out, 0) != sizeof *out) {
-            return module_fail(error, FIRN_ESYSTEM,
-                               "the kernel gives no random bytes (%s): try again", strerror(errno));
-        }
-    } while (*out == 0);
-    return FIRN_OK;
+    uint64_t drawn;
+    int code = module_random(&drawn, error); /* not 0, which is no identity */
+    *out = code == FIRN_OK ? (int64_t)drawn : 0;
+    return code;
 }
 
 /* ---- a new file ------------------------------------------------------------------------------ */
