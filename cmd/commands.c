@@ -151,6 +151,12 @@ static int unknown_option(session *s, const char *word) {
     names[count] = NULL;
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + strspn(word, "-"), "="),
              word + strspn(word, "-"));
+    for (const key_text *key = s->command->keys; key->name != NULL; key++) {
+        if (strcmp(key->name, bare) == 0) {
+            return fail_usage(s, "%s has no option '%s': write %s=%s, without dashes",
+                              s->command->name, word, bare, key->value);
+        }
+    }
     const char *near = word[1] == '-' ? firn_nearest(bare, names) : NULL;
     if (near != NULL) {
         return fail_usage(s, "%s has no option '%s': did you mean --%s", s->command->name, word,

@@ -15,6 +15,7 @@ refuses "no command" 2 "no command is given: firn help"
 refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean firn new" nwe
 refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy
 refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did you mean --json" new uuid7 --jsn
+refuses "a key with dashes is told to go without" 2 "new has no option '--node': write node=.*, without dashes" new snowflake --node 5
 refuses "an option of another command is unknown" 2 "range has no option '--store'" range uuid7 2024-01-01 2024-01-02 --store x
 refuses "an unknown letter" 2 "new has no option '-x'" new uuid7 -x
 refuses "an option without its value" 2 "-n needs a value: --count COUNT" new uuid7 -n
