@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 static int no_read(const source *in, int number, firn_error *error) {
-    return set_error(error, FIRN_EIO, "cannot read %.80s: %s", in->name, strerror(number));
+    return set_error(error, FIRN_EIO, "cannot read %.80s: %s: choose a readable file", in->name,
+                     strerror(number));
 }
 
 int source_open(source *in, const char *path, firn_error *error) {
