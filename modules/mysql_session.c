@@ -327,7 +327,7 @@ int maria_went_back(store *s, firn_error *error) {
     return code;
 }
 
-/* The first cell of the answer; "" where there is none. */
+/* The first cell of the answer; "" if the answer is empty. */
 static int ask_text(store *s, const statement *what, char *out, size_t size, firn_error *error) {
     reply found;
     MYSQL_ROW row;

@@ -161,7 +161,7 @@ static uint32_t free_bits(const firn_gen *gen) {
     return bits;
 }
 
-/* A random node that was used before and is free by `latest`; false: there is none. */
+/* A random node that was used before and is free by `latest`; false: no node. */
 static bool pick_used(const firn_gen *gen, listing *list, int64_t latest, uint64_t *node,
                       int *failed, firn_error *error) {
     size_t fit = 0;

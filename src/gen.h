@@ -38,7 +38,7 @@ typedef struct firn__permit {
     firn_id base; /* everything of the ID that does not change: constants and fields */
 
     /* The renewer's, under the renewal lock. */
-    uint64_t node;   /* joined; 0 when there is none */
+    uint64_t node;   /* joined; 0 without a node */
     int64_t first;   /* the first slot, relative */
     int64_t granted; /* the first slot of the last grant: nothing before it is given back */
     uint64_t grant;

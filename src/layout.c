@@ -28,7 +28,7 @@ static const char *tick_name(uint32_t tick_ns) {
     return "";
 }
 
-/* Reads a decimal number of at most 3 digits and moves *at. -1: there is none. */
+/* Reads a decimal number of at most 3 digits and moves *at. -1: no digit. */
 static int small_number(const char **at) {
     int number = 0, digits = 0;
     for (; **at >= '0' && **at <= '9' && digits < 3; digits++, (*at)++) {

@@ -22,7 +22,7 @@ firn__packer *firn__scheme_packer(const firn_scheme *scheme);
 
 /* The index of the first slice with this role, or -1. */
 int firn__scheme_role(const firn_scheme *scheme, int role);
-/* The width of the field with this role, 0 when there is none. */
+/* The width of the field with this role; 0: no such field. */
 uint32_t firn__scheme_role_width(const firn_scheme *scheme, int role);
 /* Bits of all node slices together: 0..160. */
 uint32_t firn__scheme_node_bits(const firn_scheme *scheme);

@@ -165,7 +165,7 @@ static const model models[] = {
 
 /* ---- which model --------------------------------------------------------------------------- */
 
-/* The values of all fields of a role that no key gives, as one number; 1 when there is none. */
+/* The values of all fields of a role that no key gives, as one number; 1 if there are no such fields. */
 static double space_of(const session *s, const firn_scheme *scheme, int role) {
     double space = 1;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {

@@ -246,7 +246,7 @@ static int no_read(const id_stream *in, firn_error *error) {
                      name_of(in, in->index), strerror(errno));
 }
 
-/* False: there is none left. */
+/* False: no line is left. */
 static bool next_file(id_stream *in, int *code, firn_error *error) {
     if (in->file > STDERR_FILENO) {
         close(in->file);

@@ -46,7 +46,7 @@ typedef struct record {
     struct {
         const char *text;
         size_t length;
-    } field[RECORDS_FIELDS];    /* as plan->field; text NULL: there is none */
+    } field[RECORDS_FIELDS];    /* as plan->field; text NULL: the field is absent */
     bool cut;                   /* its last line has no end, and the time is the last thing on it */
     bool passes;                /* it is no record: its bytes stay as they are */
     bool fatal;                 /* nothing after it can be trusted, or the arguments are wrong */

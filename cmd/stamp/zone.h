@@ -10,7 +10,7 @@ enum { ZONE_CACHE = 1024 };
 
 /* What became of a minute of local time. */
 typedef struct zone_minute {
-    int64_t minute; /* since 1970, of local time; plus 1, so that 0 is none */
+    int64_t minute; /* since 1970, of local time; plus 1, since 0 marks an empty entry */
     int32_t offset; /* s east of UTC */
     bool gap;       /* it never occurs */
     bool twice;     /* it occurs twice, and the earlier is meant */

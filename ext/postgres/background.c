@@ -416,7 +416,7 @@ static void refuse(firn_error *why, int code, const char *format, ...) {
     va_end(list);
 }
 
-/* The slot of now, or why there is none. */
+/* The slot of the present, or an error. */
 static bool slot_now(const firn_cell *cell, int64 later_ms, uint64 *slot, firn_error *why) {
     firn_time now = firn_now();
     uint64 tick;

@@ -182,7 +182,7 @@ firn_time firn_now(void);
 typedef struct firn_issuer {
     firn_cell *cell;
     firn_recipe recipe;
-    uint32 time, sequence; /* slices; sequence is UINT32_MAX where there is none */
+    uint32 time, sequence; /* slices; sequence is UINT32_MAX without a sequence */
     firn_sum sum;
     uint64 lead; /* slots */
     int64 sec;   /* of the last exact reading */

@@ -13,7 +13,7 @@ typedef struct config {
     settings set;
     sections sections;
     char file[SETTING_SIZE]; /* that was read, or "" */
-    char caution[204];       /* what looks like a mistake and is none for certain, or "" */
+    char caution[204];       /* a warning about what may be a mistake, or "" */
     enum { RUN_SERVE, RUN_PRINT, RUN_CHECK, RUN_HELP, RUN_VERSION } run;
 } config;
 

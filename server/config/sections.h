@@ -20,10 +20,10 @@ typedef struct sections {
     size_t count;
 } sections;
 
-/* A section by its name; NULL: there is none. */
+/* A section by its name, or NULL. */
 const section *sections_find(const sections *in, bool is_segment, const char *name);
 /* A generator that has the same node by its keys (node= of the same scheme, store and ns) as
- * `section`; NULL: there is none. */
+ * `section`, or NULL. */
 const section *sections_with_node_of(const sections *in, const section *of);
 /* Appends a copy. FIRN_EMEMORY. */
 int sections_add(sections *to, const section *added, firn_error *error);

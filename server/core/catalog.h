@@ -40,7 +40,7 @@ int64_t catalog_max_block(void);
  * room for. Any thread. */
 void catalog_allow(size_t auto_create);
 
-/* By name; NULL: there is none (yet). Any thread, no lock. */
+/* By name; NULL: it is not open (yet). Any thread, no lock. */
 generator *catalog_generator(word name);
 segment *catalog_segment(word name);
 /* The i-th, or NULL. Any thread. */

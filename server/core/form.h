@@ -9,7 +9,7 @@
 
 #define PREFIX_SIZE 66 /* 63 characters, the _ and the zero */
 
-/* The form of this name. FIRN_EUSAGE: there is none, or IDs of the scheme do not have it. */
+/* The form of this name. FIRN_EUSAGE: the form is unknown, or IDs of the scheme do not have it. */
 int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error);
 /* FIRN_EUSAGE: the form is not typeid, or it is no prefix. Empty: none. */
 int prefix_of(char prefix[PREFIX_SIZE], int form, word text, firn_error *error);

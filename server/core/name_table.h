@@ -21,7 +21,7 @@ typedef struct name_table {
 /* False: no memory; call name_table_free in either case. */
 bool name_table_make(name_table *it, size_t most);
 void name_table_free(name_table *it);
-/* NULL: there is none. Any thread. */
+/* NULL: no entry has the name. Any thread. */
 void *name_table_find(const name_table *in, word name);
 /* The i-th, or NULL. Any thread. */
 void *name_table_at(const name_table *in, size_t i);

@@ -12,7 +12,7 @@ typedef struct text_out {
     bool failed;
 } text_out;
 
-/* Room for `size` more bytes behind the end; NULL: there is none. */
+/* Room for `size` more bytes after the end; NULL: out of memory. */
 char *text_room(text_out *to, size_t size);
 void text_add(text_out *to, const char *bytes, size_t size);
 /* At most 1000 bytes at once. */

@@ -5,7 +5,7 @@
 
 #include "exchange.h"
 
-/* The route of a path, and the part of the path that is the name, still encoded. NULL: there is none. */
+/* The route of a path, and the part of the path that is the name, still encoded. NULL: no route. */
 const route *route_find(const char *path, word *name);
 
 #endif

@@ -75,7 +75,7 @@ struct connection {
     size_t unsent_seen;  /* at the last sweep */
     int64_t begun_ms;    /* all of uv_now: when it came */
     int64_t heard_ms;    /* when it last said something */
-    int64_t half_ms;     /* since when there is half a command, 0: there is none */
+    int64_t half_ms;     /* since when half a command waits; 0: none waits */
     int64_t late_ms;     /* since when its request waits, 0: it does not */
     int64_t due_ms;      /* when its token is looked at, of WAIT_PENALTY */
     int64_t progress_ms; /* when it was last seen to read */

@@ -201,7 +201,7 @@ void resp_out_free(resp_out *out) {
     *out = (resp_out){.version = out->version};
 }
 
-/* Room for `size` bytes more; NULL and failed when there is none. */
+/* Room for `size` bytes more; NULL and failed: the reply is too long, or memory is short. */
 static char *room_for(resp_out *out, size_t size) {
     if (out->failed) {
         return NULL;

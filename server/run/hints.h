@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* The addresses, and commands to try. Addresses as a listener has them, NULL: none. `tokens`: clients
- * need one. `segment`: one that can be asked for, NULL: there is none. */
+ * need one. `segment`: one that can be asked for, or NULL. */
 void hints_tell(const char *resp, const char *http, bool tls, bool tokens, const char *segment);
 
 #endif
