@@ -335,7 +335,7 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
     uint64_t capacity = capacity_of(gen), last = tick + gen->lead_ticks;
     bool counted = !gen->reserved || gen->keys.history_ == FIRN__HISTORY_JOB;
     size_t done = 0;
-    if (n / capacity > gen->lead_ticks) { /* told before anything is firn__taken */
+    if (n / capacity > gen->lead_ticks) { /* refused before any slot is taken */
         return firn__fail(error, FIRN_EEXHAUSTED,
                           "%zu back-dated IDs are more than max_lead_ms=%" PRId64
                           " holds: ask for fewer at once",
