@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The conformance cases of spec/: they are what make.py writes, plain.py passes them, and the runner finds a wrong case.
+# test/spec_test.c puts them to the library.
+. "$(dirname "$0")/tap"
+cd "$(dirname "$0")/.." || exit 1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+python3 spec/make.py "$scratch"
+for file in "$scratch"/*.json; do
+    check "$(basename "$file") is what make.py writes" cmp "$file" "spec/$(basename "$file")"
+done
+check "plain.py passes every case" python3 spec/runner.py
+same "README.md shows how many" "$(spec/runner.py)" "$(sed -n '/^\$ spec.runner/ { n; p; }' spec/README.md)"
+
+# wrong SENTENCE FILE OLD NEW: the runner finds a case that was changed.
+wrong() {
+    cp -r spec "$scratch/changed"
+    sed -i "0,/$3/s//$4/" "$scratch/changed/$2"
+    if cmp -s "spec/$2" "$scratch/changed/$2"; then fail "$1" "nothing was changed"; fi
+    same "$1" "1 failed" "$(python3 "$scratch/changed/runner.py" | tail -n 1 | grep -o '1 failed')"
+    rm -r "$scratch/changed"
+}
+wrong "a wrong text is found" snowflake.json '"text": "4095"' '"text": "4096"'
+wrong "wrong bytes are found" ksuid.json '"bytes": "00' '"bytes": "01'
+wrong "a wrong field is found" uuid7.json '"sequence": "67108863"' '"sequence": "67108862"'
+wrong "a wrong range is found" tsid.json '"greatest": "4VB0WW09QZZZZ"' '"greatest": "4VB0WW09QZZZY"'
+wrong "a text that is accepted is found" ulid.json '"text": "[^"]*", "why"' '"text": "00000000000000000000000000", "why"'
+wrong "a pair in the wrong order is found" tsid.json '"0BEPRAM4B8VA3", "0BEPRAM4B8VA4"' '"0BEPRAM4B8VA4", "0BEPRAM4B8VA3"'
+finish
