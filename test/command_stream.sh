@@ -7,6 +7,14 @@
 row='tick=1 datacenter=0 worker=1 sequence=1'
 awk -v row="$row" 'BEGIN { for (i = 0; i < 100000; i++) print row }' >"$TMPDIR/rows"
 "$FIRN" new uuid7 -n 100000 >"$TMPDIR/ids"
+# Lines go into the output by the buffer: none is cut, doubled or joined at its end.
+same "100000 lines of one width, in order" '100000 IDs, 0 duplicates, 0 out of order' "$("$FIRN" check --scheme uuid7 "$TMPDIR/ids")"
+for form in dec hex urn base32 base58 bin; do
+    same "100000 lines as $form" '100000 IDs, 0 duplicates, 0 out of order' \
+        "$("$FIRN" new uuid7 -n 100000 --as $form | "$FIRN" check --scheme uuid7 --from $form)"
+done
+same "100000 lines with a prefix" '100000 x_' \
+    "$("$FIRN" new uuid7 -n 100000 --as typeid prefix=x | awk 'length == 28' | cut -c 1-2 | uniq -c | sed 's/^ *//')"
 for line in 'new uuid7 -n 1000000' "new snowflake $unsafe -n 1000000" "segment left $unsafe -n 1000000" 'schemes --json' 'show' 'pack snowflake -' \
     'convert --to hex --scheme uuid7'; do
     input=$TMPDIR/ids

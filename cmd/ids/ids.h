@@ -22,8 +22,8 @@ int writer_prefix(id_writer *writer, const firn_scheme *scheme, const char *pref
                   firn_error *error);
 /* Writes into `text` (of OUTPUT_ROOM bytes) with a final zero; returns the length. */
 size_t writer_format(const id_writer *writer, char *text, const firn_id *id);
-/* A line. */
-void writer_put(const id_writer *writer, output *out, const firn_id *id);
+/* A line for each of n IDs. */
+void writer_put(const id_writer *writer, output *out, const firn_id *ids, size_t n);
 
 /* By --scheme with --epoch and --bits, and --from. An exit status. */
 int reader_open(session *s, id_reader *reader);

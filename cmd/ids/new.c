@@ -96,11 +96,11 @@ static int read_date(session *s, issue *work) {
 }
 
 static void write_batch(session *s, const issue *work, const firn_id *ids, size_t n) {
+    if (s->option[OPTION_JSON] == NULL) {
+        writer_put(&work->writer, &s->out, ids, n);
+        return;
+    }
     for (size_t i = 0; i < n && !output_dead(&s->out); i++) {
-        if (s->option[OPTION_JSON] == NULL) {
-            writer_put(&work->writer, &s->out, &ids[i]);
-            continue;
-        }
         char text[OUTPUT_ROOM];
         firn_reading reading = {&work->scheme, work->writer.form, ids[i]};
         text[writer_format(&work->writer, text, &ids[i])] = '\0';

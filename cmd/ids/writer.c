@@ -87,9 +87,30 @@ size_t writer_format(const id_writer *writer, char *text, const firn_id *id) {
     return writer->prefix_length + (writer->width > 0 ? writer->width : strlen(at));
 }
 
-void writer_put(const id_writer *writer, output *out, const firn_id *id) {
-    char *room = output_room(out);
-    size_t length = writer_format(writer, room, id);
-    room[length] = '\n';
-    out->length += length + 1;
+/* IDs of one width, as many as the buffer has room for; returns how many. */
+static size_t put_columns(const id_writer *writer, output *out, const firn_id *ids, size_t n) {
+    const size_t width = writer->width, line = width + 1;
+    char *at = output_room(out);
+    size_t some = (sizeof out->buffer - out->length - FIRN_TEXT_SIZE) / line;
+    some = some < n ? some : n;
+    for (size_t i = 0; i < some; i++, at += line) {
+        firn_format(at, &ids[i], writer->form);
+        at[width] = '\n'; /* where firn_format has its final zero */
+    }
+    out->length += some * line;
+    return some;
+}
+
+void writer_put(const id_writer *writer, output *out, const firn_id *ids, size_t n) {
+    while (writer->width > 0 && writer->prefix_length == 0 && n > 0 && !output_dead(out)) {
+        size_t some = put_columns(writer, out, ids, n);
+        ids += some;
+        n -= some;
+    }
+    for (size_t i = 0; i < n && !output_dead(out); i++) {
+        char *room = output_room(out);
+        size_t length = writer_format(writer, room, &ids[i]);
+        room[length] = '\n';
+        out->length += length + 1;
+    }
 }
