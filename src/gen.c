@@ -194,6 +194,14 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     return result;
 }
 
+/* What fits into max_lead_ms, for a generator that is not ahead of its clock. */
+static int64_t max_count(const firn_gen *gen) {
+    bool counted = gen->kind == FIRN__KIND_COUNTED;
+    uint32_t bits = counted ? gen->count_bits : 0;
+    bool endless = gen->kind == FIRN__KIND_RANDOM || (counted && bits == 0) || bits > 30;
+    return endless || gen->at_once > FIRN__AT_ONCE >> bits ? FIRN__AT_ONCE : gen->at_once << bits;
+}
+
 void firn_gen_status(firn_gen *gen, firn_status *status) {
     firn__wiped_look();
     firn__live *live = gen->live;
@@ -222,6 +230,7 @@ void firn_gen_status(firn_gen *gen, firn_status *status) {
     out.steps_back_absorbed = atomic_load_explicit(&live->watch.absorbed, memory_order_relaxed);
     out.steps_back_left = atomic_load_explicit(&live->watch.stepped, memory_order_relaxed);
     out.jumps_ahead = atomic_load_explicit(&live->watch.jumped, memory_order_relaxed);
+    out.max_count = max_count(gen);
     out.unsafe = gen->keys.unsafe_ != 0 || gen->cautioned;
     size_t size = status->size < sizeof out ? status->size : sizeof out;
     memcpy(status, &out, size);

@@ -215,6 +215,34 @@ static void every_row_leaves_after_a_day_back(void **state) {
     each_row(row_leaves, 24);
 }
 
+static void max_count_is_exact(void **state) {
+    (void)state;
+    const char *const layouts[][2] = {
+        {"snowflake", "max_lead_ms=2 back_ms=2"},
+        {"snowflake", "max_lead_ms=0 back_ms=0"},
+        {"0x0:1 time:33/s node:20 sequence:10", ""},
+        {"0x0:1 time:41/ms node:10 counter:12", "max_lead_ms=2 back_ms=2"},
+        {"xid", "max_lead_ms=0 back_ms=0"},
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        firn_status status = {.size = sizeof status};
+        firn_gen *gen = opened(layouts[i][0], layouts[i][1]);
+        firn_gen_status(gen, &status);
+        assert_true(status.max_count > 0);
+        size_t most = status.max_count < 100000 ? (size_t)status.max_count : 100000;
+        if (most == (size_t)status.max_count) {
+            denied_n(gen, most + 1, FIRN_EEXHAUSTED, "");
+        }
+        free(bulk(gen, most));
+        closed(gen);
+    }
+    firn_status status = {.size = sizeof status};
+    firn_gen *gen = opened("uuid4", "");
+    firn_gen_status(gen, &status);
+    assert_int_equal(status.max_count, 1 << 30);
+    closed(gen);
+}
+
 /* ---- a full tick ---------------------------------------------------------------------------- */
 
 static void a_full_tick_is_slept_through(void **state) {
@@ -999,6 +1027,7 @@ int main(void) {
         TEST("every full tick borrows, exactly to its bound", every_full_tick_borrows),
         TEST("every row absorbs a tick back", every_row_absorbs_a_tick_back),
         TEST("every row issues on after a day back", every_row_leaves_after_a_day_back),
+        TEST("max_count is what one call can issue, and no more", max_count_is_exact),
         TEST("a full tick is slept through where full=wait", a_full_tick_is_slept_through),
         TEST("a sleep ends at max_wait_ms", a_sleep_has_its_bound),
         TEST("full=fail never borrows", full_fail_never_borrows),

@@ -633,9 +633,9 @@ static void names_of_the_other_kind_say_what_to_ask(void **state) {
     assert_refused(ask_for(mine(), VERB_NEW, "orders", NULL), FIRN_EUSAGE,
                    "'orders' is a segment, not a generator: use INCR orders");
     catalog_allow(50);
-    asking it = ask_for(mine(), VERB_NEXT, "ids", NULL); /* a name may be both */
-    assert_answered(&it, ask(&it));
-    leave(&it);
+    assert_refused(ask_for(mine(), VERB_NEXT, "ids", NULL), FIRN_EUSAGE, "'ids' is a generator");
+    assert_refused(ask_for(mine(), VERB_BLOCK, "ids", NULL), FIRN_EUSAGE, "'ids' is a generator");
+    assert_null(catalog_segment((word){"ids", 3}));
 }
 
 static void what_is_checked_only_is_not_added(void **state) {

@@ -461,15 +461,15 @@ FIRN_API const firn_scheme *firn_gen_scheme(const firn_gen *gen);
 /* The state of a generator, at one moment. */
 typedef struct firn_status {
     size_t size;              /* sizeof(firn_status), set by the caller */
-    bool reserved;            /* it reserves its slots in a store */
-    bool held;                /* it has a window now */
+    bool reserved, held;      /* it reserves its slots in a store; it has a window now */
     uint64_t node;            /* the slices of the node, joined */
     int64_t first, next, end; /* slots of the window; next is the first not issued */
     int64_t lead_ns;          /* the time of the last ID minus the clock's */
     uint64_t claims, renewals, give_backs, store_errors;
     uint64_t steps_back_absorbed, steps_back_left; /* clock rollbacks within and beyond back_ms */
     uint64_t jumps_ahead;                          /* of the clock, by more than 5 s */
-    bool unsafe;
+    bool unsafe;       /* the store or a key allows losing what was acknowledged */
+    int64_t max_count; /* the most IDs that one call can issue */
 } firn_status;
 /* Fills in the members that `status->size` has room for. Any thread. */
 FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);

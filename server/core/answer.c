@@ -58,8 +58,8 @@ bool request_may_pass(const request *it, int code) {
            (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
 }
 
-/* Has somebody opened it meanwhile? What was meant, a generator or a segment, was settled when
- * it was read: the same name may be both. */
+/* Another request may have opened it by now. `wants_segment` decides between a generator and a segment,
+ * because one name can be both. */
 static void look_again(request *it) {
     if (it->wants_segment) {
         it->segment = catalog_segment(it->name);

@@ -366,6 +366,12 @@ static bool is_hidden(word text) {
 
 int catalog_may_create(word name, firn_error *error) {
     size_t most = atomic_load(&max_create);
+    const generator *taken = catalog_generator(name);
+    if (taken != NULL && taken->configured) {
+        return set_error(error, FIRN_EUSAGE,
+                         "'%s' is a generator, not a segment: use FIRN.NEW %s or GET /v1/new/%s",
+                         taken->name, taken->name, taken->name);
+    }
     if (most == 0) {
         return set_error(error, FIRN_EUSAGE,
                          "there is no segment '%.*s': add [segment NAME] to"

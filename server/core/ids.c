@@ -306,6 +306,20 @@ static int wait_for_gen(generator *it, int code, firn_error *error) {
     return trouble == FIRN_OK || is_passing(trouble) ? REQUEST_LATER : trouble;
 }
 
+/* More IDs than one call can ever issue: waiting does not help. */
+static int refuse_count(const request *it, firn_gen *gen, int code, firn_error *error) {
+    char count[24], text[PARAMETER_SIZE];
+    firn_status status = {.size = sizeof status};
+    firn_gen_status(gen, &status);
+    word value = {count, write_number(count, (uint64_t)it->count, false)};
+    return it->count <= status.max_count
+               ? code
+               : set_error(error, FIRN_ERANGE,
+                           "%s is more than %s has within max_lead_ms: use 1 to %" PRId64,
+                           parameter_text(text, it, (word){"count", 5}, value), it->generator->name,
+                           status.max_count);
+}
+
 static int wait_for_opening(generator *it, firn_error *error) {
     set_error(error, FIRN_EWINDOW, "%s is not open yet: try again in a moment", it->name);
     return wait_for_gen(it, FIRN_EWINDOW, error);
@@ -354,6 +368,9 @@ static int answer_new(request *it, size_t times, reply *out, firn_error *error) 
     while (code == FIRN_EEXHAUSTED && it->count == 1 && n > 1) {
         n /= 2;
         code = issue(gen, it->worker, narrow, n, error);
+    }
+    if (code == FIRN_EEXHAUSTED) {
+        code = refuse_count(it, gen, code, error);
     }
     if (code != FIRN_OK) {
         return wait_for_gen(from, code, error);
