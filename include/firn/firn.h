@@ -95,8 +95,7 @@ typedef struct firn_id {
 FIRN_API int firn_id_cmp(const firn_id *a, const firn_id *b);
 /* Writes the (bits + 7) / 8 bytes of an ID, most significant first, and returns their number. */
 FIRN_API size_t firn_id_bytes(uint8_t out[20], const firn_id *id);
-/* Reads (bits + 7) / 8 bytes, most significant first. FIRN_ERANGE: `bits` is not 1..160, or a bit
- * above the width is set. */
+/* Reads (bits + 7) / 8 bytes. FIRN_ERANGE: `bits` not 1..160, or a bit above the width is set. */
 FIRN_API int firn_id_from_bytes(firn_id *id, const uint8_t *in, uint32_t bits, firn_error *error);
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -159,8 +158,7 @@ enum firn_sorts { FIRN_SORTS_NO, FIRN_SORTS_PER_NODE, FIRN_SORTS_BY_TICK, FIRN_S
 /* NONE: IDs are unique with a probability. OPTIONAL: the node is random, and reserved once the
  * caller sets the `node_fields`. REQUIRED: reserved; set by the caller, an ordinal, or claimed. */
 enum firn_node_rule { FIRN_NODE_NONE, FIRN_NODE_OPTIONAL, FIRN_NODE_REQUIRED };
-/* Where the sequence of a new tick begins. RANDOM: at random below `start_below`; ROLLING: one
- * higher in each tick, modulo `start_below`. */
+/* The first sequence of a tick. RANDOM: below `start_below`; ROLLING: the last one + 1, modulo it. */
 enum firn_start { FIRN_START_ZERO, FIRN_START_RANDOM, FIRN_START_ROLLING };
 /* Of a digest field; or a counter begins at firn_locality_start instead of at random. */
 enum firn_hash { FIRN_HASH_NONE, FIRN_HASH_MD5, FIRN_HASH_SHA1 };
@@ -175,8 +173,7 @@ typedef struct firn_slice {
     uint64_t value; /* of a constant */
 } firn_slice;
 
-/* A scheme: its layout, as slices from the most significant bit on, and its policies. Read-only;
- * the schemes of firn's list live as long as the library. */
+/* A scheme: its layout, as slices from the most significant bit on, and its policies. Read-only. */
 typedef struct firn_scheme {
     char name[FIRN_NAME_SIZE];
     uint32_t bits;        /* 1..160 */
@@ -281,8 +278,7 @@ FIRN_API int firn_form_find(const char *name);
  * unsigned, flake and time-member the maximum. 0: the form does not take the width: uuid, urn,
  * braced and typeid take 128 bits, dated the widths of time-random and time-member. */
 FIRN_API size_t firn_form_width(int form, uint32_t bits);
-/* Writes an ID as text and returns `text`; "" if the form does not take the width or, for dated,
- * the value. dec is signed for IDs of 64 bits. */
+/* Writes an ID and returns `text`; "" if the form does not take its width (dated: or its value). */
 FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form);
 /* Reads an ID in one form. Apart from letter case and the prefix of a typeid, each ID has exactly
  * one text. FIRN_ETEXT, with the character from 1 and the reason. */
@@ -306,8 +302,7 @@ FIRN_API size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t 
                                const char *text, size_t length, int form);
 
 /* ---- clock and entropy ----------------------------------------------------------------------- */
-/* A clock of the caller's; NULL is the system's. The methods return 0 or a FIRN_E... code. They are
- * all required, and called by any thread. */
+/* A clock; NULL is the system's. All methods are required; any thread calls them. 0 or FIRN_E... */
 typedef struct firn_clock {
     uint32_t version; /* 1 */
     void *self;
@@ -477,6 +472,33 @@ FIRN_API void firn_gen_status(firn_gen *gen, firn_status *status);
  * No other thread may be using `gen`. A forked child gives nothing of its parent's back. */
 FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
+/* ---- block ----------------------------------------------------------------------------------- */
+#define FIRN_BLOCK_MAX 256
+/* IDs issued ahead, for languages in which a call costs more than an ID. What is dropped counts as
+ * issued. One thread at a time; its generator outlives it. */
+typedef struct firn_block firn_block;
+/* A page of IDs, which follow it: ID i is at (char *)(page + 1) + i * stride. IDs of up to 64 bits
+ * are uint64_t, others `stride` bytes, most significant first. Take ID `next` and raise `next`
+ * while next < count and CLOCK_MONOTONIC is before until_ns. A fork empties the child's page. */
+typedef struct firn_page {
+    uint32_t next, count;
+    int64_t until_ns;
+    uint32_t stride, reserved;
+} firn_page;
+
+/* Opens an empty block. max_age_us: how long its IDs are fresh, 1..1000000; 0: 1000. FIRN_ERANGE. */
+FIRN_API int firn_block_open(firn_block **block, firn_gen *gen, int64_t max_age_us,
+                             firn_error *error);
+/* The page of a block, until the block is closed. */
+FIRN_API firn_page *firn_block_page(const firn_block *block);
+/* Drops what is left and issues 1..FIRN_BLOCK_MAX IDs, more or fewer as the last ones were taken
+ * or dropped. Errors as firn_next; the page is then empty. */
+FIRN_API int firn_block_fill(firn_block *block, firn_error *error);
+/* Takes one ID of `stride` bytes, and fills the page when necessary. Errors as firn_next. */
+FIRN_API int firn_block_next(firn_block *block, void *id, firn_error *error);
+/* Frees a block. NULL is allowed. */
+FIRN_API void firn_block_close(firn_block *block);
+
 /* ---- job ------------------------------------------------------------------------------------- */
 /* A job issues back-dated IDs for records that have a time but no ID. The same records and settings
  * give the same IDs. A node belongs to one job: a store reserves it for good under the job's name;
@@ -520,12 +542,10 @@ FIRN_API void firn_job_close(firn_job *job);
 typedef struct firn_segment firn_segment;
 /* Opens a segment: integers that are unique under `key`, its name of 1..63 bytes of UTF-8. `keys`:
  * kind=serial (step 1), ticket (increment and offset) or segment (adaptive step), step=N,
- * increment=N, offset=N, start=N, end=N, adapt=0|1. The store must outlive the segment.
- * FIRN_EUSAGE, FIRN_ERANGE. */
+ * increment=N, offset=N, start=N, end=N, adapt=0|1. Close it before the store. FIRN_EUSAGE. */
 FIRN_API int firn_segment_open(firn_segment **segment, const char *key, const char *keys,
                                firn_store *store, const firn_clock *clock, firn_error *error);
-/* The next integer. Any thread. FIRN_EEXHAUSTED: after `end`; FIRN_ESTORE; FIRN_EBACK: the store
- * has gone back, so call firn_segment_advance. */
+/* The next integer. Any thread. FIRN_EEXHAUSTED: after `end`; FIRN_ESTORE; FIRN_EBACK: _advance it. */
 FIRN_API int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error);
 /* Reserves `count` integers: *first, *first + increment, ... Errors as firn_segment_next. */
 FIRN_API int firn_segment_block(firn_segment *segment, int64_t count, int64_t *first,
