@@ -87,6 +87,9 @@ model:
 
 bench: all
 	$(BUILD)/bin/firn bench
+# Whether a path became slower: make bench-against OLD=FILE, with FILE the libfirn.so of an older build.
+bench-against: all
+	$(BUILD)/bin/firn bench --library $(BUILD)/libfirn.so --against $(OLD) --processes 10
 
 # Beside real engines, which it starts and stops; needs them and their client libraries.
 bench-engines-build:
@@ -121,4 +124,4 @@ clean:
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-engines-build bench-server bench-extensions format readme pictures clean
+.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-against bench-engines-build bench-server bench-extensions format readme pictures clean

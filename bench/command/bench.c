@@ -1,207 +1,152 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn bench`: the table of what is measured, the harness, the report. Figures are the cost of
- * the code, in bursts; what the layout lets through in the long run stands beside them. */
+/* `firn bench`: which cases are measured, with which libraries and in how many processes. */
 #include "bench.h"
 #include "shared/json.h"
 
-#include <sched.h>
-#include <stdio.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static const bench_case cases[] = {
-    {"snowflake", "snowflake", false, bench_next, "snowflake", ""},
-    {"snowflake-tick", "snowflake-tick", false, bench_next, "snowflake", "clock=tick"},
-    {"snowflake-tick", "bare-loop", true, bench_bare, NULL, NULL},
-    {"bulk-u64", "bulk-u64", false, bench_bulk_u64, BENCH_WIDE_LAYOUT, ""},
-    {"bulk-id", "bulk-id", false, bench_bulk_id, BENCH_WIDE_LAYOUT, ""},
-    {"two-threads", "two-threads", false, bench_threads, BENCH_WIDE_LAYOUT, ""},
-    {"two-threads-free", "two-threads-free", false, bench_threads, BENCH_WIDE_LAYOUT,
-     "ordering=thread"},
-    {"uuid7", "uuid7", false, bench_next, "uuid7", ""},
-    {"uuid7-bulk", "uuid7-bulk", false, bench_bulk_id, "uuid7", ""},
-    {"uuid4", "uuid4", false, bench_next, "uuid4", ""},
-    {"uuid4", "libuuid-uuid4", true, bench_libuuid, "uuid_generate_random", NULL},
-    {"uuid1", "uuid1", false, bench_next, "uuid1", ""},
-    {"uuid1", "libuuid-uuid1", true, bench_libuuid, "uuid_generate_time_safe", NULL},
-    {"uuid1", "libuuid-uuid1-uuidd", true, bench_libuuid_daemon, "uuid_generate_time", NULL},
-    {"uuid-write", "uuid-write", false, bench_write, NULL, NULL},
-    {"uuid-write", "libuuid-write", true, bench_libuuid, "uuid_unparse_lower", NULL},
-    {"uuid-read", "uuid-read", false, bench_read, NULL, NULL},
-    {"uuid-read", "libuuid-read", true, bench_libuuid, "uuid_parse", NULL},
-    {"process", "process", false, bench_process, "firn new uuid7", NULL},
-    {"process", "uuidgen", true, bench_process, "uuidgen", NULL},
-    {"million", "million", false, bench_million, "firn new uuid7 -n 1000000", NULL},
-    {"stamp-csv", "stamp-csv", false, bench_stamp, "snowflake", "csv"},
-    {"stamp-csv", "copy-csv", true, bench_copy, NULL, "csv"},
-    {"stamp-csv-uuid7", "stamp-csv-uuid7", false, bench_stamp, "uuid7", "csv"},
-    {"stamp-tsv", "stamp-tsv", false, bench_stamp, "snowflake", "tsv"},
-    {"stamp-tsv", "copy-tsv", true, bench_copy, NULL, "tsv"},
-    {"stamp-jsonl", "stamp-jsonl", false, bench_stamp, "snowflake", "jsonl"},
-    {"stamp-jsonl", "copy-jsonl", true, bench_copy, NULL, "jsonl"},
-    {"check-dec", "check-dec", false, bench_check, "dec", "order"},
-    {"check-uuid", "check-uuid", false, bench_check, "uuid", "order"},
-    {"check-dec-random", "check-dec-random", false, bench_check, "dec", "random"},
-    {"check-uuid-random", "check-uuid-random", false, bench_check, "uuid", "random"},
+static const bench_api own_api = {
+#define BENCH_X(name) .name = firn_##name,
+    BENCH_FUNCTIONS(BENCH_X)
+#undef BENCH_X
 };
-enum { CASES = sizeof cases / sizeof cases[0] };
 
-/* ---- the harness ---------------------------------------------------------------------------- */
-
-double bench_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+/* False: it cannot be loaded, and that has been reported. */
+static bool load_library(session *s, const char *path, bench_api *api) {
+    firn_error error;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
+    if (library == NULL) {
+        set_error(&error, FIRN_EIO, "cannot load %s: %s: use the path of a libfirn.so", path,
+                  dlerror());
+        fail(s, &error);
+        return false;
+    }
+#define BENCH_X(name)                                                                              \
+    symbol = dlsym(library, "firn_" #name);                                                        \
+    memcpy(&api->name, &symbol, sizeof symbol);                                                    \
+    if (symbol == NULL) {                                                                          \
+        set_error(&error, FIRN_EIO, "%s has no firn_%s: use the path of a libfirn.so", path,       \
+                  #name);                                                                          \
+        fail(s, &error);                                                                           \
+        return false;                                                                              \
+    }
+    BENCH_FUNCTIONS(BENCH_X)
+#undef BENCH_X
+    return true;
 }
 
-bool bench_pin(int i) {
-    static cpu_set_t mine;
-    static bool known;
-    cpu_set_t one;
-    if (!known) {
-        known =
-            sched_getaffinity(0, sizeof mine, &mine) == 0; /* before the first binding narrows it */
-    }
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && known; cpu++) {
-        if (CPU_ISSET(cpu, &mine) && i-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            return sched_setaffinity(0, sizeof one, &one) == 0;
+/* Marks the cases of a section or a group; NULL: all. */
+static int choose(session *s, bench_row *rows, const char *wanted) {
+    const char **names = calloc(bench_case_count + 2, sizeof *names);
+    size_t count = 0;
+    bool found = false;
+    for (size_t i = 0; i < bench_case_count; i++) {
+        const bench_case *about = &bench_cases[i];
+        rows[i].wanted = wanted == NULL || strcmp(wanted, about->group) == 0 ||
+                         strcmp(wanted, about->section) == 0;
+        found = found || rows[i].wanted;
+        if (names != NULL) {
+            names[count++] = about->group;
         }
     }
-    return false;
-}
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double bench_middle(double times[], int count) {
-    qsort(times, (size_t)count, sizeof times[0], compare);
-    return times[count / 2];
-}
-
-/* One burst; below 0: failed. */
-static double time_burst(bench_work *work, bench_rest *rest, void *context, uint64_t n) {
-    if (rest != NULL) {
-        rest(context);
+    int status = STATUS_DONE;
+    if (!found) {
+        const char *near = names != NULL ? firn_nearest(wanted, names) : NULL;
+        status =
+            fail_usage(s, "there is no benchmark '%.40s': %s%s", wanted,
+                       near != NULL ? "did you mean " : "run firn bench without a name for all",
+                       near != NULL ? near : "");
     }
-    double start = bench_now_ns();
-    bool fine = work(context, n);
-    return fine ? bench_now_ns() - start : -1;
+    free(names);
+    return status;
 }
 
-double bench_median(bench_work *work, bench_rest *rest, void *context, uint64_t most,
-                    uint64_t *burst) {
-    double times[BENCH_REPEATS];
-    uint64_t n = 1;
-    double took = time_burst(work, rest, context, n); /* the first call opens and claims */
-    while (took >= 0 && took < BENCH_BURST_NS && n < most) {
-        n = n * 2 < most ? n * 2 : most;
-        took = time_burst(work, rest, context, n);
+/* The index after the last case of the group that begins at `first`. */
+static size_t group_end(size_t first) {
+    size_t end = first + 1;
+    while (end < bench_case_count &&
+           strcmp(bench_cases[end].group, bench_cases[first].group) == 0) {
+        end++;
     }
-    for (int i = 0; i < BENCH_REPEATS && took >= 0; i++) {
-        took = time_burst(work, rest, context, n);
-        times[i] = took / (double)n;
-    }
-    if (took < 0) {
-        return -1;
-    }
-    *burst = n;
-    return bench_middle(times, BENCH_REPEATS);
+    return end;
 }
 
-/* ---- the report ----------------------------------------------------------------------------- */
-
-void bench_name_time(char text[32], double ns) {
-    if (ns >= 1e6) {
-        snprintf(text, 32, "%.1f ms", ns / 1e6);
-    } else if (ns >= 1e4) {
-        snprintf(text, 32, "%.1f us", ns / 1e3);
-    } else {
-        snprintf(text, 32, ns < 10 ? "%.2f ns" : "%.1f ns", ns);
+static int process_count(session *s, int *processes) {
+    const char *text = s->option[OPTION_PROCESSES];
+    char *end = NULL;
+    long number = text != NULL ? strtol(text, &end, 10) : 0;
+    if (text != NULL && (*end != '\0' || number < 1 || number > BENCH_PROCESSES_MAX)) {
+        return fail_usage(s, "--processes %s is not valid: use a number from 1 to %d", text,
+                          BENCH_PROCESSES_MAX);
     }
+    *processes = (int)number;
+    return STATUS_DONE;
 }
 
-static void put_case(session *s, const bench_case *about, const bench_result *result, double own) {
-    char ns[32], sustained[32], ratio[48] = "";
-    double lasting = result->sustained_ns > result->ns ? result->sustained_ns : result->ns;
-    if (s->option[OPTION_JSON] != NULL) {
-        json_t *object = json_pack("{s:s, s:f, s:f}", "name", about->name, "ns", result->ns,
-                                   "sustained_ns", lasting);
-        if (about->peer) {
-            json_object_set_new(object, "peer", json_true());
+/* Measures, unless other processes did, and shows all groups. */
+static int show(session *s, bench_row *rows, bool measured, const bench_api *own,
+                const bench_api *other) {
+    enum bench_report as = s->option[OPTION_JSON] != NULL       ? BENCH_JSON
+                           : s->option[OPTION_MARKDOWN] != NULL ? BENCH_MARKDOWN
+                                                                : BENCH_TEXT;
+    const char *section = "";
+    int missed = 0, slower = 0;
+    for (size_t first = 0, end; first < bench_case_count && !output_dead(&s->out); first = end) {
+        end = group_end(first);
+        if (!rows[first].wanted) {
+            continue;
         }
-        json_object_set_new(object, "note", json_string(result->note));
-        json_line(&s->out, object);
-        return;
-    }
-    bench_name_time(ns, result->ns);
-    bench_name_time(sustained, lasting);
-    if (about->peer && own > 0) {
-        snprintf(ratio, sizeof ratio, "%.2f x; ", result->ns / own);
-    }
-    output_print(&s->out, "%s%-*s  %10s  %10s  %s%s\n", about->peer ? "  " : "",
-                 about->peer ? 19 : 21, about->name, ns, sustained, ratio, result->note);
-}
-
-/* Said, and left out of the objects. */
-static void put_missing(session *s, const bench_case *about, const bench_result *result) {
-    if (s->option[OPTION_JSON] != NULL) {
-        char text[256];
-        snprintf(text, sizeof text, "%s is not measured: %s", about->name, result->note);
-        tell_note(s, text);
-    } else {
-        output_print(&s->out, "%s%-*s  %10s  %10s  %s\n", about->peer ? "  " : "",
-                     about->peer ? 19 : 21, about->name, "-", "-", result->note);
-    }
-}
-
-static int check_name(session *s, const char *wanted) {
-    const char *names[CASES + 1];
-    for (size_t i = 0; i < CASES; i++) {
-        if (strcmp(cases[i].group, wanted) == 0) {
-            return STATUS_DONE;
+        if (strcmp(section, bench_cases[first].section) != 0) {
+            section = bench_cases[first].section;
+            bench_put_section(s, as, section, other != NULL);
         }
-        names[i] = cases[i].group;
+        if (!measured) {
+            bench_group(rows, first, end, own, other);
+        }
+        bench_put_group(s, as, rows, first, end, &missed, &slower);
     }
-    names[CASES] = NULL;
-    const char *near = firn_nearest(wanted, names);
-    return fail_usage(s, "there is no benchmark '%.40s': %s%s", wanted,
-                      near != NULL ? "did you mean " : "run firn bench without a name for all",
-                      near != NULL ? near : "");
+    if (as == BENCH_TEXT) {
+        output_print(
+            &s->out,
+            "goals missed: %d; * work that the path above cannot avoid; %.1f additions per ns\n",
+            missed, bench_best_rate());
+    }
+    if (other != NULL && as == BENCH_TEXT) {
+        output_print(&s->out, "paths slower than in the other library: %d\n", slower);
+    }
+    return slower > 0 ? STATUS_NO : STATUS_DONE;
 }
 
 int run_bench(session *s) {
+    static bench_api loaded, against;
     const char *wanted = s->operand_count > 0 ? s->operands[0] : NULL;
-    double own = 0;
+    const char *library = s->option[OPTION_LIBRARY], *other = s->option[OPTION_AGAINST];
+    int processes = 0;
     if (s->operand_count > 1) {
         return fail_usage(s, "'%.40s' is one argument too many: bench takes one NAME",
                           s->operands[1]);
     }
-    if (wanted != NULL && check_name(s, wanted) != STATUS_DONE) {
-        return STATUS_USAGE;
+    bench_row *rows = calloc(bench_case_count, sizeof *rows);
+    if (rows == NULL) {
+        return STATUS_IO;
     }
-    if (s->option[OPTION_JSON] == NULL) {
-        output_print(&s->out, "%-21s  %10s  %10s  medians of %d\n", "", "burst", "sustained",
-                     BENCH_REPEATS);
+    int status = choose(s, rows, wanted);
+    status = status == STATUS_DONE ? process_count(s, &processes) : status;
+    if (status == STATUS_DONE && ((library != NULL && !load_library(s, library, &loaded)) ||
+                                  (other != NULL && !load_library(s, other, &against)))) {
+        status = STATUS_IO;
     }
-    for (size_t i = 0; i < CASES && !output_dead(&s->out); i++) {
-        bench_result result = {0};
-        if (wanted != NULL && strcmp(cases[i].group, wanted) != 0) {
-            continue;
-        }
-        bench_pin(0);
-        bool measured = cases[i].measure(&cases[i], &result);
-        if (measured) {
-            own = cases[i].peer ? own : result.ns;
-            put_case(s, &cases[i], &result, own);
-        } else {
-            put_missing(s, &cases[i], &result);
-        }
-        output_flush(&s->out);
+    if (status == STATUS_DONE && processes > 0 && !bench_processes(s, rows, processes)) {
+        status = STATUS_IO;
+        tell("firn: ",
+             "a process of firn bench failed: run firn bench without --processes to see why");
     }
-    return STATUS_DONE;
+    if (status == STATUS_DONE) {
+        status = show(s, rows, processes > 0, library != NULL ? &loaded : &own_api,
+                      other != NULL ? &against : NULL);
+    }
+    free(rows);
+    return status;
 }

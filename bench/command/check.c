@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: `firn check` of a file of IDs, a whole process, by the ID. In order nothing has to be
- * kept; at random everything is. */
+/* `firn check` of a file of IDs, a whole process, per ID. Sorted IDs need no memory; of unsorted IDs
+ * all are kept. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { IDS = 4000000 };
 
-/* The odd multiple of a counter: no two are alike, and they come in any order. */
+/* Multiples of an odd number: unsorted, and all different. */
 static firn_id id_at(uint64_t i, bool random, uint32_t bits) {
     const uint64_t mixed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t upper = random ? mixed : UINT64_C(0x0192f0c800000000) + i;
@@ -36,34 +36,42 @@ static bool write_ids(int fd, bool random, int form) {
     return fclose(file) == 0 && fine;
 }
 
+static char path[4096], file[4096];
+static bench_child child;
+
 static bool work_check(void *context, uint64_t n) {
     bool fine = true;
     for (uint64_t i = 0; i < n && fine; i++) {
-        fine = bench_run(context);
+        fine = bench_spawn(context);
     }
     return fine;
 }
 
-/* `scheme` is the form, `keys` says whether they are in order. */
-bool bench_check(const bench_case *about, bench_result *result) {
-    char path[4096], file[4096], word[] = "check";
+static void remove_file(bench_run *run) {
+    (void)run;
+    unlink(file);
+}
+
+/* `scheme` is the form, `keys` says if they are sorted. */
+bool bench_check(bench_run *run) {
+    static char word[] = "check";
+    const bench_case *about = run->about;
     bool random = strcmp(about->keys, "random") == 0;
-    uint64_t burst = 0;
     int fd = bench_file(file, sizeof file);
     bool made = fd >= 0 && write_ids(fd, random, firn_form_find(about->scheme));
     if (!made || !bench_own_path(path, sizeof path)) {
-        snprintf(result->note, sizeof result->note, "cannot make a file in TMPDIR");
+        snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
         if (fd >= 0) {
             unlink(file);
         }
         return false;
     }
-    bench_child c = {.program = path, .words = {path, word, file, NULL}, .to = "/dev/null"};
-    double ns = bench_median(work_check, NULL, &c, 1, &burst);
-    unlink(file);
-    result->ns = ns / IDS;
-    snprintf(result->note, sizeof result->note,
-             ns >= 0 ? "firn check of %d IDs as %s, %s, by the ID" : "firn check fails", IDS,
-             about->scheme, random ? "in any order" : "in order");
-    return ns >= 0;
+    child = (bench_child){.program = path, .words = {path, word, file, NULL}, .to = "/dev/null"};
+    run->context = &child;
+    run->work = work_check;
+    run->close = remove_file;
+    run->slow = true;
+    run->ids = IDS;
+    snprintf(run->note, sizeof run->note, "firn check of %d IDs, a whole process", IDS);
+    return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: whole processes, from spawning to the end: one ID beside uuidgen, and a million
- * into a file. Each is this very program, found through /proc. */
+/* Whole processes, from spawn to exit: one ID compared with uuidgen, and a million IDs into a file.
+ * The program is this very one, found through /proc. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-bool bench_run(const bench_child *c) {
+bool bench_spawn(const bench_child *c) {
     posix_spawn_file_actions_t actions;
     pid_t id = -1;
     int ended = -1;
@@ -30,7 +30,7 @@ bool bench_run(const bench_child *c) {
 
 static bool work_run(void *context, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
-        if (!bench_run(context)) {
+        if (!bench_spawn(context)) {
             return false;
         }
     }
@@ -50,39 +50,90 @@ int bench_file(char *path, size_t size) {
     return mkstemp(path);
 }
 
-bool bench_process(const bench_case *about, bench_result *result) {
-    char path[4096], word_new[] = "new", word_uuid7[] = "uuid7", uuidgen[] = "uuidgen";
-    bench_child c = {.program = uuidgen, .words = {uuidgen, NULL}, .to = "/dev/null"};
-    uint64_t burst = 0;
-    if (!about->peer) {
-        c = (bench_child){
-            .program = path, .words = {path, word_new, word_uuid7, NULL}, .to = "/dev/null"};
-    }
-    if (!about->peer && !bench_own_path(path, sizeof path)) {
-        snprintf(result->note, sizeof result->note, "/proc does not show the path of this program");
-        return false;
-    }
-    result->ns = bench_median(work_run, NULL, &c, 16, &burst);
-    snprintf(result->note, sizeof result->note,
-             result->ns >= 0 ? "%s, a whole process" : "%s fails", about->scheme);
-    return result->ns >= 0;
+static bench_child child; /* of the firn path */
+static char path[4096], file[4096];
+
+static bool open_child(bench_run *run, bench_child *it) {
+    run->context = it;
+    run->work = work_run;
+    run->slow = true;
+    snprintf(run->note, sizeof run->note, "a whole process");
+    return true;
 }
 
-bool bench_million(const bench_case *about, bench_result *result) {
-    char path[4096], word_new[] = "new", word_uuid7[] = "uuid7", word_n[] = "-n";
-    char million[] = "1000000";
-    char file[4096];
-    uint64_t burst = 0;
+bool bench_process(bench_run *run) {
+    static char word_new[] = "new", word_uuid7[] = "uuid7", uuidgen[] = "uuidgen";
+    static bench_child peer = {.program = uuidgen, .words = {uuidgen, NULL}, .to = "/dev/null"};
+    if (run->about->kind == BENCH_PEER) {
+        return open_child(run, &peer);
+    }
+    if (!bench_own_path(path, sizeof path)) {
+        snprintf(run->note, sizeof run->note, "/proc does not show the path of this program");
+        return false;
+    }
+    child = (bench_child){
+        .program = path, .words = {path, word_new, word_uuid7, NULL}, .to = "/dev/null"};
+    return open_child(run, &child);
+}
+
+/* ---- a million -------------------------------------------------------------------------------- */
+
+enum { MILLION = 1000000, LINE = 37, WRITE = 1 << 16 };
+
+static void remove_file(bench_run *run) {
+    (void)run;
+    unlink(file);
+}
+
+bool bench_million(bench_run *run) {
+    static char word_new[] = "new", word_uuid7[] = "uuid7", word_n[] = "-n", million[] = "1000000";
     int fd = bench_file(file, sizeof file);
     if (fd < 0 || !bench_own_path(path, sizeof path)) {
-        snprintf(result->note, sizeof result->note, "cannot make a file in TMPDIR");
+        snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
         return false;
     }
     close(fd);
-    bench_child c = {
+    child = (bench_child){
         .program = path, .words = {path, word_new, word_uuid7, word_n, million, NULL}, .to = file};
-    result->ns = bench_median(work_run, NULL, &c, 1, &burst);
-    unlink(file);
-    snprintf(result->note, sizeof result->note, "%s into a file, a whole process", about->scheme);
-    return result->ns >= 0;
+    run->close = remove_file;
+    return open_child(run, &child);
+}
+
+static char copy_file[4096];
+
+/* Writes as many bytes, which were prepared. */
+static bool work_copy(void *context, uint64_t n) {
+    static const char text[WRITE];
+    bool fine = true;
+    (void)context;
+    for (uint64_t i = 0; i < n && fine; i++) {
+        int fd = open(copy_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        fine = fd >= 0;
+        for (size_t left = (size_t)MILLION * LINE; left > 0 && fine;) {
+            ssize_t wrote = write(fd, text, left < WRITE ? left : WRITE);
+            fine = wrote > 0;
+            left -= fine ? (size_t)wrote : 0;
+        }
+        close(fd);
+    }
+    return fine;
+}
+
+static void remove_copy(bench_run *run) {
+    (void)run;
+    unlink(copy_file);
+}
+
+bool bench_million_copy(bench_run *run) {
+    int fd = bench_file(copy_file, sizeof copy_file);
+    if (fd < 0) {
+        snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
+        return false;
+    }
+    close(fd);
+    run->work = work_copy;
+    run->slow = true;
+    run->close = remove_copy;
+    snprintf(run->note, sizeof run->note, "writes 37 MB of prepared text into a file");
+    return true;
 }

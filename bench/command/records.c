@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: `firn stamp` over a file of records, a whole process, and beside it a loop that only
- * finds the ends of the same records and copies them. */
+/* `firn stamp` of a file of records, a whole process, compared with a loop that only finds the ends of
+ * such records and copies them. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 enum { RECORDS = 200000, BLOCK = 1 << 20, FIRST_S = 1700000000 };
 
-/* Four records share a second, as those of a busy shop do. */
+/* Four records share a second, as in a busy shop. */
 static bool write_records(int file, const char *format) {
     FILE *out = fdopen(file, "w");
     if (out == NULL) {
@@ -36,55 +36,63 @@ static bool write_records(int file, const char *format) {
     return fclose(out) == 0;
 }
 
-static bool make_records(char *path, size_t size, const char *format, bench_result *result) {
+static bool make_records(char *path, size_t size, const char *format, bench_run *run) {
     int file = bench_file(path, size);
     if (file < 0) {
-        snprintf(result->note, sizeof result->note, "cannot make a file in TMPDIR");
+        snprintf(run->note, sizeof run->note, "cannot make a file in TMPDIR");
         return false;
     }
     if (!write_records(file, format)) {
-        snprintf(result->note, sizeof result->note, "cannot write a file in TMPDIR");
+        snprintf(run->note, sizeof run->note, "cannot write a file in TMPDIR");
         unlink(path);
         return false;
     }
     return true;
 }
 
-/* ---- firn ----------------------------------------------------------------------------------- */
+/* ---- stamp ---------------------------------------------------------------------------------- */
+
+static char path[4096], file[4096], format[16], scheme[24];
+static bench_child child;
 
 static bool work_stamp(void *context, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
-        if (!bench_run(context)) {
+        if (!bench_spawn(context)) {
             return false;
         }
     }
     return true;
 }
 
-bool bench_stamp(const bench_case *about, bench_result *result) {
-    char path[4096], file[4096], format[16], scheme[24], node[] = "node=1";
-    char word_stamp[] = "stamp", word_format[] = "--format", word_scheme[] = "--scheme";
-    char word_time[] = "--time", placed[] = "placed", word_seed[] = "--seed", seed[] = "bench";
-    uint64_t burst = 0;
+static void remove_file(bench_run *run) {
+    (void)run;
+    unlink(file);
+}
+
+bool bench_stamp(bench_run *run) {
+    static char node[] = "node=1", word_stamp[] = "stamp", word_format[] = "--format";
+    static char word_scheme[] = "--scheme", word_time[] = "--time", placed[] = "placed";
+    static char word_seed[] = "--seed", seed[] = "bench";
+    const bench_case *about = run->about;
     bool random = firn_scheme_find(about->scheme)->node_rule == FIRN_NODE_NONE;
-    if (!bench_own_path(path, sizeof path) ||
-        !make_records(file, sizeof file, about->keys, result)) {
+    if (!bench_own_path(path, sizeof path) || !make_records(file, sizeof file, about->keys, run)) {
         return false;
     }
     snprintf(format, sizeof format, "%s", about->keys);
     snprintf(scheme, sizeof scheme, "%s", about->scheme);
-    bench_child c = {.program = path,
-                     .words = {path, word_stamp, file, word_format, format, word_time, placed,
-                               word_scheme, scheme, word_seed, seed, random ? NULL : node, NULL},
-                     .to = "/dev/null",
-                     .silent = true};
-    result->ns = bench_median(work_stamp, NULL, &c, 1, &burst) / RECORDS;
-    unlink(file);
-    snprintf(result->note, sizeof result->note,
-             result->ns >= 0 ? "%.2f M records/s, %s, a whole process of %d records"
-                             : "firn stamp fails",
-             1e3 / result->ns, about->scheme, (int)RECORDS);
-    return result->ns >= 0;
+    child =
+        (bench_child){.program = path,
+                      .words = {path, word_stamp, file, word_format, format, word_time, placed,
+                                word_scheme, scheme, word_seed, seed, random ? NULL : node, NULL},
+                      .to = "/dev/null",
+                      .silent = true};
+    run->context = &child;
+    run->work = work_stamp;
+    run->close = remove_file;
+    run->slow = true;
+    run->ids = RECORDS;
+    snprintf(run->note, sizeof run->note, "a whole process of %d records", (int)RECORDS);
+    return true;
 }
 
 /* ---- a bare copy ---------------------------------------------------------------------------- */
@@ -131,19 +139,28 @@ static bool work_copy(void *context, uint64_t n) {
     return fine;
 }
 
-bool bench_copy(const bench_case *about, bench_result *result) {
-    char file[4096];
-    uint64_t burst = 0;
-    copying it = {file, malloc(BLOCK), malloc(BLOCK)};
-    if (it.in == NULL || it.out == NULL || !make_records(file, sizeof file, about->keys, result)) {
+static void end_copy(bench_run *run) {
+    copying *it = run->context;
+    unlink(it->path);
+    free(it->in);
+    free(it->out);
+}
+
+bool bench_copy(bench_run *run) {
+    static char from[4096];
+    static copying it;
+    it = (copying){from, malloc(BLOCK), malloc(BLOCK)};
+    if (it.in == NULL || it.out == NULL ||
+        !make_records(from, sizeof from, run->about->keys, run)) {
         free(it.in);
         free(it.out);
         return false;
     }
-    result->ns = bench_median(work_copy, NULL, &it, 1, &burst) / RECORDS;
-    unlink(file);
-    free(it.in);
-    free(it.out);
-    snprintf(result->note, sizeof result->note, "reads, copies each line, writes");
-    return result->ns >= 0;
+    run->context = &it;
+    run->work = work_copy;
+    run->close = end_copy;
+    run->slow = true;
+    run->ids = RECORDS;
+    snprintf(run->note, sizeof run->note, "reads, copies each line, writes");
+    return true;
 }

@@ -1,28 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: UUIDs as text, written and read, a call each. The ID changes from call to call. */
+/* Text that is measured: one call per ID, written, read and guessed. The IDs and texts change from
+ * call to call and were made long before, so that no load waits for a store. */
 #include "bench.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+enum { IDS = 64 };
+
+typedef struct texts {
+    const bench_api *api;
+    int form;
+    uint32_t bits;
+    firn_id ids[IDS];
+    size_t lengths[IDS];
+    char texts[IDS][FIRN_TEXT_SIZE];
+} texts;
+
 static bool work_write(void *context, uint64_t n) {
-    firn_id *id = context;
+    const texts *it = context;
+    __typeof__(it->api->format) format = it->api->format;
     char text[FIRN_TEXT_SIZE];
     for (uint64_t i = 0; i < n; i++) {
-        id->low++;
-        firn_format(text, id, FIRN_FORM_UUID);
+        format(text, &it->ids[i % IDS], it->form);
         BENCH_KEEP(text);
     }
     return true;
 }
 
 static bool work_read(void *context, uint64_t n) {
-    char *text = context;
+    const texts *it = context;
+    __typeof__(it->api->parse) parse = it->api->parse;
     firn_id id;
     for (uint64_t i = 0; i < n; i++) {
-        BENCH_KEEP(text);
-        if (firn_parse(&id, FIRN_FORM_UUID, 128, text, 36, NULL) != FIRN_OK) {
+        if (parse(&id, it->form, it->bits, it->texts[i % IDS], it->lengths[i % IDS], NULL) !=
+            FIRN_OK) {
             return false;
         }
         BENCH_KEEP(id);
@@ -30,21 +44,88 @@ static bool work_read(void *context, uint64_t n) {
     return true;
 }
 
-bool bench_write(const bench_case *about, bench_result *result) {
-    firn_id id = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0x0192f0c8d1e37a55), 0, 128};
-    uint64_t burst = 0;
-    (void)about;
-    result->ns = bench_median(work_write, NULL, &id, UINT64_MAX / 4, &burst);
-    snprintf(result->note, sizeof result->note, "firn_format; bursts of %" PRIu64, burst);
+static bool work_guess(void *context, uint64_t n) {
+    const texts *it = context;
+    static firn_reading readings[FIRN_READINGS_MAX];
+    for (uint64_t i = 0; i < n; i++) {
+        size_t count = it->api->guess(readings, it->texts[0], it->lengths[0], -1);
+        BENCH_KEEP(count);
+    }
     return true;
 }
 
-bool bench_read(const bench_case *about, bench_result *result) {
-    char text[] = "0192f0c8-d1e3-7a55-9e37-79b97f4a7c15";
-    uint64_t burst = 0;
-    (void)about;
-    result->ns = bench_median(work_read, NULL, text, UINT64_MAX / 4, &burst);
-    snprintf(result->note, sizeof result->note,
-             "firn_parse, every character checked; bursts of %" PRIu64, burst);
+static bool work_libc_write(void *context, uint64_t n) {
+    const texts *it = context;
+    char text[FIRN_TEXT_SIZE];
+    for (uint64_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%" PRIu64, it->ids[i % IDS].low);
+        BENCH_KEEP(text);
+    }
     return true;
+}
+
+static bool work_libc_read(void *context, uint64_t n) {
+    const texts *it = context;
+    for (uint64_t i = 0; i < n; i++) {
+        unsigned long long number = strtoull(it->texts[i % IDS], NULL, 10);
+        BENCH_KEEP(number);
+    }
+    return true;
+}
+
+static void free_texts(bench_run *run) {
+    free(run->context);
+}
+
+/* Plausible values: snowflakes of 19 digits, and 128 bits of which the lower ones look random. */
+static bool open_texts(bench_run *run, const char *form, bool (*work)(void *, uint64_t)) {
+    texts *it = calloc(1, sizeof *it);
+    if (it == NULL) {
+        snprintf(run->note, sizeof run->note, "out of memory");
+        return false;
+    }
+    it->api = run->api;
+    it->form = firn_form_find(form);
+    it->bits = it->form == FIRN_FORM_DEC ? 64 : 128;
+    for (uint64_t i = 0; i < IDS; i++) {
+        uint64_t mixed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        it->ids[i] = it->bits == 64 ? (firn_id){(UINT64_C(1) << 60) + (mixed >> 4), 0, 0, 64}
+                                    : (firn_id){mixed, UINT64_C(0x0192f0c8d1e37a55) + i, 0, 128};
+        firn_format(it->texts[i], &it->ids[i], it->form);
+        it->lengths[i] = strlen(it->texts[i]);
+    }
+    run->context = it;
+    run->work = work;
+    run->close = free_texts;
+    return true;
+}
+
+bool bench_write(bench_run *run) {
+    snprintf(run->note, sizeof run->note, "firn_format");
+    return open_texts(run, run->about->scheme, work_write);
+}
+
+bool bench_read(bench_run *run) {
+    snprintf(run->note, sizeof run->note, "firn_parse, which checks every character");
+    return open_texts(run, run->about->scheme, work_read);
+}
+
+bool bench_guess(bench_run *run) {
+    if (!open_texts(run, "uuid", work_guess)) {
+        return false;
+    }
+    texts *it = run->context;
+    it->lengths[0] = (size_t)snprintf(it->texts[0], sizeof it->texts[0], "%s", run->about->scheme);
+    snprintf(run->note, sizeof run->note, "firn_guess of %s", run->about->scheme);
+    return true;
+}
+
+bool bench_libc_write(bench_run *run) {
+    snprintf(run->note, sizeof run->note, "snprintf");
+    return open_texts(run, "dec", work_libc_write);
+}
+
+bool bench_libc_read(bench_run *run) {
+    snprintf(run->note, sizeof run->note, "strtoull");
+    return open_texts(run, "dec", work_libc_read);
 }

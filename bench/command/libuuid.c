@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: libuuid, loaded when it is there, without and with its daemon. The daemon is
- * started for the measurement only by root, only where none runs, and ended again. */
+/* libuuid as a peer, if it is installed, without and with its daemon. The daemon is started for the
+ * measurement by root only, only if none is running, and ended afterwards. */
 #include "bench.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -26,7 +25,6 @@ extern char **environ;
 typedef union entry {
     void *symbol;
     void (*generate)(unsigned char out[16]);
-    int (*generate_safe)(unsigned char out[16]);
     void (*write)(const unsigned char id[16], char out[37]);
     int (*read)(const char *text, unsigned char out[16]);
 } entry;
@@ -68,7 +66,7 @@ static bool work_read(void *context, uint64_t n) {
     return true;
 }
 
-static bool load(peer *p, const char *name, bench_result *result) {
+static bool load(peer *p, const char *name, bench_run *run) {
     static void *library;
     memset(p, 0, sizeof *p);
     strcpy(p->text, "0192f0c8-d1e3-7a55-9e37-79b97f4a7c15");
@@ -77,7 +75,7 @@ static bool load(peer *p, const char *name, bench_result *result) {
     }
     p->call.symbol = library != NULL ? dlsym(library, name) : NULL;
     if (p->call.symbol == NULL) {
-        snprintf(result->note, sizeof result->note, "libuuid.so.1 %s",
+        snprintf(run->note, sizeof run->note, "libuuid.so.1 %s",
                  library == NULL ? "is missing: install libuuid1" : "has no such function");
     }
     return p->call.symbol != NULL;
@@ -93,46 +91,38 @@ static bool daemon_answers(void) {
     return answers;
 }
 
-bool bench_libuuid(const bench_case *about, bench_result *result) {
-    const char *name = about->scheme;
+static peer the_peer;
+
+static bool open_peer(bench_run *run, bool (*work)(void *, uint64_t)) {
+    if (!load(&the_peer, run->about->scheme, run)) {
+        return false;
+    }
+    run->context = &the_peer;
+    run->work = work;
+    snprintf(run->note, sizeof run->note, "%s", run->about->scheme);
+    return true;
+}
+
+bool bench_libuuid(bench_run *run) {
+    const char *name = run->about->scheme;
     bool writes = strcmp(name, "uuid_unparse_lower") == 0, reads = strcmp(name, "uuid_parse") == 0;
-    bool timed = strcmp(name, "uuid_generate_time_safe") == 0;
-    uint64_t burst = 0;
-    peer p;
-    int safe = -1;
-    if (!load(&p, name, result)) {
+    if (strcmp(name, "uuid_generate_time") == 0 && daemon_answers()) {
+        snprintf(run->note, sizeof run->note, "uuidd is running: end it to measure without");
         return false;
     }
-    if (timed && daemon_answers()) {
-        snprintf(result->note, sizeof result->note, "uuidd is running: see the next line");
-        return false;
-    }
-    if (timed) {
-        safe = p.call.generate_safe(p.id);
-    }
-    result->ns = bench_median(reads    ? work_read
-                              : writes ? work_write
-                                       : work_generate,
-                              NULL, &p, UINT64_MAX / 4, &burst);
-    snprintf(result->note, sizeof result->note, "%s%s; bursts of %" PRIu64, name,
-             !timed      ? ""
-             : safe == 0 ? " without uuidd, synchronised by a file"
-                         : " without uuidd, not synchronised",
-             burst);
-    return result->ns >= 0;
+    return open_peer(run, reads ? work_read : writes ? work_write : work_generate);
 }
 
 /* ---- with the daemon ------------------------------------------------------------------------ */
 
 /* Starts uuidd in the foreground; its process, or -1 and why. */
-static pid_t start_daemon(bool *made_folder, bench_result *result) {
+static pid_t start_daemon(bool *made_folder, bench_run *run) {
     char *words[] = {"uuidd", "--no-fork", "--timeout", "60", NULL};
     static const char *const paths[] = {"/usr/sbin/uuidd", "/usr/bin/uuidd", "/sbin/uuidd"};
     posix_spawn_file_actions_t quiet;
     pid_t child = -1;
     if (geteuid() != 0) {
-        snprintf(result->note, sizeof result->note,
-                 "uuidd is not running: start it, or run as root");
+        snprintf(run->note, sizeof run->note, "uuidd is not running: start it, or run as root");
         return -1;
     }
     posix_spawn_file_actions_init(&quiet);
@@ -149,38 +139,44 @@ static pid_t start_daemon(bool *made_folder, bench_result *result) {
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
     if (child < 0) {
-        snprintf(result->note, sizeof result->note, "there is no uuidd: install uuid-runtime");
+        snprintf(run->note, sizeof run->note, "uuidd is missing: install uuid-runtime");
     }
     return child;
 }
 
-bool bench_libuuid_daemon(const bench_case *about, bench_result *result) {
-    bool running = daemon_answers(), made_folder = false;
-    pid_t child = -1;
-    uint64_t burst = 0;
-    peer p;
-    if (!load(&p, about->scheme, result)) {
-        return false;
-    }
-    if (!running) {
-        child = start_daemon(&made_folder, result);
-    }
-    bool answers = daemon_answers();
-    if (answers) {
-        result->ns = bench_median(work_generate, NULL, &p, UINT64_MAX / 4, &burst);
-        snprintf(result->note, sizeof result->note, "%s with uuidd; bursts of %" PRIu64,
-                 about->scheme, burst);
-    } else if (child > 0) {
-        snprintf(result->note, sizeof result->note, "uuidd did not answer within a second");
-    }
+static pid_t child = -1;
+static bool made_folder;
+
+static void end_daemon(bench_run *run) {
+    (void)run;
     if (child > 0) {
         kill(child, SIGTERM);
         waitpid(child, NULL, 0);
+        child = -1;
     }
     if (made_folder) {
         unlink(DAEMON_SOCKET);
         unlink(DAEMON_FOLDER "/uuidd.pid");
         rmdir(DAEMON_FOLDER);
+        made_folder = false;
     }
-    return answers;
+}
+
+bool bench_libuuid_daemon(bench_run *run) {
+    if (!daemon_answers()) {
+        child = start_daemon(&made_folder, run);
+    }
+    if (!daemon_answers()) {
+        if (child > 0) {
+            snprintf(run->note, sizeof run->note, "uuidd did not answer within a second");
+        }
+        end_daemon(run);
+        return false;
+    }
+    run->close = end_daemon;
+    if (!open_peer(run, work_generate)) {
+        end_daemon(run);
+        return false;
+    }
+    return true;
 }

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* The harness: the cases of a group take turns in short bursts, and a loop of independent additions
+ * before and after each burst tells whether the hardware thread was alone on its core. A busy
+ * neighbour of another guest is visible in no other way; it leaves the clock rate as it is, but
+ * takes a share of the execution units. */
+#include "bench.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 1000, THREAD_ROUNDS = 200, CONTESTANTS = 8, TRIES = 3 };
+#define BURST_NS        1e4  /* bursts are at least this long */
+#define THREAD_BURST_NS 2e5  /* with threads, whose starts differ by some 100 ns */
+#define ALONE           0.93 /* of the best rate of additions: at least */
+#define SHARED          0.85 /* at most */
+
+double bench_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static cpu_set_t mine;
+
+int bench_processors(void) {
+    static bool known;
+    if (!known) { /* before the first binding narrows it */
+        known = sched_getaffinity(0, sizeof mine, &mine) == 0;
+    }
+    return known ? CPU_COUNT(&mine) : 1;
+}
+
+bool bench_pin(int i) {
+    cpu_set_t one;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && i < bench_processors(); cpu++) {
+        if (CPU_ISSET(cpu, &mine) && i-- == 0) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            return sched_setaffinity(0, sizeof one, &one) == 0;
+        }
+    }
+    return false;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_middle(double times[], int count) {
+    qsort(times, (size_t)count, sizeof times[0], compare);
+    return times[count / 2];
+}
+
+/* ---- the two modes --------------------------------------------------------------------------- */
+
+#define ADD6                                                                                       \
+    a++, b++, c++, d++, e++, f++;                                                                  \
+    __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
+
+/* Additions per ns that do not wait for each other. */
+static double addition_rate(void) {
+    uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0;
+    double start = bench_now_ns();
+    for (int i = 0; i < 500; i++) {
+        ADD6 ADD6 ADD6 ADD6 ADD6 ADD6 ADD6 ADD6 ADD6 ADD6
+    }
+    return 500 * 60 / (bench_now_ns() - start);
+}
+
+static double best_rate;
+
+double bench_best_rate(void) {
+    return best_rate;
+}
+
+void bench_set_best_rate(double rate) {
+    best_rate = rate;
+}
+
+static void find_best_rate(void) {
+    for (int i = 0; i < 3000; i++) {
+        double rate = addition_rate();
+        best_rate = rate > best_rate ? rate : best_rate;
+    }
+}
+
+/* One burst, and the rates around it. */
+typedef struct sample {
+    double ns, low_rate, high_rate;
+} sample;
+
+static void note_rate(sample *it, double rate) {
+    it->low_rate = it->low_rate == 0 || rate < it->low_rate ? rate : it->low_rate;
+    it->high_rate = rate > it->high_rate ? rate : it->high_rate;
+}
+
+/* ---- bursts ---------------------------------------------------------------------------------- */
+
+typedef struct racer {
+    bench_run *run;
+    _Atomic int *waiting; /* how many threads have not started */
+    uint64_t n;
+    int number;
+    double start, end, cpu_ns;
+    sample rates;
+    bool fine;
+} racer;
+
+static double thread_cpu_ns(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
+}
+
+static void *race(void *context) {
+    racer *r = context;
+    bench_pin(r->number % bench_processors());
+    note_rate(&r->rates, addition_rate());
+    (*r->waiting)--;
+    while (*r->waiting > 0) { /* until all are here; each is a moment away */
+        sched_yield();
+    }
+    r->start = bench_now_ns();
+    r->cpu_ns = thread_cpu_ns();
+    r->fine = r->run->work(r->run->context, r->n);
+    r->cpu_ns = thread_cpu_ns() - r->cpu_ns;
+    r->end = bench_now_ns();
+    note_rate(&r->rates, addition_rate());
+    return NULL;
+}
+
+enum { RACERS = 64 };
+
+static double race_all(bench_run *run, int count, uint64_t n, double *cpu_ns, sample *rates) {
+    static racer racers[RACERS];
+    pthread_t threads[RACERS];
+    _Atomic int waiting = count;
+    double start = 0, end = 0;
+    bool fine = true;
+    for (int i = 0; i < count; i++) {
+        racers[i] = (racer){.run = run, .waiting = &waiting, .n = n, .number = i};
+        if (pthread_create(&threads[i], NULL, race, &racers[i]) != 0) {
+            abort(); /* the others would wait for ever */
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        const racer *r = &racers[i];
+        pthread_join(threads[i], NULL);
+        start = i == 0 || r->start < start ? r->start : start;
+        end = r->end > end ? r->end : end;
+        *cpu_ns += r->cpu_ns;
+        note_rate(rates, r->rates.low_rate);
+        note_rate(rates, r->rates.high_rate);
+        fine = fine && r->fine;
+    }
+    return fine ? end - start : -1;
+}
+
+double bench_threads(bench_run *run, int threads, uint64_t n, double *cpu_ns) {
+    sample rates = {0};
+    double used = 0;
+    if (run->rest != NULL) {
+        run->rest(run->context);
+    }
+    double took = race_all(run, threads, n, &used, &rates);
+    if (cpu_ns != NULL) {
+        *cpu_ns = used;
+    }
+    return took;
+}
+
+/* False: the work failed. */
+static bool burst(bench_run *run, sample *it) {
+    double cpu_ns = 0;
+    *it = (sample){0};
+    if (run->rest != NULL) {
+        run->rest(run->context);
+    }
+    if (run->threads > 0) {
+        it->ns = race_all(run, run->threads, run->n, &cpu_ns, it);
+    } else {
+        note_rate(it, addition_rate());
+        double start = bench_now_ns();
+        bool fine = run->work(run->context, run->n);
+        it->ns = fine ? bench_now_ns() - start : -1;
+        note_rate(it, addition_rate());
+    }
+    bool fine = it->ns >= 0;
+    it->ns /= (double)run->n * run->ids * (run->threads > 0 ? run->threads : 1);
+    return fine;
+}
+
+/* Doubles the operations of a burst until even the shortest of some bursts is long enough. */
+static bool calibrate(bench_run *run) {
+    double wanted = run->threads > 0 ? THREAD_BURST_NS : BURST_NS, shortest = 0;
+    int threads = run->threads > 0 ? run->threads : 1;
+    for (run->n = 1; run->n < UINT64_C(1) << 40; run->n *= 2) {
+        for (int i = 0; i < (run->slow ? 1 : TRIES); i++) {
+            sample it;
+            if (!burst(run, &it)) {
+                return false;
+            }
+            double took = it.ns * (double)run->n * run->ids * threads;
+            shortest = i == 0 || took < shortest ? took : shortest;
+        }
+        if (run->slow || shortest >= wanted) {
+            return true;
+        }
+    }
+    return true;
+}
+
+/* ---- a group --------------------------------------------------------------------------------- */
+
+typedef struct contestant {
+    bench_run run;
+    bench_result *result;
+    sample samples[ROUNDS];
+    int count;
+    bool open, failed;
+} contestant;
+
+static void summarize(contestant *it) {
+    static double times[ROUNDS];
+    bench_result *result = it->result;
+    for (int mode = 0; mode < BENCH_MODES; mode++) {
+        int count = 0;
+        for (int i = 0; i < it->count; i++) {
+            const sample *at = &it->samples[i];
+            enum bench_mode its = it->run.slow                          ? BENCH_ALL
+                                  : at->low_rate >= ALONE * best_rate   ? BENCH_ALONE
+                                  : at->high_rate <= SHARED * best_rate ? BENCH_SHARED
+                                                                        : BENCH_MODES;
+            if ((int)its == mode) {
+                times[count++] = at->ns;
+            }
+        }
+        result->samples[mode] = count;
+        result->median[mode] = count > 0 ? bench_middle(times, count) : 0;
+        result->least[mode] = count > 0 ? times[0] : 0;
+    }
+    result->measured = true;
+    result->sustained_ns = it->run.sustained_ns;
+}
+
+static void enter(contestant *it, const bench_case *about, const bench_api *api,
+                  bench_result *result) {
+    it->run = (bench_run){.about = about, .api = api, .ids = 1};
+    it->result = result;
+    it->count = 0;
+    it->open = about->open(&it->run);
+    it->failed = !it->open || !calibrate(&it->run);
+}
+
+/* Everything that was entered, in turn; the first one changes, so that none always follows the same. */
+static void take_turns(contestant *all, int count) {
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < count; i++) {
+            contestant *it = &all[(i + round) % count];
+            int rounds = it->run.slow          ? BENCH_REPEATS
+                         : it->run.threads > 0 ? THREAD_ROUNDS
+                                               : ROUNDS;
+            if (!it->failed && round < rounds) {
+                it->failed = !burst(&it->run, &it->samples[it->count++]);
+            }
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        contestant *it = &all[i];
+        if (!it->failed) {
+            summarize(it);
+        }
+        memcpy(it->result->note, it->run.note, sizeof it->run.note);
+        if (it->open && it->run.close != NULL) {
+            it->run.close(&it->run);
+        }
+    }
+}
+
+void bench_group(bench_row *rows, size_t first, size_t end, const bench_api *own,
+                 const bench_api *other) {
+    static contestant all[CONTESTANTS];
+    int count = 0;
+    bench_pin(0);
+    if (best_rate == 0) {
+        find_best_rate();
+    }
+    for (size_t i = first; i < end; i++) {
+        if (bench_cases[i].apart) {
+            enter(&all[0], &bench_cases[i], own, &rows[i].own);
+            take_turns(all, 1);
+        }
+    }
+    for (size_t i = first; i < end && count + 1 < CONTESTANTS; i++) {
+        const bench_case *about = &bench_cases[i];
+        if (!about->apart) {
+            enter(&all[count++], about, own, &rows[i].own);
+        }
+        if (about->kind == BENCH_OWN && other != NULL) {
+            enter(&all[count++], about, other, &rows[i].other);
+        }
+    }
+    take_turns(all, count);
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+# firn bench measures what it lists, merges processes and compares libraries. The figures themselves are not judged.
+. test/tap
+firn=$BUILD/bin/firn
+
+"$firn" bench uuid-read --json >"$TMPDIR/one" 2>"$TMPDIR/notes"
+check "each line is an object with a name, a kind and a note" jq -es 'all(.name and .kind and .note != null)' "$TMPDIR/one"
+same "the path is first, and has its goal" "uuid-read path 3.5" "$(jq -rs '.[0] | "\(.name) \(.kind) \(.goal_ns)"' "$TMPDIR/one")"
+check "its minimum is not above its median" jq -es '.[0] | [.alone, .shared] | map(select(. != null)) | all(.min_ns > 0 and .min_ns <= .median_ns)' "$TMPDIR/one"
+
+"$firn" bench decimal-write --processes 2 --json >"$TMPDIR/two"
+same "figures of two processes are merged into one row each" "decimal-write snprintf" "$(jq -rs 'map(.name) | join(" ")' "$TMPDIR/two")"
+check "with the samples of both" jq -es '.[0] | (.alone.samples // 0) + (.shared.samples // 0) <= 2000' "$TMPDIR/two"
+
+"$firn" bench snowflake --library "$BUILD/libfirn.so" --against "$BUILD/libfirn.so" --json >"$TMPDIR/against"
+same "another library is measured in turn" "path other peer limit" "$(jq -rs 'map(.kind) | join(" ")' "$TMPDIR/against")"
+check "a library with a wrong path is refused" sh -c "'$firn' bench snowflake --against '$TMPDIR/one' 2>&1 | grep -q 'use the path of a libfirn.so'"
+
+same "a Markdown table has as many cells in each row" 1 "$("$firn" bench ulid-read --markdown | sed 's/[^|]//g' | sort -u | wc -l)"
+check "a path is shown with its goal" sh -c "'$firn' bench ulid-read | grep -q '^ulid-read .*4.50 ns: '"
+for name in $("$firn" bench guess --json | jq -r .name); do
+    check "'$name' is one of the texts that are guessed" expr "$name" : guess-
+done
+finish
