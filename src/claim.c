@@ -243,54 +243,91 @@ typedef struct claim_wish {
     bool online;    /* just these, and no more: the own mark may then be ahead of the clock */
 } claim_wish;
 
+/* Sends a claim, `again` when it went out before, and takes in what came of it. */
+static int send(firn_gen *gen, firn__claim *claim, uint64_t tick, bool again, firn__permit *out,
+                firn_mark *held, firn_error *error) {
+    char key[FIRN_KEY_SIZE];
+    int64_t first;
+    uint64_t grant = atomic_load_explicit(&claim->grant, memory_order_relaxed);
+    firn__sending sending = {.tries = FIRN__SENDINGS, .sent = again, .held = *held};
+    firn_request request = {.ns = gen->ns,
+                            .layout = gen->layout,
+                            .key = key,
+                            .count = claim->count,
+                            .earliest = claim->earliest,
+                            .latest = claim->latest,
+                            .grant = grant,
+                            .note = gen->kept.note,
+                            .guard = firn__claim_guard(gen, tick)};
+    snprintf(key, sizeof key, "%" PRIu64, claim->node);
+    int code = firn__gen_reserve(gen, &request, &sending, &first, error);
+    *held = sending.held;
+    if (code != FIRN_EUNKNOWN) {
+        atomic_store_explicit(&claim->grant, 0, memory_order_release);
+    }
+    if (code == FIRN_OK) {
+        assert(first >= claim->earliest || FIRN_BUG == FIRN_BUG_ADOPT);
+        out->base_tick = claim->base_tick;
+        out->node = claim->node;
+        out->first = out->granted = first - firn__slots_of(gen, claim->base_tick);
+        out->grant = grant;
+        out->twice = sending.twice;
+        out->reserved = true;
+        atomic_store_explicit(&out->end, out->first + claim->count, memory_order_release);
+    }
+    return code;
+}
+
+/* A claim of unknown outcome by some process of those that share: the same again. FIRN_EBUSY: there is none, or what
+ * it can still give lies behind the clock or too far ahead of it. */
+static int resume(firn_gen *gen, const claim_wish *wish, firn__permit *out, firn_mark *held,
+                  firn_error *error) {
+    firn__claim *sent = firn__shared_claim(gen);
+    if (sent == NULL || atomic_load_explicit(&sent->grant, memory_order_acquire) == 0) {
+        return FIRN_EBUSY;
+    }
+    if (sent->earliest + sent->count <= firn__slots_of(gen, wish->tick) ||
+        sent->earliest > firn__slots_of(gen, wish->tick + gen->lead_ticks)) {
+        atomic_store_explicit(&sent->grant, 0, memory_order_release);
+        return FIRN_EBUSY;
+    }
+    int code = firn__gen_base(gen, sent->node, &out->base, error);
+    return code == FIRN_OK ? send(gen, sent, wish->tick, true, out, held, error) : code;
+}
+
 /* One node asked for: the first slot in the present tick, or within the lead when it may be. The
  * own node's mark keeps its order; any other node begins in a later tick than the last ID's. */
 static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, firn__permit *out,
                firn_mark *held, firn_error *error) {
-    char key[FIRN_KEY_SIZE];
-    uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from;
-    int64_t first, earliest = firn__slots_of(gen, from) + wish->offset;
-    firn__sending sending = {.tries = FIRN__SENDINGS, .held = *held};
+    uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from, grant;
+    firn__claim mine, *claim = firn__shared_claim(gen);
+    claim = claim != NULL ? claim : &mine;
     if ((gen->fixed || (own && wish->online)) && wish->tick + gen->lead_ticks > from) {
         last = wish->tick + gen->lead_ticks;
     }
-    firn_request request = {.ns = gen->ns,
-                            .layout = gen->layout,
-                            .key = key,
-                            .count = wish->count,
-                            .earliest = earliest,
-                            .latest = firn__slots_of(gen, last + 1) - 1,
-                            .note = gen->kept.note,
-                            .guard = firn__claim_guard(gen, wish->tick)};
+    claim->node = node;
+    claim->base_tick = from;
+    claim->count = wish->count;
+    claim->earliest = firn__slots_of(gen, from) + wish->offset;
+    claim->latest = firn__slots_of(gen, last + 1) - 1;
     if (wish->online) { /* all of it within the lead, not only its first */
         int64_t latest = firn__slots_of(gen, wish->tick + gen->lead_ticks + 1) - wish->count;
-        request.latest = latest < request.latest ? latest : request.latest;
+        claim->latest = latest < claim->latest ? latest : claim->latest;
     }
-    if (request.latest > gen->slot_end - wish->count) {
-        request.latest = gen->slot_end - wish->count;
+    if (claim->latest > gen->slot_end - wish->count) {
+        claim->latest = gen->slot_end - wish->count;
     }
-    if (request.latest < earliest) {
-        return gen->slot_end - wish->count < earliest ? firn__gen_ended(gen, error)
-                                                      : firn__gen_exhausted(gen, error);
+    if (claim->latest < claim->earliest) {
+        return gen->slot_end - wish->count < claim->earliest ? firn__gen_ended(gen, error)
+                                                             : firn__gen_exhausted(gen, error);
     }
-    snprintf(key, sizeof key, "%" PRIu64, node);
     int code = firn__gen_base(gen, node, &out->base, error);
     if (code == FIRN_OK) {
-        code = firn__reserve_grant(gen->entropy, &request.grant, error);
+        code = firn__reserve_grant(gen->entropy, &grant, error);
     }
     if (code == FIRN_OK) {
-        code = firn__gen_reserve(gen, &request, &sending, &first, error);
-        *held = sending.held;
-    }
-    if (code == FIRN_OK) {
-        assert(first >= earliest || FIRN_BUG == FIRN_BUG_ADOPT);
-        out->base_tick = from;
-        out->node = node;
-        out->first = out->granted = first - firn__slots_of(gen, from);
-        out->grant = request.grant;
-        out->twice = sending.twice;
-        out->reserved = true;
-        atomic_store_explicit(&out->end, out->first + wish->count, memory_order_release);
+        atomic_store_explicit(&claim->grant, grant, memory_order_release);
+        code = send(gen, claim, wish->tick, false, out, held, error);
     }
     return code;
 }
@@ -366,7 +403,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     if (later_tick(gen, wish->tick) >= (uint64_t)gen->slot_end >> gen->s) {
         return firn__gen_ended(gen, error); /* also where slots would pass 2^62 */
     }
-    code = FIRN_EBUSY;
+    code = resume(gen, wish, out, &held, error);
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         bool own = gen->fixed || (tried == 0 && gen->past->has_node[k]);
         firn_mark before = held;

@@ -84,6 +84,14 @@ typedef struct firn__past {
     uint64_t last_tick; /* the greatest that any retired permit issued in */
 } firn__past;
 
+/* A claim as it was sent. In shared memory it stays written down until its outcome is known. */
+typedef struct firn__claim {
+    _Atomic uint64_t
+        grant; /* 0: none; written last and cleared first, since a process may be killed between */
+    uint64_t node, base_tick;
+    int64_t earliest, latest, count;
+} firn__claim;
+
 /* Only with `lock` held, the renewal lock. Whoever holds it may be asking the store. */
 typedef struct firn__locked {
     pthread_mutex_t lock;
@@ -248,6 +256,8 @@ int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit 
                        firn_error *error);
 /* Makes it the one that all issue from; NULL: none. The lock is held. */
 void firn__shared_choose(firn_gen *gen, const firn__permit *permit);
+/* The claim that was sent last; NULL: the generator is one process's. The lock is held. */
+firn__claim *firn__shared_claim(const firn_gen *gen);
 /* No more nodes fit the memory: only those that it has may be claimed. */
 bool firn__shared_refuses(const firn_gen *gen, uint64_t node);
 /* The renewal lock. Waits for another process at most as long as the call may, and not at all unless `patient`.

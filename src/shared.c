@@ -4,8 +4,8 @@
  * cursor that is right. Renewals are under a robust lock, and each of their steps may be the last one:
  * - A permit belongs to one node as long as the memory exists, and its cursor and its end only rise. So a thread that
  *   slept on an old permit finds it closed, or finds slots that are all the generator's.
- * - What a renewal asks for is written down before it is sent. Whoever comes after a process that was killed meanwhile
- *   sends the same again. A claim that was cut short is lost, and with it its slots.
+ * - What a renewal or a claim asks for is written down before it is sent. Whoever comes after a process that was killed
+ *   meanwhile sends the same again. A claim that was granted and not put in place yet is lost, and with it its slots.
  * Knows no clock but to wait, and nothing of how IDs are issued. */
 #include "error.h"
 #include "gen.h"
@@ -20,7 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NODES  256        /* that one memory has room for */
+#define NODES  256        /* that memory of firn_shared_size() has room for */
+#define FIXED  2048       /* bytes that are enough for one node: firn.h */
 #define READY  UINT32_MAX /* of `maker` */
 #define NAP_NS INT64_C(1000000)
 
@@ -32,11 +33,19 @@ typedef struct firn__shared {
     pthread_mutex_t lock;    /* robust, between processes: the renewal lock. Of all that follows: */
     uint32_t count;          /* permits that have a node; only rises */
     firn__past past;
-    firn__permit permits[NODES]; /* but cursor, soft and end are atomic, and base does not change */
+    firn__claim claim;
+    firn__permit permits[]; /* but cursor, soft and end are atomic, and base does not change */
 } firn__shared;
 
+static_assert(sizeof(firn__shared) + sizeof(firn__permit) <= FIXED, "firn.h promises it");
+
 size_t firn_shared_size(void) {
-    return sizeof(firn__shared);
+    return sizeof(firn__shared) + NODES * sizeof(firn__permit);
+}
+
+/* Nodes that the memory has room for. */
+static uint32_t room_of(const firn_gen *gen) {
+    return gen->fixed ? 1 : NODES;
 }
 
 /* ---- who may share ---------------------------------------------------------------------------- */
@@ -52,7 +61,7 @@ static uint64_t digest_of(const firn_gen *gen) {
     char layout[FIRN_LAYOUT_SIZE];
     const char *texts[] = {FIRN_VERSION, gen->scheme.name, firn_scheme_layout(layout, &gen->scheme),
                            gen->ns,      gen->layout,      firn__store_url(gen->store)};
-    const uint64_t numbers[] = {sizeof(firn__shared),  gen->pinned,
+    const uint64_t numbers[] = {firn_shared_size(),    gen->pinned,
                                 gen->pin_mask,         gen->window_ticks,
                                 gen->lead_ticks,       gen->back_ticks,
                                 gen->tick_end,         (uint64_t)gen->start,
@@ -181,12 +190,17 @@ void firn__shared_look(const firn_gen *gen) {
         return;
     }
     uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
-    firn__permit *permit = chosen == 0 || chosen > NODES ? NULL : &gen->shared->permits[chosen - 1];
+    firn__permit *permit =
+        chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->permits[chosen - 1];
     if (permit != NULL &&
         !(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN)) {
         permit = NULL; /* it is being changed, or who did so was killed */
     }
     atomic_store_explicit(&gen->live->any.permits[0], permit, memory_order_release);
+}
+
+firn__claim *firn__shared_claim(const firn_gen *gen) {
+    return gen->shared != NULL ? &gen->shared->claim : NULL;
 }
 
 void firn__shared_choose(firn_gen *gen, const firn__permit *permit) {
@@ -206,19 +220,19 @@ static firn__permit *find(const firn_gen *gen, uint64_t node) {
 }
 
 bool firn__shared_refuses(const firn_gen *gen, uint64_t node) {
-    return gen->shared != NULL && gen->shared->count == NODES && find(gen, node) == NULL;
+    return gen->shared != NULL && gen->shared->count == room_of(gen) && find(gen, node) == NULL;
 }
 
 /* The first window of a node. */
 static int add(const firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
                firn_error *error) {
     firn__shared *shared = gen->shared;
-    if (shared->count == NODES) {
-        return firn__fail(
-            error, FIRN_EEXHAUSTED,
-            "%s had %d nodes in this shared memory, and has room for no more: use new "
-            "memory",
-            gen->ns, NODES);
+    if (shared->count == room_of(gen)) {
+        return firn__fail(error, FIRN_EEXHAUSTED,
+                          "%s had %" PRIu32
+                          " nodes in this shared memory, and has room for no more: use new "
+                          "memory",
+                          gen->ns, shared->count);
     }
     firn__permit *permit = &shared->permits[shared->count];
     memcpy((void *)permit, (const void *)claimed, sizeof *permit); /* nobody looks at it yet */
@@ -256,14 +270,15 @@ int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit 
 
 int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *error) {
     uint64_t none = 0, mine;
+    size_t least = gen->fixed ? FIXED : firn_shared_size();
     int code = check_kind(gen, error);
     if (code != FIRN_OK) {
         return code;
     }
-    if (size < sizeof(firn__shared) || (uintptr_t)memory % _Alignof(firn__shared) != 0) {
+    if (size < least || (uintptr_t)memory % _Alignof(firn__shared) != 0) {
         return firn__fail(error, FIRN_EUSAGE,
                           "the shared memory has %zu bytes, or is not aligned to %zu: give %zu",
-                          size, _Alignof(firn__shared), sizeof(firn__shared));
+                          size, _Alignof(firn__shared), least);
     }
     gen->shared = memory;
     mine = digest_of(gen);

@@ -39,6 +39,8 @@ typedef struct world {
     mark marks[NODES];
     _Atomic uint64_t reserves;
     _Atomic bool stops;       /* the next reserve stops its process */
+    _Atomic bool dies;        /* the next reserve is carried out and kills its process */
+    _Atomic int unsure;       /* so many reserves are carried out and say that they do not know */
     _Atomic int64_t offset_s; /* of the clock */
     _Atomic bool over;
     _Alignas(64) uint8_t memory[1 << 18];
@@ -64,14 +66,24 @@ static int store_reserve(void *self, const firn_request *request, int64_t *first
         raise(SIGSTOP);
     }
     int64_t from = now.high > request->earliest ? now.high : request->earliest;
-    if (from > request->latest) {
-        *held = now;
+    bool before = now.grant == request->grant;
+    *held = now;
+    if (!before && from > request->latest) {
         return FIRN_EBUSY;
     }
-    it->copies[1 - which] = (firn_mark){from + request->count, request->grant};
-    atomic_store(&it->which, 1 - which);
+    if (!before) {
+        it->copies[1 - which] = (firn_mark){from + request->count, request->grant};
+        atomic_store(&it->which, 1 - which);
+    }
     *first = from;
-    return FIRN_OK;
+    if (atomic_exchange(&all->dies, false)) {
+        raise(SIGKILL);
+    }
+    if (atomic_load(&all->unsure) > 0) {
+        atomic_fetch_sub(&all->unsure, 1);
+        return FIRN_EUNKNOWN;
+    }
+    return before ? FIRN_EBUSY : FIRN_OK;
 }
 
 /* Of the rivals only: a shared window is never given back. */
@@ -448,6 +460,66 @@ static void a_process_killed_at_any_instruction_corrupts_nothing(void **state) {
     assert_int_equal(twice(), 0);
 }
 
+/* A window that is much longer than the lead: whoever claims anew finds the node in use. */
+static const char *const long_window = "node=5 window_ms=10000 max_wait_ms=0";
+
+static void claims_and_dies(void *unused) {
+    firn_gen *gen;
+    (void)unused;
+    atomic_store(&all->dies, true);
+    try_open(&gen, "snowflake", long_window, 2048, NULL);
+}
+
+static void a_claim_that_was_cut_short_is_sent_again(void **state) {
+    int status;
+    uint64_t last = 0;
+    firn_gen *gen;
+    firn_error error = {0};
+    (void)state;
+    pid_t child = started(claims_and_dies, NULL);
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(all->marks[5].copies[1].grant & 1, 1); /* carried out */
+    assert_int_equal(try_open(&gen, "snowflake", long_window, 2048, &error), FIRN_OK);
+    issue(gen, &last);
+    assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+    assert_int_equal(atomic_load(&all->reserves), 2);
+}
+
+enum { SENDINGS = 3 }; /* of one request by one call */
+
+/* The store carries the claim out and never says so, as one that answers later: the next call sends the same again. */
+static void a_claim_of_unknown_outcome_is_sent_again(void **state) {
+    uint64_t last = 0;
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    (void)state;
+    atomic_store(&all->unsure, SENDINGS);
+    assert_int_equal(try_open(&gen, "snowflake", long_window, 2048, &error), FIRN_EUNKNOWN);
+    assert_int_equal(try_open(&gen, "snowflake", long_window, 2048, &error), FIRN_OK);
+    assert_int_equal(atomic_load(&all->reserves), SENDINGS + 1);
+    issue(gen, &last);
+    firn_close(gen, NULL);
+}
+
+static void such_a_claim_is_dropped_when_the_clock_has_gone_elsewhere(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t last = 0;
+        firn_gen *gen = NULL;
+        firn_error error = {0};
+        memset(all->memory, 0, sizeof all->memory);
+        atomic_store(&all->offset_s, 0);
+        atomic_store(&all->unsure, SENDINGS);
+        assert_int_equal(try_open(&gen, "snowflake", "", firn_shared_size(), &error),
+                         FIRN_EUNKNOWN);
+        atomic_store(&all->offset_s, i == 0 ? 3600 : -3600);
+        gen = opened("");
+        issue(gen, &last);
+        firn_close(gen, NULL);
+    }
+}
+
 /* ---- stopped ---------------------------------------------------------------------------------- */
 
 static void a_stopped_renewer_is_waited_for_in_bounded_time(void **state) {
@@ -542,6 +614,7 @@ static void what_cannot_be_shared_is_refused(void **state) {
     refused("snowflake", "mode=online", size, FIRN_EUSAGE, "mode=online holds no window");
     refused("snowflake", "ordering=thread", size, FIRN_EUSAGE, "ordering= is not strict");
     refused("snowflake", "", size - 1, FIRN_EUSAGE, "give ");
+    refused("snowflake", "node=3", 2047, FIRN_EUSAGE, "give 2048");
     firn_gen *gen = opened("");
     refused("snowflake", "node=3", size, FIRN_EUSAGE, "another generator's");
     refused("snowflake", "ns=other", size, FIRN_EUSAGE, "another generator's");
@@ -562,6 +635,10 @@ int main(void) {
                                         end),
         cmocka_unit_test_setup_teardown(a_process_killed_at_any_instruction_corrupts_nothing, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(a_claim_that_was_cut_short_is_sent_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_claim_of_unknown_outcome_is_sent_again, begin, end),
+        cmocka_unit_test_setup_teardown(such_a_claim_is_dropped_when_the_clock_has_gone_elsewhere,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(a_stopped_renewer_is_waited_for_in_bounded_time, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_step_back_is_acted_on_once, begin, end),

@@ -428,7 +428,7 @@ typedef struct firn_config {
     const char *note;   /* stored with each reservation; NULL: program, host and pid */
     bool has_renewer;   /* firn_next never calls the store: your thread calls firn_gen_step */
     void *shared;       /* zeros at first; processes share it: docs/reference/threads.md; or NULL */
-    size_t shared_size; /* at least firn_shared_size() */
+    size_t shared_size; /* firn_shared_size(); with a fixed node 2048 are enough */
 } firn_config;
 /* How many bytes of memory processes need to share a generator: see firn_config. */
 FIRN_API size_t firn_shared_size(void);
