@@ -133,8 +133,8 @@ FIRN__HOT int next_plain(firn_gen *gen, firn_id *id, firn_error *error) {
                                                     memory_order_acq_rel, memory_order_acquire));
     firn__draw draw = {
         base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & gen->count_mask, {0, 0}};
-    gen->pack(id, &gen->scheme, &draw,
-              &permit->base); /* not by way of a copy, which would wait for its own stores */
+    firn__gen_pack(gen, &draw, &permit->base,
+                   id); /* not by way of a copy, which would wait for its own stores */
     atomic_thread_fence(memory_order_acquire);
     if (!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN)) {
         *id = (firn_id){0, 0, 0, 0};
@@ -152,6 +152,9 @@ int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
 }
 
 int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
+    if (n == 1) {
+        return firn_next(gen, ids, error);
+    }
     return n == 0 ? FIRN_OK : issue(gen, (firn__sink){ids, NULL}, n, error);
 }
 
@@ -159,6 +162,14 @@ int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
     if (gen->scheme.bits > 64) {
         return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n",
                           gen->scheme.name, gen->scheme.bits);
+    }
+    if (n == 1) {
+        firn_id id;
+        int code = firn_next(gen, &id, error);
+        if (code == FIRN_OK) {
+            *ids = id.low;
+        }
+        return code;
     }
     return n == 0 ? FIRN_OK : issue(gen, (firn__sink){NULL, ids}, n, error);
 }

@@ -148,6 +148,9 @@ struct firn_gen {
     struct firn__shared *shared; /* the caller's memory; NULL: the generator is one process's */
     uint32_t s;                  /* sequence bits of a slot; 0: a slot is a tick */
     uint64_t count_mask;         /* of s bits */
+    bool straight;               /* an ID is its template plus what tick and count add */
+    uint64_t per_tick;           /* what one more tick adds; 0: see firn__scheme_stride */
+    uint64_t per_count;          /* what one more of the sequence or the counter adds; or 0 */
     uint32_t seen_index;
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
@@ -187,6 +190,11 @@ struct firn_gen {
 /* An ID of its draw and its template. */
 static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, const firn_id *base,
                                   firn_id *id) {
+    if (gen->straight) {
+        uint64_t low = base->low + draw->tick * gen->per_tick + draw->count * gen->per_count;
+        *id = (firn_id){low, 0, 0, gen->scheme.bits};
+        return;
+    }
     gen->pack(id, &gen->scheme, draw, base);
     if (gen->shuffle.digits != 0) {
         firn__shuffle_id(&gen->shuffle, draw->tick, id);

@@ -90,21 +90,6 @@ int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ti
 
 /* ---- from slots to IDs ------------------------------------------------------------------------ */
 
-/* How much one slot more adds to the ID within a tick, when that is the same for all: 0 when it
- * is not. */
-static uint64_t stride_of(const firn_gen *gen) {
-    int i = firn__scheme_role(&gen->scheme, FIRN_ROLE_SEQUENCE);
-    uint32_t position = gen->scheme.bits;
-    if (gen->random_bits > 0 || gen->shuffle.digits > 0 || i < 0 ||
-        gen->scheme.slices[i].bits != gen->s || gen->scheme.slices[i].group != 0) {
-        return 0;
-    }
-    for (int j = 0; j <= i; j++) {
-        position -= gen->scheme.slices[j].bits;
-    }
-    return position + gen->s <= 64 ? firn__up((firn_value){1, 0}, position).low : 0;
-}
-
 /* A run of slots of one tick: the first packed, the others counted up. Numbers go two to a
  * store: one a store is what would bound the rate. */
 typedef uint64_t pair __attribute__((vector_size(16)));
@@ -142,7 +127,8 @@ static void fill_run(firn__sink to, size_t at, size_t n, const firn_id *first, u
 
 int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n, bool count,
                firn_error *error) {
-    uint64_t stride = stride_of(gen);
+    bool counted = gen->random_bits == 0 && gen->shuffle.digits == 0;
+    uint64_t stride = counted ? gen->per_count : 0;
     for (size_t i = 0; i < n;) {
         firn_id id;
         int64_t slot = from->slot + (count ? (int64_t)i : 0);

@@ -109,7 +109,7 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     if (gen->random_bits > 0 && !gen->scheme.monotonic) {
         code = firn__entropy_bits(gen->entropy, &draw.random, gen->random_bits, error);
     }
-    gen->pack(id, &gen->scheme, &draw, &state->base);
+    firn__gen_pack(gen, &draw, &state->base, id);
     return code;
 }
 

@@ -123,6 +123,10 @@ int firn__policy_kind(firn_gen *gen, firn_error *error) {
             firn_scheme_max(row, (uint32_t)firn__scheme_role(row, FIRN_ROLE_RANDOM)).low;
     }
     gen->count_bits = counter + sequence;
+    gen->per_tick = firn__scheme_stride(row, FIRN_ROLE_TIME);
+    gen->per_count = firn__scheme_stride(row, counter > 0 ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
+    gen->straight = row->bits <= 64 && gen->random_bits == 0 && gen->shuffle.digits == 0 &&
+                    gen->per_tick != 0 && (gen->count_bits == 0 || gen->per_count != 0);
     gen->s = sequence;
     gen->count_mask = firn__mask(sequence);
     gen->kind = FIRN__KIND_SLOTS;

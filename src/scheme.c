@@ -218,6 +218,23 @@ uint32_t firn__scheme_role_width(const firn_scheme *scheme, int role) {
     return i < 0 ? 0 : firn_scheme_width(scheme, (uint32_t)i);
 }
 
+uint64_t firn__scheme_stride(const firn_scheme *scheme, int role) {
+    uint32_t position = scheme->bits;
+    uint64_t stride = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const firn_slice *slice = &scheme->slices[i];
+        position -= slice->bits;
+        if (slice->role == role) {
+            if (stride != 0 || slice->from != 0 || slice->group != 0 ||
+                position + slice->bits > 64) {
+                return 0;
+            }
+            stride = firn__up((firn_value){1, 0}, position).low;
+        }
+    }
+    return stride;
+}
+
 bool firn__scheme_is_node(const firn_scheme *scheme, uint32_t i) {
     int role = scheme->slices[i].role;
     return scheme->node_rule != FIRN_NODE_NONE &&

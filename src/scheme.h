@@ -20,6 +20,10 @@ typedef void firn__packer(firn_id *id, const firn_scheme *scheme, const firn__dr
  * its slices. */
 firn__packer *firn__scheme_packer(const firn_scheme *scheme);
 
+/* What one more in the field of this role adds to an ID. 0: not the same for all values (a field that is split,
+ * mirrored or absent), or not within the lowest 64 bits. */
+uint64_t firn__scheme_stride(const firn_scheme *scheme, int role);
+
 /* The index of the first slice with this role, or -1. */
 int firn__scheme_role(const firn_scheme *scheme, int role);
 /* The width of the field with this role; 0: no such field. */

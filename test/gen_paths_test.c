@@ -84,7 +84,7 @@ static void a_closed_permit_issues_nothing(void **state) {
 /* What was packed from a template that may have been wiped meanwhile is never handed out. */
 static void an_id_of_a_permit_that_was_closed_is_dropped(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "");
+    firn_gen *gen = opened("lable-spread", ""); /* snowflake needs no packer */
     if (gen->way != FIRN__WAY_PLAIN) {
         closed(gen);
         skip(); /* the kernel does not wipe on fork, so there is no short path */
@@ -111,6 +111,86 @@ static void an_id_of_a_permit_that_was_closed_is_dropped(void **state) {
     assert_memory_equal(&id, &nothing, sizeof id);
     world.log.fated = 0;
     closed(gen);
+}
+
+/* ---- packing by what a tick and a sequence number add ------------------------------------------ */
+
+static uint64_t drawn_state = 13;
+
+static uint64_t drawn(uint64_t below) {
+    drawn_state = drawn_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (drawn_state >> 33) % below;
+}
+
+/* A layout of up to 64 bits: a time, and at most three other slices around it. */
+static void draw_layout(char text[120]) {
+    static const char *const words[] = {"sequence", "sequence~1", "node", "0x0"};
+    unsigned place = (unsigned)drawn(4), left = 20;
+    bool used[4] = {false};
+    text[0] = '\0';
+    for (unsigned i = 0; i < 4; i++) {
+        char *at = text + strlen(text);
+        unsigned bits = 1 + (unsigned)drawn(left - 6 + i * 2), word = (unsigned)drawn(4);
+        if (i == place) {
+            snprintf(at, 60, " time%s:%u/ms@@2025-01-01", drawn(5) == 0 ? "~1" : "",
+                     38 + (unsigned)drawn(4));
+        } else if (!used[word] && !(word == 0 && used[1]) && !(word == 1 && used[0]) &&
+                   bits < left) {
+            *at++ = ' ';
+            snprintf(at, 60, "%s:%u", words[word], bits);
+            used[word] = true;
+            left -= bits;
+        }
+    }
+}
+
+/* Straight or not, a generator's IDs are those of the packer that walks the slices. */
+static void each_layout_packs_as_its_slices_say(void **state) {
+    unsigned straight = 0, walked = 0;
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        char layout[120], keys[60];
+        draw_layout(layout);
+        snprintf(keys, sizeof keys, "ns=drawn%d unsigned=1", i);
+        firn_gen *gen;
+        firn_error error = {0};
+        if (try_open(&gen, layout, keys, false, &error) != FIRN_OK) {
+            fail_msg("%s: %s", layout, error.text);
+        }
+        straight += gen->straight;
+        walked += !gen->straight;
+        for (int j = 0; j < 50; j++) {
+            const firn__draw draw = {drawn(UINT32_MAX) << 6 & (gen->tick_end - 1),
+                                     drawn(UINT32_MAX) & gen->count_mask,
+                                     {0, 0}};
+            firn_id packed_straight, walked_through;
+            const firn_id base = permit_of(gen, 0) != NULL ? permit_of(gen, 0)->base
+                                                           : (firn_id){0, 0, 0, gen->scheme.bits};
+            firn__gen_pack(gen, &draw, &base, &packed_straight);
+            gen->pack(&walked_through, &gen->scheme, &draw, &base);
+            assert_int_equal(firn_id_cmp(&packed_straight, &walked_through), 0);
+            assert_int_equal(packed_straight.bits, walked_through.bits);
+        }
+        firn_id one = next(gen), two[2], three;
+        uint64_t numbers[3];
+        assert_int_equal(firn_next_n(gen, two, 1, &error), FIRN_OK);
+        assert_int_equal(firn_next_u64(gen, numbers, 1, &error), FIRN_OK);
+        assert_int_equal(firn_next_u64(gen, numbers + 1, 2, &error), FIRN_OK);
+        const uint64_t issued[] = {one.low, two[0].low, numbers[0], numbers[1], numbers[2]};
+        uint64_t before = 0;
+        for (size_t k = 0; k < 5; k++) { /* one slot after the other */
+            firn_fields fields;
+            three = (firn_id){issued[k], 0, 0, gen->scheme.bits};
+            assert_int_equal(firn_unpack(&fields, &gen->scheme, &three, &error), FIRN_OK);
+            int sequence = firn_scheme_field(&gen->scheme, "sequence");
+            uint64_t tick = fields.value[firn_scheme_field(&gen->scheme, "time")].low;
+            uint64_t slot = tick << gen->s | (sequence < 0 ? 0 : fields.value[sequence].low);
+            assert_true(k == 0 || slot == before + 1);
+            before = slot;
+        }
+        closed(gen);
+    }
+    assert_true(straight > 100 && walked > 50);
 }
 
 /* ---- a start that cannot be drawn ------------------------------------------------------------- */
@@ -231,6 +311,7 @@ int main(void) {
         TEST("a permit that was closed issues nothing", a_closed_permit_issues_nothing),
         TEST("an ID of a permit that was closed meanwhile is dropped",
              an_id_of_a_permit_that_was_closed_is_dropped),
+        TEST("each layout packs as its slices say", each_layout_packs_as_its_slices_say),
         TEST("a random start needs entropy", a_random_start_needs_entropy),
         TEST("threads take turns on the nodes", threads_take_turns_on_the_nodes),
         TEST("a thread moves on to the next node", a_thread_moves_on_to_the_next_node),
