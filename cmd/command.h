@@ -4,7 +4,6 @@
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
 
-#include "exit_status.h"
 #include "fault.h"
 #include "output.h"
 

@@ -6,6 +6,7 @@
 
 #include "reading.h"
 
+#include <firn/firn.h>
 #include <jansson.h>
 
 /* Fields up to 32 bits are numbers, wider ones and random bits strings. NULL: out of memory. The
@@ -19,5 +20,8 @@ json_t *object_of_text(const char *text, const firn_reading *readings, id_counts
                        bool named);
 /* A string of text that somebody else made, which need not be UTF-8. */
 json_t *json_foreign(const char *text);
+
+/* NULL: out of memory. The caller lets go of it. */
+json_t *object_of_scheme(const firn_scheme *scheme);
 
 #endif

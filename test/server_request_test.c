@@ -19,7 +19,7 @@
 
 #include "core/answer.h"
 #include "core/catalog.h"
-#include "core/ready.h"
+#include "core/server.h"
 
 #include "folder.h"
 

@@ -2,7 +2,7 @@
 /* Objects a line each: see json.h. Decides only what is a number and what a string. */
 #include "json.h"
 
-#include "scheme_object.h"
+#include "object.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,7 @@
 
 #include "catalog.h"
 #include "fault.h"
-#include "ids.h"
-#include "integers.h"
-#include "pure.h"
-#include "status.h"
+#include "verbs.h"
 
 #include <stdlib.h>
 #include <string.h>

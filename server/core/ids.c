@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDs of a generator or a scheme: see ids.h. */
-#include "ids.h"
+#include "verbs.h"
 
 #include "catalog.h"
 #include "fault.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Integers of a segment: see integers.h. */
-#include "integers.h"
+#include "verbs.h"
 
 #include "catalog.h"
 #include "fault.h"

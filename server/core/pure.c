@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers that need no state: see pure.h. Their objects are those of the command's --json. */
-#include "pure.h"
+#include "verbs.h"
 
 #include "catalog.h"
 #include "fault.h"
 #include "form.h"
 #include "object.h"
 #include "reading.h"
-#include "scheme_object.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,142 @@
 /* SPDX-License-Identifier: MIT */
-/* When the server began, and whether it ends: see server.h. */
+/* Is the server ready: see ready.h. */
 #include "server.h"
 
+#include "catalog.h"
+
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
+
+/* Can it issue now? What came late does not count before it could: a mistake in one new section must
+ * not take a server that serves others out of rotation. */
+static bool generator_is_ready(const generator *it) {
+    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
+    firn_status status = {.size = sizeof status};
+    if (it->renewer == NULL || atomic_load(&it->late)) {
+        return true;
+    }
+    if (gen == NULL) {
+        return false;
+    }
+    firn_gen_status(gen, &status);
+    bool renewed = atomic_load(&it->failed.code) == FIRN_OK && renewer_answers(it->renewer);
+    return status.held && (renewed || generator_window_ms(it) >= 0);
+}
+
+static bool segment_is_ready(const segment *it) {
+    firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
+    bool fetched = atomic_load(&it->failed.code) == FIRN_OK && renewer_answers(it->renewer);
+    return atomic_load(&it->late) || (range != NULL && (fetched || firn_segment_left(range) > 0));
+}
+
+static void say(char why[256], const char *what, const char *name, bool open, int code,
+                const char *text) {
+    snprintf(why, 256, "%s %s: %.160s", what, name,
+             code != FIRN_OK ? text
+             : open          ? "nothing is left to issue, and the store does not answer"
+                             : "not open yet");
+}
+
+/* The first that cannot issue, in words. */
+static bool find_unready(char why[256]) {
+    const generator *g;
+    const segment *s;
+    firn_error error;
+    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
+        if (!atomic_load(&g->idle) && !generator_is_ready(g)) {
+            say(why, "generator", g->name, atomic_load(&g->gen) != NULL,
+                generator_trouble(g, &error), error.text);
+            return true;
+        }
+    }
+    for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
+        if (!segment_is_ready(s)) {
+            say(why, "segment", s->name, atomic_load(&s->range) != NULL, segment_trouble(s, &error),
+                error.text);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How long all windows last at least. */
+static int64_t least_window_ms(void) {
+    int64_t least = WINDOW_MOST_MS;
+    const generator *g;
+    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
+        bool counts = g->renewer != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late);
+        int64_t left = counts ? generator_window_ms(g) : WINDOW_MOST_MS;
+        least = left < least ? left : least;
+    }
+    return least;
+}
+
+/* Of something that did not come late, or the default one of a server that began with it. */
+static bool renewer_counts(size_t index) {
+    const generator *g;
+    const segment *s;
+    if (catalog_began_with(index)) {
+        return true;
+    }
+    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
+        if (g->renewer != NULL && renewer_index(g->renewer) == index && !atomic_load(&g->late)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
+        if (renewer_index(s->renewer) == index && !atomic_load(&s->late)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is there something of that store left to issue? Called when all that counts can issue. */
+static bool renewer_has_some(size_t index) {
+    const generator *g;
+    const segment *s;
+    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
+        if (g->renewer != NULL && renewer_index(g->renewer) == index &&
+            atomic_load(&g->gen) != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
+        if (renewer_index(s->renewer) == index && !atomic_load(&s->late)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool catalog_ready(char why[256]) {
+    renewer_state state;
+    why[0] = '\0';
+    if (find_unready(why)) {
+        return false;
+    }
+    for (size_t i = 0; renewer_look(i, &state); i++) {
+        if (!state.usable && renewer_counts(i) && !renewer_has_some(i)) {
+            snprintf(why, 256, "store %.60s: %.120s", state.url, state.trouble);
+            return false;
+        }
+        if (!state.usable) {
+            int64_t left = least_window_ms();
+            if (left < 0 || left == WINDOW_MOST_MS) {
+                snprintf(why, 256, "store %.60s: %.120s; integers already fetched are still issued",
+                         state.url, state.trouble);
+            } else {
+                snprintf(why, 256, "store %.60s: %.120s; windows last another %" PRId64 " ms",
+                         state.url, state.trouble, left);
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static struct timespec began; /* written before any thread starts */
 static atomic_bool ending;

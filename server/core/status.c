@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* How the server stands, for the console and for operators, and how recent IDs fall over shards.
  * Counts only: rates are made by whoever asks twice. Numbers above 2^53 are strings. */
-#include "status.h"
+#include "verbs.h"
 
 #include "catalog.h"
 #include "fault.h"
 #include "mark.h"
 #include "object.h"
-#include "ready.h"
 #include "server.h"
 #include "shard.h"
 

@@ -2,6 +2,7 @@
 /* Words: see word.h. */
 #include "word.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,4 +17,22 @@ bool word_copy(word it, char *text, size_t size) {
     memcpy(text, it.text, it.length);
     text[it.length] = '\0';
     return true;
+}
+
+size_t utf8_size(const char *text, size_t length) {
+    const unsigned char *at = (const unsigned char *)text;
+    size_t size = at[0] < 0x80   ? 1
+                  : at[0] < 0xc2 ? 0
+                  : at[0] < 0xe0 ? 2
+                  : at[0] < 0xf0 ? 3
+                  : at[0] < 0xf5 ? 4
+                                 : 0;
+    for (size_t i = 1; i < size; i++) {
+        if (i >= length || (at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf4 && at[1] >= 0x90);
+    return overlong || beyond ? 0 : size;
 }

@@ -20,4 +20,8 @@ static inline int word_shown(word it) {
     return (int)(it.length < 60 ? it.length : 60);
 }
 
+/* The bytes of the character at `text`, 1..4, or 0: there is no valid one within `length` >= 1 bytes. Reads
+ * no byte after the first that is not part of the character. */
+size_t utf8_size(const char *text, size_t length);
+
 #endif

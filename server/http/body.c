@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The body of a POST: a form or an object of JSON, whose members are parameters like those of the
  * query. Reads what has arrived; judges nothing that a request would judge too. */
-#include "body.h"
+#include "header.h"
 
 #include "fault.h"
 

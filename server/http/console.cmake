@@ -25,5 +25,5 @@ foreach(file ${files})
     string(APPEND rows "    {\"${file}\", \"${type_${ending}}\", bytes${number}, sizeof bytes${number}},\n")
     math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "/* Made by console.cmake. */\n#include \"http/console.h\"\n\n${arrays}\n"
+file(WRITE ${OUT} "/* Made by console.cmake. */\n#include \"http/http_reply.h\"\n\n${arrays}\n"
     "const console_file console_files[] = {\n${rows}    {0}};\n")

@@ -4,12 +4,12 @@
  * one epoll_wait. */
 #include "http_listener.h"
 
-#include "body.h"
 #include "clients.h"
 #include "core/log.h"
 #include "core/steady.h"
 #include "exchange.h"
 #include "fault.h"
+#include "header.h"
 #include "net/credentials.h"
 #include "parked.h"
 #include "serve.h"

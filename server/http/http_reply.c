@@ -3,10 +3,8 @@
  * problems. Decides no failure itself. */
 #include "http_reply.h"
 
-#include "console.h"
 #include "core/catalog.h"
 #include "core/plain.h"
-#include "core/ready.h"
 #include "core/server.h"
 #include "core/text.h"
 #include "object.h"

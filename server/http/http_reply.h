@@ -6,6 +6,8 @@
 
 #include "exchange.h"
 
+#include <stddef.h>
+
 /* Answers; the bytes are freed by the library. `type` NULL: none. */
 enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
                              size_t size);
@@ -25,5 +27,21 @@ enum MHD_Result page_health(exchange *it);
 enum MHD_Result page_ready(exchange *it);
 /* A file of the console. */
 enum MHD_Result page_file(exchange *it);
+
+void leaf_read(request *asked);
+enum MHD_Result leaf_write(exchange *it, const reply *of);
+enum MHD_Result leaf_fail(exchange *it, int code, const firn_error *error);
+enum MHD_Result leaf_decode(exchange *it);
+
+enum MHD_Result page_metrics(exchange *it);
+
+typedef struct console_file {
+    const char *name, *type; /* "index.html", "text/html; charset=utf-8" */
+    const unsigned char *bytes;
+    size_t size;
+} console_file;
+
+/* All of them, ended by one without a name; written by the build (console.cmake). */
+extern const console_file console_files[];
 
 #endif

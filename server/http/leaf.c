@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Leaf's paths, answered as its server does, for clients that were written for it: the bare number
  * as text; failures as status 500 with the object that its framework makes. */
-#include "leaf.h"
+#include "http_reply.h"
 
 #include "core/catalog.h"
-#include "http_reply.h"
 #include "object.h"
 
 #include <string.h>

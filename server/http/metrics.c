@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* /metrics: the server's counters as Prometheus reads them (text format 0.0.4). Each metric is a row:
  * its name, kind and help, and what reads it. Reads what others count. */
-#include "metrics.h"
+#include "http_reply.h"
 
 #include "core/catalog.h"
-#include "core/ready.h"
 #include "core/server.h"
 #include "core/text.h"
-#include "core/utf8.h"
-#include "http_reply.h"
+#include "core/word.h"
 
 #include <inttypes.h>
 #include <stddef.h>

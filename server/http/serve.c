@@ -2,14 +2,11 @@
 /* A request on its way: see serve.h. */
 #include "serve.h"
 
-#include "body.h"
 #include "config/setting.h"
 #include "fault.h"
 #include "guard.h"
 #include "header.h"
 #include "http_reply.h"
-#include "leaf.h"
-#include "metrics.h"
 #include "parked.h"
 
 #include <string.h>

@@ -2,10 +2,11 @@
 /* Connections: see connection.h. */
 #include "connection.h"
 
-#include "unsent.h"
+#include "config/setting.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -319,4 +320,15 @@ void connection_end(connection *it) {
         return;
     }
     connection_read(it, true);
+}
+
+static _Atomic int64_t unsent_bytes;
+
+void unsent_add(int64_t bytes) {
+    atomic_fetch_add_explicit(&unsent_bytes, bytes, memory_order_relaxed);
+}
+
+bool unsent_is_full(void) {
+    return atomic_load_explicit(&unsent_bytes, memory_order_relaxed) >=
+           settings_now()->replies_mib * (INT64_C(1) << 20);
 }

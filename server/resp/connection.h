@@ -15,6 +15,8 @@
 #include "resp.h"
 #include "secure.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <uv.h>
 
 #define LANE_INPUT (256 << 10) /* bytes that are read at once */
@@ -107,5 +109,9 @@ size_t connection_unsent(const connection *it);
 void connection_end(connection *it);
 /* Ends it now. */
 void connection_close(connection *it);
+
+void unsent_add(int64_t bytes);
+/* As many as replies_mib allows? Then no large reply is made. */
+bool unsent_is_full(void);
 
 #endif

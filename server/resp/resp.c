@@ -3,7 +3,7 @@
 #include "resp.h"
 
 #include "core/decimal.h"
-#include "core/utf8.h"
+#include "core/word.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -3,8 +3,8 @@
 #include "turn.h"
 
 #include "config/setting.h"
+#include "connection.h"
 #include "handlers.h"
-#include "unsent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
