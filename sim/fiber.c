@@ -114,7 +114,13 @@ void fiber_point(void) {
 
 /* Before each atomic operation of the core (preempt.h). */
 void sim_preempt(void) {
-    if (sim.fiber == NULL || sim.child || sim.whole || sim.preempts == 0) {
+    if (sim.fiber == NULL || sim.child || sim.whole) {
+        return;
+    }
+    if (together_kills()) {
+        give_turn_away();
+    }
+    if (sim.preempts == 0) {
         return;
     }
     if (++sim.fiber->calls_in_call > CALL_POINTS) {
@@ -208,7 +214,7 @@ void fibers_run(void) {
 static int lock(pthread_mutex_t *mutex, bool wait) {
     int *word = (int *)(void *)mutex;
     fiber_point();
-    while (*word != 0) {
+    while (!together_is_free(word)) {
         if (!wait) {
             return 16; /* EBUSY */
         }
@@ -219,8 +225,9 @@ static int lock(pthread_mutex_t *mutex, bool wait) {
         give_turn_away();
         sim.fiber->waits = NULL;
     }
+    int code = together_locked(word);
     *word = 1;
-    return 0;
+    return code;
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
@@ -233,6 +240,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     int *word = (int *)(void *)mutex;
+    together_unlocked(word);
     *word = 0;
     fiber_point();
     return 0;

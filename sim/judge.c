@@ -66,9 +66,9 @@ static uint64_t hash_key(const char *ns, const char *key) {
     return hash(key, hash(ns, 1));
 }
 
-/* A child has grants of its own. */
+/* Processes that share a generator share its grants, a child among them; any other child has grants of its own. */
 static int index_of(const maker *by) {
-    return (int)(by - sim.makers) + sim.child_number * MAKERS;
+    return (int)(group_of(by) - sim.makers) + (by->group != NULL ? 0 : sim.child_number * MAKERS);
 }
 
 /* ---- twice ----------------------------------------------------------------------------------- */
@@ -250,13 +250,14 @@ static int64_t *node_slot(maker *by, uint64_t node, bool make) {
 }
 
 call judge_begin(maker *by) {
+    const maker *all = group_of(by);
     call out = {.by = by,
-                .before = by->last[by->thread ? fiber_index() : FIBERS],
-                .leaves = by->leaves,
+                .before = all->last[by->thread ? fiber_index() : FIBERS],
+                .leaves = all->leaves,
                 .wall = machine_wall(sim.processes[by->process].machine),
-                .node_count = by->node_count};
-    for (unsigned i = 0; i < by->node_count; i++) {
-        out.nodes[i] = by->nodes[i].slot;
+                .node_count = all->node_count};
+    for (unsigned i = 0; i < all->node_count; i++) {
+        out.nodes[i] = all->nodes[i].slot;
     }
     if (sim.fiber != NULL) {
         sim.fiber->greatest_wall = INT64_MIN;
@@ -269,12 +270,13 @@ call judge_begin(maker *by) {
 static void check_node_order(const call *made, const reading *it) {
     maker *by = made->by;
     for (unsigned i = 0; i < made->node_count; i++) {
-        if (by->nodes[i].node == it->node && !by->thread && made->nodes[i] >= slot_of(by, it)) {
+        if (group_of(by)->nodes[i].node == it->node && !by->thread &&
+            made->nodes[i] >= slot_of(by, it)) {
             failed("g%d issued slot %" PRId64 " of node %s after %" PRId64, index_of(by),
                    slot_of(by, it), it->key, made->nodes[i]);
         }
     }
-    int64_t *last = node_slot(by, it->node, true);
+    int64_t *last = node_slot(group_of(by), it->node, true);
     if (last != NULL && *last < slot_of(by, it)) {
         *last = slot_of(by, it);
     }
@@ -284,7 +286,7 @@ static void check_order(const call *made, const reading *it, const firn_id *id) 
     maker *by = made->by;
     const last_issue *before = &made->before;
     const firn_scheme *scheme = firn_gen_scheme(by->gen);
-    if (!(by->strict || by->thread) || !before->any || before->leaves != by->leaves) {
+    if (!(by->strict || by->thread) || !before->any || before->leaves != group_of(by)->leaves) {
         return;
     }
     bool same = before->node == it->node;
@@ -304,7 +306,7 @@ static void check_order(const call *made, const reading *it, const firn_id *id) 
 /* What the next call has to come after. Calls during which a node was left count for neither
  * side. */
 static void remember(const call *made, const reading *it, const firn_id *id) {
-    maker *by = made->by;
+    maker *by = group_of(made->by);
     last_issue *last = &by->last[by->thread ? fiber_index() : FIBERS];
     if (made->leaves != by->leaves) {
         return;
@@ -319,7 +321,7 @@ static void remember(const call *made, const reading *it, const firn_id *id) {
 
 static void check_time(const call *made, const reading *it) {
     const maker *by = made->by;
-    bool honest = sim.processes[by->process].machine->touched < by->opened &&
+    bool honest = sim.processes[by->process].machine->touched < group_of(by)->opened &&
                   sim.processes[by->process].machine->rate_ppm == 0;
     /* By another thread's reading too, which may be later than this one's. */
     int64_t greatest = machine_wall(sim.processes[by->process].machine);
@@ -381,6 +383,7 @@ void judge_issued(const call *made, const firn_id *ids, size_t n) {
         see_id(by, &ids[n - 1], "planted");
     }
     sim.counts.ids += n;
+    sim.counts.shared_ids += by->group != NULL ? n : 0;
 }
 
 void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t n) {
@@ -484,7 +487,7 @@ void judge_child(maker *by, const firn_id *id) {
     reading it = read_id(by, id);
     see_id(by, id, "in a forked child");
     check_grant(by, &it);
-    if (by->gen->reserved && by->gen->fixed) {
+    if (by->gen->reserved && by->gen->fixed && by->group == NULL) {
         failed("a forked child issued slot %" PRId64 " of %s/%s, which is its parent's fixed node",
                slot_of(by, &it), by->ns, it.key);
     }

@@ -21,33 +21,34 @@ typedef struct profile {
     const char *twin; /* a second scheme of the same namespace */
     unsigned nodes;
     bool sequence; /* takes nodes=, start= */
+    bool common;   /* processes may share it */
 } profile;
 
 static const profile profiles[] = {
-    {"time:40/ms@@2025-01-01 node:2 sequence:2", "ns=tiny", NULL, 4, true},
-    {"time:40/ms@@2025-01-01 node:1 sequence:3", "ns=pair", NULL, 2, true},
-    {"time:40/ms@@2025-01-01 node:3 sequence:2", "ns=eight", NULL, 8, true},
-    {"node:2 time:40/us@@2025-01-01 sequence:4", "ns=micro", NULL, 4, true},
-    {"time:40/ms@@2025-01-01 node:2", "ns=bare", NULL, 4, false},
-    {"time:40/ms@@2025-01-01 node:2 counter:6", "ns=counted", NULL, 4, false},
-    {"js53", "", NULL, 3, true},
-    {"lable-spread", "", NULL, 3, true},
-    {"snowflake", "datacenter=1", NULL, 0, true},
-    {"leaf", "worker=5", NULL, 0, true},
-    {"sonyflake", "", NULL, 2, true},
-    {"baidu", "bits=29/21/13 worker=ticket", NULL, 0, true},
-    {"flake", "worker=02:00:00:00:00:07", NULL, 0, true},
-    {"uuid1", "node=02:00:00:00:00:01", "uuid6", 0, false},
-    {"uuid6", "node=02:00:00:00:00:01 clock_seq=5", "uuid1", 0, false},
-    {"xid", "machine=1 pid=2", NULL, 0, false},
-    {"objectid-legacy", "machine=7 pid=9", NULL, 0, false},
-    {"locality", "pid=1 mac=2", NULL, 0, false},
-    {"uuid1", "", "uuid6", 0, false},
-    {"uuid7", "", NULL, 0, true},
-    {"ulid", "", NULL, 0, false},
-    {"objectid", "", NULL, 0, false},
-    {"ksuid", "", NULL, 0, false},
-    {"uuid4", "", NULL, 0, false},
+    {"time:40/ms@@2025-01-01 node:2 sequence:2", "ns=tiny", NULL, 4, true, true},
+    {"time:40/ms@@2025-01-01 node:1 sequence:3", "ns=pair", NULL, 2, true, true},
+    {"time:40/ms@@2025-01-01 node:3 sequence:2", "ns=eight", NULL, 8, true, true},
+    {"node:2 time:50/us@@2025-01-01 sequence:4", "ns=micro", NULL, 4, true, true},
+    {"time:40/ms@@2025-01-01 node:2", "ns=bare", NULL, 4, false, true},
+    {"time:40/ms@@2025-01-01 node:2 counter:6", "ns=counted", NULL, 4, false, false},
+    {"js53", "", NULL, 3, true, true},
+    {"lable-spread", "", NULL, 3, true, true},
+    {"snowflake", "datacenter=1", NULL, 0, true, true},
+    {"leaf", "worker=5", NULL, 0, true, true},
+    {"sonyflake", "", NULL, 2, true, true},
+    {"baidu", "bits=29/21/13 worker=ticket", NULL, 0, true, false},
+    {"flake", "worker=02:00:00:00:00:07", NULL, 0, true, true},
+    {"uuid1", "node=02:00:00:00:00:01", "uuid6", 0, false, false},
+    {"uuid6", "node=02:00:00:00:00:01 clock_seq=5", "uuid1", 0, false, false},
+    {"xid", "machine=1 pid=2", NULL, 0, false, false},
+    {"objectid-legacy", "machine=7 pid=9", NULL, 0, false, false},
+    {"locality", "pid=1 mac=2", NULL, 0, false, false},
+    {"uuid1", "", "uuid6", 0, false, false},
+    {"uuid7", "", NULL, 0, true, false},
+    {"ulid", "", NULL, 0, false, false},
+    {"objectid", "", NULL, 0, false, false},
+    {"ksuid", "", NULL, 0, false, false},
+    {"uuid4", "", NULL, 0, false, false},
 };
 
 #define TIGHT 6 /* the first so many are small enough that processes meet */
@@ -109,6 +110,9 @@ void life_plan(void) {
         plan_policies(plan.policies[i], &plan.spaces[i]);
     }
     plan_integers();
+    if (!sim.storm && plan.spaces[0].common && chance(400)) {
+        together_plan(&sim.machines[0], 0);
+    }
     if (sim.storm) {
         plan.spaces[1] = plan.spaces[0] = profiles[1]; /* one node, the other is history's */
         snprintf(plan.policies[0], sizeof plan.policies[0], " window_ms=%d", 2 + (int)draw(8));
@@ -157,13 +161,13 @@ static int fill(void *self, void *out, size_t size) {
 
 static void hear(void *self, const char *text) {
     maker *it = self;
-    it->leaves += strncmp(text, "the clock stepped back", 22) == 0;
+    group_of(it)->leaves += strncmp(text, "the clock stepped back", 22) == 0;
     note("g%d: %s", (int)(it - sim.makers), text);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static maker *new_maker(const process *owner) {
+maker *maker_new(const process *owner) {
     if (sim.maker_count == MAKERS) {
         return NULL;
     }
@@ -178,16 +182,16 @@ static maker *new_maker(const process *owner) {
     return it;
 }
 
-/* Keys of one generator of a namespace. */
+/* Keys of one generator of a namespace. `common`: those of its group; NULL: it is not shared. */
 static void choose_keys(char text[400], maker *it, const profile *space, const char *policies,
-                        bool *has_renewer) {
-    bool fixed = space->nodes > 0 && !sim.storm && chance(350), windows = false;
-    snprintf(text, 400, "%s%s", space->keys, policies);
+                        const char *common, bool *has_renewer) {
+    bool fixed = common == NULL && space->nodes > 0 && !sim.storm && chance(350), windows = false;
+    snprintf(text, 400, "%s%s%s", space->keys, policies, common == NULL ? "" : common);
     if (fixed) {
         append(text, 400, " node=%d", (int)draw(space->nodes));
     }
     it->strict = true;
-    if (sim.storm) {
+    if (sim.storm || common != NULL) {
         windows = true;
     } else if (chance(150)) {
         append(text, 400, " mode=online");
@@ -202,10 +206,10 @@ static void choose_keys(char text[400], maker *it, const profile *space, const c
         windows = true;
     }
     *has_renewer = windows && !sim.storm && chance(100);
-    if (chance(150)) {
+    if (common == NULL && chance(150)) {
         append(text, 400, " full=%s", chance(500) ? "wait" : "fail");
     }
-    if (chance(200)) {
+    if (common == NULL && chance(200)) {
         append(text, 400, " back=%s", chance(500) ? "wait" : chance(500) ? "fail" : "leave");
     }
     if (chance(400)) {
@@ -220,7 +224,6 @@ static void open_generator(process *owner, maker *it) {
     firn_error error = {0};
     firn_gen *gen = NULL;
     bool has_renewer;
-    choose_keys(keys, it, space, plan.policies[which], &has_renewer);
     firn_config config = {.size = sizeof config,
                           .scheme =
                               space->twin != NULL && chance(500) ? space->twin : space->scheme,
@@ -230,8 +233,10 @@ static void open_generator(process *owner, maker *it) {
                           .entropy = &owner->entropy,
                           .notice = hear,
                           .notice_self = it,
-                          .note = "sim",
-                          .has_renewer = has_renewer};
+                          .note = "sim"};
+    choose_keys(keys, it, space, plan.policies[which],
+                together_join(owner, it, which, space->nodes, &config), &has_renewer);
+    config.has_renewer = has_renewer;
     int code = FIRN_EBUSY;
     for (int i = 0; i < OPEN_TRIES && code != FIRN_OK && gen == NULL; i++) {
         it->opened = sim.now;
@@ -280,7 +285,7 @@ static void open_all(process *owner) {
     owner->seeded = firn__entropy_seeded(&owner->entropy_state);
     owner->entropy = (firn_entropy){1, owner, fill};
     for (unsigned i = 0; i < count && !sim.failed; i++) {
-        maker *it = new_maker(owner);
+        maker *it = maker_new(owner);
         owner->makers[i] = it;
         if (it == NULL) {
             return;
@@ -640,6 +645,7 @@ void process_crash(process *it) {
     note("p%d crashes", (int)(it - sim.processes));
     sim.counts.crashes++;
     fiber_drop_all(it);
+    together_crash(it);
     process_free(it);
     if (it->workers < 0) {
         it->workers = 0;
@@ -660,7 +666,10 @@ void life_event(void) {
     if (chance(sim.clock_faults)) {
         machine_disturb(&sim.machines[draw(sim.machine_count)]);
     }
-    if (chance(sim.crashes)) {
+    process *doomed = together_doomed();
+    if (doomed != NULL) {
+        process_crash(doomed);
+    } else if (chance(sim.crashes)) {
         process_crash(somebody);
     }
     if (chance(sim.pauses)) {

@@ -3,6 +3,7 @@
  * least one that failed. Every option is for replaying: see usage(). */
 #include "sim.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -45,7 +46,24 @@ static void add_counts(results *all) {
     }
 }
 
+static void note_failure(results *all, uint64_t seed) {
+    uint64_t least = atomic_load(&all->failed);
+    while (seed < least && !atomic_compare_exchange_weak(&all->failed, &least, seed)) {
+    }
+}
+
+static results *common;
+
+static void on_abort(int signal) {
+    (void)signal;
+    failed("an assertion does not hold");
+    note_failure(common, sim.seed);
+    _exit(0);
+}
+
 static void run_chunk(results *all, uint64_t from, uint64_t last) {
+    common = all;
+    signal(SIGABRT, on_abort);
     fibers_make();
     for (uint64_t seed = from; seed <= last; seed++) {
         alarm(60);
@@ -53,9 +71,7 @@ static void run_chunk(results *all, uint64_t from, uint64_t last) {
         bool good = run_seed(seed);
         atomic_fetch_add(&all->seeds, 1);
         if (!good) {
-            uint64_t least = atomic_load(&all->failed);
-            while (seed < least && !atomic_compare_exchange_weak(&all->failed, &least, seed)) {
-            }
+            note_failure(all, seed);
             break;
         }
     }

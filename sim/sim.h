@@ -67,6 +67,7 @@ typedef struct last_issue {
 /* A generator or a range of one incarnation of a process. */
 typedef struct maker {
     bool used, dead;
+    struct maker *group; /* of all that share the generator; NULL: it is not shared */
     int process;
     firn_gen *gen;
     firn_segment *range;
@@ -104,6 +105,27 @@ typedef struct process {
 void process_begin(process *of); /* a main fiber, which opens, works, closes */
 void process_crash(process *of); /* nothing is given back; another life begins if one is left */
 void process_free(process *of);  /* the memory of its generators */
+
+/* ---- shared generators ------------------------------------------------------------------------ */
+
+/* Whom the judge holds responsible. */
+static inline maker *group_of(const maker *by) {
+    return by->group != NULL ? by->group : (maker *)(uintptr_t)by;
+}
+
+maker *maker_new(const process *owner); /* NULL: there are too many */
+void together_clear(void);              /* before a run */
+void together_plan(machine *on, unsigned space);
+/* Perhaps makes `it` one of those that share; their keys, or NULL: it does not. `nodes` to choose a fixed one from. */
+const char *together_join(const process *owner, maker *it, unsigned space, unsigned nodes,
+                          firn_config *config);
+void together_crash(const process *of); /* before its makers are freed */
+/* The lock in the shared memory. */
+bool together_is_free(const int *word);
+int together_locked(int *word); /* EOWNERDEAD, or 0 */
+void together_unlocked(const int *word);
+bool together_kills(void);      /* the running process, at this step, if it holds the lock */
+process *together_doomed(void); /* once; NULL: nobody */
 
 /* ---- fibers ---------------------------------------------------------------------------------- */
 
@@ -213,6 +235,9 @@ void judge_child(maker *by, const firn_id *id);
     X(restores)                                                                                    \
     X(forks)                                                                                       \
     X(child_ids)                                                                                   \
+    X(joined)                                                                                      \
+    X(shared_ids)                                                                                  \
+    X(holders_died)                                                                                \
     X(preempted)                                                                                   \
     X(cut_short)
 

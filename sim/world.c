@@ -187,6 +187,7 @@ void world_make(uint64_t seed) {
         abort();
     }
     judge_clear();
+    together_clear();
     life_plan();
 }
 

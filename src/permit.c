@@ -110,10 +110,13 @@ int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_e
             permit = placed;
         }
         /* First: what is open is chosen, wherever a process is killed. */
-        firn__shared_choose(gen, permit);
+        firn__shared_choose(gen, FIRN_BUG == FIRN_BUG_CHOSEN ? NULL : permit);
         firn__permit_soft(permit, first + start);
         atomic_store_explicit(&permit->cursor, FIRN__OPEN | (uint64_t)(first + start),
                               memory_order_release);
+        if (FIRN_BUG == FIRN_BUG_CHOSEN) {
+            firn__shared_choose(gen, permit);
+        }
         atomic_store_explicit(&gen->live->any.permits[k], permit, memory_order_release);
         firn__count(&gen->live->any.claims);
     }

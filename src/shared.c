@@ -7,6 +7,7 @@
  * - What a renewal or a claim asks for is written down before it is sent. Whoever comes after a process that was killed
  *   meanwhile sends the same again. A claim that was granted and not put in place yet is lost, and with it its slots.
  * Knows no clock but to wait, and nothing of how IDs are issued. */
+#include "bug.h"
 #include "error.h"
 #include "gen.h"
 #include "store.h"
@@ -140,7 +141,7 @@ static int prepare_lock(const firn_gen *gen, firn_error *error) {
 /* Waits in naps, by the generator's clock: steps of the system's clock do not matter. */
 static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms;
-    int code = pthread_mutex_trylock(&gen->shared->lock);
+    int code = FIRN_BUG == FIRN_BUG_RENEWERS ? 0 : pthread_mutex_trylock(&gen->shared->lock);
     for (; code == EBUSY && patient && left > 0; left--) {
         gen->clock->pause(gen->clock->self, NAP_NS);
         code = pthread_mutex_trylock(&gen->shared->lock);
