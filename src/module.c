@@ -3,6 +3,7 @@
 #include "module.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,9 @@ static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
     }
     char path[PATH_SIZE];
     ssize_t length = -1;
-    if (strchr(info.dli_fname, '/') == NULL) {
+    if (strchr(info.dli_fname, '/') == NULL ||
+        strcmp(info.dli_fname, program_invocation_name) ==
+            0) { /* the program may have left the folder it began in */
         length = readlink("/proc/self/exe", path, sizeof path - 1);
     }
     if (length < 0) {
