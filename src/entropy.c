@@ -1,43 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* Random bytes from the system, in a block for each thread, which is erased as it is used and empty
- * in a forked child. There is no generator in the process, so nothing is weaker than the system. */
+/* Fills a thread's block of random bytes: from the kernel, and once the thread has used 64 KiB from a cipher, whose key
+ * each refill replaces and mixes with bytes of the kernel. docs/explanation/randomness.md says why. */
 #include "entropy.h"
 
-#include "bits.h"
 #include "error.h"
-#include "thread.h"
+#include "stream.h"
 #include "wiped.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
+#include <stddef.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
-#define BLOCK                                                                                      \
-    4088 /* bytes, so wiped.c needs one page: 25 ns per 16 bytes, not 230 ns as for 16 alone */
+#define KERNEL_REFILLS 16 /* 64 KiB: before that, loading a cipher costs more than it saves */
+#define STREAM         (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
 
-/* A page of its own, wiped at a fork: a child finds `left` 0 and fetches again. */
-typedef struct block {
-    size_t left; /* unused bytes, at the end of `bytes` */
-    size_t mine; /* 1 from before the fetch on; 0 in a child that was forked meanwhile */
-    uint8_t bytes[BLOCK - 2 * sizeof(size_t)];
-} block;
+_Static_assert(sizeof(firn__block) <= 4096 - sizeof(void *), "wiped.c needs one page");
+_Static_assert(STREAM % 16 == 0, "whole blocks of the cipher");
 
-static FIRN_TLS block *own;
-static pthread_key_t at_exit; /* frees a thread's block when it ends */
+FIRN_TLS firn__block *firn__block_here;
+static FIRN_TLS firn__block *of_kernel; /* for entropy=system: no cipher fills it */
+static FIRN_TLS uint64_t last_owner;
+static pthread_key_t at_exit; /* frees a thread's blocks when it ends */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool key_made;
 
-static void release(void *page) {
-    memset(page, 0, sizeof(block));
-    firn__wiped_free(page, sizeof(block));
-    own = NULL;
+/* ---- blocks ------------------------------------------------------------------------------------- */
+
+static void release(firn__block **here) {
+    if (*here != NULL) {
+        explicit_bzero(*here, sizeof **here);
+        firn__wiped_free(*here, sizeof **here);
+        *here = NULL;
+    }
+}
+
+static void release_all(void *any) {
+    (void)any;
+    release(&firn__block_here);
+    release(&of_kernel);
 }
 
 static void make_key(void) {
-    key_made = pthread_key_create(&at_exit, release) == 0;
+    key_made = pthread_key_create(&at_exit, release_all) == 0;
 }
+
+static int make_block(firn__block **here, firn_error *error) {
+    int code;
+    firn__block *block = firn__wiped(sizeof *block, &code, error);
+    if (block == NULL) {
+        return code;
+    }
+    pthread_once(&once, make_key);
+    if (!key_made || pthread_setspecific(at_exit, block) != 0) {
+        firn__wiped_free(block, sizeof *block);
+        return firn__fail(error, FIRN_EMEMORY, "out of memory for a thread's entropy");
+    }
+    *here = block;
+    return FIRN_OK;
+}
+
+/* ---- refills ------------------------------------------------------------------------------------ */
 
 static int system_fill(void *out, size_t size, firn_error *error) {
     for (size_t done = 0; done < size;) {
@@ -52,95 +76,96 @@ static int system_fill(void *out, size_t size, firn_error *error) {
     return FIRN_OK;
 }
 
-static int make_block(firn_error *error) {
-    int code;
-    void *page = firn__wiped(sizeof(block), &code, error);
-    if (page == NULL) {
+static bool is_zero(const uint8_t *bytes, size_t size) {
+    uint8_t any = 0;
+    for (size_t i = 0; i < size; i++) {
+        any |= bytes[i];
+    }
+    return any == 0;
+}
+
+/* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. *done: false if the cipher
+ * fails. */
+static int stream_fill(firn__block *block, bool *done, firn_error *error) {
+    int code = system_fill(block->seed, sizeof block->seed, error);
+    if (code != FIRN_OK) {
         return code;
     }
-    pthread_once(&once, make_key);
-    if (!key_made || pthread_setspecific(at_exit, page) != 0) {
-        firn__wiped_free(page, sizeof(block));
-        return firn__fail(error, FIRN_EMEMORY, "out of memory for a thread's entropy");
+    for (size_t i = 0; i < sizeof block->seed; i++) {
+        block->seed[i] ^= block->key[i];
+        block->key[i] = 0;
     }
-    own = page;
+    *done = firn__stream((uint8_t *)block + offsetof(firn__block, key), STREAM, block->seed) &&
+            !is_zero(block->key, sizeof block->key);
+    explicit_bzero(block->seed, sizeof block->seed);
     return FIRN_OK;
 }
 
-/* Whether nothing was wiped since: a signal handler may have forked between any two steps. */
-static inline bool still_mine(void) {
-    atomic_signal_fence(memory_order_seq_cst);
-    return ((volatile block *)own)->mine != 0;
+static int refill(firn__block *block, firn_error *error) {
+    bool done = false;
+    int code = FIRN_OK;
+    if (block->owner == 0) { /* new, or a child's. A kernel that wipes also judges this advice */
+        block->keeps = madvise(block, sizeof *block, MADV_DONTDUMP) == 0;
+    }
+    uint64_t owner = block->owner = ++last_owner;
+    memset(block->bytes + sizeof block->bytes - block->left, 0, block->left);
+    block->left = 0;
+    if (block != of_kernel && block->keeps && block->refills >= KERNEL_REFILLS &&
+        firn__stream_ready()) {
+        code = stream_fill(block, &done, error);
+    }
+    if (code == FIRN_OK && !done) {
+        explicit_bzero(block->key, sizeof block->key);
+        code = system_fill(block->bytes, sizeof block->bytes, error);
+    }
+    if (code == FIRN_OK && firn__block_intact(block, owner)) {
+        block->left = sizeof block->bytes;
+        block->refills++;
+    }
+    return code;
+}
+
+static int caller_fill(const firn_entropy *source, void *out, size_t size, firn_error *error) {
+    int code = source->fill(source->self, out, size);
+    return code == FIRN_OK ? FIRN_OK
+                           : firn__fail(error, code, "the entropy source of the caller failed: %s",
+                                        firn_strerror(code));
 }
 
 int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_error *error) {
-    if (source != NULL) {
-        int code = source->fill(source->self, out, size);
-        return code == FIRN_OK
-                   ? FIRN_OK
-                   : firn__fail(error, code, "the entropy source of the caller failed: %s",
-                                firn_strerror(code));
+    firn__block **here = source == NULL ? &firn__block_here : &of_kernel;
+    if (source != NULL && source != &firn__entropy_system) {
+        return caller_fill(source, out, size, error);
     }
-    if (size > sizeof own->bytes / 4 ||
+    if (size > sizeof(*here)->bytes / 4 ||
         firn__wiped_watch()) { /* keep nothing that a child could draw too */
         return system_fill(out, size, error);
     }
-    if (own == NULL) {
-        int code = make_block(error);
-        if (code != FIRN_OK) {
-            return code;
+    int code = *here == NULL ? make_block(here, error) : FIRN_OK;
+    for (bool taken = false;
+         code == FIRN_OK && !taken;) { /* again only after a fork in a handler */
+        firn__block *block = *here;
+        if (block->owner == 0 || block->left < size) {
+            code = refill(block, error);
+        }
+        if (code == FIRN_OK && block->left >= size) {
+            uint64_t owner = block->owner;
+            uint8_t *bytes = block->bytes + sizeof block->bytes - block->left;
+            memcpy(out, bytes, size);
+            memset(bytes, 0, size);
+            block->left -= size;
+            taken = firn__block_intact(block, owner);
         }
     }
-    do {
-        if (own->left < size) {
-            own->left = 0;
-            own->mine = 1;
-            int code = system_fill(own->bytes, sizeof own->bytes, error);
-            if (code != FIRN_OK) {
-                return code;
-            }
-            own->left = sizeof own->bytes;
-        }
-        uint8_t *bytes = own->bytes + sizeof own->bytes - own->left;
-        memcpy(out, bytes, size);
-        memset(bytes, 0, size);
-        own->left = still_mine() ? own->left - size : 0;
-    } while (!still_mine()); /* again only in a child that was just forked, whose bytes are zero */
-    return FIRN_OK;
+    return code;
 }
 
-/* Up to 8 bytes of this thread's block in one load, erased by one store. False: none is left, or
- * no block yet. */
-static inline bool take_word(uint64_t *word, size_t size) {
-    uint64_t bytes;
-    if (own == NULL || own->left < 8) {
-        return false;
-    }
-    uint8_t *at = own->bytes + sizeof own->bytes - own->left;
-    memcpy(&bytes, at, 8);
-    *word = bytes;
-    bytes = 0;
-    memcpy(at, &bytes, size == 8 ? 8 : size);
-    own->left -= size;
-    return still_mine();
+static int fill_from_system(void *self, void *out, size_t size) {
+    (void)self;
+    return system_fill(out, size, NULL);
 }
 
-int firn__entropy_bits(const firn_entropy *source, firn_value *value, uint32_t bits,
-                       firn_error *error) {
-    firn_value out = {0, 0};
-    bool wide = bits > 64;
-    size_t size = wide ? 8 : (bits + 7) / 8;
-    bool fast = source == NULL && take_word(&out.low, size) && (!wide || take_word(&out.high, 8));
-    if (!fast) {
-        int code = firn__entropy_fill(source, &out, wide ? 16 : 8, error);
-        if (code != FIRN_OK) {
-            return code;
-        }
-    }
-    value->low = out.low & firn__mask(wide ? 64 : bits);
-    value->high = wide ? out.high & firn__mask(bits - 64) : 0;
-    return FIRN_OK;
-}
+const firn_entropy firn__entropy_system = {.version = 1, .fill = fill_from_system};
 
 int firn__entropy_below(const firn_entropy *source, uint64_t *value, uint64_t below,
                         firn_error *error) {

@@ -1,20 +1,88 @@
 /* SPDX-License-Identifier: MIT */
-/* Random bytes for the inside of the library, from the caller's source or the system. */
+/* Random bytes for the inside of the library, from the caller's source or from this thread's block: docs/explanation/
+ * randomness.md. Here is the short way, which takes bytes that are in the block; entropy.c fills it. */
 #ifndef FIRN_ENTROPY_H
 #define FIRN_ENTROPY_H
 
-#include <firn/firn.h>
+#include "bits.h"
+#include "thread.h"
 
-/* Fills `out` from `source`, or from the system if it is NULL, and never from anything weaker.
+#include <stdatomic.h>
+#include <string.h>
+
+/* Fills `out` from `source`, or from the thread's block if it is NULL, and never from anything weaker.
  * FIRN_EENTROPY. */
 int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_error *error);
-/* `bits` (1..128) random bits. */
-int firn__entropy_bits(const firn_entropy *source, firn_value *value, uint32_t bits,
-                       firn_error *error);
 /* A random number below `below` (at least 1), without bias. */
 int firn__entropy_below(const firn_entropy *source, uint64_t *value, uint64_t below,
                         firn_error *error);
 /* A deterministic source for tests: the same seed gives the same bytes. `state` outlives it. */
 firn_entropy firn__entropy_seeded(uint64_t *state);
+/* entropy=system: the kernel alone. */
+extern const firn_entropy firn__entropy_system;
+
+/* ---- the short way ------------------------------------------------------------------------------ */
+
+/* Random bytes for one thread: one page, wiped at a fork and left out of core dumps. A refill writes `key` and `bytes`
+ * together. Used bytes are 0, and so is `key` while there is none. */
+typedef struct firn__block {
+    uint64_t left;  /* unused bytes, at the end of `bytes` */
+    uint64_t owner; /* differs from refill to refill, also in a child; 0: wiped since */
+    uint64_t refills;
+    uint64_t keeps;      /* 1: it is left out of core dumps, so it may keep a key */
+    uint8_t seed[32];    /* only during a refill */
+    uint8_t key[32];     /* of the next refill, mixed with a seed */
+    uint8_t bytes[3984]; /* so that wiped.c needs one page */
+} firn__block;
+
+extern FIRN_TLS firn__block *firn__block_here; /* NULL: the thread has none yet */
+
+/* Whether nothing was wiped or refilled since: a signal handler may have forked between any two steps. If so, what is
+ * left may have been used. */
+static inline bool firn__block_intact(firn__block *block, uint64_t owner) {
+    atomic_signal_fence(memory_order_seq_cst);
+    if (((volatile firn__block *)block)->owner == owner) {
+        return true;
+    }
+    block->left = 0;
+    return false;
+}
+
+/* 8 bytes of the block, or 16. False: too few are left. */
+static inline bool firn__block_take(firn_value *out, bool wide) {
+    static const uint8_t zeros[16];
+    firn__block *block = firn__block_here;
+    if (block == NULL || block->left < 16) {
+        return false;
+    }
+    uint64_t owner = block->owner;
+    uint8_t *at = block->bytes + sizeof block->bytes - block->left;
+    memcpy(&out->low, at, 8);
+    if (wide) {
+        memcpy(&out->high, at + 8, 8);
+        memcpy(at, zeros, 16);
+        block->left -= 16;
+    } else {
+        memcpy(at, zeros, 8);
+        block->left -= 8;
+    }
+    return firn__block_intact(block, owner);
+}
+
+/* `bits` (1..128) random bits. FIRN_EENTROPY. */
+static inline int firn__entropy_bits(const firn_entropy *source, firn_value *value, uint32_t bits,
+                                     firn_error *error) {
+    firn_value out = {0, 0};
+    bool wide = bits > 64;
+    if (source != NULL || !firn__block_take(&out, wide)) {
+        int code = firn__entropy_fill(source, &out, wide ? 16 : 8, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    value->low = out.low & firn__mask(wide ? 64 : bits);
+    value->high = wide ? out.high & firn__mask(bits - 64) : 0;
+    return FIRN_OK;
+}
 
 #endif

@@ -517,7 +517,7 @@ static int open_job(firn_job *job, const firn_job_config *config, firn_error *er
     job->shift_ticks = (uint64_t)(config->shift_ms * MS) / gen->scheme.tick_ns;
     set_capacity(job);
     if (gen->kind == FIRN__KIND_COUNTED && gen->drawn != 0) {
-        firn_value start;
+        firn_value start = {0, 0};
         code = firn__entropy_bits(gen->entropy, &start, gen->count_bits, error);
         job->counter_start = start.low;
     }

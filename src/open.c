@@ -49,6 +49,14 @@ static void share_digits(firn_gen *gen) {
 static int configure(firn_gen *gen, const firn_config *config, firn_error *error) {
     const firn__keys *keys = &gen->keys;
     int code = firn__keys_read(&gen->keys, config->keys, error);
+    if (code == FIRN_OK && keys->entropy_ == FIRN__ENTROPY_SYSTEM) {
+        if (gen->entropy != NULL) {
+            return firn__fail(error, FIRN_EUSAGE,
+                              "entropy=system and another source of randomness are both set: "
+                              "leave one of them out");
+        }
+        gen->entropy = &firn__entropy_system;
+    }
     if (code == FIRN_OK) {
         code = firn_scheme_make(&gen->scheme, config->scheme, keys->epoch, keys->bits, keys->digits,
                                 error);

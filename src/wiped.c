@@ -17,6 +17,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#if defined(__has_include)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define SINGLE __libc_single_threaded
+#endif
+#endif
+#ifndef SINGLE
+#define SINGLE false /* nobody can tell */
+#endif
 
 #define NO_ADVICE 0x7f17 /* of no kernel */
 
@@ -36,6 +45,8 @@ static _Atomic bool watch;
 static _Atomic pid_t owner; /* whose the regions are; only while watching */
 static _Atomic pid_t wiper; /* who is putting zeros in their place */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool forks_alone; /* the process that forks has one thread */
+static _Atomic pid_t may_load; /* the process in which no lock of another library can be orphaned */
 
 static void *map_zeros(void *at, size_t size) {
     int kind = atomic_load_explicit(&watch, memory_order_acquire) ? MAP_SHARED : MAP_PRIVATE;
@@ -65,8 +76,13 @@ static void take_over(pid_t me) {
     atomic_store_explicit(&wiper, 0, memory_order_release);
 }
 
+static void before_fork(void) {
+    forks_alone = SINGLE && may_load == getpid();
+}
+
 /* Runs in each child of fork(), but not of _Fork and clone. */
 static void in_child(void) {
+    may_load = forks_alone ? getpid() : 0;
     _Atomic char *alive = atomic_load_explicit(&canary, memory_order_acquire);
     if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL ||
         atomic_load_explicit(alive, memory_order_acquire) == 0) {
@@ -140,11 +156,12 @@ static void begin(void) {
     }
     atomic_store_explicit(&watch, !wipes && FIRN_BUG != FIRN_BUG_NOFORK, memory_order_release);
     atomic_store_explicit(&owner, getpid(), memory_order_release);
+    may_load = getpid();
     if (!wipes) {
         page = map_zeros(NULL, size);
     }
     if (page == MAP_FAILED || !keep_region((void *)page, size) ||
-        pthread_atfork(NULL, NULL, in_child) != 0) {
+        pthread_atfork(before_fork, NULL, in_child) != 0) {
         return; /* canary stays NULL: nothing is wiped, and nothing handed out */
     }
     atomic_store_explicit(page, 1, memory_order_release);
@@ -198,6 +215,10 @@ void firn__wiped_free(void *page, size_t size) {
         free_regions = it;
         atomic_store_explicit(&holder, 0, memory_order_release);
     }
+}
+
+bool firn__wiped_may_load(void) {
+    return may_load == getpid();
 }
 
 void firn__wiped_look(void) {

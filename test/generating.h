@@ -27,7 +27,8 @@ static inline int try_open(firn_gen **gen, const char *scheme, const char *keys,
                                 .keys = keys,
                                 .store = world.store,
                                 .clock = &world.hands,
-                                .entropy = &world.entropy,
+                                .entropy =
+                                    strstr(keys, "entropy=system") != NULL ? NULL : &world.entropy,
                                 .notice = hear,
                                 .note = "test",
                                 .has_renewer = has_renewer};

@@ -206,9 +206,10 @@ enum { OPTIONS_SIZE = 1024, WORDS_MAX = 64 };
  * server, or take what may be lost. */
 static const char *const forbidden[] = {"store", "unsafe"};
 /* Those that steer a generator of the backend's own, and pass through. */
-static const char *const steering[] = {
-    "nodes",   "order", "clock",       "stale_us",    "full",      "start",   "back",
-    "back_ms", "mode",  "max_lead_ms", "max_wait_ms", "window_ms", "history", "max_skew_ms"};
+static const char *const steering[] = {"nodes",     "ordering", "clock",       "stale_us",
+                                       "entropy",   "full",     "start",       "back",
+                                       "back_ms",   "mode",     "max_lead_ms", "max_wait_ms",
+                                       "window_ms", "history",  "max_skew_ms"};
 
 static bool is_one_of(const char *name, const char *const *list, size_t count) {
     for (size_t i = 0; i < count; i++) {

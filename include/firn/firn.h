@@ -318,6 +318,17 @@ typedef struct firn_entropy {
     int (*fill)(void *self, void *out, size_t size); /* required: fills all, or returns an error */
 } firn_entropy;
 
+/* The cipher of the random generator, which a module exports as `firn_stream_module`. Called by any
+ * thread, at the same time. A module uses no function of libfirn. */
+typedef struct firn_stream_ops {
+    uint32_t version; /* 1 */
+    const char *name; /* "aes" */
+    int (*open)(void **self);
+    /* XORs `bytes` with AES-256 in counter mode: all 16 bytes are the counter, which begins at 0. `size`: a
+     * multiple of 16. Erases the key, and keeps nothing. */
+    int (*stream)(void *self, void *bytes, size_t size, const uint8_t key[32]);
+} firn_stream_ops;
+
 /* ---- store ----------------------------------------------------------------------------------- */
 #define FIRN_SLOT_MAX  (INT64_C(1) << 62) /* high-water marks are 0..FIRN_SLOT_MAX */
 #define FIRN_KEY_SIZE  64                 /* room for a key */

@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: MIT */
+/* The random generator of src/entropy.c: its bytes computed again by openssl(1), what a refill takes from the kernel, what
+ * it leaves in memory, forks, threads, core dumps, and ciphers that are missing or wrong. Each test runs in a process of
+ * its own, where the cipher is not loaded yet. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "entropy.h"
+#include "folder.h"
+#include "issued.h"
+#include "sanitized.h"
+#include "stream.h"
+
+enum { BYTES = sizeof((firn__block *)0)->bytes, PART = 498, PARTS = BYTES / PART };
+enum { KERNEL_REFILLS = 16, STREAM = 32 + BYTES };
+_Static_assert(PART *PARTS == BYTES, "a block is drawn in equal parts");
+
+/* ---- the kernel and the loader, as the test wants them ------------------------------------------- */
+
+static _Atomic long seeds, blocks; /* calls of getrandom for a seed, and for a block */
+static bool fixed, refuses;        /* bytes that the test knows; an error */
+static uint64_t fixed_state;
+static uint8_t last_seed[32];
+
+ssize_t __real_getrandom(void *out, size_t size, unsigned flags);
+ssize_t __wrap_getrandom(void *out, size_t size, unsigned flags);
+ssize_t __wrap_getrandom(void *out, size_t size, unsigned flags) {
+    uint8_t *bytes = out;
+    if (refuses) {
+        errno = ENOSYS;
+        return -1;
+    }
+    atomic_fetch_add(size == 32 ? &seeds : &blocks, 1);
+    if (!fixed) {
+        return __real_getrandom(out, size, flags);
+    }
+    for (size_t i = 0; i < size; i++) {
+        fixed_state = fixed_state * 6364136223846793005 + 1442695040888963407;
+        bytes[i] = (uint8_t)(fixed_state >> 56);
+    }
+    if (size == 32) {
+        memcpy(last_seed, out, 32);
+    }
+    return (ssize_t)size;
+}
+
+static const firn_stream_ops *fake; /* what the module exports; NULL: as it is */
+static bool no_module;
+
+void *__real_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name) {
+    bool ours = strcmp(name, "firn_stream_module") == 0;
+    return ours && no_module      ? NULL
+           : ours && fake != NULL ? (void *)(uintptr_t)fake
+                                  : __real_dlsym(library, name);
+}
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "# %s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
+            return 1;                                                                              \
+        }                                                                                          \
+    } while (0)
+
+static void in_process(int (*check)(void)) {
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(HUNG_S);
+        _exit(check());
+    }
+    assert_int_equal(end_of(child), 0);
+}
+
+/* A whole block. */
+static int draw(uint8_t out[BYTES]) {
+    int code = FIRN_OK;
+    for (int i = 0; i < PARTS && code == FIRN_OK; i++) {
+        code = firn__entropy_fill(NULL, out + i * PART, PART, NULL);
+    }
+    return code;
+}
+
+/* Draws what comes from the kernel: the cipher makes the next block. */
+static int draw_kernel(void) {
+    uint8_t bytes[BYTES];
+    int code = FIRN_OK;
+    for (int i = 0; i < KERNEL_REFILLS && code == FIRN_OK; i++) {
+        code = draw(bytes);
+    }
+    return code;
+}
+
+/* ---- the bytes ----------------------------------------------------------------------------------- */
+
+/* AES-256-CTR of zeros, by a program. */
+static bool openssl_stream(uint8_t out[STREAM], const uint8_t key[32]) {
+    char command[256] = "head -c 4016 /dev/zero | openssl enc -aes-256-ctr -iv "
+                        "00000000000000000000000000000000 -K ";
+    for (size_t i = 0; i < 32; i++) {
+        snprintf(command + strlen(command), 3, "%02x", key[i]);
+    }
+    FILE *pipe = popen(command, "r");
+    size_t got = pipe == NULL ? 0 : fread(out, 1, STREAM, pipe);
+    if (pipe != NULL) {
+        pclose(pipe);
+    }
+    return got == STREAM;
+}
+
+static int compute_again(void) {
+    uint8_t drawn[BYTES], stream[STREAM] = {0}, key[32];
+    fixed = true;
+    CHECK(draw_kernel() == FIRN_OK);
+    CHECK(atomic_load(&blocks) == KERNEL_REFILLS && atomic_load(&seeds) == 0);
+    for (long refill = 1; refill <= 4; refill++) {
+        CHECK(draw(drawn) == FIRN_OK);
+        CHECK(atomic_load(&seeds) == refill && atomic_load(&blocks) == KERNEL_REFILLS);
+        for (size_t i = 0; i < 32; i++) {
+            key[i] =
+                last_seed[i] ^ stream[i]; /* the last key is the beginning of the last stream */
+        }
+        CHECK(openssl_stream(stream, key));
+        CHECK(memcmp(drawn, stream + 32, BYTES) == 0);
+    }
+    return 0;
+}
+
+static void a_program_computes_the_same_bytes(void **state) {
+    (void)state;
+    in_process(compute_again);
+}
+
+/* Two machines that continue from one state: the rest of the block is the same, and the next block another. */
+static int run_twice(void) {
+    uint8_t rest[2][PART], next[2][PART];
+    firn__block copy;
+    CHECK(draw_kernel() == FIRN_OK && firn__entropy_fill(NULL, rest[0], PART, NULL) == FIRN_OK);
+    CHECK(atomic_load(&seeds) == 1);
+    memcpy(&copy, firn__block_here, sizeof copy);
+    for (int i = 0; i < 2; i++) {
+        memcpy(firn__block_here, &copy, sizeof copy);
+        CHECK(firn__entropy_fill(NULL, rest[i], PART, NULL) == FIRN_OK);
+        for (int k = 2; k < PARTS; k++) {
+            CHECK(firn__entropy_fill(NULL, next[i], PART, NULL) == FIRN_OK);
+        }
+        CHECK(atomic_load(&seeds) == 1 + i);
+        CHECK(firn__entropy_fill(NULL, next[i], PART, NULL) == FIRN_OK);
+        CHECK(atomic_load(&seeds) == 2 + i);
+    }
+    CHECK(memcmp(rest[0], rest[1], PART) == 0);
+    for (int i = 0; i + 16 <= PART; i++) {
+        CHECK(memcmp(next[0] + i, next[1] + i, 16) != 0);
+    }
+    return 0;
+}
+
+static void clones_part_at_the_next_refill(void **state) {
+    (void)state;
+    in_process(run_twice);
+}
+
+static int lose_the_kernel(void) {
+    uint8_t bytes[BYTES], one[16] = {7};
+    firn_error error = {0, ""};
+    CHECK(draw_kernel() == FIRN_OK && draw(bytes) == FIRN_OK);
+    refuses = true;
+    for (int i = 0; i < 3; i++) {
+        CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_EENTROPY);
+        CHECK(one[0] == 7 && one[1] == 0 && strstr(error.text, "randomness") != NULL);
+    }
+    refuses = false;
+    CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_OK);
+    CHECK(atomic_load(&seeds) == 2);
+    return 0;
+}
+
+static void without_a_seed_nothing_is_drawn(void **state) {
+    (void)state;
+    in_process(lose_the_kernel);
+}
+
+/* ---- what stays in memory -------------------------------------------------------------------------- */
+
+static bool all_zero(const uint8_t *bytes, size_t size) {
+    while (size > 0 && bytes[size - 1] == 0) {
+        size--;
+    }
+    return size == 0;
+}
+
+static int look_into_the_block(void) {
+    uint8_t bytes[PART], key[32];
+    CHECK(draw_kernel() == FIRN_OK);
+    for (int i = 1; i < 3 * PARTS; i++) {
+        const firn__block *block = firn__block_here;
+        memcpy(key, block->key, 32);
+        CHECK(firn__entropy_fill(NULL, bytes, PART, NULL) == FIRN_OK);
+        CHECK(all_zero(block->bytes, BYTES - block->left) && all_zero(block->seed, 32));
+        CHECK(!all_zero(block->bytes + BYTES - block->left, block->left) || block->left == 0);
+        CHECK(!all_zero(block->key, 32));
+        CHECK((i % PARTS != 1) == (memcmp(key, block->key, 32) == 0));
+    }
+    return 0;
+}
+
+static void used_bytes_and_keys_are_erased(void **state) {
+    (void)state;
+    in_process(look_into_the_block);
+}
+
+/* How often 16 bytes, each of them inverted, are in the memory of this process, outside of one page. */
+static long count_in_memory(const uint8_t inverted[16], const void *but) {
+    char line[512];
+    long count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long from, to;
+        char may[8];
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, may) != 3 || strncmp(may, "rw", 2) != 0 ||
+            strstr(line, "[v") != NULL) {
+            continue;
+        }
+        for (const uint8_t *at = (const uint8_t *)from; at + 16 <= (const uint8_t *)to; at++) {
+            size_t same = 0;
+            while (same < 16 && (at[same] ^ inverted[same]) == 0xff) {
+                same++;
+            }
+            bool inside = at >= (const uint8_t *)but && at < (const uint8_t *)but + 4096;
+            count += same == 16 && !inside;
+        }
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return count;
+}
+
+static uint8_t control[16];
+
+static int search_memory(void) {
+    uint8_t bytes[PART], key[32], next[16], unused[16], shown[16];
+    CHECK(draw_kernel() == FIRN_OK && firn__entropy_fill(NULL, bytes, PART, NULL) == FIRN_OK);
+    fixed = true;
+    for (int i = 0; i < PARTS; i++) { /* the last refill is from a seed that the test knows */
+        for (size_t k = 0; k < 32; k++) {
+            key[k] = firn__block_here->key[k] ^ 0xff;
+        }
+        CHECK(firn__entropy_fill(NULL, bytes, PART, NULL) == FIRN_OK);
+    }
+    for (size_t k = 0; k < 32; k++) { /* key XOR seed, inverted: the schedule begins with it */
+        key[k] ^= last_seed[k];
+    }
+    memset(last_seed, 0, sizeof last_seed);
+    for (size_t k = 0; k < 16; k++) {
+        next[k] = firn__block_here->key[k] ^ 0xff;
+        unused[k] = firn__block_here->bytes[BYTES - 16 + k] ^ 0xff;
+        control[k] = (uint8_t)(k * 17 + 3);
+        shown[k] = control[k] ^ 0xff;
+    }
+    memset(bytes, 0, sizeof bytes);
+    CHECK(count_in_memory(shown, firn__block_here) > 0);
+    CHECK(count_in_memory(key, firn__block_here) == 0);
+    CHECK(count_in_memory(key + 16, firn__block_here) == 0);
+    CHECK(count_in_memory(next, firn__block_here) == 0);
+    CHECK(count_in_memory(unused, firn__block_here) == 0);
+    return 0;
+}
+
+static void no_key_is_anywhere_else(void **state) {
+    (void)state;
+    if (SANITIZED) { /* whose memory is too large to search */
+        skip();
+    }
+    in_process(search_memory);
+}
+
+/* The page's flags, as the kernel has them. */
+static int read_flags(void) {
+    char line[512];
+    bool here = false, found = false;
+    CHECK(draw_kernel() == FIRN_OK);
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long from, to;
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+            here = from <= (uintptr_t)firn__block_here && (uintptr_t)firn__block_here < to;
+        }
+        found = here && strncmp(line, "VmFlags:", 8) == 0;
+    }
+    CHECK(maps != NULL && found);
+    fclose(maps);
+    CHECK(strstr(line, " wf") != NULL && strstr(line, " dd") != NULL);
+    return 0;
+}
+
+static void the_page_is_wiped_at_forks_and_not_dumped(void **state) {
+    (void)state;
+    in_process(read_flags);
+}
+
+/* ---- core dumps ------------------------------------------------------------------------------------ */
+
+typedef struct secrets {
+    uint8_t key[16], unused[16], shown[16];
+} secrets;
+
+static bool holds(const char *path, const uint8_t bytes[16]) {
+    static uint8_t part[1 << 16];
+    bool found = false;
+    size_t kept = 0, got;
+    FILE *file = fopen(path, "rb");
+    while (file != NULL && !found && (got = fread(part + kept, 1, sizeof part - kept, file)) > 0) {
+        found = memmem(part, kept + got, bytes, 16) != NULL;
+        got += kept;
+        kept = got < 15 ? got : 15;
+        memmove(part, part + got - kept, kept);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found;
+}
+
+static void a_core_dump_has_no_key(void **state) {
+    const struct rlimit whole = {RLIM_INFINITY, RLIM_INFINITY};
+    secrets *out = shared_memory(sizeof *out); /* inverted, since it is dumped too */
+    (void)state;
+    if (SANITIZED) {
+        skip();
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(HUNG_S);
+        setrlimit(RLIMIT_CORE, &whole);
+        if (chdir(folder) != 0 || draw_kernel() != FIRN_OK ||
+            firn__entropy_fill(NULL, control, 16, NULL) != FIRN_OK) {
+            _exit(1);
+        }
+        const volatile firn__block *block = firn__block_here;
+        for (size_t k = 0; k < 16; k++) { /* one by one: the registers are dumped too */
+            out->key[k] = block->key[k] ^ 0xff;
+            out->unused[k] = block->bytes[BYTES - 16 + k] ^ 0xff;
+            out->shown[k] = control[k] ^ 0xff;
+        }
+        abort();
+    }
+    int status;
+    char path[600], dumped[32];
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    snprintf(path, sizeof path, "%s/core", folder);
+    if (access(path, R_OK) != 0) {
+        snprintf(dumped, sizeof dumped, "/core.%d", (int)child);
+        snprintf(path, sizeof path, "%s%s", folder, dumped);
+    }
+    bool there = access(path, R_OK) == 0;
+    for (size_t k = 0; k < sizeof *out; k++) {
+        ((uint8_t *)out)[k] ^= 0xff;
+    }
+    bool shown = holds(path, out->shown), key = holds(path, out->key),
+         unused = holds(path, out->unused);
+    if (!there) { /* this machine gives its core dumps to a program */
+        skip();
+    }
+    assert_false(all_zero(out->key, 16));
+    assert_true(shown);
+    assert_false(key);
+    assert_false(unused);
+}
+
+/* ---- forks, threads, the end ------------------------------------------------------------------------ */
+
+static issued *shared_log;
+static firn_gen *gen;
+
+static int log_ids(int count) {
+    firn_id id;
+    for (int i = 0; i < count; i++) {
+        CHECK(firn_next(gen, &id, NULL) == FIRN_OK);
+        issued_add(shared_log, id.low ^ id.high * 0xc2b2ae3d27d4eb4f);
+    }
+    return 0;
+}
+
+static pid_t fork_by(int way) {
+    fflush(NULL);
+    return way == 0 ? fork() : way == 1 ? _Fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static int fork_often(void) {
+    shared_log = issued_new(400000);
+    CHECK(firn_open(&gen, "uuid4", NULL, NULL) == FIRN_OK && log_ids(6000) == 0);
+    CHECK(atomic_load(&seeds) > 0); /* the cipher is in use */
+    for (int i = 0; i < 6; i++) {
+        CHECK(log_ids(i * 7) == 0);
+        pid_t child = fork_by(i % 3);
+        if (child == 0) {
+            alarm(HUNG_S);
+            int bad = log_ids(i < 3 ? 600 : 6000); /* without and with the cipher */
+            child = fork_by(i % 3);
+            if (child == 0) {
+                _exit(log_ids(600));
+            }
+            _exit(bad | end_of(child) | log_ids(600));
+        }
+        CHECK(log_ids(600) == 0);
+        CHECK(end_of(child) == 0);
+    }
+    CHECK(log_ids(600) == 0);
+    firn_close(gen, NULL);
+    CHECK(duplicates(shared_log) == 0);
+    return 0;
+}
+
+static void children_repeat_nothing(void **state) {
+    (void)state;
+    in_process(fork_often);
+}
+
+static void *work(void *bad) {
+    *(int *)bad = log_ids(6000);
+    return NULL;
+}
+
+static int use_threads(void) {
+    pthread_t threads[4];
+    int bad[4] = {0};
+    shared_log = issued_new(100000);
+    CHECK(firn_open(&gen, "uuid4", NULL, NULL) == FIRN_OK);
+    for (int i = 0; i < 4; i++) {
+        CHECK(pthread_create(&threads[i], NULL, work, &bad[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(bad[i] == 0);
+    }
+    firn_close(gen, NULL);
+    CHECK(atomic_load(&seeds) > 0 && duplicates(shared_log) == 0);
+    return 0;
+}
+
+static void threads_repeat_nothing(void **state) {
+    (void)state;
+    in_process(use_threads);
+}
+
+static void *work_on(void *unused) {
+    firn_id id;
+    while (firn_next(gen, &id, NULL) == FIRN_OK) {
+    }
+    return unused;
+}
+
+/* libcrypto tidies up while a thread still issues. */
+static void a_process_may_end_while_a_thread_draws(void **state) {
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_t thread;
+            alarm(HUNG_S);
+            if (firn_open(&gen, "uuid4", NULL, NULL) != FIRN_OK ||
+                pthread_create(&thread, NULL, work_on, NULL) != 0) {
+                _exit(1);
+            }
+            for (int k = 0; k < 1000 && atomic_load(&seeds) < 4; k++) {
+                usleep(1000);
+            }
+            exit(0);
+        }
+        assert_int_equal(end_of(child), 0);
+    }
+}
+
+/* ---- ciphers that are missing or wrong ---------------------------------------------------------------- */
+
+static void *any_self;
+static long streamed;
+
+static int open_any(void **self) {
+    *self = &any_self;
+    return FIRN_OK;
+}
+
+static int open_never(void **self) {
+    (void)self;
+    return FIRN_ESYSTEM;
+}
+
+/* The right answers for the known keys, and then as told. */
+static const firn_stream_ops *real;
+static void *real_self;
+
+static int stream_right(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+    (void)self;
+    streamed++;
+    return real->stream(real_self, bytes, size, key);
+}
+
+static int stream_wrong_bit(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+    int code = stream_right(self, bytes, size, key);
+    ((uint8_t *)bytes)[size - 1] ^= size > 100;
+    return code;
+}
+
+static int stream_then_fails(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+    int code = stream_right(self, bytes, size, key);
+    return streamed > 2 ? FIRN_ESYSTEM : code;
+}
+
+static int stream_then_idles(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+    return streamed >= 2 ? FIRN_OK : stream_right(self, bytes, size, key);
+}
+
+static const firn_stream_ops wrong[] = {
+    {2, "aes", open_any, stream_right},      {1, "rot", open_any, stream_right},
+    {1, "aes", open_never, stream_right},    {1, "aes", open_any, stream_wrong_bit},
+    {1, "aes", open_any, stream_then_fails}, {1, "aes", open_any, stream_then_idles},
+};
+
+static int use_wrong(void) {
+    uint8_t bytes[BYTES];
+    CHECK(draw_kernel() == FIRN_OK);
+    for (int i = 0; i < 3; i++) {
+        long before = atomic_load(&blocks);
+        fixed = true;
+        fixed_state = (uint64_t)i;
+        CHECK(draw(bytes) == FIRN_OK && atomic_load(&blocks) == before + 1);
+        fixed_state = (uint64_t)i;
+        uint8_t expected[BYTES], seed[32];
+        if (atomic_load(&seeds) > 0) { /* a seed was drawn before */
+            __wrap_getrandom(seed, sizeof seed, 0);
+        }
+        __wrap_getrandom(expected, sizeof expected, 0);
+        CHECK(memcmp(bytes, expected, BYTES) == 0);
+        CHECK(all_zero(firn__block_here->key, 32));
+    }
+    return 0;
+}
+
+static void wrong_ciphers_are_not_used(void **state) {
+    (void)state;
+    void *library = dlopen(FIRN_BUILD_DIR "/firn/aes.so", RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    real = __real_dlsym(library, "firn_stream_module");
+    assert_int_equal(real->open(&real_self), FIRN_OK);
+    assert_true(firn__stream_test(real, real_self));
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        fake = &wrong[i];
+        in_process(use_wrong);
+    }
+    fake = NULL;
+    no_module = true;
+    in_process(use_wrong);
+    no_module = false;
+}
+
+/* ---- entropy=system ------------------------------------------------------------------------------------ */
+
+static int keep_to_the_kernel(void) {
+    firn_gen *kernel, *own;
+    firn_id id;
+    firn_error error = {0, ""};
+    CHECK(firn_open(&kernel, "uuid4", "entropy=system", &error) == FIRN_OK);
+    CHECK(firn_open(&own, "uuid4", "entropy=auto", &error) == FIRN_OK);
+    for (int i = 0; i < 10000; i++) {
+        CHECK(firn_next(kernel, &id, &error) == FIRN_OK);
+    }
+    CHECK(atomic_load(&seeds) == 0 && atomic_load(&blocks) >= 10000 * 16 / BYTES);
+    for (int i = 0; i < 10000; i++) {
+        CHECK(firn_next(own, &id, &error) == FIRN_OK);
+    }
+    long kept = atomic_load(&seeds), before = atomic_load(&blocks);
+    CHECK(kept > 0);
+    for (int i = 0; i < 10000; i++) {
+        CHECK(firn_next(kernel, &id, &error) == FIRN_OK);
+    }
+    CHECK(atomic_load(&seeds) == kept && atomic_load(&blocks) >= before + 10000 * 16 / BYTES);
+    firn_close(kernel, NULL);
+    firn_close(own, NULL);
+    uint64_t seed = 1;
+    const firn_entropy seeded = firn__entropy_seeded(&seed);
+    firn_config config = {
+        .size = sizeof config, .scheme = "uuid4", .keys = "entropy=system", .entropy = &seeded};
+    CHECK(firn_open_with(&own, &config, &error) == FIRN_EUSAGE);
+    CHECK(strstr(error.text, "another source of randomness") != NULL);
+    return 0;
+}
+
+static void entropy_system_keeps_to_the_kernel(void **state) {
+    (void)state;
+    in_process(keep_to_the_kernel);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_computes_the_same_bytes),
+        cmocka_unit_test(clones_part_at_the_next_refill),
+        cmocka_unit_test(without_a_seed_nothing_is_drawn),
+        cmocka_unit_test(used_bytes_and_keys_are_erased),
+        cmocka_unit_test(no_key_is_anywhere_else),
+        cmocka_unit_test(the_page_is_wiped_at_forks_and_not_dumped),
+        cmocka_unit_test_setup_teardown(a_core_dump_has_no_key, set_up, tear_down),
+        cmocka_unit_test(children_repeat_nothing),
+        cmocka_unit_test(threads_repeat_nothing),
+        cmocka_unit_test(a_process_may_end_while_a_thread_draws),
+        cmocka_unit_test(wrong_ciphers_are_not_used),
+        cmocka_unit_test(entropy_system_keeps_to_the_kernel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
