@@ -123,6 +123,11 @@ static inline void firn__join(firn_id *id, const firn_id *other) {
     id->top |= other->top;
 }
 
+/* The index of the lowest bit that is set; not for 0. */
+static inline uint32_t firn__lowest(uint64_t bits) {
+    return (uint32_t)__builtin_ctzll(bits);
+}
+
 /* The low 64 bits with every single bit mirrored. */
 static inline uint64_t firn__reverse(uint64_t x) {
     x = (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;

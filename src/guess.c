@@ -27,166 +27,164 @@
 #include "dated.h"
 #include "plausible.h"
 #include "scheme.h"
+#include "text.h"
+#include "traits.h"
 
 #include <string.h>
 
 enum { POINTS_FORM = 20, POINTS_TIME = 10, POINTS_CONSTANT = 8 };
-enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40 };
+enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160 };
 
-/* Rows share few widths, so a text is parsed once for each form and width. */
-enum { WIDTHS = 4 }; /* 64, 96, 128 and 160 bits; others are parsed each time */
+/* Not zeroed at each call: what is read was written before. */
+#if defined(__has_attribute)
+#if __has_attribute(uninitialized)
+#define UNWIPED __attribute__((uninitialized))
+#endif
+#endif
+#ifndef UNWIPED
+#define UNWIPED
+#endif
 
+#define SET(form) (1u << FIRN_FORM_##form) /* sets of forms have bit 1 << form */
+#define NUMBERS   (SET(DEC) | SET(UNSIGNED))
+#define FRAMES    (SET(UUID) | SET(URN) | SET(BRACED))
+
+/* A text, read in one form as an ID of one width. */
 typedef struct {
-    bool tried, read;
     firn_id id;
+    bool uuid;   /* firn__is_uuid */
+    bool chance; /* numbers like this are common for other purposes */
 } attempt;
 
-/* What is plain to see of a text. */
+/* What a text shows before it is compared with any scheme. */
 typedef struct {
+    const firn__traits_list *list;
     const char *text;
     size_t length;
     const char *hex; /* after 0x, hex digits only, or NULL */
     size_t hex_length;
     bool only_digits; /* perhaps after a minus */
-    bool has_prefix;  /* of a typeid */
     bool asked;       /* the form was asked for: nothing is left out by sight */
-    attempt attempts[FIRN_FORM_COUNT][WIDTHS];
+    uint32_t forms;   /* in which the text may be, by its characters */
+    uint32_t usual; /* those of them that are for widths of which a scheme has the form by default,
+                       */
+    uint32_t own;   /* and those that are for these schemes only */
+    uint32_t read[FIRN__WIDTHS_MAX];      /* the forms in which it is an ID of a width */
+    attempt (*attempts)[FIRN_FORM_COUNT]; /* by width and form, where it is */
 } sight;
 
-static sight look(const char *text, size_t length, bool asked) {
-    sight out = {.text = text, .length = length, .only_digits = length > 0, .asked = asked};
-    for (size_t i = 0; i < length; i++) {
-        bool sign = i == 0 && length > 1 && text[i] == '-';
-        out.only_digits = out.only_digits && ((text[i] >= '0' && text[i] <= '9') || sign);
-        out.has_prefix = out.has_prefix || text[i] == '_';
+/* ---- the text -------------------------------------------------------------------------------- */
+
+/* Forms by the characters of the text, and what else these show. */
+static void look(sight *seen) {
+    const char *text = seen->text;
+    const bool sign = text[0] == '-' && seen->length > 1;
+    const bool hex = seen->length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    uint32_t first = seen->list->forms[(unsigned char)text[0]], rest = UINT32_MAX;
+    for (size_t i = 1; i < seen->length && rest != 0; i++) {
+        rest &= seen->list->forms[(unsigned char)text[i]];
     }
-    bool hex = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    for (size_t i = 2; i < length && hex; i++) {
-        char lower = (char)(text[i] | 0x20);
-        hex = (text[i] >= '0' && text[i] <= '9') || (lower >= 'a' && lower <= 'f');
+    seen->forms = first & rest;
+    seen->only_digits = ((sign ? rest : seen->forms) & SET(UNSIGNED)) != 0;
+    if (hex && (rest & SET(HEX)) != 0 && memchr(text + 2, 'x', seen->length - 2) == NULL &&
+        memchr(text + 2, 'X', seen->length - 2) == NULL) {
+        seen->hex = text + 2;
+        seen->hex_length = seen->length - 2;
     }
-    if (hex) {
-        out.hex = text + 2;
-        out.hex_length = length - 2;
-    }
-    return out;
 }
 
-/* Whether a scheme of this width has this form by default. */
-static bool is_usual(int form, uint32_t bits) {
-    const firn_scheme *scheme;
-    for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
-        if (scheme->form == form && scheme->bits == bits) {
-            return true;
-        }
+/* Narrows the forms down to those that are tried at all. */
+static void choose_forms(sight *seen, int form) {
+    seen->own = seen->usual = SET(FLAKE);
+    if (seen->asked) {
+        seen->forms &= 1u << form;
+        return;
     }
-    return false;
+    const uint32_t prefixed = memchr(seen->text, '_', seen->length) != NULL ? SET(TYPEID) : 0;
+    seen->forms &= seen->only_digits ? NUMBERS | FRAMES | SET(HEX) | SET(DATED) : ~NUMBERS;
+    seen->own |= SET(UNSIGNED) | (SET(TYPEID) & ~prefixed) | (seen->only_digits ? SET(HEX) : 0);
+    seen->usual = ~(NUMBERS | FRAMES | SET(HEX) | prefixed);
 }
 
-/* A scheme whose IDs may be written in any form. */
-static bool is_plain(const firn_scheme *scheme) {
-    return scheme->form != FIRN_FORM_DATED && !scheme->keyed;
-}
-
-/* The i-th scheme; time-random with as many digits as the text has. */
-static const firn_scheme *row_at(size_t i, const sight *seen) {
-    const firn_scheme *scheme = firn_scheme_at(i);
-    bool digits = scheme != NULL && firn__dated_digits(scheme->bits) > 0 && !is_plain(scheme);
-    return digits && seen->length > FIRN__DATED_CALENDAR &&
-                   seen->length <= FIRN__DATED_CALENDAR + FIRN__DATED_DIGITS
-               ? firn__scheme_digits((uint32_t)seen->length - FIRN__DATED_CALENDAR)
-               : scheme;
-}
-
-/* Whether a text may have this form, from what was seen. */
-static bool may_be(const sight *seen, const firn_scheme *scheme, int form) {
-    if (!is_plain(scheme)) {
-        return form == FIRN_FORM_DATED && scheme->form == form &&
-               (seen->asked || seen->length >= DATED_MIN);
-    }
-    switch (form) {
-    case FIRN_FORM_DEC:
-        return seen->asked ||
-               (seen->only_digits && (scheme->form != FIRN_FORM_UNSIGNED || seen->text[0] == '-'));
-    case FIRN_FORM_UNSIGNED:
-        return seen->asked || (seen->only_digits && scheme->form == FIRN_FORM_UNSIGNED);
-    case FIRN_FORM_HEX:
-        return seen->asked || seen->hex != NULL || !seen->only_digits || scheme->form == form ||
-               scheme->bits == 128;
-    case FIRN_FORM_UUID:
-    case FIRN_FORM_URN:
-    case FIRN_FORM_BRACED:
-        return true;
-    case FIRN_FORM_FLAKE:
-        return scheme->form == form && (seen->asked || !seen->only_digits);
-    case FIRN_FORM_DATED:
+/* Whether a text may be an ID of a width in a form, by its length. Numbers without a fixed width
+ * and prefixes are left to the reader. */
+static bool may_be(const sight *seen, int form, uint32_t w) {
+    const uint32_t one = 1u << form;
+    const size_t width = seen->list->digits[w][form];
+    if ((one & seen->usual & ~seen->list->usual[w]) != 0) {
         return false;
-    case FIRN_FORM_TYPEID:
-        return seen->asked || seen->has_prefix || (scheme->form == form && !seen->only_digits);
-    default:
-        return seen->length == firn_form_width(form, scheme->bits) &&
-               (seen->asked || (!seen->only_digits && is_usual(form, scheme->bits)));
     }
+    if ((one & (NUMBERS | SET(FLAKE))) != 0 || (one == SET(HEX) && seen->hex != NULL)) {
+        return true;
+    }
+    return one == SET(TYPEID) ? seen->length >= width && width > 0 : seen->length == width;
 }
 
 /* 0x and a number, of as many digits as it needs. */
-static bool read_hex(firn_id *id, const sight *seen, uint32_t bits) {
+static bool read_hex(firn_id *id, const sight *seen, uint32_t bits, size_t width) {
     char digits[HEX_MAX];
-    size_t width = firn_form_width(FIRN_FORM_HEX, bits);
     if (seen->hex_length > width) {
         return false;
     }
     memset(digits, '0', width);
     memcpy(digits + width - seen->hex_length, seen->hex, seen->hex_length);
-    return firn_parse(id, FIRN_FORM_HEX, bits, digits, width, NULL) == FIRN_OK;
+    return firn__read(id, FIRN_FORM_HEX, bits, digits, width);
 }
 
-static bool parse_as(firn_id *id, const sight *seen, int form, uint32_t bits) {
-    return form == FIRN_FORM_HEX && seen->hex != NULL
-               ? read_hex(id, seen, bits)
-               : firn_parse(id, form, bits, seen->text, seen->length, NULL) == FIRN_OK;
-}
-
-static bool read_as(firn_id *id, sight *seen, int form, uint32_t bits) {
-    if (bits < 64 || bits > 160 || bits % 32 != 0) {
-        return parse_as(id, seen, form, bits);
-    }
-    attempt *one = &seen->attempts[form][bits / 32 - 2];
-    if (!one->tried) {
-        one->tried = true;
-        one->read = parse_as(&one->id, seen, form, bits);
-    }
-    *id = one->id;
-    return one->read;
-}
-
-/* A number without a fixed width is an ID of the narrowest scheme that it fits. */
-static bool is_narrowest(sight *seen, int form, uint32_t bits) {
-    const firn_scheme *scheme;
-    firn_id id;
-    if (form != FIRN_FORM_DEC && form != FIRN_FORM_UNSIGNED &&
-        !(form == FIRN_FORM_HEX && seen->hex != NULL)) {
+/* Whether a number is rather an amount or a time: a text of digits that is hex, such as 16 digits of
+ * us, counts as the decimal number. */
+static bool is_chance(const sight *seen, int form, const firn_id *id) {
+    const uint32_t one = 1u << form;
+    firn_id number;
+    if (one == SET(HEX) && seen->only_digits && !seen->asked &&
+        firn__read(&number, FIRN_FORM_DEC, 64, seen->text, seen->length) &&
+        firn__ordinary(number.low)) {
         return true;
     }
-    for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
-        if (is_plain(scheme) && scheme->bits < bits && read_as(&id, seen, form, scheme->bits)) {
-            return false;
-        }
+    if (id->bits != 64 || (one & (NUMBERS | SET(HEX))) == 0) {
+        return false;
     }
-    return true;
+    /* no system has reached the top bit: Simpleflake, the first, does in 2034 */
+    return firn__ordinary(id->low) || ((one & NUMBERS) != 0 && id->low >> 63 != 0);
 }
 
-/* The points of a scheme that fits. */
-static int points_of(const firn_scheme *scheme, int form, const firn_fields *fields) {
-    bool framed =
-        scheme->form == FIRN_FORM_UUID && (form == FIRN_FORM_URN || form == FIRN_FORM_BRACED);
-    int points = scheme->form == form || framed ? POINTS_FORM : 0;
-    if (scheme->tick_ns != 0) {
-        points += firn__time_likely(scheme, fields) ? POINTS_TIME : -POINTS_TIME;
+static bool read_as(sight *seen, int form, uint32_t w) {
+    attempt *to = &seen->attempts[w][form];
+    const uint32_t bits = seen->list->bits[w];
+    bool read = form == FIRN_FORM_HEX && seen->hex != NULL
+                    ? read_hex(&to->id, seen, bits, seen->list->digits[w][form])
+                    : firn__read(&to->id, form, bits, seen->text, seen->length);
+    if (read) {
+        to->uuid = firn__is_uuid(&to->id);
+        to->chance = is_chance(seen, form, &to->id);
+        seen->read[w] |= 1u << form;
     }
-    uint32_t constant = firn__constant_bits(scheme);
-    return points + (int)(constant < POINTS_CONSTANT ? constant : POINTS_CONSTANT);
+    return read;
 }
+
+/* Reads the text once in each form and width, and returns the set of schemes of these widths. A
+ * number without a fixed width is an ID of the narrowest scheme that it fits. */
+static uint64_t read_all(sight *seen) {
+    const bool dated =
+        (seen->forms & SET(DATED)) != 0 && (seen->asked || seen->length >= DATED_MIN);
+    uint64_t schemes = dated ? seen->list->dated : 0;
+    for (uint32_t left = seen->forms & ~SET(DATED); left != 0; left &= left - 1) {
+        const int form = (int)firn__lowest(left);
+        const bool narrowest =
+            (1u << form & NUMBERS) != 0 || (form == FIRN_FORM_HEX && seen->hex != NULL);
+        for (uint32_t w = 0; w < seen->list->widths; w++) {
+            if (may_be(seen, form, w) && read_as(seen, form, w)) {
+                schemes |= seen->list->plain[w];
+                if (narrowest) {
+                    break;
+                }
+            }
+        }
+    }
+    return schemes;
+}
+
+/* ---- readings -------------------------------------------------------------------------------- */
 
 /* Readings, best first; equal ones in the order in which they came. */
 typedef struct {
@@ -218,46 +216,107 @@ static void insert(ranking *list, const firn_reading *reading, struct rank rank)
     list->ranks[at] = rank;
 }
 
-static struct rank rank_of(const firn_reading *reading, const firn_fields *fields, sight *seen) {
-    firn_id number;
-    struct rank out = {(int)firn__standing(reading, fields),
-                       points_of(reading->scheme, reading->form, fields)};
-    if (seen->hex != NULL && reading->form != FIRN_FORM_HEX && out.standing != FIRN__LIKELY) {
-        out.standing = FIRN__CHANCE; /* 0x says what it is */
+static struct rank rank_of(const sight *seen, const firn__traits *traits, int form, bool today,
+                           const attempt *read) {
+    const bool framed = traits->scheme->form == FIRN_FORM_UUID &&
+                        (form == FIRN_FORM_URN || form == FIRN_FORM_BRACED);
+    const uint32_t constant = traits->constant_bits;
+    struct rank out = {(int)firn__standing(traits, form, read->uuid, today), 0};
+    if (read->chance || (seen->hex != NULL && form != FIRN_FORM_HEX &&
+                         out.standing != FIRN__LIKELY)) { /* 0x says what it is */
+        out.standing = FIRN__CHANCE;
     }
-    if (seen->only_digits && !seen->asked && reading->form == FIRN_FORM_HEX &&
-        read_as(&number, seen, FIRN_FORM_DEC, 64) && firn__ordinary(number.low)) {
-        out.standing = FIRN__CHANCE; /* 16 digits, as times in us have */
+    out.points = traits->scheme->form == form || framed ? POINTS_FORM : 0;
+    if (traits->scheme->tick_ns != 0) {
+        out.points += today ? POINTS_TIME : -POINTS_TIME;
     }
-    if (seen->text[0] == '-' && reading->form == FIRN_FORM_DEC &&
-        firn__ordinary(0 - reading->id.low)) {
-        out.standing = FIRN__CHANCE; /* a small number has a sign or none */
-    }
+    out.points += (int)(constant < POINTS_CONSTANT ? constant : POINTS_CONSTANT);
     return out;
 }
 
-size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t *plausible, const char *text,
-                      size_t length, int form) {
-    ranking list = {.readings = readings};
-    sight seen = look(text, length, form >= 0);
-    const firn_scheme *scheme;
-    *plausible = 0;
-    for (size_t i = 0; form < FIRN_FORM_COUNT && (scheme = row_at(i, &seen)) != NULL; i++) {
-        for (int f = form < 0 ? 0 : form; f < (form < 0 ? FIRN_FORM_COUNT : form + 1); f++) {
-            firn_reading reading = {scheme, f, {0, 0, 0, 0}};
-            firn_fields fields;
-            if (may_be(&seen, scheme, f) && read_as(&reading.id, &seen, f, scheme->bits) &&
-                firn_unpack(&fields, scheme, &reading.id, NULL) == FIRN_OK &&
-                (f != FIRN_FORM_FLAKE || seen.asked || firn__time_likely(scheme, &fields)) &&
-                is_narrowest(&seen, f, scheme->bits)) {
-                insert(&list, &reading, rank_of(&reading, &fields, &seen));
-            }
+/* The readings of a text as IDs of a scheme that takes any form. */
+static void add_plain(ranking *list, const sight *seen, const firn__traits *traits) {
+    const uint32_t own = 1u << traits->scheme->form;
+    uint32_t forms = seen->read[traits->width] & (~seen->own | own);
+    if (!seen->asked && traits->scheme->bits == 128) {
+        forms |= seen->read[traits->width] & SET(HEX);
+    }
+    if (!seen->asked && traits->scheme->form == FIRN_FORM_UNSIGNED && seen->text[0] != '-') {
+        forms &= ~SET(DEC);
+    }
+    for (; forms != 0; forms &= forms - 1) {
+        const int form = (int)firn__lowest(forms);
+        const attempt *read = &seen->attempts[traits->width][form];
+        if (!firn__traits_fit(traits, &read->id)) {
+            continue;
+        }
+        const bool today = firn__traits_today(traits, &read->id);
+        if (form != FIRN_FORM_FLAKE || seen->asked || today) {
+            firn_reading reading = {traits->scheme, form, read->id};
+            insert(list, &reading, rank_of(seen, traits, form, today, read));
+        }
+    }
+}
+
+/* A dated scheme; time-random with as many digits as the text has. */
+static void add_dated(ranking *list, const sight *seen, const firn_scheme *scheme) {
+    const size_t length = seen->length;
+    attempt read = {.uuid = false};
+    firn_fields fields;
+    if (firn__dated_digits(scheme->bits) > 0 && length > FIRN__DATED_CALENDAR &&
+        length <= FIRN__DATED_CALENDAR + FIRN__DATED_DIGITS) {
+        scheme = firn__scheme_digits((uint32_t)length - FIRN__DATED_CALENDAR);
+    }
+    if (!firn__read(&read.id, FIRN_FORM_DATED, scheme->bits, seen->text, length) ||
+        firn_unpack(&fields, scheme, &read.id, NULL) != FIRN_OK) {
+        return;
+    }
+    const firn__traits traits = firn__traits_of(scheme);
+    firn_reading reading = {scheme, FIRN_FORM_DATED, read.id};
+    bool today = firn__traits_today(&traits, &read.id);
+    insert(list, &reading, rank_of(seen, &traits, FIRN_FORM_DATED, today, &read));
+}
+
+static size_t guess(firn_reading *readings, size_t *plausible, sight *seen, int form) {
+    attempt attempts[FIRN__WIDTHS_MAX][FIRN_FORM_COUNT] UNWIPED;
+    ranking list UNWIPED;
+    list.readings = readings;
+    list.count = *plausible = 0;
+    seen->attempts = attempts;
+    if (seen->length == 0 || seen->length > TEXT_MAX || form >= FIRN_FORM_COUNT) {
+        return 0;
+    }
+    seen->asked = form >= 0;
+    look(seen);
+    choose_forms(seen, form);
+    for (uint64_t left = read_all(seen); left != 0; left &= left - 1) {
+        const firn__traits *traits = &seen->list->schemes[firn__lowest(left)];
+        if (traits->plain) {
+            add_plain(&list, seen, traits);
+        } else {
+            add_dated(&list, seen, traits->scheme);
         }
     }
     while (*plausible < list.count && list.ranks[*plausible].standing != FIRN__CHANCE) {
         ++*plausible;
     }
     return list.count;
+}
+
+/* While another thread computes the list. */
+__attribute__((noinline, cold)) static size_t guess_alone(firn_reading *readings, size_t *plausible,
+                                                          sight *seen, int form) {
+    firn__traits_list list;
+    firn__traits_fill(&list);
+    seen->list = &list;
+    return guess(readings, plausible, seen, form);
+}
+
+size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t *plausible, const char *text,
+                      size_t length, int form) {
+    sight seen = {.list = firn__traits_known(), .text = text, .length = length};
+    return seen.list != NULL ? guess(readings, plausible, &seen, form)
+                             : guess_alone(readings, plausible, &seen, form);
 }
 
 size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char *text, size_t length,

@@ -405,11 +405,18 @@ static int explain(refused *what, int form, uint32_t bits) {
     return form == FIRN_FORM_DEC ? explain_dec(what, bits) : explain_digits(what, form, bits);
 }
 
+bool firn__read(firn_id *id, int form, uint32_t bits, const char *text, size_t length) {
+    firn_id read = {0, 0, 0, bits};
+    if (bits < 1 || bits > 160 || !read_text(&read, form, text, length)) {
+        return false;
+    }
+    *id = read;
+    return true;
+}
+
 int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                firn_error *error) {
-    firn_id read = {0, 0, 0, bits};
-    if (bits >= 1 && bits <= 160 && read_text(&read, form, text, length)) {
-        *id = read;
+    if (firn__read(id, form, bits, text, length)) {
         return FIRN_OK;
     }
     const char *name = firn_form_name(form);

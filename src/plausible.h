@@ -4,7 +4,7 @@
 #ifndef FIRN_PLAUSIBLE_H
 #define FIRN_PLAUSIBLE_H
 
-#include <firn/firn.h>
+#include "traits.h"
 
 enum firn__standing {
     FIRN__CHANCE, /* the text fits, as most texts of its length do */
@@ -13,13 +13,13 @@ enum firn__standing {
     FIRN__LIKELY
 };
 
-enum firn__standing firn__standing(const firn_reading *reading, const firn_fields *fields);
-/* Whether the time is one of today's IDs. False for a scheme without time. */
-bool firn__time_likely(const firn_scheme *scheme, const firn_fields *fields);
+/* Of an ID whose constants are those of the scheme. `uuid`: firn__is_uuid; `today`:
+ * firn__traits_today. */
+enum firn__standing firn__standing(const firn__traits *traits, int form, bool uuid, bool today);
+/* Whether an ID has the variant and a defined version of a UUID. */
+bool firn__is_uuid(const firn_id *id);
 /* Whether a number is common for other purposes: an amount, a telephone number, a time since 1970 in
  * s, ms, us or whole ms of ns, or a date in digits, with or without ms. */
 bool firn__ordinary(uint64_t number);
-/* The number of constant bits. */
-uint32_t firn__constant_bits(const firn_scheme *scheme);
 
 #endif

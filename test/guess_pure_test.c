@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "chance.h"
+#include "traits.h"
 
 static firn_reading readings[FIRN_READINGS_MAX];
 
@@ -332,6 +333,121 @@ static void words_are_no_ids(void **state) {
     free(long_text);
 }
 
+/* ---- compared with the parser ---------------------------------------------------------------- */
+
+/* Whether a text is an ID of a scheme in a form, by what parses and unpacks. */
+static bool parses(firn_id *id, const firn_scheme *scheme, int form, const char *text) {
+    firn_fields fields;
+    return firn_parse(id, form, scheme->bits, text, strlen(text), NULL) == FIRN_OK &&
+           firn_unpack(&fields, scheme, id, NULL) == FIRN_OK;
+}
+
+/* Numbers are IDs of the narrowest width only, and flake of its own scheme. */
+static bool is_expected(firn_id *id, const firn_scheme *scheme, int form, const char *text) {
+    const firn_scheme *other;
+    firn_id narrow;
+    if (scheme->keyed || (scheme->form == FIRN_FORM_DATED) != (form == FIRN_FORM_DATED) ||
+        (form == FIRN_FORM_FLAKE && scheme->form != form) || !parses(id, scheme, form, text)) {
+        return false;
+    }
+    for (size_t i = 0; (other = firn_scheme_at(i)) != NULL; i++) {
+        if ((form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED) && other->bits < scheme->bits &&
+            !other->keyed && other->form != FIRN_FORM_DATED &&
+            firn_parse(&narrow, form, other->bits, text, strlen(text), NULL) == FIRN_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_read(const firn_reading *list, size_t count, const firn_scheme *scheme, int form,
+                    const firn_id *id) {
+    size_t at = 0;
+    while (at < count && (list[at].scheme != scheme || list[at].form != form)) {
+        at++;
+    }
+    return at < count && firn_id_cmp(&list[at].id, id) == 0 && list[at].id.bits == id->bits;
+}
+
+/* In each form that is asked for, the readings are those of the parser; without a form, they are
+ * some of them. */
+static void compare_with_parser(const char *text) {
+    firn_reading asked[FIRN_FORM_COUNT][FIRN_READINGS_MAX];
+    size_t counts[FIRN_FORM_COUNT];
+    const firn_scheme *scheme;
+    firn_id id;
+    for (int form = 0; form < FIRN_FORM_COUNT; form++) {
+        size_t expected = 0;
+        counts[form] = guess(text, form);
+        memcpy(asked[form], readings, sizeof readings);
+        for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
+            if (is_expected(&id, scheme, form, text)) {
+                expected++;
+                assert_true(is_read(asked[form], counts[form], scheme, form, &id));
+            }
+        }
+        assert_true(form == FIRN_FORM_DATED ? counts[form] >= expected : counts[form] == expected);
+    }
+    for (size_t i = guess(text, -1); i-- > 0;) {
+        int form = readings[i].form;
+        assert_true(is_read(asked[form], counts[form], readings[i].scheme, form, &readings[i].id));
+    }
+}
+
+static void asked_forms_are_read_as_the_parser_reads_them(void **state) {
+    (void)state;
+    const firn_scheme *scheme;
+    for (size_t i = 0; (scheme = firn_scheme_at(i)) != NULL; i++) {
+        for (int n = 0; n < 15 * FIRN_FORM_COUNT; n++) {
+            char text[FIRN_TEXT_SIZE];
+            firn_id id = random_id(scheme);
+            firn_format(text, &id, n % FIRN_FORM_COUNT);
+            if (text[0] != '\0' && n % 4 == 0) {
+                text[chance() % strlen(text)] = "09afzAFZ-_{: "[chance() % 13];
+            }
+            compare_with_parser(text);
+        }
+    }
+}
+
+static firn_id any_id(uint32_t bits) {
+    uint8_t bytes[20];
+    firn_id id;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)chance();
+    }
+    bytes[0] = bits % 8 != 0 ? (uint8_t)(bytes[0] & ((1u << bits % 8) - 1)) : bytes[0];
+    assert_int_equal(firn_id_from_bytes(&id, bytes, bits, NULL), FIRN_OK);
+    return id;
+}
+
+static void traits_agree_with_the_fields(void **state) {
+    (void)state;
+    static firn__traits_list list;
+    firn__traits_fill(&list);
+    for (uint32_t i = 0; i < list.count; i++) {
+        const firn__traits *traits = &list.schemes[i];
+        const firn_scheme *scheme = traits->scheme;
+        assert_ptr_equal(scheme, firn_scheme_at(i));
+        for (int n = 0; n < 3000; n++) {
+            firn_fields fields;
+            firn_time time;
+            firn_id id = n % 2 == 0 ? random_id(scheme) : any_id(scheme->bits);
+            bool unpacks = firn_unpack(&fields, scheme, &id, NULL) == FIRN_OK;
+            int field = firn_scheme_field(scheme, "time");
+            assert_true(firn__traits_fit(traits, &id) == unpacks || !traits->plain);
+            if (!unpacks || scheme->tick_ns == 0) {
+                assert_false(scheme->tick_ns == 0 && firn__traits_today(traits, &id));
+                continue;
+            }
+            firn_scheme_time(scheme, fields.value[field].low, &time);
+            int64_t from = scheme->epoch.sec < 0 ? 631152000 : 1104537600;
+            assert_int_equal(firn__traits_today(traits, &id),
+                             time.sec >= from && time.sec < 2366841600);
+        }
+    }
+}
+
 static void random_texts_are_read_alike_each_time(void **state) {
     (void)state;
     static const char set[] =
@@ -366,6 +482,9 @@ int main(void) {
         TEST("hex needs a letter or 0x", hex_needs_a_letter_or_0x),
         TEST("only the form that is asked for is read", only_the_form_that_is_asked_for_is_read),
         TEST("words are no IDs", words_are_no_ids),
+        TEST("forms that are asked for are read as the parser reads them",
+             asked_forms_are_read_as_the_parser_reads_them),
+        TEST("the traits of a scheme agree with its fields", traits_agree_with_the_fields),
         TEST("random texts are read alike each time", random_texts_are_read_alike_each_time),
 #undef TEST
     };
