@@ -59,8 +59,8 @@ words() {
     fresh_clone "$clone"
     word "./run help works in a fresh clone" help
     # The order saves time: all builds on what build made.
-    offered=$(sed -n 's|^  ./run \([a-z]*\) .*|\1|p' "$TMPDIR/said")
-    same "./run help lists the words that are tried here" "build all test bench tour serve help" "$(echo $offered)"
+    offered=$(sed -n 's|^  ./run \([a-z]*\)\( .*\)*$|\1|p' "$TMPDIR/said")
+    same "./run help lists the words that are tried here" "build all bindings test bench tour serve help" "$(echo $offered)"
     word "./run build works in a fresh clone" build
     check "and says how far it is, now and then" grep -q 'building (all)' "$TMPDIR/said"
     reproducible
@@ -68,11 +68,15 @@ words() {
     for file in firn/redis.so firn/ff1.so libfirn_sqlite.so ext/mariadb/firn_mariadb.so ext/postgres/firn.so; do
         check "and has built $file" test -s "$clone/build/$file"
     done
+    word "./run bindings works" bindings
+    if /usr/bin/python3 -c 'import setuptools, wheel' 2>/dev/null; then
+        check "and has built a wheel" sh -c "test -s '$clone'/build/bindings/python/*.whl"
+    fi
     word "./run tour works" tour
     serves "./run serves until Ctrl-C, and ends with status 0"
     serves "./run serve does the same" serve
     check "./run refuses a word that it does not know" sh -c "! '$clone/run' nosuch 2>'$TMPDIR/said'"
-    check "and lists those that it knows" grep -q "not one of serve, tour, build, all, test, bench, help" "$TMPDIR/said"
+    check "and lists those that it knows" grep -q "not one of serve, tour, build, all, bindings, test, bench, help" "$TMPDIR/said"
     # test is what runs this; bench takes ten minutes: test/bare runs both.
 }
 

@@ -34,7 +34,7 @@ for file in $(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|serve
     grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
 done
 for file in $(of '\.(h|def)$' | grep -v '^include/'); do
-    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules common cmd server packaging sim test fuzz bench ext || unbuilt="${unbuilt:-} $file"
+    grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules common cmd server packaging sim test fuzz bench ext bindings || unbuilt="${unbuilt:-} $file"
 done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
 

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: MIT
+"""Unique IDs for distributed systems: every known scheme, unique by reservation.
+
+    import firn
+
+    with firn.open("snowflake", store="sqlite:/var/lib/app/firn.db") as gen:
+        gen.next()           # an int; strict order, fresh time
+        for id in gen: ...   # from blocks, at most 1 ms old: faster
+
+README.md has the rules for threads and forks. Every error is a firn.Error with code, name and cure."""
+import datetime
+import uuid
+
+from . import _firn
+
+__version__ = _firn.version
+__all__ = ["open", "Generator", "Segment", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
+           "guess", "digest", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading"]
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+# ---- errors --------------------------------------------------------------------------------------------------
+
+
+class Error(Exception):
+    """An error of firn. str() is one sentence: what is wrong, the limit, and what to do.
+
+    `code` is the number of the C library, `name` its name, `cure` what to do ("" if the sentence does not say)."""
+    code = 0
+    name = ""
+
+    @property
+    def cure(self):
+        return str(self).rpartition(": ")[2] if ": " in str(self) else ""
+
+
+def _errors():
+    """A class for each code: BusyError, StoreError, ... Bad arguments are ValueErrors too."""
+    made = {}
+    for name, (code, text) in _firn.codes.items():
+        bases = (Error, ValueError) if name in ("USAGE", "RANGE", "TEXT", "MISMATCH", "LAYOUT") else (Error,)
+        title = {"MEMORY": "OutOfMemoryError", "SYSTEM": "PlatformError"}.get(name, name.title() + "Error")
+        made[code] = type(title, bases, {"__doc__": text, "__module__": __name__, "code": code, "name": name})
+        globals()[title] = made[code]
+        __all__.append(title)
+    return made
+
+
+_firn.use_errors(_errors())
+
+
+# ---- arguments -----------------------------------------------------------------------------------------------
+
+
+def _usage(text):
+    return UsageError(text)  # noqa: F821, made above
+
+
+def _text(name, value):
+    """A value of a key or field as firn reads it."""
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, datetime.datetime):
+        sec, ns = _instant(value)
+        value = "@%d.%09d" % (sec, ns) if sec >= 0 else _firn.time_format(sec, ns, 9)
+    value = str(value)
+    if "\0" in value or any(part.isspace() for part in value):
+        raise _usage("%s=%r has a blank or a zero byte: remove it" % (name, value))
+    return value
+
+
+def _keys(keys):
+    return " ".join("%s=%s" % (name, _text(name, value)) for name, value in keys.items() if value is not None)
+
+
+def _instant(time):
+    """(sec, ns) of a datetime with a time zone, of RFC 3339 text, or of an int: nanoseconds since 1970."""
+    if isinstance(time, datetime.datetime):
+        if time.tzinfo is None:
+            raise _usage("the datetime %s has no time zone: give it one, such as datetime.timezone.utc" % time)
+        past = time - _EPOCH
+        return past.days * 86400 + past.seconds, past.microseconds * 1000
+    if isinstance(time, int) and not isinstance(time, bool):
+        return divmod(time, 10**9)
+    if isinstance(time, str):
+        return _firn.time_parse(time)
+    raise TypeError("a time is a datetime, RFC 3339 text, or nanoseconds since 1970, not %s" % type(time).__name__)
+
+
+def _raw(id, name, args, form):
+    """The bytes of an ID given as int, UUID, text or bytes."""
+    if isinstance(id, (bytes, bytearray)):
+        return bytes(id)
+    if isinstance(id, uuid.UUID):
+        return id.bytes
+    if isinstance(id, int) and not isinstance(id, bool):
+        size = (_firn.describe(name, *args)[2] + 7) // 8
+        if not -(1 << 63) <= id < 1 << 8 * size or (id < 0 and size != 8):
+            raise RangeError("%d does not fit in %d bytes: %s has %d" % (id, size, name, size))  # noqa: F821
+        return (id & (1 << 8 * size) - 1).to_bytes(size, "big")
+    if isinstance(id, str):
+        return _firn.parse(name, *args, form, id)
+    raise TypeError("an ID is an int, uuid.UUID, str or bytes, not %s" % type(id).__name__)
+
+
+def _natural(raw, bits, form):
+    """The Python object that suits the scheme: int up to 64 bits, uuid.UUID, else text."""
+    if form in ("dec", "unsigned") and bits <= 64:
+        return int.from_bytes(raw, "big")
+    return uuid.UUID(bytes=raw) if form == "uuid" else None
+
+
+def _out(raw, name, args):
+    described = _firn.describe(name, *args)
+    value = _natural(raw, described[2], described[3])
+    return _firn.format(name, *args, None, raw) if value is None else value
+
+
+# ---- generators ----------------------------------------------------------------------------------------------
+
+
+class Generator(_firn.Generator):
+    """Issues IDs. Made by open(). Any thread may call it; close it after its threads."""
+    __slots__ = ()
+
+    def many(self, n):
+        """n IDs, in order, as a list."""
+        return self._many(n)
+
+    def at(self, time, n=1):
+        """n IDs of a past time, as a list, from a node that issues no others."""
+        return self._many(n, *_instant(time))
+
+    def array(self, n):
+        """n IDs as a bytearray: uint64 in the machine's byte order for up to 64 bits, else most significant first.
+
+        numpy.frombuffer(gen.array(n), numpy.uint64) is an array without a copy."""
+        return self._raw(n)
+
+    def ids(self, max_age=0.001):
+        """An endless iterator that takes IDs from blocks. An ID is at most max_age seconds old, at most 1 s.
+
+        IDs of one iterator keep their order. Use one in each thread."""
+        return self._ids(int(max_age * 1000000) or -1)
+
+    def __iter__(self):
+        return self.ids()
+
+    def status(self):
+        """The state of the generator, as a dict."""
+        return self._status()
+
+    @property
+    def scheme(self):
+        """The scheme with the generator's keys applied."""
+        name, layout, _ = self._layout()
+        return scheme(name if name in schemes() and layout == scheme(name).layout else layout)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a generator cannot be pickled: open one in each process")
+
+
+def open(scheme="snowflake", *, store=None, output=None, note=None, module_dir=None, unsafe=False, **keys):
+    """Opens a generator.
+
+    scheme: a name, or a layout such as "time:41/ms@@2024-01-01 node:10 sequence:12".
+    store: the URL of the store that reserves nodes; None: the default one, if the scheme needs a store.
+    output: "int", "uuid", "text", "bytes" or a form; None: what suits the scheme.
+    keys: every key of docs/reference/keys.md, such as node=3, window_ms=5000, ordering="thread"."""
+    if not isinstance(scheme, str):
+        raise TypeError("a scheme is a str, not %s" % type(scheme).__name__)
+    return Generator(scheme=scheme, keys=_keys(keys), store=store, module_dir=module_dir, note=note, output=output,
+                     unsafe=unsafe)
+
+
+class Segment(_firn.Segment):
+    """Integers that are unique under a key: Segment("orders", store=...). Any thread may call it."""
+    __slots__ = ()
+
+    def __new__(cls, key, *, store=None, module_dir=None, unsafe=False, **keys):
+        return _firn.Segment.__new__(cls, key=key, keys=_keys(keys), store=store, module_dir=module_dir,
+                                     unsafe=unsafe)
+
+    def next(self):
+        """The next integer."""
+        return self._call("next")
+
+    def block(self, n):
+        """n integers, as a range."""
+        first, step = self._call("block", n), self._increment()
+        return _range(first, first + n * step, step)
+
+    def peek(self):
+        """The next integer that the store would grant. Reserves nothing."""
+        return self._call("peek")
+
+    def advance(self, at):
+        """Makes the store grant nothing below `at`; returns the first integer left."""
+        return self._call("advance", at)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a segment cannot be pickled: open one in each process")
+
+
+class Order(_firn.Order):
+    """Order numbers: integers encrypted with a key of 16 bytes. Order(key, digits=10, check=1)."""
+    __slots__ = ()
+
+    def __new__(cls, key, *, module_dir=None, **keys):
+        return _firn.Order.__new__(cls, key=bytes(key), keys=_keys(keys), module_dir=module_dir)
+
+    def __reduce__(self):
+        raise TypeError("an Order has a key and cannot be pickled")
+
+
+# ---- pure functions ------------------------------------------------------------------------------------------
+
+
+class _Record:
+    __slots__ = ()
+
+    def __repr__(self):
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%r" % (name, getattr(self, name))
+                                                          for name in self.__slots__))
+
+
+class Scheme(_Record):
+    """A scheme: name, layout, bits, form, sorts ("yes", "per node", "by tick", "no"), tick_ns and note."""
+    __slots__ = ("name", "layout", "bits", "form", "sorts", "tick_ns", "note")
+
+    def __init__(self, *values):
+        for name, value in zip(self.__slots__, values):
+            setattr(self, name, value)
+
+
+class Shown(_Record):
+    """What an ID contains: scheme, id, text, fields (text by name), time (datetime, or None outside years 1 to 9999),
+    time_text (RFC 3339) and unix_ns; the three are None for schemes without time."""
+    __slots__ = ("scheme", "id", "text", "fields", "time", "time_text", "unix_ns")
+
+
+class Reading(_Record):
+    """One reading of a text: scheme, form and id."""
+    __slots__ = ("scheme", "form", "id")
+
+
+def _args(epoch, bits, digits):
+    return (None if epoch is None else _text("epoch", epoch), bits, None if digits is None else str(digits))
+
+
+def scheme(name, *, epoch=None, bits=None, digits=None):
+    """Describes a scheme, by name or layout."""
+    return Scheme(*_firn.describe(name, *_args(epoch, bits, digits)))
+
+
+def schemes():
+    """The names of all schemes."""
+    return _firn.names("schemes")
+
+
+def forms():
+    """The names of all text forms."""
+    return _firn.names("forms")
+
+
+def pack(scheme, *, epoch=None, bits=None, digits=None, **fields):
+    """The ID with these fields; `time` is a datetime, RFC 3339 text or nanoseconds since 1970."""
+    args = _args(epoch, bits, digits)
+    pairs = []
+    for name, value in fields.items():
+        if name == "time":
+            value = _firn.time_format(*_instant(value), 9)
+        pairs.append((name, _text(name, value)))
+    return _out(_firn.pack(scheme, *args, pairs), scheme, args)
+
+
+def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
+    """What an ID contains. Without a scheme, the text must have one best reading."""
+    args = _args(epoch, bits, digits)
+    if scheme is None:
+        if not isinstance(id, (str, uuid.UUID)):
+            raise _usage("the scheme of %r is not known: name one" % (id,))
+        readings = guess(str(id))
+        if not readings:
+            raise TextError("%r is no ID that firn knows: name its scheme" % (id,))  # noqa: F821
+        scheme, form, raw = readings[0].scheme, readings[0].form, _firn.guess(str(id))[0][2]
+    else:
+        raw = _raw(id, scheme, args, form)
+    fields, time = _firn.unpack(scheme, *args, raw)
+    described = _firn.describe(scheme, *args)
+    out = Shown()
+    out.scheme, out.id, out.text, out.fields = scheme, _out(raw, scheme, args), _firn.format(scheme, *args, None, raw), \
+        fields
+    out.time = out.time_text = out.unix_ns = None
+    if time is not None:
+        sec, ns = time
+        digits = max(0, 9 - len(str(described[5])) + 1) if described[5] < 10**9 else 0
+        out.time_text, out.unix_ns = _firn.time_format(sec, ns, digits), sec * 10**9 + ns
+        try:
+            out.time = _EPOCH + datetime.timedelta(seconds=sec, microseconds=ns // 1000)
+        except OverflowError:
+            pass
+    return out
+
+
+def parse(text, scheme, *, form=None, epoch=None, bits=None, digits=None):
+    """The ID of a text: an int, a uuid.UUID, or text in the scheme's own form. Refuses what is not an ID of it."""
+    args = _args(epoch, bits, digits)
+    return _out(_firn.parse(scheme, *args, form, text), scheme, args)
+
+
+def format(id, scheme, form=None, *, epoch=None, bits=None, digits=None):
+    """An ID as text in a form; None: the scheme's own."""
+    args = _args(epoch, bits, digits)
+    return _firn.format(scheme, *args, form, _raw(id, scheme, args, None))
+
+
+def range(scheme, start, end, *, epoch=None, bits=None, digits=None, **pinned):
+    """The least and the greatest ID of start <= time < end. `pinned` has the fields before the time."""
+    args = _args(epoch, bits, digits)
+    pairs = [(name, _text(name, value)) for name, value in pinned.items()]
+    return tuple(_out(raw, scheme, args)
+                 for raw in _firn.range(scheme, *args, _instant(start), _instant(end), pairs))
+
+
+_range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range
+
+
+def convert(id, from_scheme, to_scheme):
+    """The same fields in another scheme: uuid1, uuid6, uuid1-swapped."""
+    raw = _firn.convert(from_scheme, to_scheme, _raw(id, from_scheme, (None, None, None), None))
+    return _out(raw, to_scheme, (None, None, None))
+
+
+def guess(text):
+    """The schemes that a text is plausibly an ID of, best first."""
+    out = []
+    for name, form, raw in _firn.guess(text):
+        reading = Reading()
+        reading.scheme, reading.form, reading.id = name, form, _out(raw, name, (None, None, None))
+        out.append(reading)
+    return out
+
+
+def digest(scheme, namespace, name):
+    """A uuid3 or uuid5 of a namespace ("dns", "url", "oid", "x500" or a UUID) and a name (str or bytes)."""
+    name = name.encode() if isinstance(name, str) else bytes(name)
+    return uuid.UUID(bytes=_firn.digest(scheme, str(namespace), name))

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the C part share. They use the limited API of Python 3.9; __init__.py makes it Python's. */
+#ifndef FIRN_PYTHON_H
+#define FIRN_PYTHON_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include <firn/firn.h>
+
+/* As which object an ID comes. */
+enum firn_result { RESULT_INT, RESULT_UUID, RESULT_TEXT, RESULT_BYTES };
+
+/* One interpreter: Python refuses such a module in an isolated subinterpreter. */
+typedef struct firn_shared {
+    PyObject *errors;                  /* exceptions by code, from __init__.py */
+    PyTypeObject *uuid;                /* uuid.UUID */
+    PyObject *safe;                    /* uuid.SafeUUID.unknown */
+    PyObject *int_name, *is_safe_name; /* the slots of a UUID */
+    PyTypeObject *generator, *ids, *segment, *order;
+} firn_shared;
+extern firn_shared firn_python;
+
+/* Raises the exception of error->code, or says that something is closed. Both return NULL. */
+PyObject *fail(const firn_error *error);
+PyObject *fail_closed(const char *what);
+
+/* object.c: IDs as Python's objects. */
+PyObject *uuid_of(const uint8_t bytes[16]);
+PyObject *id_object(const firn_id *id, int result, int form);
+/* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an exception. */
+int result_of(const firn_scheme *scheme, const char *output, int *form);
+
+extern PyType_Spec generator_spec, ids_spec, segment_spec, order_spec;
+extern PyMethodDef pure_functions[];
+
+#endif

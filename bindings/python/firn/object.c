@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs as Python's objects, and errors as its exceptions. */
+#include "firn_python.h"
+
+#include <string.h>
+
+firn_shared firn_python;
+
+/* Raises the exception of error->code. Returns NULL. */
+PyObject *fail(const firn_error *error) {
+    PyObject *code = PyLong_FromLong(error->code);
+    PyObject *kind = code != NULL && firn_python.errors != NULL
+                         ? PyDict_GetItemWithError(firn_python.errors, code)
+                         : NULL;
+    PyErr_SetString(kind != NULL ? kind : PyExc_RuntimeError, error->text);
+    Py_XDECREF(code);
+    return NULL;
+}
+
+PyObject *fail_closed(const char *what) {
+    firn_error error = {.code = FIRN_EUSAGE};
+    snprintf(error.text, sizeof error.text, "the %s is closed: open another one", what);
+    return fail(&error);
+}
+
+/* 64 bits of big-endian bytes. */
+static PyObject *half_of(const uint8_t *bytes) {
+    unsigned long long value = 0;
+    for (int i = 0; i < 8; i++) {
+        value = value << 8 | bytes[i];
+    }
+    return PyLong_FromUnsignedLongLong(value);
+}
+
+/* uuid.UUID without its __init__, which costs ten times as much. */
+PyObject *uuid_of(const uint8_t bytes[16]) {
+    PyObject *high = half_of(bytes), *low = half_of(bytes + 8), *shift = PyLong_FromLong(64);
+    PyObject *top = high != NULL && shift != NULL ? PyNumber_Lshift(high, shift) : NULL;
+    PyObject *number = top != NULL && low != NULL ? PyNumber_Or(top, low) : NULL;
+    PyObject *uuid = number != NULL ? PyType_GenericAlloc(firn_python.uuid, 0) : NULL;
+    if (uuid != NULL &&
+        (PyObject_GenericSetAttr(uuid, firn_python.int_name, number) != 0 ||
+         PyObject_GenericSetAttr(uuid, firn_python.is_safe_name, firn_python.safe) != 0)) {
+        Py_CLEAR(uuid);
+    }
+    Py_XDECREF(high);
+    Py_XDECREF(low);
+    Py_XDECREF(shift);
+    Py_XDECREF(top);
+    Py_XDECREF(number);
+    return uuid;
+}
+
+PyObject *id_object(const firn_id *id, int result, int form) {
+    char text[FIRN_TEXT_SIZE];
+    uint8_t bytes[20];
+    switch (result) {
+    case RESULT_INT:
+        return PyLong_FromUnsignedLongLong(id->low);
+    case RESULT_UUID:
+        firn_id_bytes(bytes, id);
+        return uuid_of(bytes);
+    case RESULT_BYTES:
+        return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)firn_id_bytes(bytes, id));
+    default:
+        return PyUnicode_FromString(firn_format(text, id, form));
+    }
+}
+
+static int natural_result(const firn_scheme *scheme, int form) {
+    return form == FIRN_FORM_UUID                                ? RESULT_UUID
+           : form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED ? RESULT_INT
+           : scheme->bits <= 64 && form < 0                      ? RESULT_INT
+                                                                 : RESULT_TEXT;
+}
+
+/* "int", "uuid", "text", "bytes", a form, or NULL for what suits the scheme. -1 with an exception. */
+int result_of(const firn_scheme *scheme, const char *output, int *form) {
+    firn_error error = {.code = FIRN_EUSAGE};
+    *form = scheme->form;
+    if (output == NULL) {
+        int result = natural_result(scheme, scheme->form);
+        return result == RESULT_INT && scheme->bits > 64 ? RESULT_TEXT : result;
+    }
+    if (strcmp(output, "text") == 0) {
+        return RESULT_TEXT;
+    }
+    if (strcmp(output, "bytes") == 0) {
+        return RESULT_BYTES;
+    }
+    if (strcmp(output, "int") == 0 && scheme->bits <= 64) {
+        return RESULT_INT;
+    }
+    if (strcmp(output, "uuid") == 0 && scheme->bits == 128) {
+        return RESULT_UUID;
+    }
+    *form = firn_form_find(output);
+    if (*form >= 0 && firn_form_width(*form, scheme->bits) > 0) {
+        return RESULT_TEXT;
+    }
+    snprintf(error.text, sizeof error.text,
+             "output=%.40s does not fit %s, which has %u bits: int (up to 64), uuid (128), bytes, "
+             "text or a form",
+             output, scheme->name, (unsigned)scheme->bits);
+    fail(&error);
+    return -1;
+}

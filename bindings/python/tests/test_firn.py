@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: MIT
+"""The package firn: known answers, types, errors, threads, forks, shutdown. Run with -m unittest."""
+import datetime
+import gc
+import json
+import math
+import multiprocessing
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import uuid
+
+import firn
+
+SPEC = pathlib.Path(__file__).resolve().parents[3] / "spec"
+UTC = datetime.timezone.utc
+
+
+def memory(scheme="snowflake", **keys):
+    return firn.open(scheme, store="memory:", **keys)
+
+
+class Spec(unittest.TestCase):
+    """Every case of spec/."""
+
+    def check(self, file, case, good):
+        layout = case.get("layout")
+        digits = None
+        if layout and file["scheme"] == "time-random":
+            digits = next(d for d in range(1, 19) if firn.scheme("time-random", digits=d).layout == layout)
+        name = file["scheme"] if layout is None or digits else layout
+        form = case.get("form", file["form"])
+        try:
+            if "fields" in case:
+                fields = {("tick" if key == "time" and ":" not in value else key): value
+                          for key, value in case["fields"].items()}
+                id = firn.pack(name, digits=digits, **fields)
+                text = firn.format(id, name, form, digits=digits)
+                self.assertEqual(text, case["text"].rpartition("_")[2] if form == "typeid" else case["text"])
+                back = firn.show(case.get("also", case["text"]), name, form=form, digits=digits)
+                self.assertEqual(back.id, id)
+                if "tick" in case:
+                    self.assertEqual(back.fields["time"], case["tick"])
+            else:
+                firn.parse(case["text"], name, form=form, digits=digits)
+        except firn.Error as error:
+            self.assertFalse(good, "%s: %s" % (case, error))
+        else:
+            self.assertTrue(good, case)
+
+    def test_cases(self):
+        count = 0
+        for path in sorted(SPEC.glob("*.json")):
+            file = json.loads(path.read_text())
+            for group in ("valid", "invalid"):
+                for case in file.get(group, []):
+                    with self.subTest(scheme=file["scheme"], case=case):
+                        self.check(file, case, group == "valid")
+                        count += 1
+            for case in file.get("ranges", []):
+                ids = firn.range(file["scheme"], case["from"], case["to"])
+                self.assertEqual([firn.format(id, file["scheme"]) for id in ids], [case["least"], case["greatest"]])
+            for first, second in file.get("pairs", []):
+                self.assertLess(firn.show(first, file["scheme"]).unix_ns, firn.show(second, file["scheme"]).unix_ns + 1)
+            for case in file.get("convert", []):
+                for source in ("uuid1", "uuid6", "uuid1-swapped"):
+                    for target in ("uuid1", "uuid6", "uuid1-swapped"):
+                        if source in case and target in case:
+                            self.assertEqual(str(firn.convert(case[source], source, target)), case[target])
+            for case in file.get("digest", []):
+                name = bytes.fromhex(case["name_hex"])
+                for version in ("uuid3", "uuid5"):
+                    self.assertEqual(str(firn.digest(version, case["namespace"], name)), case[version])
+            for case in file.get("guess", []):
+                readings = firn.guess(case["text"])
+                self.assertEqual(readings[0].scheme if readings else None, case["scheme"])
+            for case in file.get("order", []):
+                keys = {key: case[key] for key in ("digits", "key_id", "check") if key in case}
+                order = firn.Order(bytes.fromhex(case["key"]), tweak=case["tweak"] or None, **keys)
+                self.assertEqual(order.write(int(case["integer"])), case["text"])
+                self.assertEqual(order.read(case["text"]), int(case["integer"]))
+        self.assertGreater(count, 2300)
+
+
+class Issue(unittest.TestCase):
+    def test_natural_types(self):
+        for scheme, kind in (("snowflake", int), ("uuid7", uuid.UUID), ("uuid4", uuid.UUID), ("ulid", str),
+                             ("ksuid", str), ("objectid", str), ("tsid", str)):
+            with memory(scheme) as gen:
+                self.assertIs(type(gen.next()), kind)
+                self.assertIs(type(next(iter(gen))), kind)
+                self.assertIs(type(gen.many(2)[1]), kind)
+
+    def test_outputs(self):
+        with memory("uuid7", output="text") as gen:
+            self.assertEqual(len(gen.next()), 36)
+        with memory("uuid7", output="bytes") as gen:
+            self.assertEqual(len(gen.next()), 16)
+        with memory("ulid", output="uuid") as gen:
+            self.assertIs(type(gen.next()), uuid.UUID)
+        with memory("uuid7", output="base58") as gen:
+            self.assertEqual(len(gen.next()), 22)
+        with memory(output="hex") as gen:
+            self.assertEqual(len(gen.next()), 16)
+        for scheme, output in (("uuid7", "int"), ("snowflake", "uuid"), ("snowflake", "nonsense"), ("ulid", "typo")):
+            with self.assertRaisesRegex(firn.UsageError, "does not fit"):
+                memory(scheme, output=output)
+
+    def test_a_uuid_is_whole(self):
+        with memory("uuid7") as gen:
+            id = gen.next()
+            same = uuid.UUID(str(id))
+            self.assertEqual(id, same)
+            self.assertEqual(hash(id), hash(same))
+            self.assertEqual(id.version, 7)
+            self.assertEqual(pickle.loads(pickle.dumps(id)), id)
+            self.assertEqual(id.is_safe, same.is_safe)
+
+    def test_order_across_calls(self):
+        with memory(nodes=1) as gen:
+            out = [gen.next()] + gen.many(100) + [gen.next()]
+            it = gen.ids(1.0)
+            out += [next(it) for _ in range(1000)]
+            self.assertEqual(out, sorted(set(out)))
+
+    def test_arrays(self):
+        with memory() as gen:
+            raw = gen.array(1000)
+            numbers = memoryview(raw).cast("Q")
+            self.assertEqual(len(set(numbers)), 1000)
+            self.assertEqual(list(numbers), sorted(numbers))
+            self.assertEqual(len(gen.array(0)), 0)
+        with memory("uuid7") as gen:
+            raw = gen.array(10)
+            self.assertEqual(len(raw), 160)
+            self.assertEqual({uuid.UUID(bytes=bytes(raw[i:i + 16])).version for i in range(0, 160, 16)}, {7})
+
+    def test_old_blocks_are_dropped(self):
+        with memory("uuid7") as gen:
+            it = gen.ids(0.001)
+            first = [next(it) for _ in range(20)][-1]
+            start = time.time()
+            while time.time() - start < 0.2:
+                pass
+            self.assertGreaterEqual(firn.show(next(it)).unix_ns, int(start * 1000) * 10**6)
+            self.assertLess(first, next(it))
+
+    def test_back_dated(self):
+        with memory() as gen:
+            at = datetime.datetime(2020, 2, 29, 12, tzinfo=UTC)
+            ids = gen.at(at, 3)
+            self.assertEqual(len(set(ids)), 3)
+            self.assertEqual({firn.show(id, "snowflake").time for id in ids}, {at})
+            self.assertEqual(firn.show(gen.at("2021-01-01T00:00:00.001Z")[0], "snowflake").time_text,
+                             "2021-01-01T00:00:00.001Z")
+
+    def test_segments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            url = "sqlite:%s/ids.db" % folder
+            with firn.Segment("orders", store=url, kind="serial") as segment:
+                self.assertEqual([segment.next(), segment.next()], [1, 2])
+                self.assertEqual(list(segment.block(3)), [3, 4, 5])
+                self.assertEqual(segment.advance(100), 100)
+                self.assertEqual(segment.peek(), 100)
+                self.assertEqual(segment.next(), 100)
+            with self.assertRaisesRegex(firn.UsageError, "closed"):
+                segment.next()
+
+    def test_status_and_scheme(self):
+        with memory(node=33) as gen:
+            gen.next()
+            self.assertEqual(gen.status()["node"], 33)
+            self.assertTrue(gen.status()["reserved"])
+            self.assertEqual(gen.scheme.name, "snowflake")
+            self.assertEqual(gen.scheme.bits, 64)
+        self.assertIn("uuid7", firn.schemes())
+        self.assertIn("base62", firn.forms())
+
+
+class Pure(unittest.TestCase):
+    def test_times(self):
+        want = firn.pack("uuid7", time="2024-02-29T12:34:56.789Z", sequence=1, random=2)
+        for given in (datetime.datetime(2024, 2, 29, 12, 34, 56, 789000, UTC), 1709210096789000000,
+                      datetime.datetime(2024, 2, 29, 13, 34, 56, 789000,
+                                        datetime.timezone(datetime.timedelta(hours=1)))):
+            self.assertEqual(firn.pack("uuid7", time=given, sequence=1, random=2), want)
+        shown = firn.show(want)
+        self.assertEqual(shown.time, datetime.datetime(2024, 2, 29, 12, 34, 56, 789000, UTC))
+        self.assertEqual(shown.time_text, "2024-02-29T12:34:56.789Z")
+        self.assertEqual(shown.scheme, "uuid7")
+        with self.assertRaisesRegex(firn.UsageError, "no time zone"):
+            firn.pack("uuid7", time=datetime.datetime(2024, 2, 29), sequence=1, random=2)
+        far = firn.show(firn.pack("uuid7", time="+10889-08-02T05:31:50.655Z", sequence=0, random=0), "uuid7")
+        self.assertIsNone(far.time)
+        self.assertEqual(far.time_text, "+10889-08-02T05:31:50.655Z")
+
+    def test_ids_in_every_type(self):
+        id = uuid.UUID("01933d3e-7c00-7abc-8def-0123456789ab")
+        want = firn.show(id, "uuid7").fields
+        for given in (str(id), id.bytes, bytearray(id.bytes), id.int):
+            self.assertEqual(firn.show(given, "uuid7").fields, want)
+        for wrong in (None, 1.5, [], True, object()):
+            with self.assertRaises((TypeError, firn.Error)):
+                firn.show(wrong, "uuid7")
+
+
+class Bad(unittest.TestCase):
+    def test_errors_have_code_name_and_cure(self):
+        with self.assertRaises(firn.UsageError) as caught:
+            firn.open("snowflak")
+        self.assertEqual((caught.exception.code, caught.exception.name), (-1, "USAGE"))
+        self.assertIn("did you mean", caught.exception.cure)
+        self.assertIsInstance(caught.exception, ValueError)
+        self.assertIsInstance(caught.exception, firn.Error)
+        with self.assertRaises(firn.TextError):
+            firn.parse("nonsense", "uuid7")
+        with self.assertRaises(firn.RangeError):
+            firn.pack("snowflake", time="2020-01-01", datacenter=32, worker=0, sequence=0)
+        with self.assertRaises(firn.UsageError):
+            memory(nonsense=1)
+
+    def test_arguments(self):
+        with memory() as gen:
+            for call in (lambda: gen.many(-1), lambda: gen.many(1 << 40), lambda: gen.array(-5), lambda: gen.ids(0),
+                         lambda: gen.ids(-1), lambda: gen.ids(2)):
+                with self.assertRaises((firn.Error, OverflowError)):
+                    call()
+            for call in (lambda: gen.many("3"), lambda: gen.many(1.5), lambda: gen.many(None), lambda: gen.at(1.5),
+                         lambda: gen.at(None), lambda: gen.next(1)):
+                with self.assertRaises(TypeError):
+                    call()
+            for age in (math.nan, math.inf):
+                with self.assertRaises((ValueError, OverflowError)):
+                    gen.ids(age)
+            with self.assertRaises(OverflowError):
+                gen.many(1 << 70)
+
+    def test_texts(self):
+        for text in ("\0", "a\0b", "\ud800", "", "x" * 100000, "é", "😀", " ", "\n"):
+            for call in (lambda: firn.parse(text, "uuid7"), lambda: firn.open(text, store="memory:"),
+                         lambda: firn.pack(text), lambda: memory(ns=text + "\0"),
+                         lambda: firn.pack("uuid7", time=text, sequence=0, random=0)):
+                with self.assertRaises((firn.Error, ValueError)):
+                    call()
+            try:
+                firn.guess(text)
+            except ValueError:
+                pass
+
+    def test_numbers(self):
+        for value in (-1, 1 << 64, 1 << 200, 1.5, math.nan, None, "x", [], True):
+            fields = dict(time="2020-01-01", datacenter=1, worker=1, sequence=value)
+            if value is True:
+                self.assertTrue(firn.pack("snowflake", **fields))
+            else:
+                with self.assertRaises((firn.Error, TypeError)):
+                    firn.pack("snowflake", **fields)
+
+    def test_closed(self):
+        gen = memory()
+        it = gen.ids()
+        next(it)
+        gen.close()
+        gen.close()
+        for call in (gen.next, lambda: gen.many(1), lambda: gen.array(1), gen.ids, gen.status, lambda: next(it),
+                     lambda: gen.at("2020-01-01"), lambda: gen.scheme):
+            with self.assertRaisesRegex(firn.UsageError, "is closed"):
+                call()
+
+    def test_pickling_is_refused(self):
+        with memory() as gen:
+            for thing in (gen, gen.ids(), firn.Order(bytes(16)), firn.Segment("x", store="memory:")):
+                with self.assertRaises(TypeError):
+                    pickle.dumps(thing)
+
+
+class Life(unittest.TestCase):
+    def test_many_generators(self):
+        before = gc.get_count()
+        gens = [memory("uuid7") for _ in range(10000)]
+        self.assertEqual(len({gen.next() for gen in gens}), 10000)
+        del gens
+        gc.collect()
+        self.assertIsNotNone(before)
+
+    def test_an_iterator_keeps_its_generator(self):
+        it = memory().ids()
+        gc.collect()
+        self.assertLess(next(it), next(it))
+
+    @unittest.skipIf(os.environ.get("FIRN_SANITIZED"), "the sanitizer keeps freed memory")
+    def test_no_leak(self):
+        def rss():
+            with open("/proc/self/statm") as statm:
+                return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+        def work(n):
+            for _ in range(n):
+                with memory("uuid7") as gen:
+                    it = gen.ids()
+                    next(it)
+                    gen.many(10)
+                    gen.array(10)
+                    firn.show(gen.next())
+                    try:
+                        firn.parse("x", "uuid7")
+                    except firn.Error:
+                        pass
+        work(300)
+        before = rss()
+        work(3000)
+        self.assertLess(rss() - before, 3000 * 200)  # a leaked object of each round would be more
+
+    def test_shutdown_with_a_generator_open(self):
+        for end in ("", "sys.exit(3)", "raise SystemExit", "threading.Thread(target=gen.many, args=(10,)).start()"):
+            code = ("import sys, threading, firn\ngen = firn.open('snowflake', store='memory:')\nit = gen.ids()\n"
+                    "next(it)\nclass A: pass\na = A(); a.a = a; a.it = it\n" + end)
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300)
+            self.assertEqual((done.returncode, done.stderr), (3 if "3" in end else 0, b""))
+
+    def test_threads(self):
+        out, gen = [], memory()
+
+        def work():
+            it = gen.ids()
+            out.append([gen.next() for _ in range(500)] + [next(it) for _ in range(500)] + gen.many(500))
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        ids = [id for part in out for id in part]
+        self.assertEqual(len(ids), 8 * 1500)
+        self.assertEqual(len(set(ids)), len(ids))
+        gen.close()
+
+
+def _child(gen, it, queue):
+    queue.put([gen.next() for _ in range(100)] + [next(it) for _ in range(100)] + gen.many(100))
+
+
+class Forks(unittest.TestCase):
+    """As gunicorn --preload: one generator, opened before the workers are forked."""
+
+    def issued(self, gen, children=4):
+        it = gen.ids(1.0)
+        for _ in range(300):
+            next(it)
+        context = multiprocessing.get_context("fork")
+        queue = context.Queue()
+        workers = [context.Process(target=_child, args=(gen, it, queue)) for _ in range(children)]
+        for worker in workers:
+            worker.start()
+        out = [gen.next() for _ in range(100)] + [next(it) for _ in range(100)]
+        for _ in workers:
+            out += queue.get(timeout=300)
+        for worker in workers:
+            worker.join()
+            self.assertEqual(worker.exitcode, 0)
+        return out
+
+    def test_nothing_is_issued_twice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for scheme, store in (("snowflake", "sqlite:%s/ids.db" % folder), ("uuid7", None), ("objectid", None)):
+                with firn.open(scheme, store=store) as gen:
+                    out = self.issued(gen)
+                    self.assertEqual(len(out), 4 * 300 + 200)
+                    self.assertEqual(len(set(out)), len(out), scheme)
+
+    def test_a_planted_duplicate_is_found(self):
+        with memory("uuid7") as gen:
+            kept = gen.many(1)
+            out = self.issued(gen, 1) + kept + kept
+            self.assertEqual(len(set(out)), len(out) - 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

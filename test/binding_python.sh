@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+# The package for Python: built as a wheel from a copy of its folder, installed beside, and put to its own tests; then
+# the same tests with the sanitizers' library.
+. test/tap
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+if ! $python -c 'import setuptools, wheel, sysconfig, os; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; then
+    [ "${CI:-}" != true ] || fail "python3-dev, python3-setuptools and python3-wheel are installed"
+    skip "the package for Python" "python3-dev, python3-setuptools or python3-wheel is missing"
+    finish
+fi
+check "a wheel is built" env CFLAGS=-Werror bindings/build python
+package=$BUILD/bindings/python
+same "one wheel serves every Python from 3.9 on" "firn-0.1.0-cp39-abi3" "$(basename "$package"/*.whl | sed 's/-linux.*//')"
+mkdir "$TMPDIR/site"
+check "the wheel holds the package" $python -m zipfile -e "$(ls "$package"/*.whl)" "$TMPDIR/site"
+for file in firn/_firn.abi3.so firn/__init__.py firn/__init__.pyi firn/py.typed firn/django.py firn/sqlalchemy.py; do
+    check "the wheel holds $file" test -f "$TMPDIR/site/$file"
+done
+
+# tried SENTENCE FOLDER_OF_LIBFIRN TEST [VARIABLE=VALUE...]
+tried() {
+    sentence=$1 library=$2 name=$3
+    shift 3
+    if env LD_LIBRARY_PATH="$library" PYTHONPATH="$TMPDIR/site" PYTHONDONTWRITEBYTECODE=1 "$@" timeout 600 $python \
+        "bindings/python/tests/$name.py" >"$TMPDIR/log" 2>&1; then
+        count=$(sed -n 's/^Ran \([0-9]*\) tests* .*/\1/p' "$TMPDIR/log")
+        if [ "${count:-0}" -gt 0 ]; then pass "$sentence: $count tests"; else fail "$sentence" "$(cat "$TMPDIR/log")"; fi
+    else
+        fail "$sentence" "$(tail -n 40 "$TMPDIR/log")"
+    fi
+}
+tried "the package works" "$BUILD" test_firn
+for name in django sqlalchemy numpy; do
+    if $python -c "import $name" 2>/dev/null; then
+        tried "with $name" "$BUILD" test_$name
+    else
+        [ "${CI:-}" != true ] || fail "python3-$name is installed"
+        skip "with $name" "python3-$name is missing"
+    fi
+done
+same "every public name has a type" "" "$(LD_LIBRARY_PATH=$BUILD PYTHONPATH=$TMPDIR/site $python -c '
+import ast, firn
+stub = ast.parse(open("bindings/python/firn/__init__.pyi").read())
+names = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+print(*sorted(set(firn.__all__) ^ names))')"
+same "another version of libfirn is refused" "install both from one release" "$(sed 's/"0.1.0"/"9.9.9"/' include/firn/firn.h >"$TMPDIR/firn.h" &&
+    mkdir -p "$TMPDIR/other/firn" && cp "$TMPDIR/firn.h" "$TMPDIR/other/firn/" && cp -r bindings/python "$TMPDIR/package" &&
+    cd "$TMPDIR/package" &&
+    FIRN_INCLUDE="$TMPDIR/other" FIRN_LIB="$BUILD" $python setup.py -q build_ext --inplace >/dev/null 2>&1
+    LD_LIBRARY_PATH=$BUILD $python -c 'import firn' 2>&1 | grep -o 'install both from one release')"
+asan=$(cc -print-file-name=libasan.so)
+if [ -f "$BUILD-address/libfirn.so" ] && [ -f "$asan" ]; then
+    tried "under the address sanitizer" "$BUILD-address" test_firn LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0 \
+        FIRN_SANITIZED=1
+else
+    skip "under the address sanitizer" "$BUILD-address is not built"
+fi
+finish
