@@ -6,6 +6,7 @@
 #include "entropy.h"
 #include "error.h"
 #include "gen.h"
+#include "issue.h"
 #include "wiped.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@
 static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_t most,
                         uint64_t *first, uint64_t *got, firn_error *error) {
     firn__ticks *ticks = &gen->kept.history;
-    int code = firn__ticks_room(ticks, 0, error);
+    int code = firn__ticks_full(ticks) ? firn__ticks_make_room(ticks, 0, error) : FIRN_OK;
     if (code != FIRN_OK) {
         return code;
     }
@@ -363,6 +364,11 @@ static int issue_at(firn_gen *gen, uint64_t tick, firn_id *ids, size_t n, firn_e
 int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tick,
                        firn_error *error) {
     uint64_t found;
+    const int64_t far = INT64_C(1) << 60; /* s: no difference of two times overflows */
+    if (gen->ticks_per_s > 0 && time->ns >= 0 && time->ns < 1000000000 && time->sec > -far &&
+        time->sec < far && firn__tick_of(gen, time, tick)) {
+        return FIRN_OK;
+    }
     int code = firn_scheme_tick(&gen->scheme, time, &found, error);
     if (code == FIRN_OK && found >= gen->tick_end) {
         char when[FIRN_TIME_SIZE];

@@ -272,8 +272,8 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     if (code == FIRN_OK && job->disorder_ms > 0) {
         code = check_order(job, time, error);
     }
-    if (code == FIRN_OK && job->ticks.used >= job->ticks.size / 4 * 3) {
-        code = firn__ticks_room(&job->ticks, forgotten(job), error);
+    if (code == FIRN_OK && firn__ticks_full(&job->ticks)) {
+        code = firn__ticks_make_room(&job->ticks, forgotten(job), error);
     }
     if (code != FIRN_OK) {
         return code;

@@ -212,7 +212,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
         if (code == FIRN_OK) {
             /* Left to leak, not freed: another thread of the parent may have been changing them
              * at the fork. */
-            gen->kept.history = (firn__ticks){NULL, 0, 0, 0};
+            gen->kept.history = (firn__ticks){0};
             gen->kept.chunks = NULL;
             gen->kept.chunk_count = 0;
             firn__node_note(gen->kept.note);

@@ -504,21 +504,55 @@ static void a_table_keeps_and_forgets(void **state) {
     firn__ticks whole = {0}, late = {0};
     for (uint64_t i = 0; i < TICKS; i++) {
         uint64_t tick = i * 1000;
-        assert_int_equal(firn__ticks_room(&whole, 0, NULL), FIRN_OK);
-        assert_int_equal(firn__ticks_room(&late, i > KEPT ? tick - KEPT * 1000 : 0, NULL), FIRN_OK);
+        assert_int_equal(firn__ticks_make_room(&whole, 0, NULL), FIRN_OK);
+        assert_int_equal(firn__ticks_make_room(&late, i > KEPT ? tick - KEPT * 1000 : 0, NULL),
+                         FIRN_OK);
         uint64_t *pair = firn__ticks_pair(&whole, tick), *other = firn__ticks_pair(&late, tick);
         assert_true(pair[0] == 0 && pair[1] == 0 && other[0] == 0 && other[1] == 0);
         firn__ticks_keep(&whole, pair, tick);
         firn__ticks_keep(&late, other, tick);
         pair[1] = other[1] = i;
     }
-    assert_true(whole.used == TICKS && whole.size <= 4 * TICKS && late.size <= 4096);
+    assert_true(whole.run_used == TICKS && whole.run_size <= 4 * TICKS && late.run_size <= 4096);
     for (uint64_t i = 0; i < TICKS; i++) {
         assert_true(firn__ticks_pair(&whole, i * 1000)[1] == i);
         assert_true(i < TICKS - KEPT || firn__ticks_pair(&late, i * 1000)[1] == i);
     }
     firn__ticks_free(&whole);
     firn__ticks_free(&late);
+}
+
+/* Ticks that ascend, that come a little late, and that come from anywhere, against a plain array. */
+static void a_table_counts_ticks_in_any_order(void **state) {
+    enum { TICKS = 20000, STEPS = 200000, KEPT = 500 };
+    (void)state;
+    for (uint32_t spread = 1; spread < TICKS; spread *= 7) {
+        static uint32_t counts[2 * TICKS];
+        uint64_t dice = spread, newest = 0;
+        firn__ticks all = {0}, late = {0};
+        memset(counts, 0, sizeof counts);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            dice = dice * 6364136223846793005 + 1442695040888963407;
+            uint64_t back = (dice >> 33) % spread, tick = TICKS + i * TICKS / STEPS - 1;
+            tick -= dice >> 63 ? back : 0;
+            newest = tick > newest ? tick : newest;
+            uint64_t forgotten = newest > KEPT ? newest - KEPT : 0;
+            assert_int_equal(firn__ticks_make_room(&all, 0, NULL), FIRN_OK);
+            assert_int_equal(firn__ticks_make_room(&late, forgotten, NULL), FIRN_OK);
+            uint64_t *pair = firn__ticks_pair(&all, tick);
+            assert_true(pair[1] == counts[tick] && (pair[0] != 0) == (counts[tick] > 0));
+            firn__ticks_keep(&all, pair, tick);
+            pair[1] = ++counts[tick];
+            if (tick >= forgotten) {
+                pair = firn__ticks_pair(&late, tick);
+                assert_true(pair[1] == counts[tick] - 1);
+                firn__ticks_keep(&late, pair, tick);
+                pair[1] = counts[tick];
+            }
+        }
+        firn__ticks_free(&all);
+        firn__ticks_free(&late);
+    }
 }
 
 static void a_layout_has_its_end(void **state) {
@@ -921,6 +955,7 @@ int main(void) {
         TEST("what is forgotten is not repeated", what_is_forgotten_is_not_repeated),
         TEST("a refused row forgets nothing", a_refused_row_forgets_nothing),
         TEST("a table keeps and forgets", a_table_keeps_and_forgets),
+        TEST("a table counts ticks in any order", a_table_counts_ticks_in_any_order),
         TEST("a layout has its end", a_layout_has_its_end),
         TEST("random fields need a seed", random_fields_need_a_seed),
         TEST("a node must come from somewhere", a_node_must_come_from_somewhere),
