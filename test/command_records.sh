@@ -96,6 +96,23 @@ gives "escapes in name and time" '{"\\u0074":"2024-01-01 00:00:0\\u0030"}\n' "{\
     --format jsonl --time t
 gives "a nested time is another one" '{"a":[{"t":1},"}"],"t":1704067200000}\n' "{\"id\":\"$first\",\"a\":[{\"t\":1},\"}\"],\"t\":1704067200000}\n" \
     --format jsonl --time t
+# After the first line of a shape the others are read by it.
+lines=
+stamped=
+sequence=0
+for value in 1 -0 0.25 -12.50 1e5 '""' '"plain"' '"\303\274 \342\202\254"' '"a\\"b\\\\"' '"\\u0041\\ud83d\\ude00"' true false null "1$(printf '%0308d' 0)" \
+    '[]' '[1,{"t":2}]' '{"id":3}' '"{\\"t\\":4}"' '"a longer text, so that it takes several steps to its end: \177"'; do
+    lines="$lines{\"a\":$value, \"t\":\"2024-01-01 00:00:00\", \"b\":$value}\\n"
+    stamped="$stamped{\"id\":\"$(id $day $sequence)\",\"a\":$value, \"t\":\"2024-01-01 00:00:00\", \"b\":$value}\\n"
+    sequence=$((sequence + 1))
+done
+gives "values of every kind in lines of one shape" "$lines" "$stamped" --format jsonl --time t
+gives "an ID to replace, of any kind" '{"id":1,"t":1704067200}\n{"id":"\\u0041","t":1704067200}\n{"id":null,"t":1704067200}\n' \
+    "{\"id\":\"$first\",\"t\":1704067200}\n{\"id\":\"$(id $day 1)\",\"t\":1704067200}\n{\"id\":\"$(id $day 2)\",\"t\":1704067200}\n" \
+    --format jsonl --time t --replace
+gives "a time with escapes in a line of a known shape" '{"t":"2024-01-01"}\n{"t":"2024-01-0\\u0031"}\n{"t":1704067200}\n{"t":true}\n' \
+    "{\"id\":\"$first\",\"t\":\"2024-01-01\"}\n{\"id\":\"$(id $day 1)\",\"t\":\"2024-01-0\\u0031\"}\n{\"id\":\"$(id $day 2)\",\"t\":1704067200}\n{\"id\":null,\"t\":true}\n" \
+    --format jsonl --time t --on-error null
 gives "a number is exact" '{"t":1704067200.001000}\n' "{\"id\":\"$(id $((day + 1)))\",\"t\":1704067200.001000}\n" --format jsonl --time t
 gives "--replace writes over a member in its place" '{"t":1704067200,"id":{"old":1}}\n' "{\"t\":1704067200,\"id\":\"$first\"}\n" --format jsonl --time t --replace
 gives "another member, quoted as it must be" '{"t":1704067200}\n' "{\"a\\\\\"b\":\"$first\",\"t\":1704067200}\n" --format jsonl --time t --id 'a"b'
@@ -194,6 +211,12 @@ bad "a zero byte in a log" "$ok a\n$ok \\000\n" "line 2: the record contains a z
 bad "a zero byte in JSON" '{"t":1704067200}\n{"t":\000}\n' "line 2: the record contains a zero byte" --format jsonl --time t
 bad "a time that is no UTF-8" "t\n2024-01-01 00:00:0\\377\n" "line 2: '2024-01-01 00:00:0\?' is not a time" --format csv --time t
 bad "JSON that is no UTF-8" '{"t":1704067200,"a":"\377"}\n' "line 1: not valid JSON at byte [0-9]+: " --format jsonl --time t
+# Lines of one shape differ in values alone, which jansson need not see: what it refuses is refused there too.
+for value in 01 -01 1. .5 - -a +1 1e 1e999 "1$(printf '%0309d' 0)" 0x1 tru trues nullx True '"' '"a' '"\\001"' '"\\ud800"' '"\\x"' '"\\u12"' '"\377"' '"\303"' \
+    '"\300\200"' '"\355\240\200"' "1 2" '1,' '[1' '{' ''; do
+    bad "the value $value in a line whose shape is known" \
+        "{\"t\":1704067200,\"a\":1}\\n{\"t\":1704067200,\"a\":$value}\\n" "line 2: not valid JSON at byte" --format jsonl --time t
+done
 bad "a quote that is never closed" "t,a\n$ok,1\n$ok,\"x\n$ok,2\n" "line 3: a quoted field has no closing quote" --format csv --time t
 bad "a quote inside a field" "t,a\n$ok,x\"y\n" "line 2: a field without quotes contains a quote" --format csv --time t
 bad "a tail behind a quote" "t,a\n$ok,\"x\"y\n" "line 2: text follows a closing quote" --format csv --time t

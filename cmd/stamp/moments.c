@@ -244,14 +244,13 @@ static void take_zone(parts *p, bool zone_told) {
 /* ---- instants ------------------------------------------------------------------------------- */
 
 /* The first second of a day, in UTC; false: there is no such day. */
-static bool find_day(moments *m, const parts *p, int64_t *first) {
-    uint32_t date = (uint32_t)p->year << 9 | (uint32_t)p->month << 5 | (uint32_t)p->day;
+static bool find_day(moments *m, uint32_t year, uint32_t month, uint32_t day, int64_t *first) {
+    uint32_t date = year << 9 | month << 5 | day;
     moments_day *kept = &m->days[date % MOMENTS_DAYS];
     if (kept->date != date) {
         char text[16];
         firn_time time;
-        int length =
-            snprintf(text, sizeof text, "%04d-%02d-%02d", (int)p->year, (int)p->month, (int)p->day);
+        int length = snprintf(text, sizeof text, "%04u-%02u-%02u", year, month, day);
         if (firn_time_parse(&time, text, (size_t)length, NULL) != FIRN_OK) {
             return false;
         }
@@ -266,7 +265,7 @@ static bool resolve(moments *m, parts *p, firn_time *time, bool *twice) {
     bool leap = p->second == 60;
     int64_t local;
     *twice = false;
-    if (!find_day(m, p, &local)) {
+    if (!find_day(m, (uint32_t)p->year, (uint32_t)p->month, (uint32_t)p->day, &local)) {
         p->why = "the month has fewer days";
         return false;
     }
@@ -340,6 +339,47 @@ static bool take_number_time(parts *p, firn_time *time) {
     return *p->at == '@' ? take_seconds(p, time) : take_epoch(p, time);
 }
 
+/* ---- the usual form ------------------------------------------------------------------------- */
+
+/* Two digits; sets *odd if they are others. */
+static inline uint32_t two_digits(const char *at, uint32_t *odd) {
+    uint32_t tens = (uint32_t)at[0] - '0', ones = (uint32_t)at[1] - '0';
+    *odd |= tens > 9 || ones > 9;
+    return tens * 10 + ones;
+}
+
+/* YYYY-MM-DDThh:mm:ss[.fraction][Z], as forms[0] with nothing unusual: no other zone, no leap second,
+ * no named zone to ask. False: it is something else, which read_parts reads or gives the reason for. */
+static bool read_usual(moments *m, const char *text, size_t length, firn_time *time, bool *bare) {
+    uint32_t odd = 0, unit = 100000000, ns = 0;
+    int64_t first;
+    if (length < 19 || text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != ' ') ||
+        text[13] != ':' || text[16] != ':') {
+        return false;
+    }
+    uint32_t year = two_digits(text, &odd) * 100 + two_digits(text + 2, &odd);
+    uint32_t month = two_digits(text + 5, &odd), day = two_digits(text + 8, &odd);
+    uint32_t hour = two_digits(text + 11, &odd), minute = two_digits(text + 14, &odd);
+    uint32_t second = two_digits(text + 17, &odd);
+    const char *at = text + 19, *end = text + length;
+    if (at < end && (*at == '.' || *at == ',')) {
+        for (at++; at < end && is_digit(*at) && unit > 0; at++, unit /= 10) {
+            ns += unit * (uint32_t)(*at - '0');
+        }
+        odd |= at == text + 20;
+    }
+    *bare = at == end;
+    odd |= at < end && (at + 1 != end || (*at != 'Z' && *at != 'z'));
+    if (odd || month - 1 > 11 || day - 1 > 30 || hour > 23 || minute > 59 || second > 59 ||
+        (*bare && m->zone.named) || !find_day(m, year, month, day, &first)) {
+        return false;
+    }
+    first += hour * 3600 + minute * 60 + second;
+    *time = (firn_time){first - (*bare ? m->zone.offset : 0), (int32_t)ns};
+    m->form = 0;
+    return true;
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* Tries every form, the last one's first. Reports the last of several reasons. */
@@ -398,7 +438,7 @@ static void count(moments *m, bool bare, bool twice) {
 
 int moments_read(moments *m, const char *text, size_t length, size_t *used, firn_time *time,
                  firn_error *error) {
-    bool open = used != NULL, twice;
+    bool open = used != NULL, twice, bare;
     while (!open && length > 0 && *text == ' ') {
         text++;
         length--;
@@ -409,6 +449,10 @@ int moments_read(moments *m, const char *text, size_t length, size_t *used, firn
     if (!open && length > 0 && length == m->last_length && memcmp(text, m->last, length) == 0) {
         *time = m->last_time;
         count(m, m->last_bare, m->last_twice);
+        return FIRN_OK;
+    }
+    if (!open && read_usual(m, text, length, time, &bare)) {
+        count(m, bare, false);
         return FIRN_OK;
     }
     parts p = {.at = text, .end = text + length};

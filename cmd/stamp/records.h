@@ -5,11 +5,21 @@
 #define FIRN_ROWS_H
 
 #include "moments.h"
+#include "records_shape.h"
 
 #define RECORDS_NONE SIZE_MAX /* no such column */
-enum { RECORDS_FIELDS = 8 };  /* fields of IDs that come from columns, at most */
+enum {
+    RECORDS_FIELDS = 8, /* fields of IDs that come from columns, at most */
+    RECORDS_SHAPES = 16 /* of JSON lines, that are known at once */
+};
 
 typedef struct records_format records_format;
+
+/* A shape of JSON lines, and which of its values are the time, the ID and the fields. */
+typedef struct records_shape {
+    shape of;
+    size_t time, id, field[RECORDS_FIELDS]; /* id is RECORDS_NONE if there is no such member */
+} records_shape;
 
 /* What was asked for, and what the beginning of the text said about it. */
 typedef struct records_plan {
@@ -32,21 +42,26 @@ typedef struct records_plan {
     size_t title_length;
     size_t word; /* of logs: the time is in this one, from 1; 0: at the beginning or in [] */
 
-    char member[256]; /* of JSON: "name": */
-    char *decoded;    /* of JSON: a time that was written with escapes; owned */
+    /* of JSON: */
+    char member[256];                       /* "name": */
+    char before[264], nothing[2][264];      /* the new member and a quote; without an ID: the only
+                                            * member, one of several */
+    char *decoded;                          /* a time that was written with escapes; owned */
+    records_shape shapes[RECORDS_SHAPES];   /* the first `shape_count` are known */
+    size_t shape_count, shape_last, oldest; /* the one that matched last; the next to be replaced */
+    unsigned patience;                      /* lines without a match, until few are looked at */
+    unsigned passed;                        /* lines since then */
+    piece values[SHAPE_VALUES];             /* of the line that matched */
 } records_plan;
 
 /* One record. Texts are in the window, and good until it moves. */
 typedef struct record {
     size_t size;        /* with its line end; 0: it is not all there yet */
+    size_t lines;       /* of the text that it takes; 0: not counted */
     const char *time;   /* the text of its time, */
     size_t time_length; /* unless */
     bool timed;         /* `instant` is known already */
     firn_time instant;
-    struct {
-        const char *text;
-        size_t length;
-    } field[RECORDS_FIELDS];    /* as plan->field; text NULL: the field is absent */
     bool cut;                   /* its last line has no end, and the time is the last thing on it */
     bool passes;                /* it is no record: its bytes stay as they are */
     bool fatal;                 /* nothing after it can be trusted, or the arguments are wrong */
@@ -55,6 +70,10 @@ typedef struct record {
     size_t skip;                /* instead of so many, */
     const char *before, *after; /* between these, */
     const char *nothing;        /* or this, when it gets none */
+    struct {
+        const char *text;
+        size_t length;
+    } field[RECORDS_FIELDS]; /* as plan->field; text NULL: the field is absent */
 } record;
 
 struct records_format {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON lines: an object per line. jansson says whether it is one; where its members stand in the
  * text, which jansson does not tell, is found by a walk that only needs to be right for what
- * jansson has accepted. Numbers are taken from the text, not as floating point. */
+ * jansson has accepted. Most lines of a file differ in their values alone: jansson need not see those
+ * (records_shape.h). Numbers are taken from the text, not as floating point. */
 #include "command.h"
 #include "records.h"
 
@@ -12,12 +13,7 @@
 
 /* Numbers of any length are taken, and so are zero bytes that are written \u0000. */
 enum { FLAGS = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL };
-
-/* A piece of the text. */
-typedef struct piece {
-    const char *text;
-    size_t length;
-} piece;
+enum { PATIENCE = 64 /* lines */ };
 
 /* Members of one name: where, and how many. */
 typedef struct member {
@@ -43,45 +39,30 @@ static int begin(records_plan *plan, const char *text, size_t length, bool last,
     }
     plan->member[size] = ':';
     plan->member[size + 1] = '\0';
+    plan->patience = PATIENCE;
+    snprintf(plan->before, sizeof plan->before, "%s\"", plan->member);
+    snprintf(plan->nothing[0], sizeof plan->nothing[0], "%snull", plan->member);
+    snprintf(plan->nothing[1], sizeof plan->nothing[1], "%snull,", plan->member);
     return FIRN_OK;
 }
 
-/* ---- the walk over accepted text ------------------------------------------------------------ */
+/* ---- members -------------------------------------------------------------------------------- */
 
-static const char *skip_blank(const char *at) {
-    while (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n') {
-        at++;
-    }
-    return at;
-}
-
-/* Behind the string whose opening quote is at `at`. */
-static const char *skip_string(const char *at) {
-    for (at++; *at != '"'; at++) {
-        at += *at == '\\';
-    }
-    return at + 1;
-}
-
-/* Behind the value at `at`: a string, a nest of brackets, or a word. */
+/* Behind the value at `at` of accepted text: a string, a nest of brackets, or a word. */
 static const char *skip_value(const char *at) {
     size_t depth = 0;
+    if (*at != '"' && *at != '[' && *at != '{') {
+        return shape_skip_word(at);
+    }
     do {
         if (*at == '"') {
-            at = skip_string(at);
+            at = shape_skip_string(at);
             continue;
         }
         depth += *at == '{' || *at == '[';
         depth -= *at == '}' || *at == ']';
         at++;
     } while (depth > 0);
-    return at;
-}
-
-static const char *skip_word(const char *at) {
-    while (strchr(",}] \t\r\n", *at) == NULL) {
-        at++;
-    }
     return at;
 }
 
@@ -109,14 +90,14 @@ static void note(member *found, piece value) {
 /* The members of the object that begins at `at`. */
 static void find_members(const records_plan *plan, const char *at, member *time, member *id,
                          member fields[RECORDS_FIELDS]) {
-    at = skip_blank(at + 1);
+    at = shape_skip_blank(at + 1);
     while (*at != '}') {
         piece name = {at, 0}, value;
-        at = skip_string(at);
+        at = shape_skip_string(at);
         name.length = (size_t)(at - name.text);
-        at = skip_blank(skip_blank(at) + 1); /* after the colon */
+        at = shape_skip_blank(shape_skip_blank(at) + 1); /* after the colon */
         value.text = at;
-        at = strchr("\"[{", *at) != NULL ? skip_value(at) : skip_word(at);
+        at = skip_value(at);
         value.length = (size_t)(at - value.text);
         if (name_is(name, plan->time)) {
             note(time, value);
@@ -129,12 +110,12 @@ static void find_members(const records_plan *plan, const char *at, member *time,
                 note(&fields[i], value);
             }
         }
-        at = skip_blank(at);
-        at = *at == ',' ? skip_blank(at + 1) : at;
+        at = shape_skip_blank(at);
+        at = *at == ',' ? shape_skip_blank(at + 1) : at;
     }
 }
 
-/* ---- records ----------------------------------------------------------------------------------- */
+/* ---- the parts of a record ------------------------------------------------------------------ */
 
 static int find_time(records_plan *plan, const member *time, record *r, firn_error *error) {
     const piece *value = &time->value;
@@ -189,8 +170,7 @@ static int find_fields(const records_plan *plan, const member fields[RECORDS_FIE
 /* A new first member, or the old value. */
 static int place_id(const records_plan *plan, const char *text, const char *object,
                     const member *id, record *r, firn_error *error) {
-    static char before[sizeof plan->member + 8], nothing[sizeof plan->member + 8];
-    bool empty = *skip_blank(object + 1) == '}';
+    bool empty = *shape_skip_blank(object + 1) == '}';
     if (id->count > 0 && !plan->replace) {
         r->fatal = true;
         return set_error(error, FIRN_EUSAGE,
@@ -210,16 +190,95 @@ static int place_id(const records_plan *plan, const char *text, const char *obje
     r->placed = true;
     r->at = (size_t)((added ? object + 1 : id->value.text) - text);
     r->skip = id->value.length;
-    snprintf(before, sizeof before, "%s\"", added ? plan->member : "");
-    snprintf(nothing, sizeof nothing, "%snull%s", added ? plan->member : "",
-             added && !empty ? "," : "");
-    r->before = before;
+    r->before = added ? plan->before : "\"";
     r->after = added && !empty ? "\"," : "\"";
-    r->nothing = nothing;
+    r->nothing = added ? plan->nothing[!empty] : "null";
     return FIRN_OK;
 }
 
-static int read_object(records_plan *plan, const char *text, size_t size, record *r,
+/* What a record is, from its members. */
+static int read_members(records_plan *plan, const char *text, const member *time, const member *id,
+                        const member fields[RECORDS_FIELDS], record *r, firn_error *error) {
+    int code = place_id(plan, text, shape_skip_blank(text), id, r, error);
+    code = code == FIRN_OK ? find_fields(plan, fields, r, error) : code;
+    return code == FIRN_OK ? find_time(plan, time, r, error) : code;
+}
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static size_t value_at(const records_plan *plan, const shape *of, const char *text) {
+    for (size_t i = 0; i < of->count; i++) {
+        if (plan->values[i].text == text) {
+            return i;
+        }
+    }
+    return RECORDS_NONE; /* it is no scalar, or there is none */
+}
+
+/* Remembers the shape of a good record, unless a member that counts is no scalar. */
+static void learn(records_plan *plan, const char *text, size_t size, const member *time,
+                  const member *id, const member fields[RECORDS_FIELDS]) {
+    records_shape *one = &plan->shapes[plan->oldest];
+    bool known = shape_learn(&one->of, text, size, plan->values);
+    one->time = value_at(plan, &one->of, time->value.text);
+    one->id = value_at(plan, &one->of, id->value.text);
+    known = known && one->time != RECORDS_NONE && (id->count == 0) == (one->id == RECORDS_NONE);
+    for (size_t i = 0; i < plan->field_count; i++) {
+        one->field[i] = value_at(plan, &one->of, fields[i].value.text);
+        known = known && one->field[i] != RECORDS_NONE;
+    }
+    if (known) {
+        plan->shape_last = plan->oldest;
+        plan->oldest = (plan->oldest + 1) % RECORDS_SHAPES;
+        plan->shape_count += plan->shape_count < RECORDS_SHAPES;
+    } else {
+        one->of.count = 0;
+    }
+}
+
+/* Is it worth to look for a shape? Where most lines have one of their own, only now and then. */
+static bool is_worth(records_plan *plan) {
+    enum { NOW_AND_THEN = 16 };
+    return plan->patience > 0 || ++plan->passed % NOW_AND_THEN == 0;
+}
+
+static void note_match(records_plan *plan, bool matched) {
+    enum { FOR_ONE = 4 };
+    plan->patience = matched              ? plan->patience + FOR_ONE
+                     : plan->patience > 0 ? plan->patience - 1
+                                          : 0;
+    plan->patience = plan->patience < PATIENCE ? plan->patience : PATIENCE;
+}
+
+/* The known shape that the line has, or NULL. */
+static const records_shape *find_shape(records_plan *plan, const char *text, size_t size,
+                                       const char *limit) {
+    for (size_t i = 0; i < plan->shape_count; i++) {
+        size_t at = (plan->shape_last + i) % plan->shape_count;
+        const shape *of = &plan->shapes[at].of;
+        if (of->count > 0 && shape_match(of, text, size, limit, plan->values)) {
+            plan->shape_last = at;
+            return &plan->shapes[at];
+        }
+    }
+    return NULL;
+}
+
+static int read_shape(records_plan *plan, const records_shape *one, const char *text, record *r,
+                      firn_error *error) {
+    member time = {plan->values[one->time], 1}, id = {{NULL, 0}, 0}, fields[RECORDS_FIELDS];
+    if (one->id != RECORDS_NONE) {
+        id = (member){plan->values[one->id], 1};
+    }
+    for (size_t i = 0; i < plan->field_count; i++) {
+        fields[i] = (member){plan->values[one->field[i]], 1};
+    }
+    return read_members(plan, text, &time, &id, fields, r, error);
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+static int read_object(records_plan *plan, const char *text, size_t size, bool learns, record *r,
                        firn_error *error) {
     json_error_t why;
     json_t *value = json_loadb(text, size, FLAGS, &why);
@@ -232,12 +291,13 @@ static int read_object(records_plan *plan, const char *text, size_t size, record
     if (!is_object) {
         return set_error(error, FIRN_ETEXT, "not a JSON object: write {\"name\": value, ...}");
     }
-    const char *object = skip_blank(text);
     member time = {{NULL, 0}, 0}, id = {{NULL, 0}, 0}, fields[RECORDS_FIELDS] = {{{NULL, 0}, 0}};
-    find_members(plan, object, &time, &id, fields);
-    int code = place_id(plan, text, object, &id, r, error);
-    code = code == FIRN_OK ? find_fields(plan, fields, r, error) : code;
-    return code == FIRN_OK ? find_time(plan, &time, r, error) : code;
+    find_members(plan, shape_skip_blank(text), &time, &id, fields);
+    int code = read_members(plan, text, &time, &id, fields, r, error);
+    if (code == FIRN_OK && learns) {
+        learn(plan, text, size, &time, &id, fields);
+    }
+    return code;
 }
 
 static int read_record(records_plan *plan, const char *text, size_t length, bool last, record *r,
@@ -246,8 +306,17 @@ static int read_record(records_plan *plan, const char *text, size_t length, bool
     if (r->size == 0) {
         return FIRN_OK;
     }
+    r->lines = text[r->size - 1] == '\n';
+    bool worth = is_worth(plan);
+    const records_shape *one = worth ? find_shape(plan, text, r->size, text + length) : NULL;
+    if (worth) {
+        note_match(plan, one != NULL);
+    }
+    if (one != NULL) {
+        return read_shape(plan, one, text, r, error);
+    }
     int code = records_no_zero(text, r->size, error);
-    return code == FIRN_OK ? read_object(plan, text, r->size, r, error) : code;
+    return code == FIRN_OK ? read_object(plan, text, r->size, worth, r, error) : code;
 }
 
 const records_format records_json = {"jsonl", " .jsonl .ndjson ", 0, begin, read_record};

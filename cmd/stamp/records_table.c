@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables: CSV as RFC 4180 has it, and TSV, which knows no quotes. Records without a quote, nearly
- * all, are cut eight bytes at a time; the others field by field. A record of another width than the
- * header's, or with quotes that RFC 4180 does not know, is bad: it may mean something else. */
+ * all, are cut in one pass, many bytes at a time; the others field by field. A record of another
+ * width than the header's, or with quotes that RFC 4180 does not know, is bad: it may mean
+ * something else. */
+#include "bytes.h"
 #include "command.h"
 #include "records.h"
 
-#include <endian.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +21,9 @@ typedef struct field {
 /* What a record holds. */
 typedef struct cut_record {
     size_t count; /* of fields */
-    field time, id, fields[RECORDS_FIELDS];
+    field time, id;
     const char *why; /* what RFC 4180 does not allow, or NULL */
+    field fields[RECORDS_FIELDS];
 } cut_record;
 
 /* ---- field by field ------------------------------------------------------------------------- */
@@ -80,8 +83,8 @@ static enum stop read_field(const char **at, const char *end, const records_plan
     return p == end ? STOP_TEXT : *p == '\n' ? STOP_ROW : STOP_FIELD;
 }
 
-/* A record with quotes. Returns its size, or 0: it is not all there. */
-static size_t cut_quoted(const records_plan *plan, const char *text, size_t length, bool last,
+/* Any record. Returns its size, or 0: it is not all there. */
+static size_t cut_fields(const records_plan *plan, const char *text, size_t length, bool last,
                          cut_record *cells, bool *open) {
     const char *at = text, *end = text + length;
     for (;;) {
@@ -109,74 +112,60 @@ static size_t cut_quoted(const records_plan *plan, const char *text, size_t leng
     }
 }
 
-/* ---- eight bytes at a time ------------------------------------------------------------------ */
+/* ---- many bytes at a time ------------------------------------------------------------------- */
 
-#define ONES UINT64_C(0x0101010101010101)
-#define LOW7 UINT64_C(0x7f7f7f7f7f7f7f7f)
-
-/* The top bit of each byte that is `c`, the first byte lowest. */
-static inline uint64_t find_eight(const char *text, char c) {
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
-    word = le64toh(word) ^ (ONES * (uint8_t)c);
-    return ~(((word & LOW7) + LOW7) | word | LOW7);
+/* Marks the delimiter, the quote, and the control characters up to the carriage return: the others
+ * are text. */
+static inline uint64_t find_marks(const char *text, char delimiter, char quote) {
+    const bytes all = bytes_load(text);
+    const bytes sign = bytes_or(bytes_equal(all, delimiter), bytes_equal(all, quote));
+    return bytes_marks(bytes_or(bytes_below(all, '\r' + 1), sign));
 }
 
-static inline void note_delimiter(const records_plan *plan, const char *at, cut_record *cells) {
+static inline void end_field(const records_plan *plan, cut_record *cells, const char *start,
+                             const char *end) {
     if (cells->count == plan->time_index) {
-        cells->time.length = (size_t)(at - cells->time.text);
+        cells->time = (field){start, (size_t)(end - start), false};
     }
     if (cells->count == plan->id_index) {
-        cells->id.length = (size_t)(at - cells->id.text);
+        cells->id = (field){start, (size_t)(end - start), false};
     }
     cells->count++;
-    if (cells->count == plan->time_index) {
-        cells->time.text = at + 1;
-    }
-    if (cells->count == plan->id_index) {
-        cells->id.text = at + 1;
-    }
 }
 
-/* A record without quotes, without its line end. */
-static void cut_plain(const records_plan *plan, const char *text, size_t length,
-                      cut_record *cells) {
-    const char delimiter = plan->delimiter[0];
-    size_t i = 0;
-    cells->time.text = cells->id.text = text;
-    for (; i + 8 <= length; i += 8) {
-        for (uint64_t found = find_eight(text + i, delimiter); found != 0; found &= found - 1) {
-            note_delimiter(plan, text + i + __builtin_ctzll(found) / 8, cells);
+/* A record without quotes, zero bytes and carriage returns but for the one of its line end: all fields
+ * in one pass. Returns its size, or 0: it is another, or its end is not among the last few bytes. */
+static size_t cut_plain(const records_plan *plan, const char *text, size_t length,
+                        cut_record *cells) {
+    const char delimiter = plan->delimiter[0], quote = plan->format == &records_csv ? '"' : '\n';
+    const char *start = text;
+    for (size_t i = 0; i + BYTES_STEP <= length; i += BYTES_STEP) {
+        uint64_t marks = find_marks(text + i, delimiter, quote);
+        for (; marks != 0; marks &= marks - 1) {
+            const char *at = text + i + bytes_first(marks);
+            if (*at == delimiter) {
+                end_field(plan, cells, start, at);
+                start = at + 1;
+            } else if (*at == '\n') {
+                end_field(plan, cells, start, at > text && at[-1] == '\r' ? at - 1 : at);
+                return (size_t)(at - text) + 1;
+            } else if (*at == quote || *at == '\0' ||
+                       (*at == '\r' && (at + 1 == text + length || at[1] != '\n'))) {
+                return 0;
+            }
         }
     }
-    for (; i < length; i++) {
-        if (text[i] == delimiter) {
-            note_delimiter(plan, text + i, cells);
-        }
-    }
-    note_delimiter(plan, text + length, cells);
-    if (memchr(text, '\r', length) != NULL) {
-        cells->why = "a carriage return is not at the end of a line: quote the field";
-    }
+    return 0;
 }
 
 /* ---- records ----------------------------------------------------------------------------------- */
 
 static size_t cut(const records_plan *plan, const char *text, size_t length, bool last,
                   cut_record *cells, record *r, firn_error *error, int *code) {
-    size_t size = records_line(text, length, last);
     bool open = false;
-    memset(cells, 0, sizeof *cells);
+    *cells = (cut_record){0};
     *code = FIRN_OK;
-    if (size == 0) {
-        return 0;
-    }
-    bool quoted = plan->format == &records_csv && memchr(text, '"', size) != NULL;
-    if (!quoted && plan->field_count == 0) {
-        cut_plain(plan, text, size - records_line_end(text, size), cells);
-        return size;
-    }
-    size = cut_quoted(plan, text, length, last, cells, &open);
+    size_t size = cut_fields(plan, text, length, last, cells, &open);
     if (open) {
         r->fatal = true;
         *code = set_error(error, FIRN_ETEXT, "a quoted field has no closing quote: add it");
@@ -250,19 +239,24 @@ static bool is_blank_end(const char *text, size_t length, bool last) {
 static int read_record(records_plan *plan, const char *text, size_t length, bool last, record *r,
                        firn_error *error) {
     cut_record cells;
-    int code;
+    int code = FIRN_OK;
     if (is_blank_end(text, length, last)) {
         r->size = last ? length : 0; /* what comes behind it tells whether it is the end */
         r->passes = last;
         return FIRN_OK;
     }
-    r->size = cut(plan, text, length, last, &cells, r, error, &code);
+    memset(&cells, 0, offsetof(cut_record, fields));
+    r->size = plan->field_count == 0 ? cut_plain(plan, text, length, &cells) : 0;
+    r->lines = r->size > 0;
+    if (r->size == 0) {
+        r->size = cut(plan, text, length, last, &cells, r, error, &code);
+    }
     if (r->size == 0) {
         return code;
     }
     code = check_width(plan, cells.count, r, error);
     place_id(plan, text, &cells, r);
-    if (!r->fatal && check_bytes(text, r->size, &cells, error) != FIRN_OK) {
+    if (r->lines == 0 && !r->fatal && check_bytes(text, r->size, &cells, error) != FIRN_OK) {
         code = FIRN_ETEXT; /* which may be why the width is another */
     }
     r->time = cells.time.text;

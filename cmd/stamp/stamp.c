@@ -359,7 +359,7 @@ static uint64_t lines_in(const char *text, size_t size) {
 static int next_record(stamping *it, record *r, int *code, firn_error *error) {
     source *in = &it->in;
     for (;;) {
-        *r = (record){0};
+        memset(r, 0, it->plan.field_count > 0 ? sizeof *r : offsetof(record, field));
         *code = FIRN_OK;
         if (source_length(in) > 0) {
             *code = it->plan.format->read(&it->plan, source_text(in), source_length(in), in->ended,
@@ -411,27 +411,31 @@ static int find_id(stamping *it, record *r, firn_id *id, firn_error *error) {
     return code;
 }
 
-/* Everything of a record but its text is short. */
-static void put_short(output *out, const char *text) {
-    size_t size = strlen(text);
+/* Appends a piece of a record that is known to fit. */
+static void put(output *out, const char *text, size_t size) {
     memcpy(out->buffer + out->length, text, size);
     out->length += size;
 }
 
 /* `id` NULL: the record gets none. */
 static void write_record(stamping *it, const record *r, const firn_id *id) {
-    const char *text = source_text(&it->in);
+    const char *text = source_text(&it->in), *rest = text + r->at + r->skip;
+    size_t left = r->size - r->at - r->skip;
     output *out = it->to.out;
     output_bytes(out, text, r->at);
     output_room(out);
     if (id == NULL) {
-        put_short(out, r->nothing);
+        put(out, r->nothing, strlen(r->nothing));
     } else {
-        put_short(out, r->before);
+        put(out, r->before, strlen(r->before));
         out->length += writer_format(&it->writer, out->buffer + out->length, id);
-        put_short(out, r->after);
+        put(out, r->after, strlen(r->after));
     }
-    output_bytes(out, text + r->at + r->skip, r->size - r->at - r->skip);
+    if (left <= OUTPUT_ROOM / 2) { /* what precedes it takes less than the other half */
+        put(out, rest, left);
+    } else {
+        output_bytes(out, rest, left);
+    }
 }
 
 static bool is_bad_record(int code) {
@@ -509,7 +513,7 @@ static int do_records(stamping *it, firn_error *error) {
         if (code != FIRN_OK) {
             return code;
         }
-        it->line += lines_in(source_text(&it->in), r.size);
+        it->line += r.lines > 0 ? r.lines : lines_in(source_text(&it->in), r.size);
         it->in.start += r.size;
         if (it->tally.records % LOOK_EVERY == 0) {
             show_progress(it);
