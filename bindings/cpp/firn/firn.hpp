@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* firn for C++17, over firn.h: objects that close themselves, std::chrono times, exceptions.
+ *
+ *     #include <firn/firn.hpp>
+ *
+ *     firn::generator gen("snowflake", "", "sqlite:/var/lib/app/firn.db");
+ *     std::uint64_t number = gen.next_u64();
+ *     std::cout << gen.next() << '\n';
+ *
+ * A function that fails throws firn::error, which has the code and the message of the C function. With -fno-exceptions,
+ * or FIRN_NO_EXCEPTIONS defined, it returns firn::result<T> instead: a value, or an error. Constructors are then empty
+ * on failure: use firn::generator::open and the like. Threads and forks: as the C functions that firn.h documents. */
+#ifndef FIRN_FIRN_HPP
+#define FIRN_FIRN_HPP
+
+#include <firn/firn.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#if !defined(FIRN_NO_EXCEPTIONS) && !defined(__cpp_exceptions)
+#define FIRN_NO_EXCEPTIONS
+#endif
+#ifndef FIRN_NO_EXCEPTIONS
+#include <stdexcept>
+#endif
+
+namespace firn {
+
+/* ---- errors ------------------------------------------------------------------------------------ */
+
+/* A value, or the error that prevented it. */
+template <typename T> class result {
+  public:
+    result(T value) : value_(std::move(value)) {
+        error_.code = 0;
+        error_.text[0] = '\0';
+    }
+    result(const firn_error &error) : error_(error) {}
+    explicit operator bool() const { return error_.code == 0; }
+    int code() const { return error_.code; }
+    const char *what() const { return error_.text; }
+    const firn_error &failure() const { return error_; }
+    T &operator*() { return value_; }
+    T *operator->() { return &value_; }
+
+  private:
+    T value_{};
+    firn_error error_;
+};
+
+#ifdef FIRN_NO_EXCEPTIONS
+template <typename T> using returned = result<T>;
+template <typename T> returned<T> give(int code, T value, const firn_error &error) {
+    return code == 0 ? result<T>(std::move(value)) : result<T>(error);
+}
+#else
+/* What every function throws. what() is one line: what is wrong, the limit, and what to do. */
+class error : public std::runtime_error {
+  public:
+    explicit error(const firn_error &from) : std::runtime_error(from.text), code_(from.code) {}
+    int code() const { return code_; } /* FIRN_E... */
+    const char *name() const { return firn_errname(code_); }
+
+  private:
+    int code_;
+};
+template <typename T> using returned = T;
+template <typename T> returned<T> give(int code, T value, const firn_error &why) {
+    if (code != 0) {
+        throw error(why);
+    }
+    return value;
+}
+#endif
+
+namespace detail {
+/* Room for an error; all of its text is not zeroed in each call. */
+struct reason : firn_error {
+    reason() {
+        code = 0;
+        text[0] = '\0';
+    }
+};
+} // namespace detail
+
+/* ---- times ------------------------------------------------------------------------------------- */
+
+/* Nanoseconds since 1970: from 1677 to 2262. firn_time has no such limit. */
+using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+
+inline firn_time to_firn(time_point time) {
+    const auto sec = std::chrono::floor<std::chrono::seconds>(time);
+    return {static_cast<std::int64_t>(sec.time_since_epoch().count()), static_cast<std::int32_t>((time - sec).count())};
+}
+inline time_point from_firn(const firn_time &time) {
+    return time_point(std::chrono::seconds(time.sec) + std::chrono::nanoseconds(time.ns));
+}
+
+/* ---- id ---------------------------------------------------------------------------------------- */
+
+/* An ID of 1 to 160 bits. Compares as an integer. */
+class id {
+  public:
+    id() : id_{0, 0, 0, 0} {}
+    id(const firn_id &from, int form = FIRN_FORM_DEC) : id_(from), form_(form) {}
+    const firn_id &get() const { return id_; }
+    std::uint64_t low() const { return id_.low; }
+    std::uint32_t bits() const { return id_.bits; }
+    std::string text() const { return text(form_); }
+    std::string text(int form) const {
+        char out[FIRN_TEXT_SIZE];
+        return firn_format(out, &id_, form);
+    }
+    std::vector<std::uint8_t> bytes() const {
+        std::array<std::uint8_t, 20> out{};
+        const auto size = static_cast<std::ptrdiff_t>(firn_id_bytes(out.data(), &id_));
+        return {out.begin(), out.begin() + size};
+    }
+    friend bool operator==(const id &a, const id &b) { return firn_id_cmp(&a.id_, &b.id_) == 0; }
+    friend bool operator!=(const id &a, const id &b) { return !(a == b); }
+    friend bool operator<(const id &a, const id &b) { return firn_id_cmp(&a.id_, &b.id_) < 0; }
+    friend bool operator>(const id &a, const id &b) { return b < a; }
+    friend bool operator<=(const id &a, const id &b) { return !(b < a); }
+    friend bool operator>=(const id &a, const id &b) { return !(a < b); }
+    friend std::ostream &operator<<(std::ostream &out, const id &one) { return out << one.text(); }
+
+  private:
+    firn_id id_;
+    int form_ = FIRN_FORM_DEC;
+};
+
+/* ---- scheme: pure ------------------------------------------------------------------------------ */
+
+/* A scheme of firn's list, or a layout. Pure functions only. */
+class scheme {
+  public:
+    scheme() = default;
+    explicit scheme(const firn_scheme &from) : scheme_(from) {}
+    static returned<scheme> make(const std::string &text) {
+        detail::reason why;
+        scheme out;
+        const firn_scheme *listed = firn_scheme_find(text.c_str());
+        if (listed != nullptr) {
+            out.scheme_ = *listed;
+        }
+        const int code = listed != nullptr
+                             ? 0
+                             : firn_scheme_make(&out.scheme_, text.c_str(), nullptr, nullptr, nullptr, &why);
+        return give(code, out, why);
+    }
+    const firn_scheme &get() const { return scheme_; }
+    std::string name() const { return scheme_.name; }
+    std::string layout() const {
+        char text[FIRN_LAYOUT_SIZE];
+        return firn_scheme_layout(text, &scheme_);
+    }
+    /* fields: {{"time", "2026-01-01T00:00:00Z"}, {"worker", "3"}} */
+    returned<id> pack(const std::vector<std::pair<std::string, std::string>> &fields) const {
+        detail::reason why;
+        firn_fields values{};
+        firn_id out{};
+        int code = 0;
+        for (const auto &field : fields) {
+            code = code == 0 ? firn_fields_set(&values, &scheme_, field.first.c_str(), field.second.c_str(), &why)
+                             : code;
+        }
+        code = code == 0 ? firn_pack(&out, &scheme_, &values, &why) : code;
+        return give(code, id(out, scheme_.form), why);
+    }
+    /* Every field and named constant, as text. */
+    returned<std::vector<std::pair<std::string, std::string>>> unpack(const id &from) const {
+        detail::reason why;
+        firn_fields values{};
+        std::vector<std::pair<std::string, std::string>> out;
+        const int code = firn_unpack(&values, &scheme_, &from.get(), &why);
+        for (std::uint32_t i = 0; code == 0 && i < scheme_.slice_count; i++) {
+            char text[FIRN_VALUE_SIZE];
+            if (scheme_.slices[i].name[0] != '\0' && firn_scheme_first(&scheme_, i) == i) {
+                out.emplace_back(scheme_.slices[i].name, firn_fields_get(text, &values, &scheme_, i));
+            }
+        }
+        return give(code, std::move(out), why);
+    }
+    /* The time of an ID. FIRN_EMISMATCH; FIRN_EUSAGE: the scheme has no time. */
+    returned<time_point> time(const id &of) const {
+        firn_error why{FIRN_EUSAGE, "the scheme has no time: choose one with a field time"};
+        firn_fields values{};
+        firn_time at{};
+        const int field = scheme_.tick_ns != 0 ? firn_scheme_field(&scheme_, "time") : -1;
+        const int code = field < 0 ? FIRN_EUSAGE : firn_unpack(&values, &scheme_, &of.get(), &why);
+        if (code == 0) {
+            firn_scheme_time(&scheme_, values.value[field].low, &at);
+        }
+        return give(code, from_firn(at), why);
+    }
+    returned<id> parse(std::string_view text) const { return parse(text, scheme_.form); }
+    returned<id> parse(std::string_view text, int form) const {
+        detail::reason why;
+        firn_fields values{};
+        firn_id out{};
+        int code = firn_parse(&out, form, scheme_.bits, text.data(), text.size(), &why);
+        code = code == 0 ? firn_unpack(&values, &scheme_, &out, &why) : code;
+        return give(code, id(out, scheme_.form), why);
+    }
+    /* The least and the greatest ID of from <= time < to. */
+    returned<std::pair<id, id>> range(time_point from, time_point to) const {
+        detail::reason why;
+        firn_id least{}, greatest{};
+        const firn_time first = to_firn(from), last = to_firn(to);
+        const int code = firn_range(&least, &greatest, &scheme_, nullptr, &first, &last, &why);
+        return give(code, std::make_pair(id(least, scheme_.form), id(greatest, scheme_.form)), why);
+    }
+    /* The same fields in another scheme. */
+    returned<id> convert(const id &from, const scheme &of) const {
+        detail::reason why;
+        firn_id out{};
+        const int code = firn_convert(&out, &scheme_, &from.get(), &of.scheme_, &why);
+        return give(code, id(out, scheme_.form), why);
+    }
+
+  private:
+    firn_scheme scheme_{};
+};
+
+struct reading {
+    std::string scheme, form;
+    firn::id id;
+};
+/* The schemes that a text is plausibly an ID of, best first. */
+inline std::vector<reading> guess(std::string_view text) {
+    firn_reading found[FIRN_READINGS_MAX];
+    std::vector<reading> out;
+    const std::size_t count = firn_guess(found, text.data(), text.size(), -1);
+    for (std::size_t i = 0; i < count; i++) {
+        out.push_back({found[i].scheme->name, firn_form_name(found[i].form), id(found[i].id, found[i].form)});
+    }
+    return out;
+}
+
+/* ---- store, generator, block -------------------------------------------------------------------- */
+
+namespace detail {
+struct close_store {
+    void operator()(firn_store *one) const { firn_store_close(one); }
+};
+struct close_gen {
+    void operator()(firn_gen *one) const { firn_close(one, nullptr); }
+};
+struct close_block {
+    void operator()(firn_block *one) const { firn_block_close(one); }
+};
+struct close_segment {
+    void operator()(firn_segment *one) const { firn_segment_close(one, nullptr); }
+};
+struct close_order {
+    void operator()(firn_order *one) const { firn_order_close(one); }
+};
+} // namespace detail
+
+/* A store by URL; "" is the default one. Outlives its generators and segments. */
+class store {
+  public:
+    store() = default;
+    static returned<store> open(const std::string &url, const firn_store_options *options = nullptr) {
+        detail::reason why;
+        firn_store *made = nullptr;
+        const int code = firn_store_open(&made, url.empty() ? nullptr : url.c_str(), options, &why);
+        store out;
+        out.store_.reset(made);
+        return give(code, std::move(out), why);
+    }
+    firn_store *get() const { return store_.get(); }
+
+  private:
+    std::unique_ptr<firn_store, detail::close_store> store_;
+};
+
+class block;
+
+/* Issues IDs. Any thread may call it. */
+class generator {
+  public:
+    generator() = default;
+#ifndef FIRN_NO_EXCEPTIONS
+    explicit generator(const std::string &scheme, const std::string &keys = "", const std::string &store_url = "")
+        : generator(open(scheme, keys, store_url)) {}
+#endif
+    static returned<generator> open(const std::string &scheme, const std::string &keys = "",
+                                    const std::string &store_url = "") {
+        firn_config config{};
+        config.scheme = scheme.c_str();
+        config.keys = keys.c_str();
+        config.store_url = store_url.empty() ? nullptr : store_url.c_str();
+        return open(config);
+    }
+    /* Every setting of firn_config; `size` is set here. */
+    static returned<generator> open(firn_config config) {
+        detail::reason why;
+        firn_gen *made = nullptr;
+        config.size = sizeof config;
+        const int code = firn_open_with(&made, &config, &why);
+        generator out;
+        out.gen_.reset(made);
+        return give(code, std::move(out), why);
+    }
+    returned<id> next() {
+        detail::reason why;
+        firn_id out{};
+        const int code = firn_next(gen_.get(), &out, &why);
+        return give(code, id(out, firn_gen_scheme(gen_.get())->form), why);
+    }
+    /* For schemes of up to 64 bits. */
+    returned<std::uint64_t> next_u64() {
+        detail::reason why;
+        std::uint64_t out = 0;
+        const int code = firn_next_u64(gen_.get(), &out, 1, &why);
+        return give(code, out, why);
+    }
+    /* n IDs, or none. */
+    returned<std::vector<std::uint64_t>> many_u64(std::size_t n) {
+        detail::reason why;
+        std::vector<std::uint64_t> out(n);
+        const int code = firn_next_u64(gen_.get(), out.data(), n, &why);
+        return give(code, std::move(out), why);
+    }
+    returned<std::vector<firn_id>> many(std::size_t n) {
+        detail::reason why;
+        std::vector<firn_id> out(n);
+        const int code = firn_next_n(gen_.get(), out.data(), n, &why);
+        return give(code, std::move(out), why);
+    }
+    /* n IDs of a past time, from a node that issues no others. */
+    returned<std::vector<firn_id>> at(time_point time, std::size_t n = 1) {
+        detail::reason why;
+        const firn_time when = to_firn(time);
+        std::vector<firn_id> out(n);
+        const int code = firn_at(gen_.get(), &when, out.data(), n, &why);
+        return give(code, std::move(out), why);
+    }
+    /* Gives the window back, and reports if that fails; the destructor does it without a report. */
+    returned<bool> close() {
+        detail::reason why;
+        const int code = gen_ != nullptr ? firn_close(gen_.release(), &why) : 0;
+        return give(code, true, why);
+    }
+    firn::scheme scheme() const { return firn::scheme(*firn_gen_scheme(gen_.get())); }
+    firn_status status() const {
+        firn_status out{};
+        out.size = sizeof out;
+        firn_gen_status(gen_.get(), &out);
+        return out;
+    }
+    firn_gen *get() const { return gen_.get(); }
+
+  private:
+    std::unique_ptr<firn_gen, detail::close_gen> gen_;
+};
+
+/* IDs issued ahead, at most max_age old: for schemes of up to 64 bits. One thread at a time; the generator outlives it. */
+class block {
+  public:
+    block() = default;
+    static returned<block> open(const generator &gen,
+                                std::chrono::microseconds max_age = std::chrono::milliseconds(1)) {
+        detail::reason why;
+        firn_block *made = nullptr;
+        const int code = firn_block_open(&made, gen.get(), max_age.count(), &why);
+        block out;
+        out.block_.reset(made);
+        return give(code, std::move(out), why);
+    }
+    returned<std::uint64_t> next_u64() {
+        detail::reason why;
+        std::uint64_t out = 0;
+        const int code = firn_block_next(block_.get(), &out, &why);
+        return give(code, out, why);
+    }
+    firn_block *get() const { return block_.get(); }
+
+  private:
+    std::unique_ptr<firn_block, detail::close_block> block_;
+};
+
+/* Integers that are unique under a key. Any thread; the store outlives it. */
+class segment {
+  public:
+    segment() = default;
+    static returned<segment> open(const store &in, const std::string &key, const std::string &keys = "") {
+        detail::reason why;
+        firn_segment *made = nullptr;
+        const int code = firn_segment_open(&made, key.c_str(), keys.c_str(), in.get(), nullptr, &why);
+        segment out;
+        out.segment_.reset(made);
+        return give(code, std::move(out), why);
+    }
+    returned<std::int64_t> next() {
+        detail::reason why;
+        std::int64_t out = 0;
+        const int code = firn_segment_next(segment_.get(), &out, &why);
+        return give(code, out, why);
+    }
+    /* The first of n integers; the others follow in steps of increment(). */
+    returned<std::int64_t> block(std::int64_t n) {
+        detail::reason why;
+        std::int64_t out = 0;
+        const int code = firn_segment_block(segment_.get(), n, &out, &why);
+        return give(code, out, why);
+    }
+    std::int64_t increment() const { return firn_segment_increment(segment_.get()); }
+    firn_segment *get() const { return segment_.get(); }
+
+  private:
+    std::unique_ptr<firn_segment, detail::close_segment> segment_;
+};
+
+/* Order numbers: integers encrypted with a key. One thread at a time. */
+class order {
+  public:
+    order() = default;
+    static returned<order> open(const std::array<std::uint8_t, 16> &key, const std::string &keys = "",
+                                const char *module_dir = nullptr) {
+        detail::reason why;
+        firn_order *made = nullptr;
+        const int code = firn_order_open(&made, keys.c_str(), key.data(), module_dir, &why);
+        order out;
+        out.order_.reset(made);
+        return give(code, std::move(out), why);
+    }
+    returned<std::string> write(std::uint64_t integer) {
+        detail::reason why;
+        char text[FIRN_ORDER_SIZE] = "";
+        const int code = firn_order_write(order_.get(), text, integer, &why);
+        return give(code, std::string(text), why);
+    }
+    returned<std::uint64_t> read(std::string_view text) {
+        detail::reason why;
+        std::uint64_t out = 0;
+        const int code = firn_order_read(order_.get(), &out, text.data(), text.size(), &why);
+        return give(code, out, why);
+    }
+
+  private:
+    std::unique_ptr<firn_order, detail::close_order> order_;
+};
+
+} // namespace firn
+
+template <> struct std::hash<firn::id> {
+    std::size_t operator()(const firn::id &one) const noexcept {
+        const firn_id &raw = one.get();
+        return std::hash<std::uint64_t>()(raw.low ^ (raw.high * 0x9e3779b97f4a7c15U) ^ raw.top);
+    }
+};
+
+#endif

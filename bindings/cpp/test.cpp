@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* firn.hpp: every class once, with exceptions and without them. Prints what failed; the exit status counts. */
+#include <firn/firn.hpp>
+
+#include <cstdio>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <unordered_set>
+
+static int failures, checks;
+
+#define CHECK(truth)                                                                                                   \
+    do {                                                                                                               \
+        checks++;                                                                                                      \
+        if (!(truth)) {                                                                                                \
+            failures++;                                                                                                \
+            std::printf("line %d: %s\n", __LINE__, #truth);                                                            \
+        }                                                                                                              \
+    } while (0)
+
+#ifdef FIRN_NO_EXCEPTIONS
+/* The value of a result that must not be an error. */
+template <typename T> static T take(firn::result<T> got) {
+    CHECK(bool(got));
+    if (!got) {
+        std::printf("%s\n", got.what());
+    }
+    return std::move(*got);
+}
+#define CODE(expression) ((expression).code())
+#else
+template <typename T> static T take(T got) {
+    return got;
+}
+template <typename F> static int code_of(F call) {
+    try {
+        call();
+    } catch (const firn::error &why) {
+        CHECK(std::string(why.what()).size() > 10);
+        CHECK(std::string(why.name()) != "?");
+        return why.code();
+    }
+    return 0;
+}
+#define CODE(expression) code_of([&] { (void)(expression); })
+#endif
+
+static void issue() {
+    auto gen = take(firn::generator::open("snowflake", "nodes=4", "memory:"));
+    const auto first = take(gen.next());
+    const auto second = take(gen.next_u64());
+    CHECK(first.low() != second);
+    CHECK(first.text() == std::to_string(first.low()));
+    std::set<std::uint64_t> seen;
+    for (auto one : take(gen.many_u64(1000))) {
+        seen.insert(one);
+    }
+    auto ahead = take(firn::block::open(gen));
+    for (int i = 0; i < 1000; i++) {
+        seen.insert(take(ahead.next_u64()));
+    }
+    CHECK(seen.size() == 2000);
+    CHECK(gen.status().held);
+    CHECK(gen.scheme().name() == "snowflake");
+    const auto when = firn::time_point(std::chrono::seconds(1600000000) + std::chrono::milliseconds(123));
+    const auto dated = take(gen.at(when, 3));
+    CHECK(dated.size() == 3);
+    CHECK(take(gen.scheme().time(firn::id(dated[0]))) == when);
+    firn::generator moved = std::move(gen);
+    CHECK(take(moved.next()) != first);
+    CHECK(take(moved.close()));
+    CHECK(CODE(firn::generator::open("snowflak")) == FIRN_EUSAGE);
+    CHECK(CODE(firn::block::open(take(firn::generator::open("uuid4")), std::chrono::seconds(2))) == FIRN_ERANGE);
+}
+
+static void threads() {
+    auto gen = take(firn::generator::open("uuid7"));
+    std::vector<std::vector<firn_id>> parts(4);
+    std::vector<std::thread> all;
+    for (auto &part : parts) {
+        all.emplace_back([&gen, &part] { part = take(gen.many(1000)); });
+    }
+    for (auto &one : all) {
+        one.join();
+    }
+    std::unordered_set<firn::id> seen;
+    for (const auto &part : parts) {
+        for (const auto &one : part) {
+            seen.insert(firn::id(one, FIRN_FORM_UUID));
+        }
+    }
+    CHECK(seen.size() == 4000);
+}
+
+static void pure() {
+    const auto snowflake = take(firn::scheme::make("snowflake"));
+    const auto one = take(snowflake.pack({{"time", "2041-08-13T18:11:42.678Z"},
+                                          {"datacenter", "27"},
+                                          {"worker", "15"},
+                                          {"sequence", "3828"}}));
+    CHECK(one.text() == "4073488449103396596");
+    CHECK(take(snowflake.parse("4073488449103396596")) == one);
+    CHECK(take(snowflake.unpack(one)).size() == 4);
+    CHECK(one.bytes().size() == 8);
+    std::ostringstream out;
+    out << one;
+    CHECK(out.str() == one.text());
+    CHECK(CODE(snowflake.parse("nonsense")) == FIRN_ETEXT);
+    CHECK(CODE(snowflake.pack({{"worker", "1"}})) == FIRN_EUSAGE);
+    CHECK(CODE(take(firn::scheme::make("uuid4")).time(firn::id())) == FIRN_EUSAGE);
+    const auto uuid1 = take(firn::scheme::make("uuid1")), uuid6 = take(firn::scheme::make("uuid6"));
+    const auto old = take(uuid1.parse("c232ab00-9414-11ec-b3c8-9f6bdeced846"));
+    CHECK(take(uuid6.convert(old, uuid1)).text() == "1ec9414c-232a-6b00-b3c8-9f6bdeced846");
+    const auto day = take(take(firn::scheme::make("uuid7"))
+                              .range(firn::time_point(std::chrono::hours(24 * 20000)),
+                                     firn::time_point(std::chrono::hours(24 * 20001))));
+    CHECK(day.first < day.second);
+    CHECK(firn::guess("01ARZ3NDEKTSV4RRFFQ69G5FAV").at(0).scheme == "ulid");
+    CHECK(firn::guess("x").empty());
+    CHECK(firn::to_firn(firn::time_point(std::chrono::nanoseconds(-1))).ns == 999999999);
+}
+
+static void integers() {
+    auto in = take(firn::store::open("memory:"));
+    auto orders = take(firn::segment::open(in, "orders", "kind=serial"));
+    CHECK(take(orders.next()) == 1);
+    CHECK(take(orders.block(5)) == 2);
+    CHECK(take(orders.next()) == 7);
+    CHECK(orders.increment() == 1);
+    auto numbers = take(firn::order::open({0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae, 0xd2, 0xa6, 0xab, 0xf7, 0x15, 0x88, 0x09,
+                                           0xcf, 0x4f, 0x3c}));
+    CHECK(take(numbers.write(123456789)) == "2433477484");
+    CHECK(take(numbers.read("2433477484")) == 123456789);
+    CHECK(CODE(numbers.read("24334774840")) == FIRN_ETEXT);
+}
+
+int main() {
+    issue();
+    threads();
+    pure();
+    integers();
+    std::printf("%d checks, %d failed\n", checks, failures);
+    return failures == 0 ? 0 : 1;
+}
