@@ -132,11 +132,16 @@ int run_bench(session *s) {
     if (rows == NULL) {
         return STATUS_IO;
     }
-    int status = choose(s, rows, wanted);
+    bool scaling = wanted != NULL && strcmp(wanted, "scaling") == 0;
+    int status = scaling ? STATUS_DONE : choose(s, rows, wanted);
     status = status == STATUS_DONE ? process_count(s, &processes) : status;
     if (status == STATUS_DONE && ((library != NULL && !load_library(s, library, &loaded)) ||
                                   (other != NULL && !load_library(s, other, &against)))) {
         status = STATUS_IO;
+    }
+    if (status == STATUS_DONE && scaling) {
+        free(rows);
+        return bench_scaling(s, library != NULL ? &loaded : &own_api);
     }
     if (status == STATUS_DONE && processes > 0 && !bench_processes(s, rows, processes)) {
         status = STATUS_IO;

@@ -118,7 +118,8 @@ void bench_put_section(session *s, enum bench_report as, const char *section, bo
  * this one, and puts their figures together: the minimum of the minimums, the median of the medians. */
 bool bench_processes(session *s, bench_row *rows, int processes);
 
-int bench_scaling(session *s);
+/* scaling.c: 1 to 64 threads. An exit status. */
+int bench_scaling(session *s, const bench_api *api);
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
