@@ -53,6 +53,25 @@ static void put_text(const figure *it) {
                  it->name, value, ratio, goal, it->note);
 }
 
+bool report_is_json(void) {
+    return as_json;
+}
+
+void report_print(const char *format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    output_text(&out, text);
+    output_flush(&out);
+}
+
+void report_json(void *object) {
+    json_line(&out, object);
+    output_flush(&out);
+}
+
 void put_figure(const figure *it) {
     if (!as_json) {
         put_text(it);
@@ -210,8 +229,11 @@ void measure_engines(void) {
 static const struct {
     const char *name;
     void (*measure)(void);
-} parts[] = {
-    {"reserve", measure_engines}, {"renewer", measure_renewer}, {"integers", measure_ranges}};
+    bool by_name; /* only when it is asked for */
+} parts[] = {{"reserve", measure_engines, false},
+             {"renewer", measure_renewer, false},
+             {"integers", measure_ranges, false},
+             {"fleet", measure_fleet, true}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 static bool is_part(const char *word) {
@@ -231,7 +253,7 @@ int main(int count, char **words) {
         } else if (wanted == NULL && is_part(words[i])) {
             wanted = words[i];
         } else {
-            fprintf(stderr, "usage: %s [--json] [reserve|renewer|integers]\n", words[0]);
+            fprintf(stderr, "usage: %s [--json] [reserve|renewer|integers|fleet]\n", words[0]);
             return STATUS_USAGE;
         }
     }
@@ -241,7 +263,7 @@ int main(int count, char **words) {
         output_print(&out, "%-27s  %10s  %8s  medians of %d\n", "", "", "", BENCH_REPEATS);
     }
     for (int i = 0; i < PARTS; i++) {
-        if (wanted == NULL || strcmp(parts[i].name, wanted) == 0) {
+        if (wanted == NULL ? !parts[i].by_name : strcmp(parts[i].name, wanted) == 0) {
             parts[i].measure();
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured on engines: three kinds of work, each in a file of its own, and how a
- * figure is told. The harness (clock, medians, binding to a processor) is that of `firn bench`. */
+/* What is measured on engines: four kinds of work, each in a file of its own, and how a figure is
+ * shown. The harness (clock, medians, binding to a processor) is that of `firn bench`. */
 #ifndef FIRN_BENCH_MEASURE_H
 #define FIRN_BENCH_MEASURE_H
 
@@ -19,6 +19,10 @@ typedef struct figure {
 } figure;
 
 void put_figure(const figure *it);
+bool report_is_json(void);
+/* Text of the report, and objects of it. */
+void report_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_json(void *object);
 
 /* A bare statement through an engine's client library, on a connection of its own, that writes as
  * durably as a reservation. */
@@ -36,6 +40,8 @@ extern const size_t peer_count;
 
 /* Reservations on every engine, and its peers. */
 void measure_engines(void);
+/* Up to 10 000 processes on PostgreSQL. */
+void measure_fleet(void);
 /* firn_next while a renewer renews. */
 void measure_renewer(void);
 /* Integers on a store that takes its time. */
