@@ -7,6 +7,8 @@
 
 #include <firn/firn.h>
 
+#define FIRN__BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 /* The lowest `bits` bits set; bits 0..64. */
 static inline uint64_t firn__mask(uint32_t bits) {
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;

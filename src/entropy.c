@@ -76,12 +76,11 @@ static int system_fill(void *out, size_t size, firn_error *error) {
     return FIRN_OK;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t size) {
-    uint8_t any = 0;
-    for (size_t i = 0; i < size; i++) {
-        any |= bytes[i];
-    }
-    return any == 0;
+/* What the cipher did not write is 0. It writes the key first, which stays out of registers here: they are dumped. */
+static bool is_written(const uint8_t bytes[16]) {
+    uint64_t words[2];
+    memcpy(words, bytes, sizeof words);
+    return (words[0] | words[1]) != 0;
 }
 
 /* Key and bytes from the cipher, under the last key mixed with 32 bytes of the kernel. *done: false if the cipher
@@ -96,7 +95,7 @@ static int stream_fill(firn__block *block, bool *done, firn_error *error) {
         block->key[i] = 0;
     }
     *done = firn__stream((uint8_t *)block + offsetof(firn__block, key), STREAM, block->seed) &&
-            !is_zero(block->key, sizeof block->key);
+            is_written(block->bytes);
     explicit_bzero(block->seed, sizeof block->seed);
     return FIRN_OK;
 }
@@ -158,6 +157,27 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
         }
     }
     return code;
+}
+
+int firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error) {
+    int code = firn__block_here == NULL ? make_block(&firn__block_here, error) : FIRN_OK;
+    for (firn__block *block = firn__block_here; code == FIRN_OK;) {
+        if (block->owner != 0 && block->left >= 16) {
+            size_t most = (block->left - 16) / size + 1;
+            *n = *n < most ? *n : most;
+            *bytes = (firn__bytes){block->bytes + sizeof block->bytes - block->left, *n * size,
+                                   block->owner};
+            block->left -= bytes->size;
+            return FIRN_OK;
+        }
+        code = refill(block, error);
+    }
+    return code;
+}
+
+bool firn__block_close(firn__bytes *bytes) {
+    memset(bytes->at, 0, bytes->size);
+    return firn__block_intact(firn__block_here, bytes->owner);
 }
 
 static int fill_from_system(void *self, void *out, size_t size) {

@@ -69,6 +69,19 @@ static inline bool firn__block_take(firn_value *out, bool wide) {
     return firn__block_intact(block, owner);
 }
 
+/* Bytes of the block that are read in place. */
+typedef struct firn__bytes {
+    uint8_t *at;
+    size_t size;
+    uint64_t owner;
+} firn__bytes;
+
+/* At most *n pieces of `size` (1..16) bytes; 16 bytes may be read from the beginning of each. *n: how many, at least 1.
+ * Only where firn__wiped_watch is false. FIRN_EENTROPY. */
+int firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error);
+/* Erases them. False: they may have been used by others, so what was made of them is void. */
+bool firn__block_close(firn__bytes *bytes);
+
 /* `bits` (1..128) random bits. FIRN_EENTROPY. */
 static inline int firn__entropy_bits(const firn_entropy *source, firn_value *value, uint32_t bits,
                                      firn_error *error) {

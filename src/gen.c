@@ -143,12 +143,28 @@ FIRN__HOT int next_plain(firn_gen *gen, firn_id *id, firn_error *error) {
     return FIRN_OK;
 }
 
+/* The way without random bits is not inlined below: the ways with such bits would pay for its frame. */
+static __attribute__((noinline)) int next_sequence(firn_gen *gen, firn_id *id, firn_error *error) {
+    return next_plain(gen, id, error);
+}
+
+static __attribute__((noinline)) int next_masked(firn_gen *gen, firn_id *id, firn_error *error) {
+    return firn__next_masked(gen, id)     ? FIRN_OK
+           : gen->way == FIRN__WAY_MASKED ? next_usual(gen, id, error)
+                                          : next_otherwise(gen, id, error);
+}
+
+static __attribute__((noinline)) int next_untimed(firn_gen *gen, firn_id *id, firn_error *error) {
+    return firn__take_untimed(gen, id) ? FIRN_OK : next_otherwise(gen, id, error);
+}
+
 int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
-    if (gen->way == FIRN__WAY_PLAIN) {
-        return next_plain(gen, id, error);
-    }
-    return gen->way == FIRN__WAY_USUAL ? next_usual(gen, id, error)
-                                       : next_otherwise(gen, id, error);
+    const enum firn__way way = gen->way;
+    return way == FIRN__WAY_PLAIN     ? next_sequence(gen, id, error)
+           : way == FIRN__WAY_USUAL   ? next_usual(gen, id, error)
+           : way == FIRN__WAY_UNTIMED ? next_untimed(gen, id, error)
+           : way == FIRN__WAY_OTHER   ? next_otherwise(gen, id, error)
+                                      : next_masked(gen, id, error);
 }
 
 int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {

@@ -130,11 +130,23 @@ enum firn__kind {
     FIRN__KIND_RANDOM   /* random bits, with or without time */
 };
 
-enum firn__way {                  /* how firn_next goes about it */
-                 FIRN__WAY_OTHER, /* counted, random, online: the general way */
-                 FIRN__WAY_PLAIN, /* one window, strict order, sequence from 0, nothing random */
-                 FIRN__WAY_USUAL  /* the other schemes with slots */
+enum firn__way {                    /* how firn_next goes about it */
+                 FIRN__WAY_OTHER,   /* counted, random, online: the general way */
+                 FIRN__WAY_PLAIN,   /* one window, strict order, sequence from 0, nothing random */
+                 FIRN__WAY_MASKED,  /* the same with random bits of the thread's block */
+                 FIRN__WAY_RANDOM,  /* a time and such bits */
+                 FIRN__WAY_UNTIMED, /* such bits alone */
+                 FIRN__WAY_USUAL    /* the other schemes with slots */
 };
+
+/* Where the random bits of an ID are, when each of them can be any bit of the thread's block: then they need no packing. A
+ * size of 0: they do. */
+typedef struct firn__masked {
+    firn_value mask; /* of the lower 128 bits */
+    uint32_t size; /* bytes of the block for one ID: 1..8, or 9..16 with bits above the lower 64 */
+    uint64_t stride,
+        times; /* what one more of the sequence adds, and how often that is so; 0: it has to be packed */
+} firn__masked;
 
 /* Written while the generator is opened, by one thread, and only read afterwards; but for `live` and `kept`. */
 struct firn_gen {
@@ -154,12 +166,13 @@ struct firn_gen {
     uint32_t seen_index;
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
-    uint64_t max_random;  /* the greatest that is drawn; 0: whatever the bits hold */
-    uint32_t count_bits;  /* of sequence or counter */
-    bool reserved;        /* slots come from the store */
-    bool fixed;           /* every bit of the node is given */
-    bool has_renewer;     /* firn_next leaves the store to firn_gen_step */
-    bool cycles;          /* the counter may tell how old a reading is */
+    firn__masked masked;
+    uint64_t max_random; /* the greatest that is drawn; 0: whatever the bits hold */
+    uint32_t count_bits; /* of sequence or counter */
+    bool reserved;       /* slots come from the store */
+    bool fixed;          /* every bit of the node is given */
+    bool has_renewer;    /* firn_next leaves the store to firn_gen_step */
+    bool cycles;         /* the counter may tell how old a reading is */
     bool own_store;
     bool cautioned; /* the store may lose what it acknowledged */
     int start;      /* enum firn_start, of the sequence */
@@ -199,6 +212,11 @@ static inline void firn__gen_pack(const firn_gen *gen, const firn__draw *draw, c
     if (gen->shuffle.digits != 0) {
         firn__shuffle_id(&gen->shuffle, draw->tick, id);
     }
+}
+/* The random bits of an ID, of a block's 8 or 16 bytes: gen->masked. */
+static inline void firn__masked_into(const firn_gen *gen, firn_id *id, firn_value random) {
+    id->low |= random.low & gen->masked.mask.low;
+    id->high |= random.high & gen->masked.mask.high;
 }
 static inline uint64_t firn__ms_ticks(const firn_gen *gen, int64_t ms) {
     return gen->scheme.tick_ns == 0

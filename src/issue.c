@@ -2,6 +2,7 @@
 /* What the kinds of issue share: how they ask the renewer, and how slots become IDs. */
 #include "issue.h"
 #include "error.h"
+#include "wiped.h"
 
 /* ---- the renewer ------------------------------------------------------------------------------ */
 
@@ -127,6 +128,9 @@ static void fill_run(firn__sink to, size_t at, size_t n, const firn_id *first, u
 
 int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n, bool count,
                firn_error *error) {
+    if (gen->masked.size > 0 && !firn__wiped_watch()) {
+        return firn__fill_masked(gen, from, to, n, count, error);
+    }
     bool counted = gen->random_bits == 0 && gen->shuffle.digits == 0;
     uint64_t stride = counted ? gen->per_count : 0;
     for (size_t i = 0; i < n;) {

@@ -4,6 +4,7 @@
 #ifndef FIRN_ISSUE_H
 #define FIRN_ISSUE_H
 
+#include "entropy.h"
 #include "gen.h"
 
 #include <string.h>
@@ -256,6 +257,27 @@ FIRN__HOT int firn__pack_slot(const firn_gen *gen, const firn__taken *from, int6
     return FIRN_OK;
 }
 
+/* Without a time there is nothing to pack: the template, which was whole if the permit is open after it was read, and
+ * random bits. */
+FIRN__HOT bool firn__take_untimed(const firn_gen *gen, firn_id *id) {
+    const firn__permit *permit = firn__permit_of(gen, 0);
+    firn_value random = {0, 0};
+    if (permit == NULL || !firn__block_take(&random, gen->masked.size > 8)) {
+        return false;
+    }
+    uint64_t low = permit->base.low, high = permit->base.high;
+    uint32_t top = permit->base.top, bits = permit->base.bits;
+    atomic_thread_fence(memory_order_acquire);
+    if (!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN)) {
+        return false;
+    }
+    id->low = low | (random.low & gen->masked.mask.low);
+    id->high = high | (random.high & gen->masked.mask.high);
+    id->top = top;
+    id->bits = bits;
+    return true;
+}
+
 /* Where the IDs of one call go: whole IDs, or plain integers. */
 typedef struct firn__sink {
     firn_id *ids;
@@ -304,6 +326,11 @@ int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size
 int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
 /* mode=online: just what is asked for, straight from the store. */
 int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
+/* One ID with random bits that need no packing. False: the long way has to be gone, and *id is as it was. */
+bool firn__next_masked(firn_gen *gen, firn_id *id);
+/* firn__fill for random bits that need no packing. */
+int firn__fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n,
+                      bool count, firn_error *error);
 int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
 int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs with random bits: the slot only keeps the tick from falling. */
+/* IDs with random bits. Those without a sequence: their slot only keeps the tick from falling. And random bits in bulk,
+ * also for schemes with a sequence. */
+#include "entropy.h"
 #include "error.h"
 #include "issue.h"
 
@@ -25,6 +27,102 @@ static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, 
                                                     memory_order_acq_rel, memory_order_acquire));
     return true;
 }
+
+/* A slot of a tick that has begun: a new tick may start at random, which the usual way does. False also where the permit
+ * or the clock need a look. */
+FIRN__HOT bool take_slot(const firn_gen *gen, firn__permit *permit, uint64_t tick,
+                         firn__taken *out) {
+    int64_t now = firn__slot_of(gen, permit, tick),
+            soft = atomic_load_explicit(&permit->soft, memory_order_relaxed);
+    int64_t limit = firn__lead_end(gen, now) < soft ? firn__lead_end(gen, now) : soft;
+    *out = (firn__taken){permit->base_tick, 0, permit->base};
+    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+    do {
+        out->slot = (int64_t)(cursor & ~FIRN__OPEN);
+        if (!(cursor & FIRN__OPEN) || out->slot < now || out->slot >= limit) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor, cursor + 1,
+                                                    memory_order_acq_rel, memory_order_acquire));
+    return true; /* the permit was open after it was read, so it was whole */
+}
+
+bool firn__next_masked(firn_gen *gen, firn_id *id) {
+    firn__taken out;
+    firn_value random = {0, 0};
+    firn__looked looked = firn__look(gen, 0);
+    firn__seen *seen = firn__seen_of(gen);
+    if (!firn__recent(gen, looked, seen) ||
+        !(gen->way == FIRN__WAY_MASKED ? take_slot(gen, looked.permit, seen->tick, &out)
+                                       : take_tick(gen, looked.permit, seen->tick, &out)) ||
+        !firn__block_take(&random, gen->masked.size > 8)) {
+        return false;
+    }
+    firn__masked_into(gen, &out.base, random);
+    firn__draw draw = {out.base_tick + ((uint64_t)out.slot >> gen->s),
+                       (uint64_t)out.slot & gen->count_mask,
+                       {0, 0}};
+    firn__gen_pack(gen, &draw, &out.base, id);
+    return true;
+}
+
+/* ---- in bulk ------------------------------------------------------------------------------------- */
+
+/* IDs of one template, each with random bits from `bytes` on, and `stride` more than the one before. */
+static void masked_run(const firn_gen *gen, firn__sink to, size_t at, size_t n,
+                       const firn_id *first, uint64_t stride, const uint8_t *bytes) {
+    const uint32_t size = gen->masked.size;
+    const firn_value mask = gen->masked.mask;
+    uint64_t low = first->low, high = first->high, random[2] = {0, 0};
+    uint32_t top = first->top, bits = first->bits;
+    for (size_t i = at; i < at + n; i++, low += stride, bytes += size) {
+        memcpy(random, bytes, 8);
+        if (to.ids == NULL) {
+            to.numbers[i] = low | (random[0] & mask.low);
+            continue;
+        }
+        if (size > 8) {
+            memcpy(random + 1, bytes + 8, 8);
+        }
+        firn_id *id = &to.ids[i]; /* by members: a copy waits for its parts */
+        id->low = low | (random[0] & mask.low);
+        id->high = high | (random[1] & mask.high);
+        id->top = top;
+        id->bits = bits;
+    }
+}
+
+/* How many IDs from this slot on have one template, and differ by the stride. */
+static size_t run_of(const firn_gen *gen, int64_t slot, bool count) {
+    return !count ? SIZE_MAX
+           : gen->masked.stride == 0
+               ? 1
+               : (size_t)(gen->masked.times - ((uint64_t)slot & gen->masked.times)) + 1;
+}
+
+int firn__fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n,
+                      bool count, firn_error *error) {
+    for (size_t i = 0; i < n;) {
+        int64_t slot = from->slot + (count ? (int64_t)i : 0);
+        firn__draw draw = {
+            from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & gen->count_mask, {0, 0}};
+        size_t run = run_of(gen, slot, count);
+        run = run < n - i ? run : n - i;
+        firn__bytes bytes;
+        int code = firn__block_open(&bytes, gen->masked.size, &run, error);
+        if (code != FIRN_OK) {
+            firn__wipe(to, i);
+            return code;
+        }
+        firn_id first;
+        firn__gen_pack(gen, &draw, &from->base, &first);
+        masked_run(gen, to, i, run, &first, count ? gen->masked.stride : 0, bytes.at);
+        i += firn__block_close(&bytes) ? run : 0; /* again, if a handler forked in the midst */
+    }
+    return FIRN_OK;
+}
+
+/* ---- the long way -------------------------------------------------------------------------------- */
 
 int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
     firn__taken out;

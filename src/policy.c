@@ -224,13 +224,57 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     return code;
 }
 
+/* The random bits as a mask, and the lowest bits of the sequence as a stride. */
+static void set_masked(firn_gen *gen) {
+    firn__masked *to = &gen->masked;
+    uint32_t position = gen->scheme.bits;
+    firn_id mask = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
+        const firn_slice *slice = &gen->scheme.slices[i];
+        position -= slice->bits;
+        if (slice->role == FIRN_ROLE_RANDOM) {
+            firn__or(&mask, firn__mask_wide(slice->bits), position);
+        }
+        if (slice->role == FIRN_ROLE_SEQUENCE && slice->from == 0 && slice->group == 0 &&
+            position + slice->bits <= 64) {
+            to->stride = UINT64_C(1) << position;
+            to->times = firn__mask(slice->bits);
+        }
+    }
+    to->mask = (firn_value){mask.low, mask.high};
+    bool wide = mask.high != 0;
+    uint64_t upper = wide ? mask.high : mask.low;
+    to->size = wide ? 9 : 1;
+    while (!FIRN__BIG_ENDIAN && upper >> 8 != 0) {
+        upper >>= 8;
+        to->size++;
+    }
+    if (FIRN__BIG_ENDIAN) { /* the lowest bits are in the last byte of a word */
+        to->size = wide ? 16 : 8;
+    }
+    if (gen->random_bits == 0 || mask.top != 0 || gen->max_random != 0 || gen->entropy != NULL ||
+        gen->shuffle.digits != 0 || gen->kind == FIRN__KIND_COUNTED || firn__wiped_watch()) {
+        to->size = 0;
+    }
+}
+
 void firn__policy_way(firn_gen *gen) {
     bool windows =
         gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
-    bool plain = gen->keys.nodes == 1 && gen->keys.ordering_ == FIRN__ORDERING_STRICT &&
-                 gen->start == FIRN_START_ZERO && gen->random_bits == 0 && gen->shuffle.digits == 0;
-    /* The short ways do not look whether this is a child: they find zeros there. */
-    gen->way = !windows || firn__wiped_watch() ? FIRN__WAY_OTHER
-               : plain                         ? FIRN__WAY_PLAIN
-                                               : FIRN__WAY_USUAL;
+    bool single = windows && gen->keys.nodes == 1 && gen->keys.ordering_ == FIRN__ORDERING_STRICT &&
+                  gen->shuffle.digits == 0;
+    bool plain = single && gen->start == FIRN_START_ZERO && gen->random_bits == 0;
+    set_masked(gen);
+    if (plain) {
+        gen->way = FIRN__WAY_PLAIN;
+    } else if (gen->masked.size > 0 && gen->kind == FIRN__KIND_RANDOM) {
+        gen->way = gen->scheme.tick_ns == 0 ? FIRN__WAY_UNTIMED : FIRN__WAY_RANDOM;
+    } else if (gen->masked.size > 0 && single) {
+        gen->way = FIRN__WAY_MASKED;
+    } else {
+        gen->way = windows ? FIRN__WAY_USUAL : FIRN__WAY_OTHER;
+    }
+    if (firn__wiped_watch()) { /* the short ways do not look whether this is a child: they find zeros there */
+        gen->way = FIRN__WAY_OTHER;
+    }
 }
