@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the server is told: flags over environment over file over presets. See config.h. */
+/* Flags override the environment, which overrides the file, which overrides the presets. */
 #include "config.h"
 
 #include "config_file.h"
@@ -26,7 +26,7 @@ static void write_flag(char flag[64], const char *name) {
     }
 }
 
-/* What stands on the command line, found before the file is read, since it says which. */
+/* The command line, read before the file because it names the file. */
 typedef struct flags {
     const char *value[SETTING_COUNT];
     const char *file;
@@ -62,7 +62,7 @@ static int unknown_flag(const char *text, firn_error *error) {
                      near != NULL ? "?" : "");
 }
 
-/* One flag without its dashes; `next` is the word behind it or NULL; `used`: it was the value. */
+/* One flag without its dashes; `next` is the next word or NULL; *used: `next` was the value. */
 static int read_flag(flags *to, const char *flag, const char *next, bool *used, firn_error *error) {
     size_t length = strcspn(flag, "=");
     const char *value = flag[length] == '=' ? flag + length + 1 : NULL;
@@ -81,7 +81,7 @@ static int read_flag(flags *to, const char *flag, const char *next, bool *used, 
     if (found != NULL && found->kind == SETTING_SWITCH) {
         return set_flag(to, found, value != NULL ? value : "yes", error);
     }
-    *used = value == NULL && next != NULL && next[0] != '-'; /* no value begins with one */
+    *used = value == NULL && next != NULL && next[0] != '-'; /* a value never begins with a dash */
     value = *used ? next : value;
     if (found != NULL) {
         return set_flag(to, found, value, error);
@@ -94,7 +94,7 @@ static int read_flag(flags *to, const char *flag, const char *next, bool *used, 
     return FIRN_OK;
 }
 
-/* Words that say what to do instead of serving. */
+/* Words that ask for something else than serving. */
 static bool read_run(config *it, const char *flag) {
     static const struct {
         const char *flag;
@@ -146,7 +146,7 @@ static void variable_of(char name[72], const setting *it) {
     }
 }
 
-/* Set but empty is as not set, as shells and containers pass on what they do not have. */
+/* An empty variable counts as not set: shells and containers pass those on. */
 static const char *variable(const char *name) {
     const char *value = getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
@@ -165,8 +165,8 @@ static int read_environment(config *it, firn_error *error) {
     return code;
 }
 
-/* Not refused, since others put variables into an environment too; one near to a setting is
- * told. */
+/* Other programs use the environment too, so an unknown variable is only a warning if its name is
+ * close to a setting's. */
 static void look_for_mistakes(config *it) {
     for (char **at = environ; *at != NULL; at++) {
         static const char *const others[] = {"FIRN_CONFIG", "FIRN_ORDER_KEY",
@@ -288,8 +288,7 @@ void config_free(config *it) {
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
-/* A URL without the password that may stand in USER:PASSWORD@. What looks like one and is not
- * well-formed is cut too. */
+/* A URL without the password of USER:PASSWORD@. A malformed one is cut as well. */
 static void write_url(char *out, size_t size, const char *url) {
     const char *user = strstr(url, "://");
     user = user != NULL ? user + 3 : url;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* firn.ini, read by inih. What inih would do silently is refused here, with its line: a long line,
- * a long or unended section's name, a section or a name given twice. */
+/* firn.ini, read with inih. Where inih would silently accept a mistake, this file refuses it with
+ * its line: long lines, long or unterminated section names, duplicate sections and names. */
 #include "config_file.h"
 
 #include "fault.h"
@@ -21,7 +21,7 @@ typedef struct reading {
     sections *sections;
     const char *path;
     FILE *file;
-    int line; /* of the file, from 1 */
+    int line; /* in the file, from 1 */
     char where[128];
     enum place place;
     bool seen_server;
@@ -32,7 +32,7 @@ typedef struct reading {
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-/* A name is asked for in commands and paths, so it is one word of plain characters. */
+/* Names appear in commands and paths, so a name is one word of plain characters. */
 static bool is_plain(const char *name) {
     for (; *name != '\0'; name++) {
         if (*name <= ' ' || *name > '~' || strchr("[]\"'\\", *name) != NULL) {
@@ -68,7 +68,7 @@ static int add_section(reading *from, bool is_segment, const char *name) {
     return sections_add(from->sections, &added, from->error);
 }
 
-/* `text` is what stands between the brackets, without blanks round it. */
+/* `text`: between the brackets, without surrounding blanks. */
 static int begin_section(reading *from, char *text) {
     static const char *const kinds[] = {"server", "generator", "segment", NULL};
     size_t length = strcspn(text, " \t");
@@ -118,7 +118,7 @@ static int read_setting(reading *from, const char *name, const char *value) {
     return setting_read(from->set, found, value, from->where, from->error);
 }
 
-/* Is NAME= a word of "a=b c=d"? */
+/* Does "a=b c=d" contain NAME=? */
 static bool has_key(const char *keys, const char *name) {
     size_t length = strlen(name);
     while (*keys != '\0') {
@@ -156,7 +156,7 @@ static int add_key(reading *from, section *to, const char *name, const char *val
     return FIRN_OK;
 }
 
-/* Like a setting of [server]: what a terminal or a log would obey is no value. */
+/* As for settings of [server]: no control characters, which would reach terminals and logs. */
 static int check_plain(const reading *from, const char *name, const char *value) {
     for (const char *at = name; *at != '\0'; at++) {
         if (iscntrl((unsigned char)*at)) {
@@ -174,7 +174,7 @@ static int check_plain(const reading *from, const char *name, const char *value)
     return FIRN_OK;
 }
 
-/* What is not a key of the generator or segment itself. */
+/* Keys of the section itself, not of the generator or segment. */
 static int read_own(reading *from, const char *name, const char *value) {
     section *to = &from->sections->all[from->sections->count - 1];
     const struct {
@@ -206,7 +206,7 @@ static int read_own(reading *from, const char *name, const char *value) {
     return add_key(from, to, name, value);
 }
 
-/* inih's: 0 stops. Its own idea of the section, which it cuts to 49 bytes, is not used. */
+/* inih calls this; 0 stops it. `ignored` is the section cut to 49 bytes. */
 static int take_pair(void *self, const char *ignored, const char *name, const char *value) {
     reading *from = self;
     (void)ignored;
@@ -260,7 +260,8 @@ static int check_line(reading *from, char *line) {
     return FIRN_OK;
 }
 
-/* inih's: one line, without the blanks in front, which would make it go on with the one before. */
+/* inih calls this for each line. Leading blanks are removed: inih would take them for a
+ * continuation line. */
 static char *next_line(char *line, int size, void *stream) {
     reading *from = stream;
     if (from->code != FIRN_OK || fgets(line, size, from->file) == NULL) {
@@ -287,7 +288,7 @@ int config_file_read(settings *set, sections *to, const char *path, firn_error *
     ini_max_line = LINE_SIZE;
     ini_use_stack = true;
     ini_allow_multiline = false;
-    ini_allow_inline_comments = false; /* a value may hold a ; */
+    ini_allow_inline_comments = false; /* values may contain ; */
     ini_stop_on_first_error = true;
     int wrong = ini_parse_stream(next_line, &from, take_pair, &from);
     bool failed = ferror(from.file) != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One of the three sources of the configuration: the file. Knows neither flags nor environment. */
+/* Reads the configuration file; flags and environment are in config.c. */
 #ifndef FIRN_CONFIG_FILE_H
 #define FIRN_CONFIG_FILE_H
 

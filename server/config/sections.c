@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The sections of the configuration: see sections.h. */
 #include "sections.h"
 
 #include "fault.h"
@@ -42,7 +41,8 @@ const section *sections_with_node_of(const sections *in, const section *of) {
 }
 
 int sections_add(sections *to, const section *added, firn_error *error) {
-    if ((to->count & (to->count - 1)) == 0) { /* room for a power of two is full */
+    if ((to->count & (to->count - 1)) ==
+        0) { /* the count is a power of two, so the array is full */
         size_t room = to->count == 0 ? 1 : to->count * 2;
         section *more = realloc(to->all, room * sizeof *more);
         if (more == NULL) {

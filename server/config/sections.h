@@ -6,8 +6,8 @@
 #include "core/generator.h"
 #include "setting.h"
 
-/* [generator NAME]: scheme, store, as, prefix, and every other key is the generator's;
- * [segment NAME]: store, and every other key is the segment's. */
+/* [generator NAME] has scheme, store, as, prefix, and the keys of the generator; [segment NAME] has
+ * store, and the keys of the segment. */
 typedef struct section {
     bool is_segment;
     char name[NAME_SIZE], scheme[KEYS_SIZE], keys[KEYS_SIZE], store[SETTING_SIZE], form[24],
@@ -22,8 +22,7 @@ typedef struct sections {
 
 /* A section by its name, or NULL. */
 const section *sections_find(const sections *in, bool is_segment, const char *name);
-/* A generator that has the same node by its keys (node= of the same scheme, store and ns) as
- * `section`, or NULL. */
+/* A generator with the same node= and the same scheme, store and ns as `section`, or NULL. */
 const section *sections_with_node_of(const sections *in, const section *of);
 /* Appends a copy. FIRN_EMEMORY. */
 int sections_add(sections *to, const section *added, firn_error *error);

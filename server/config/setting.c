@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings as a table at run time: see setting.h. */
 #include "setting.h"
 
 #include "fault.h"
@@ -71,7 +70,7 @@ static bool *switch_at(const settings *all, const setting *it) {
     return (bool *)((char *)all + it->place);
 }
 
-/* Told where it stands, as numbers are. */
+/* The error names the file and line, as for numbers. */
 static int check_mode(const char *text, const char *where, firn_error *error) {
     bool right = strlen(text) >= 3 && strlen(text) <= 4 && text[strspn(text, "01234567")] == '\0' &&
                  strtol(text, NULL, 8) <= 0777;
@@ -97,7 +96,7 @@ static int read_text(settings *all, const setting *it, const char *text, const c
     if (it == &setting_table[SETTING_socket_mode] && check_mode(text, where, error) != FIRN_OK) {
         return error->code;
     }
-    memset(text_at(all, it), 0, SETTING_SIZE); /* so that equal values are equal bytes */
+    memset(text_at(all, it), 0, SETTING_SIZE); /* unused bytes are equal in equal values */
     memcpy(text_at(all, it), text, strlen(text));
     return FIRN_OK;
 }
@@ -215,13 +214,13 @@ void settings_preset(settings *all) {
     for (const setting *at = setting_table; at < setting_table + SETTING_COUNT; at++) {
         firn_error error;
         if (at->preset != NULL && setting_read(all, at, at->preset, "preset", &error) != FIRN_OK) {
-            abort(); /* a row of settings.def is wrong */
+            abort(); /* settings.def has an invalid entry */
         }
     }
 }
 
-/* A table that was in force stays as long as the process, since a thread may still read it: one of
- * these for each reload that changed something. */
+/* A replaced table is never freed, because threads may still read it: one leaks for each reload
+ * that changes something. */
 typedef struct table {
     settings set;
     struct table *before;

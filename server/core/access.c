@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may ask what: see access.h. */
 #include "access.h"
 
 #include "fault.h"
@@ -27,7 +26,7 @@ typedef struct table {
 } table;
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static table *in_force; /* under the lock; NULL: no tokens, and everybody is an admin */
+static table *in_force; /* under the lock; NULL: no tokens, everybody is an admin */
 static atomic_bool closed;
 static _Atomic uint64_t loads;
 
@@ -41,7 +40,7 @@ static int bad_line(const char *path, int line, const char *why, firn_error *err
     return set_error(error, FIRN_EUSAGE, "%.100s:%d: %s", path, line, why);
 }
 
-/* One line, whose newline is gone. Nothing of it goes into a message: it may be a token. */
+/* One line without its newline. Errors never quote it, because it may be a token. */
 static int read_line(table *to, const char *path, int number, char *text, firn_error *error) {
     static const char blanks[] = " \t\r";
     char *role = text + strspn(text, blanks);
@@ -114,7 +113,7 @@ static int read_table(table **out, const char *path, firn_error *error) {
     }
     table *made = calloc(1, sizeof *made);
     int code = FIRN_OK;
-    setvbuf(file, NULL, _IONBF, 0); /* no copy of the tokens stays in a buffer */
+    setvbuf(file, NULL, _IONBF, 0); /* unbuffered, so that no copy of the tokens stays in memory */
     if (made == NULL) {
         code =
             set_error(error, FIRN_EMEMORY, "out of memory: raise the memory limit of this process");
@@ -169,7 +168,8 @@ bool access_is_closed(void) {
     return atomic_load(&closed);
 }
 
-/* Compares with every token, so that the time tells neither which nor how much of one is right. */
+/* Compares with every token, so that the time reveals neither which token nor how many of its bytes
+ * match. */
 static enum role role_of(const uint8_t digest[DIGEST_SIZE]) {
     unsigned found = ROLE_NOBODY;
     for (size_t i = 0; i < in_force->count; i++) {
@@ -177,7 +177,7 @@ static enum role role_of(const uint8_t digest[DIGEST_SIZE]) {
         unsigned same = gnutls_memcmp(digest, it->digest, DIGEST_SIZE) == 0;
         found |= (0U - same) & (unsigned)it->role;
     }
-    /* a token that is there for both roles gives the greater */
+    /* a token listed with both roles has the greater one */
     return found > ROLE_ADMIN ? ROLE_ADMIN : (enum role)found;
 }
 
@@ -185,7 +185,7 @@ uint64_t access_load_count(void) {
     return atomic_load_explicit(&loads, memory_order_acquire);
 }
 
-/* The count is read before the tokens, so that a load in between is noticed. */
+/* Reads the count before the tokens, so that a load in between is noticed. */
 static enum role role_now(access_pass *it) {
     enum role role = ROLE_NOBODY;
     it->load = access_load_count();

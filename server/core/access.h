@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may ask what: tokens and the roles that they give. Tokens come from a file, a line each,
- * "ROLE TOKEN"; of each only a SHA-256 is kept. Any thread; access_load replaces all at once. */
+/* Authentication: tokens and their roles. The file has one "ROLE TOKEN" per line; only SHA-256
+ * digests stay in memory. Any thread; access_load replaces all tokens at once. */
 #ifndef FIRN_ACCESS_H
 #define FIRN_ACCESS_H
 
@@ -10,36 +10,35 @@
 
 #include <stdint.h>
 
-/* What a client may do; each role may do what those before it may. */
+/* Each role may do what the previous ones may. */
 enum role {
-    ROLE_NOBODY, /* nothing but say who it is */
+    ROLE_NOBODY, /* authenticate */
     ROLE_ISSUE,  /* issue, read, convert */
-    ROLE_ADMIN   /* also see nodes, status and configuration */
+    ROLE_ADMIN   /* also list nodes, status and configuration */
 };
 
-/* Reads the file; NULL: no tokens, and whoever reaches the server is an admin. FIRN_EIO;
- * FIRN_EUSAGE: a bad line, with its number, a token of fewer than 16 bytes, or a file that others
- * may read. On failure the tokens stay as they were. */
+/* Reads the file; NULL: no tokens, every client is an admin. FIRN_EIO; FIRN_EUSAGE: a bad line
+ * (named), a token below 16 bytes, or a file that other users can read. On failure the old tokens
+ * stay. */
 int access_load(const char *path, firn_error *error);
-/* The same, and changes nothing. */
+/* Only checks. */
 int access_check(const char *path, firn_error *error);
-/* Must clients say a token? */
+/* Are tokens required? */
 bool access_is_closed(void);
-/* What a client showed, so that its role can be found again when the tokens change. */
+/* What a client has authenticated with; its role is computed again when the tokens change. */
 typedef struct access_pass {
-    uint64_t load; /* of the tokens that it was compared with */
+    uint64_t load; /* the load of tokens it was compared with */
     bool has_token;
     uint8_t digest[32];
 } access_pass;
 
-/* A client that has shown nothing yet. */
+/* A client that has not authenticated. */
 enum role access_begin(access_pass *it);
-/* The role of a token, compared in constant time with all of them; ROLE_NOBODY: it is none, and the
- * pass stays as it was. */
+/* The role of a token, compared in constant time. ROLE_NOBODY: unknown; the pass is unchanged. */
 enum role access_enter(access_pass *it, word token);
-/* Changes with each access_load: then a role has to be asked for again. */
+/* Increases with each access_load: roles must be computed again. */
 uint64_t access_load_count(void);
-/* The role of the same client by the tokens in force now. */
+/* The client's role with the current tokens. */
 enum role access_again(access_pass *it);
 
 #endif

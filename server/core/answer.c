@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* How a request is answered: see answer.h. */
 #include "answer.h"
 
 #include "catalog.h"
@@ -45,11 +44,11 @@ int request_read(request *it, firn_error *error) {
         return it->pair_count == 0 ? FIRN_OK
                                    : refuse_key(it, it->pairs[0].key, "nodes", none, error);
     default:
-        return FIRN_OK; /* checked when answered, which costs nothing else */
+        return FIRN_OK; /* checked when answered */
     }
 }
 
-/* The end of a segment is for good; a lead that is used up, for milliseconds. */
+/* The end of a segment is permanent; a used up lead lasts milliseconds. */
 bool request_may_pass(const request *it, int code) {
     return is_passing(code) ||
            (code == FIRN_EEXHAUSTED && it->segment == NULL && !it->wants_segment);
@@ -97,7 +96,7 @@ int request_answer(request *it, size_t times, reply *out, firn_error *error) {
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 struct sent_task {
-    task task; /* first: the renewer knows it by this */
+    task task; /* first, because the renewer knows only this */
     request request;
     void (*finished)(void *self);
     void *self;
@@ -107,10 +106,10 @@ struct sent_task {
     int64_t first; /* of a block */
     firn_id *ids;  /* back-dated */
     json_t *json;
-    char *words; /* what the request's words were copied to */
+    char *words; /* the copied words of the request */
 };
 
-/* In the renewer's thread, where it may wait for the store. */
+/* In the renewer's thread; may wait for the store. */
 static int run_opening(sent_task *sent) {
     char name[NAME_SIZE];
     request *it = &sent->request;
@@ -161,7 +160,7 @@ static void done_sent(task *self) {
     sent->finished(sent->self);
 }
 
-/* The renewer that can do it. */
+/* The renewer that can run it. */
 static renewer *renewer_for(const request *it, firn_error *error) {
     return it->must_open || it->verb == VERB_NODES ? catalog_renewer(error)
            : it->generator != NULL                 ? it->generator->renewer
@@ -176,7 +175,7 @@ static char *copy_word(word *it, char *room) {
     return room + it->length;
 }
 
-/* The words of the request, into room of the task's. */
+/* Copies the words of the request into one allocation of the task. */
 static bool copy_words(sent_task *sent) {
     request *it = &sent->request;
     size_t size = it->name.length + 1;
@@ -213,7 +212,7 @@ int request_send(const request *it, void (*finished)(void *self), void *self, se
         sent_free(sent);
         return set_error(error, FIRN_EMEMORY, "out of memory for a request");
     }
-    *out = sent; /* first: it may be finished before renewer_send returns */
+    *out = sent; /* before sending: the task may finish before renewer_send returns */
     if (!renewer_send(to, &sent->task)) {
         sent_free(sent);
         *out = NULL;

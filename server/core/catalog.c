@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The catalog: see catalog.h. Two tables by name that only grow; renewers and the main thread add to
- * them. */
+/* Two tables by name that only grow; renewers and the main thread add to them. */
 #include "catalog.h"
 
 #include "fault.h"
@@ -13,16 +12,16 @@
 
 enum {
     STEP_MS = 1000, /* the longest time between two rounds of a renewer */
-    RENEW_MS = 200, /* all windows that are due are renewed at once, for up to so long */
-    ROUND_MS = 20   /* nothing is opened after so long: windows and tasks must not starve */
+    RENEW_MS = 200, /* limit of one round of renewals */
+    ROUND_MS = 20   /* limit of one round of openings: windows and tasks must not starve */
 };
 
 static name_table generators, segments;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of additions */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for additions */
 static char *default_store;                              /* NULL: the library's default */
 static _Atomic size_t max_create, created;
-static _Atomic int64_t max_block = INT64_C(1) << 61; /* the largest count of a segment */
-static bool begun;                 /* main thread: what is added from now is late */
+static _Atomic int64_t max_block = INT64_C(1) << 61; /* maximum count of a request */
+static bool begun;                 /* main thread: additions are late from now on */
 static _Atomic bool default_begun; /* the default store had a renewer by then */
 
 generator *catalog_generator(word name) {
@@ -43,8 +42,8 @@ segment *catalog_segment_at(size_t i) {
 
 /* ---- renewing -------------------------------------------------------------------------------- */
 
-/* Of those that are open, or of those that are not, as many as there is time for; the next round
- * goes on behind the last one. */
+/* Attends to the open ones, or to those not yet open, until time is up; the next round continues
+ * after the last one. */
 static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *news) {
     int64_t wait_ms = STEP_MS, since = steady_ms(), most_ms = open ? RENEW_MS : ROUND_MS;
     size_t count = atomic_load(&generators.count);
@@ -63,9 +62,9 @@ static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *new
     return wait_ms;
 }
 
-/* Opening many holds up neither renewals nor tasks. */
+/* Openings delay neither renewals nor tasks. */
 static int64_t step_generators(const renewer *of, bool *news) {
-    static size_t renewed[RENEWERS_MAX], opened[RENEWERS_MAX]; /* each renewer's own */
+    static size_t renewed[RENEWERS_MAX], opened[RENEWERS_MAX]; /* per renewer */
     size_t index = renewer_index(of);
     int64_t renew_ms = attend_some(of, true, &renewed[index], news);
     int64_t open_ms = attend_some(of, false, &opened[index], news);
@@ -94,7 +93,7 @@ static void close_all(renewer *of) {
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* "" is as none. */
+/* "" is as NULL. */
 static int check_store(const char *store, firn_error *error) {
     return renewer_check(store != NULL && store[0] != '\0' ? store : NULL, error);
 }
@@ -122,7 +121,7 @@ int catalog_begin(const char *store, size_t max_generators, size_t max_segments,
     return no_store_open(error);
 }
 
-/* Is anything of the configuration reserved in a store? */
+/* Does the configuration reserve anything in a store? */
 static bool has_reserved(void) {
     const generator *g;
     for (size_t i = 0; (g = name_table_at(&generators, i)) != NULL; i++) {
@@ -136,7 +135,8 @@ static bool has_reserved(void) {
 int catalog_begun(firn_error *error) {
     renewer *it = NULL;
     begun = true;
-    /* Where all that is configured has other stores and nobody chose this one, it is not made. */
+    /* the default store is not opened if everything configured has another one and nobody named
+     * it */
     bool used = default_store != NULL || atomic_load(&max_create) > 0 || !has_reserved();
     int code = used ? renewer_of(&it, default_store, error) : FIRN_OK;
     for (size_t i = 0; i < RENEWERS_MAX; i++) {
@@ -195,7 +195,7 @@ static int refuse_full(const name_table *it, firn_error *error) {
                            it->most);
 }
 
-/* May one of the configuration be added? Asked before its store gets a renewer. */
+/* Can one more be added? Called before its store gets a renewer. */
 static int check_room(const name_table *to, const char *name, firn_error *error) {
     if (name_table_find(to, (word){name, strlen(name)}) != NULL) {
         return set_error(error, FIRN_EUSAGE, "%s already exists: restart the server", name);
@@ -203,7 +203,7 @@ static int check_room(const name_table *to, const char *name, firn_error *error)
     return name_table_is_full(to) ? refuse_full(to, error) : FIRN_OK;
 }
 
-/* Adds it, or finds the one of its name. */
+/* Adds it, or finds the one with its name. */
 static int add_generator(generator *it, generator **out, firn_error *error) {
     int code = FIRN_OK;
     pthread_mutex_lock(&lock);
@@ -275,7 +275,7 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
         return FIRN_OK;
     }
     if (name_table_is_full(
-            &generators)) { /* asked again below: here so that nothing is claimed for nothing */
+            &generators)) { /* checked again below; here so that no node is claimed needlessly */
         return refuse_full(&generators, error);
     }
     int code = generator_make(&it, name, name, "", NULL, NULL, error);
@@ -294,7 +294,7 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
         code = add_generator(it, out, error);
     }
     if (code != FIRN_OK || *out != it) {
-        generator_free(it); /* what it claimed is given back: here its store may be asked */
+        generator_free(it); /* gives back what it claimed: this thread may ask the store */
     } else {
         log_event(LOG_LEVEL_INFO, "generator opened", "generator", name, NULL);
     }
@@ -354,14 +354,12 @@ int catalog_check_segment(const char *name, const char *keys, const char *store,
     return code;
 }
 
-/* Does it begin with a blank or a control character? Some terminals obey those of U+0080..9F too, and
- * U+2028 and U+2029 end lines for those who read INFO. */
+/* Does it begin with a blank or control character? Includes U+0080..9F, which some terminals obey,
+ * and U+2028 and U+2029, which end lines of INFO. */
 static bool is_hidden(word text) {
-    const unsigned char *name_table_at = (const unsigned char *)text.text;
-    return name_table_at[0] <= ' ' || name_table_at[0] == 127 ||
-           (text.length > 1 && name_table_at[0] == 0xc2 && name_table_at[1] < 0xa0) ||
-           (text.length > 2 && name_table_at[0] == 0xe2 && name_table_at[1] == 0x80 &&
-            (name_table_at[2] == 0xa8 || name_table_at[2] == 0xa9));
+    const unsigned char *at = (const unsigned char *)text.text;
+    return at[0] <= ' ' || at[0] == 127 || (text.length > 1 && at[0] == 0xc2 && at[1] < 0xa0) ||
+           (text.length > 2 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9));
 }
 
 int catalog_may_create(word name, firn_error *error) {

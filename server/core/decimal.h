@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as decimal text, eight digits at a step without a table or a loop. Writes no more than
- * digits, and no zero behind them. */
+/* Numbers as decimal text, eight digits per step without tables or loops. Adds no terminator. */
 #ifndef FIRN_DECIMAL_H
 #define FIRN_DECIMAL_H
 
@@ -11,9 +10,9 @@
 
 #define DECIMAL_MAX 20 /* digits of a 64-bit number, or 19 and a sign */
 
-/* The eight digits of n < 10^8 as bytes 0..9, the first one lowest: n is cut into lanes of four
- * digits, these into lanes of two, those into single ones, a multiplication for all lanes of a
- * step. 5243 / 2^19 is 1/100 for what is below 43698, 103 / 2^10 is 1/10 below 178. */
+/* The eight digits of n < 10^8 as bytes 0..9, the first one lowest. n is split into lanes of four
+ * digits, then of two, then of one, with one multiplication per step. 5243 / 2^19 is 1/100 below
+ * 43698, 103 / 2^10 is 1/10 below 178. */
 static inline uint64_t decimal_lanes(uint32_t n) {
     uint64_t lanes = n / 10000 | (uint64_t)(n % 10000) << 32;
     uint64_t high = lanes * 5243 >> 19 & UINT64_C(0x0000007f0000007f);
@@ -34,16 +33,16 @@ static inline void decimal_eight(char *out, uint32_t n) {
     decimal_store(out, decimal_lanes(n) | UINT64_C(0x3030303030303030));
 }
 
-/* n < 10^8 without leading zeros; writes eight bytes, of which the result counts. */
+/* n < 10^8 without leading zeros; writes eight bytes and returns how many are digits. */
 static inline size_t decimal_short(char *out, uint32_t n) {
     uint64_t lanes = decimal_lanes(n);
-    /* The top bit stands for the last digit, which is written even when it is 0. */
+    /* The top bit marks the last digit, which is written even if it is 0. */
     unsigned zeros = (unsigned)__builtin_ctzll(lanes | UINT64_C(1) << 56) / 8;
     decimal_store(out, (lanes | UINT64_C(0x3030303030303030)) >> zeros * 8);
     return 8 - zeros;
 }
 
-/* Any number; `out` has room for 24 bytes, of which the result counts. */
+/* Any number; writes up to 24 bytes and returns how many are digits. */
 static inline size_t decimal_write(char *out, uint64_t n) {
     if (n < 100000000) {
         return decimal_short(out, (uint32_t)n);
@@ -61,7 +60,7 @@ static inline size_t decimal_write(char *out, uint64_t n) {
     return length + 8;
 }
 
-/* The same, with a - where it is signed and negative; room for 25 bytes. */
+/* With a - if signed and negative; writes up to 25 bytes. */
 static inline size_t decimal_write_signed(char *out, uint64_t n, bool is_signed) {
     size_t minus = is_signed && n > INT64_MAX;
     out[0] = '-';

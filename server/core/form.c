@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* How IDs are written: see form.h. */
 #include "form.h"
 
 #include "fault.h"
@@ -60,7 +59,7 @@ int prefix_of(char prefix[PREFIX_SIZE], int form, word text, firn_error *error) 
             word_shown(text), text.text);
     }
     memcpy(prefix, text.text, text.length);
-    prefix[text.length] = '_'; /* the empty one stands without it */
+    prefix[text.length] = '_'; /* an empty prefix has no _ */
     prefix[text.length > 0 ? text.length + 1 : 0] = '\0';
     return FIRN_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How IDs are written: a text form, and typeid's prefix. Reads no ID and issues none. */
+/* The text form of IDs, and the prefix of typeid. */
 #ifndef FIRN_SERVER_FORM_H
 #define FIRN_SERVER_FORM_H
 
@@ -9,11 +9,11 @@
 
 #define PREFIX_SIZE 66 /* 63 characters, the _ and the zero */
 
-/* The form of this name. FIRN_EUSAGE: the form is unknown, or IDs of the scheme do not have it. */
+/* Finds a form by name. FIRN_EUSAGE: unknown, or not a form of the scheme. */
 int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error);
-/* FIRN_EUSAGE: the form is not typeid, or it is no prefix. Empty: none. */
+/* FIRN_EUSAGE: the form is not typeid, or the prefix is invalid. "": no prefix. */
 int prefix_of(char prefix[PREFIX_SIZE], int form, word text, firn_error *error);
-/* Do plain numbers do for IDs of the scheme in this form? */
+/* Can IDs of the scheme be plain numbers in this form? */
 bool is_narrow(const firn_scheme *scheme, int form);
 
 #endif

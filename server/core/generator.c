@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* One generator: see generator.h. */
 #include "generator.h"
 
 #include "fault.h"
@@ -15,9 +14,9 @@
 
 enum {
     STEP_MS = 1000,         /* the longest time between two steps */
-    DATED_INSTANTS = 65536, /* instants that one generator without a store may remember: 4 MiB */
-    IDLE_MS = 60000, /* a scheme that nobody asks for costs the store nothing after so long */
-    SEEN_IDS = 8     /* of a batch are kept for the spread */
+    DATED_INSTANTS = 65536, /* instants that one generator without a store can remember: 4 MiB */
+    IDLE_MS = 60000,        /* an unused scheme's window is no longer renewed after this */
+    SEEN_IDS = 8            /* kept from each batch */
 };
 
 /* ---- configuration --------------------------------------------------------------------------- */
@@ -45,7 +44,6 @@ int take_configured(char *to, size_t size, const char *from, const char *what, f
     return FIRN_OK;
 }
 
-/* Scheme and text form. */
 static int read_scheme(generator *it, const char *form, const char *prefix, firn_error *error) {
     char epoch[FIRN_NS_SIZE], bits[FIRN_NS_SIZE], digits[FIRN_NS_SIZE], full[FIRN_NS_SIZE];
     keys_value(epoch, it->keys, "epoch");
@@ -81,7 +79,6 @@ void generator_free(generator *it) {
     free(it);
 }
 
-/* One that is in no table yet. */
 int generator_make(generator **out, const char *name, const char *scheme, const char *keys,
                    const char *form, const char *prefix, firn_error *error) {
     generator *it = calloc(1, sizeof *it);
@@ -114,7 +111,7 @@ static void tell_note(void *self, const char *text) {
     log_event(LOG_LEVEL_INFO, "note", "generator", it->name, "text", text, NULL);
 }
 
-/* Workers never sleep in the library: what waits is parked by its listener. */
+/* Workers never sleep in the library: the listener parks requests that wait. */
 static int open_gen(firn_gen **out, generator *it, firn_store *store, firn_error *error) {
     char keys[KEYS_SIZE + 32];
     firn_config config = {.size = sizeof config,
@@ -128,7 +125,6 @@ static int open_gen(firn_gen **out, generator *it, firn_store *store, firn_error
     return firn_open_with(out, &config, error);
 }
 
-/* Opens it if it needs no store; *reserved: it does. Tells what is wrong with its keys. */
 int generator_try(generator *it, bool *reserved, firn_error *error) {
     firn_gen *gen;
     firn_status status = {.size = sizeof status};
@@ -146,7 +142,6 @@ int generator_try(generator *it, bool *reserved, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Opens and claims; the first window is there or the reason why not. */
 int generator_open(generator *it, firn_error *error) {
     firn_gen *gen;
     int64_t wait_ms = 0;
@@ -169,7 +164,7 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
                    ? firn_at(gen, time, ids, n, error)
                    : set_error(error, FIRN_EWINDOW, "%s is not open yet: try again", it->name);
     }
-    /* It counts instants in memory, for ever: so it is left for a fresh one now and then. */
+    /* It remembers instants without limit, so it is replaced from time to time. */
     if (pthread_mutex_trylock(&it->dated_lock) != 0) {
         return set_error(error, FIRN_EWINDOW, "another thread is back-dating IDs of %s: try again",
                          it->name);
@@ -184,7 +179,7 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
         }
     }
     if (code == FIRN_OK) {
-        it->dated_left -= (int64_t)n; /* at most an instant an ID */
+        it->dated_left -= (int64_t)n; /* at most one instant per ID */
         code = firn_at(atomic_load(&it->dated), time, ids, n, error);
     }
     pthread_mutex_unlock(&it->dated_lock);
@@ -225,11 +220,11 @@ void generator_count(generator *it, worker *by, const uint64_t *numbers, const f
     tally *to = tally_of(it, by);
     meter_add(&by->meter.ids, n);
     if (to == NULL) {
-        return; /* no memory to count with, so it is not counted */
+        return; /* out of memory: not counted */
     }
     meter_add(&to->issued, n);
-    /* Neighbours, from another place of the batch each time: always the first ones would show how
-     * batches lie, not how IDs do. */
+    /* Consecutive IDs from a varying place of the batch: the first ones alone would not be
+     * representative. */
     size_t seen = n < SEEN_IDS ? n : SEEN_IDS;
     size_t first = n > SEEN_IDS ? atomic_load_explicit(&to->next, memory_order_relaxed) %
                                       (uint32_t)(n - SEEN_IDS + 1)
@@ -255,7 +250,7 @@ int generator_trouble(const generator *it, firn_error *error) {
 
 /* ---- renewing -------------------------------------------------------------------------------- */
 
-/* Opens or steps one; *news: it has a window that it did not have. */
+/* *news: it has a new window. */
 static void step(generator *it, bool *news) {
     firn_error error;
     firn_gen *gen = atomic_load(&it->gen);
@@ -281,13 +276,14 @@ static void step(generator *it, bool *news) {
         *news = *news || status.claims + status.renewals != it->news;
         it->news = status.claims + status.renewals;
     }
-    /* The clock is in order when a step says so; for all else the store has to be asked. */
+    /* A step that succeeds proves the clock; other failures end only with an answer of the
+     * store. */
     if (code != FIRN_OK || was == FIRN_ECLOCK || renewer_calls(it->renewer) != calls) {
         last_error_set(&it->failed, "generator", it->name, code, &error);
     }
 }
 
-/* Generators of the configuration are always kept ready; others while somebody asks for them. */
+/* Configured generators are always kept ready; others while clients use them. */
 static bool is_idle(generator *it) {
     uint64_t issued = it->configured ? 0 : generator_issued(it);
     if (it->configured || issued != it->asked || it->asked_ms == 0 || atomic_load(&it->wanted)) {
@@ -299,9 +295,8 @@ static bool is_idle(generator *it) {
     return idle;
 }
 
-/* Where it is due; tells after how many ms it will be. */
 int64_t generator_attend(generator *it, bool *news) {
-    /* One that fails is not asked again just because somebody wants it. */
+    /* A failing generator is not retried early. */
     bool idle = is_idle(it),
          wanted = atomic_load(&it->wanted) && atomic_load(&it->failed.code) == FIRN_OK;
     if (wanted || (!idle && steady_ms() >= it->next_ms)) {

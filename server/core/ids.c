@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs of a generator or a scheme: see ids.h. */
+/* NEW and RUNS. Issuing takes no lock, allocates only for a worker's first batch, and calls no
+ * store. */
 #include "verbs.h"
 
 #include "catalog.h"
@@ -60,7 +61,7 @@ static bool is_digest(const firn_scheme *scheme) {
     return false;
 }
 
-/* A scheme of the table under its own name, which nobody has asked for yet. */
+/* A scheme of the table that is not open yet. */
 static int read_scheme(request *it, const firn_scheme *scheme, firn_error *error) {
     if (scheme->read_only) {
         return set_error(error, FIRN_EUSAGE,
@@ -106,7 +107,6 @@ static int read_generator(request *it, firn_error *error) {
     return scheme != NULL ? read_scheme(it, scheme, error) : refuse_name(it, error);
 }
 
-/* The row of what is asked for, open or not. */
 static const firn_scheme *scheme_of(const request *it) {
     char name[FIRN_NAME_SIZE];
     if (it->generator != NULL) {
@@ -135,7 +135,7 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
                          "%s is not a valid time: use 2024-02-29T12:00:00Z or @SECONDS",
                          parameter_text(said, it, key, value));
     }
-    if (!tick) { /* kept whole: the layout's bounds are checked behind it */
+    if (!tick) { /* the whole time: the layout's range is checked below */
         code = firn_time_parse(&it->time, text, strlen(text), error);
     }
     if (code == FIRN_OK) {
@@ -147,15 +147,15 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
     it->dated = code == FIRN_OK;
     char *advice = code == FIRN_ELAYOUT ? strstr(error->text, ", epoch= or bits=") : NULL;
     if (advice != NULL) {
-        *advice = '\0'; /* clients choose neither: another scheme is what is left */
+        *advice = '\0'; /* clients cannot set these */
     }
     return code == FIRN_ETEXT ? set_error(error, code, "%s: %.120s",
                                           parameter_text(said, it, key, value), error->text)
                               : code;
 }
 
-/* How many back-dated IDs may be asked for at once: each instant that they fill is a reservation of
- * its own, for which the renewer leaves everything else. */
+/* The limit of back-dated IDs per request: each instant is a separate reservation, and the renewer
+ * does nothing else meanwhile. */
 static int64_t max_dated(const request *it, const firn_scheme *scheme) {
     enum { INSTANTS_MOST = 64 };
     bool reserved = it->must_open || (it->generator != NULL && it->generator->renewer != NULL);
@@ -183,7 +183,7 @@ static int check_dated(const request *it, const firn_scheme *scheme, firn_error 
                      it->count, scheme->name, most);
 }
 
-/* Fields and keys of a generator are not for clients. */
+/* Clients cannot set fields or keys of a generator. */
 static int refuse_setting(const request *it, const firn_scheme *scheme, word key,
                           firn_error *error) {
     static const char *const known[] = {"count", "time", "tick", "as", "prefix", NULL};
@@ -192,7 +192,7 @@ static int refuse_setting(const request *it, const firn_scheme *scheme, word key
         return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s': use namespace and name",
                          scheme->name, word_shown(key), key.text);
     }
-    /* of a word as short as `ns` nothing can be guessed */
+    /* three letters are too short to guess from */
     if (!word_copy(key, name, sizeof name) ||
         (key.length > 3 && firn_nearest(name, known) != NULL)) {
         return refuse_key(it, key, scheme->name, known, error);
@@ -212,7 +212,7 @@ static int read_pair(request *it, const firn_scheme *scheme, word key, word valu
         return read_count(&it->count, it, key, value, BATCH_MAX, error);
     }
     if (word_is(key, "as") || word_is(key, "prefix")) {
-        return FIRN_OK; /* after the others: one depends on the other */
+        return FIRN_OK; /* read after the others, because they depend on each other */
     }
     if (it->digest != NULL && (word_is(key, "namespace") || word_is(key, "name"))) {
         return FIRN_OK;
@@ -286,7 +286,7 @@ int ids_read_runs(request *it, firn_error *error) {
 
 /* ---- issuing --------------------------------------------------------------------------------- */
 
-/* No ID came: is it worth waiting? Says why as the renewer knows it, where it knows more. */
+/* Can the request wait? *error is the renewer's, if it has one. */
 static int wait_for_gen(generator *it, int code, firn_error *error) {
     firn_error why;
     if (code == FIRN_EEXHAUSTED) {
@@ -325,7 +325,7 @@ static int wait_for_opening(generator *it, firn_error *error) {
     return wait_for_gen(it, FIRN_EWINDOW, error);
 }
 
-/* A single one has a faster way through the library than a batch of one. */
+/* firn_next is faster than a batch of one. */
 static int issue_one(firn_gen *gen, const worker *by, bool narrow, firn_error *error) {
     firn_id id;
     int code = firn_next(gen, narrow ? &id : by->ids, error);
@@ -350,8 +350,8 @@ static void reply_ids(const request *it, bool narrow, size_t n, reply *out) {
     out->is_signed = it->form == FIRN_FORM_DEC && scheme->bits == 64;
 }
 
-/* Where less is left than `times` ask for, half as many are tried, and so on: whoever came too much
- * is answered a millisecond later. One request for many gets all or none. */
+/* If fewer than `times` are left, half as many are tried, and so on; the remaining requests wait a
+ * millisecond. One request for many gets all or none. */
 static int answer_new(request *it, size_t times, reply *out, firn_error *error) {
     generator *from = it->generator;
     firn_gen *gen = atomic_load_explicit(&from->gen, memory_order_acquire);
@@ -398,7 +398,7 @@ static int answer_digest(request *it, reply *out, firn_error *error) {
     return code;
 }
 
-/* Back-dated ones of a row without a store; the others are an task. */
+/* Here without a store; with one, as a task. */
 static int answer_dated(request *it, reply *out, firn_error *error) {
     if (it->generator->renewer != NULL) {
         return atomic_load(&it->generator->gen) != NULL ? REQUEST_TASK
@@ -434,7 +434,7 @@ static json_t *number_text(uint64_t number, bool is_signed) {
     return json_stringn(text, write_number(text, number, is_signed));
 }
 
-/* Runs of consecutive numbers: [["first", "last"], ...]. */
+/* [["first", "last"], ...] */
 static int reply_runs(const request *it, reply *out, firn_error *error) {
     const uint64_t *numbers = it->worker->numbers;
     bool is_signed = out->is_signed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers of a segment: see integers.h. */
+/* NEXT, BLOCK and LAST. Issuing takes no lock and calls no store. */
 #include "verbs.h"
 
 #include "catalog.h"
@@ -24,7 +24,7 @@ static int read_counts_only(request *it, const char *verb, firn_error *error) {
     return code;
 }
 
-/* No integers of it: is IDs what was meant? */
+/* Suggests FIRN.NEW if the name is a generator or scheme. */
 static int refuse_segment(word name, int code, firn_error *error) {
     char text[FIRN_NAME_SIZE];
     bool scheme = word_copy(name, text, sizeof text) && firn_scheme_find(text) != NULL;
@@ -49,7 +49,7 @@ int integers_read(request *it, firn_error *error) {
 }
 
 int integers_read_last(request *it, firn_error *error) {
-    it->segment = catalog_segment(it->name); /* NULL: none was issued */
+    it->segment = catalog_segment(it->name); /* NULL: none issued */
     return it->pair_count == 0
                ? FIRN_OK
                : set_error(
@@ -57,7 +57,7 @@ int integers_read_last(request *it, firn_error *error) {
                      "unexpected parameter: the last integer of a segment takes only the name");
 }
 
-/* Nothing is fetched. An task helps where it is asked for; else the renewer is on its way. */
+/* The renewer is already fetching, or a task will. */
 static int wait_for_range(segment *it, int code, firn_error *error) {
     firn_error why;
     if (code != FIRN_EWINDOW) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a renewer last failed with: see last_error.h. */
 #include "last_error.h"
 
 #include "log.h"
 
 #include <pthread.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all errors */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all errors */
 
-/* One outage of a store may show as several of these codes. */
+/* One outage can appear as any of these codes. */
 static bool is_outage(int code) {
     return code == FIRN_ESTORE || code == FIRN_EUNKNOWN || code == FIRN_EIO ||
            code == FIRN_ESYSTEM || code == FIRN_EWINDOW;

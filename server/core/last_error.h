@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a renewer last failed with, for one generator or one segment. Any thread reads it; only its
- * renewer's thread sets it. */
+/* The renewer's last failure for one generator or segment. Any thread reads it; only the renewer's
+ * thread sets it. */
 #ifndef FIRN_LAST_ERROR_H
 #define FIRN_LAST_ERROR_H
 
@@ -8,15 +8,14 @@
 
 #include <stdatomic.h>
 
-/* The zero value: no failure. */
+/* The zero value is no failure. */
 typedef struct last_error {
     _Atomic int code;
     firn_error error; /* under last_error.c's lock */
 } last_error;
 
-/* Sets it, FIRN_OK for none, and logs one event for each change: `what` is "generator" or
- * "segment". Only an answer of the store shows that a failure is over: do not call it for a step that
- * had nothing to do. */
+/* Sets it (FIRN_OK: none) and logs each change once; `what` is "generator" or "segment". Only an
+ * answer of the store ends a failure: do not call it for a step that had nothing to do. */
 void last_error_set(last_error *it, const char *what, const char *name, int code,
                     const firn_error *error);
 /* Returns the code and fills `error` unless it is FIRN_OK. */

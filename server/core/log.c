@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* One line an event on standard error: see log.h. */
 #include "log.h"
 
 #include "steady.h"
@@ -18,13 +17,13 @@
 enum {
     GATE_MS = 10000,
     LINE_SIZE = 1000,
-    END_SIZE = 4 /* what closes a line: quote, brace, newline */
+    END_SIZE = 4 /* ends a line: quote, brace, newline */
 };
 
 static _Atomic int least_level = LOG_LEVEL_INFO;
 static atomic_bool as_objects;
 static pthread_mutex_t one_writer = PTHREAD_MUTEX_INITIALIZER;
-static unsigned long lost; /* lines that nobody read in time; the writer's */
+static unsigned long lost; /* lines not read in time; under one_writer */
 
 void log_set(enum log_level least, bool as_json) {
     atomic_store(&least_level, (int)least);
@@ -33,7 +32,7 @@ void log_set(enum log_level least, bool as_json) {
 
 /* ---- a line --------------------------------------------------------------------------------- */
 
-/* Room is kept for the end, so that a line which is cut is still well-formed. */
+/* Room is kept for the end, so that a truncated line is well-formed. */
 typedef struct line {
     char text[LINE_SIZE];
     size_t length;
@@ -53,7 +52,7 @@ static void put_word(line *to, const char *text) {
     put(to, text, strlen(text));
 }
 
-/* Nothing that a terminal would obey, and nothing that is no UTF-8. */
+/* Replaces control characters and everything that is not ASCII. */
 static void put_escaped(line *to, const char *text) {
     for (; *text != '\0'; text++) {
         char escaped[2] = {'\\', *text};
@@ -74,7 +73,7 @@ static bool is_bare(const char *text) {
     return text[0] != '\0';
 }
 
-/* All or nothing of a name with its value, but that a long value is cut. */
+/* Writes name and value or nothing; a long value is truncated. */
 static void put_pair(line *to, const char *name, const char *value) {
     char first = to->length == 0;
     if (to->full || to->length + strlen(name) + 8 > LINE_SIZE - END_SIZE) {
@@ -90,7 +89,7 @@ static void put_pair(line *to, const char *name, const char *value) {
     }
     put_word(to, to->json ? "" : "\"");
     put_escaped(to, value);
-    memcpy(to->text + to->length, "\"", 1); /* of the room that is kept */
+    memcpy(to->text + to->length, "\"", 1); /* in the room kept for the end */
     to->length++;
 }
 
@@ -113,8 +112,8 @@ static void end_line(line *to) {
 
 /* ---- the way out ---------------------------------------------------------------------------- */
 
-/* Standard error may be shared with a terminal or another program, so its flags are not ours to
- * change: a socket is asked not to wait, and of all else it is known whether a line fits. */
+/* Standard error may be shared, so its flags must not change: a socket gets MSG_DONTWAIT,
+ * everything else is polled for room. */
 static bool write_out(const line *it) {
     struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
     ssize_t sent = send(STDERR_FILENO, it->text, it->length, MSG_DONTWAIT | MSG_NOSIGNAL);

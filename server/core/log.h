@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line an event on standard error, logfmt or JSON. Any thread. */
+/* Events on standard error, one line each, logfmt or JSON. Any thread. */
 #ifndef FIRN_LOG_H
 #define FIRN_LOG_H
 
@@ -9,20 +9,19 @@
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARNING, LOG_LEVEL_ERROR };
 
-/* Both may change at any time. */
+/* Both may change while running. */
 void log_set(enum log_level least, bool as_json);
-/* `event` names what happened, as "window lost"; behind it names and values in turn, then NULL. At
- * most one line of 1000 bytes; a reader that does not keep up loses lines and never holds us up. */
+/* `event` is a phrase such as "window lost"; then names and values in turn, then NULL. At most 1000
+ * bytes; lines are dropped, never waited for, if nobody reads them. */
 void log_event(enum log_level level, const char *event, ...) __attribute__((sentinel));
 
-/* What clients can cause as often as they like is told at most every 10 s, with its count. The zero
- * value has told nothing yet. */
+/* Limits events that clients can cause to one per 10 s, with a count. Starts as zero. */
 typedef struct log_gate {
     _Atomic int64_t told_ms;
     _Atomic uint64_t count; /* since then */
 } log_gate;
 #define LOG_COUNT_SIZE 24
-/* It happened once more. True: it is to be told now, as having happened `count` times. */
+/* Counts it. True: log it now, with `count`. */
 bool log_gate_opens(log_gate *it, char count[LOG_COUNT_SIZE]);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Things by name: see name_table.h. */
 #include "name_table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a. A client that chooses names that collide slows down the look-ups of these names only. */
+/* FNV-1a. Chosen collisions slow down only lookups of the colliding names. */
 static size_t hash_of(word name) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < name.length; i++) {
@@ -24,7 +23,7 @@ void *name_table_find(const name_table *in, word name) {
     if (in->size == 0 || name.length == 0) {
         return NULL;
     }
-    for (size_t i = hash_of(name);; i++) { /* ends: half of the slots stay empty */
+    for (size_t i = hash_of(name);; i++) { /* ends, because half of the slots stay empty */
         void *thing = atomic_load_explicit(&in->slots[i & (in->size - 1)], memory_order_acquire);
         if (thing == NULL || is_named(thing, name)) {
             return thing;
@@ -36,7 +35,6 @@ bool name_table_is_full(const name_table *in) {
     return atomic_load(&in->count) >= in->most;
 }
 
-/* Under the lock, when it is neither full nor has one of that name. */
 void name_table_add(name_table *to, void *thing) {
     size_t count = atomic_load(&to->count), i = hash_of((word){thing, strlen(thing)});
     while (atomic_load(&to->slots[i & (to->size - 1)]) != NULL) {

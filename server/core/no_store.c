@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* A store that refuses everything: see no_store.h. */
 #include "no_store.h"
 
 #include "fault.h"

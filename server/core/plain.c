@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON as lines: see plain.h. */
 #include "plain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MOST = 200 }; /* of nested names, joined by dots; those of answers are far shorter */
+enum { NAME_MOST = 200 }; /* nested names joined by dots; real ones are far shorter */
 
 static void add_text(text_out *to, const char *text) {
     text_add(to, text, strlen(text));
@@ -30,7 +29,7 @@ static bool is_empty(json_t *value) {
            (is_nested(value) && json_array_size(value) == 0 && json_object_size(value) == 0);
 }
 
-/* One that is not nested. */
+/* A value that is not nested. */
 static void add_value(text_out *to, json_t *value) {
     if (is_empty(value)) {
         add_text(to, "none");
@@ -44,7 +43,7 @@ static void add_value(text_out *to, json_t *value) {
     }
 }
 
-/* Those of an array with blanks between; false: some are nested, and nothing is written. */
+/* The elements, separated by blanks; false, and nothing written: some are nested. */
 static bool add_row(text_out *to, json_t *array) {
     size_t count = json_array_size(array);
     for (size_t i = 0; i < count; i++) {
@@ -114,7 +113,7 @@ static void add_strings(text_out *to, json_t *object) {
     }
 }
 
-/* One of an array that is the whole answer. */
+/* One element of an array at the top. */
 static void add_item(text_out *to, json_t *item, bool first) {
     if (json_is_object(item) && !is_empty(item)) {
         add_text(to, first ? "" : "\n");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON as lines that shells can read, for whoever asks for plain text:
+/* JSON as lines for shell scripts, if a client accepts text/plain:
  *
- *     ["a", "b"]                            a line each
- *     [["a", "b"], ["c", "d"]]              a line each, with blanks between
- *     {"least": "a", "greatest": "b"}       nothing but strings: a line each, without names
+ *     ["a", "b"]                            one per line
+ *     [["a", "b"], ["c", "d"]]              one array per line, blanks between elements
+ *     {"least": "a", "greatest": "b"}       only strings: one per line, without names
  *     {"bits": 64, "fields": {"worker": 26}, "candidates": ["a", "b"]}
  *                                           name value: `bits 64`, `fields.worker 26`, `candidates a b`
- *     [{...}, {...}]                        the same of each, an empty line between two
+ *     [{...}, {...}]                        each as above, with empty lines between
  *
- * null and what is empty are `none`. Of objects in arrays the name has a number, `slices.0.bits`.
- * Strings with line ends or other control characters are written as JSON has them. */
+ * null and empty values are `none`. Names in arrays have an index, `slices.0.bits`. Strings with
+ * control characters are written as in JSON. */
 #ifndef FIRN_PLAIN_H
 #define FIRN_PLAIN_H
 

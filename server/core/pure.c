@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers that need no state: see pure.h. Their objects are those of the command's --json. */
+/* PACK, SHOW, RANGE, CONVERT and SCHEMES: they use no store, no clock and no state of a generator.
+ * The objects are those of the command's --json. */
 #include "verbs.h"
 
 #include "catalog.h"
@@ -16,7 +17,7 @@
 
 enum { VALUE_SIZE = FIRN_LAYOUT_SIZE };
 
-/* A client's word as text with an end. `code`, and untouched room: it is too long, or binary. */
+/* Copies a client's word as text. `code`: too long, or with a zero byte. */
 static int take_text(char *room, size_t size, word from, const char *what, int code,
                      firn_error *error) {
     if (word_copy(from, room, size)) {
@@ -27,7 +28,7 @@ static int take_text(char *room, size_t size, word from, const char *what, int c
                                : set_error(error, code, "%s contains a zero byte: remove it", what);
 }
 
-/* The value of a key as text, or NULL where it is not given. FIRN_EUSAGE: too long, or binary. */
+/* The value of a parameter as text; NULL: not given. FIRN_EUSAGE: too long, or with a zero byte. */
 static int text_of(char room[VALUE_SIZE], const char **out, const request *it, const char *key,
                    firn_error *error) {
     int code = FIRN_OK;
@@ -41,7 +42,7 @@ static int text_of(char room[VALUE_SIZE], const char **out, const request *it, c
     return code;
 }
 
-/* FIRN_EUSAGE for a key that is none of `known`. */
+/* FIRN_EUSAGE: a parameter not in `known`. */
 static int check_keys(const request *it, const char *verb, const char *const *known,
                       firn_error *error) {
     for (size_t i = 0; i < it->pair_count; i++) {
@@ -58,8 +59,8 @@ static int check_keys(const request *it, const char *verb, const char *const *kn
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The row of `name`: a generator's, a scheme's of the table, or one written as text, with its
- * epoch, bits and digits changed where the request says so. */
+/* The scheme of `name`: a generator's, one of the table, or a layout, with epoch, bits and digits
+ * of the request applied. */
 static int make_row(firn_scheme *row, const request *it, word name, firn_error *error) {
     char text[VALUE_SIZE], rooms[3][VALUE_SIZE];
     const char *epoch, *bits, *digits;
@@ -83,7 +84,7 @@ static int make_row(firn_scheme *row, const request *it, word name, firn_error *
         code = firn_scheme_make(row, text, epoch, bits, digits, error);
     }
     char *advice = code == FIRN_EUSAGE ? strstr(error->text, "run firn schemes") : NULL;
-    if (advice != NULL) { /* clients have no command */
+    if (advice != NULL) { /* clients have no command line */
         snprintf(advice, sizeof error->text - (size_t)(advice - error->text), "%s",
                  "FIRN.SCHEMES and GET /v1/schemes list them");
     }
@@ -94,7 +95,7 @@ static bool is_row_key(word key) {
     return word_is(key, "epoch") || word_is(key, "bits") || word_is(key, "digits");
 }
 
-/* The fields among the pairs; `others` are not. */
+/* Reads the fields among the parameters; `others` are not fields. */
 static int read_fields(firn_fields *fields, const firn_scheme *row, const request *it,
                        const char *const *others, firn_error *error) {
     char name[64], value[VALUE_SIZE];
@@ -124,7 +125,7 @@ static int read_fields(firn_fields *fields, const firn_scheme *row, const reques
     return code;
 }
 
-/* The form that is asked for, or the row's own; the prefix likewise. */
+/* The requested form and prefix, or the scheme's. */
 static int read_form(request *it, const firn_scheme *row, firn_error *error) {
     int code = FIRN_OK;
     it->form = row->form;
@@ -141,7 +142,6 @@ static int read_form(request *it, const firn_scheme *row, firn_error *error) {
     return code;
 }
 
-/* One ID, in the request's form. */
 static int reply_id(const request *it, const firn_id *id, reply *out, firn_error *error) {
     char text[FIRN_TEXT_SIZE];
     if (worker_make_room(it->worker, false, error) != FIRN_OK) {
@@ -243,12 +243,12 @@ static int answer_range(request *it, reply *out, firn_error *error) {
 
 /* ---- show and convert ------------------------------------------------------------------------ */
 
-/* What to do about an ID of no certain scheme. */
+/* What to do if several schemes fit. */
 static const char *name_it(const request *it) {
     return it->worker->http ? "add scheme=NAME" : "add SCHEME name";
 }
 
-/* How the ID is to be read: by scheme= and from=, or whatever fits. */
+/* How to read the ID: as scheme= and from= say, or any that fits. */
 static int make_reader(id_reader *reader, const request *it, firn_error *error) {
     char room[VALUE_SIZE];
     const char *form;
@@ -281,7 +281,7 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
                : code;
 }
 
-/* The request's name as an ID. */
+/* The request's name, as an ID. */
 static int read_id(const request *it, char text[READING_TEXT_SIZE], id_reader *reader,
                    firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, firn_error *error) {
     int code = make_reader(reader, it, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Renewers: see renewer.h. Each round runs what tasks wait, steps what is due, and sleeps until
- * somebody rings or the next step is due. Knows a store by its verbs only, which all go through a
- * meter here; what is stepped is the catalog's. */
+/* Each round runs queued tasks, steps generators and segments, and sleeps until it is woken or a
+ * step is necessary. All calls of a store pass through a meter here; catalog.c decides what to
+ * step. */
 #include "renewer.h"
 
 #include "fault.h"
@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 enum {
-    ROUND_TASKS = 64, /* of one round, and no more after so many ms: renewals must not starve */
+    ROUND_TASKS = 64, /* maximum per round; windows must not starve */
     ROUND_MS = 20,
-    SLEEP_MS = 500,  /* a round begins so often at least, and shows that the renewer is alive */
-    PROBE_MS = 1000, /* a store that nothing was asked of for so long is asked a trifle */
-    SLOW_MS = 1000,  /* a call that takes longer shows that the store does not answer */
+    SLEEP_MS = 500,  /* longest sleep: shows that the renewer is alive */
+    PROBE_MS = 1000, /* an unused store is probed after this */
+    SLOW_MS = 1000,  /* a longer call counts as no answer */
     RETRY_LEAST_MS = 100,
-    RETRY_MOST_MS = 2000, /* after a failure */
-    TELLS_MAX = 4         /* who wants news */
+    RETRY_MOST_MS = 2000, /* after failures */
+    TELLS_MAX = 4         /* callbacks for news */
 };
 
 struct renewer {
@@ -36,28 +36,28 @@ struct renewer {
     pthread_t thread;
     int bell; /* an eventfd */
     _Atomic bool rung;
-    pthread_mutex_t lock; /* of the queue and of the texts */
+    pthread_mutex_t lock; /* for the queue and the texts */
     task *first, **last;
     int waiting;
-    bool closed; /* takes no tasks any more */
-    bool ended;  /* told by `end` */
+    bool closed; /* refuses tasks */
+    bool ended;  /* signalled by `end` */
     pthread_cond_t end;
     char trouble[204], caution[204];
     _Atomic bool usable;
     _Atomic uint64_t calls, failures;
-    _Atomic int64_t beat_ms, busy_ms; /* by the steady clock; busy_ms 0: no call is under way */
+    _Atomic int64_t beat_ms, busy_ms; /* CLOCK_MONOTONIC; busy_ms 0: no call is running */
 
-    /* The thread's own. */
+    /* Used by the thread only: */
     firn_store *engine; /* as it was opened */
-    firn_store *store;  /* the same behind the meter */
+    firn_store *store;  /* the same, behind the meter */
     firn_store_ops ops;
     int64_t retry_ms, pause_ms;
-    int64_t asked_ms; /* when a call last ended */
-    firn_error why;   /* it could not be opened */
+    int64_t asked_ms; /* end of the last call */
+    firn_error why;   /* why it could not be opened */
 };
 
 static renewer *_Atomic renewers[RENEWERS_MAX];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `renewers` and `tells` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for `renewers` and `tells` */
 static _Atomic bool stopping;
 /* Set before the threads start: */
 static bool unsafe, existing;
@@ -72,13 +72,13 @@ static _Atomic int tell_count;
 
 /* ---- the meter: a store that counts what it is asked, and passes it on ----------------------- */
 
-/* Does this code say that the store cannot be used? The others are its answers. */
+/* Is the store unusable? Other codes are its answers. */
 static bool is_failure(int code) {
     return code == FIRN_ESTORE || code == FIRN_EUNKNOWN || code == FIRN_ESYSTEM ||
            code == FIRN_EIO || code == FIRN_EMEMORY || code == FIRN_EFORKED;
 }
 
-/* One event a change, not one a try. */
+/* Logs changes, not tries. */
 static void note(renewer *it, int code, const firn_error *error) {
     bool usable = !is_failure(code), was;
     if (usable && atomic_load(&it->usable)) {
@@ -137,7 +137,7 @@ static int meter_list(void *self, const char *ns, firn_visit *visit, void *conte
     return end_call(it, firn_store_list(it->engine, ns, visit, context, &why), &why, error);
 }
 
-/* The engine's clock. That it has none is no failure of it. */
+/* The store's clock; a store without one has not failed. */
 static int meter_now(void *self, firn_time *now, firn_error *error) {
     renewer *it = self;
     firn_error why = {0, ""};
@@ -164,8 +164,7 @@ static void meter_close(void *self) {
     it->engine = NULL;
 }
 
-/* The library asks the kind of an engine by its name: the meter's is that of what it passes on
- * to. */
+/* The library knows engines by name, so the meter takes the engine's. */
 static const char *engine_name(const char *url) {
     static const char *const names[] = {"memory", "sqlite", "postgres", "mysql",
                                         "redis",  "rediss", "etcd",     "zookeeper"};
@@ -248,7 +247,7 @@ static void tell_caution(renewer *it) {
 firn_store *renewer_store(renewer *it, firn_error *error) {
     if (it->store == NULL && steady_ms() >= it->retry_ms) {
         int code = open_store(it);
-        if (code == FIRN_OK) { /* whether it answers shows at its first call */
+        if (code == FIRN_OK) { /* its first call shows whether it answers */
             it->asked_ms = 0;
             tell_caution(it);
         } else {
@@ -262,7 +261,7 @@ firn_store *renewer_store(renewer *it, firn_error *error) {
     return it->store;
 }
 
-/* The name of an integer, since some stores hold nothing else; nobody has one of that name. */
+/* An integer's name, because some stores hold nothing else. Nobody uses it. */
 static const char probed_ns[] = "integer firn-probe";
 
 static int see_nothing(void *context, const firn_holding *holding) {
@@ -270,8 +269,7 @@ static int see_nothing(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-/* Asks a store that nothing else was asked of, so that what is told of it is true while nobody needs
- * it. */
+/* Calls an otherwise unused store, so that its state stays current. */
 static void probe(renewer *it) {
     firn_store *store = atomic_load(&stopping) ? NULL : renewer_store(it, NULL);
     if (store != NULL && (it->asked_ms == 0 || steady_ms() - it->asked_ms >= PROBE_MS)) {
@@ -293,7 +291,7 @@ static task *next_task(renewer *it) {
     return one;
 }
 
-/* At most `most`, and none is begun after `ms`. */
+/* At most `most`; starts none after `ms`. */
 static void run_tasks(renewer *it, int most, int64_t ms) {
     int64_t since = steady_ms();
     for (int i = 0; i < most && (i == 0 || steady_ms() - since < ms); i++) {
@@ -302,7 +300,7 @@ static void run_tasks(renewer *it, int most, int64_t ms) {
             return;
         }
         one->run(one);
-        one->done(one); /* it may be gone from here on */
+        one->done(one); /* freed by now */
     }
 }
 
@@ -326,11 +324,11 @@ void renewer_wake(renewer *it) {
     if (!atomic_exchange(&it->rung, true)) {
         uint64_t one = 1;
         ssize_t size = write(it->bell, &one, sizeof one);
-        (void)size; /* an eventfd that is full rings already */
+        (void)size; /* fails only if the eventfd is set already */
     }
 }
 
-/* Sleeps until somebody rings, at most `ms`. */
+/* At most `ms`, or until woken. */
 static void sleep_until(renewer *it, int64_t ms) {
     struct pollfd bell = {it->bell, POLLIN, 0};
     uint64_t rings;
@@ -342,7 +340,7 @@ static void sleep_until(renewer *it, int64_t ms) {
         ssize_t size = read(it->bell, &rings, sizeof rings);
         (void)size;
     }
-    atomic_store(&it->rung, false); /* before anything is looked at: who comes later rings again */
+    atomic_store(&it->rung, false); /* before looking at anything: later wakes are not lost */
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -353,7 +351,7 @@ static void tell_news(void) {
     }
 }
 
-/* Whoever is sent an task after this is refused. */
+/* Later tasks are refused. */
 static void close_queue(renewer *it) {
     pthread_mutex_lock(&it->lock);
     it->closed = true;
@@ -387,15 +385,15 @@ static void *run(void *self) {
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Without user and password, which stand before the last @ of the host, and without parameters that
- * may hold one. */
+/* Without user and password (before the last @ of the host) and without parameters, which may be
+ * secrets. */
 static void show_url(char shown[256], const char *url) {
     if (url == NULL) {
         snprintf(shown, 256, "sqlite: (default)");
         return;
     }
     size_t head = strcspn(url, ":") + 1, length = strcspn(url, "?");
-    bool plain = head > length || strncmp(url, "sqlite:", 7) == 0; /* a path may hold @ */
+    bool plain = head > length || strncmp(url, "sqlite:", 7) == 0; /* a path may contain @ */
     const char *from = plain ? url : url + head + (strncmp(url + head, "//", 2) == 0 ? 2 : 0);
     const char *at = plain ? NULL : memrchr(from, '@', (size_t)(url + length - from));
     if (at != NULL) {
@@ -421,7 +419,7 @@ static void free_renewer(renewer *it) {
     free(it);
 }
 
-static bool only_check; /* settled before any renewer is made */
+static bool only_check; /* set before any renewer is made */
 
 void renewers_only_check(void) {
     only_check = true;
@@ -463,7 +461,7 @@ int renewer_check(const char *url, firn_error *error) {
     if (engine_name(url) != NULL) {
         return FIRN_OK;
     }
-    size_t length = strcspn(url, ":"); /* what follows may hold a password */
+    size_t length = strcspn(url, ":"); /* the rest may contain a password */
     return set_error(error, FIRN_EUSAGE,
                      "unknown kind of store '%.*s': use memory:, sqlite:PATH, postgres://, "
                      "mysql://, redis://, rediss://, etcd:// or zookeeper://",
@@ -553,7 +551,7 @@ void renewers_on_news(void (*tell)(void *self), void *self) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Has it ended by then? One that hangs in its store is left to itself, and so is its memory. */
+/* True: it ended in time. A renewer that hangs in its store is left behind, with its memory. */
 static bool await_end(renewer *it, const struct timespec *until) {
     int late = 0;
     pthread_mutex_lock(&it->lock);
@@ -579,12 +577,12 @@ static struct timespec time_after(int64_t ms) {
     return (struct timespec){until.tv_sec + ms / 1000 + ns / 1000000000, ns % 1000000000};
 }
 
-/* Without the lock while it waits: tasks that are run at the end look for their renewer. */
+/* Releases the lock while waiting: the last tasks look up their renewer. */
 void renewers_stop(int64_t ms) {
     struct timespec until = time_after(ms);
     bool all = true;
     pthread_mutex_lock(&lock);
-    atomic_store(&stopping, true); /* from here on there are no new ones */
+    atomic_store(&stopping, true); /* no new renewers from here on */
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < RENEWERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
         renewer_wake(atomic_load(&renewers[i]));
@@ -600,7 +598,6 @@ void renewers_stop(int64_t ms) {
     }
     pthread_mutex_lock(&lock);
     atomic_store(&tell_count, 0);
-    atomic_store(&stopping,
-                 !all); /* for those that are left: they end when their store lets them */
+    atomic_store(&stopping, !all); /* hanging renewers end when their store returns */
     pthread_mutex_unlock(&lock);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters and replies: see request.h. */
 #include "request.h"
 
 #include "decimal.h"
@@ -12,7 +11,7 @@
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* HTTP calls a count n, and names parameters in lower case; RESP's words are in capitals. */
+/* Count is "n" over HTTP; over RESP names are in capitals. */
 static void write_name(char text[64], const request *it, word key) {
     bool http = it->worker->http, count = word_is(key, "count");
     size_t length = key.length < 63 ? key.length : 63;
@@ -49,7 +48,7 @@ int refuse_key(const request *it, word key, const char *verb, const char *const 
 }
 
 static bool is_integer(word text) {
-    size_t first = text.length > 0 && text.text[0] == '-'; /* a number, though none of ours */
+    size_t first = text.length > 0 && text.text[0] == '-'; /* a number, although out of range */
     for (size_t i = first; i < text.length; i++) {
         if (text.text[i] < '0' || text.text[i] > '9') {
             return false;
@@ -66,7 +65,8 @@ int read_count(int64_t *out, const request *it, word key, word value, int64_t mo
         return set_error(error, FIRN_EUSAGE, "%s is not a number: use 1 to %" PRId64,
                          parameter_text(text, it, key, value), most);
     }
-    if (value.text[0] != '-' && value.length <= 19) { /* so many digits fit; else 0 is as wrong */
+    if (value.text[0] != '-' &&
+        value.length <= 19) { /* 19 digits fit; longer ones stay 0, which is refused as well */
         for (size_t i = 0; i < value.length; i++) {
             number = number * 10 + (uint64_t)(value.text[i] - '0');
         }
@@ -79,7 +79,6 @@ int read_count(int64_t *out, const request *it, word key, word value, int64_t mo
     return FIRN_OK;
 }
 
-/* The value of a key, or one without text. */
 word request_value(const request *it, const char *key) {
     for (size_t i = 0; i < it->pair_count; i++) {
         if (word_is(it->pairs[i].key, key)) {
@@ -115,7 +114,6 @@ int reply_json(json_t *object, reply *out, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Room for a batch, at a worker's first one. */
 int worker_make_room(worker *it, bool narrow, firn_error *error) {
     if (narrow && it->numbers == NULL) {
         it->numbers = malloc(BATCH_MAX * sizeof *it->numbers);
@@ -127,14 +125,13 @@ int worker_make_room(worker *it, bool narrow, firn_error *error) {
                : set_error(error, FIRN_EMEMORY, "out of memory for a batch of IDs");
 }
 
-/* Is this a failure that time or the renewer mends? */
 bool is_passing(int code) {
     return code == FIRN_EWINDOW || code == FIRN_ESTORE || code == FIRN_EUNKNOWN ||
            code == FIRN_EBUSY || code == FIRN_ECLOCK || code == FIRN_EIO;
 }
 
 size_t write_number(char *out, uint64_t number, bool is_signed) {
-    char digits[DECIMAL_MAX + 8]; /* a step writes eight bytes at once */
+    char digits[DECIMAL_MAX + 8]; /* decimal.h writes up to eight bytes more */
     size_t length = decimal_write_signed(digits, number, is_signed);
     memcpy(out, digits, length);
     return length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a client asks and what it is answered, whichever protocol it came by: the types, parameters and
- * what is common to all verbs. answer.h answers requests. */
+/* Requests and replies of all protocols: the types, the parameters, and what verbs share. answer.h
+ * answers requests. */
 #ifndef FIRN_REQUEST_H
 #define FIRN_REQUEST_H
 
@@ -21,12 +21,12 @@ enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_TASK = 2 };
     X(BLOCK, "block", ISSUE, BLOCK)    /* a block of a segment's integers */                       \
     X(NEXT, "next", ISSUE, NEXT)       /* a segment's next integer, or the last of a block */      \
     X(LAST, "last", ISSUE, READ)       /* the last integer that this server issued, or nil */      \
-    X(PACK, "pack", ISSUE, READ)       /* an ID of its fields */                                   \
-    X(SHOW, "show", ISSUE, READ)       /* what is in an ID: `name` is the ID */                    \
+    X(PACK, "pack", ISSUE, READ)       /* an ID from fields */                                     \
+    X(SHOW, "show", ISSUE, READ)       /* the fields of an ID (`name`) */                          \
     X(RANGE, "range", ISSUE, READ)     /* least and greatest ID of [from, to) */                   \
     X(CONVERT, "convert", ISSUE, READ) /* another form or scheme: `name` is the ID */              \
-    X(SCHEMES, "schemes", ISSUE, READ) /* the table; with a name, one row of it */                 \
-    X(NODES, "nodes", ADMIN, OTHER)    /* what the store holds; an task */                         \
+    X(SCHEMES, "schemes", ISSUE, READ) /* the table, or one scheme */                              \
+    X(NODES, "nodes", ADMIN, OTHER)    /* what the store holds; a task */                          \
     X(STATUS, "status", ADMIN, OTHER)  /* generators, segments, stores, workers */                 \
     X(SPREAD, "spread", ISSUE, READ)   /* how recent IDs of a generator fall over shards */
 enum verb {
@@ -37,42 +37,41 @@ enum verb {
 };
 
 typedef struct request {
-    /* The listener's: */
+    /* Set by the listener: */
     worker *worker;
     enum verb verb;
     enum role role; /* of the client */
-    word name;      /* a scheme, generator, segment or ID; empty: none */
+    word name;      /* of a scheme, generator, segment, or an ID; "": none */
     struct {
         word key, value;
-    } pairs[REQUEST_PAIRS_MAX]; /* count=, time=, as=, fields, ...; bytes stay the listener's */
+    } pairs[REQUEST_PAIRS_MAX]; /* count=, time=, as=, fields, ...; the bytes are the listener's */
     size_t pair_count;
-    /* request_read's: */
+    /* Set by request_read: */
     generator *generator;
     const firn_scheme *digest; /* uuid3 and uuid5, which need no generator */
     segment *segment;
-    int64_t count;   /* 1 .. BATCH_MAX; of a segment's 1 .. max_catalog_block */
+    int64_t count;   /* 1 .. BATCH_MAX; integers: 1 .. catalog_max_block() */
     int form;        /* enum firn_form */
     char prefix[66]; /* before each ID, of typeid */
     bool dated;
     firn_time time;
     bool wants_segment;
-    bool must_open; /* nobody has asked for that generator or segment yet */
+    bool must_open; /* the generator or segment is not open yet */
 } request;
 
 enum reply_kind {
     REPLY_NIL,
-    REPLY_NUMBERS, /* IDs of a narrow generator: decimal, `is_signed` or not */
-    REPLY_IDS,     /* IDs in the request's form behind its prefix */
+    REPLY_NUMBERS, /* narrow IDs: decimal, `is_signed` or not */
+    REPLY_IDS,     /* IDs in the request's form, after its prefix */
     REPLY_INTEGER, /* a segment's integer: `first` */
     REPLY_RUN,     /* integers first, first + increment, ... `count` of them */
-    REPLY_JSON     /* everything else; the listener lets go of it */
+    REPLY_JSON     /* anything else; the listener releases it */
 };
 
 typedef struct reply {
     enum reply_kind kind;
-    size_t count; /* of IDs; of integers of a REPLY_INTEGER that answers several requests */
-    const uint64_t *numbers; /* the worker's or the task's, until the next request of the worker
-                              * or the task's end */
+    size_t count;            /* IDs, or integers of a REPLY_INTEGER that answers several requests */
+    const uint64_t *numbers; /* valid until the worker's next request, or the task's end */
     const firn_id *ids;      /* likewise */
     bool is_signed;
     int64_t first, increment, run;
@@ -81,34 +80,35 @@ typedef struct reply {
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* The value of a parameter, or a word without text. */
+/* The value of a parameter; text NULL: not given. */
 word request_value(const request *it, const char *key);
-/* A parameter as its client writes it, for messages: "n=5" over HTTP, "COUNT 5" over RESP. */
+/* A parameter as the client wrote it, for errors: "n=5" over HTTP, "COUNT 5" over RESP. */
 #define PARAMETER_SIZE 128
 const char *parameter_text(char text[PARAMETER_SIZE], const request *it, word key, word value);
 /* Only its name: "n", "COUNT". */
 const char *parameter_name(char text[PARAMETER_SIZE], const request *it, const char *key);
-/* A whole number of 1..most, without a sign. FIRN_EUSAGE, FIRN_ERANGE. */
+/* A whole number from 1 to `most`. FIRN_EUSAGE, FIRN_ERANGE. */
 int read_count(int64_t *out, const request *it, word key, word value, int64_t most,
                firn_error *error);
-/* Refuses an unknown parameter and names the nearest of `known`, which ends with NULL. FIRN_EUSAGE. */
+/* Refuses an unknown parameter and suggests the nearest of `known` (ends with NULL).
+ * FIRN_EUSAGE. */
 int refuse_key(const request *it, word key, const char *verb, const char *const *known,
                firn_error *error);
-/* Refuses a parameter that is given twice. FIRN_EUSAGE. */
+/* Refuses duplicate parameters. FIRN_EUSAGE. */
 int refuse_twice(const request *it, firn_error *error);
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
-/* Hands `object` over to the reply. FIRN_EMEMORY: it is NULL. */
+/* Takes over `object`; NULL: FIRN_EMEMORY. */
 int reply_json(json_t *object, reply *out, firn_error *error);
-/* Room for a batch of BATCH_MAX IDs, or of numbers (`narrow`), made at a worker's first one. FIRN_EMEMORY. */
+/* Allocates room for BATCH_MAX IDs or numbers (`narrow`) on first use. FIRN_EMEMORY. */
 int worker_make_room(worker *it, bool narrow, firn_error *error);
-/* Does time or a renewer end this failure? */
+/* Is it transient: ended by time or a renewer? */
 bool is_passing(int code);
-/* An ID as text with its prefix and without a zero behind it: at most FIRN_TEXT_SIZE + 66 bytes.
- * Returns its length. */
+/* Writes an ID with its prefix, without a terminator, at most FIRN_TEXT_SIZE + 66 bytes. Returns
+ * the length. */
 size_t reply_write_id(char *out, const request *it, const reply *of, size_t i);
-/* A decimal number; at most 20 bytes; returns its length. */
+/* Writes at most 20 bytes; returns the length. */
 size_t write_number(char *out, uint64_t number, bool is_signed);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One segment, and the lists of those that are due: see segment.h. */
+/* One segment, and the lists of segments that need a step. */
 #include "segment.h"
 
 #include "fault.h"
@@ -12,12 +12,12 @@
 
 enum {
     STEP_MS = 1000, /* the longest time between two rounds */
-    ROUND_MS = 20   /* no segment is stepped after so long: windows and tasks must not starve */
+    ROUND_MS = 20   /* limit of one round: windows and tasks must not starve */
 };
 
-static segment *_Atomic due_segments[RENEWERS_MAX]; /* the last that was wanted first */
+static segment *_Atomic due_segments[RENEWERS_MAX]; /* most recent first */
 
-/* One that is in no table yet. Its keys are checked with a store that is none. */
+/* Checks the keys with no_store. */
 int segment_make(segment **out, const char *name, const char *keys, firn_error *error) {
     firn_segment *range = NULL;
     segment *it = aligned_alloc(64, sizeof *it);
@@ -52,7 +52,6 @@ void segment_free(segment *it) {
     }
 }
 
-/* Opens it and fetches its first block. */
 int segment_open(segment *it, firn_error *error) {
     firn_segment *range;
     int64_t wait_ms;
@@ -116,8 +115,7 @@ int segment_trouble(const segment *it, firn_error *error) {
 
 /* ---- renewing -------------------------------------------------------------------------------- */
 
-/* Into its renewer's list. It stands in there once: `due` is true from before until it is taken
- * out. */
+/* Adds it to its renewer's list, once: `due` is true from before until it is removed. */
 static void list_due(segment *it) {
     segment *_Atomic *list = &due_segments[renewer_index(it->renewer)];
     it->next_due = atomic_load(list);
@@ -137,7 +135,7 @@ static void step(segment *it, bool *news) {
     firn_segment *range = atomic_load(&it->range);
     int64_t wait_ms;
     uint64_t calls = renewer_calls(it->renewer);
-    atomic_store(&it->due, false); /* first: who finds it due from here on says so again */
+    atomic_store(&it->due, false); /* first, so that later requests list it again */
     int code =
         range == NULL ? segment_open(it, &error) : firn_segment_step(range, &wait_ms, &error);
     bool asked = code != FIRN_OK || renewer_calls(it->renewer) != calls;
@@ -149,7 +147,7 @@ static void step(segment *it, bool *news) {
         it->next_ms = 0;
         atomic_store(&it->late, false);
         *news = true;
-    } else { /* also one that may not ask again yet */
+    } else { /* or a retry is not allowed yet */
         it->next_ms = steady_ms() + retry_pause_ms(&it->pause_ms);
         if (!atomic_exchange(&it->due, true)) {
             list_due(it);
@@ -163,9 +161,9 @@ int64_t segments_step(const renewer *of, bool *news) {
     for (segment *it = atomic_exchange(&due_segments[renewer_index(of)], NULL); it != NULL;
          it = next) {
         int64_t now = steady_ms(), left = it->next_ms - now;
-        next = it->next_due; /* before it stands in the list again */
+        next = it->next_due; /* before it is listed again */
         if (left > 0 || now - since > ROUND_MS) {
-            list_due(it); /* in the other order, so that the last one has its turn next */
+            list_due(it); /* reverses the order, so that the last one is next */
         } else {
             step(it, news);
             left = it->next_ms == 0 ? STEP_MS : it->next_ms - steady_ms();

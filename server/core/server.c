@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the server ready: see ready.h. */
+/* When the server started, whether it is stopping, whether it is ready. */
 #include "server.h"
 
 #include "catalog.h"
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Can it issue now? What came late does not count before it could: a mistake in one new section must
- * not take a server that serves others out of rotation. */
+/* Late additions count only once they have issued: a mistake in a new section must not take a
+ * working server out of rotation. */
 static bool generator_is_ready(const generator *it) {
     firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
@@ -39,7 +39,7 @@ static void say(char why[256], const char *what, const char *name, bool open, in
                              : "not open yet");
 }
 
-/* The first that cannot issue, in words. */
+/* The reason of the first that cannot issue. */
 static bool find_unready(char why[256]) {
     const generator *g;
     const segment *s;
@@ -61,7 +61,7 @@ static bool find_unready(char why[256]) {
     return false;
 }
 
-/* How long all windows last at least. */
+/* The shortest remaining window. */
 static int64_t least_window_ms(void) {
     int64_t least = WINDOW_MOST_MS;
     const generator *g;
@@ -73,7 +73,8 @@ static int64_t least_window_ms(void) {
     return least;
 }
 
-/* Of something that did not come late, or the default one of a server that began with it. */
+/* Does it serve something that is not late, or is it the default store of a server that started
+ * with it? */
 static bool renewer_counts(size_t index) {
     const generator *g;
     const segment *s;
@@ -93,7 +94,7 @@ static bool renewer_counts(size_t index) {
     return false;
 }
 
-/* Is there something of that store left to issue? Called when all that counts can issue. */
+/* Can anything of that store still issue? Called when everything that counts can. */
 static bool renewer_has_some(size_t index) {
     const generator *g;
     const segment *s;

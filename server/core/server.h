@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole server: what both listeners ask of it. */
+/* The state of the whole server. */
 #ifndef FIRN_SERVER_H
 #define FIRN_SERVER_H
 
 #include <firn/firn.h>
 #include <stdbool.h>
 
-/* Seconds since the start, for INFO and metrics. */
+/* Seconds since the start. */
 int64_t server_uptime_s(void);
-/* It was asked to end: nothing new is begun. */
+/* It is stopping and begins nothing new. */
 bool server_is_ending(void);
 
-/* main's: from now on it runs; from now on it ends. */
+/* Called by main at the start and at the end. */
 void server_begin(void);
 void server_end(void);
 
-/* Is everything that did not come late open, with IDs or integers left to issue? Else why not, in one
- * line; `why` is "" when there is nothing to say. Any thread. */
+/* Is everything that is not late open, with IDs or integers left? `why`: the reason in one line, or
+ * "". Any thread. */
 bool catalog_ready(char why[256]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the server stands, for the console and for operators, and how recent IDs fall over shards.
- * Counts only: rates are made by whoever asks twice. Numbers above 2^53 are strings. */
+/* STATUS, SPREAD and NODES: the state of the server, how recent IDs spread over shards, what a
+ * store holds. Counts only, no rates. Numbers above 2^53 are strings. */
 #include "verbs.h"
 
 #include "catalog.h"
@@ -21,7 +21,7 @@ static json_t *decimal(int64_t number) {
     return json_string(text);
 }
 
-/* Appends, or lets go of the array: NULL is then all that is left of it. */
+/* Appends `object`; NULL if that fails, with both released. */
 static json_t *with(json_t *array, json_t *object) {
     if (array != NULL && json_array_append_new(array, object) != 0) {
         json_decref(array);
@@ -90,7 +90,6 @@ static json_t *renewer_object(const renewer_state *it) {
         (json_int_t)it->busy_ms, "tasks", it->tasks);
 }
 
-/* Counters of all workers together. */
 typedef struct sums {
     uint64_t requests[METER_KIND_COUNT], refused[METER_KIND_COUNT], latency[METER_BUCKETS];
     uint64_t ids, latency_ns, received, sent, accepted, turned_away, slow, broken, parked;
@@ -137,7 +136,7 @@ static json_t *kinds_object(const uint64_t counts[METER_KIND_COUNT]) {
     return object;
 }
 
-/* [[up to how many ns, how many requests], ...]; the last bucket has no end. */
+/* [[up to ns, requests], ...]; the last bucket has no limit. */
 static json_t *latency_array(const sums *from) {
     json_t *array = json_array();
     for (int i = 0; i < METER_BUCKETS; i++) {
@@ -194,7 +193,7 @@ static json_t *renewers_array(void) {
 }
 
 int answer_status(const request *it, reply *out, firn_error *error) {
-    enum { SEGMENTS_TOLD = 1000 }; /* a page that is asked for every second stays within bounds */
+    enum { SEGMENTS_TOLD = 1000 }; /* the page is polled every second */
     static const char *const none[] = {NULL};
     char why[256];
     if (it->pair_count > 0) {
@@ -215,13 +214,13 @@ int answer_status(const request *it, reply *out, firn_error *error) {
 
 enum { SHARDS_MOST = 64, SHARDS_USUAL = 16 };
 
-/* How many of the recent IDs fall into each shard, by three ways of choosing one. */
+/* Recent IDs per shard, for three ways to choose a shard. */
 typedef struct spread {
     uint32_t shards;
     uint64_t ids, by_hash[SHARDS_MOST], by_remainder[SHARDS_MOST], by_range[SHARDS_MOST];
 } spread;
 
-/* Word by word, by what 2^64 leaves, so that no wider arithmetic is needed. */
+/* Word by word, with the remainder of 2^64, to avoid wider arithmetic. */
 static uint32_t remainder_of(const firn_id *id, uint32_t shards) {
     uint64_t carry = (UINT64_MAX % shards + 1) % shards;
     uint64_t rest = id->top % shards;
@@ -229,7 +228,7 @@ static uint32_t remainder_of(const firn_id *id, uint32_t shards) {
     return (uint32_t)((rest * carry + id->low % shards) % shards);
 }
 
-/* The range of all numbers of that width, cut into equal parts: the upper 32 bits tell. */
+/* All numbers of that width in equal parts, by the upper 32 bits. */
 static uint32_t range_of(const firn_id *id, uint32_t shards) {
     uint64_t upper = id->bits > 128  ? (uint64_t)id->top << 32 | id->high >> 32
                      : id->bits > 64 ? id->high
@@ -304,7 +303,7 @@ typedef struct holdings {
     size_t left_out;
 } holdings;
 
-/* Ticks of back-dated issue are left out, as the command does. */
+/* Leaves out ticks of back-dated IDs, as the command does. */
 static int see_holding(void *context, const firn_holding *holding) {
     enum { HOLDINGS_MOST = 10000 };
     holdings *it = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Milliseconds of the clock that never steps: for waits and ages, not for IDs. */
+/* CLOCK_MONOTONIC in milliseconds: for waits and ages, never for IDs. */
 #ifndef FIRN_STEADY_H
 #define FIRN_STEADY_H
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See text.h. */
 #include "text.h"
 
 #include <stdarg.h>
@@ -26,7 +25,7 @@ char *text_room(text_out *to, size_t size) {
 }
 
 void text_add(text_out *to, const char *bytes, size_t size) {
-    char *at = size > 0 ? text_room(to, size) : NULL; /* there may be no room at all yet */
+    char *at = size > 0 ? text_room(to, size) : NULL; /* `bytes` may still be NULL */
     if (at != NULL) {
         memcpy(at, bytes, size);
         to->length += size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A text that grows as it is written. Out of memory it stays as it is and says so. */
+/* A growing text. If memory runs out it keeps what it has and sets `failed`. */
 #ifndef FIRN_TEXT_H
 #define FIRN_TEXT_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct text_out {
-    char *bytes; /* malloc's; no zero behind them */
+    char *bytes; /* from malloc, without a terminator */
     size_t length, room;
     bool failed;
 } text_out;
@@ -15,7 +15,7 @@ typedef struct text_out {
 /* Room for `size` more bytes after the end; NULL: out of memory. */
 char *text_room(text_out *to, size_t size);
 void text_add(text_out *to, const char *bytes, size_t size);
-/* At most 1000 bytes at once. */
+/* At most 1000 bytes per call. */
 void text_print(text_out *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Words: see word.h. */
 #include "word.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A piece of text that lies in somebody else's buffer, without an end of its own. */
+/* A piece of text in a buffer owned by something else, without a terminator. */
 #ifndef FIRN_WORD_H
 #define FIRN_WORD_H
 
@@ -11,17 +11,17 @@ typedef struct word {
     size_t length;
 } word;
 
-/* Letter case aside, as commands and their options are written. */
+/* Ignores letter case. */
 bool word_is(word it, const char *name);
-/* Copies it with a zero behind; false: it is longer than `size` - 1, or holds a zero. */
+/* Copies it with a terminator; false: longer than `size` - 1, or it contains a zero byte. */
 bool word_copy(word it, char *text, size_t size);
-/* The length for "%.*s" in a message, which need not hold all of what a client said. */
+/* The length for "%.*s" in an error. */
 static inline int word_shown(word it) {
     return (int)(it.length < 60 ? it.length : 60);
 }
 
-/* The bytes of the character at `text`, 1..4, or 0: there is no valid one within `length` >= 1 bytes. Reads
- * no byte after the first that is not part of the character. */
+/* The size of the UTF-8 character (RFC 3629) at `text`, 1..4; 0: invalid within `length` >= 1
+ * bytes. Reads no byte after the first invalid one. */
 size_t utf8_size(const char *text, size_t length);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers and their counters: see worker.h. Knows no client and no request. */
 #include "worker.h"
 
 #include <pthread.h>
@@ -9,7 +8,8 @@ static worker *_Atomic workers[WORKERS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 worker *worker_new(bool http) {
-    worker *it = aligned_alloc(64, (sizeof *it + 63) / 64 * 64); /* no line with another worker's */
+    worker *it =
+        aligned_alloc(64, (sizeof *it + 63) / 64 * 64); /* shares no cache line with another */
     int i = 0;
     if (it == NULL) {
         return NULL;
@@ -36,7 +36,7 @@ worker *worker_at(int i) {
                                      : atomic_load_explicit(&workers[i], memory_order_acquire);
 }
 
-/* The i-th bucket holds what took up to 1000 << i ns. */
+/* Bucket i counts requests of up to 1000 << i ns. */
 void meter_time(meter *at, uint64_t n, uint64_t ns) {
     uint64_t us = ns == 0 ? 0 : (ns - 1) / 1000;
     int bucket = us == 0 ? 0 : 64 - __builtin_clzll(us);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The body of a POST: a form or an object of JSON, whose members are parameters like those of the
- * query. Reads what has arrived; judges nothing that a request would judge too. */
+/* The body of a POST: a form, or a JSON object. Its members become parameters, as those of the
+ * query. */
 #include "header.h"
 
 #include "fault.h"
@@ -15,7 +15,7 @@ enum { NUMBER_SIZE = 24 };
 static const char form_type[] = "application/x-www-form-urlencoded";
 static const char object_type[] = "application/json";
 
-/* The media type without its parameters. */
+/* Without parameters. */
 static word type_alone(word type) {
     size_t length = 0;
     while (length < type.length && strchr("; \t", type.text[length]) == NULL) {
@@ -34,7 +34,7 @@ bool body_keep(exchange *it, const char *bytes, size_t size) {
         it->body = malloc(BODY_MOST + 1);
     }
     if (it->body == NULL || size > BODY_MOST - it->body_length) {
-        it->body_is_over = true; /* the rest is dropped */
+        it->body_is_over = true; /* the rest is discarded */
         return it->body != NULL;
     }
     memcpy(it->body + it->body_length, bytes, size);
@@ -44,9 +44,9 @@ bool body_keep(exchange *it, const char *bytes, size_t size) {
 
 /* ---- form ------------------------------------------------------------------------------------ */
 
-/* Undoes + and %XX in place. */
+/* Decodes + and %XX in place. */
 static int read_escaped(word *of, firn_error *error) {
-    char *to = (char *)(uintptr_t)of->text; /* the exchange's own copy */
+    char *to = (char *)(uintptr_t)of->text; /* a copy of the exchange */
     size_t length = 0;
     for (size_t i = 0; i < of->length; i++) {
         int c = (unsigned char)of->text[i];
@@ -76,7 +76,7 @@ static int read_form(exchange *it, firn_error *error) {
                       equals != NULL ? (size_t)(stop - equals) - 1 : 0};
         at = stop < end ? stop + 1 : end;
         if (key.length == 0 && value.length == 0) {
-            continue; /* && or the end of a line */
+            continue; /* && or a line end */
         }
         code = read_escaped(&key, error);
         code = code == FIRN_OK ? read_escaped(&value, error) : code;
@@ -89,7 +89,7 @@ static int read_form(exchange *it, firn_error *error) {
 
 static int read_member(exchange *it, size_t i, const char *key, const json_t *member,
                        firn_error *error) {
-    char *number = it->body + i * NUMBER_SIZE; /* the text has been read, so there is room */
+    char *number = it->body + i * NUMBER_SIZE; /* the text was parsed, so its room is free */
     word value = {number, 0};
     if (json_is_string(member)) {
         value = (word){json_string_value(member), json_string_length(member)};

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections of the HTTP listener: see clients.h. */
 #include "clients.h"
 
 #include "config/setting.h"
 #include "core/steady.h"
 
-#include <linux/tcp.h> /* its tcp_info tells more than glibc's */
+#include <linux/tcp.h> /* has more members than glibc's */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define SWEEP_MS   2500  /* who is idle or has left is looked for at least that often */
-#define IDLE_MS    60000 /* a client that asks nothing for so long is closed */
-#define LEAST_RATE 100   /* bytes a second at which a client has to read */
-#define CLOSE_WAIT 8     /* the kernel's TCP_CLOSE_WAIT, which no header has beside tcp_info */
+#define SWEEP_MS   2500  /* longest time between two sweeps */
+#define IDLE_MS    60000 /* an idle client is closed after this */
+#define LEAST_RATE 100   /* bytes per second that a client must read */
+#define CLOSE_WAIT 8     /* TCP_CLOSE_WAIT of the kernel; no header has both it and tcp_info */
 
-static _Atomic int64_t open_count; /* connections of all loops */
+static _Atomic int64_t open_count; /* connections of all threads */
 static crowd_share strangers = {.listener = "http"};
 
-/* What the kernel knows of a connection over TCP: bytes either way, and whether the client has
- * ended its side. All zero for others. */
+/* The kernel's counters of a TCP connection; zero for unix sockets. */
 static struct tcp_info look_at(const http_client *it) {
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
@@ -30,8 +28,8 @@ static struct tcp_info look_at(const http_client *it) {
     return info;
 }
 
-/* Is it slow to end its header? Its first has slow_s from the start. Of a later one the first byte
- * shows in what the kernel counts; where that is not counted, idle time bounds it. */
+/* Is the request incomplete for too long? The first has slow_s from the start. Later ones start
+ * with the first byte that the kernel counts; without counters the idle limit applies. */
 static bool is_slow_to_ask(http_client *it, int64_t now, int64_t slow_ms) {
     uint64_t bytes = look_at(it).tcpi_bytes_received;
     if (it->fresh) {
@@ -47,7 +45,6 @@ static bool is_slow_to_ask(http_client *it, int64_t now, int64_t slow_ms) {
     return (it->slow_ms != 0 && now - it->slow_ms > slow_ms) || now - it->since_ms > IDLE_MS;
 }
 
-/* Is it slow to read its reply? */
 static bool is_slow_to_read(http_client *it, int64_t now, int64_t slow_ms) {
     uint64_t bytes = look_at(it).tcpi_bytes_acked;
     uint64_t due = (uint64_t)(LEAST_RATE * slow_ms / 1000);
@@ -68,31 +65,28 @@ static bool is_slow_to_read(http_client *it, int64_t now, int64_t slow_ms) {
     return false;
 }
 
-/* Is it between two requests, with nothing of the next one there? */
 bool client_is_idle(const http_client *it) {
     int unread = 0;
     return it->exchange == NULL && ioctl(it->fd, FIONREAD, &unread) == 0 && unread == 0;
 }
 
-/* The library does not see an end that came together with the last request. */
+/* libmicrohttpd misses an end that came with the last request. */
 static bool has_left(const http_client *it) {
     return !it->is_unix && client_is_idle(it) && look_at(it).tcpi_state == CLOSE_WAIT;
 }
 
-/* The library sees that the client has left. */
+/* shutdown() makes libmicrohttpd see an end. */
 static void close_crowded(http_loop *loop, stranger *one) {
     http_client *it = (http_client *)((char *)one - offsetof(http_client, stranger));
     meter_add(&loop->worker->meter.closed_crowded, 1);
     it->is_evicted = true;
     if (it->exchange != NULL && it->exchange->is_parked && it->exchange->stage == STAGE_DELAYED) {
-        it->exchange->wake_ns =
-            0; /* its descriptor is to be free now, not when its time has come */
+        it->exchange->wake_ns = 0; /* closes now, not after the delay */
     }
     shutdown(it->fd, SHUT_RDWR);
 }
 
-/* Has it shown a token that is right? After a reload that is asked anew, since a load of the same
- * tokens must not make strangers of everybody. */
+/* Has it a valid token? Checked again after a reload. */
 static bool is_trusted(http_client *it) {
     if (it->pass.has_token && it->pass.load != access_load_count() &&
         access_again(&it->pass) == ROLE_NOBODY) {
@@ -101,7 +95,7 @@ static bool is_trusted(http_client *it) {
     return it->pass.has_token;
 }
 
-/* It has no token, or one that is gone from the tokens since. */
+/* Counts it as unauthenticated if it has no valid token. */
 static void distrust(http_loop *loop, http_client *it) {
     if (it->stranger.is_in || !access_is_closed() || is_trusted(it)) {
         return;
@@ -126,7 +120,6 @@ address_key client_address(const exchange *it) {
     return it->client->address;
 }
 
-/* A few times within slow_s: closes who is slow. shutdown() makes the library see an end. */
 void clients_sweep(http_loop *loop, int64_t now) {
     for (stranger *one; (one = crowd_owes(&loop->crowd)) != NULL;) {
         close_crowded(loop, one);
@@ -164,7 +157,7 @@ bool clients_have_room(http_loop *loop) {
     return false;
 }
 
-/* Whoever comes from an address with too many is closed at once. */
+/* Closes it if its address has too many connections. */
 static void count_address(http_loop *loop, http_client *it) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(it->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters of a request: see exchange.h. */
 #include "exchange.h"
 
 #include "fault.h"
@@ -31,7 +30,7 @@ int refuse_escape(firn_error *error) {
                      "'%%' is not followed by two hex digits: encode it as %%25");
 }
 
-/* Room for all that can be decoded: nothing of it grows. */
+/* Enough for everything that can be decoded. */
 static bool has_room(exchange *it) {
     if (it->decoded == NULL) {
         it->decoded = malloc(LINE_MOST);
@@ -40,7 +39,6 @@ static bool has_room(exchange *it) {
     return it->decoded != NULL;
 }
 
-/* Decodes %XX; a word without them stays where it is. */
 int exchange_decode(exchange *it, word *of, firn_error *error) {
     if (memchr(of->text, '%', of->length) == NULL) {
         return FIRN_OK;
@@ -60,7 +58,7 @@ int exchange_decode(exchange *it, word *of, firn_error *error) {
             c = (char)value;
             i += 2;
         }
-        *it->decoded_at++ = c; /* never more than came, which is below LINE_MOST */
+        *it->decoded_at++ = c; /* decoding never adds bytes, and LINE_MOST limits the request */
     }
     *of = (word){begin, (size_t)(it->decoded_at - begin)};
     return FIRN_OK;
@@ -79,8 +77,8 @@ static bool is_same_word(word a, word b) {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Of the query's keys, is that one given by the body too? A key twice within one of them is for the
- * request to refuse. */
+/* *there: the query has the parameter too, with the same value. Duplicates within the query or the
+ * body are refused later. */
 static int agree(const exchange *it, word said, word key, word value, bool *there,
                  firn_error *error) {
     const request *of = &it->request;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One HTTP request and its reply: the types, and its parameters. serve.h takes a request from its
- * header to its reply. */
+/* One HTTP request and its reply: the types and the parameters. serve.h handles it. */
 #ifndef FIRN_EXCHANGE_H
 #define FIRN_EXCHANGE_H
 
@@ -17,85 +16,86 @@ typedef struct route route;
 
 #define BODY_MOST 16384 /* bytes of the body of a POST */
 
-/* A thread of the HTTP listener and its connections. Only the thread touches it, but for the lock. */
+/* One thread of the HTTP listener and its connections. Used by that thread only, except the
+ * lock. */
 typedef struct http_loop {
     pthread_t thread;
-    pthread_mutex_t lock; /* over tasks that come back */
+    pthread_mutex_t lock; /* for finished tasks */
     struct MHD_Daemon *daemon;
     const listener *listener;
     worker *worker;
-    http_client *clients; /* connections that are open */
-    crowd crowd;          /* those without a token */
-    exchange *parked;     /* that wait, suspended */
-    exchange *unused;     /* to be used again */
+    http_client *clients; /* open connections */
+    crowd crowd;          /* unauthenticated ones */
+    exchange *parked;     /* suspended */
+    exchange *unused;     /* for reuse */
     int unused_count;
-    _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a loop that closes gives up */
+    _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a stopping loop gives up */
     int64_t swept_ms;
     atomic_bool closing;
-    bool over; /* closed by force: nothing may be parked any more, since nobody would wake it */
+    bool over; /* stopped by force: parking would be for ever */
 } http_loop;
 
-/* An task that is under way for an exchange, which may give up first. */
+/* A task of an exchange, which may give up first. */
 typedef struct ticket {
     http_loop *loop;
     struct MHD_Connection *connection;
     sent_task *sent;
-    bool back, given_up; /* under the loop's lock */
+    bool back, given_up; /* under the lock of the loop */
 } ticket;
 
 enum stage {
     STAGE_HEADER, /* its header is complete */
-    STAGE_ASKED,  /* request_answer is to be called */
-    STAGE_LATER,  /* parked: the same again in a millisecond */
-    STAGE_TASK,   /* parked: a renewer has it */
-    STAGE_DELAYED /* parked: a refusal that is not to be had quickly */
+    STAGE_ASKED,  /* request_answer is next */
+    STAGE_LATER,  /* parked: try again after a millisecond */
+    STAGE_TASK,   /* parked: a renewer has the task */
+    STAGE_DELAYED /* parked: a delayed refusal */
 };
 
-/* The headers that matter, found in one pass over all of them. */
+/* The headers that matter, collected in one pass. */
 typedef struct header_words {
     word host, authorization, accept, fetch_site, origin, referer, content_type;
     int count, hosts, lengths, codings, types;
     size_t bytes, body;
     bool malformed, odd_coding; /* odd: a Transfer-Encoding other than chunked */
-    bool of_browser; /* User-Agent or Accept-Language as every browser sends them and few others */
+    bool of_browser;            /* User-Agent or Accept-Language of a browser */
 } header_words;
 
 struct exchange {
     http_loop *loop;
     http_client *client;
     struct MHD_Connection *connection;
-    const route *route; /* NULL: a file of the console, if any */
-    const char *path;   /* as it came, the query cut off */
+    const route *route; /* NULL: perhaps a file of the console */
+    const char *path;   /* as received, without the query */
     bool head, posts, as_text, served, asks_options;
-    bool body_is_over; /* more of it came than BODY_MOST */
+    bool body_is_over; /* longer than BODY_MOST */
     header_words header;
     access_pass pass;
-    bool guessed; /* its token was counted as a wrong one */
+    bool guessed; /* its wrong token is counted */
     request request;
-    char *decoded; /* words that had escapes */
+    char *decoded; /* room for decoded words */
     char *decoded_at;
-    char *body; /* NULL: none; BODY_MOST bytes of room */
+    char *body; /* NULL: none; room for BODY_MOST bytes */
     size_t body_length;
-    size_t query_count; /* of the request's pairs, those of the query */
-    json_t *json;       /* the body, whose texts are words of the request; NULL */
-    size_t held;        /* bytes of the reply that its client has not read yet */
+    size_t query_count; /* pairs from the query */
+    json_t *json;       /* the parsed body, which owns words of the request; or NULL */
+    size_t held;        /* bytes of the reply that are not sent yet */
     int kind;           /* METER_... */
     enum stage stage;
     ticket *ticket;
-    int64_t began_ns, until_ns, wake_ns; /* CLOCK_MONOTONIC; until: then it fails, 0: not yet
-                                          * known; wake: when a parked one is tried again */
-    firn_error error;                    /* of the last try */
+    int64_t began_ns, until_ns,
+        wake_ns; /* CLOCK_MONOTONIC; until: when it fails, 0: unknown; wake: next try if parked */
+    firn_error error; /* of the last try */
     bool is_parked, refused;
     exchange *next, *previous;
-    /* Stays from one use of the exchange to the next: */
+    /* Kept when the exchange is reused: */
     struct usual_reply {
-        struct MHD_Response *made; /* NULL: none yet */
+        struct MHD_Response *made; /* NULL: none */
         size_t size;
         char bytes[32];
-    } usual; /* one number as text, whose bytes are written anew each time */
+    } usual; /* a number as text, written again for each reply */
 };
 
-/* What answers a path. */
+/* How a path is answered. */
 struct route {
     const char *path;
     enum verb verb; /* VERB_COUNT: a page */
@@ -107,17 +107,17 @@ struct route {
     enum MHD_Result (*page)(exchange *it);
 };
 
-/* Another parameter of the request, of the query or of the body; its bytes live as long as the
- * exchange. FIRN_EUSAGE: too many, or it is there with another value. */
+/* Adds a parameter of the query or the body; its bytes must live as long as the exchange.
+ * FIRN_EUSAGE: too many, or a different value exists. */
 int exchange_add(exchange *it, word key, word value, firn_error *error);
-/* Decodes %XX of a part of the path or the query; a word without escapes stays where it is. FIRN_EUSAGE,
+/* Decodes %XX in place of the word; a word without escapes is unchanged. FIRN_EUSAGE,
  * FIRN_EMEMORY. */
 int exchange_decode(exchange *it, word *of, firn_error *error);
 
-/* The byte of two hex digits, or -1: there are none; and the error for that case. */
+/* The byte of two hex digits, or -1; and the error for that. */
 int hex_pair(const char *text, size_t length);
 int refuse_escape(firn_error *error);
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC in nanoseconds. */
 int64_t now_ns(void);
 
 #endif

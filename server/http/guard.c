@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens, Host and where a browser says that it comes from: see guard.h. */
+/* Checks Host, origin and token. */
 #include "guard.h"
 
 #include "clients.h"
@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-#define DELAY_NS INT64_C(1000000000) /* before a wrong token is said to be one */
+#define DELAY_NS INT64_C(1000000000) /* delay of the answer to a wrong token */
 
 /* ---- Host ------------------------------------------------------------------------------------ */
 
-/* Without its port: "[::1]:7380" is "[::1]". */
+/* Without the port: "[::1]:7380" becomes "[::1]". */
 static word host_alone(word host) {
     const char *bracket =
         host.length > 0 && host.text[0] == '[' ? memchr(host.text, ']', host.length) : NULL;
@@ -36,9 +36,8 @@ static bool is_one_of(word host, const char *names) {
     return false;
 }
 
-/* A page of another site can make its name resolve to 127.0.0.1 and ask as if it were ours (DNS
- * rebinding); its Host is then still its own name. Who has tokens is safe from that, and a browser
- * cannot reach a unix socket. */
+/* DNS rebinding: a page of another site can make its own name resolve to 127.0.0.1; Host is then
+ * still its name. Tokens protect against that, and browsers cannot reach a unix socket. */
 static bool host_is_ours(const exchange *it) {
     const listener *at = it->loop->listener;
     word host = host_alone(it->header.host);
@@ -51,8 +50,8 @@ static bool host_is_ours(const exchange *it) {
 
 /* ---- browsers -------------------------------------------------------------------------------- */
 
-/* Is the page at this address (of Origin or Referer) this server's own: the same host and port as
- * the browser asked for? "null" and what is no address of HTTP are not. */
+/* Has this URL (Origin or Referer) the host and port of the request? False for "null" and other
+ * schemes. */
 static bool is_own_page(const exchange *it, word url) {
     static const char *const schemes[] = {"https://", "http://"};
     bool tls = credentials_are_there() && !it->loop->listener->is_unix;
@@ -72,9 +71,9 @@ static bool is_own_page(const exchange *it, word url) {
            strncasecmp(host.text, it->header.host.text, host.length) == 0;
 }
 
-/* Does a page of another site ask, through somebody's browser? Sec-Fetch-Site says it best, but
- * browsers send it only by TLS and to this machine; Origin comes with every POST, Referer with GET
- * unless the page suppresses it. */
+/* Was the request caused by a page of another site? Sec-Fetch-Site is the best answer, but browsers
+ * send it only over TLS and to localhost; Origin comes with every POST, Referer with GET unless
+ * suppressed. */
 static bool is_of_other_page(const exchange *it) {
     const header_words *all = &it->header;
     if (all->fetch_site.text != NULL) {
@@ -84,8 +83,8 @@ static bool is_of_other_page(const exchange *it) {
            (all->referer.length > 0 && !is_own_page(it, all->referer));
 }
 
-/* A GET that issues and may come from a browser: an image or a link on any page can make it send
- * one that nothing tells from a wanted one. Tokens do not come along with those. */
+/* Is this a GET that issues IDs, perhaps from a browser? An image or link of any page can cause
+ * one. With tokens they fail. */
 static bool is_unsafe_get(const exchange *it) {
     const header_words *all = &it->header;
     return !access_is_closed() && it->route->posts && !it->posts &&
@@ -95,7 +94,7 @@ static bool is_unsafe_get(const exchange *it) {
 
 /* ---- token ----------------------------------------------------------------------------------- */
 
-/* The role that comes with the header; ROLE_NOBODY and *wrong: it has a token, which is none. */
+/* The role of the header's token; *wrong: it has an unknown token. */
 static enum role role_of(exchange *it, bool *wrong) {
     word said = it->header.authorization;
     size_t scheme = strlen("Bearer ");
@@ -119,8 +118,8 @@ static enum role role_of(exchange *it, bool *wrong) {
     return role;
 }
 
-/* After several wrong tokens of an address each token from there waits before it is looked at, but
- * on connections that have shown a right one. */
+/* After several wrong tokens from an address, each token from there waits before it is checked,
+ * except on connections with a valid one. */
 static bool must_wait(exchange *it) {
     if (!access_is_closed() || it->header.authorization.text == NULL ||
         it->stage == STAGE_DELAYED || client_is_trusted(it) || it->loop->over) {
@@ -162,7 +161,7 @@ bool guard_refuses(exchange *it, enum MHD_Result *result) {
                                  "a browser's GET issues no IDs, because any page can send one: "
                                  "use POST, or the console at /");
     } else if (wrong && it->stage != STAGE_DELAYED && !it->loop->over) {
-        /* Whoever guesses gets one answer a second and connection; nobody else waits for it. */
+        /* one answer per second and connection; other clients are not delayed */
         park(it, STAGE_DELAYED, it->began_ns + DELAY_NS);
         *result = MHD_YES;
     } else if (it->request.role == ROLE_NOBODY) {

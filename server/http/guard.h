@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may ask for what over HTTP: tokens where there are some; without them only what a browser
- * cannot be tricked into. */
+/* Authentication and authorization over HTTP; without tokens, protection from requests that a
+ * browser was tricked into. */
 #ifndef FIRN_GUARD_H
 #define FIRN_GUARD_H
 
 #include "exchange.h"
 
-/* True: it was refused, or parked to be refused later, and *result is what to return. Else the
- * request's role is filled in. */
+/* True: refused, or parked for a delayed refusal; return *result. Else fills in the request's
+ * role. */
 bool guard_refuses(exchange *it, enum MHD_Result *result);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of a request: see header.h. */
 #include "header.h"
 
 #include "http_reply.h"
@@ -7,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADERS_MOST 64   /* lines of the header */
-#define HEADER_MOST  8192 /* bytes of all of them and the request line */
+#define HEADERS_MOST 64   /* lines */
+#define HEADER_MOST  8192 /* bytes, with the request line */
 
-/* RFC 9110's tchar, so that nothing hides in a name: a blank before the colon, an empty name. */
+/* RFC 9110's tchar: no blank before the colon, no empty name. */
 static bool is_token(const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -21,7 +20,7 @@ static bool is_token(const char *text, size_t length) {
     return length > 0;
 }
 
-/* No control character but a tab: a bare CR, or what is left of a line that was folded. */
+/* No control characters except tab: no bare CR, no folded line. */
 static bool is_plain(const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -32,7 +31,7 @@ static bool is_plain(const char *text, size_t length) {
     return true;
 }
 
-/* A target with a blank in it would end elsewhere for somebody else. */
+/* Others would end a target with a blank elsewhere. */
 static bool is_visible(const char *path) {
     return is_plain(path, strlen(path)) && strpbrk(path, " \t") == NULL;
 }
@@ -42,7 +41,7 @@ static bool begins_with(word it, const char *name) {
     return it.length >= length && word_is((word){it.text, length}, name);
 }
 
-/* The length of a body: digits and nothing else, or more than any that is allowed. */
+/* SIZE_MAX: not a number. */
 static size_t body_length(word value) {
     size_t length = 0;
     for (size_t i = 0; i < value.length; i++) {
@@ -54,8 +53,8 @@ static size_t body_length(word value) {
     return value.length == 0 ? SIZE_MAX : length;
 }
 
-/* A folded line is joined by the library to a name like "Content-Lengthb": such names are refused
- * with the real ones, so no body hides in them. */
+/* libmicrohttpd joins a folded line to a name such as "Content-Lengthb": refused, because a body
+ * could hide there. */
 static void see_framing(header_words *all, word name, word value) {
     if (begins_with(name, "content-length")) {
         size_t length = body_length(value);
@@ -71,14 +70,14 @@ static void see_framing(header_words *all, word name, word value) {
     }
 }
 
-/* Each may come once, since it would not be clear which one counts. */
+/* Duplicates are refused, because it would be unclear which one counts. */
 static void see_once(header_words *all, word *kept, word value) {
     all->malformed |= kept->text != NULL;
     *kept = value;
 }
 
-/* A page can change neither of the two for a request to another site. Node's and Deno's fetch()
- * send "*" for a language. */
+/* Pages cannot change these for requests to other sites. fetch() of Node and Deno sends the
+ * language "*". */
 static bool is_of_browser(word name, word value) {
     return (word_is(name, "user-agent") && begins_with(value, "mozilla/")) ||
            (word_is(name, "accept-language") && !word_is(value, "*"));
@@ -93,7 +92,7 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
     all->bytes += key_length + length + strlen(": \r\n");
     all->malformed |= !is_token(key, key_length) || !is_plain(text, length);
     while (value.length > 0 && strchr(" \t", text[value.length - 1]) != NULL) {
-        value.length--; /* blanks behind a value are none of it (RFC 9110, 5.5) */
+        value.length--; /* trailing blanks are not part of a value (RFC 9110, 5.5) */
     }
     switch (key_length == 0 ? '\0' : key[0] | 0x20) {
     case 'h':
@@ -129,8 +128,9 @@ static enum MHD_Result see_header(void *self, enum MHD_ValueKind kind, const cha
         all->of_browser |= is_of_browser(name, value);
         break;
     default:
-        all->odd_coding |= word_is(name, "transfer-encoding") &&
-                           !word_is((word){text, length}, "chunked"); /* as the library reads it */
+        all->odd_coding |=
+            word_is(name, "transfer-encoding") &&
+            !word_is((word){text, length}, "chunked"); /* as libmicrohttpd compares it */
         see_framing(all, name, value);
         break;
     }
@@ -144,14 +144,13 @@ static enum MHD_Result count_bytes(void *self, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-/* Of the body, where there is one. */
 static const char *judge_body(const exchange *it, const char *version, unsigned *status) {
     const header_words *all = &it->header;
     if (all->lengths > 1 || all->codings > 1 || (all->lengths > 0 && all->codings > 0)) {
         return "the body has more than one length: send one Content-Length or one "
                "Transfer-Encoding";
     }
-    if (all->odd_coding) { /* the library would take all that follows for the body */
+    if (all->odd_coding) { /* libmicrohttpd would read everything that follows as the body */
         *status = MHD_HTTP_NOT_IMPLEMENTED;
         return "unknown Transfer-Encoding: use chunked, or send Content-Length";
     }
@@ -180,7 +179,7 @@ static const char *judge_body(const exchange *it, const char *version, unsigned 
     return NULL;
 }
 
-/* "http://host:port/path" (RFC 9112, 3.2.2): the host stands for that of the header. */
+/* "http://host:port/path" (RFC 9112, 3.2.2): the host replaces the Host header. */
 static bool take_absolute(exchange *it) {
     static const char *const schemes[] = {"http://", "https://"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -202,7 +201,7 @@ static bool is_target(const exchange *it) {
            is_visible(it->path);
 }
 
-/* NULL, or what is wrong with the form of the message, so that it is not read on. */
+/* NULL, or why the message is not read further. */
 static const char *judge_form(exchange *it, const char *version, unsigned *status) {
     const header_words *all = &it->header;
     size_t line = strlen(it->path) + strlen("OPTIONS  HTTP/1.1\r\n");
@@ -227,7 +226,7 @@ static const char *judge_form(exchange *it, const char *version, unsigned *statu
     return NULL;
 }
 
-/* How much a media type is wanted, in thousandths: of the last range of Accept that names it. */
+/* The weight of a media type in thousandths: of the last range of Accept that names it. */
 static int wanted(word accept, const char *type) {
     const char *at = accept.text, *end = accept.text + accept.length;
     size_t length = strlen(type);
@@ -279,7 +278,7 @@ const char *header_read(exchange *it, const char *method, const char *version, u
 
 enum { READS, ISSUES };
 
-/* The role that each verb needs and its counter, as constants: ROLE_OF_NEW, ... */
+/* Role and counter of each verb as constants: ROLE_OF_NEW, KIND_OF_NEW, ... */
 enum {
 #define VERB_X(id, name, role, meter) ROLE_OF_##id = ROLE_##role, KIND_OF_##id = METER_##meter,
     VERBS(VERB_X)
@@ -297,7 +296,7 @@ static const route routes[] = {
 
 enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
 
-/* Does the path fit "/before/{name}/behind"? The name is at least one byte and holds no slash. */
+/* Does the path match "/before/{name}/after"? A name has at least one byte and no slash. */
 static bool fits(const char *pattern, const char *path, word *name) {
     size_t before = strcspn(pattern, "{");
     if (strncmp(pattern, path, before) != 0) {

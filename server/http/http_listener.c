@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP listener: see http_listener.h. Each listening socket has a thread that runs libmicrohttpd
- * on it, so a connection never changes threads and a request costs two system calls and its share of
- * one epoll_wait. */
+/* Each listening socket has one thread that runs libmicrohttpd: connections never change threads,
+ * and a request costs two system calls and a share of one epoll_wait. */
 #include "http_listener.h"
 
 #include "clients.h"
@@ -18,11 +17,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ROUND_MS        100 /* a loop comes round at least that often: nothing wakes it when we end */
-#define TASK_MS         20    /* and that often while a task is out, or the listener is closed */
-#define POOL_SIZE       12288 /* of a connection: the header that is allowed, with its lines listed */
-#define PARAMETERS_MOST 32    /* of a query, more than any request takes */
-#define UNUSED_MOST     64    /* exchanges that are kept */
+#define ROUND_MS        100   /* longest sleep: nothing wakes a loop when the server stops */
+#define TASK_MS         20    /* the same while a task is running or the listener is closed */
+#define POOL_SIZE       12288 /* per connection: the largest header, with its list of lines */
+#define PARAMETERS_MOST 32    /* of a query, more than any request uses */
+#define UNUSED_MOST     64    /* exchanges kept for reuse */
 
 static http_loop loops[WORKERS_MAX];
 static int loop_count;
@@ -61,7 +60,7 @@ static exchange *take_exchange(http_loop *loop) {
     }
     loop->unused = it->next;
     loop->unused_count--;
-    /* All but the room for pairs, which the count of pairs covers, and the usual reply. */
+    /* Not the pairs, which pair_count covers, and not the usual reply. */
     memset(it, 0, offsetof(exchange, request) + offsetof(request, pairs));
     char *rest = (char *)&it->request.pair_count;
     memset(rest, 0, (size_t)((char *)&it->usual - rest));
@@ -145,20 +144,19 @@ static void note_end(void *self, struct MHD_Connection *connection, void **conte
     *context = NULL;
 }
 
-/* A Content-Length that is no number is answered by libmicrohttpd alone, before it calls anything of
- * ours: up to 0.9.75 it then goes on in its state machine and writes the header of its reply twice. No
- * option and no callback comes between, and the bytes are not to be seen before it has read them (TLS),
- * so this is left to a newer version; it closes the connection in any case. */
+/* libmicrohttpd answers a Content-Length that is not a number before it calls any callback; up to
+ * 0.9.75 it writes that reply's header twice. No option prevents this. It then closes the
+ * connection. */
 
-/* Escapes stay as they came: exchange.c undoes them where it knows what a slash would mean. */
+/* Keeps escapes: exchange.c decodes them where it knows what a slash means. */
 static size_t leave_escapes(void *self, struct MHD_Connection *connection, char *text) {
     (void)self, (void)connection;
     return strlen(text);
 }
 
-/* The library keeps each parameter in the memory of the connection before it asks anybody, and closes
- * the connection without a word where that is too small. Those behind the first PARAMETERS_MOST become a
- * part of the last one, in the library's own buffer, so that they are counted and refused in words. */
+/* libmicrohttpd stores each parameter in the connection's memory and closes the connection if it
+ * does not fit. Parameters after PARAMETERS_MOST are joined to the last one, so that they are
+ * refused with an error. */
 static void *join_parameters(void *self, const char *target, struct MHD_Connection *connection) {
     int count = 0;
     (void)self, (void)connection;
@@ -181,7 +179,7 @@ static void tell_trouble(void *self, const char *format, va_list words) {
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* How long the loop may sleep. */
+/* How long the loop may sleep, in ms. */
 static int round_ms(const http_loop *loop) {
     int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? TASK_MS : ROUND_MS;
     for (const exchange *it = loop->parked; it != NULL && wait > 1; it = it->next) {
@@ -201,7 +199,7 @@ static void come_round(http_loop *loop) {
     clients_sweep(loop, now / 1000000);
 }
 
-/* Clients that ask nothing are let go; the others get what they asked for. */
+/* Closes idle clients; the others still get their replies. */
 static void send_home(http_loop *loop, bool all) {
     for (http_client *it = loop->clients; it != NULL; it = it->next) {
         if (all || client_is_idle(it)) {
@@ -221,7 +219,7 @@ static void *run_loop(void *self) {
     }
     loop->over = true;
     wake_parked(loop, now_ns(), true);
-    for (int i = 0; i < 10 && loop->clients != NULL; i++) { /* the last words */
+    for (int i = 0; i < 10 && loop->clients != NULL; i++) { /* sends the last replies */
         come_round(loop);
         send_home(loop, i > 0);
     }
@@ -256,7 +254,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     pthread_mutex_init(&loop->lock, NULL);
     loop->daemon = start_daemon(loop);
     if (loop->daemon == NULL) {
-        at->fd = -1; /* the library has closed it */
+        at->fd = -1; /* closed by libmicrohttpd */
         return set_error(error, FIRN_ESYSTEM,
                          "cannot serve HTTP on %.100s: set log_level=debug for the reason",
                          at->address);
@@ -270,7 +268,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
 }
 
 int http_listener_open(listener all[], int count, int threads, firn_error *error) {
-    (void)threads; /* a socket has one, and there are as many copies of each address */
+    (void)threads; /* one thread per socket; each address has a copy per thread */
     if (count > WORKERS_MAX) {
         return set_error(
             error, FIRN_ERANGE,
@@ -294,7 +292,7 @@ void http_listener_end(int64_t ms) {
     for (int i = 0; i < loop_count; i++) {
         atomic_store(&loops[i].end_ms, end);
         atomic_store(&loops[i].closing, true);
-        MHD_quiesce_daemon(loops[i].daemon); /* no more clients; the socket stays the caller's */
+        MHD_quiesce_daemon(loops[i].daemon); /* accepts no more; the socket stays open */
     }
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP listener: /v1, Leaf's paths, metrics, health, the console. */
+/* The HTTP listener: /v1, the paths of Leaf, metrics, health, the console. */
 #ifndef FIRN_HTTP_LISTENER_H
 #define FIRN_HTTP_LISTENER_H
 
 #include "net/listener.h"
 
-/* Starts the threads, each a worker. As resp_listener.h has it. */
+/* Starts the threads, each with a worker. The functions are as in resp_listener.h. */
 int http_listener_open(listener all[], int count, int threads, firn_error *error);
 void http_listener_end(int64_t ms);
 void http_listener_close(void);

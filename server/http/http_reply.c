@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Replies as HTTP has them: JSON with IDs as strings, or plain text, an ID a line; and failures as
- * problems. Decides no failure itself. */
 #include "http_reply.h"
 
 #include "core/catalog.h"
@@ -22,7 +20,7 @@ static void add_header(struct MHD_Response *to, const char *name, const char *va
     MHD_add_response_header(to, name, value);
 }
 
-/* What only some answers carry. Retry-After: with whatever may pass, and with nothing else. */
+/* Retry-After: exactly for failures that can pass. */
 static void add_rare_headers(const exchange *it, struct MHD_Response *to, unsigned status) {
     if (status == MHD_HTTP_UNAUTHORIZED) {
         add_header(to, "WWW-Authenticate", "Bearer realm=\"firn\"");
@@ -92,7 +90,6 @@ enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, con
         size);
 }
 
-/* Lets go of `made`. */
 enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made) {
     text_out line = {0};
     char *bytes = made != NULL ? json_dumps(made, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -118,7 +115,7 @@ enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, 
     return answer_json(it, status, "application/problem+json", made);
 }
 
-/* The status of each failure; what is not here is 400. */
+/* The status of each code; others are 400. */
 static const struct {
     int code;
     unsigned status;
@@ -146,11 +143,11 @@ static const struct {
 
 static bool is_scheme(word name) {
     char text[FIRN_NAME_SIZE];
-    return memchr(name.text, ':', name.length) != NULL || /* a row as text */
+    return memchr(name.text, ':', name.length) != NULL || /* a layout */
            (word_copy(name, text, sizeof text) && firn_scheme_find(text) != NULL);
 }
 
-/* Is it the thing named in the path that nobody knows? */
+/* Is the name in the path unknown? */
 static bool name_is_unknown(const exchange *it, int code) {
     const request *asked = &it->request;
     switch (code == FIRN_EUSAGE ? asked->verb : VERB_STATUS) {
@@ -197,7 +194,7 @@ static const char *type_of(const exchange *it) {
     return it->as_text ? plain_type : data_type;
 }
 
-/* What stands before, between and behind the IDs of a list. */
+/* Written before, between and after IDs. */
 typedef struct marks {
     const char *first, *between, *last;
 } marks;
@@ -211,9 +208,9 @@ static size_t write_id(char *out, const exchange *it, const reply *of, size_t i)
                                      : reply_write_id(out, &it->request, of, i);
 }
 
-/* One number as text, the most frequent answer by far: the reply of the last one that this exchange
- * was used for is sent again with other bytes, which saves ten allocations. Nobody reads the old
- * ones, since the exchange is used again only after its reply went out. */
+/* One number as text, the most frequent reply: the exchange's previous reply is sent again with
+ * other bytes, which saves ten allocations. Nobody reads the old bytes: an exchange is reused only
+ * after its reply was sent. */
 static enum MHD_Result write_one(exchange *it, const reply *of) {
     struct usual_reply *usual = &it->usual;
     char digits[NUMBER_SIZE];
@@ -276,7 +273,6 @@ static enum MHD_Result write_count(exchange *it, int64_t first, int64_t incremen
     return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
 }
 
-/* A run is told by its ends, however long it is. */
 static enum MHD_Result write_run(exchange *it, const reply *of) {
     char first[NUMBER_SIZE] = "", step[NUMBER_SIZE] = "", count[NUMBER_SIZE] = "";
     first[write_number(first, (uint64_t)of->first, true)] = '\0';
@@ -317,7 +313,7 @@ enum MHD_Result write_answer(exchange *it, const reply *of) {
     return answer_text(it, MHD_HTTP_OK, type_of(it), it->as_text ? "" : "null");
 }
 
-/* The end of a block of n integers is what is replied; all of them are written. */
+/* A reply has the last integer of the block; this writes all n. */
 enum MHD_Result write_integers(exchange *it, const reply *of) {
     int64_t count = it->request.count;
     int64_t step = it->request.segment != NULL ? it->request.segment->increment : of->increment;
@@ -344,7 +340,7 @@ enum MHD_Result write_last(exchange *it, const reply *of) {
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* The process lives and its loops turn: it has answered. */
+/* It answers, so the process is alive. */
 enum MHD_Result page_health(exchange *it) {
     return answer_text(it, MHD_HTTP_OK, plain_type, "ok\n");
 }
@@ -357,7 +353,7 @@ enum MHD_Result page_ready(exchange *it) {
     return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, why);
 }
 
-/* The console asks this server alone, and nobody may put it in a frame. */
+/* The console may talk to this server only, and not be framed. */
 static enum MHD_Result send_file(exchange *it, const console_file *file) {
     struct MHD_Response *made = MHD_create_response_from_buffer(
         file->size, (void *)(uintptr_t)file->bytes, MHD_RESPMEM_PERSISTENT);

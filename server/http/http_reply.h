@@ -8,24 +8,24 @@
 
 #include <stddef.h>
 
-/* Answers; the bytes are freed by the library. `type` NULL: none. */
+/* Takes over `bytes`. `type` NULL: none. */
 enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
                              size_t size);
 enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *text);
 enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made);
-/* Status 204 with the methods that are served. */
+/* Status 204 with the allowed methods. */
 enum MHD_Result answer_options(exchange *it);
-/* As RFC 9457 has it. `code`: the name of a FIRN_E code, or NULL. */
+/* A problem of RFC 9457. `code`: the name of a FIRN_E code, or NULL. */
 enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *text);
 
-/* What routes.def names. */
+/* For routes.def. */
 enum MHD_Result write_answer(exchange *it, const reply *of);
 enum MHD_Result write_last(exchange *it, const reply *of);
 enum MHD_Result write_integers(exchange *it, const reply *of);
 enum MHD_Result write_problem(exchange *it, int code, const firn_error *error);
 enum MHD_Result page_health(exchange *it);
 enum MHD_Result page_ready(exchange *it);
-/* A file of the console. */
+/* The console's files, compiled in by console.cmake; the last entry has no name. */
 enum MHD_Result page_file(exchange *it);
 
 void leaf_read(request *asked);
@@ -41,7 +41,6 @@ typedef struct console_file {
     size_t size;
 } console_file;
 
-/* All of them, ended by one without a name; written by the build (console.cmake). */
 extern const console_file console_files[];
 
 #endif

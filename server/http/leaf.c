@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaf's paths, answered as its server does, for clients that were written for it: the bare number
- * as text; failures as status 500 with the object that its framework makes. */
+/* The paths of Leaf's server, with its replies: the bare number as text; failures as status 500
+ * with the object of its framework. */
 #include "http_reply.h"
 
 #include "core/catalog.h"
@@ -12,8 +12,8 @@
 static const char leaf_text[] = "text/plain;charset=UTF-8";
 static const char leaf_json[] = "application/json;charset=UTF-8";
 
-/* Leaf knows no query, and serves numbers of its one generator under any key. Here a key may name a
- * generator that makes numbers; else it is the scheme of Leaf's that answers. */
+/* Leaf has no query and issues from its one generator for any key. Here a key can name a generator
+ * of plain numbers; otherwise the scheme `leaf` answers. */
 void leaf_read(request *asked) {
     asked->pair_count = 0;
     if (asked->verb == VERB_NEW) {
@@ -48,8 +48,7 @@ static enum MHD_Result answer_failure(exchange *it, unsigned status, const char 
                                  json_foreign(it->path)));
 }
 
-/* Leaf tells three failures by the ID that it returns with them: -1 not ready, -2 no such key, -3
- * nothing left in both of its segments. */
+/* Leaf returns -1: not ready, -2: no such key, -3: both segments used up. */
 enum MHD_Result leaf_fail(exchange *it, int code, const firn_error *error) {
     int id = code == FIRN_EUSAGE ? -2 : code == FIRN_EEXHAUSTED || code == FIRN_EWINDOW ? -3 : -1;
     char message[64] = "Result{id=-1, status=EXCEPTION}";
@@ -60,7 +59,7 @@ enum MHD_Result leaf_fail(exchange *it, int code, const firn_error *error) {
 }
 
 #define EPOCH_MS INT64_C(1288834974657)
-#define TICKS    (INT64_C(1) << 42) /* that the time tells, half of them before the epoch */
+#define TICKS    (INT64_C(1) << 42) /* of the time, half of them before the epoch */
 
 /* ---- /decodeSnowflakeId ---------------------------------------------------------------------- */
 
@@ -77,7 +76,7 @@ static bool read_long(word text, firn_id *id) {
     return minus == ((int64_t)id->low < 0);
 }
 
-/* The scheme's sign bit is a part of the time here, which may be negative, as in Leaf. */
+/* As in Leaf, the sign bit is part of the time, which may be negative. */
 static bool read_fields(const firn_id *id, int64_t *unix_ms, int64_t *node, int64_t *sequence) {
     firn_scheme row;
     firn_fields fields = {0};

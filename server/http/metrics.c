@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* /metrics: the server's counters as Prometheus reads them (text format 0.0.4). Each metric is a row:
- * its name, kind and help, and what reads it. Reads what others count. */
+/* /metrics in the text format of Prometheus (0.0.4): a table of names, kinds, help texts and
+ * functions that read the values. */
 #include "http_reply.h"
 
 #include "core/catalog.h"
@@ -14,12 +14,12 @@
 #include <string.h>
 
 #define NS_PER_SECOND 1e9
-#define NAMES_MOST    100000 /* generators and segments that are listed */
+#define NAMES_MOST    100000 /* generators and segments listed */
 
 /* ---- names and values ------------------------------------------------------------------------ */
 
-/* A label's value: quotes, backslashes and ends of lines escaped. A segment's name may be any bytes
- * that a client took for it; what is no UTF-8 would spoil the whole page, and is told in hex. */
+/* A label's value with quotes, backslashes and line ends escaped. Clients choose names of segments:
+ * invalid UTF-8 is written in hex. */
 static const char *quoted(char out[2 * NAME_SIZE + 512], const char *name) {
     size_t length = 0;
     while (*name != '\0' && length < 2 * NAME_SIZE + 500) {
@@ -52,7 +52,7 @@ static const char *listener_name(bool http) {
     return http ? "http" : "resp";
 }
 
-/* The sum of one counter, `at` bytes into the meter, over the workers of a listener. */
+/* The sum of a counter, `at` bytes into the meter, over the workers of a listener. */
 static uint64_t sum_at(bool http, size_t at) {
     uint64_t sum = 0;
     for (int i = 0; i < WORKERS_MAX; i++) {
@@ -81,7 +81,7 @@ static void write_kinds(text_out *to, const char *name, const char *help, size_t
     }
 }
 
-/* Counters of a listener that have no kinds. */
+/* Counters without kinds. */
 static const struct {
     const char *name, *kind, *help;
     size_t at;
@@ -118,7 +118,7 @@ static void write_listeners(text_out *to) {
     }
 }
 
-/* The last bucket of the meter takes what is longer than all others; it is +Inf here. */
+/* The last bucket is +Inf. */
 static void write_latency(text_out *to) {
     const char *name = "request_duration_seconds";
     begin(to, name, "histogram", "Time from the arrival of a request to its reply.");
@@ -142,7 +142,7 @@ static void write_latency(text_out *to) {
 
 /* ---- generators ------------------------------------------------------------------------------ */
 
-/* A generator and its state, looked at once for all metrics. */
+/* A generator and its state, read once for all metrics. */
 typedef struct look {
     const generator *it;
     firn_status status;
@@ -267,7 +267,7 @@ static void write_segments(text_out *to) {
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* What is told of each store's renewer: a member of its state. */
+/* Members of the renewer's state. */
 enum { STORE_METRICS = 6 };
 
 static double store_value(const renewer_state *of, int which) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that wait: see parked.h. */
 #include "parked.h"
 
 #include "config/setting.h"
@@ -7,7 +6,7 @@
 
 #include <stdlib.h>
 
-static _Atomic int64_t held_bytes; /* of replies that clients have not read, of all loops */
+static _Atomic int64_t held_bytes; /* replies not read yet, of all threads */
 
 bool replies_are_full(void) {
     return atomic_load_explicit(&held_bytes, memory_order_relaxed) >=
@@ -61,7 +60,7 @@ static void task_is_back(void *self) {
     bool given_up = it->given_up;
     it->back = true;
     if (!given_up) {
-        MHD_resume_connection(it->connection); /* which wakes the loop */
+        MHD_resume_connection(it->connection); /* wakes the loop */
     }
     pthread_mutex_unlock(&loop->lock);
     if (given_up) {
@@ -69,7 +68,7 @@ static void task_is_back(void *self) {
     }
 }
 
-/* The lock keeps the task from coming back before it is known what was sent. */
+/* The lock: the task must not come back before `ticket` is set. */
 void park_for_task(exchange *it) {
     http_loop *loop = it->loop;
     ticket *one = calloc(1, sizeof *one);
@@ -84,7 +83,7 @@ void park_for_task(exchange *it) {
     park(it, STAGE_TASK, it->until_ns);
     int code = request_send(&it->request, task_is_back, one, &one->sent, &it->error);
     it->ticket = code == FIRN_OK ? one : NULL;
-    if (code != FIRN_OK) { /* told when it is resumed, since a suspended one takes no answer */
+    if (code != FIRN_OK) { /* reported when resumed: a suspended connection takes no reply */
         MHD_resume_connection(it->connection);
     }
     pthread_mutex_unlock(&loop->lock);
@@ -98,14 +97,13 @@ bool park_give_up(exchange *it) {
     pthread_mutex_lock(&it->loop->lock);
     bool back = one != NULL && one->back;
     if (one != NULL && !back) {
-        one->given_up = true; /* from here on it is the renewer's thread's to free */
+        one->given_up = true; /* the renewer's thread frees it */
         it->ticket = NULL;
     }
     pthread_mutex_unlock(&it->loop->lock);
     return !back;
 }
 
-/* Those whose time has come, or all of them when the listener is closed by force. */
 void wake_parked(http_loop *loop, int64_t now, bool all) {
     for (exchange *it = loop->parked, *next; it != NULL; it = next) {
         next = it->next;
@@ -115,7 +113,7 @@ void wake_parked(http_loop *loop, int64_t now, bool all) {
             continue;
         }
         if (it->stage == STAGE_TASK && !park_give_up(it)) {
-            continue; /* it is on its way here */
+            continue; /* it is coming back now */
         }
         unpark(it);
         if (it->stage == STAGE_TASK && it->error.code == FIRN_OK) {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that wait: suspended until a time, or until a task comes back from its renewer. Only the
- * loop's thread calls these. */
+/* Parked requests: suspended until a time, or until their task is done. Only the thread of the loop
+ * calls these. */
 #ifndef FIRN_PARKED_H
 #define FIRN_PARKED_H
 
 #include "exchange.h"
 
-/* Suspends it until `wake_ns`, or until its task comes back. */
+/* Suspends it until `wake_ns`. */
 void park(exchange *it, enum stage stage, int64_t wake_ns);
 void unpark(exchange *it);
-/* Sends it to its renewer and suspends it. When that fails, it->error says so once it is resumed. */
+/* Sends a task and suspends the request. On failure, it->error has the reason once it is
+ * resumed. */
 void park_for_task(exchange *it);
-/* Leaves its task, if any, to the renewer's thread; false: the task came back just now. */
+/* Leaves its task to the renewer's thread; false: the task has come back. */
 bool park_give_up(exchange *it);
 void ticket_free(ticket *one);
-/* Resumes those that are due, or all of them when the listener is closed by force. */
+/* Resumes requests whose time has come, or all when the listener is stopped by force. */
 void wake_parked(http_loop *loop, int64_t now, bool all);
 
-/* Are the replies that clients have not read yet as large as replies_mib allows? Then no large reply is
- * made. */
+/* Do unread replies reach replies_mib? Then large ones are refused. */
 bool replies_are_full(void);
-/* A reply of so many bytes is made; the exchange's end releases them. */
+/* Counts the bytes of a reply until the exchange ends. */
 void reply_hold(exchange *it, size_t size);
 void reply_release(const exchange *it);
 

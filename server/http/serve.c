@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* A request on its way: see serve.h. */
 #include "serve.h"
 
 #include "config/setting.h"
@@ -11,13 +10,13 @@
 
 #include <string.h>
 
-#define LARGE_IDS 64 /* a reply with more may be large */
+#define LARGE_IDS 64 /* more may make a large reply */
 #define RETRY_NS  INT64_C(1000000)
 
 enum MHD_Result serve_begin(exchange *it, const char *method, const char *version) {
     unsigned status;
     const char *trouble = header_read(it, method, version, &status);
-    if (trouble != NULL) { /* before the body has come, so the connection is closed */
+    if (trouble != NULL) { /* the body is not read, so the connection is closed */
         it->refused = true;
         meter_add(&it->loop->worker->meter.closed_broken, 1);
         return answer_problem(it, status, NULL, trouble);
@@ -47,7 +46,7 @@ static enum MHD_Result take_pair(void *self, enum MHD_ValueKind kind, const char
     return reader->code == FIRN_OK ? MHD_YES : MHD_NO;
 }
 
-/* Name and query, with their escapes undone, and the body. */
+/* Decodes the name, the query and the body. */
 static int take_words(exchange *it, firn_error *error) {
     pair_reader reader = {it, exchange_decode(it, &it->request.name, &it->error)};
     if (reader.code == FIRN_OK) {
@@ -88,7 +87,7 @@ static enum MHD_Result end_task(exchange *it) {
     return code == REQUEST_LATER ? ask(it) : result;
 }
 
-/* Tries; what cannot be answered now is parked, until wait_ms are over. */
+/* Answers, or parks the request for up to wait_ms. */
 static enum MHD_Result ask(exchange *it) {
     reply of = {0};
     int code = request_answer(&it->request, 1, &of, &it->error);
@@ -114,7 +113,7 @@ static enum MHD_Result ask(exchange *it) {
     return MHD_YES;
 }
 
-/* May the reply be of more than a few KiB? A page of the console is none that is made. */
+/* Can the reply exceed a few KiB? Files of the console are not allocated. */
 static bool is_large(const exchange *it) {
     enum verb verb = it->request.verb;
     return it->route->page == page_metrics ||
@@ -123,7 +122,7 @@ static bool is_large(const exchange *it) {
              verb == VERB_SCHEMES));
 }
 
-/* Before anything is issued of it. */
+/* Nothing was issued yet. */
 static enum MHD_Result refuse_large(exchange *it) {
     it->refused = true;
     return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL,
@@ -153,7 +152,7 @@ static enum MHD_Result begin_asking(exchange *it) {
     return code == FIRN_OK ? ask(it) : fail(it, code);
 }
 
-/* A page reads its own query; what it does not know it refuses in its own way. */
+/* A page reads its own parameters. */
 static enum MHD_Result show_page(exchange *it) {
     int code = take_words(it, &it->error);
     if (code != FIRN_OK) {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A request on its way: its header is checked, its parameters become a request, and the request is
- * answered, or parked until it can be. Writes no reply itself. */
+/* Handles one request: checks the header, builds a request, answers or parks it. http_reply.c
+ * writes the replies. */
 #ifndef FIRN_SERVE_H
 #define FIRN_SERVE_H
 
 #include "exchange.h"
 
-/* The header is complete; the body may not be. May answer at once, and then the connection is
- * closed. */
+/* The header is complete, the body may not be. May answer at once and close the connection. */
 enum MHD_Result serve_begin(exchange *it, const char *method, const char *version);
-/* Everything has arrived, or what it waited for happened. Answers or parks. */
+/* Everything has arrived, or the wait is over: answers or parks. */
 enum MHD_Result serve_go_on(exchange *it);
-/* The reply went out, or the client is gone; nobody reads its usual reply any more. */
+/* The reply was sent, or the client is gone. */
 void serve_end(exchange *it);
 
 #endif

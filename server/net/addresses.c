@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections by address: see addresses.h. */
 #include "addresses.h"
 
 #include <arpa/inet.h>
@@ -16,7 +15,7 @@ struct entry {
     entry *next;
     address_key key;
     size_t count;
-    int64_t strangers; /* of them */
+    int64_t strangers; /* unauthenticated ones */
 };
 
 static struct {
@@ -27,15 +26,15 @@ static struct {
 address_key address_of(const struct sockaddr_storage *peer) {
     address_key key = {0, 0};
     if (peer->ss_family == AF_INET) {
-        key.high = 1; /* no client has this network of IPv6 */
+        key.high = 1; /* a network that no IPv6 client has */
         key.low = ((const struct sockaddr_in *)peer)->sin_addr.s_addr;
     } else if (peer->ss_family == AF_INET6) {
         const struct in6_addr *six = &((const struct sockaddr_in6 *)peer)->sin6_addr;
         memcpy(&key.high, six, sizeof key.high);
-        if (IN6_IS_ADDR_V4MAPPED(six)) { /* of a socket for both, as systemd makes them */
+        if (IN6_IS_ADDR_V4MAPPED(six)) { /* from a dual-stack socket, as systemd makes them */
             key.high = 1;
             memcpy(&key.low, six->s6_addr + 12, sizeof(uint32_t));
-        } else if (key.high == 0) { /* ::1; {0, 0} stands for Unix sockets */
+        } else if (key.high == 0) { /* ::1; {0, 0} is for unix sockets */
             memcpy(&key.low, six->s6_addr + 8, sizeof key.low);
         }
     }
@@ -62,7 +61,7 @@ void address_write(char out[ADDRESS_TEXT_SIZE], address_key key) {
     }
 }
 
-/* Who has many addresses can make chains long, but no longer than they are open connections. */
+/* A client with many addresses can make chains long, but not longer than its connections. */
 static entry **find(address_key key) {
     uint64_t hash =
         (key.high ^ key.low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);

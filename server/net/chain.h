@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists whose places lie in what they list. */
+/* Doubly linked lists whose links are members of the entries. */
 #ifndef FIRN_CHAIN_H
 #define FIRN_CHAIN_H
 
 #include <stdbool.h>
 
-/* A list without a head of its own kind; one alone is an empty list. */
+/* Head or member; alone, it is an empty list. */
 typedef struct chain {
     struct chain *next, *before;
 } chain;
@@ -24,7 +24,7 @@ static inline void chain_remove(chain *it) {
     chain_clear(it);
 }
 
-/* Last in the list. */
+/* Adds it at the end. */
 static inline void chain_add(chain *list, chain *it) {
     it->next = list;
     it->before = list->before;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The certificate and its key: see credentials.h. */
 #include "credentials.h"
 
 #include "fault.h"
@@ -11,9 +10,8 @@
 
 enum { CHAIN_MAX = 16, LOADS_MAX = 10000 };
 
-/* What a handshake is done with. One that was in force stays as long as the process, since a
- * session may still be reading it: certificates change a few times a year, and a load of the same
- * bytes makes no new one. */
+/* A certificate and its key. Replaced ones are never freed, because a session may still read them:
+ * certificates change a few times a year, and equal files make no new one. */
 typedef struct identity {
     gnutls_pcert_st chain[CHAIN_MAX];
     unsigned length;
@@ -23,7 +21,8 @@ typedef struct identity {
 } identity;
 
 static identity *_Atomic in_force;
-static gnutls_certificate_credentials_t asks; /* every session's; asks credentials_retrieve */
+static gnutls_certificate_credentials_t
+    asks; /* shared by all sessions; calls credentials_retrieve */
 static gnutls_priority_t priorities;
 static int loads;
 
@@ -33,7 +32,7 @@ static int refused(const char *path, int number, int code, firn_error *error) {
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* Does GnuTLS take them as a pair? */
+/* Does GnuTLS accept them as a pair? */
 static int check_pair(const gnutls_datum_t *cert, const gnutls_datum_t *key, const char *cert_path,
                       const char *key_path, firn_error *error) {
     gnutls_certificate_credentials_t trial;
@@ -111,7 +110,7 @@ static int make_identity(identity **out, const char *cert, const char *key, firn
     return FIRN_OK;
 }
 
-/* What all sessions share is made once. */
+/* What all sessions share; once. */
 static int prepare(firn_error *error) {
     if (asks != NULL) {
         return FIRN_OK;
@@ -155,7 +154,7 @@ int credentials_load(const char *cert, const char *key, firn_error *error) {
     }
     if (before != NULL && before->cert_bytes.size == made->cert_bytes.size &&
         memcmp(before->cert_bytes.data, made->cert_bytes.data, made->cert_bytes.size) == 0) {
-        free_identity(made); /* the same certificate has the same key */
+        free_identity(made); /* equal certificates have equal keys */
         return FIRN_OK;
     }
     if (loads == LOADS_MAX) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The certificate and its key, for both listeners; loaded anew on SIGHUP. */
+/* Certificate and key for both listeners, loaded again on SIGHUP. */
 #ifndef FIRN_CREDENTIALS_H
 #define FIRN_CREDENTIALS_H
 
@@ -8,21 +8,21 @@
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 
-/* TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption: no CBC, no SHA-1. */
+/* TLS 1.3, and TLS 1.2 with forward secrecy and authenticated encryption: no CBC, no SHA-1. */
 #define TLS_PRIORITIES                                                                             \
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:"      \
     "+AES-128-GCM:+AES-256-CCM:+AES-128-CCM:-MAC-ALL:+AEAD:-RSA:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1"
 
-/* Loads both files (PEM), or neither ("" and ""). FIRN_EUSAGE: one without the other, or they do
- * not fit; FIRN_EIO. On failure the old ones stay in force. */
+/* Loads both PEM files, or none ("" and ""). FIRN_EUSAGE: only one, or they do not match; FIRN_EIO.
+ * On failure the old ones stay. */
 int credentials_load(const char *cert, const char *key, firn_error *error);
-/* The same, and changes nothing. */
+/* Only checks. */
 int credentials_check(const char *cert, const char *key, firn_error *error);
-/* Do TCP addresses speak TLS? Settled when the server starts. */
+/* Do TCP addresses use TLS? Fixed when the server starts. */
 bool credentials_are_there(void);
-/* A server's session that uses the certificate in force now and keeps it alive. FIRN_EMEMORY. */
+/* A server session with the current certificate. FIRN_EMEMORY. */
 int credentials_session(gnutls_session_t *out, firn_error *error);
-/* For libmicrohttpd: its MHD_OPTION_HTTPS_CERT_CALLBACK. */
+/* libmicrohttpd's MHD_OPTION_HTTPS_CERT_CALLBACK. */
 int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, int count,
                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
                          gnutls_pcert_st **chain, unsigned *chain_length, gnutls_privkey_t *key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrong tokens by address: see guesses.h. The table has a fixed size, so that many addresses cost no
- * memory: two that share a place share their delay. */
+/* The table has a fixed size, so that many addresses cost no memory: two that share a place share
+ * their delay. */
 #include "guesses.h"
 
 #include "core/log.h"
@@ -11,27 +11,27 @@
 
 enum {
     PLACES = 4096,
-    FREE = 5,        /* wrong tokens that slow down nobody */
-    MOST = 130,      /* that are remembered */
-    FORGET_MS = 200, /* one of them in so long */
+    FREE = 5,        /* wrong tokens without a delay */
+    MOST = 130,      /* maximum remembered */
+    FORGET_MS = 200, /* one is forgotten per */
     LEAST_MS = 500,
     EACH_MS = 20
 };
 
-/* Of an address. Only what was wrong makes tokens wait, or clients whose tokens are right would keep
- * each other waiting for good; how long they wait depends on all of them. */
+/* One address. Only wrong tokens start the delay, or clients with valid ones could delay each other
+ * for ever; its length depends on all tries. */
 typedef struct place {
-    int64_t wrong, tries; /* tries: wrong ones that did not wait, and all that did */
+    int64_t wrong, tries; /* tries: wrong ones that did not wait, and all that waited */
     int64_t since_ms;
 } place;
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t seed; /* so that nobody can choose an address that shares a place with another */
+    uint64_t seed; /* so that nobody can choose an address that shares a place */
     place places[PLACES];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Under the lock; what is old is forgotten. */
+/* Under the lock; forgets old ones. */
 static place *place_of(address_key from) {
     int64_t now = steady_ms();
     if (table.seed == 0) {
@@ -72,7 +72,7 @@ int64_t guess_delay_ms(address_key from) {
     place *known = place_of(from);
     bool waits = known->wrong > FREE;
     int64_t count = known->tries > known->wrong ? known->tries : known->wrong;
-    known->tries += waits && known->tries < MOST; /* as if it were wrong: many come at once */
+    known->tries += waits && known->tries < MOST; /* counted as wrong, because many come at once */
     pthread_mutex_unlock(&table.lock);
     return waits ? LEAST_MS + (count - FREE) * EACH_MS : 0;
 }

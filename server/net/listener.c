@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Listening sockets: see listener.h. */
 #include "listener.h"
 
 #include "fault.h"
@@ -21,16 +20,16 @@
 #include <unistd.h>
 
 enum {
-    BACKLOG = 4096,     /* the kernel lowers it to net.core.somaxconn */
-    LOCK_TRIES = 100,   /* of 10 ms each */
-    ADDRESS_SIZE = 300, /* one of a setting */
-    HANDED_MAX = 64     /* sockets that systemd may hand over */
+    BACKLOG = 4096,     /* limited by net.core.somaxconn */
+    LOCK_TRIES = 100,   /* 10 ms each */
+    ADDRESS_SIZE = 300, /* longest address of a setting */
+    HANDED_MAX = 64     /* maximum from systemd */
 };
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
 typedef struct address {
-    char text[ADDRESS_SIZE]; /* as it was written */
+    char text[ADDRESS_SIZE]; /* as configured */
     union {
         struct sockaddr any;
         struct sockaddr_in v4;
@@ -62,7 +61,7 @@ static int read_path(address *out, const char *path, firn_error *error) {
     return FIRN_OK;
 }
 
-/* No names but localhost: what an address means must not depend on a name server. */
+/* No names except localhost: an address must not depend on a name server. */
 static int read_host(address *out, firn_error *error) {
     char host[ADDRESS_SIZE];
     const char *text = out->text, *colon = strrchr(text, ':');
@@ -81,7 +80,7 @@ static int read_host(address *out, firn_error *error) {
     if (strcmp(host, "localhost") == 0) {
         snprintf(host, sizeof host, "127.0.0.1");
     }
-    if (!bracketed && inet_pton(AF_INET, host, &(struct in_addr){0}) != 1) { /* no 127.1 */
+    if (!bracketed && inet_pton(AF_INET, host, &(struct in_addr){0}) != 1) { /* refuses 127.1 */
         return bad_address(text, error);
     }
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -97,7 +96,7 @@ static int read_host(address *out, firn_error *error) {
     return FIRN_OK;
 }
 
-/* The next of `*rest`, which moves on. 1: there is one, 0: no more, or a FIRN_E code. */
+/* Parses the next address and advances *rest. 1: found, 0: end, or a FIRN_E code. */
 static int next_address(address *out, const char **rest, firn_error *error) {
     *rest += strspn(*rest, " \t,");
     size_t length = strcspn(*rest, " \t,");
@@ -143,7 +142,7 @@ static bool reaches_out(const address *one) {
     }
 }
 
-/* What cannot be read is nothing to listen on; addresses_check says so. */
+/* Unreadable addresses are reported by addresses_check. */
 bool address_is_public(const char *addresses) {
     address one;
     firn_error error;
@@ -180,7 +179,7 @@ static int refused(const char *what, int number, firn_error *error) {
                      cure);
 }
 
-/* The address as it came out, with the port that was taken. */
+/* Writes the address with the actual port. */
 static void name_listener(listener *it) {
     struct sockaddr_storage room = {0};
     struct sockaddr *at = (struct sockaddr *)&room;
@@ -205,7 +204,7 @@ static int set_on(int fd, int level, int option) {
     return setsockopt(fd, level, option, &(int){1}, sizeof(int));
 }
 
-/* One socket; `together` with others of ours on the same address. */
+/* `together`: with SO_REUSEPORT. */
 static int bind_one(const address *to, bool together) {
     int family = to->at.any.sa_family;
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -225,8 +224,8 @@ static int bind_one(const address *to, bool together) {
     return fd;
 }
 
-/* The first copy is bound alone, so that an address that another server of this user has, which
- * may share ports too, is in use for us; only then it may be shared. */
+/* The first copy binds without SO_REUSEPORT, which fails if another server of this user has the
+ * address; the others may then share it. */
 static int open_tcp(listener out[], address *to, int copies) {
     for (int i = 0; i < copies; i++) {
         out[i] = (listener){.fd = bind_one(to, i > 0)};
@@ -241,17 +240,17 @@ static int open_tcp(listener out[], address *to, int copies) {
         name_listener(&out[i]);
         socklen_t size = sizeof to->at;
         if (i == 0) {
-            getsockname(out[i].fd, &to->at.any, &size); /* with a port that was chosen for 0 */
+            getsockname(out[i].fd, &to->at.any, &size); /* the port chosen for 0 */
         }
     }
     return copies;
 }
 
-/* The same socket for others. */
+/* Duplicates one socket. */
 static int duplicate(listener out[], int copies) {
     for (int i = 1; i < copies; i++) {
         out[i] = out[0];
-        out[i].inode = 0; /* the first removes the file, and a second might remove another's */
+        out[i].inode = 0; /* only the first removes the file */
         out[i].fd = fcntl(out[0].fd, F_DUPFD_CLOEXEC, 3);
         if (out[i].fd < 0) {
             int number = errno;
@@ -265,8 +264,8 @@ static int duplicate(listener out[], int copies) {
 
 /* ---- unix sockets --------------------------------------------------------------------------- */
 
-/* Two servers that start at once must not each take the other's new socket for a stale one: who
- * holds the folder's lock looks, removes, binds and listens. Returns the folder, or -1. */
+/* Two servers that start at once must not remove each other's new socket: the lock of the folder
+ * covers check, removal, bind and listen. Returns the folder's descriptor, or -1. */
 static int lock_folder(const char *path) {
     char folder[sizeof(struct sockaddr_un)];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
@@ -282,7 +281,7 @@ static int lock_folder(const char *path) {
     return fd;
 }
 
-/* A socket that nobody answers at is what a server that was killed left behind. */
+/* A socket without a server is left over from a killed one. */
 static bool is_stale(const address *to) {
     struct stat found;
     if (lstat(to->at.local.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) {
@@ -302,7 +301,7 @@ static int open_locked(listener *out, const address *to, int mode) {
     if (is_stale(to)) {
         unlink(path);
     }
-    mode_t before = umask(0177); /* nobody else may come in before chmod */
+    mode_t before = umask(0177); /* nobody can connect before chmod */
     *out = (listener){.fd = bind_one(to, false)};
     int number = errno;
     umask(before);
@@ -338,7 +337,7 @@ static int open_unix(listener out[], const address *to, int copies, int mode) {
 
 /* ---- systemd -------------------------------------------------------------------------------- */
 
-/* What was handed over, asked for once, since the asking takes the variables away. */
+/* Sockets from systemd, read once because reading removes the variables. */
 static struct {
     bool asked;
     int count;
@@ -362,7 +361,7 @@ static bool is_protocol(const char *name) {
     return strcmp(name, "resp") == 0 || strcmp(name, "http") == 0;
 }
 
-/* Sockets of that protocol; 0: there are none. */
+/* Sockets of one protocol; 0: none. */
 static int take_handed(listener out[], int room, const char *protocol, int copies,
                        firn_error *error) {
     int count = 0;

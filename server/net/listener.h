@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listening sockets: from addresses, or handed over by systemd (LISTEN_FDS). */
+/* Listening sockets: from addresses, or from systemd (LISTEN_FDS). */
 #ifndef FIRN_LISTENER_H
 #define FIRN_LISTENER_H
 
@@ -7,30 +7,28 @@
 
 #include <sys/types.h>
 
-#define LISTENERS_MAX 16 /* addresses of one protocol */
+#define LISTENERS_MAX 16 /* per protocol */
 
 typedef struct listener {
     int fd;
     bool is_unix, inherited;
-    dev_t device; /* of the file of a unix socket that we made: it is removed only while it is */
+    dev_t device; /* of the unix socket's file that we made; another file is not removed */
     ino_t inode;
-    char address
-        [128]; /* as it is said to people and to clients: 127.0.0.1:7379, unix:/run/firn/resp */
+    char address[128]; /* for logs and hints: 127.0.0.1:7379, unix:/run/firn/resp */
 } listener;
 
-/* Opens `addresses` (a setting's text: blanks between; "none": none). `copies` above 1: of each TCP
- * address so many sockets with SO_REUSEPORT, one behind the other in `out`; where that cannot be (unix
- * sockets, inherited ones) duplicates of one. Port 0 takes a free one, the same for all copies.
- * A unix socket that nobody serves is replaced. `protocol` is "resp" or "http": inherited sockets of
- * that name (LISTEN_FDNAMES) stand in for the addresses. Returns how many, or a FIRN_E code:
- * FIRN_EUSAGE for an address that is none, FIRN_ESYSTEM when it cannot be had (in use, forbidden). */
+/* Opens `addresses` (separated by blanks; "none": no address). With `copies` above 1, each TCP
+ * address gets that many sockets with SO_REUSEPORT; unix and inherited sockets are duplicated. Port
+ * 0 chooses one port for all copies. A unix socket without a server is replaced. `protocol`, "resp"
+ * or "http": inherited sockets of that name (LISTEN_FDNAMES) replace the addresses. Returns the
+ * number of sockets, or FIRN_EUSAGE: invalid address; FIRN_ESYSTEM: in use, or forbidden. */
 int listeners_open(listener out[], int room, const char *protocol, const char *addresses,
                    int copies, int socket_mode, firn_error *error);
-/* Are they addresses at all? FIRN_EUSAGE says which is not. Opens nothing. */
+/* Checks the syntax; opens nothing. FIRN_EUSAGE names the invalid one. */
 int addresses_check(const char *addresses, firn_error *error);
-/* Does one of the addresses reach beyond this machine? Loopback and unix sockets do not. */
+/* Is one of them neither loopback nor a unix socket? */
 bool address_is_public(const char *addresses);
-/* Closes, and removes the files of unix sockets that we made. */
+/* Closes the sockets and removes our unix socket files. */
 void listeners_close(listener all[], int count);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections without a token: see strangers.h. */
 #include "strangers.h"
 
 #include "core/log.h"
@@ -7,10 +6,10 @@
 #include <stddef.h>
 
 enum {
-    SHARE = 4,         /* strangers have one in so many of max_connections */
-    ADDRESS_SHARE = 4, /* and an address one in so many of these */
-    ADDRESS_LEAST = 8, /* but so many at least */
-    LOOKS = 1000       /* strangers that are looked at to find one of an address */
+    SHARE = 4,         /* unauthenticated connections have 1/SHARE of max_connections */
+    ADDRESS_SHARE = 4, /* and one address 1/ADDRESS_SHARE of these */
+    ADDRESS_LEAST = 8, /* at least */
+    LOOKS = 1000       /* connections searched for one of an address */
 };
 
 static stranger *stranger_at(chain *place) {
@@ -28,7 +27,7 @@ void crowd_leave(crowd *it, stranger *one) {
         chain_remove(&one->place);
         address_count_stranger(one->address, -1);
         if (atomic_fetch_sub(&it->share->count, 1) == 1) {
-            atomic_store(&it->share->wanted, 0); /* they have gone themselves */
+            atomic_store(&it->share->wanted, 0); /* they are gone already */
         }
     }
 }
@@ -68,7 +67,7 @@ stranger *crowd_owes(crowd *it) {
     return evict(it, stranger_at(it->all.next));
 }
 
-/* The oldest of one's address but itself: who has so many is found soon. NULL: none of this thread. */
+/* The oldest other one of its address, or NULL: none in this thread. */
 static stranger *oldest_of(crowd *it, const stranger *one) {
     chain *at = it->all.next;
     for (int i = 0; i < LOOKS && at != &one->place; i++, at = at->next) {
@@ -79,8 +78,7 @@ static stranger *oldest_of(crowd *it, const stranger *one) {
     return NULL;
 }
 
-/* Threads count together and close only what is their own, so with few connections there may be one
- * more for each thread. */
+/* Threads count together but close only their own, so there may be one too many per thread. */
 stranger *crowd_enter(crowd *it, stranger *one, int64_t max_connections) {
     int64_t most = max_connections / SHARE, of_address = most / ADDRESS_SHARE;
     of_address = of_address < ADDRESS_LEAST ? ADDRESS_LEAST : of_address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections that have not sent a valid token yet, where tokens are needed: they may hold a quarter
- * of a listener's connections, and one address a quarter of that. A new one is always let in, and
- * the oldest has to go, so that nobody who holds connections open keeps others out. */
+/* Unauthenticated connections, if tokens are required: at most a quarter of a listener's
+ * connections, and a quarter of that per address. A new one replaces the oldest, so that nobody can
+ * keep others out by holding connections open. */
 #ifndef FIRN_STRANGERS_H
 #define FIRN_STRANGERS_H
 
@@ -11,35 +11,35 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* One connection. The zero value is none of them. */
+/* One connection; zero: not in a crowd. */
 typedef struct stranger {
     chain place;
     address_key address;
     bool is_in;
 } stranger;
 
-/* What the threads of a listener share. */
+/* Shared by the threads of a listener. */
 typedef struct crowd_share {
     const char *listener; /* "resp" or "http", for the log */
     _Atomic int64_t count;
-    _Atomic int64_t wanted; /* to be closed by whichever thread has one */
+    _Atomic int64_t wanted; /* how many other threads should close */
 } crowd_share;
 
-/* Those of one thread, the oldest first. Only its thread uses it. */
+/* The connections of one thread, oldest first. Used by that thread only. */
 typedef struct crowd {
     chain all;
     crowd_share *share;
 } crowd;
 
 void crowd_begin(crowd *it, crowd_share *share);
-/* One more. Returns the one that has to be closed, which is out already, or NULL. */
+/* Adds one. Returns the one to close, already removed, or NULL. */
 stranger *crowd_enter(crowd *it, stranger *one, int64_t max_connections);
-/* It sent its token, or is gone. Nothing happens to one that is not in. */
+/* It authenticated, or is gone. Does nothing if it is not in. */
 void crowd_leave(crowd *it, stranger *one);
-/* Room for one more connection, since all that may be open are: false, there is nobody to close. Else
- * *out is out and has to be closed; NULL: another thread has to call crowd_owes. */
+/* Makes room for a connection when all allowed ones are open. False: nothing to close. Else *out,
+ * already removed, must be closed; NULL: another thread must call crowd_owes. */
 bool crowd_make_room(crowd *it, stranger **out);
-/* One that has to be closed because another thread needed room, out already; NULL: none. */
+/* One to close because another thread needed room, already removed; NULL: none. */
 stranger *crowd_owes(crowd *it);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MULTI, EXEC and DISCARD: commands that wait for EXEC. */
+/* MULTI, EXEC and DISCARD. */
 #include "handlers.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ enum outcome run_exec(client *it, const resp_command *said, resp_out *out) {
     }
     it->batch.is_open = false;
     it->batch.runs = it->batch.count > 0;
-    resp_array(out, it->batch.count); /* each of its commands adds a reply of its own */
+    resp_array(out, it->batch.count); /* each of them adds its own reply */
     return COMMAND_DONE;
 }
 

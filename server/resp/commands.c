@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands of Redis clients: see commands.h, and commands.def for the list. */
+/* The table of commands.def: replies, requests, COMMAND, and the dispatcher. */
 #include "commands.h"
 
 #include "connection.h"
@@ -10,15 +10,14 @@
 
 typedef struct command command;
 
-/* One row of the list. */
 struct command {
     const char *name;
-    int arity; /* as Redis counts: with the name, and negative for "at least" */
+    int arity; /* as Redis counts: with the name; negative: "at least" */
     enum role role;
     const char *group;
-    run_function *run; /* NULL: a question */
+    run_function *run; /* NULL: it becomes a request */
     enum verb verb;
-    const char *positions; /* names of what stands behind the command, blanks between */
+    const char *positions; /* parameter names of the first words, separated by blanks */
     enum reply_shape shape;
     const char *arguments, *text;
 };
@@ -52,8 +51,8 @@ static const command *command_find(word name) {
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
-/* The first word of an error, which clients of Redis decide by: TRYAGAIN where the same may succeed a
- * little later, and no promise of that where a person has to act first. */
+/* The first word tells Redis clients what to do: TRYAGAIN only if the same command can succeed
+ * later without a person acting. */
 void command_refuse(const request *asked, const firn_error *error, resp_out *out) {
     int code = error->code;
     resp_error(out,
@@ -130,7 +129,8 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* Names in their own case are the schemes' and generators'; these are words of the commands. */
+/* Option names in lower case; other names keep their case, because those of schemes and generators
+ * matter. */
 static word key_of(word said) {
     static const char *const names[] = {"count", "as", "time", "tick", "scheme", "to"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -150,8 +150,7 @@ static bool add_pair(request *to, word key, word value) {
     return true;
 }
 
-/* What stands at its place: the name, or a value whose name the list tells. Returns how many words
- * that were. */
+/* Reads the words with fixed positions. Returns the index of the next word. */
 static size_t read_positions(const command *row, const resp_command *said, request *to) {
     const char *at = row->positions;
     size_t i = 1;
@@ -168,7 +167,7 @@ static size_t read_positions(const command *row, const resp_command *said, reque
     return i;
 }
 
-/* Names and values in turn, or name=value in one word, as the command line has it. */
+/* NAME VALUE, or NAME=VALUE in one word, as in the command line. */
 static enum outcome read_pairs(const resp_command *said, size_t i, question *ask, resp_out *out) {
     for (; i < said->count; i++) {
         word key = said->words[i], value;
@@ -223,17 +222,17 @@ static void reply_command(const command *row, resp_out *out) {
     resp_text(out, row->name);
     resp_integer(out, row->arity);
     reply_flags(row, out);
-    for (int i = 0; i < 3; i++) { /* the first key, the last one, and how far apart */
+    for (int i = 0; i < 3; i++) { /* first key, last key, step */
         resp_integer(out, has_key);
     }
     resp_set(out, 1);
     resp_status(out, row->role == ROLE_ADMIN ? "@admin" : "@fast");
-    for (int i = 0; i < 3; i++) { /* hints, more about keys, subcommands */
+    for (int i = 0; i < 3; i++) { /* hints, key specifications, subcommands */
         resp_array(out, 0);
     }
 }
 
-/* All that follows the name is one argument in the eyes of redis-cli, which shows it as it is. */
+/* redis-cli shows the arguments as one. */
 static void reply_document(const command *row, resp_out *out) {
     bool has_arguments = row->arguments[0] != '\0';
     resp_text(out, row->name);
@@ -314,7 +313,7 @@ enum outcome run_command(client *it, const resp_command *said, resp_out *out) {
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-/* What is not kept for EXEC but run, or refused, within a batch. */
+/* Not queued within a batch. */
 static bool runs_at_once(const command *row) {
     return row->run == run_exec || row->run == run_discard || row->run == run_quit ||
            row->run == run_reset;
@@ -324,8 +323,8 @@ static bool is_refused_in_batch(const command *row) {
     return row->run == run_multi || row->run == run_auth || row->run == run_hello;
 }
 
-/* A browser or a fetch() that was sent here: its first lines would be taken for inline commands,
- * and what its body holds for more of them. */
+/* An HTTP client that reached this port: its lines, and those of its body, would be inline
+ * commands. */
 static bool is_http(const resp_command *said) {
     word last = said->words[said->count - 1];
     return said->is_inline &&

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections: see connection.h. */
 #include "connection.h"
 
 #include "config/setting.h"
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What could not be sent at once. */
+/* Bytes that could not be sent at once. */
 typedef struct parcel {
     uv_write_t write;
     size_t length;
@@ -52,7 +51,7 @@ size_t connection_unsent(const connection *it) {
     return uv_stream_get_write_queue_size(&it->uv.stream);
 }
 
-/* The rest of a turn's bytes, copied, since the lane's buffer is for the next one. */
+/* Copies the bytes, because the lane's buffer is needed for the next turn. */
 static bool send_later(connection *it, const char *bytes, size_t length) {
     parcel *one = malloc(sizeof *one + length);
     if (one == NULL) {
@@ -84,7 +83,7 @@ static bool send_bytes(connection *it, const char *bytes, size_t length) {
     return sent == length || send_later(it, bytes + sent, length - sent);
 }
 
-/* A lane's buffer that one great reply has filled does not stay so great. */
+/* a larger buffer is freed after use */
 #define OUT_KEPT (4 << 20)
 
 static void empty(resp_out *out) {
@@ -126,7 +125,7 @@ static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *buf) {
     *buf = uv_buf_init(it->lane->input, it->stranger.is_in ? STRANGER_INPUT : LANE_INPUT);
 }
 
-/* Bytes from the wire through TLS; what its handshake answers is sent at once. */
+/* Decrypts the bytes and sends what the handshake needs. */
 static void read_secure(connection *it, const char *bytes, size_t length) {
     lane *on = it->lane;
     bool ended = false;
@@ -182,7 +181,7 @@ void connection_read(connection *it, bool on) {
     it->is_reading = on;
 }
 
-/* Grows by what has come, not by what is announced: to the double, so that it is copied seldom. */
+/* Doubles its size, based on the bytes received, not announced. */
 static bool make_room(connection *it, size_t length) {
     if (it->start > 0) {
         memmove(it->rest, it->rest + it->start, it->length);
@@ -240,7 +239,7 @@ static void name_peer(connection *it, int fd, bool is_unix) {
              (unsigned)ntohs(port));
 }
 
-/* From here on libuv closes the socket. */
+/* libuv closes the socket from here on. */
 static int open_stream(connection *it, int fd, bool is_unix) {
     int code = is_unix ? uv_pipe_init(&it->lane->uv, &it->uv.pipe, 0)
                        : uv_tcp_init(&it->lane->uv, &it->uv.tcp);
@@ -277,7 +276,7 @@ int connection_open(connection **out, lane *on, int fd, bool is_unix, bool with_
         *error = (firn_error){FIRN_ESYSTEM, "a connection cannot be watched"};
         close(fd);
         if (!chain_is_alone(&it->all)) {
-            connection_close(it); /* it was initialised: libuv wants it closed in its own time */
+            connection_close(it); /* libuv must close an initialised handle */
             return error->code;
         }
         secure_close(it->tls);
@@ -297,8 +296,8 @@ static void on_shut(uv_shutdown_t *shut, int status) {
     }
 }
 
-/* A socket that is closed while bytes lie unread in it is reset, and its client may lose the last
- * replies: so it is shut for writing, and closed when the client has closed it or time is up. */
+/* Closing a socket with unread bytes resets it, and the client may lose the last replies. So it is
+ * shut down for writing, and closed after the client has closed it, or after a timeout. */
 void connection_end(connection *it) {
     if (it->is_ending || it->is_closing) {
         return;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection of a Redis client on a libuv loop: bytes come in, bytes go out, in the clear or
- * through TLS. Keeps what is not used yet and what is not sent yet; knows no commands. Only its
- * loop's thread touches it.
- *
- * All connections of a loop share the buffers that a turn fills and empties, so one that is idle
- * has none of its own. */
+/* A connection of a Redis client on a libuv loop, plain or TLS. Keeps unused and unsent bytes; knows
+ * no commands. Used by the thread of its loop only. The connections of a loop share the buffers of a
+ * turn, so an idle one has none. */
 #ifndef FIRN_CONNECTION_H
 #define FIRN_CONNECTION_H
 
@@ -19,43 +16,43 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define LANE_INPUT (256 << 10) /* bytes that are read at once */
-/* The same of a client without a token: what it says behind a wrong one is kept meanwhile. */
+#define LANE_INPUT (256 << 10) /* bytes per read */
+/* For unauthenticated clients, whose bytes are kept during a delay. */
 #define STRANGER_INPUT (16 << 10)
-#define UNSENT_MOST    (1 << 20)   /* above it a client is not listened to until it has read */
-#define UNSENT_LOW     (256 << 10) /* and from here on it is again */
+#define UNSENT_MOST    (1 << 20)   /* more unsent bytes stop reading from the client */
+#define UNSENT_LOW     (256 << 10) /* reading resumes here */
 
 typedef struct connection connection;
 
-/* What a connection tells its listener. */
+/* Callbacks of the listener. */
 typedef struct connection_events {
-    /* Plain bytes in the lane's buffer, gone after the call: used or kept. */
+    /* plain bytes in the lane's buffer: use or keep them */
     void (*bytes)(connection *it, const char *bytes, size_t length);
-    void (*drained)(connection *it); /* so much was sent that it is to be heard again */
-    void (*ended)(connection *it);   /* the client says nothing more, but may still read */
-    void (*closed)(connection *it);  /* the last call; nothing of it may be used afterwards */
+    void (*drained)(connection *it); /* few enough bytes are unsent: reading can resume */
+    void (*ended)(connection *it);   /* the client sends no more, but may still read */
+    void (*closed)(connection *it);  /* last call */
 } connection_events;
 
-/* What the connections of a loop share. */
+/* Shared by the connections of a loop. */
 typedef struct lane {
     uv_loop_t uv;
     worker *worker;
     const connection_events *events;
-    resp_out out;  /* the replies of the turn */
-    resp_out wire; /* the same through TLS */
+    resp_out out;  /* replies of the turn */
+    resp_out wire; /* the same, encrypted */
     chain all;     /* connections */
-    char *input;   /* LANE_INPUT */
-    char *plain;   /* made when TLS is first spoken */
+    char *input;   /* LANE_INPUT bytes */
+    char *plain;   /* allocated for the first TLS connection */
 } lane;
 
-/* What a connection waits for before its next command is looked at. */
+/* What must happen before the next command is read. */
 enum waiting {
     WAIT_NOTHING,
-    WAIT_TURN,    /* others are served first */
-    WAIT_LATER,   /* for a window, or for the clock */
-    WAIT_TASK,    /* for a renewer */
-    WAIT_PENALTY, /* after wrong tokens */
-    WAIT_DRAIN    /* until the client has read its replies */
+    WAIT_TURN,    /* other connections are served first */
+    WAIT_LATER,   /* a window, or the clock */
+    WAIT_TASK,    /* a renewer */
+    WAIT_PENALTY, /* delay after wrong tokens */
+    WAIT_DRAIN    /* the client must read its replies */
 };
 
 struct connection {
@@ -66,52 +63,51 @@ struct connection {
         uv_pipe_t pipe;
     } uv;
     lane *lane;
-    chain all, queue; /* queue: of the listener's, by what it waits for */
+    chain all, queue; /* queue: in the loop's queue of its `wait` */
     client client;
-    secure *tls; /* NULL: in the clear */
+    secure *tls; /* NULL: plain */
     struct waiter *waiter;
-    char *rest; /* bytes that are not used yet: length of them from `start` on */
+    char *rest; /* unused bytes: `length` from `start` on */
     size_t start, length, room;
-    size_t needed;       /* the rest is no whole command before it has so many bytes */
-    stranger stranger;   /* in the loop's crowd while it has sent no token */
+    size_t needed;       /* size of the rest at which a command may be complete */
+    stranger stranger;   /* in the loop's crowd while unauthenticated */
     size_t unsent_seen;  /* at the last sweep */
-    int64_t begun_ms;    /* all of uv_now: when it came */
-    int64_t heard_ms;    /* when it last said something */
-    int64_t half_ms;     /* since when half a command waits; 0: none waits */
-    int64_t late_ms;     /* since when its request waits, 0: it does not */
-    int64_t due_ms;      /* when its token is looked at, of WAIT_PENALTY */
-    int64_t progress_ms; /* when it was last seen to read */
-    int64_t ending_ms;   /* since when it is told that nothing follows */
-    int64_t quiet_ms;    /* when the server ends: since when its socket is empty */
+    int64_t begun_ms;    /* all by uv_now: when it was accepted */
+    int64_t heard_ms;    /* last bytes from the client */
+    int64_t half_ms;     /* start of an incomplete command; 0: none */
+    int64_t late_ms;     /* start of the request's wait; 0: none */
+    int64_t due_ms;      /* WAIT_PENALTY: when the token is checked */
+    int64_t progress_ms; /* when the client was last seen reading */
+    int64_t ending_ms;   /* when it was shut down for writing */
+    int64_t quiet_ms;    /* while stopping: since when its socket is empty */
     enum waiting wait;
     bool is_unix, is_reading, is_counted;
-    bool has_ended;  /* the client says nothing more */
-    bool is_ahead;   /* when the server ends: it sent more than we had read */
-    bool is_leaving; /* its last reply is being written */
-    bool is_ending;  /* nothing of it is looked at any more; it is closed when all is sent */
+    bool has_ended;  /* the client sends no more */
+    bool is_ahead;   /* while stopping: it has sent more than was read */
+    bool is_leaving; /* the last reply is being written */
+    bool is_ending;  /* reads nothing more; closed when all is sent */
     bool is_closing;
 };
 
-/* Takes over an accepted socket, whatever comes of it. `address` is its peer's. FIRN_EMEMORY,
- * FIRN_ESYSTEM. */
+/* Takes over an accepted socket, also on failure. FIRN_EMEMORY, FIRN_ESYSTEM. */
 int connection_open(connection **out, lane *on, int fd, bool is_unix, bool with_tls,
                     firn_error *error);
-/* Listens to the client, or not. */
+/* Starts or stops reading. */
 void connection_read(connection *it, bool on);
-/* Keeps bytes behind the rest. False: no memory. */
+/* Appends bytes to the rest. False: out of memory. */
 bool connection_keep(connection *it, const char *bytes, size_t length);
-/* Drops the first bytes of the rest. */
+/* Removes bytes from the front of the rest. */
 void connection_drop(connection *it, size_t length);
-/* Sends what the lane's `out` holds, and empties it. False: the connection is closed. */
+/* Sends and empties the lane's `out`. False: the connection is closed. */
 bool connection_send(connection *it);
 size_t connection_unsent(const connection *it);
-/* Ends it when all is sent; what the client still says is not looked at. */
+/* Closes it when everything is sent; ignores further bytes. */
 void connection_end(connection *it);
-/* Ends it now. */
+/* Closes it now. */
 void connection_close(connection *it);
 
 void unsent_add(int64_t bytes);
-/* As many as replies_mib allows? Then no large reply is made. */
+/* Do unread replies of all loops reach replies_mib? Then large ones are refused. */
 bool unsent_is_full(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* INFO and CONFIG GET: the server as clients of Redis expect it. */
+/* INFO and CONFIG GET, as Redis clients expect them. */
 #include "handlers.h"
 
 #include "config/setting.h"
@@ -15,7 +15,7 @@
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
-/* What clients ask for before they begin, in Redis's names. */
+/* Settings that clients read, with Redis's names. */
 #define PATTERN_MAX  64
 #define CONFIG_COUNT 6
 
@@ -57,7 +57,7 @@ static uint64_t load(const _Atomic uint64_t *counter) {
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Counters of all loops together; HTTP has its own in /metrics. */
+/* Counters of all loops; those of HTTP are in /metrics. */
 typedef struct totals {
     int64_t open, waiting;
     uint64_t accepted, turned_away, requests, ids, received, sent, parked;
@@ -91,7 +91,7 @@ typedef void section_function(FILE *to, const totals *sum, const client *it);
 static void write_server(FILE *to, const totals *sum, const client *it) {
     (void)sum;
     (void)it;
-    /* The first line is for clients that decide by it which commands there are. */
+    /* Some clients decide by redis_version which commands exist. */
     fprintf(to, "redis_version:7.0.0\r\nredis_mode:standalone\r\nfirn_version:%s\r\n",
             firn_version());
     fprintf(to, "process_id:%ld\r\nuptime_in_seconds:%" PRId64 "\r\n", (long)getpid(),
@@ -106,7 +106,7 @@ static void write_clients(FILE *to, const totals *sum, const client *it) {
             sum->open, settings_now()->max_connections, sum->waiting);
 }
 
-/* What the process has in memory. */
+/* Resident memory of the process. */
 static uint64_t resident_bytes(void) {
     unsigned long long size = 0, resident = 0;
     FILE *from = fopen("/proc/self/statm", "re");
@@ -176,7 +176,7 @@ static void write_keyspace(FILE *to, const totals *sum, const client *it) {
     }
 }
 
-#define NAMES_TOLD 100 /* generators and segments each; /metrics has all */
+#define NAMES_TOLD 100 /* of each kind; /metrics lists all */
 
 static void write_firn(FILE *to, const totals *sum, const client *it) {
     size_t generators = 0, segments = 0;

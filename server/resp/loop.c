@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops and their queues: see loop.h. */
 #include "loop.h"
 
 #include "config/setting.h"
@@ -20,13 +19,11 @@ connection *waiting_first(const chain *queue) {
     return waiting_at(queue->next);
 }
 
-/* When a connection is given up on, or its token looked at. */
 int64_t waiting_due_ms(const connection *it) {
     return it->wait == WAIT_PENALTY ? it->due_ms : it->late_ms + settings_now()->wait_ms;
 }
 
-/* When the first of those that wait is due, in ms from now; they stand in the order in which they
- * are. -1: nobody waits. */
+/* Ms until the first waiting connection needs attention (queues are sorted); -1: none. */
 static int64_t next_due(const loop *it) {
     int64_t due = -1;
     const chain *const queues[] = {&it->tasks, &it->penalties};
@@ -71,7 +68,7 @@ static chain *queue_of(loop *it, enum waiting what) {
     }
 }
 
-/* Last in the queue, or, `sorted`, before those that are due later. */
+/* At the end, or, `sorted`, before those with a later time. */
 static void enter_queue(chain *queue, connection *it, bool sorted) {
     chain *behind = queue;
     while (sorted && behind->before != queue &&

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* RESP: see resp.h. */
 #include "resp.h"
 
 #include "core/decimal.h"
@@ -23,15 +22,15 @@ static enum resp_state bad(resp_command *out, const char *trouble) {
 }
 
 static enum resp_state more(resp_command *out, size_t size) {
-    if (size > RESP_COMMAND_MAX) { /* nobody keeps so many, so they would never come */
+    if (size > RESP_COMMAND_MAX) { /* larger ones are never buffered */
         return bad(out, "command too large");
     }
     out->size = size;
     return RESP_MORE;
 }
 
-/* Reads "*12\r\n" at `at`, which it moves behind it: digits alone, without padding. A number above
- * `most` is told by its digits, before all of them are there. */
+/* Reads "*12\r\n" at *at and advances it. Only digits, no padding. A number above `most` is refused
+ * before all digits have arrived. */
 static enum resp_state read_head(resp_command *out, const char *bytes, size_t length, size_t *at,
                                  char mark, size_t most, const char *trouble, size_t *value) {
     size_t i = *at, number = 0, digits = 0;
@@ -39,7 +38,7 @@ static enum resp_state read_head(resp_command *out, const char *bytes, size_t le
         return more(out, length + 1);
     }
     if (bytes[i++] != mark) {
-        /* A '*' is always there: resp_read takes everything else for a line. */
+        /* resp_read has checked for '*' */
         return bad(out, "expected '$': a command is a flat array of bulk strings");
     }
     for (; i < length && bytes[i] >= '0' && bytes[i] <= '9'; i++, digits++) {
@@ -103,7 +102,7 @@ static int hex_digit(char c) {
                                             : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* The character behind a backslash within "", of which `at` is moved over all but the last. */
+/* The character after a backslash in ""; advances `at` to its last byte. */
 static char read_escape(const char **at, const char *end) {
     static const char names[] = "nrtba", values[] = "\n\r\t\b\a";
     const char *c = *at;
@@ -119,8 +118,8 @@ static bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
 }
 
-/* A word of a line, quotes taken off, from *at on; writes behind *put. False: quotes that do not
- * close, or something right behind a closing one. */
+/* Reads a word with quotes from *at, writes it at *put. False: unbalanced quotes, or a character
+ * right after a closing one. */
 static bool read_quoted(const char **at, const char *end, char **put) {
     const char *c = *at;
     char quote = 0;
@@ -145,7 +144,7 @@ static bool read_quoted(const char **at, const char *end, char **put) {
     return quote == 0;
 }
 
-/* A line, ended by LF with or without CR, as Redis takes it from people with nc. */
+/* An inline command, ended by LF or CR LF, as people type with nc. */
 static enum resp_state read_line(resp_command *out, const char *bytes, size_t length,
                                  const resp_limits *limits) {
     size_t most = length < RESP_INLINE_MAX ? length : RESP_INLINE_MAX;
@@ -194,14 +193,14 @@ enum resp_state resp_read(resp_command *out, const char *bytes, size_t length,
 
 /* ---- writer ---------------------------------------------------------------------------------- */
 
-#define HEAD_SIZE 24 /* a mark, a number and CR LF, in the steps in which numbers are written */
+#define HEAD_SIZE 24 /* a type, a number and CR LF; numbers are written eight bytes at a time */
 
 void resp_out_free(resp_out *out) {
     free(out->text);
     *out = (resp_out){.version = out->version};
 }
 
-/* Room for `size` bytes more; NULL and failed: the reply is too long, or memory is short. */
+/* Room for `size` more bytes; NULL, and failed: too long, or out of memory. */
 static char *room_for(resp_out *out, size_t size) {
     if (out->failed) {
         return NULL;
@@ -262,7 +261,7 @@ static void line(resp_out *out, char mark, const char *text) {
     }
 }
 
-/* One line of valid UTF-8: a client's bytes may be anything. */
+/* One line of valid UTF-8. */
 static char *write_escaped(char *at, const char *text) {
     static const char hex[] = "0123456789abcdef";
     size_t length = strlen(text);
@@ -419,10 +418,9 @@ void resp_integers(resp_out *out, int64_t first, int64_t increment, size_t count
     out->length = (size_t)(at - out->text);
 }
 
-/* Numbers of 19 digits, which IDs of 63 bits are for nearly all their time, take 26 bytes each:
- * `$19`, CR LF and eleven digits are the same for the next 10^8 numbers, so they are written once
- * and copied; eight digits and CR LF follow. Returns how many numbers from `numbers` on it wrote:
- * it stops at the first of another length. */
+/* Numbers of 19 digits, as most IDs of 63 bits, take 26 bytes each: `$19`, CR LF and eleven digits
+ * are equal for 10^8 consecutive numbers, so they are computed once and copied; eight digits and CR
+ * LF follow. Returns how many it wrote: it stops at the first of another length. */
 #define LONG_LEAST UINT64_C(1000000000000000000)
 
 static size_t write_long(char *at, const uint64_t *numbers, size_t count, bool is_signed) {
@@ -432,7 +430,7 @@ static size_t write_long(char *at, const uint64_t *numbers, size_t count, bool i
     size_t i = 0;
     for (; i < count && numbers[i] >= LONG_LEAST && numbers[i] <= most; i++, at += 26) {
         uint64_t rest = numbers[i] - base;
-        if (rest >= 100000000) { /* below the base too, and at first */
+        if (rest >= 100000000) { /* also if below the base */
             char digits[HEAD_SIZE];
             rest = numbers[i] % 100000000;
             base = numbers[i] - rest;
@@ -467,7 +465,7 @@ void resp_numbers(resp_out *out, const uint64_t *numbers, size_t count, bool is_
     }
 }
 
-/* Four digits of length are left free in front of the text; it is moved to where it belongs. */
+/* Room for four digits of length is kept before the text, which is moved if fewer are needed. */
 #define BEGIN_SIZE 7
 
 char *resp_begin(resp_out *out, size_t most) {

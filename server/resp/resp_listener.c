@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The RESP listener: see resp_listener.h. Accepts connections, gives each its turns, and closes those
- * that are slow or idle. */
+/* Accepts connections, schedules their turns, and closes slow and idle ones. */
 #include "resp_listener.h"
 
 #include "commands.h"
@@ -17,24 +16,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ACCEPTS       64   /* connections that are accepted at once */
-#define ACCEPT_REST   500  /* ms without accepting when descriptors or memory are used up */
-#define RETRIES       1024 /* waiting requests that are tried again at once */
-#define LINGER_MS     1000 /* for a client to close after our last reply */
-#define LINGER_END_MS 100  /* the same when the server ends */
+#define ACCEPTS       64   /* connections accepted at once */
+#define ACCEPT_REST   500  /* ms of pause when descriptors or memory are used up */
+#define RETRIES       1024 /* waiting requests tried again at once */
+#define LINGER_MS     1000 /* for a client to close after the last reply */
+#define LINGER_END_MS 100  /* the same while stopping */
 #define SWEEP_MS      1000
-#define SWEEP_END_MS  20   /* when the server ends */
-#define AHEAD_BYTES   4096 /* unread when the server ends: its client does not wait for replies */
+#define SWEEP_END_MS  20 /* while stopping */
+#define AHEAD_BYTES                                                                                \
+    4096 /* more unread bytes while stopping: the client does not wait for replies */
 
 static struct {
     loop *loops[LOOPS_MAX];
-    _Atomic int count; /* the loops that are there run while others are made */
+    _Atomic int count; /* loops already run while others are created */
     bool with_tls;
     int64_t stop_ms;
     _Atomic bool is_ending;
     _Atomic uint64_t next_id;
     _Atomic int64_t open;  /* connections of all loops */
-    crowd_share strangers; /* those that have sent no token */
+    crowd_share strangers; /* unauthenticated ones */
 } shared = {.strangers = {.listener = "resp"}};
 
 /* ---- what connections tell ------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static void on_bytes(connection *it, const char *bytes, size_t length) {
     } else if (it->length >= RESP_COMMAND_MAX) {
         connection_read(it, false);
     }
-    /* libuv would go on with a client that fills the buffer each time: others come first. */
+    /* libuv would keep reading from a client that fills the buffer: let others go first */
     if (length >= LANE_INPUT / 2 && it->wait == WAIT_NOTHING && it->is_reading && !it->is_ending) {
         loop_wait(it, WAIT_TURN);
         connection_read(it, false);
@@ -94,12 +94,12 @@ static const connection_events events = {on_bytes, on_drained, on_ended, on_gone
 
 /* ---- what the loop tells --------------------------------------------------------------------- */
 
-/* Each that waits for its turn has one; those that want another stand behind and come next time. */
+/* One turn for each waiting connection; those that need another are queued again. */
 static void on_idle(uv_idle_t *idle) {
     loop *it = idle->data;
     chain present;
     chain_clear(&present);
-    if (!chain_is_alone(&it->turns)) { /* the whole list moves */
+    if (!chain_is_alone(&it->turns)) { /* moves the whole list */
         present = it->turns;
         present.next->before = present.before->next = &present;
         chain_clear(&it->turns);
@@ -112,7 +112,8 @@ static void on_idle(uv_idle_t *idle) {
     }
 }
 
-/* The first ones that wait for a window or the clock; who still has to goes to the end. */
+/* Tries the first requests that wait for a window or the clock; unsuccessful ones are queued
+ * again. */
 static void retry(loop *it) {
     const chain *last = it->later.before;
     for (int i = 0; i < RETRIES && !chain_is_alone(&it->later); i++) {
@@ -134,7 +135,7 @@ static void end_tasks(loop *it) {
         }
         firn_error error;
         store_is_late(&error);
-        const waiter *of = one->waiter; /* the loop's until it comes back */
+        const waiter *of = one->waiter; /* valid until the loop frees it */
         task_let_go(one);
         turn_fail(one, of, &error);
     }
@@ -157,7 +158,7 @@ static void on_timer(uv_timer_t *timer) {
     loop_set_timer(it);
 }
 
-/* An task that came back, in the loop's thread. */
+/* A finished task, in the thread of the loop. */
 static void come_back(waiter *one) {
     connection *it = one->connection;
     reply out = {0};
@@ -173,9 +174,9 @@ static void come_back(waiter *one) {
     } else if (code == FIRN_OK) {
         turn_reply(it, one, &out);
     } else if (code == REQUEST_LATER) {
-        turn_resume(it); /* what it needed is open: the same bytes again */
+        turn_resume(it); /* opened: run the command again */
     } else {
-        it->late_ms = 0; /* it was answered: what comes next begins to wait */
+        it->late_ms = 0; /* answered: the next command starts a new wait */
         turn_fail(it, one, &error);
     }
     sent_free(one->sent);
@@ -228,8 +229,8 @@ static void on_rested(uv_timer_t *timer) {
     }
 }
 
-/* Descriptors or memory are used up: nobody is accepted for a while, and the kernel's queue holds
- * those who come. Told once, until accepting goes well again. */
+/* Pauses accepting when descriptors or memory are used up; new clients stay in the kernel's queue.
+ * Logged once. */
 static void rest(loop *it, int error) {
     if (!it->is_refusing) {
         it->is_refusing = true;
@@ -240,7 +241,7 @@ static void rest(loop *it, int error) {
     uv_timer_start(&it->accepting, on_rested, ACCEPT_REST, 0);
 }
 
-/* Is there room for one more? The oldest that has sent no token makes some. */
+/* Closes the oldest unauthenticated connection if necessary. */
 static bool has_room(loop *it) {
     if (atomic_load(&shared.open) < settings_now()->max_connections) {
         return true;
@@ -273,7 +274,7 @@ static void turn_away(loop *it, int fd) {
     static const char text[] = "-ERR max number of clients reached\r\n";
     meter_add(&it->lane.worker->meter.turned_away, 1);
     if (!shared.with_tls && send(fd, text, sizeof text - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-        errno = 0; /* it was told if it could be */
+        errno = 0; /* best effort */
     }
     close(fd);
 }
@@ -298,7 +299,7 @@ static void welcome(loop *it, int fd, const listener *at) {
             it->lane.out.length = 0;
         }
         if (connection_send(one)) {
-            connection_close(one); /* at once: nobody counts it, so it must not stay */
+            connection_close(one); /* it is not counted, so it must not stay */
         }
         return;
     }
@@ -345,7 +346,7 @@ static bool is_past(int64_t now, int64_t since, int64_t ms) {
     return since != 0 && now - since >= ms;
 }
 
-/* Has a client that owes us nothing but to read its replies read some since the last sweep? */
+/* Has the client read nothing since the last sweep? */
 static bool reads_slowly(connection *it, int64_t now, int64_t slow_ms) {
     size_t unsent = connection_unsent(it);
     if (unsent == 0 || unsent < it->unsent_seen || it->unsent_seen == 0) {
@@ -404,8 +405,8 @@ static void close_all(loop *it) {
     }
 }
 
-/* When the last connection is gone, or time is up, everything of the loop is closed, which ends
- * its run. */
+/* Closes the handles of the loop, which ends its run, when the last connection is gone or time is
+ * up. */
 static void end_all(loop *it) {
     if (!chain_is_alone(&it->lane.all)) {
         if (loop_now_ms(it) >= it->end_ms) {
@@ -424,15 +425,14 @@ static void end_all(loop *it) {
     }
 }
 
-/* What clients have sent already is still answered; who has nothing more to be answered is told that
- * nothing follows, by the sweep. */
+/* Commands already sent are still answered; the sweep then ends idle connections. */
 static void begin_end(loop *it) {
     for (int i = 0; i < it->listener_count;
-         i++) { /* who stands in the kernel's queue has sent too */
+         i++) { /* clients in the kernel's queue may have sent commands too */
         on_connection(&it->polls[i], 0, UV_READABLE);
     }
     it->is_ending = true;
-    while (!chain_is_alone(&it->penalties)) { /* who guesses tokens does not hold up the end */
+    while (!chain_is_alone(&it->penalties)) { /* delayed tokens must not delay the end */
         connection *one = waiting_first(&it->penalties);
         chain_remove(&one->queue);
         connection_close(one);
@@ -462,7 +462,7 @@ static void run(void *self) {
     free(it->lane.plain);
 }
 
-/* The i-th of `count` loops watches its share of the listeners. */
+/* Loop i of `count` watches its share of the listeners. */
 static int watch(loop *it, listener all[], int listeners, int i, int count) {
     for (int j = i; j < listeners; j += count) {
         uv_poll_t *poll = &it->polls[it->listener_count];
@@ -519,12 +519,12 @@ static int open_loop(listener all[], int listeners, int i, int count) {
         shared.loops[shared.count] = it;
         shared.count++;
     }
-    return code; /* one that failed is left as it is: the server does not start */
+    return code; /* not freed on failure: the server does not start */
 }
 
 int resp_listener_open(listener all[], int count, int loops, firn_error *error) {
     int code = FIRN_OK;
-    sigset_t none, before; /* signals are the main thread's */
+    sigset_t none, before; /* signals are handled by the main thread */
     sigfillset(&none);
     pthread_sigmask(SIG_SETMASK, &none, &before);
     shared.with_tls = credentials_are_there();

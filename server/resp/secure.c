@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS between two buffers: see secure.h. */
 #include "secure.h"
 
 #include "net/credentials.h"
@@ -10,7 +9,7 @@
 
 struct secure {
     gnutls_session_t session;
-    const char *in; /* what is left of the bytes of this call */
+    const char *in; /* input left in this call */
     size_t in_length;
     resp_out *wire; /* of this call */
     bool is_ready;
@@ -29,7 +28,7 @@ static ssize_t pull(gnutls_transport_ptr_t self, void *to, size_t size) {
     return (ssize_t)length;
 }
 
-/* Never waits, since the buffer grows. */
+/* Never waits, because the buffer grows. */
 static ssize_t push(gnutls_transport_ptr_t self, const void *from, size_t size) {
     secure *it = self;
     if (it->wire != NULL) {
@@ -42,7 +41,7 @@ static ssize_t push(gnutls_transport_ptr_t self, const void *from, size_t size) 
     return (ssize_t)size;
 }
 
-/* Is there something to read? GnuTLS asks only where it would wait with a deadline. */
+/* GnuTLS calls it only with a deadline. */
 static int pull_timeout(gnutls_transport_ptr_t self, unsigned ms) {
     (void)ms;
     return ((secure *)self)->in_length > 0;
@@ -71,7 +70,7 @@ bool secure_is_ready(const secure *it) {
     return it->is_ready;
 }
 
-/* GnuTLS writes the alert that says why it ends. */
+/* On failure GnuTLS writes an alert. */
 static bool shake_hands(secure *it) {
     int code = gnutls_handshake(it->session);
     it->is_ready = code == GNUTLS_E_SUCCESS;
@@ -96,7 +95,7 @@ size_t secure_read(secure *it, const char *bytes, size_t length, char *plain, re
         } else if (got == GNUTLS_E_AGAIN) {
             break;
         } else if (got != GNUTLS_E_INTERRUPTED && got != GNUTLS_E_WARNING_ALERT_RECEIVED) {
-            *ended = true; /* a bye, an error, or a renegotiation, which nobody needs */
+            *ended = true; /* close_notify, an error, or a renegotiation */
         }
     }
     it->wire = NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's end of a TLS connection, between bytes from the wire and plain ones. Knows no
- * sockets: it reads from memory and writes to memory. One thread. */
+/* The server side of TLS, from memory to memory, without sockets. One thread. */
 #ifndef FIRN_SECURE_H
 #define FIRN_SECURE_H
 
@@ -10,21 +9,20 @@
 
 typedef struct secure secure;
 
-/* What TLS may hold back of a record that is not all there: added to the room of secure_read. */
+/* Added to the room of secure_read for an incomplete record. */
 #define SECURE_RECORD 20480
 
-/* With the certificate in force. FIRN_EMEMORY. */
+/* Uses the current certificate. FIRN_EMEMORY. */
 int secure_open(secure **out, firn_error *error);
-/* Takes all of the bytes and writes what they say to `plain`, of at least length + SECURE_RECORD
- * bytes; what is to be answered to the handshake goes to `wire`. *ended: the client takes its
- * leave, or broke a rule: nothing more will come. */
+/* Decrypts all bytes to `plain`, of at least length + SECURE_RECORD bytes; writes handshake replies
+ * to `wire`. *ended: closed by the client, or a protocol error. */
 size_t secure_read(secure *it, const char *bytes, size_t length, char *plain, resp_out *wire,
                    bool *ended);
-/* The handshake is over. */
+/* Is the handshake complete? */
 bool secure_is_ready(const secure *it);
-/* False: it cannot be sent any more. */
+/* False: the session is broken. */
 bool secure_write(secure *it, const char *text, size_t length, resp_out *wire);
-/* Says that nothing more follows. */
+/* Sends close_notify. */
 void secure_bye(secure *it, resp_out *wire);
 void secure_close(secure *it);
 

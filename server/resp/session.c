@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands about the connection: HELLO, AUTH, CLIENT and others, and the list of all clients. */
+/* HELLO, AUTH, CLIENT and other commands about the connection, and the list of clients. */
 #include "handlers.h"
 
 #include "config/setting.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wrong tokens in a row after which a client has to connect anew. */
+/* consecutive wrong tokens before the connection is closed */
 #define FAILURES_MAX 3
-#define PENALTY_MS   500 /* until a wrong token is answered */
+#define PENALTY_MS   500 /* delay of the answer to a wrong token */
 
 static pthread_mutex_t clients_lock = PTHREAD_MUTEX_INITIALIZER;
-static client *clients; /* that are connected, the last one first */
+static client *clients; /* connected ones, newest first */
 
 void client_enter(client *it) {
     pthread_mutex_lock(&clients_lock);
@@ -44,7 +44,7 @@ void client_leave(client *it) {
     batch_clear(&it->batch);
 }
 
-/* Its failures stay: who guesses tokens gets no more tries by RESET. */
+/* Keeps its failures: RESET gives no more tries. */
 void client_begin(client *it) {
     batch_clear(&it->batch);
     pthread_mutex_lock(&clients_lock);
@@ -86,9 +86,9 @@ static enum outcome refuse_token(client *it, resp_out *out) {
     return ++it->failures >= FAILURES_MAX ? COMMAND_CLOSE : COMMAND_DONE;
 }
 
-/* COMMAND_ASK: the token is right. The first wrong ones of an address are looked at when they come
- * and answered later; after several each token waits before it is looked at, so that many guesses
- * at once take as long. */
+/* COMMAND_ASK: authenticated. The first wrong tokens of an address are checked at once and refused
+ * later; after several, each token waits before it is checked, so that parallel guesses take as
+ * long. */
 static enum outcome enter(client *it, word token, resp_out *out) {
     enum guess guess = it->guess;
     it->guess = GUESS_NONE;
@@ -128,7 +128,7 @@ enum outcome run_auth(client *it, const resp_command *said, resp_out *out) {
     return outcome == COMMAND_ASK ? reply_ok(out) : outcome;
 }
 
-/* What a client calls itself: printable, without blanks, as CLIENT INFO tells it. */
+/* Printable, without blanks, because CLIENT INFO shows it. */
 static bool set_name(char name[CLIENT_NAME_SIZE], word said) {
     for (size_t i = 0; i < said.length; i++) {
         if (said.text[i] < '!' || said.text[i] > '~') {
@@ -223,8 +223,8 @@ enum outcome run_reset(client *it, const resp_command *said, resp_out *out) {
     return COMMAND_DONE;
 }
 
-/* All the numbers that clients of Redis turn into integers are there; those that firn does not count
- * are 0. Under clients_lock. */
+/* Has every number that Redis clients parse; those that firn does not count are 0. Under
+ * clients_lock. */
 static void write_client(text_out *to, const client *it) {
     int64_t now_s = server_uptime_s(), idle_s = now_s - atomic_load(&it->heard_s);
     text_print(to,
@@ -304,7 +304,7 @@ enum outcome run_client(client *it, const resp_command *said, resp_out *out) {
     } else if (said->count == 4 && word_is(what, "setinfo")) {
         return client_setinfo(it, said, out);
     } else if (said->count == 3 && (word_is(what, "no-evict") || word_is(what, "no-touch"))) {
-        return reply_ok(out); /* nobody is evicted, and no key is touched */
+        return reply_ok(out); /* accepted without effect */
     } else {
         return refuse_word(
             out, "unknown subcommand or wrong number of arguments for ", what,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* A turn of a connection: see turn.h. */
 #include "turn.h"
 
 #include "config/setting.h"
@@ -11,14 +10,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define TURN_WORK    8192        /* steps of a turn: a known command is one, any other more */
-#define STEP_NS      250         /* a command that has to be read is a step for each of these */
-#define STEP_COMMAND 4           /* and so many at least */
-#define TURN_OUTPUT  (512 << 10) /* bytes of replies after which others come first */
-#define TURN_SEND    (128 << 10) /* sent at once, while the processor still has them at hand */
-#define AHEAD_BYTES  4096 /* unread when the server ends: its client does not wait for replies */
-#define QUIET_MS     50   /* for which such a client says nothing more before it is let go */
-#define LARGE_IDS    64   /* a reply with more may be large */
+#define TURN_WORK    8192        /* steps per turn: a repeated command is one, others more */
+#define STEP_NS      250         /* a parsed command costs a step for each of these */
+#define STEP_COMMAND 4           /* but at least */
+#define TURN_OUTPUT  (512 << 10) /* bytes of replies per turn */
+#define TURN_SEND    (128 << 10) /* bytes sent at once, while in the cache */
+#define AHEAD_BYTES                                                                                \
+    4096             /* more unread bytes while stopping: the client does not wait for replies */
+#define QUIET_MS  50 /* silence after which such a client is closed */
+#define LARGE_IDS 64 /* more may make a large reply */
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
@@ -35,8 +35,7 @@ static void on_finished(void *self) {
     pthread_mutex_unlock(&it->lock);
 }
 
-/* The command waits until its renewer is done; its bytes stay in the rest. FIRN_E codes as
- * request_send has them. */
+/* The command waits for its renewer; its bytes stay in the rest. Codes as request_send. */
 static int send_task(connection *it, const question *ask, firn_error *error) {
     waiter *one = calloc(1, sizeof *one);
     if (one == NULL) {
@@ -66,19 +65,19 @@ void task_let_go(connection *it) {
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
-/* How often the memo's bytes stand one behind the other. */
+/* How many times the memo's bytes are repeated. */
 static size_t count_alike(const memo *it, const char *bytes, size_t length) {
     size_t size = it->length, most = size == 0 ? 0 : length / size;
     most = most < BATCH_MAX ? most : BATCH_MAX;
     if (most == 0 || memcmp(bytes, it->bytes, size) != 0) {
         return 0;
     }
-    if (memcmp(bytes, bytes + size, (most - 1) * size) == 0) { /* all of them, as is usual */
+    if (memcmp(bytes, bytes + size, (most - 1) * size) == 0) { /* usually all of them */
         return most;
     }
     size_t count = 1;
     while (memcmp(bytes + count * size, it->bytes, size) == 0) {
-        count++; /* ends at the latest where the comparison above found a difference */
+        count++; /* ends at the latest at the difference found above */
     }
     return count;
 }
@@ -88,7 +87,7 @@ static word moved(word it, const char *from, size_t size, const char *to) {
     return is_inside ? (word){to + (it.text - from), it.length} : it;
 }
 
-/* Keeps a question that was answered for when its bytes come again. */
+/* Keeps an answered question for when its bytes come again. */
 static void remember(memo *it, const question *ask, const char *bytes, const resp_command *said) {
     const request *asked = &ask->request;
     if (said->is_inline || said->size > MEMO_SIZE || asked->dated || asked->must_open ||
@@ -106,7 +105,7 @@ static void remember(memo *it, const question *ask, const char *bytes, const res
     }
 }
 
-/* Counts what was asked: so many answers, or one that was refused. */
+/* Counts answers, or one refusal. */
 static void count_asked(const loop *it, const question *ask, uint64_t n, bool refused) {
     static const int kinds[] = {
 #define VERB_X(id, name, role, meter) METER_##meter,
@@ -129,7 +128,7 @@ int store_is_late(firn_error *error) {
     return FIRN_ESTORE;
 }
 
-/* Would the reply be large while clients have not read as much as may be? */
+/* Would the reply be large while unread ones reach replies_mib? */
 static bool is_too_much(const request *it) {
     bool large = it->count > LARGE_IDS || it->verb == VERB_SCHEMES || it->verb == VERB_NODES;
     return large && it->verb != VERB_NEXT && it->verb != VERB_LAST && unsent_is_full();
@@ -140,8 +139,8 @@ static int refuse_large(firn_error *error) {
     return FIRN_EWINDOW;
 }
 
-/* Answers a question, or the first of `times` alike. Returns how many commands that were; 0: the
- * connection waits. */
+/* Answers a question, or the first of `times` equal ones. Returns the number of commands answered;
+ * 0: the connection waits. */
 static size_t answer(connection *it, question *ask, size_t times) {
     loop *on = loop_of(it);
     reply out = {0};
@@ -162,7 +161,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
     count_asked(on, ask, done, code != FIRN_OK);
     if (code != FIRN_OK) {
         command_refuse(&ask->request, &error, &on->lane.out);
-        if (!waiting_is_over(it)) { /* else what came with it has waited for as long */
+        if (!waiting_is_over(it)) { /* else the commands after it have waited as long */
             it->late_ms = 0;
         }
         return done;
@@ -175,7 +174,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
     return done;
 }
 
-/* The same command as last time, once or several times. Returns the bytes it used. */
+/* The same command as before, once or several times. Returns the bytes used. */
 static size_t take_alike(connection *it, const char *bytes, size_t length, unsigned *work) {
     loop *on = loop_of(it);
     memo *known = &on->memo;
@@ -197,8 +196,8 @@ static size_t take_alike(connection *it, const char *bytes, size_t length, unsig
     return done * known->length;
 }
 
-/* Runs the command that was read. Returns the bytes it used. What one costs depends on what it
- * says, by a factor of a thousand, so it is measured. */
+/* Runs the parsed command; returns the bytes used. Costs differ by a factor of a thousand, so they
+ * are measured. */
 static size_t take_command(connection *it, const char *bytes, unsigned *work) {
     loop *on = loop_of(it);
     resp_command *said = &on->said;
@@ -232,7 +231,7 @@ static size_t take_command(connection *it, const char *bytes, unsigned *work) {
     return said->size;
 }
 
-/* The first command of the bytes. Returns how many it used; 0: it waits, or is not all there. */
+/* Runs the first command; returns the bytes used. 0: it waits, or is incomplete. */
 static size_t take(connection *it, const char *bytes, size_t length, unsigned *work) {
     loop *on = loop_of(it);
     size_t used = it->client.batch.is_open ? 0 : take_alike(it, bytes, length, work);
@@ -258,8 +257,8 @@ static size_t take(connection *it, const char *bytes, size_t length, unsigned *w
     }
 }
 
-/* Answers commands of the bytes, so many that others do not wait long. Returns how many bytes were
- * used; what is left is half a command, or the connection waits. */
+/* Runs commands up to the limits of a turn; returns the bytes used. The rest is an incomplete
+ * command, or the connection waits. */
 static size_t turn(connection *it, const char *bytes, size_t length) {
     loop *on = loop_of(it);
     unsigned work = TURN_WORK;
@@ -272,7 +271,7 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
                 break;
             }
         }
-        if (connection_unsent(it) > 0) { /* what its socket does not take would have to be copied */
+        if (connection_unsent(it) > 0) { /* what the socket does not take would be copied */
             loop_wait(it, WAIT_DRAIN);
             break;
         }
@@ -285,7 +284,7 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
             break;
         }
         used += step;
-        if (it->client.batch.runs) { /* its bytes come before what is left of these */
+        if (it->client.batch.runs) { /* its commands come before the rest */
             loop_wait(it, WAIT_TURN);
             break;
         }
@@ -293,7 +292,7 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
     return used;
 }
 
-/* Puts the commands of a batch in front of the rest, where they are read as if they had just come. */
+/* Puts a batch's commands in front of the rest, to be read next. */
 static bool take_batch(connection *it) {
     batch *from = &it->client.batch;
     if (it->length > 0 && !batch_keep(from, it->rest + it->start, it->length)) {
@@ -314,15 +313,14 @@ void close_stranger(stranger *one) {
     connection_close(it);
 }
 
-/* A client that has sent its token is no stranger any more; RESET, or a token that is removed, makes
- * it one again. */
+/* A client is unauthenticated again after RESET, or when its token is removed. */
 void count_strangers(connection *it) {
     loop *on = loop_of(it);
     bool is_stranger = it->client.role == ROLE_NOBODY && !it->is_closing;
     if (!is_stranger) {
         crowd_leave(&on->crowd, &it->stranger);
     } else if (!it->stranger.is_in) {
-        it->begun_ms = loop_now_ms(on); /* from here on it has slow_s to send its token */
+        it->begun_ms = loop_now_ms(on); /* it has slow_s to authenticate */
         it->stranger.address = it->client.key;
         stranger *other = crowd_enter(&on->crowd, &it->stranger, settings_now()->max_connections);
         if (other != NULL) {
@@ -331,9 +329,8 @@ void count_strangers(connection *it) {
     }
 }
 
-/* When the server ends: has all been read that the client sent before it did? For a client that was
- * not ahead of us that is so when its socket is empty. One that was may have more on its way, held up
- * until we read: its socket has to stay empty for a while. */
+/* While stopping: is everything read that the client has sent? Yes if its socket is empty, unless
+ * it sent more than was read at the stop: then the socket must stay empty for QUIET_MS. */
 bool is_drained(connection *it) {
     int fd, unread = 0;
     int64_t now = loop_now_ms(loop_of(it));
@@ -351,7 +348,7 @@ bool is_drained(connection *it) {
     return !it->is_ahead || now - it->quiet_ms >= QUIET_MS;
 }
 
-/* Sends the replies of a turn and settles what comes next. */
+/* Sends the replies of a turn and decides what the connection waits for. */
 static void finish(connection *it, bool has_used) {
     loop *on = loop_of(it);
     bool is_half = it->wait == WAIT_NOTHING && it->length > 0;
@@ -360,7 +357,7 @@ static void finish(connection *it, bool has_used) {
     }
     count_strangers(it);
     if (it->stranger.is_in && connection_unsent(it) > 0) {
-        /* Replies to strangers are short: who does not read them wants to fill our memory. */
+        /* replies to unauthenticated clients are short: not reading them is an attack */
         meter_add(&on->lane.worker->meter.closed_slow, 1);
         connection_close(it);
         return;
@@ -375,7 +372,7 @@ static void finish(connection *it, bool has_used) {
         connection_end(it);
         return;
     }
-    if (it->wait == WAIT_DRAIN && connection_unsent(it) == 0) { /* not so any more */
+    if (it->wait == WAIT_DRAIN && connection_unsent(it) == 0) { /* it was drained meanwhile */
         loop_wait(it, WAIT_TURN);
     } else if (connection_unsent(it) > UNSENT_MOST &&
                (it->wait == WAIT_NOTHING || it->wait == WAIT_TURN)) {
@@ -385,7 +382,7 @@ static void finish(connection *it, bool has_used) {
                             it->wait != WAIT_PENALTY && it->length < RESP_COMMAND_MAX);
 }
 
-/* A turn, timed: what it answered took from here to the last byte's sending. */
+/* The measured latency ends with the last byte sent. */
 void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) {
     loop *on = loop_of(it);
     uint64_t begun = uv_hrtime();
@@ -406,7 +403,6 @@ void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) 
     }
 }
 
-/* Takes a waiting connection up again. */
 void turn_resume(connection *it) {
     loop_wait(it, WAIT_NOTHING);
     if (it->is_closing) {
@@ -415,7 +411,6 @@ void turn_resume(connection *it) {
     turn_serve(it, it->rest + it->start, it->length, true);
 }
 
-/* A command that waited is over, with an error. */
 void turn_fail(connection *it, const waiter *of, const firn_error *error) {
     loop *on = loop_of(it);
     count_asked(on, &of->asked, 1, true);
@@ -426,7 +421,6 @@ void turn_fail(connection *it, const waiter *of, const firn_error *error) {
     finish(it, true);
 }
 
-/* A command that waited has its answer. */
 void turn_reply(connection *it, const waiter *of, reply *out) {
     loop *on = loop_of(it);
     on->lane.out.version = it->client.version;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hints: see hints.h. Each line can be pasted into a shell as it is. */
+/* Each printed command can be pasted into a shell. */
 #include "hints.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static bool is_unix(const char *address) {
     return strncmp(address, "unix:", 5) == 0;
 }
 
-/* How redis-cli is told where to go. */
+/* The options of redis-cli for the address. */
 static void redis_cli(char text[COMMAND_SIZE], const char *address, bool tls, bool tokens) {
     const char *colon = strrchr(address, ':');
     if (is_unix(address)) {
@@ -19,7 +19,7 @@ static void redis_cli(char text[COMMAND_SIZE], const char *address, bool tls, bo
         return;
     }
     int host = colon == NULL ? 0 : (int)(colon - address);
-    bool bare = address[0] == '['; /* redis-cli wants ::1 and not [::1] */
+    bool bare = address[0] == '['; /* redis-cli expects ::1, not [::1] */
     snprintf(text, COMMAND_SIZE, "redis-cli -h %.*s -p %s%s%s", bare ? host - 2 : host,
              bare ? address + 1 : address, colon == NULL ? "" : colon + 1,
              tls ? " --tls --insecure" : "", tokens ? " --askpass" : "");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What somebody who has just started the server reads on standard output. */
+/* Hints on standard output for somebody who has just started the server. */
 #ifndef FIRN_HINTS_H
 #define FIRN_HINTS_H
 
 #include <stdbool.h>
 
-/* The addresses, and commands to try. Addresses as a listener has them, NULL: none. `tokens`: clients
- * need one. `segment`: one that can be asked for, or NULL. */
+/* Prints the addresses and example commands. An address is a listener's; NULL: none. `segment`: its
+ * name, or NULL. */
 void hints_tell(const char *resp, const char *http, bool tls, bool tokens, const char *segment);
 
 #endif

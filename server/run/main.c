@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* firn-serve: puts the server together, waits for signals, and takes it apart. All work is done in
- * other threads: those of the listeners and the renewers. */
+/* firn-serve: starts the server, waits for signals, stops it. Listeners and renewers have their own
+ * threads. */
 #include "conceal.h"
 #include "config/config.h"
 #include "core/access.h"
@@ -31,35 +31,34 @@
 #include <unistd.h>
 
 enum {
-    ROUND_MS = 1000,         /* the main thread looks round so often */
-    BEAT_MOST_MS = 10000,    /* a listener that did not come round for so long is stuck */
-    RENEWER_MOST_MS = 60000, /* a renewer may be inside a store for so long */
-    GIVE_BACK_MS = 10000,    /* how long stores may take for the last of it */
-    AGAIN_MS = 300           /* signals nearer together are one wish, of a shell and its group */
+    ROUND_MS = 1000,         /* interval of the main thread's checks */
+    BEAT_MOST_MS = 10000,    /* a listener without a beat for this long is stuck */
+    RENEWER_MOST_MS = 60000, /* a renewer may be in a store call for this long */
+    GIVE_BACK_MS = 10000,    /* limit for giving windows back */
+    AGAIN_MS = 300 /* signals closer together count as one: a shell may signal its group */
 };
 
-/* A protocol with its sockets. */
 typedef struct protocol {
     const char *name;
     listener *all;
     int count;
     int (*open)(listener all[], int count, int threads, firn_error *error);
-    void (*end)(int64_t ms); /* clients get what they asked for, for so long; returns at once */
-    void (*close)(void);     /* when that is over */
-    void (*news)(void);      /* NULL: what waits there looks again by itself */
-    int threads;             /* each has a copy of every socket */
+    void (*end)(int64_t ms); /* stops serving within ms; returns at once */
+    void (*close)(void);     /* afterwards */
+    void (*news)(void);      /* NULL: it polls by itself */
+    int threads;             /* copies of each socket */
     bool is_open;
 } protocol;
 
 enum { PROTOCOL_RESP, PROTOCOL_HTTP, PROTOCOL_COUNT };
 
 static struct {
-    config config; /* in force: what needs a restart stays as it was */
-    int count;     /* of the command line, which a reload reads again */
+    config config; /* the current one: settings that need a restart keep their values */
+    int count;     /* the command line, which a reload reads again */
     char **words;
     protocol protocols[PROTOCOL_COUNT];
     bool on_terminal;
-    bool ready; /* as last told */
+    bool ready; /* as last logged */
     char why[256];
     int64_t watchdog_ms, alive_at_ms;
 } all = {.protocols = {
@@ -74,7 +73,7 @@ static struct {
                                 .close = http_listener_close},
          }};
 
-/* What ends the process before it serves is told as the command does it. */
+/* Failures before serving are printed as the command prints them. */
 static int fail(const firn_error *error) {
     fprintf(stderr, "firn: %s\n", error->text);
     return status_of(error->code);
@@ -86,8 +85,8 @@ static const char *or_null(const char *text) {
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
-/* A standard descriptor that whoever started us has closed would become the next file or socket
- * that is opened, and events would be written there. Writes to standard output still fail. */
+/* A closed standard descriptor would become the next file or socket, and logs would be written to
+ * it. Writes to standard output still fail. */
 static bool take_standard_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0 &&
@@ -98,7 +97,7 @@ static bool take_standard_descriptors(void) {
     return true;
 }
 
-/* As many descriptors as it may have. What cannot be had shows when a listener runs out of them. */
+/* Raises the limit of descriptors to the maximum. Listeners report if it is not enough. */
 static void raise_limits(void) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
@@ -107,7 +106,7 @@ static void raise_limits(void) {
     }
 }
 
-/* A core file or a debugger would show the key, and tokens on their way. */
+/* A core file or a debugger would reveal keys and tokens. */
 static void keep_secrets(const settings *set) {
     if (set->tokens[0] != '\0' || set->tls_key[0] != '\0') {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -136,7 +135,7 @@ static int check_name(const section *it, firn_error *error) {
                                          or_null(it->form), or_null(it->prefix), error);
 }
 
-/* The first that cannot be taken is told with its place. */
+/* Stops at the first failure, which names its section. */
 static int take_names(const config *it, int (*take)(const section *, firn_error *),
                       firn_error *error) {
     int code = FIRN_OK;
@@ -150,7 +149,7 @@ static int take_names(const config *it, int (*take)(const section *, firn_error 
     return code;
 }
 
-/* How many segments may be made by whoever asks for them. */
+/* How many segments clients may create. */
 static size_t segments_allowed(const settings *set) {
     return set->auto_create ? (size_t)set->max_auto_create : 0;
 }
@@ -160,10 +159,10 @@ static int begin_catalog(const config *it, firn_error *error) {
     if (set->unsafe) {
         renewers_allow_unsafe();
     }
-    if (it->file[0] != '\0') { /* which may be written on one machine and read on another */
+    if (it->file[0] != '\0') { /* written on one machine, it may be read on another */
         renewers_make_no_store();
     }
-    /* room for what a reload may allow */
+    /* includes what a reload may allow */
     size_t segments = (size_t)setting_table[SETTING_max_auto_create].most;
     for (size_t i = 0; i < it->sections.count; i++) {
         segments += it->sections.all[i].is_segment;
@@ -180,7 +179,7 @@ static int check_files(const settings *set, firn_error *error) {
     return code == FIRN_OK ? credentials_check(set->tls_cert, set->tls_key, error) : code;
 }
 
-/* A server without any address, and without a socket that was handed over, would only sit there. */
+/* Without an address or an inherited socket the server would do nothing. */
 static int check_served(firn_error *error) {
     return all.protocols[PROTOCOL_RESP].count + all.protocols[PROTOCOL_HTTP].count > 0
                ? FIRN_OK
@@ -188,7 +187,7 @@ static int check_served(firn_error *error) {
                            "resp = none and http = none: set an address for one of them");
 }
 
-/* Sockets that were handed over may reach out whatever the settings say. */
+/* Inherited sockets may be public, whatever the settings are. */
 static int check_reach(const settings *set, firn_error *error) {
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         for (int j = 0; j < all.protocols[i].count; j++) {
@@ -242,7 +241,7 @@ static void tell_hints(void) {
                set->tokens[0] != '\0', key);
 }
 
-/* The sockets first: a server whose address is taken claims no nodes. */
+/* Sockets first: a server whose address is in use claims no nodes. */
 static int open_all(firn_error *error) {
     const settings *set = &all.config.set;
     protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
@@ -272,10 +271,10 @@ static void pass_news_on(void *self) {
     }
 }
 
-/* Clients first, then what they were served from. */
+/* Listeners first, then renewers and stores. */
 static void close_all(void) {
     for (int i = 0; i < PROTOCOL_COUNT;
-         i++) { /* both at once: none waits for the other's clients */
+         i++) { /* all at once: clients of one do not delay the other */
         if (all.protocols[i].is_open) {
             all.protocols[i].end(all.config.set.stop_s * 1000);
         }
@@ -307,7 +306,7 @@ static bool is_alive(void) {
     return true;
 }
 
-/* Who watches us ends us when this stays out. */
+/* The watchdog ends the process without this. */
 static void tell_alive(void) {
     if (all.watchdog_ms == 0 || steady_ms() - all.alive_at_ms < all.watchdog_ms / 3) {
         return;
@@ -320,7 +319,7 @@ static void tell_alive(void) {
     }
 }
 
-/* Tells when what /readyz says has changed. */
+/* Logs changes of readiness. */
 static void tell_ready(void) {
     char why[sizeof all.why] = "";
     bool ready = catalog_ready(why);
@@ -368,8 +367,8 @@ static void add_while_serving(const section *it) {
     }
 }
 
-/* Why a new section has to wait; NULL: it need not. What it issues now must be what it would issue
- * after a restart, from the same store. */
+/* Why a new section needs a restart; NULL: it does not. It must issue the same as after a restart,
+ * from the same store. */
 static const char *why_later(const settings *fresh, const section *it) {
     const settings *now = &all.config.set;
     if (it->store[0] == '\0' && strcmp(fresh->store, now->store) != 0) {
@@ -404,7 +403,7 @@ static void tell_changed(const section *was) {
               was->is_segment ? "until then the old settings apply" : why);
 }
 
-/* New sections are served from now on. Nothing that issues is ever changed or taken away. */
+/* Adds new sections. Existing ones are never changed or removed. */
 static void take_new_names(const config *fresh) {
     for (size_t i = 0; i < all.config.sections.count; i++) {
         const section *was = &all.config.sections.all[i];
@@ -427,7 +426,7 @@ static void tell_restart(const char *what) {
     log_event(LOG_LEVEL_WARNING, "needs a restart", "setting", what, NULL);
 }
 
-/* What may change takes the new value, the rest keeps the one that is in force. */
+/* Settings that reload take their new value. */
 static int take_settings(const settings *fresh, firn_error *error) {
     settings next = all.config.set;
     bool any = false;
@@ -436,7 +435,7 @@ static int take_settings(const settings *fresh, firn_error *error) {
         if (setting_same(&next, fresh, at)) {
             continue;
         }
-        /* whether the addresses speak TLS is settled, only with what is not */
+        /* TLS cannot be turned on or off while running */
         if (!at->reloads || (tls && credentials_are_there() != (fresh->tls_cert[0] != '\0'))) {
             tell_restart(at->name);
             continue;
@@ -456,7 +455,7 @@ static int take_settings(const settings *fresh, firn_error *error) {
 
 static int take_config(const config *fresh, firn_error *error) {
     const settings *set = &fresh->set;
-    int code = check_files(set, error); /* before anything changes */
+    int code = check_files(set, error); /* before changing anything */
     code = code == FIRN_OK ? renewer_check(or_null(set->store), error) : code;
     code = code == FIRN_OK ? take_names(fresh, check_name, error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
@@ -496,13 +495,13 @@ static void reload(void) {
 /* ---- signals -------------------------------------------------------------------------------- */
 
 static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
-static volatile int64_t ending_since_ms; /* written before its handler is there */
+static volatile int64_t ending_since_ms; /* set before its handler is installed */
 
-/* While we end: who asks again does not want to wait. Windows are lost then, and nothing else. */
+/* A second signal while stopping ends the process: windows are lost, nothing else. */
 static void end_at_once(int number) {
     if (steady_ms() - ending_since_ms >= AGAIN_MS) {
         signal(number, SIG_DFL);
-        raise(number); /* comes as soon as the handler ends */
+        raise(number); /* delivered when the handler returns */
     }
 }
 
@@ -511,7 +510,7 @@ static void take_signals(sigset_t *set) {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sigaddset(set, signals[i]);
     }
-    pthread_sigmask(SIG_BLOCK, set, NULL); /* threads that come later have it too */
+    pthread_sigmask(SIG_BLOCK, set, NULL); /* inherited by later threads */
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -524,12 +523,12 @@ static void let_signals_end(const sigset_t *set) {
     pthread_sigmask(SIG_UNBLOCK, set, NULL);
 }
 
-/* The terminal that it was started on is gone: nobody asked for a reload. */
+/* Its terminal is gone: SIGHUP was not meant as a reload. */
 static bool hung_up(void) {
     return all.on_terminal && isatty(STDIN_FILENO) != 1;
 }
 
-/* Until it shall end; returns the signal. */
+/* Runs until a signal ends it; returns the signal. */
 static int run(const sigset_t *set) {
     for (;;) {
         int64_t wait_ms = ROUND_MS;
@@ -566,7 +565,7 @@ static int serve(void) {
         return fail(&error);
     }
     renewers_on_news(pass_news_on, NULL);
-    pass_news_on(NULL); /* of what came before */
+    pass_news_on(NULL); /* news from before */
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         tell_listeners(&all.protocols[i]);
     }
@@ -595,7 +594,7 @@ static int serve(void) {
     return STATUS_DONE;
 }
 
-/* Right as far as it can be known without a store and without the addresses. */
+/* Checks what can be checked without stores and addresses. */
 static int check_config(void) {
     firn_error error;
     int code = check_files(&all.config.set, &error);
@@ -637,7 +636,7 @@ int main(int count, char **words) {
     all.count = count;
     all.words = words = conceal_passwords(count, words);
     if (!take_standard_descriptors()) {
-        return status_of(FIRN_ESYSTEM); /* nobody could read why */
+        return status_of(FIRN_ESYSTEM); /* standard error is unusable */
     }
     if (config_read(&all.config, count, words, &error) != FIRN_OK) {
         return fail(&error);

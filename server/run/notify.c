@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What the service manager is told: see notify.h. */
 #include "notify.h"
 
 #include <inttypes.h>
@@ -10,7 +9,7 @@ void notify_ready(const char *status) {
     sd_notifyf(0, "READY=1\nSTATUS=%s", status);
 }
 
-/* Newer managers want the time, so that they know our next READY from an older one. */
+/* systemd needs the time to tell this READY from an older one. */
 void notify_reloading(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
