@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Passwords on the command line: see conceal.h. */
 #include "conceal.h"
 
 #include <stdbool.h>
@@ -19,8 +18,8 @@ static bool copy_words(int count, char **words) {
     return copy != NULL;
 }
 
-/* ENGINE://USER:PASSWORD@HOST?password=PASSWORD: as src/store.c reads it, the last @ before the query
- * ends the first of them. */
+/* ENGINE://USER:PASSWORD@HOST?password=PASSWORD. As in src/store.c, USER:PASSWORD ends at the last
+ * @ before the query. */
 static void conceal(char *word) {
     char *user = strstr(word, "://");
     if (user == NULL) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Passwords on the command line, which every user of the machine can read in the list of processes. */
+/* Hides passwords of the command line, which every user of the machine can list. */
 #ifndef FIRN_CONCEAL_H
 #define FIRN_CONCEAL_H
 
-/* A copy of the words, to be used instead of them. In the words themselves, which the kernel shows,
- * the passwords of URLs become asterisks. Without memory for the copy nothing happens, and the words
- * are returned. The copy stays for as long as the process; one call. */
+/* Returns a copy of the words, and overwrites the passwords of URLs in the originals, which the
+ * kernel shows. Out of memory: returns the originals unchanged. Call it once; the copy is never
+ * freed. */
 char **conceal_passwords(int count, char **words);
 
 #endif

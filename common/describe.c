@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Schemes in words: see describe.h. */
 #include "describe.h"
 
 #include <inttypes.h>

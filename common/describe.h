@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Schemes in words: layout, tick, node, order, end. For people and documents; the scheme
- * itself is firn_scheme. */
+/* Schemes in words, for people and documents: layout, tick, node, ordering, end. */
 #ifndef FIRN_DESCRIBE_H
 #define FIRN_DESCRIBE_H
 
@@ -10,21 +9,21 @@
 
 enum { DESCRIBE_SIZE = 256, DESCRIBE_PLACE_SIZE = 64 };
 
-/* All return `text`. The slices, most significant first, without tick and epoch. */
+/* All return `text`. The slices, most significant first; tick and epoch are not included. */
 char *describe_layout(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
 char *describe_slice(char text[64], const firn_scheme *scheme, uint32_t i);
-/* The position of the field whose first slice is `first`: bits 127..96 95..80, or bit 15. */
+/* The position of the field whose first slice is `first`: "bits 127..96 95..80", "bit 15". */
 char *describe_place(char text[DESCRIBE_PLACE_SIZE], const firn_scheme *scheme, uint32_t first);
 /* s 10ms ms us 100ns, or - */
 const char *describe_tick(const firn_scheme *scheme);
-/* The fields that are the node, or -; with `rule` what must be given. */
+/* The fields of the node, or -; `rule`: also when they must be given. */
 char *describe_node(char text[DESCRIBE_SIZE], const firn_scheme *scheme, bool rule);
 /* yes | per node | by ms | no */
 char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme);
-/* The epoch, with no more digits than it needs; the first instant that is refused, or -. */
+/* The epoch with as few digits as possible; the first instant that is refused, or -. */
 char *describe_epoch(char text[FIRN_TIME_SIZE], const firn_scheme *scheme);
 char *describe_end(char text[FIRN_TIME_SIZE], const firn_scheme *scheme, bool whole);
-/* Its text form; decimal where a key makes it. */
+/* The text form; "decimal" for schemes with a key. */
 const char *describe_text(const firn_scheme *scheme);
 const char *describe_role(int role);
 const char *describe_rule(int node_rule);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* An error's text, made: see fault.h. */
 #include "fault.h"
 
 #include <firn/firn.h>
@@ -16,7 +15,7 @@ void make_plain(char *text) {
 }
 
 int set_error(firn_error *error, int code, const char *format, ...) {
-    char text[sizeof error->text]; /* arguments may be in `error` itself */
+    char text[sizeof error->text]; /* arguments may point into `error` */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -29,7 +28,7 @@ int set_error(firn_error *error, int code, const char *format, ...) {
 
 /* ---- exit statuses --------------------------------------------------------------------------- */
 
-/* One line for each code of FIRN_ERRORS; the names are checked below. */
+/* One line per code of FIRN_ERRORS. */
 #define STATUSES(X)                                                                                \
     X(USAGE, STATUS_USAGE)                                                                         \
     X(RANGE, STATUS_NO)                                                                            \

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mark in a store means: see mark.h. */
 #include "mark.h"
 
 #include "object.h"
@@ -12,8 +11,8 @@
 
 static const char *const kind_names[] = {"node", "history", "job", "tick", "integer", "record"};
 
-/* Slots are tick << sequence bits. The marks just after the layout's end are those of history nodes;
- * see the design's section 1. */
+/* Slots are tick << sequence bits. The marks right after the layout's end belong to nodes of jobs
+ * and back-dated IDs. */
 uint32_t mark_shift(const firn_scheme *scheme) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
         if (scheme->slices[i].role == FIRN_ROLE_SEQUENCE) {
@@ -30,7 +29,7 @@ int64_t mark_layout_end(const firn_scheme *scheme) {
     return bits >= 62 ? FIRN_SLOT_MAX - 2 : (int64_t)(UINT64_C(1) << bits);
 }
 
-/* The number of a node in the fields that it joins, most significant first. */
+/* Splits a node's number into its fields, most significant first. */
 static void name_fields(char text[128], const firn_scheme *scheme, uint64_t node) {
     uint32_t left = 0;
     size_t length = 0;
@@ -64,7 +63,7 @@ firn_time mark_now(void) {
     return (firn_time){now.tv_sec, (int32_t)now.tv_nsec};
 }
 
-/* 1.250 s, 3.5 h: how far, in the largest unit that it fills. */
+/* "1.250 s", "3.5 h": the distance in the largest unit below it. */
 char *mark_distance(char text[40], const firn_time *mark, const firn_time *now) {
     static const struct {
         const char *name;
@@ -90,7 +89,7 @@ static void name_mark(mark_told *out, const firn_time *now, const firn_scheme *s
     out->timed = true;
 }
 
-/* A ticket's marks count its steps from the offset, which is its key. */
+/* A ticket's marks count steps from its offset, which is part of the key. */
 static void name_integer(mark_told *out, const firn_holding *holding) {
     static const char ticket[] = "integer increment=";
     int64_t next = holding->mark.high;
@@ -102,8 +101,6 @@ static void name_integer(mark_told *out, const firn_holding *holding) {
     out->kind = MARK_INTEGER;
 }
 
-/* The scheme whose layout is stored, with the roles of its fields; else the layout as it is
- * written. */
 int mark_scheme(firn_scheme *scheme, const char *layout) {
     char text[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
@@ -120,7 +117,7 @@ void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
     if (strcmp(holding->layout, "job") == 0) {
-        out->kind = MARK_RECORD; /* its key is the name of a job */
+        out->kind = MARK_RECORD; /* the key is the name of a job */
         snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
         return;
     }
@@ -131,7 +128,7 @@ void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now
     int64_t end = mark_layout_end(&scheme);
     name_fields(out->fields, &scheme, strtoull(holding->key, NULL, 10));
     if (strchr(holding->key, '@') != NULL) {
-        out->kind = MARK_TICK; /* its mark counts the IDs of one tick */
+        out->kind = MARK_TICK; /* the mark counts the IDs of one tick */
         snprintf(out->mark, sizeof out->mark, "%" PRId64, holding->mark.high);
     } else if (holding->mark.high > end) {
         out->kind = holding->mark.high == end + 2 ? MARK_JOB : MARK_HISTORY;

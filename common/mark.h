@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mark in a store means: slots and their times. Shared by the listing, by
- * freeing a node and by the server; changes nothing. */
+/* The meaning of a mark in a store: slots and their times. Changes nothing. */
 #ifndef FIRN_MARK_H
 #define FIRN_MARK_H
 
@@ -10,7 +9,7 @@
 
 enum mark_kind { MARK_NODE, MARK_HISTORY, MARK_JOB, MARK_TICK, MARK_INTEGER, MARK_RECORD };
 
-/* What a holding says, in words. */
+/* A holding in words. */
 typedef struct mark_told {
     enum mark_kind kind;
     char fields[128]; /* datacenter=1 worker=3 */
@@ -20,20 +19,20 @@ typedef struct mark_told {
     bool timed;
 } mark_told;
 
-/* The scheme whose layout is stored, with the roles of its fields; else the layout as it is
- * written. A FIRN_E code: no scheme (integers, records of jobs). */
+/* The scheme of the stored layout, with the roles of its fields if it is a known one. A FIRN_E
+ * code: not a scheme (integers, jobs). */
 int mark_scheme(firn_scheme *scheme, const char *layout);
-/* A slot is tick << this. */
+/* Slot = tick << this. */
 uint32_t mark_shift(const firn_scheme *scheme);
-/* The first slot after the layout; the next two are the marks of history and jobs. */
+/* The first slot after the layout; the next two are the marks of back-dated IDs and jobs. */
 int64_t mark_layout_end(const firn_scheme *scheme);
-/* "1.3 s ahead", "3.5 h ago": in the largest unit that it fills. Returns `text`. */
+/* "1.3 s ahead", "3.5 h ago". Returns `text`. */
 char *mark_distance(char text[40], const firn_time *mark, const firn_time *now);
 firn_time mark_now(void);
 
-/* What the mark of a holding means, seen from `now`. */
+/* Explains a holding at the time `now`. */
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now);
-/* What `nodes --json` says of it. NULL: out of memory. The caller lets go of it. */
+/* An object as `nodes --json` prints. NULL: out of memory. The caller releases it. */
 json_t *object_of_mark(const firn_holding *holding, const mark_told *what);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* An ID as an object: see object.h. */
 #include "object.h"
 
 #include "describe.h"
@@ -37,7 +36,7 @@ static json_t *fields_object(const firn_scheme *scheme, const firn_fields *field
     return bad ? NULL : object;
 }
 
-/* The names of the schemes that fit, each once. */
+/* The names of the schemes that fit, without duplicates. */
 static json_t *candidates(const firn_reading *readings, size_t count) {
     json_t *array = json_array();
     for (size_t i = 0; i < count && array != NULL; i++) {
@@ -65,7 +64,7 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
         firn_time_format(at, &time, firn_scheme_digits(scheme));
         firn_time_unix_ns(ns, &time);
     }
-    /* s? of NULL is null; o takes over what it is given, and fails on NULL */
+    /* s? accepts NULL; o takes over its argument and fails on NULL */
     return json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "id", text, "scheme", scheme->name,
                      "bits", (json_int_t)scheme->bits, "time", index >= 0 ? at : NULL, "unix_ns",
                      index >= 0 ? ns : NULL, "fields", fields_object(scheme, &fields), "candidates",

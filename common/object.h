@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `show --json` says of an ID, as an object of jansson's. Decides only what is a number and
- * what a string. Needs only firn.h. */
+/* IDs and schemes as JSON objects, as `show --json` and `schemes --json` print them. Needs only
+ * firn.h. */
 #ifndef FIRN_OBJECT_H
 #define FIRN_OBJECT_H
 
@@ -9,19 +9,18 @@
 #include <firn/firn.h>
 #include <jansson.h>
 
-/* Fields up to 32 bits are numbers, wider ones and random bits strings. NULL: out of memory. The
- * caller lets go of it. */
+/* Fields up to 32 bits are numbers; wider ones and random bits are strings. NULL: out of memory.
+ * The caller releases it. */
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count);
-/* The same of a text that was read: `id` is the canonical text. Without a plausible reading `scheme` is
- * null, and `what` and `remark` say what the text is (remark.h); else `remark` is there only when
- * there is something to remark. `all`: the candidates by chance too. `named`: the scheme was, so that
- * nothing is to remark. */
+/* The object of a text; `id` is its canonical form. Without a plausible reading `scheme` is null,
+ * and `what` and `remark` describe the text (remark.h). `all`: includes candidates that fit by
+ * chance. `named`: the scheme was given, so there is no remark. */
 json_t *object_of_text(const char *text, const firn_reading *readings, id_counts counts, bool all,
                        bool named);
-/* A string of text that somebody else made, which need not be UTF-8. */
+/* A JSON string of any bytes: if they are not UTF-8, bytes above 126 become ?. */
 json_t *json_foreign(const char *text);
 
-/* NULL: out of memory. The caller lets go of it. */
+/* NULL: out of memory. The caller releases it. */
 json_t *object_of_scheme(const firn_scheme *scheme);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Standard output through one buffer: see output.h. Says nothing itself; main.c reports what
- * went wrong at the end. */
+/* Prints no error; main.c reports output->error at the end. */
 #include "output.h"
 
 #include <errno.h>
@@ -15,8 +14,8 @@ bool output_dead(const output *out) {
     return out->gone || out->error != 0;
 }
 
-/* How much goes out in one write. Of a pipe that several processes write to, only as much stays in one
- * piece as the system promises, so there it is whole lines of that length. */
+/* Bytes for one write. Several processes may write to one pipe, which keeps only PIPE_BUF bytes
+ * together: there, whole lines of up to that. */
 static size_t piece(const output *out, int file, size_t done) {
     struct stat about;
     size_t left = out->length - done, length = left;
@@ -38,7 +37,7 @@ void output_flush(output *out) {
             done += (size_t)written;
         } else if (errno == EPIPE) {
             out->gone = true;
-        } else if (errno != EINTR) { /* a signal stops the next batch, not this one */
+        } else if (errno != EINTR) { /* a signal does not stop this batch */
             out->error = errno;
         }
     }
@@ -78,7 +77,7 @@ void output_print(output *out, const char *format, ...) {
     }
 }
 
-/* Columns of a text; escape sequences of colours have none. */
+/* Columns of a text, without escape sequences of colours. */
 static size_t columns_of(const char *text) {
     size_t columns = 0;
     for (; *text != '\0'; text++) {
@@ -97,7 +96,7 @@ static size_t columns_of(const char *text) {
 void output_wrap(output *out, const char *lead, size_t indent, const char *text) {
     enum { WIDTH = 80 };
     size_t column = columns_of(lead);
-    bool first = true; /* of a line: a word that is too long stands alone */
+    bool first = true; /* of the line: a word that is too long gets a line of its own */
     output_text(out, lead);
     for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");

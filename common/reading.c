@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts read as IDs: see reading.h. */
 #include "reading.h"
 
 #include "fault.h"
@@ -19,12 +18,12 @@ int scheme_time_index(const firn_scheme *scheme) {
 
 /* ---- one scheme ----------------------------------------------------------------------------- */
 
-/* The length of 0x in front of a text. */
+/* The length of a leading 0x. */
 static size_t hex_prefix(const char *text, size_t length) {
     return length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
 }
 
-/* Not in the scheme's own form: a decimal number, or hex with 0x or of the full width. */
+/* Reads a decimal number, or hex with 0x or full width. */
 static int read_number(const firn_scheme *scheme, firn_reading *reading, const char *text,
                        size_t length, firn_error *error) {
     size_t sign = length > 1 && text[0] == '-';
@@ -42,7 +41,7 @@ static int read_number(const firn_scheme *scheme, firn_reading *reading, const c
                       error);
 }
 
-/* Names a form that would have been read, had it been named. */
+/* Suggests a form that would have fit. */
 static int name_form(const firn_scheme *scheme, const char *text, size_t length, int code,
                      firn_error *error) {
     firn_id id;
@@ -76,7 +75,7 @@ static int read_named(const id_reader *reader, firn_reading *reading, const char
 
 /* ---- any scheme ----------------------------------------------------------------------------- */
 
-/* Digits only, as many as a hex form has. */
+/* Only digits, in the length of a hex form: decimal or hex. */
 static bool has_two_faces(const char *text, size_t length) {
     return (length == 16 || length == 24 || length == 32) && strspn(text, "0123456789") == length;
 }
@@ -98,7 +97,7 @@ void reader_notice(id_reader *reader, const char *text, size_t length) {
     }
 }
 
-/* Of a text with two faces: not as hex. */
+/* Drops the hex readings of such a text. */
 static void keep_numbers(firn_reading *readings, id_counts *counts) {
     id_counts kept = {0, 0};
     for (size_t i = 0; i < counts->all; i++) {
@@ -113,7 +112,7 @@ static void keep_numbers(firn_reading *readings, id_counts *counts) {
 int refuse_reading(firn_error *error, const char *text, size_t length, const char *cure) {
     char remark[REMARK_SIZE];
     bool none = strcmp(remark_on(remark, text, length), "none") == 0;
-    if (none && remark[0] != '\0') { /* damaged: what is wrong is the cure */
+    if (none && remark[0] != '\0') { /* damaged: the remark says what to fix */
         return set_error(error, FIRN_ETEXT, "'%.40s'%s is not an ID: it is %s", text,
                          length > 40 ? "..." : "", remark);
     }
@@ -136,7 +135,7 @@ int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
         *counts = (id_counts){1, 1};
         return FIRN_OK;
     }
-    bool settle = reader->form < 0 && has_two_faces(text, length); /* by the rest of the stream */
+    bool settle = reader->form < 0 && has_two_faces(text, length); /* as the rest of the stream */
     counts->all =
         firn_guess_all(readings, &counts->plausible, text, length,
                        settle && reader->habit == HABIT_HEX ? FIRN_FORM_HEX : reader->form);
@@ -170,7 +169,7 @@ int readings_certain(const firn_reading *readings, id_counts counts, const char 
                      firn_error *error) {
     for (size_t i = 1; i < counts.all; i++) {
         const firn_reading *other = &readings[i];
-        /* digits that are read as hex are a number too, whatever schemes say to it */
+        /* digits read as hex are also a number */
         bool rival = i < counts.plausible || counts.plausible == 0 ||
                      (readings[0].form == FIRN_FORM_HEX && other->form == FIRN_FORM_DEC);
         if (rival && !is_same(&readings[0].id, &other->id)) {
@@ -183,7 +182,7 @@ int readings_certain(const firn_reading *readings, id_counts counts, const char 
     return FIRN_OK;
 }
 
-/* The best reading has no such form: names a reading that has it. */
+/* The best reading cannot be converted: suggests another that can. */
 static int name_other(const firn_scheme *to, const firn_reading *readings, size_t plausible,
                       const char *cure, int code, firn_error *error) {
     firn_id id;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What texts are that are not IDs: see remark.h. */
 #include "remark.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The years of IDs that firn_guess takes for likely. */
+/* years that firn_guess considers likely */
 enum { YEARS_FROM = 2005, UUIDS_FROM = 1990, YEARS_END = 2045 };
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* What a number would be as a time: since 1970 in the unit that gives a year of today, or digits of
- * the calendar. Writes "as epoch ms it is ...", or "". */
+/* A number as a time: since 1970 in the unit that gives a likely year, or calendar digits. Writes
+ * "as epoch ms it is ...", or "". */
 static void read_number(char out[REMARK_SIZE], uint64_t number) {
     static const struct {
         const char *name;
-        uint64_t unit; /* of a second */
+        uint64_t unit; /* per second */
         int digits;
     } units[] = {{"s", 1, 0}, {"ms", 1000, 3}, {"us", 1000000, 6}, {"ns", 1000000000, 9}};
     const uint64_t from = 1000000000, end = 2366841600; /* 2001-09-09 and 2045-01-01 */
@@ -34,7 +33,7 @@ static void read_number(char out[REMARK_SIZE], uint64_t number) {
     uint64_t seconds = number >= UINT64_C(10000000000000000) ? number / 1000 : number;
     bool whole = seconds == number;
     if (seconds >= UINT64_C(20010101000000) && seconds < UINT64_C(20450101000000)) {
-        unsigned part[6]; /* year to second, which the reader of times checks */
+        unsigned part[6]; /* year to second; firn_time_parse checks them */
         for (int i = 5; i >= 0; i--) {
             part[i] = (unsigned)(seconds % (i > 0 ? 100 : 10000));
             seconds /= 100;
@@ -102,7 +101,7 @@ static void remark_hex(char out[REMARK_SIZE], size_t length) {
 
 /* ---- damaged IDs ----------------------------------------------------------------------------- */
 
-/* Forms that are recognised although a character is wrong, missing or too many. */
+/* Forms that are recognised although one character is wrong, missing or extra. */
 static const struct {
     const char *name;
     int form;
@@ -113,7 +112,7 @@ static const struct {
              {"a TypeID", FIRN_FORM_TYPEID, 128}, {"a decimal number", FIRN_FORM_DEC, 64}};
 enum { WHOLE = sizeof whole / sizeof whole[0], DAMAGED_MAX = 80 };
 
-/* How many characters of a text are of a kind. */
+/* Characters of a text by kind. */
 typedef struct census {
     size_t digits, hex, upper, lower, others; /* hex: letters; upper, lower: all letters */
 } census;
@@ -132,7 +131,7 @@ static census count(const char *text, size_t length) {
     return found;
 }
 
-/* May the text be of this form judging by its alphabet? One character may be wrong. */
+/* Does the alphabet fit the form, with at most one exception? */
 static bool has_style(int form, const census *found, size_t length) {
     bool number = found->digits + 1 >= length && length > 8;
     bool hex = found->digits + found->hex + 1 >= length;
@@ -152,7 +151,7 @@ static bool has_style(int form, const census *found, size_t length) {
     }
 }
 
-/* Is it of the form with one character changed, removed or added? */
+/* Does it fit the form with one character changed, removed or added? */
 static bool is_near(size_t w, const char *text, size_t length) {
     char changed[DAMAGED_MAX + 2];
     firn_id id;
@@ -180,7 +179,7 @@ static bool is_near(size_t w, const char *text, size_t length) {
     return false;
 }
 
-/* What is wrong with a text that is nearly of one form, and of no other. */
+/* What is wrong with a text that almost fits exactly one form. */
 static void remark_damage(char out[REMARK_SIZE], const char *text, size_t length) {
     size_t near = WHOLE;
     firn_error error;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash of IDs: see shard.h. */
 #include "shard.h"
 
 uint64_t fmix64(uint64_t word) {

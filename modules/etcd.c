@@ -26,8 +26,8 @@ static void forget(store *self) {
     self->link.memory = (module_memory){0};
 }
 
-/* Does the engine show that the store went back since its record was written? What this handle reserved
- * before others noticed that does not count. */
+/* Does the server show that the store went back since its record was written? Reservations made by
+ * this handle before another one noticed do not count. */
 static bool went_back(store *self, const state *now) {
     if (self->losses >= 0 && now->origin == self->origin && now->losses > self->losses) {
         forget(self);
@@ -41,8 +41,8 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Decides on a request by a state. `next` is the state to write, without the mark, and `what` its
- * records. */
+/* Decides a request by a state. `next` is the state to write, without the mark, and `what` lists
+ * its records. */
 static int decide(store *self, const state *now, const firn_request *request, state *next,
                   change *what, int64_t *first, firn_mark *held, firn_error *error) {
     const module_kept kept = {
@@ -58,7 +58,7 @@ static int decide(store *self, const state *now, const firn_request *request, st
     int code = module_decide(&verdict, &kept, &self->link.memory, request, self->link.url.shown,
                              held, error);
     if (code == FIRN_EBUSY && now->wasted) {
-        held->grant = 0; /* the caller must not find its own there */
+        held->grant = 0; /* the caller must not find its own grant there */
     }
     *next = *now;
     if (verdict.back) {
@@ -93,7 +93,7 @@ static int reserve_round(store *self, state *now, const firn_request *request, i
     if ((verdict != FIRN_OK || what.own) && !now->fresh) {
         return etcd_read_state(self, now, error); /* a remembered state refuses nothing */
     }
-    const bool back = next.losses > now->losses; /* that is written whatever the verdict is */
+    const bool back = next.losses > now->losses; /* written whatever the verdict is */
     *done = verdict != FIRN_OK && !back && !what.ns;
     if (*done) {
         return verdict;
@@ -108,7 +108,7 @@ static int reserve_round(store *self, state *now, const firn_request *request, i
         return code == FIRN_OK ? code : module_fail(error, code, "%s", own.text);
     }
     if (back) {
-        forget(self); /* now the store knows what this handle knew */
+        forget(self); /* the store now knows what this handle knew */
     }
     if (went_back(self, &next)) { /* the answer came from another store: those slots are lost */
         now->wasted = true;
@@ -126,7 +126,7 @@ static int reserve_round(store *self, state *now, const firn_request *request, i
     return verdict;
 }
 
-/* Begins with the state that the last verb left, if it was the same key's. */
+/* Starts with the state that the last verb left, if it was for the same key. */
 static int recall(store *self, state *now, const char *ns, const char *key, firn_error *error) {
     const state *last = &self->last;
     if (last->known && strcmp(last->ns, ns) == 0 && strcmp(last->key, key) == 0) {
@@ -228,7 +228,7 @@ static int etcd_give_back(void *of, const char *ns, const char *key, const firn_
 /* Called for each key of a range. */
 typedef int take_pair(void *context, const bytes *name, const char *text, firn_error *error);
 
-/* The first name after all that begin with this one, whose last byte is / or 0. */
+/* The first name after all names with this prefix, whose last byte is / or 0. */
 static bytes after(const bytes *name) {
     bytes out = *name;
     out.at[out.length - 1]++;
@@ -251,14 +251,14 @@ static int take_page(const store *self, json_t *answer, bytes *next, take_pair *
         if (code != FIRN_OK) {
             return code;
         }
-        *next = name; /* with its zero byte: the least later name */
+        *next = name; /* with its zero byte: the next possible name */
         next->length++;
     }
     return FIRN_OK;
 }
 
-/* Every key from `from` to before `end`, in order, at one revision: *revision, or the present one if it
- * is 0. */
+/* Visits the keys from `from` to before `end`, in order, at one revision: *revision, or the current
+ * one if it is 0. */
 static int walk(store *self, bytes from, const bytes *end, int64_t *revision, take_pair *take,
                 void *context, firn_error *error) {
     for (int i = 0; i < PAGES_MOST; i++) {
@@ -290,7 +290,7 @@ static int walk(store *self, bytes from, const bytes *end, int64_t *revision, ta
                        self->link.url.shown);
 }
 
-/* A listing under way. */
+/* A listing in progress. */
 typedef struct listing {
     store *store;
     json_t *layouts; /* by namespace */
@@ -334,7 +334,7 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
     etcd_name_namespace(&from, self, ns != NULL ? ns : "");
     list.skip = from.length - (ns != NULL ? strlen(ns) : 0);
     end = from;
-    if (ns != NULL) { /* that name alone: the next one has a zero after it */
+    if (ns != NULL) { /* only that name: the next byte is zero */
         end.length++;
     } else {
         end = after(&from);
@@ -353,8 +353,8 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
 
 /* ---- now ------------------------------------------------------------------------------------- */
 
-/* The date of an answer, in whole seconds, plus half a second: good enough to find clocks that are 10 s
- * apart. */
+/* The Date header in whole seconds, plus half a second: enough to find clocks that differ by 10
+ * s. */
 static int etcd_now(void *of, firn_time *now, firn_error *error) {
     store *self = of;
     json_t *answer = NULL;
@@ -403,7 +403,7 @@ static int read_places(store *self, firn_error *error) {
     return FIRN_OK;
 }
 
-/* As etcdctl: USER[:PASSWORD], and a password alone. */
+/* As etcdctl: USER[:PASSWORD], and a password in a parameter. */
 static int read_login(store *self, firn_error *error) {
     const char *value = getenv("ETCDCTL_USER");
     if (self->link.url.user == NULL && value != NULL && value[0] != '\0') {

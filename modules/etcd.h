@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #define ETCD_PREFIX_MOST 100 /* bytes */
-#define ETCD_SOCKETS     8   /* libcurl has one, and two while it tries a host's addresses */
+#define ETCD_SOCKETS     8   /* libcurl uses one, and two while it tries a host's addresses */
 #define ETCD_NAME_SIZE   (ETCD_PREFIX_MOST + FIRN_NS_SIZE + FIRN_KEY_SIZE + 16)
 #define ETCD_RECORD_SIZE (FIRN_LAYOUT_SIZE + 100) /* of a namespace; a mark's is shorter */
 
@@ -39,17 +39,17 @@ typedef struct store {
     module_tls tls;
     const char *prefix;
     const char *caution;
-    bool greeted;     /* the members are known, and the login is done */
+    bool greeted;     /* the members are known, and this handle is logged in */
     char token[4096]; /* signed tokens are long */
     CURL *curl;
     int sockets[ETCD_SOCKETS], socket_count;
-    size_t connected;       /* the host that the kept connection leads to */
-    int refusal;            /* etcd's own code of the last failure, or -1 */
+    size_t connected;       /* the host of the open connection */
+    int refusal;            /* etcd's code of the last failure, or -1 */
     int64_t date_s;         /* of the last answer; 0: unknown */
     state last;             /* of the last reservation */
     uint64_t cluster, term; /* of the last answer; cluster 0: none yet */
     int64_t revision;       /* the highest seen */
-    int64_t losses;         /* of the store when this handle last reserved; -1: it never did */
+    int64_t losses;         /* of the store at this handle's last reservation; -1: none */
     uint64_t origin;        /* likewise */
     bool suspect;           /* an answer contradicts what this handle knows */
 } store;
@@ -58,10 +58,10 @@ typedef struct store {
 
 /* Once for each process. */
 void etcd_begin_curl(void);
-/* Begins a verb with a connection of this process, logged in. */
+/* Starts a verb with a connection of this process that is logged in. */
 int etcd_ready(store *self, firn_error *error);
-/* Posts the body, which is freed. `at`: the points of a write, or NULL. FIRN_EUNKNOWN: a write was
- * sent, and may have been carried out; after any other failure it was not. */
+/* Posts the body and frees it. `at`: the failpoints of a write, or NULL. FIRN_EUNKNOWN: a write was
+ * sent and may have been carried out; after other failures it was not. */
 int etcd_ask(store *self, const char *path, json_t *body, const module_points *at, json_t **answer,
              firn_error *error);
 /* Closes the connection. `forked`: it is the parent's. */
@@ -69,9 +69,9 @@ void etcd_hang_up(store *self, bool forked);
 
 /* ---- records (etcd_record.c) ----------------------------------------------------------------- */
 
-/* Keys and values are base64 in JSON, and numbers are texts. */
+/* In JSON, keys and values are base64 and numbers are strings. */
 json_t *etcd_base64(const char *data, size_t length);
-/* False: not base64, or longer than fits with a zero. */
+/* False: not base64, or too long for `size` with a terminator. */
 bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text);
 json_t *etcd_number(int64_t value);
 
@@ -80,7 +80,7 @@ void etcd_name_mark(bytes *out, const store *self, const char *ns, const char *k
 bool etcd_read_namespace(state *out, const char *text);
 bool etcd_read_mark(firn_mark *mark, char note[FIRN_NOTE_SIZE], const char *text);
 void etcd_write_mark(char out[ETCD_RECORD_SIZE], const firn_mark *mark, const char *note);
-/* A record or an answer that cannot be read. */
+/* FIRN_ESTORE or `code`: a record or an answer cannot be read. */
 int etcd_damaged(const store *self, int code, firn_error *error);
 
 /* ---- transactions (etcd_record.c) ------------------------------------------------------------ */

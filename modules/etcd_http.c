@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the etcd store asks: requests to the v3 JSON gateway over libcurl, on a connection that is kept, and
- * etcd's refusals in words. Knows no record. */
+/* Requests of the etcd store to the v3 JSON gateway, over libcurl with a kept connection, and
+ * etcd's errors as text. */
 #include "etcd.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 /* ---- one request ----------------------------------------------------------------------------- */
 
-/* One POST under way. */
+/* A POST in progress. */
 typedef struct call {
     store *store;
     const char *body;
@@ -30,8 +30,8 @@ typedef struct call {
     int64_t date_s; /* of the member's clock; 0: unknown */
 } call;
 
-/* libcurl repeats a request when a kept connection breaks before the answer, and a write might be carried
- * out twice: so the second sending is refused. */
+/* libcurl repeats a request if a kept connection breaks before the answer, which could carry out a
+ * write twice: so the second sending is refused. */
 static int begin_request(void *of, char *local, char *remote, int local_port, int remote_port) {
     call *it = of;
     (void)local;
@@ -116,7 +116,7 @@ static int close_socket(void *of, curl_socket_t fd) {
 
 void etcd_hang_up(store *self, bool forked) {
     for (int i = 0; forked && i < self->socket_count; i++) {
-        close(self->sockets[i]); /* and nothing is sent, by TLS for one, or freed */
+        close(self->sockets[i]); /* sends nothing (TLS would) and frees nothing */
     }
     if (!forked && self->curl != NULL) {
         curl_easy_cleanup(self->curl);
@@ -217,9 +217,9 @@ enum { CODE_NONE = -1, CODE_INVALID = 3, CODE_DENIED = 7, CODE_UNAUTHENTICATED =
 
 #define LOGIN_CURE "give USER:PASSWORD@ in the URL, password-file= or ETCDCTL_USER"
 
-/* Refusals of etcd, by gRPC code or text: the transaction was not carried out. After any other failure the
- * outcome is unknown (`open`), also when space is short: etcd reports that after the write that took the
- * last of it. `other`: another member may do it. */
+/* Errors of etcd, by gRPC code or text: the transaction was not carried out. After other failures
+ * the outcome is unknown (`open`), also if space is short: etcd reports that after the write that
+ * used up the space. `other`: another member may succeed. */
 static const struct refusal {
     int code; /* 0: any */
     const char *text;
@@ -242,7 +242,7 @@ static const struct refusal {
 };
 
 typedef struct outcome {
-    int code; /* of ours */
+    int code; /* of firn */
     int grpc; /* etcd's, or CODE_NONE */
     bool other;
     char why[100];
@@ -327,8 +327,8 @@ static int report(const store *self, const outcome *out, firn_error *error) {
 
 /* ---- any host -------------------------------------------------------------------------------- */
 
-/* Posts to the host that answers. A write goes on to the next host only if it was certainly not carried
- * out. Sets self->refusal. */
+/* Posts to a host that answers. A write is sent to the next host only if it was certainly not
+ * carried out. Sets self->refusal. */
 static int ask_hosts(store *self, const char *path, const char *body, const char *sent_point,
                      bool write, json_t **answer, firn_error *error) {
     const size_t hosts = self->link.url.host_count;
@@ -351,7 +351,7 @@ static int ask_hosts(store *self, const char *path, const char *body, const char
             return FIRN_OK;
         }
         if (out.code == FIRN_EFORKED || (out.code == FIRN_ESTORE && !out.other)) {
-            break; /* every member would refuse */
+            break; /* every member would refuse it */
         }
         self->link.host = (self->link.host + 1) % hosts;
         self->greeted = false;

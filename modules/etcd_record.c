@@ -47,7 +47,7 @@ bool etcd_plain(char *out, size_t size, size_t *length, const json_t *text) {
     return fits;
 }
 
-/* A number of 64 bits is a text, and 0 is left out. */
+/* 64-bit numbers are strings, and 0 is omitted. */
 static bool number(uint64_t *out, const json_t *object, const char *name) {
     const json_t *value = json_object_get(object, name);
     *out = 0;
@@ -85,7 +85,7 @@ void etcd_name_mark(bytes *out, const store *self, const char *ns, const char *k
         (size_t)snprintf(out->at, sizeof out->at, "%smark/%s%c%s", self->prefix, ns, '\0', key);
 }
 
-/* The next number of a record, before a blank. */
+/* The next number of a record; a blank follows. */
 static bool next_number(uint64_t *out, const char **at) {
     size_t length = strcspn(*at, " ");
     if ((*at)[length] != ' ' || !module_uint64(out, *at, length)) {
@@ -248,21 +248,21 @@ int etcd_read_state(store *self, state *now, firn_error *error) {
     return code;
 }
 
-/* What must still hold: the revisions, and the mark's text. In another cluster at the same address the
- * same revision may belong to another mark, which would be lowered. */
+/* What must still hold: the revisions, and the text of the mark. Another cluster at the same
+ * address can have another mark at the same revision, which would be lowered. */
 static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark, const state *now,
                            const char *was) {
     json_t *all = json_pack("[o, o, o]", compare_of(own, now->store_revision),
                             compare_of(ns, now->ns_revision), compare_of(mark, now->mark_revision));
     if (now->mark_revision != 0 && json_array_append_new(all, compare_value_of(mark, was)) != 0) {
-        json_decref(all); /* out of memory: never a request that compares less */
+        json_decref(all); /* out of memory: never compare less */
         return NULL;
     }
     return all;
 }
 
-/* Not reading in the same transaction makes it a tenth faster if nobody else has written, which is nearly
- * always so. */
+/* Without reads in the same transaction it is a tenth faster if nobody else has written, which is
+ * almost always true. */
 int etcd_write_state(store *self, const state *now, state *next, const change *what,
                      const module_points *at, bool *written, firn_error *error) {
     char text[ETCD_RECORD_SIZE], was[ETCD_RECORD_SIZE];

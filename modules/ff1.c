@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* FF1 of NIST SP 800-38G over numbers of 6 to 19 decimal digits: a permutation of them by a key of
- * 128 bits and a tweak. AES is libcrypto's, which nothing else of firn loads; the rounds are here.
- * Takes nothing from libfirn and knows no order numbers. */
+/* FF1 of NIST SP 800-38G over numbers of 6 to 19 decimal digits: a permutation chosen by a key of
+ * 128 bits and a tweak. AES is libcrypto's, used by nothing else in firn; the rounds are here. Uses
+ * nothing of libfirn. */
 #include "module.h"
 
 #include <openssl/crypto.h>
@@ -10,16 +10,19 @@
 #include <string.h>
 
 enum { ROUNDS = 10, BLOCK = 16, TWEAK_MAX = 32, MESSAGE_MAX = TWEAK_MAX + 2 * BLOCK };
-enum { DIGITS_LEAST = 6, DIGITS_MOST = 19 }; /* 10^6 is the least domain that the standard allows */
+enum {
+    DIGITS_LEAST = 6,
+    DIGITS_MOST = 19
+}; /* 10^6 is the smallest domain that the standard allows */
 
-/* What one key, tweak and length have in common; the names are the standard's. */
+/* Shared by one key, tweak and length; the names are the standard's. */
 typedef struct cipher {
     EVP_CIPHER_CTX *aes;
     uint64_t power[2];      /* of ten: 10^u and 10^v, u + v digits in all */
     size_t b;               /* bytes of a half as a number, 3..5 */
     size_t d;               /* bytes of a round's number: 8 or 12 */
     uint8_t chained[BLOCK]; /* the cipher's block after P */
-    uint8_t q[MESSAGE_MAX]; /* Q, but for the round and the half at its end */
+    uint8_t q[MESSAGE_MAX]; /* Q, without the round and the half at its end */
     size_t q_size;
 } cipher;
 
@@ -110,7 +113,7 @@ static bool prepare(cipher *c, uint32_t digits, const uint8_t *tweak, size_t twe
     }
     c->b = (bits + 7) / 8;
     c->d = (c->b + 3) / 4 * 4 + 4;
-    c->q_size = (tweak_size + 1 + c->b + BLOCK - 1) / BLOCK * BLOCK; /* zeros fill it up */
+    c->q_size = (tweak_size + 1 + c->b + BLOCK - 1) / BLOCK * BLOCK; /* zero padding */
     if (tweak_size > 0) {
         memcpy(c->q, tweak, tweak_size);
     }

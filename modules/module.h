@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stores' modules share, linked into each of them: a module takes nothing from libfirn.
- * Nothing here knows an engine. */
+/* Shared by the stores' modules and linked into each: modules use nothing of libfirn. Nothing here
+ * depends on an engine. */
 #ifndef FIRN_MODULE_H
 #define FIRN_MODULE_H
 
@@ -22,18 +22,18 @@ int module_no_memory(firn_error *error);
 /* FIRN_EUNKNOWN: a write was sent, and it is unknown whether it was carried out. */
 int module_unknown(firn_error *error, const char *where, const char *why);
 int module_unreachable(firn_error *error, const char *where, const char *why);
-/* FIRN_EBUSY: the key is reserved up to `high`, past what was asked for. */
+/* FIRN_EBUSY: the key is reserved up to `high`, beyond the request. */
 int module_refuse_busy(firn_error *error, const firn_request *request, int64_t high);
-/* FIRN_ESTORE: others write the same key all the time. */
+/* FIRN_ESTORE: other processes write the same key continuously. */
 int module_refuse_contended(firn_error *error, const char *where, const char *key);
-/* FIRN_EBUSY: the mark is not the one that was to be given back. */
+/* FIRN_EBUSY: the mark is no longer the one to give back. */
 int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
                             const firn_mark *mine);
 /* FIRN_EBACK: the store went back since the namespace was last reserved from. */
 int module_refuse_back(firn_error *error, const char *where, const char *ns);
 /* FIRN_ENAMESPACE: shows both layouts where they differ. */
 int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored);
-/* Returns `code`, or `to` if it is `from`; the error then has that code too. */
+/* Returns `code`, or `to` if it is `from`; the error gets that code too. */
 int module_recode(firn_error *error, int code, int from, int to);
 
 /* ---- numbers (module_url.c) ------------------------------------------------------------------ */
@@ -53,20 +53,20 @@ typedef struct module_host {
 } module_host;
 
 /* scheme://[user[:password]@]host[:port][,host[:port]...][/path][?name=value&...], each part with
- * %XX decoded. The zero value may be freed. */
+ * %XX decoded. The zero value can be freed. */
 typedef struct module_url {
     char *user, *password, *path; /* NULL: not given; the path without its first / */
     module_host hosts[MODULE_HOSTS_MAX];
     size_t host_count;
     struct {
         char *name, *value;
-        bool used; /* a reader asked for it */
+        bool used; /* read by a module_param function */
     } params[MODULE_PARAMS_MAX];
     size_t param_count;
     char shown[160]; /* scheme://host:port/path for messages: no user, password or parameters */
 } module_url;
 
-/* FIRN_EUSAGE: the text has another form; FIRN_EMEMORY. Messages never contain the password. */
+/* FIRN_EUSAGE: invalid; FIRN_EMEMORY. Errors never contain the password. */
 int module_url_parse(module_url *url, const char *text, firn_error *error);
 void module_url_free(module_url *url);
 /* The value of a parameter, or NULL. Marks the parameter as used. */
@@ -81,10 +81,10 @@ typedef struct module_number {
 /* FIRN_ERANGE: a number is outside its bounds. */
 int module_param_numbers(module_url *url, const module_number *numbers, size_t count,
                          firn_error *error);
-/* A parameter that names a table or the like: 1..48 letters, digits and _, not a digit first. */
+/* A parameter that names a table: 1..48 letters, digits and _, not a digit first. */
 int module_param_name(const char **out, module_url *url, const char *name, const char *initial,
                       firn_error *error);
-/* FIRN_EUSAGE: a parameter was not used; the message lists those that are known ("a b c"). */
+/* FIRN_EUSAGE: a parameter is unknown; the error lists the known ones ("a b c"). */
 int module_params_done(const module_url *url, const char *known, firn_error *error);
 
 /* If the URL has no password: reads it from the first line of the file in password-file=PATH, or else
@@ -105,7 +105,7 @@ int module_tls_read(module_tls *tls, module_url *url, bool initial, firn_error *
 
 /* ---- time (module_time.c) -------------------------------------------------------------------- */
 
-/* Milliseconds of a clock that never steps and counts while the machine sleeps. */
+/* CLOCK_BOOTTIME in ms: never steps, and counts while the machine sleeps. */
 int64_t module_now_ms(void);
 /* Converts microseconds since 1970 of an engine's clock. FIRN_ESTORE: the time is before 1970. */
 int module_clock(firn_time *now, int64_t us, const char *where, firn_error *error);
@@ -115,13 +115,13 @@ short module_await(int descriptor, short events, int64_t deadline_ms);
 void module_cond_init(pthread_cond_t *cond);
 /* False at the deadline. */
 bool module_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t deadline_ms);
-/* Sleeps before round 1, 2, ... of a conflict with other writers: at random, longer with each round,
- * 32 ms at most. */
+/* Sleeps a random time before round 1, 2, ... of a conflict with other writers: longer each round,
+ * at most 32 ms. */
 void module_nap(int round);
 /* A random number from the kernel, never 0. FIRN_ESYSTEM. */
 int module_random(uint64_t *out, firn_error *error);
 
-/* When a connection that failed is tried again: at once, then after 50, 100, 200 ... 1000 ms. */
+/* When to connect again after a failure: at once, then after 50, 100, 200 ... 1000 ms. */
 typedef struct module_retry {
     int failures;
     int64_t next_ms;
@@ -131,26 +131,26 @@ bool module_retry_waits(const module_retry *retry);
 void module_retry_failed(module_retry *retry);
 void module_retry_worked(module_retry *retry);
 
-/* Is this process another one than *pid? Sets *pid; a *pid of 0 is not another process. */
+/* Is this process not *pid? Sets *pid; 0 counts as this process. */
 bool module_forked(pid_t *pid);
 
 /* ---- names of hosts (module_lookup.c) -------------------------------------------------------- */
 
-/* The C library looks names up without a time limit and cannot be interrupted. So a thread does it;
- * a lookup that takes too long goes on, and the next call takes its answer. */
+/* The C library looks names up without a time limit and cannot be interrupted, so a thread does it;
+ * a lookup that takes too long continues, and the next call uses its result. */
 typedef struct module_lookup module_lookup;
 
-/* The addresses of a host, for freeaddrinfo; NULL: `why` has the reason. *lookup is the lookup that
- * is under way, NULL at first. */
+/* The addresses of a host, for freeaddrinfo; NULL: `why` has the reason. *lookup is the running
+ * lookup, NULL at first. */
 struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int port,
                                 int64_t deadline_ms, const char **why);
-/* Gives up a lookup (may be NULL). The child of a fork must forget it instead. */
+/* Abandons a lookup (may be NULL). A forked child must forget it instead. */
 void module_lookup_leave(module_lookup *lookup);
 
 /* ---- the reservation law (module_law.c) ------------------------------------------------------ */
 
-/* A handle remembers the last 256 namespaces that it reserved from, and its last reservation: a store
- * that no longer has one of them has gone back. The zero value remembers nothing. */
+/* What a handle remembers: the last 256 namespaces that it reserved from, and its last reservation.
+ * A store that no longer has one of them went back. Starts as zero. */
 typedef struct module_memory {
     uint64_t digests[256]; /* of namespaces */
     unsigned next;
@@ -162,30 +162,30 @@ void module_remember_ns(module_memory *memory, const char *ns);
 /* The reservation ends at `high`. */
 void module_remember(module_memory *memory, const firn_request *request, int64_t high);
 bool module_remembers_ns(const module_memory *memory, const char *ns);
-/* The least high-water mark that the request's key can have; 0: unknown. */
+/* The smallest high-water mark that the request's key can have; 0: unknown. */
 int64_t module_least(const module_memory *memory, const firn_request *request);
-/* Forgets the last reservation: it may be given back. */
+/* Forgets the last reservation, which may be given back. */
 void module_forget_last(module_memory *memory);
 
 /* firn segment advance '*' reserves from this namespace. From then on, until the store goes back
- * again, a namespace without a record is a new one. */
+ * again, a namespace without a record is new. */
 #define MODULE_ALL_NAMES "integer *"
 /* The stored identity of a store that went back; no engine has it. */
 #define MODULE_GONE_BACK "gone back"
 
 /* What a store keeps for a request. */
 typedef struct module_kept {
-    bool back;     /* the engine shows that the store went back, and its record does not say so */
+    bool back;     /* the server shows that the store went back, and its record does not say so */
     bool known;    /* the namespace has a record */
     bool current;  /* known: the store has not gone back since that record was written */
     bool complete; /* not known: the store never went back, or all names are known (see above) */
-    const char *layout; /* if it is known */
-    int64_t floor;      /* no slot of the namespace before it is granted */
+    const char *layout; /* if `known` */
+    int64_t floor;      /* no slot of the namespace before it can be granted */
     firn_mark mark;     /* {0, 0}: the key has no mark */
 } module_kept;
 
 typedef struct module_verdict {
-    bool back;  /* write into the store's record that the store went back, whatever else follows */
+    bool back;  /* write into the store's record that the store went back, whatever the verdict */
     bool renew; /* write the namespace's record, with `floor`, even if the key is busy */
     int64_t first, floor;
 } module_verdict;
@@ -210,19 +210,19 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
 
 /* ---- one handle (module_link.c) -------------------------------------------------------------- */
 
-/* What each handle of a shared store has. The zero value may be freed. */
+/* Part of every handle of a shared store. The zero value can be freed. */
 typedef struct module_link {
     module_url url;
     firn_store_options options;
-    bool unsafe;                    /* by option or by unsafe=1 */
-    int64_t connect_ms, timeout_ms; /* to connect, all hosts together; for one answer */
+    bool unsafe;                    /* an option, or unsafe=1 */
+    int64_t connect_ms, timeout_ms; /* limits: to connect to any host; for one answer */
     pid_t pid;                      /* of the process that the connection belongs to */
     module_retry retry;
     char why[201]; /* the last connection failed */
-    size_t host;   /* that was reached last */
+    size_t host;   /* the last one reached */
     module_lookup *lookups[MODULE_HOSTS_MAX];
-    int64_t end_ms, open_end_ms; /* of the verb under way; of opening */
-    int shares;                  /* opening and one verb: those still to come that share its time */
+    int64_t end_ms, open_end_ms; /* deadline of the verb; of opening */
+    int shares;                  /* verbs still to come that share the time of opening */
     module_memory memory;
 } module_link;
 
@@ -231,14 +231,13 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
                      firn_error *error);
 void module_link_free(module_link *link);
 
-/* Begins a verb. True: this process is a forked child, and the connection is its parent's. Then close
- * the descriptor, send nothing, and free nothing that belongs to the engine's library. */
+/* Starts a verb. True: this is a forked child, and the connection is its parent's. Then close the
+ * descriptor, send nothing, and free nothing of the engine's library. */
 bool module_link_begin(module_link *link);
 /* The same check when the handle is closed. */
 bool module_link_end(module_link *link);
-/* A verb starts no request after the wait_ms of the options, or after connect_ms and timeout_ms if
- * they are more. Opening and the verb after it share that time, but the verb has timeout_ms at
- * least. */
+/* A verb starts no request after wait_ms of the options, or after connect_ms + timeout_ms if that
+ * is longer. Opening and the next verb share that time, but the verb has at least timeout_ms. */
 void module_link_deadline(module_link *link);
 /* FIRN_ESTORE after that time. */
 int module_in_time(const module_link *link, firn_error *error);
@@ -247,12 +246,12 @@ int module_in_time(const module_link *link, firn_error *error);
  * up on failure. */
 typedef int module_dial(void *self, size_t host, int64_t deadline_ms, firn_error *error);
 
-/* Tries the host that was reached last, then the others in order, each with its share of connect_ms.
- * Fails at once while it is too early to try again. */
+/* Tries the host reached last, then the others in order, each with its share of connect_ms. Fails
+ * at once while a retry is too early. */
 int module_link_connect(module_link *link, module_dial *dial, void *self, firn_error *error);
-/* FIRN_ESTORE, with the last error, while it is too early to try again. */
+/* FIRN_ESTORE, with the last error, while a retry is too early. */
 int module_link_waits(const module_link *link, firn_error *error);
-/* Notes that no host was reached, by the error's text. Returns `code`. */
+/* Notes that no host was reached. Returns `code`. */
 int module_link_failed(module_link *link, int code, firn_error *error);
 /* The addresses of one of the hosts, or NULL and `why`. */
 struct addrinfo *module_link_resolve(module_link *link, size_t host, int port, int64_t deadline_ms,

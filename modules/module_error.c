@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The errors that all modules report in the same words. */
+/* Errors with the same words in all modules. */
 #include "module.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ int module_fail(firn_error *error, int code, const char *format, ...) {
     va_end(arguments);
     for (char *c = error->text; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ' || *c == 127) {
-            *c = ' '; /* one line, whatever an engine said */
+            *c = ' '; /* one line */
         }
     }
     error->code = code;
@@ -88,7 +88,7 @@ int module_refuse_layout(firn_error *error, const firn_request *request, const c
     while (stored[same] != '\0' && stored[same] == request->layout[same]) {
         same++;
     }
-    /* Long layouts are shown from a little before the place where they differ. */
+    /* Long layouts are shown from shortly before the first difference. */
     same = same < 24 || strlen(stored) + strlen(request->layout) < 96 ? 0 : same - 8;
     return module_fail(
         error, FIRN_ENAMESPACE,

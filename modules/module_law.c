@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reservation law: what a request is granted, by what the store keeps and the handle remembers. */
+/* The reservation law: decides a request by what the store keeps and the handle remembers. */
 #include "module.h"
 
 #include <stdio.h>

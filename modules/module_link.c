@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_MS 5000 /* as max_wait_ms */
-/* Less than half of the shortest window on a shared store: who waits for a renewal still has IDs. */
+#define WAIT_MS 5000 /* default of max_wait_ms */
+/* Below half of the shortest window on a shared store: IDs are left while a renewal waits. */
 #define TIMEOUT_MS      1000
 #define TIMEOUT_MOST_MS 600000
 
@@ -73,7 +73,7 @@ bool module_link_begin(module_link *link) {
     if (!module_link_end(link)) {
         return false;
     }
-    module_forget_last(&link->memory); /* the parent may give it back */
+    module_forget_last(&link->memory); /* the parent can give it back */
     module_retry_worked(&link->retry);
     return true;
 }

@@ -51,7 +51,7 @@ static void *look_up(void *of) {
     return NULL;
 }
 
-/* The thread handles none of the program's signals. */
+/* The thread blocks all signals. */
 static bool begin_look_up(module_lookup *it) {
     sigset_t all, before;
     pthread_t thread;

@@ -29,7 +29,7 @@ int module_clock(firn_time *now, int64_t us, const char *where, firn_error *erro
 }
 
 short module_await(int descriptor, short events, int64_t deadline_ms) {
-    for (int i = 0; i < 1000; i++) { /* signals of this process interrupt it */
+    for (int i = 0; i < 1000; i++) { /* signals can interrupt it */
         struct pollfd one = {descriptor, events, 0};
         int64_t left_ms = deadline_ms - module_now_ms();
         int ready = poll(&one, 1, left_ms > 0 ? (int)left_ms : 0);

@@ -277,9 +277,10 @@ int module_params_done(const module_url *url, const char *known, firn_error *err
 static int read_password(module_url *url, const char *path, firn_error *error) {
     char line[1026];
     FILE *file = fopen(path, "re");
-    bool read = file != NULL &&
-                setvbuf(file, NULL, _IONBF, 0) == 0 && /* no copy is left in memory */
-                fgets(line, sizeof line, file) != NULL;
+    bool read =
+        file != NULL &&
+        setvbuf(file, NULL, _IONBF, 0) == 0 && /* unbuffered, so that no copy stays in memory */
+        fgets(line, sizeof line, file) != NULL;
     if (file != NULL) {
         fclose(file);
     }

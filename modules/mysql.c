@@ -12,7 +12,8 @@ _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has thi
 
 #define PAGE_ROWS 256 /* of a listing */
 
-/* A mark's seal is identity, blank and layout of its namespace, once the mark has passed the floor. */
+/* A mark's seal is the identity, a blank and the layout of its namespace. A mark is sealed once it
+ * is past the floor. */
 #define SEAL_SIZE (MARIA_IDENTITY_SIZE + FIRN_LAYOUT_SIZE)
 
 /* ---- open and close -------------------------------------------------------------------------- */
@@ -108,7 +109,7 @@ static int read_key(store *s, const firn_request *request, look *at, firn_error 
     return code;
 }
 
-/* Makes the record of a namespace that has none, unless it may have been lost. */
+/* Creates the record of a namespace without one, unless it may have been lost. */
 static int first_use(store *s, const firn_request *request, firn_error *error) {
     statement what;
     uint64_t affected = 0;
@@ -132,15 +133,15 @@ static int first_use(store *s, const firn_request *request, firn_error *error) {
     return code;
 }
 
-/* Resolves the doubt about a namespace with the request's guard. */
+/* Ends the doubt about a namespace with the request's guard. */
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
     statement what;
     maria_compose(s, &what, adopt_sql, s->identity, request->guard, request->ns, stored);
     return maria_run(s, &what, NULL, error);
 }
 
-/* A caller that meets its own grant takes the slots, so that mark must be as durable as one that was
- * acknowledged. *there: it still is the mark. */
+/* A caller that meets its own grant uses the slots, so the mark must be as durable as an
+ * acknowledged one. *there: it is still the mark. */
 static int settle(store *s, const firn_request *request, int64_t high, bool *there,
                   firn_error *error) {
     statement what;
@@ -156,8 +157,8 @@ static int settle(store *s, const firn_request *request, int64_t high, bool *the
 /* Which statement reserves. */
 enum way { AGAIN, RAISE, BEGIN };
 
-/* Why nothing was granted. FIRN_OK: what was in the way has changed, or was just written, and *way says
- * which statement may grant now. */
+/* Why nothing was granted. FIRN_OK: the obstacle has changed or was just written, and *way is the
+ * statement to try next. */
 static int look_why(store *s, const firn_request *request, enum way *way, firn_mark *held,
                     firn_error *error) {
     look at;
@@ -171,7 +172,7 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
     }
     const module_kept kept = {.known = at.known,
                               .current = strcmp(at.identity, s->identity) == 0,
-                              .complete = true, /* first_use finds out */
+                              .complete = true, /* first_use checks that */
                               .layout = at.layout,
                               .floor = at.floor,
                               .mark = at.mark};
@@ -186,7 +187,7 @@ static int look_why(store *s, const firn_request *request, enum way *way, firn_m
         return at.known ? adopt(s, request, at.identity, error) : first_use(s, request, error);
     }
     if (code == FIRN_EBUSY && mark.grant == request->grant && mark.grant != 0) {
-        firn_error own = {0}; /* `error` says who is in the way */
+        firn_error own = {0}; /* `error` names the other process */
         int settled = settle(s, request, mark.high, &there, &own);
         code = settled != FIRN_OK ? module_fail(error, settled, "%s", own.text)
                : there            ? code
@@ -283,7 +284,7 @@ static const char *or_empty(const char *text) {
     return text != NULL ? text : "";
 }
 
-/* Shows the lines of a page, and keeps where it ended. */
+/* Shows the lines of a page and keeps its end. */
 static int show_page(const store *s, const reply *page, firn_visit *visit, void *context,
                      char ns[FIRN_NS_SIZE], char key[FIRN_KEY_SIZE], firn_error *error) {
     MYSQL_ROW row;
@@ -315,7 +316,7 @@ static bool compose_page(const store *s, statement *what, const char *ns, const 
     return true;
 }
 
-/* In pages, each a statement, so that a visitor may be slow, or stop. */
+/* In pages, one statement each, because a visitor may be slow or stop. */
 static int store_list(void *self, const char *ns, firn_visit *visit, void *context,
                       firn_error *error) {
     store *s = self;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the MariaDB and MySQL store share: the handle, its session and its questions. */
+/* Shared by the files of the MariaDB and MySQL store: the handle, its session and its
+ * statements. */
 #ifndef FIRN_MYSQL_H
 #define FIRN_MYSQL_H
 
@@ -10,8 +11,7 @@
 
 #define MARIA_IDENTITY_SIZE  81
 #define MARIA_STATEMENT_SIZE 8192 /* bytes; texts in it take twice their length */
-#define MARIA_ROUNDS                                                                               \
-    8 /* of a reservation whose statement found that another process had changed it */
+#define MARIA_ROUNDS         8    /* tries of a reservation that another process interferes with */
 
 /* Which tables hold the integers of a namespace. */
 enum maria_shape { OWN, LEAF, TICKETS, WORKER_NODE };
@@ -26,8 +26,8 @@ typedef struct store {
     const char *path;     /* socket=, or NULL */
     MYSQL *db;            /* or NULL */
     int socket;           /* its descriptor */
-    bool late;            /* the time was over, so the connection was cut */
-    bool made;            /* the tables were there once: if they are gone, marks are lost */
+    bool late;            /* the deadline passed and the connection was cut */
+    bool made;            /* the tables existed: if they are gone, marks are lost */
     char identity[MARIA_IDENTITY_SIZE];
     char caution[200]; /* "": none */
 } store;
@@ -59,8 +59,8 @@ static inline const char *where(const store *s) {
 /* Fills in a pattern of mysql_sql.h. "@" is our tables' prefix, "!" the other program's table; an
  * argument replaces each "$" (text), "#" (int64_t) and "^" (uint64_t). */
 void maria_compose(const store *s, statement *out, const char *pattern, ...);
-/* Sends a statement and reads its reply, which the caller frees. FIRN_EUNKNOWN: it was sent, and may
- * have been carried out; after any other failure it was not. */
+/* Sends a statement and reads its reply, which the caller frees. FIRN_EUNKNOWN: it was sent and may
+ * have been carried out; after other failures it was not. */
 int maria_ask(store *s, const statement *what, const module_points *at, reply *out,
               firn_error *error);
 /* The same for a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
@@ -71,18 +71,18 @@ int maria_run(store *s, const statement *what, uint64_t *affected, firn_error *e
 MYSQL_ROW maria_next_row(const reply *r, unsigned columns);
 int64_t maria_number(const char *text);
 void maria_reply_free(reply *r);
-/* Goes on with what libmariadb waits for, until the deadline, which cuts the connection. */
+/* Continues with what libmariadb waits for; cuts the connection at the deadline. */
 int maria_resume(store *s, int wanted, int64_t deadline_ms);
 /* Closes the connection. `forked`: it is the parent's. */
 void maria_hang_up(store *s, bool forked);
 
 /* ---- the session (mysql_session.c) ----------------------------------------------------------- */
 
-/* Begins a verb on a connection that works. */
+/* Starts a verb on a working connection. */
 int maria_ready(store *s, firn_error *error);
 /* Notices a table of marks that was emptied or reloaded. */
 int maria_check_table(store *s, firn_error *error);
-/* Writes that the server lost what it had granted, for every namespace. */
+/* Records for every namespace that the server lost reservations. */
 int maria_went_back(store *s, firn_error *error);
 
 /* ---- other programs' tables (mysql_foreign.c) ------------------------------------------------ */

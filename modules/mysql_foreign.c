@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers in the tables of other programs: Leaf, Flickr's ticket servers and uid-generator. Such a
- * table keeps no grants: a block whose answer was lost is lost, and nothing is given back. */
+/* Integers in tables of other programs: Leaf, Flickr's ticket servers and uid-generator. These
+ * tables keep no grants: a block whose answer was lost is lost, and nothing is given back. */
 #include "mysql.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ bool maria_is_foreign(const store *s, const char *ns) {
     return s->shape == LEAF || s->shape == TICKETS || (s->shape == WORKER_NODE && is_tickets(ns));
 }
 
-/* Leaf's max_id is the first integer that was not handed out, as a mark is. */
+/* Leaf's max_id is the first integer not handed out, like a mark. */
 static int reserve_leaf(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                         firn_error *error) {
     const char *tag = integer_of(request->ns);
@@ -134,8 +134,8 @@ static int reserve_ticket(store *s, const firn_request *request, int64_t *first,
     return code == FIRN_OK ? take_number(s, request, &done, first, held, error) : code;
 }
 
-/* As uid-generator does at a start: TYPE 2 is a machine (1 a container), and PORT differs between starts
- * on it. */
+/* As uid-generator does when it starts: TYPE 2 is a machine (1 a container), and PORT differs
+ * between starts on it. */
 static int reserve_worker(store *s, const firn_request *request, int64_t *first, firn_mark *held,
                           firn_error *error) {
     char host[64] = "", port[64];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The session of the MariaDB and MySQL store: how it connects, what it checks, the tables. Knows no
- * verb. */
+/* How the MariaDB and MySQL store connects, what it checks, and its tables. */
 #include "mysql.h"
 
 #include <inttypes.h>
@@ -73,8 +72,8 @@ static int reach(store *s, size_t host, int64_t deadline_ms, firn_error *error) 
                                   s->late ? "no answer in connect_timeout_ms" : mysql_error(s->db));
     }
     s->socket = (int)mysql_get_socket(s->db);
-    /* Whatever the file says: a session that the library replaces is not checked, and may be
-     * another server's. */
+    /* whatever the file says: a session that the library replaces is not checked, and may be
+     * another server's */
     mysql_options(s->db, MYSQL_OPT_RECONNECT, &no);
     if (s->tls != NULL && strcmp(s->tls, "off") != 0 && strcmp(s->tls, "prefer") != 0 &&
         mysql_get_ssl_cipher(s->db) == NULL) {
@@ -135,9 +134,9 @@ static int read_variables(store *s, variables *out, firn_error *error) {
     return code;
 }
 
-/* The identity is the same for all servers that have the same marks, and another one after a failover to
- * a server that may lack some: that of a Galera cluster, of a replication group, of a MySQL server, and
- * for MariaDB, which has none, the number that its replicas know it by. */
+/* The identity is the same for all servers with the same marks, and changes after a failover to a
+ * server that may lack some: that of a Galera cluster, of a replication group, of a MySQL server,
+ * or, for MariaDB, its server ID. */
 static int identify(store *s, const variables *are, firn_error *error) {
     statement what;
     reply found = {NULL, 0, 0, false};
@@ -166,7 +165,7 @@ static int identify(store *s, const variables *are, firn_error *error) {
         }
     }
     maria_reply_free(&found);
-    /* Reads wait until this node has what the others have committed. */
+    /* reads wait until this node has what the others committed */
     if (code == FIRN_OK) {
         maria_compose(s, &what, "SET SESSION wsrep_sync_wait = 1");
         code = maria_run(s, &what, NULL, error);
@@ -184,7 +183,7 @@ static int judge(store *s, const variables *are, firn_error *error) {
     if (strcmp(are->value[FLUSH], "1") != 0 && strcmp(are->value[FLUSH], "3") != 0) {
         snprintf(risk, sizeof risk, "innodb_flush_log_at_trx_commit=%.8s", are->value[FLUSH]);
     } else if (strcmp(are->value[BINLOG], "ON") == 0 && strcmp(are->value[BINLOG_SYNC], "1") != 0) {
-        /* After a crash the server rolls back what the binary log has lost. */
+        /* after a crash the server rolls back what is missing in the binary log */
         snprintf(risk, sizeof risk, "log_bin with sync_binlog=%.8s", are->value[BINLOG_SYNC]);
     } else if (strcasecmp(are->value[METHOD], "nosync") == 0) {
         snprintf(risk, sizeof risk, "innodb_flush_method=nosync");
@@ -286,7 +285,7 @@ static int find_tables(store *s, firn_error *error) {
     return code;
 }
 
-/* Sets what the statements need, whatever the server's defaults are. */
+/* Sets what the statements need, independent of the server's defaults. */
 static int settle_session(store *s, firn_error *error) {
     statement what;
     int64_t wait_s = s->link.timeout_ms / 2000;
@@ -356,8 +355,8 @@ static int read_number(store *s, char number[24], firn_error *error) {
     return FIRN_OK;
 }
 
-/* The number is stored as the layout of the store's own record. In a cluster each server has numbers of
- * its own. */
+/* The table's number is stored as the layout of the store's own record. In a cluster each server
+ * has its own numbers. */
 int maria_check_table(store *s, firn_error *error) {
     char number[24], kept[24];
     statement what;
@@ -424,7 +423,7 @@ int maria_ready(store *s, firn_error *error) {
         maria_hang_up(s, true);
     }
     if (s->db != NULL && module_await(s->socket, POLLIN, 0) != 0) {
-        maria_hang_up(s, false); /* anything to read on an idle connection is its end */
+        maria_hang_up(s, false); /* an idle connection becomes readable when it ends */
     }
     return s->db != NULL ? FIRN_OK : module_link_connect(&s->link, dial, s, error);
 }

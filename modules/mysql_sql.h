@@ -82,8 +82,8 @@ static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON 
 static const char doubt_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";
 
-/* InnoDB shows a commit to others before it is on the disk. This write, which must change something, waits
- * for the disk after the mark that was read. */
+/* InnoDB shows a commit to others before it is on disk. This write, which must change something,
+ * waits until the mark that was read is on disk. */
 static const char settle_sql[] =
     "UPDATE `@_mark` SET met = met + 1 WHERE ns = $ AND `key` = $ AND `grant` = ^ AND high = #";
 

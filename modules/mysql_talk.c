@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the MariaDB and MySQL store asks: statements with their values, libmariadb without blocking so
- * that every wait has a bound, and the server's errors in words. */
+/* Statements of the MariaDB and MySQL store and their values, libmariadb without blocking, so that
+ * every wait is limited, and the server's errors as text. */
 #include "mysql.h"
 
 #include <inttypes.h>
@@ -12,14 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SENDINGS  5 /* of a statement that is rolled back because of another one */
+#define SENDINGS  5 /* tries of a statement rolled back because of another one */
 #define DUPLICATE 1062
 #define DEADLOCK  1213
 #define LOCKED    1205
 
 void maria_hang_up(store *s, bool forked) {
     if (s->db != NULL && forked) {
-        close(s->socket); /* and nothing is sent or freed */
+        close(s->socket); /* sends and frees nothing */
     } else if (s->db != NULL) {
         mysql_close(s->db);
     }
@@ -35,7 +35,7 @@ static void put(statement *out, const char *text, size_t length) {
     out->length += length; /* a statement that does not fit is not sent */
 }
 
-/* A text as bytes, x'6f6b', which need no quoting in any character set and mode. */
+/* A text as bytes, x'6f6b', which need no quoting in any character set or mode. */
 static void put_bytes(statement *out, const char *text) {
     put(out, "x'", 2);
     for (; *text != '\0'; text++) {
@@ -78,8 +78,8 @@ void maria_compose(const store *s, statement *out, const char *pattern, ...) {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Errors after which the statement is certainly rolled back: what is wrong, and what to do. After any
- * other the outcome is unknown: some are reported after the commit. */
+/* Errors after which the statement is certainly rolled back: what is wrong, and what to do. After
+ * others the outcome is unknown, because some are reported after the commit. */
 static const struct {
     unsigned number;
     const char *what, *cure;
@@ -164,7 +164,7 @@ enum outcome {
     ANSWERED, /* and, for a write, committed */
     REFUSED,  /* rolled back */
     LOST,     /* unknown */
-    FORKED    /* this is the child of a fork in a failpoint; the error says so */
+    FORKED    /* a forked child in a failpoint; the error says so */
 };
 
 static enum outcome converse(store *s, const statement *what, const char *sent_point,
@@ -196,7 +196,7 @@ void maria_reply_free(reply *r) {
     r->rows = NULL;
 }
 
-/* Reads all rows, which are few, so that the connection is free again. */
+/* Reads all rows (there are few), so that the connection is free. */
 static bool take_rows(store *s, reply *out, int64_t deadline_ms) {
     int wanted = mysql_store_result_start(&out->rows, s->db);
     while (wanted != 0) {

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_CHUNK  64      /* keys that one command of a listing asks for */
-#define LIST_ROUNDS 1000000 /* replies of one scan */
+#define LIST_CHUNK  64      /* keys per command of a listing */
+#define LIST_ROUNDS 1000000 /* replies per scan */
 
 _Static_assert(3 * LIST_CHUNK + 8 <= REDIS_ARGUMENTS_MAX, "a command of a listing fits");
 
@@ -42,7 +42,7 @@ static int busy(const redisReply *reply, const firn_request *request, firn_mark 
     return module_refuse_busy(error, request, held->high);
 }
 
-/* What this handle knows no longer counts once the store has gone back again. */
+/* What this handle knows no longer counts after the store went back again. */
 static void take_losses(store *self, const redisReply *reply) {
     const char *losses = reply->element[reply->elements - 1]->str;
     if (strcmp(losses, self->losses) != 0) {
@@ -176,7 +176,7 @@ static int redis_now(void *of, firn_time *now, firn_error *error) {
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
-/* Names that grow in number. */
+/* A growing list of names. */
 typedef struct names {
     char **items;
     size_t count, room;
@@ -207,7 +207,7 @@ static int by_bytes(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In order of their bytes, each once: a scan may return a name twice. */
+/* Sorted by bytes, without duplicates: a scan can return a name twice. */
 static void names_sort(names *all) {
     size_t kept = 0;
     if (all->count > 0) {
@@ -223,8 +223,8 @@ static void names_sort(names *all) {
     all->count = kept;
 }
 
-/* The members of a set, or the keys of a namespace's hash, in replies that do not block the server for
- * long: all that are there from the first reply to the last. */
+/* The members of a set, or the keys of a namespace's hash, in small replies that do not block the
+ * server: all that exist from the first reply to the last. */
 static int scan(store *self, names *all, const char *command, const char *key, const char *match,
                 firn_error *error) {
     char cursor[REDIS_NUMBER_SIZE] = "0";
@@ -281,7 +281,7 @@ static int visit_part(const store *self, const redisReply *part, const char *ns,
     return FIRN_OK;
 }
 
-/* Shows a few keys, all of one moment. */
+/* Shows a few keys, read at one moment. */
 static int list_part(store *self, const char *ns, char *const *keys, size_t count,
                      firn_visit *visit, void *context, firn_error *error) {
     static const char *const fields[] = {"high", "grant", "note"};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the Redis store share: the handle, its connection, its commands, plain counters. */
+/* Shared by the files of the Redis store: the handle, its connection, its commands, plain
+ * counters. */
 #ifndef FIRN_REDIS_H
 #define FIRN_REDIS_H
 
@@ -25,13 +26,12 @@ typedef struct store {
     char index[64]; /* the key of the set of namespaces */
     script reserve, give_back, count;
     gnutls_certificate_credentials_t trust; /* NULL without TLS */
-    char losses
-        [REDIS_NUMBER_SIZE]; /* of the store when this handle last reserved; "": it never did */
+    char losses[REDIS_NUMBER_SIZE]; /* of the store at this handle's last reservation; "": none */
     const char *caution;
     int fd; /* -1: none */
     gnutls_session_t session;
     redisReader *reader;
-    redisReplyObjectFunctions limited, unlimited; /* what the reader calls; hiredis's own */
+    redisReplyObjectFunctions limited, unlimited; /* the reader's functions; hiredis's own */
 } store;
 
 /* ---- bytes (redis_wire.c) -------------------------------------------------------------------- */
@@ -49,13 +49,13 @@ redisReply *redis_receive(const store *self, int64_t deadline_ms);
 bool redis_is_stale(const store *self);
 /* Closes the connection. `forked`: it is the parent's. */
 void redis_hang_up(store *self, bool forked);
-/* Reads the files of ca=, cert= and key=. */
+/* Loads the files of ca=, cert= and key=. */
 int redis_trust(store *self, firn_error *error);
 
 /* ---- commands (redis_session.c) -------------------------------------------------------------- */
 
 int redis_load_script(script *out, const char *text, firn_error *error);
-/* Begins a verb on a connection that works. */
+/* Starts a verb on a working connection. */
 int redis_ready(store *self, firn_error *error);
 /* Sends a command that only reads, and reads its reply. */
 int redis_ask(store *self, redisReply **reply, int count, const char **arguments,

@@ -40,8 +40,8 @@ static int counter_refused(const redisReply *reply, const firn_request *request,
                        name, reply->elements > 1 ? reply->element[1]->str : "");
 }
 
-/* The counter holds the last number given, so a block begins after it. A block whose answer was lost is
- * lost: the counter keeps no grants. */
+/* The counter holds the last number issued, so a block starts after it. A block whose answer was
+ * lost is lost: the counter keeps no grants. */
 int redis_counter_reserve(store *self, const firn_request *request, int64_t *first, firn_mark *held,
                           firn_error *error) {
     const char *name;

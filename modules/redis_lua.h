@@ -4,8 +4,8 @@
 #ifndef FIRN_REDIS_LUA_H
 #define FIRN_REDIS_LUA_H
 
-/* Lua's numbers are doubles, which are not exact above 2^53. So slots stay decimal texts: the longer one is
- * later; of equal length, the one with the greater first different digit (Lua's < depends on the server's
+/* Lua's numbers are doubles, exact only up to 2^53. So slots stay decimal texts: the longer one is
+ * later; of equal length, the one with the greater first different digit (Lua's < depends on the
  * locale). */
 #define LUA_LATER                                                                                  \
     "local function less(a, b)\n"                                                                  \
@@ -18,10 +18,9 @@
     "end\n"                                                                                        \
     "local function later(a, b) if less(a, b) then return b end return a end\n"
 
-/* The law of module.h. The script reads the run ID itself, so that nobody can pass on the one in the hash.
- * That the handle has `seen` the namespace, and reserved up to `reached`, does not count if the store has
- * gone back since. The grant is written before the mark is raised: a script that is cut off leaves a gap at
- * most. */
+/* The law of module.h. The script reads the run ID itself, so that nobody can pass on the one in
+ * the hash. `seen` and `reached` of the handle do not count if the store went back since. The grant
+ * is written before the mark is raised: an interrupted script leaves at most a gap. */
 static const char reserve_lua[] = LUA_LATER
     "local ns, index, own, all = unpack(KEYS)\n"
     "local name, layout, key, count, earliest, latest, grant, note = unpack(ARGV, 1, 8)\n"
@@ -72,8 +71,8 @@ static const char give_back_lua[] =
     "redis.call('HSET', KEYS[1], 'high ' .. key, stopped, 'grant ' .. key, '0')\n"
     "return {'ok', stopped}\n";
 
-/* A plain counter holds the last number given, so the next one is the slot after it. Before, it may hold
- * `low` to `top`. */
+/* A plain counter holds the last number issued, so the next one is the slot after it. Before the
+ * call it may hold `low` to `top`. */
 static const char count_lua[] =
     LUA_LATER "local count, low, top = unpack(ARGV)\n"
               "local old = redis.call('GET', KEYS[1]) or '0'\n"

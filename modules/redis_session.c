@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Redis store's session: what a server must be like, the login, commands and scripts. No write is ever
- * sent twice. */
+/* The session of the Redis store: checks of the server, login, commands and scripts. A write is
+ * never sent twice. */
 #include "redis.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ int redis_failed(const store *self, firn_error *error, const char *why) {
                        self->link.url.shown, why);
 }
 
-/* The value of a line of INFO, "" if there is no such line. */
+/* The value of a line of INFO; "": missing. */
 static void info_field(char *out, size_t size, const redisReply *info, const char *name) {
     size_t length = strlen(name);
     out[0] = '\0';
@@ -107,7 +107,7 @@ static int judge(const redisReply *info, const redisReply *config) {
     return at;
 }
 
-/* Can this server keep marks, and is it set up to? */
+/* Can this server keep marks, and is it configured to? */
 static int examine(store *self, const redisReply *info, const redisReply *config,
                    firn_error *error) {
     char identity[64];
@@ -181,7 +181,7 @@ static int judge_hello(store *self, redisReply **replies, firn_error *error) {
     static const char *const what[] = {"the login", "the database", NULL, NULL, NULL};
     for (int i = HELLO_LOGIN; i <= HELLO_SELECT; i++) {
         if (replies[i] != NULL && replies[i]->type == REDIS_REPLY_ERROR) {
-            /* Only the first word: the rest may repeat what was sent. */
+            /* Only the first word: the rest may repeat the command. */
             return module_fail(error, FIRN_ESTORE,
                                "store %.60s refuses %s (%.*s): check the URL's user, password "
                                "and path",
@@ -209,7 +209,7 @@ static int judge_hello(store *self, redisReply **replies, firn_error *error) {
 static int hello(store *self, int64_t deadline_ms, firn_error *error) {
     char database[REDIS_NUMBER_SIZE];
     const bool login = self->link.url.password != NULL, select = self->database != 0;
-    const bool slot = !self->counters; /* does this member of a cluster hold our keys? */
+    const bool slot = !self->counters; /* does this member of a cluster hold the keys? */
     snprintf(database, sizeof database, "%" PRId64, self->database);
     const char *with_user[] = {"AUTH", self->link.url.user, self->link.url.password};
     const char *without[] = {"AUTH", self->link.url.password};
@@ -283,7 +283,7 @@ int redis_ready(store *self, firn_error *error) {
         redis_hang_up(self, true);
     }
     if (self->fd >= 0 && redis_is_stale(self)) {
-        redis_hang_up(self, false); /* nothing was sent on it yet */
+        redis_hang_up(self, false); /* nothing was sent yet */
     }
     return self->fd >= 0 ? FIRN_OK : module_link_connect(&self->link, connect_host, self, error);
 }
@@ -360,7 +360,7 @@ int redis_refused(store *self, redisReply *reply, firn_error *error) {
     return code;
 }
 
-/* If the server does not know the script, it did not run it, and is sent its text. */
+/* A server that does not know the script has not run it, and gets its text. */
 int redis_evaluate(store *self, redisReply **reply, const script *what, int keys, int count,
                    const char **arguments, const module_points *at, firn_error *error) {
     char number[REDIS_NUMBER_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Redis store's bytes: hiredis formats commands and reads replies, but the socket is our own, so that
- * every wait has a bound and GnuTLS can encrypt it. Knows no command. */
+/* The bytes of the Redis store: hiredis formats commands and reads replies; the socket is the
+ * module's, so that every wait is limited and GnuTLS can encrypt. */
 #include "redis.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ void redis_hang_up(store *self, bool forked) {
     if (self->fd >= 0) {
         close(self->fd);
     }
-    /* After a fork the session and the reader may be half used, and are left behind. */
+    /* After a fork the session and the reader may be inconsistent and are not freed. */
     if (!forked && self->session != NULL) {
         gnutls_deinit(self->session);
     }

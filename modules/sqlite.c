@@ -10,7 +10,7 @@
 FIRN_API extern const firn_store_ops firn_store_module;
 
 #define OLDEST_SQLITE 3037000 /* the first with STRICT tables */
-#define BUSY_MS       5000    /* how long a verb waits for other processes: as max_wait_ms */
+#define BUSY_MS       5000 /* how long a verb waits for other processes; default of max_wait_ms */
 
 /* The whole of reserve: ?3 count, ?4 earliest, ?5 latest. No row comes back from a busy key. */
 static const char reserve_sql[] =
@@ -19,7 +19,7 @@ static const char reserve_sql[] =
     " SET high = max(high, ?4) + ?3, \"grant\" = ?6, note = ?7"
     " WHERE max(high, ?4) <= ?5 RETURNING high";
 
-/* ?3, ?4: the mark as the caller was granted it; ?5: where it stopped. */
+/* ?3, ?4: the mark as granted to the caller; ?5: where it stopped. */
 static const char give_back_sql[] = "UPDATE mark SET high = ?5, \"grant\" = 0"
                                     " WHERE ns = ?1 AND key = ?2 AND high = ?3 AND \"grant\" = ?4"
                                     " AND ?5 <= high RETURNING high";
@@ -109,17 +109,17 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
-/* One reservation under way. */
+/* A reservation in progress. */
 typedef struct reservation {
     session s;
     const firn_request *request;
     sqlite3_stmt *namespace, *mark, *write;
     module_kept kept;
     bool new_key, synced;
-    bool renewed; /* the namespace's record is written, whether or not the key is busy */
+    bool renewed; /* the namespace's record is written, even if the key is busy */
 } reservation;
 
-/* Before the transaction, in which others wait: everything that takes time. */
+/* Everything slow, before the transaction that others wait for. */
 static int prepare(reservation *r) {
     const firn_request *request = r->request;
     int result = sqlite_prepare(&r->s, &r->mark,
@@ -146,7 +146,7 @@ static int read_mark(reservation *r) {
     return r->new_key || result == SQLITE_ROW ? FIRN_OK : sqlite_explain(&r->s, result);
 }
 
-/* Leaves the statement at its row: its text is used. */
+/* Leaves the statement at its row, whose text is used. */
 static int read_namespace(reservation *r) {
     int result = sqlite_prepare(&r->s, &r->namespace,
                                 "SELECT layout, history, floor FROM namespace WHERE name = ?1", "t",
@@ -188,8 +188,7 @@ static int keep_verdict(void *context, int columns, char **texts, char **names) 
     return 0;
 }
 
-/* Before this handle creates its first key: a file that lost a page, or its end, has lost the marks in it
- * too. */
+/* Before this handle creates its first key: a file that lost a page, or its end, has lost marks. */
 static int check_whole(session *s) {
     char verdict[48] = "";
     if (s->store->checked) {
@@ -209,7 +208,7 @@ static int check_whole(session *s) {
     return FIRN_OK;
 }
 
-/* What the first use of a key or a namespace needs from the disk. */
+/* What the first use of a key or namespace needs from the disk. */
 static int look_ahead(reservation *r) {
     int code = FIRN_OK;
     if (!r->s.store->checked) {
@@ -276,8 +275,8 @@ static int look(reservation *r) {
     return code == FIRN_OK && !r->kept.known && !r->kept.complete ? read_all_names(r) : code;
 }
 
-/* Runs a write that returns its new mark, or no row if its condition did not hold. The row comes before the
- * commit, and only the step after it completes the write. */
+/* Runs a write that returns the new mark, or no row if its condition failed. The row comes before
+ * the commit; only the next step completes the write. */
 static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, int64_t *high) {
     int result = sqlite3_step(statement);
     *written = result == SQLITE_ROW;
@@ -288,7 +287,7 @@ static int write_mark(const session *s, sqlite3_stmt *statement, bool *written, 
     return result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
 }
 
-/* In the transaction: decides, and writes the verdict, which may be that the key is busy. */
+/* In the transaction: decides and writes the verdict, which may be busy. */
 static int decide(reservation *r, int64_t *high, firn_mark *held) {
     const firn_request *request = r->request;
     module_verdict verdict;
@@ -353,7 +352,7 @@ static int reserve(reservation *r, int64_t *first, firn_mark *held) {
         *first = high - r->request->count;
         module_remember(&it->memory, r->request, high);
     }
-    /* A caller that meets its own grant takes the slots, so that mark must be durable. */
+    /* A caller that meets its own grant uses the slots, so the mark must be durable. */
     if (code == FIRN_EBUSY && held->grant == r->request->grant &&
         (kept = sqlite_settle(&r->s)) != SQLITE_OK) {
         *held = (firn_mark){0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the embedded store share. Each verb is one transaction on a connection of its own, so
+/* Shared by the files of the embedded store. Each verb is one transaction on its own connection, so
  * that no handle is open at a fork. */
 #ifndef FIRN_SQLITE_H
 #define FIRN_SQLITE_H
@@ -19,65 +19,65 @@ typedef struct store {
     bool create;  /* make the file if it is missing */
     bool folders; /* and its folders */
     int64_t busy_ms;
-    int64_t hurry_ms; /* until then a verb that meets a lock does not wait */
-    dev_t device;     /* of the file when it was opened, or last found to be a copy */
+    int64_t hurry_ms; /* until then a verb that meets a lock fails at once */
+    dev_t device;     /* of the file when it was opened, or last recognised as a copy */
     ino_t inode;
     bool checked; /* once found undamaged */
-    bool known;   /* a verb of this handle has read the two below */
+    bool known;   /* a verb of this handle has set the next two */
     int64_t identity, history;
-    pid_t writer;   /* the process that committed with this handle last; 0: none did */
+    pid_t writer;   /* the process of this handle's last commit; 0: none */
     uint32_t count; /* of that commit */
-    pid_t cleared;  /* the forked child that inherited none of the store's files */
+    pid_t cleared;  /* the forked child that inherited no open file of the store */
     module_memory memory;
     firn_store_options options;
 } store;
 
-/* One verb under way. */
+/* A verb in progress. */
 typedef struct session {
     store *store;
     sqlite3 *db;
     firn_error *error;
-    int64_t began_ms, deadline_ms; /* of the steady clock: for all locks together */
+    int64_t began_ms, deadline_ms; /* CLOCK_MONOTONIC; the deadline is for all locks together */
     ino_t inode;                   /* of the file that this verb found */
     sqlite3_stmt *meta;            /* version, identity, history */
     int64_t identity, history;     /* as this transaction sees them */
     uint32_t count;
-    bool back;    /* this transaction has found out that the store went back */
+    bool back;    /* this transaction noticed that the store went back */
     bool emptied; /* its commit emptied the log */
 } session;
 
 /* ---- failures (sqlite_session.c) ------------------------------------------------------------- */
 
-/* The end of a long path, which says more than its beginning. */
+/* The end of a long path, the informative part. */
 const char *sqlite_tail(const char *path);
-/* Turns a result of SQLite into a code and a sentence. */
+/* Converts a result of SQLite into a code and an error. */
 int sqlite_explain(const session *s, int result);
 
 /* ---- processes (sqlite_fork.c) --------------------------------------------------------------- */
 
-/* Once for each process, by the first open. */
+/* Called by the first open, once per process. */
 int sqlite_guard(firn_error *error);
-/* A verb is under way between these two. FIRN_EFORKED: this process must not enter SQLite. */
+/* A verb runs between these two. FIRN_EFORKED: this process must not enter SQLite. */
 int sqlite_enter(store *it, firn_error *error);
 void sqlite_leave(void);
-/* False in the child of a fork that happened since the last sqlite_enter. */
+/* False in a child forked since the last sqlite_enter. */
 bool sqlite_mine(void);
 int sqlite_forked(firn_error *error);
-/* Calls a failpoint. The child of a fork in it returns too, and must touch nothing. */
+/* Calls a failpoint. A child forked in it returns too, and must touch nothing. */
 int sqlite_point(const store *it, const char *name, firn_error *error);
 
 /* ---- the place (sqlite_place.c) -------------------------------------------------------------- */
 
 /* Makes the folders and fills in path and folder. */
 int sqlite_settle_path(store *it, const char *path, firn_error *error);
-/* The file that is there now: fills in device and inode and refuses a bad place. */
+/* Sets device and inode of the present file, and refuses a bad place. */
 int sqlite_settle_file(store *it, firn_error *error);
-/* The same file still, under one name. A verb of a handle that knows the store's identity may find
- * another file, which must then be a copy of the store, and find the same one again later. */
+/* Is it the same file, under one name? A verb of a handle that knows the store's identity may find
+ * another file, which must then be a copy of the store, and must find the same one later. */
 int sqlite_check_file(const store *it, session *s, firn_error *error);
 int sqlite_replaced(const store *it, firn_error *error);
-/* Before a namespace's first mark is acknowledged, every folder on the way to it must last as long
- * as the mark. SQLite syncs the file and its own folder only. */
+/* Before a namespace's first mark is acknowledged, every folder of the path must be as durable as
+ * the mark. SQLite syncs only the file and its folder. */
 int sqlite_sync_folders(const session *s);
 
 /* ---- the file (sqlite_file.c) ---------------------------------------------------------------- */
@@ -101,18 +101,19 @@ typedef struct tally {
     uint32_t main;  /* the same, of what the database holds without its log */
 } tally;
 
-/* False: there is no count that can be read. */
+/* False: no readable count. */
 bool sqlite_tally_read(const store *it, tally *out);
-/* FIRN_ESTORE: this user may not read and write the count, and would not notice that the store went back. */
+/* FIRN_ESTORE: this user cannot read and write the count, and would not notice that the store went
+ * back. */
 int sqlite_tally_check(const store *it, firn_error *error);
 /* Best effort: an older count stays valid. */
 void sqlite_tally_write(const store *it, const tally *to);
-/* Counts wrap around: is a before b? */
+/* Is a before b? Counts wrap around. */
 bool sqlite_before(uint32_t a, uint32_t b);
 
 /* ---- who holds a lock (sqlite_holder.c) ------------------------------------------------------ */
 
-/* The process that holds the lock that writers wait for; 0: unknown. */
+/* The process that holds the lock which writers wait for; 0: unknown. */
 pid_t sqlite_holder(const store *it, char name[32], bool *stopped);
 
 /* ---- one transaction (sqlite_session.c) ------------------------------------------------------ */
@@ -121,22 +122,22 @@ int sqlite_attach(session *s, const char *path);
 /* Checks the file, opens a connection and looks at the schema; no transaction is open yet. After a
  * failure nothing is open. */
 int sqlite_start(session *s, store *it, firn_error *error);
-/* Begins to write, and checks that this is the same store, and whether it went back. */
+/* Starts a write transaction and checks that this is the same store, and whether it went back. */
 int sqlite_begin(session *s);
-/* Begins to read. *version is that of the file, which reading does not upgrade. */
+/* Starts to read. *version is the file's, which reading does not upgrade. */
 int sqlite_begin_to_read(session *s, int64_t *version);
 /* Marks the store as gone back, for every namespace. */
 int sqlite_went_back(session *s);
 /* `written`, `committed`: failpoints. */
 int sqlite_commit(session *s, const char *written, const char *committed);
-/* Makes everything that was read from the log durable, and empties it. */
+/* Makes everything read from the log durable, and empties the log. */
 int sqlite_settle(const session *s);
 int sqlite_unknown(const session *s, int result);
-/* Closes; an open transaction is rolled back. A child of a fork leaves all of it alone. */
+/* Closes; rolls back an open transaction. A forked child leaves everything alone. */
 int sqlite_finish(session *s, int code);
-/* Brings the log into the database and removes it, if no other process uses the store. */
+/* Copies the log into the database and removes it, if no other process uses the store. */
 void sqlite_tidy(store *it);
-/* Prepares a statement and binds values that outlive it: t a text, i an int64_t. */
+/* Prepares a statement and binds values, which must outlive it: t a text, i an int64_t. */
 int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
                    ...);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The count next to the database: a small file that is not part of it, and stays if somebody replaces the
- * database by an older copy. It is written after each commit, when the commit is durable, so it is never
- * ahead of the database. A database that is older than its count went back. A count that is missing,
+/* The count next to the database: a small file that is not part of it, and stays if somebody
+ * replaces the database by an older copy. It is written after a commit is durable, so it is never
+ * ahead of the database; a database older than its count went back. A count that is missing,
  * unreadable or of another store is ignored. */
 #include "sqlite.h"
 
@@ -73,8 +73,8 @@ int sqlite_tally_check(const store *it, firn_error *error) {
                              sqlite_tail(it->path), strrchr(path, '/') + 1);
 }
 
-/* A user who may write the database may write its count, as with SQLite's own files, also when the database
- * was shared later. Best effort: sqlite_tally_check reports users who may not. */
+/* A user who can write the database can write its count, as with SQLite's own files, also if the
+ * database was shared later. Best effort: sqlite_tally_check reports users who cannot. */
 static void share(const store *it, int file, const struct stat *count) {
     struct stat database;
     uid_t me = geteuid();
@@ -108,11 +108,11 @@ void sqlite_tally_write(const store *it, const tally *to) {
     bool same = regular && read_count(file, &old) && old.identity == to->identity;
     bool later = same && (sqlite_before(to->count, old.count) ||
                           (to->count == old.count && sqlite_before(to->main, old.main)));
-    if (regular && !later) { /* another verb may have committed later and be faster */
+    if (regular && !later) { /* a later commit of another verb may be written first */
         snprintf(text, sizeof text, FORMAT, (uint64_t)to->identity, to->count, to->main);
         snprintf(text + LENGTH, sizeof text - LENGTH, " %08" PRIx32 "\n", sum_of(text));
         if (pwrite(file, text, SIZE, 0) != SIZE) {
-            close(file); /* half a line has a wrong sum, and is ignored */
+            close(file); /* an incomplete line has a wrong sum and is ignored */
             return;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The database file: how it is created and upgraded. Knows no verb. */
+/* Creates and upgrades the database file. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Small pages, since a reservation changes two of them, and each commit writes the whole page into
- * the log. */
+/* Small pages: a reservation changes two of them, and each commit writes whole pages into the
+ * log. */
 static const char schema[] =
     "PRAGMA page_size=1024;"
     "PRAGMA synchronous=EXTRA;"
@@ -45,7 +45,7 @@ static const char from_2[] = "ALTER TABLE namespace RENAME COLUMN row TO layout;
 
 int sqlite_draw(int64_t *out, firn_error *error) {
     uint64_t drawn;
-    int code = module_random(&drawn, error); /* not 0, which is no identity */
+    int code = module_random(&drawn, error); /* 0 is not an identity */
     *out = code == FIRN_OK ? (int64_t)drawn : 0;
     return code;
 }
@@ -86,8 +86,8 @@ static int fill_file(store *it, const char *path, firn_error *error) {
     return code;
 }
 
-/* Gives the file its name in one step that never replaces another, without a moment in which it has
- * two. Where the file system cannot, link(2) does the same with such a moment. */
+/* Gives the file its name in one step that never replaces another file, without a moment in which
+ * it has two names. Where the file system cannot, link(2) does, with such a moment. */
 static int give_name(const char *path, const store *it, bool *made, firn_error *error) {
     *made = true;
     if (renameat2(AT_FDCWD, path, AT_FDCWD, it->path, RENAME_NOREPLACE) == 0 ||
@@ -101,8 +101,8 @@ static int give_name(const char *path, const store *it, bool *made, firn_error *
                              sqlite_tail(it->path), strerror(errno));
 }
 
-/* The database is complete when it gets its name, so an empty file is one that was cut off. firn creates the
- * file, since SQLite would use the umask. */
+/* The database is complete when it gets its name, so an empty file is a truncated one. firn creates
+ * the file, because SQLite would use the umask. */
 static int make_file(store *it, firn_error *error) {
     char path[PATH_MAX + 8];
     int file, code;
@@ -116,7 +116,7 @@ static int make_file(store *it, firn_error *error) {
                            sqlite_tail(it->path), strerror(errno));
     }
     fchmod(file, 0600);
-    close(file); /* before SQLite has locks on it, which this would drop */
+    close(file); /* before SQLite has locks on it, which closing would drop */
     code = sqlite_point(it, "create.before", error);
     if (code == FIRN_OK) {
         code = fill_file(it, path, error);
@@ -142,12 +142,13 @@ static bool is_missing(const char *path) {
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* A log without its database is left if the database was removed after a crash. SQLite would bring it into
- * the new file. */
+/* A log without a database is left if the database was removed after a crash. SQLite would copy it
+ * into the new file. */
 static int check_log(const store *it, firn_error *error) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s-wal", it->path);
-    if (is_missing(path) || !is_missing(it->path)) { /* else another process has just made both */
+    if (is_missing(path) ||
+        !is_missing(it->path)) { /* else another process has just created both */
         return FIRN_OK;
     }
     return module_fail(error, FIRN_ESTORE,
@@ -176,7 +177,7 @@ int sqlite_find_or_make(store *it, firn_error *error) {
 
 /* ---- an older file --------------------------------------------------------------------------- */
 
-/* Another process may have upgraded the file: then nothing is left to do. */
+/* Another process may have upgraded the file already. */
 static bool is_old(const session *s) {
     bool old =
         sqlite3_step(s->meta) != SQLITE_ROW || sqlite3_column_int64(s->meta, 0) != SCHEMA_VERSION;
@@ -184,7 +185,7 @@ static bool is_old(const session *s) {
     return old;
 }
 
-/* A file of schema 1 has no identity yet. With a count next to it, it is an older copy. */
+/* A file of schema 1 has no identity. If a count exists next to it, the file is an older copy. */
 static int compose_from_1(const session *s, char *sql, size_t size) {
     int64_t identity, history = 0;
     tally seen = {0};

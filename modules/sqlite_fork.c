@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The embedded store and fork. SQLite keeps locks, open files and mutexes for the process, not for
- * the connection. A child that was forked while any thread was inside it, in a verb of ours or with a
- * database of the program's own, must never enter it again, whichever handle it uses: it would wait
- * for ever for a mutex whose thread it does not have. Neither may a child use a file that its parent
+/* The embedded store and fork. SQLite keeps locks, open files and mutexes per process, not per
+ * connection. A child forked while any thread was inside SQLite, in a verb of ours or with a
+ * database of the program's own, must never enter it again, with any handle: it would wait for ever
+ * for a mutex of a thread that it does not have. A child must also not use a file that its parent
  * had open in SQLite, which would believe that the child has the parent's locks. */
 #include "sqlite.h"
 
@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FREE_MS 50 /* no thread of a living process holds one of SQLite's own mutexes for so long */
+#define FREE_MS 50 /* no thread of a living process holds one of SQLite's mutexes for so long */
 
-static _Atomic int verbs_under_way;      /* copied by a fork: how many were at that moment */
-static _Atomic(_Atomic pid_t *) process; /* a page that holds our own ID, and 0 in a forked child;
-                                          * where a fork copies it all the same, the parent's */
-static _Atomic pid_t child; /* the process, if it was forked by one that had loaded this module */
-static _Atomic pid_t shut;  /* the process, if it must stay outside */
+static _Atomic int verbs_under_way; /* copied by a fork: the number at that moment */
+static _Atomic(_Atomic pid_t *)
+    process; /* a page with the process ID, zero in a forked child; if a fork copies the page, it has the parent's ID */
+static _Atomic pid_t child; /* this process, if its parent had loaded this module */
+static _Atomic pid_t shut;  /* this process, if it must not enter SQLite */
 
 bool sqlite_mine(void) {
     return atomic_load(atomic_load(&process)) == getpid();
@@ -47,8 +47,8 @@ static int forked_with(const store *it, firn_error *error) {
                        sqlite_tail(it->path));
 }
 
-/* Was each of SQLite's own mutexes free at some moment? In a child of a process that had a thread
- * inside, the one that it held never is. */
+/* Was each of SQLite's mutexes free at some moment? In a child whose parent had a thread inside,
+ * its mutex never is. */
 static bool mutexes_are_free(void) {
     for (int id = SQLITE_MUTEX_STATIC_MAIN; id <= SQLITE_MUTEX_STATIC_VFS3; id++) {
         sqlite3_mutex *mutex = sqlite3_mutex_alloc(id);
@@ -84,7 +84,7 @@ static bool is_of(const store *it, int file) {
     return same;
 }
 
-/* Is one of the store's files open here? Between verbs none of ours is. */
+/* Has this process one of the store's files open? Between verbs none of ours is. */
 static bool has_inherited(const store *it) {
     DIR *open_files = opendir("/proc/self/fd");
     bool found = false;
@@ -103,8 +103,8 @@ static bool has_inherited(const store *it) {
     return found;
 }
 
-/* Made by the first open and kept: this module is never unloaded, since SQLite may stay loaded for
- * somebody else, and with it what the guard knows. */
+/* Created by the first open and kept. The module is never unloaded: SQLite may stay loaded for
+ * others, and the guard's state with it. */
 int sqlite_guard(firn_error *error) {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     _Atomic pid_t *page, *none = NULL;
@@ -124,7 +124,7 @@ int sqlite_guard(firn_error *error) {
     if (page == MAP_FAILED) {
         return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more");
     }
-    madvise(page, size, MADV_WIPEONFORK); /* where that is missing, the process ID shows a fork */
+    madvise(page, size, MADV_WIPEONFORK); /* otherwise the process ID shows a fork */
     atomic_store(page, getpid());
     if (!atomic_compare_exchange_strong(&process, &none, page)) {
         munmap(page, size); /* another thread was first */
@@ -132,8 +132,8 @@ int sqlite_guard(firn_error *error) {
     return FIRN_OK;
 }
 
-/* A child that was forked between verbs takes the page. The count is read before the page is checked again: a
- * thread that raised it in this process had set the page first. */
+/* A child forked between verbs takes over the page. Reads the count before it checks the page
+ * again: a thread that increased the count in this process has set the page first. */
 int sqlite_enter(store *it, firn_error *error) {
     pid_t me = getpid();
     if (!sqlite_mine()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who holds the lock that a verb waited for. Asks /proc, since a descriptor of the file may not be
- * opened for it: closing one drops every lock that this process has on the file. */
+/* Finds who holds the lock that a verb waited for, in /proc: closing a descriptor of the file would
+ * drop all locks of this process on it. */
 #include "sqlite.h"
 
 #include <inttypes.h>
@@ -16,8 +16,8 @@ static const struct {
     int64_t first, last;
 } bytes[] = {{"-shm", 120, 122}, {"", 0x40000000, 0x40000001}, {"", 0x40000002, 0x400001ff}};
 
-/* A line of /proc/locks: "5: POSIX  ADVISORY  WRITE 812 fe:00:1835072 120 120". The device is the
- * file system's, which some file systems show otherwise elsewhere: the inode must do then. */
+/* A line of /proc/locks: "5: POSIX  ADVISORY  WRITE 812 fe:00:1835072 120 120". Some file systems
+ * show another device there; then the inode must do. */
 static pid_t holder_of(const struct stat *file, int64_t first, int64_t last, bool any_device) {
     FILE *locks = fopen("/proc/locks", "re");
     char line[256], end[24];

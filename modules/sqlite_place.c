@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the database is: on a file system that keeps it, in folders that exist, and under one name.
- * SQLite's log and its memory of locks are named after the database, so a second name would have
- * locks of its own. Knows nothing of what is in the file. */
+/* The place of the database: a file system that keeps data, existing folders, and one name. SQLite
+ * names its log and its shared memory after the database, so a second name would have separate
+ * locks. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* File systems that forget what they acknowledged, or whose locks or shared memory cannot be
- * trusted; numbers of linux/magic.h and of the file systems' own sources. */
+/* File systems that lose acknowledged data, or whose locks or shared memory cannot be trusted;
+ * numbers from linux/magic.h and from the file systems' sources. */
 static const struct {
     uint32_t type;
     const char *name, *why;
@@ -47,7 +47,7 @@ static const struct {
     {0x61636673, "ACFS", "shares no memory between hosts"},
 };
 
-/* Judges the file, or the nearest folder above it that exists: there it would be made. */
+/* Judges the file, or the nearest existing folder above it. */
 static int check_place(const store *it, const char *path, firn_error *error) {
     char at[PATH_MAX];
     struct statfs place;
@@ -62,7 +62,7 @@ static int check_place(const store *it, const char *path, firn_error *error) {
         if (slash == NULL) {
             strcpy(at, ".");
         } else {
-            slash[slash == at] = '\0'; /* what is left of "/name" is "/" */
+            slash[slash == at] = '\0'; /* "/name" leaves "/" */
         }
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0] && !it->unsafe; i++) {
@@ -76,7 +76,7 @@ static int check_place(const store *it, const char *path, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Makes the folders of a path that are missing, for this user alone. */
+/* Creates the missing folders of a path, for this user only. */
 static int make_folders(const char *path, firn_error *error) {
     char at[PATH_MAX];
     snprintf(at, sizeof at, "%s", path);
@@ -84,7 +84,7 @@ static int make_folders(const char *path, firn_error *error) {
         *slash = '\0';
         int why = mkdir(at, 0700) == 0 ? 0 : errno;
         if (why == 0) {
-            chmod(at, 0700); /* a umask may have taken our own rights too */
+            chmod(at, 0700); /* a umask may remove the user's own rights */
         } else if (why != EEXIST && access(at, X_OK) != 0) {
             return module_fail(error, FIRN_ESTORE,
                                "folder %s cannot be made (%s): make it by hand, or name another"
@@ -96,7 +96,7 @@ static int make_folders(const char *path, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Makes the path absolute: later a process may have changed its own folder. */
+/* Makes the path absolute, because a process may change its working directory. */
 int sqlite_settle_path(store *it, const char *path, firn_error *error) {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     char folder[PATH_MAX], real[PATH_MAX];
@@ -145,11 +145,11 @@ typedef struct target {
     ino_t inode;
     nlink_t links;
     mode_t mode;
-    uint64_t mount; /* the kernel's number of the mount it was reached through */
+    uint64_t mount; /* the kernel's number of the mount */
 } target;
 
-/* Linux before 5.8 shows the mount of an open file only. A descriptor that only names a file
- * (O_PATH) holds no locks, so that closing it drops none. */
+/* Linux before 5.8 shows only the mount of an open file. A descriptor opened with O_PATH holds no
+ * locks, so closing it drops none. */
 static int read_mount(const char *path, uint64_t *mount) {
     char name[64], line[64];
     int file = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -185,8 +185,8 @@ static int look_at(const char *path, target *out) {
     return (found.stx_mask & STATX_MNT_ID) != 0 ? 0 : read_mount(path, &out->mount);
 }
 
-/* A file of the store under one name, in its folder and not mounted over it. A file that was
- * bound to another place or has a second link is noticed by the process that uses that name. */
+/* The file must have one name, in its folder and not mounted over. A bind mount or a second link is
+ * noticed by the process that uses that name. */
 static int check_name(const store *it, const target *folder, const char *suffix, const target *file,
                       firn_error *error) {
     if (file->links > 1) {
@@ -241,7 +241,7 @@ int sqlite_check_file(const store *it, session *s, firn_error *error) {
     for (size_t i = 0; i < sizeof beside / sizeof beside[0] && code == FIRN_OK; i++) {
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%s%s", it->path, beside[i]);
-        if (look_at(path, &file) == 0) { /* it comes and goes */
+        if (look_at(path, &file) == 0) { /* it may not exist */
             file.links = file.links == 0 ? 1 : file.links;
             code = check_name(it, &folder, beside[i], &file, error);
         }
@@ -249,7 +249,7 @@ int sqlite_check_file(const store *it, session *s, firn_error *error) {
     return code;
 }
 
-/* While a file system without RENAME_NOREPLACE gives a new file its name, it has two for a moment. */
+/* A file system without RENAME_NOREPLACE gives a new file two names for a moment. */
 static void await_one_name(const store *it) {
     target file;
     for (int i = 0; i < 100 && look_at(it->path, &file) == 0 && file.links > 1; i++) {
@@ -284,7 +284,7 @@ int sqlite_settle_file(store *it, firn_error *error) {
 
 /* ---- what lasts ------------------------------------------------------------------------------ */
 
-/* What may not be read was not made by us, and is left as it is. */
+/* An unreadable folder was not created by firn, and stays as it is. */
 static int sync_folder(const char *path) {
     int result = 0, folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One verb's connection and transaction: how it begins, what is looked at before anything is
- * granted, how it ends, and failures in words. Knows no verb. */
+/* Connection and transaction of one verb: how it starts, what is checked before anything is
+ * granted, how it ends, and errors as text. */
 #include "sqlite.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The log stays behind when a verb's connection closes (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE): copying
- * it into the database and deleting it each time made a reserve cost 1000 us instead of 490, where
- * one sync costs 75. The next connection reads the log again from its start, 2 us a page, so it is
- * emptied as soon as a commit leaves this many pages in it: two for each verb. */
+/* The log stays when a verb's connection closes (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE): copying it into
+ * the database and deleting it each time made a reservation cost 1000 us instead of 490, with one
+ * sync at 75. The next connection reads the log from its start, 2 us per page, so it is emptied
+ * when a commit leaves this many pages: two per verb. */
 #define LOG_PAGES 32
 
 /* ---- failures in words ----------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static const struct {
     {SQLITE_NOMEM, "is out of memory", "give this process more"},
 };
 
-/* Names the process that holds the lock, if it can be seen from here. */
+/* Names the process that holds the lock, if it is visible. */
 static int locked(const session *s) {
     char name[32];
     bool stopped;
@@ -98,8 +98,7 @@ int sqlite_unknown(const session *s, int result) {
 
 /* ---- a connection ---------------------------------------------------------------------------- */
 
-/* SQLite asks at each lock that it does not get, one wait after the other; here all of them share
- * the verb's time. */
+/* SQLite calls it for each lock that it does not get; all of them share the verb's time. */
 static int wait_more(void *of, int tries) {
     static const int naps_ms[] = {1, 2, 5, 10, 15, 20, 25};
     const session *s = of;
@@ -138,8 +137,8 @@ int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, 
     return result;
 }
 
-/* Called after a commit with the length of the log. Best effort, and without waiting: while
- * somebody reads the old state the log grows on, and the next commit tries again. */
+/* Called after a commit with the length of the log. Best effort, without waiting: the next commit
+ * tries again. */
 static int shorten_log(void *of, sqlite3 *db, const char *name, int pages) {
     session *s = of;
     if (pages >= LOG_PAGES && sqlite_point(s->store, "checkpoint.before", NULL) == FIRN_OK) {
@@ -180,8 +179,7 @@ int sqlite_finish(session *s, int code) {
     return code;
 }
 
-/* synchronous=EXTRA is FULL as long as the file is in WAL mode, and also holds when somebody took it
- * out of that. */
+/* synchronous=EXTRA equals FULL in WAL mode, and also holds if somebody changed the mode. */
 static int open_connection(session *s) {
     int on = 1, result = sqlite_attach(s, s->store->path);
     if (result == SQLITE_OK) {
@@ -214,8 +212,8 @@ int sqlite_start(session *s, store *it, firn_error *error) {
 
 /* ---- the same store, and no older one -------------------------------------------------------- */
 
-/* The count of the last commit is the user_version of the database's first page: in the log that
- * page is part of every commit, and without the log it can be read at a fixed place. */
+/* The count of the last commit is the user_version on the database's first page: in the log that
+ * page is part of every commit, and without the log it is at a fixed place. */
 static int read_count(session *s) {
     sqlite3_stmt *statement = NULL;
     int result = sqlite_prepare(s, &statement, "PRAGMA user_version", "");
@@ -226,7 +224,7 @@ static int read_count(session *s) {
     return result == SQLITE_ROW ? FIRN_OK : sqlite_explain(s, result);
 }
 
-/* The same as the file has it without its log. */
+/* The same, of the file without its log. */
 static int read_main(const session *s, uint32_t *count) {
     uint8_t bytes[4];
     sqlite3_file *file = NULL;
@@ -239,8 +237,8 @@ static int read_main(const session *s, uint32_t *count) {
     return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
 }
 
-/* *behind: the database is older than its count, or its log hides that. Another process may be writing either
- * of the two, so both are read again. */
+/* *behind: the database is older than its count, or its log hides that. Reads both again, because
+ * another process may be writing one of them. */
 static int compare(session *s, bool *behind) {
     tally seen;
     uint32_t without_log;
@@ -254,13 +252,13 @@ static int compare(session *s, bool *behind) {
         }
     }
     if (*behind && sqlite_before(s->count, seen.count)) {
-        s->count = seen.count; /* what is committed now comes after it */
+        s->count = seen.count; /* later commits count from here */
     }
     return code;
 }
 
-/* Greater than all that this handle knows, so that a process with a lower one sees that somebody noticed;
- * and raised at random, so that two copies do not get the same one. */
+/* Above everything that this handle knows, so that a process with a lower one sees that the loss
+ * was noticed; raised at random, so that two copies get different ones. */
 static int64_t next_history(const session *s, int64_t random) {
     const store *it = s->store;
     int64_t last = it->known && it->history > s->history ? it->history : s->history;
@@ -313,7 +311,7 @@ static int check_store(session *s) {
         code = compare(s, &behind);
     }
     if (code == FIRN_OK && s->inode != it->inode) {
-        behind |= !told; /* a copy: what was granted since it was made is not in it */
+        behind |= !told; /* a copy lacks what was granted since it was made */
     }
     if (code == FIRN_OK && it->writer != 0 && sqlite_before(s->count, it->count)) {
         s->count = it->count;
@@ -334,7 +332,7 @@ int sqlite_begin(session *s) {
             return sqlite_explain(s, result);
         }
         s->store->hurry_ms = 0;
-        /* Again: the log is found by its name too, and may by now be that of another file. */
+        /* Again, because the log is found by name too, and may by now be another file's. */
         code = sqlite_check_file(s->store, s, s->error);
         if (code == FIRN_OK) {
             code = read_meta(s, &version);
@@ -362,9 +360,9 @@ int sqlite_begin_to_read(session *s, int64_t *version) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Rolls back the open transaction, brings the rest into the database, syncs that, and empties the
- * log. A commit whose sync failed is after the log's end, where a later connection might find it; and
- * what was read from a log whose sync failed may be in memory only. Neither survives this. */
+/* Rolls back the open transaction, copies the log into the database, syncs it, and empties the log.
+ * A commit whose sync failed may be after the log's end, where a later connection could find it;
+ * and what was read from a log whose sync failed may be in memory only. This removes both. */
 int sqlite_settle(const session *s) {
     sqlite3_file *log = NULL;
     int result = SQLITE_OK;
@@ -374,7 +372,7 @@ int sqlite_settle(const session *s) {
     if (result == SQLITE_OK) {
         result = sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     }
-    if (result == SQLITE_OK) { /* SQLite leaves it to the next commit to make the cut last */
+    if (result == SQLITE_OK) { /* SQLite leaves making the truncation durable to the next commit */
         result = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     }
     if (result == SQLITE_OK && log != NULL && log->pMethods != NULL) {
@@ -383,7 +381,7 @@ int sqlite_settle(const session *s) {
     return result;
 }
 
-/* The value of `main` if it is unknown how much of the log is in the database for good. */
+/* `main` if it is unknown how much of the log is durable in the database. */
 static uint32_t long_ago(uint32_t count) {
     return count - (UINT32_C(1) << 30);
 }
@@ -414,24 +412,24 @@ int sqlite_commit(session *s, const char *written, const char *committed) {
     }
     code = sqlite_point(it, committed, s->error);
     if (code != FIRN_OK) {
-        return code; /* the child of a fork has no part in it */
+        return code; /* a forked child has no part in it */
     }
     remember(it, s);
     it->inode = s->inode;
     it->count = s->count;
     it->writer = getpid();
     if (s->back &&
-        sqlite_settle(s) == SQLITE_OK) { /* an older database under a newer log ends here */
+        sqlite_settle(s) == SQLITE_OK) { /* an older database under a newer log is found here */
         s->emptied = true;
     }
     write_tally(s);
     return FIRN_OK;
 }
 
-/* SQLite does it when the last connection to a database closes: it takes the database for itself,
- * or leaves all as it is. */
+/* SQLite does it when the last connection closes: it locks the database, or leaves everything as it
+ * is. */
 void sqlite_tidy(store *it) {
-    session s = {.store = it}; /* its time is over: it does not wait */
+    session s = {.store = it}; /* an expired deadline: it does not wait */
     char path[PATH_MAX];
     if (it->writer != getpid() || !sqlite_mine() || sqlite_enter(it, NULL) != FIRN_OK) {
         return;

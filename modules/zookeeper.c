@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on ZooKeeper: a znode for the store itself, one for each namespace, and below it one for each
- * key. They are changed only while the versions of all three are those that were read. */
+/* The store on ZooKeeper: one znode for the store, one per namespace, and below it one per key. A
+ * write succeeds only while the versions of all three are the ones that were read. */
 #include "zookeeper.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define ROOT   "firn" /* without a path in the URL */
-#define ROUNDS 200    /* of a write that others have made outdated */
+#define ROUNDS 200    /* tries of a write that other writers made outdated */
 
 FIRN_API extern const firn_store_ops firn_store_module;
 
@@ -20,9 +20,9 @@ static int64_t later(int64_t a, int64_t b) {
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
-/* Does ZooKeeper show that the store went back? A znode's zxid never falls in one history, no key ever
- * goes, and the store stays the same. What this handle reserved before others noticed that does not
- * count. */
+/* Does ZooKeeper show that the store went back? A znode's zxid never falls in one history, keys are
+ * never removed, and the store's origin never changes. Reservations made by this handle before
+ * another one noticed do not count. */
 static bool gone_back(store *self, const state *it) {
     const state *at = zk_known(self, it->path);
     if (it->origin == self->origin && it->losses > self->losses) {
@@ -33,7 +33,7 @@ static bool gone_back(store *self, const state *it) {
            (at != NULL && at->found && (!it->found || it->mzxid < at->mzxid));
 }
 
-/* Sends all of the operations or none. */
+/* Sends all operations or none. */
 static int commit(store *self, zoo_op_t *ops, int count, int64_t *mzxid) {
     call *it = zk_call(2);
     if (it == NULL) {
@@ -41,13 +41,13 @@ static int commit(store *self, zoo_op_t *ops, int count, int64_t *mzxid) {
     }
     for (int i = 0; i < count; i++) {
         if (ops[i].type == ZOO_SETDATA_OP) {
-            ops[i].set_op.stat = &it->stats[i]; /* may be written after we gave up */
+            ops[i].set_op.stat = &it->stats[i]; /* can be written after the deadline */
         }
     }
     int queued = zoo_amulti(self->handle, count, ops, it->results, zk_on_done, it);
     int code = queued == ZOK ? module_point(&self->link, "reserve.sent", NULL) : ZOK;
     if (code == FIRN_EFORKED) {
-        return code; /* the library's thread is in the parent */
+        return code; /* in a forked child the library has no thread */
     }
     code = zk_answer(self, it, queued);
     *mzxid = code == ZOK ? it->stats[count - 1].mzxid : 0;
@@ -55,7 +55,7 @@ static int commit(store *self, zoo_op_t *ops, int count, int64_t *mzxid) {
     return code;
 }
 
-/* Has somebody else changed what was read? */
+/* Has another writer changed what was read? */
 static bool was_late(int code) {
     return code == ZBADVERSION || code == ZNODEEXISTS || code == ZNONODE;
 }
@@ -92,7 +92,7 @@ static int tell_back(store *self, const state *it, firn_error *error) {
     return FIRN_OK;
 }
 
-/* One reservation under way. */
+/* A reservation in progress. */
 typedef struct turn {
     store *store;
     const firn_request *request;
@@ -102,9 +102,10 @@ typedef struct turn {
     firn_error *error;
 } turn;
 
-enum { AGAIN = 1 }; /* somebody else has written: look again */
+enum { AGAIN = 1 }; /* another writer was faster: read again */
 
-/* Versions wrap around, and the server takes -1 for any version: such a key's version protects nothing. */
+/* Versions wrap around, and the server takes -1 for any version: a key with that version is not
+ * protected. */
 #define ANY_VERSION (-1)
 
 static int next_version(int version) {
@@ -116,7 +117,7 @@ typedef struct change {
     zoo_op_t ops[ZK_OPS_MOST];
     char store_path[ZK_PATH_SIZE];
     char store_record[ZK_RECORD_SIZE], ns_record[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
-    bool rewrites; /* the namespace's record, where there is one */
+    bool rewrites; /* the namespace's record, if it exists */
 } change;
 
 static void compose(const turn *t, change *out, uint64_t origin, int64_t floor, int64_t high,
@@ -209,7 +210,7 @@ static int write_turn(turn *t, int64_t floor, int64_t high, bool renew) {
     return FIRN_OK;
 }
 
-/* Decides by what was seen, and writes it. AGAIN: look again. */
+/* Decides by the state and writes the verdict. AGAIN: read again. */
 static int decide(turn *t) {
     const state *seen = &t->seen;
     const module_kept kept = {
@@ -226,7 +227,7 @@ static int decide(turn *t) {
     int code = module_decide(&verdict, &kept, &t->store->link.memory, t->request,
                              t->store->link.url.shown, &mark, t->error);
     if ((code != FIRN_OK || verdict.back) && !seen->fresh) {
-        return AGAIN; /* what is only remembered refuses nothing */
+        return AGAIN; /* a remembered state refuses nothing */
     }
     if (verdict.back) {
         code = tell_back(t->store, seen, t->error);
@@ -349,7 +350,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names below a znode, in the order of their bytes; none when it does not exist. */
+/* The names below a znode, sorted by bytes; none if it does not exist. */
 static int list_names(call **out, store *self, const char *path, size_t size, firn_error *error) {
     call *it = *out = zk_call(2);
     if (it == NULL) {
@@ -426,7 +427,7 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
     return code;
 }
 
-/* Writes the root's data again, which may be another program's. */
+/* Writes the root's own data again, which may be another program's. */
 static int touch_root(store *self, firn_time *now) {
     call *was = NULL, *it = zk_call(2);
     int code = it != NULL ? zk_read(&was, self, self->root) : ZSYSTEMERROR;
@@ -448,7 +449,7 @@ static int touch_root(store *self, firn_time *now) {
     return code;
 }
 
-/* The leader's clock, which it notes at every write: so something is written. */
+/* The leader's time, which it records at every write: so something is written. */
 static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
     store *self = handle;
     int code = zk_enter(self, error);
@@ -498,7 +499,7 @@ static int take_hosts(const store *self, firn_error *error) {
                                                        "zookeeper://HOST[:PORT][,HOST...][/PATH]");
 }
 
-/* The path of a znode: names between single slashes, none of them . or .., and not ZooKeeper's own. */
+/* The path of a znode: names between single slashes, without . and .., and not ZooKeeper's own. */
 static int take_root(store *self, firn_error *error) {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/.";
@@ -550,7 +551,7 @@ static int set_up(store *self, const char *url, const firn_store_options *option
                : code;
 }
 
-/* Does not connect: the first verb does, so that the server may start later. */
+/* Does not connect; the first verb does, so that the server can start later. */
 static int zookeeper_open(void **handle, const char *url, const firn_store_options *options,
                           firn_error *error) {
     store *self = calloc(1, sizeof *self);

@@ -10,9 +10,9 @@
 #define ZK_ROOT_MOST   200  /* bytes of the path in the URL */
 #define ZK_PATH_SIZE   1300 /* a root, an escaped namespace (3 * 255), an escaped key (3 * 63) */
 #define ZK_RECORD_SIZE 900  /* numbers and a layout, or numbers and a note */
-#define ZK_REMEMBERED  16   /* keys whose state is kept: as many as a generator has nodes */
+#define ZK_REMEMBERED  16   /* keys whose state is kept: as many as a generator can have nodes */
 #define ZK_OPS_MOST    3
-#define ZK_STORE_NAME  "%store" /* among the namespaces: none has such a name */
+#define ZK_STORE_NAME  "%store" /* next to the namespaces, none of which has such a name */
 
 /* The znodes of the store, of a namespace and of one of its keys. */
 typedef struct state {
@@ -20,18 +20,18 @@ typedef struct state {
     bool store_found, ns_found, found;
     bool all_new;  /* see MODULE_ALL_NAMES */
     bool fresh;    /* read after everything that was acknowledged before */
-    bool outdated; /* somebody has changed it since */
+    bool outdated; /* another writer has changed it */
     int store_version, ns_version, version;
     uint64_t origin;            /* a random number, drawn when the store was made */
-    int64_t losses;             /* how often the store is known to have gone back */
-    int64_t ns_losses;          /* the same when the namespace was last reserved from */
+    int64_t losses;             /* how often the store went back, as far as noticed */
+    int64_t ns_losses;          /* the same at the namespace's last reservation */
     int64_t floor, high, mzxid; /* mzxid 0: unknown */
     uint64_t grant;
     char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
 } state;
 
-/* A request to the library, and its answer. The library's thread may be late, when nobody waits any more:
- * the last of the two frees it. */
+/* A request to the library and its answer. The library's thread may answer after the deadline: the
+ * last of the two frees it. */
 typedef struct call {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -53,31 +53,32 @@ typedef struct store {
     const char *no_host;         /* why no host's address was found, or NULL */
     zhandle_t *handle;           /* NULL: not connected */
     call *session;               /* what the handle's watcher reports */
-    bool rooted;                 /* the root was seen or made */
+    bool rooted;                 /* the root exists */
     int64_t newest;              /* the greatest zxid seen */
     bool suspect;                /* an answer contradicts what this handle knows */
     uint64_t origin;             /* of the store that this handle knows; 0: none yet */
-    int64_t losses;              /* the most that were seen there */
+    int64_t losses;              /* the highest seen there */
     state known[ZK_REMEMBERED];
     size_t oldest; /* of them */
 } store;
 
 /* ---- calls of the library (zookeeper_call.c) ------------------------------------------------- */
 
-/* Once for each process: notices forks while a connection is made. */
+/* Once per process: notices forks while connecting. */
 void zk_watch_forks(void);
-/* Begins a verb on a connection that works. */
+/* Starts a verb on a working connection. */
 int zk_enter(store *self, firn_error *error);
 void zk_disconnect(store *self);
-/* Forgets what the child of a fork inherited. */
+/* Forgets what a forked child inherited. */
 void zk_abandon(store *self);
-/* Forgets all that is known of the engine. */
+/* Forgets everything about the engine. */
 void zk_forget(store *self);
 
-/* A call that the caller and, once it is queued, the library hold. NULL: no memory. */
+/* A call with this many holders: the caller and, once it is queued, the library. NULL: out of
+ * memory. */
 call *zk_call(int holders);
 void zk_leave(call *it);
-/* Waits for the answer to a request; `queued` is what the library said to it. Returns its code. */
+/* Waits for the answer; `queued` is the library's result of the request. Returns its code. */
 int zk_answer(store *self, call *it, int queued);
 /* Callbacks for data, for a stat, for children and for the rest, with a call as their context. */
 void zk_on_data(int code, const char *value, int length, const struct Stat *stat, const void *data);
@@ -86,7 +87,7 @@ void zk_on_children(int code, const struct String_vector *strings, const void *d
 void zk_on_string(int code, const char *value, const void *data);
 void zk_on_done(int code, const void *data);
 
-/* Reports a code of the library. `sent`: a write was sent, so that only a refusal says that it was not
+/* Reports a code of the library. `sent`: a write was sent, so only a refusal proves that it was not
  * carried out. */
 int zk_explain(const store *self, int code, bool sent, firn_error *error);
 
@@ -101,8 +102,8 @@ int zk_write_ns(char record[ZK_RECORD_SIZE], int64_t floor, int64_t losses, cons
 int zk_write_mark(char record[ZK_RECORD_SIZE], int64_t high, uint64_t grant, const char *note);
 int zk_not_ours(const store *self, const char *path, firn_error *error);
 
-/* What is read after this is at least as new as everything that was acknowledged before. Returns the
- * library's code, as the next two. */
+/* Later reads are at least as new as everything acknowledged before. Returns the library's code, as
+ * the next two. */
 int zk_synchronise(store *self);
 /* Reads a znode into a call that the caller leaves (NULL: none). */
 int zk_read(call **out, store *self, const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the ZooKeeper store asks: calls of the C library with a time limit, sessions and forks, and the
- * library's codes in words. Knows no record. */
+/* How the ZooKeeper store calls the C library: time limits, sessions and forks, and the library's
+ * codes as text. */
 #include "zookeeper.h"
 
 #include <inttypes.h>
@@ -179,7 +179,8 @@ static void on_log(const char *message) {
 
 void zk_disconnect(store *self) {
     if (self->handle != NULL) {
-        /* Ends its threads first; waits up to 1.5 s for a server that does not answer. */
+        /* Stop its threads first: zookeeper_close waits up to 1.5 s for a server that does not
+         * answer. */
         zookeeper_close(self->handle);
         self->handle = NULL;
     }
@@ -198,9 +199,9 @@ void zk_forget(store *self) {
     self->link.memory = (module_memory){0};
 }
 
-/* A forked child has none of the library's threads, and their locks may stay locked: all that is the
- * library's is left behind, with the socket, which exec closes. What the handle remembers may be half
- * written. */
+/* A forked child has none of the library's threads, and their locks may stay locked: everything of
+ * the library is abandoned, with the socket, which exec closes. What the handle remembers may be
+ * incomplete. */
 void zk_abandon(store *self) {
     self->handle = NULL;
     self->session = NULL;
@@ -224,9 +225,8 @@ static int failed_to_connect(store *self, int answer, firn_error *error) {
                        self->link.url.shown, self->link.connect_ms);
 }
 
-/* The C library looks names up under a lock, which a forked child inherits locked and would wait for for
- * ever. So names are looked up only while a connection is made, and a child that was forked meanwhile
- * makes no connection. */
+/* The C library looks names up under a lock, which a forked child may inherit locked. So names are
+ * looked up only while connecting, and a child forked meanwhile never connects. */
 static _Atomic int connecting;
 static _Atomic bool lost_by_fork;
 
@@ -246,7 +246,7 @@ static int log_in(store *self) {
                                               (int)strlen(self->login), NULL, NULL);
 }
 
-/* Adds a host's addresses to the list for the library, as far as there is room. */
+/* Adds a host's addresses to the list, as far as there is room. */
 static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct addrinfo *at) {
     for (; at != NULL; at = at->ai_next) {
         char name[64], port[8];
@@ -266,7 +266,7 @@ static size_t add_addresses(char hosts[HOSTS_SIZE], size_t length, const struct 
     return length;
 }
 
-/* The addresses of all hosts whose names are found before the deadline. False: none. */
+/* The addresses of all hosts found before the deadline. False: none. */
 static bool find_hosts(store *self, char hosts[HOSTS_SIZE], int64_t deadline_ms) {
     size_t length = 0;
     self->no_host = NULL;
@@ -329,7 +329,7 @@ static int make_connection(store *self, firn_error *error) {
         return module_fail(error, code, "%s", own.text);
     }
     module_retry_worked(&self->link.retry);
-    /* Another connection may lead to another history, in which a znode has the remembered version and
+    /* Another connection may reach another history, in which a znode with the remembered version
      * holds something else. */
     for (size_t i = 0; i < ZK_REMEMBERED; i++) {
         self->known[i].outdated = true;
@@ -337,8 +337,8 @@ static int make_connection(store *self, firn_error *error) {
     return FIRN_OK;
 }
 
-/* A handle that lost its connection is not used again, although the library would reconnect it: a request
- * would wait in it, and might be sent when nobody waits for its answer any more. */
+/* A handle that lost its connection is not used again, although the library would reconnect it: a
+ * request would wait in it and could be sent after its caller gave up. */
 int zk_enter(store *self, firn_error *error) {
     if (module_link_begin(&self->link)) {
         zk_abandon(self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The znodes of the ZooKeeper store: their names, their records, reading them, and what a handle remembers
- * of them. */
+/* The znodes of the ZooKeeper store: names and records, reading them, and what a handle
+ * remembers. */
 #include "zookeeper.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUICK_MS 500 /* a failure that took no longer was no wait for an answer */
+#define QUICK_MS 500 /* a faster failure did not wait for an answer */
 
 /* ---- names and records ----------------------------------------------------------------------- */
 
@@ -18,8 +18,8 @@ int zk_not_ours(const store *self, const char *path, firn_error *error) {
                        self->link.url.shown, path);
 }
 
-/* Letters, digits, - _ and @ stay; other bytes become %XX, since a znode's name may not contain "." or
- * "/". */
+/* Letters, digits, - _ and @ are kept; other bytes become %XX, because a znode's name must not
+ * contain "." or "/". */
 static char *escape(char *to, const char *name) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_@";
     static const char digits[] = "0123456789ABCDEF";
@@ -81,7 +81,7 @@ int zk_write_mark(char record[ZK_RECORD_SIZE], int64_t high, uint64_t grant, con
     return snprintf(record, ZK_RECORD_SIZE, "1 %" PRId64 " %" PRIu64 "\n%s", high, grant, note);
 }
 
-/* The two numbers of a record's first line, and the text after it. */
+/* The two numbers of a record's first line, and the text after them. */
 static bool split(const call *it, const char *words[2], size_t lengths[2], const char **rest) {
     const char *line = memchr(it->data, '\n', (size_t)it->length);
     const char *blank = line != NULL && line - it->data > 2
@@ -207,7 +207,7 @@ void zk_remember(store *self, const state *it) {
         at = &self->known[self->oldest++ % ZK_REMEMBERED];
     }
     *at = *it;
-    at->fresh = false; /* somebody may change it meanwhile */
+    at->fresh = false; /* it may change meanwhile */
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ int zk_look(store *self, state *to, bool fresh, firn_error *error) {
     return code == FIRN_OK && !to->ns_found && to->losses > 0 ? look_at_all(self, to, error) : code;
 }
 
-/* A dead connection is replaced once: no write was sent yet. */
+/* Replaces a dead connection once: no write was sent yet. */
 int zk_first_look(store *self, state *to, firn_error *error) {
     const state *at = zk_known(self, to->path);
     if (at != NULL && !at->outdated && !self->suspect) {

@@ -71,7 +71,7 @@ enum reply_kind {
 typedef struct reply {
     enum reply_kind kind;
     size_t count;            /* IDs, or integers of a REPLY_INTEGER that answers several requests */
-    const uint64_t *numbers; /* valid until the worker's next request, or the task's end */
+    const uint64_t *numbers; /* until the worker's next request or the task's end */
     const firn_id *ids;      /* likewise */
     bool is_signed;
     int64_t first, increment, run;

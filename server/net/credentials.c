@@ -21,8 +21,7 @@ typedef struct identity {
 } identity;
 
 static identity *_Atomic in_force;
-static gnutls_certificate_credentials_t
-    asks; /* shared by all sessions; calls credentials_retrieve */
+static gnutls_certificate_credentials_t asks; /* shared; calls credentials_retrieve */
 static gnutls_priority_t priorities;
 static int loads;
 

@@ -22,9 +22,8 @@
 #define LINGER_MS     1000 /* for a client to close after the last reply */
 #define LINGER_END_MS 100  /* the same while stopping */
 #define SWEEP_MS      1000
-#define SWEEP_END_MS  20 /* while stopping */
-#define AHEAD_BYTES                                                                                \
-    4096 /* more unread bytes while stopping: the client does not wait for replies */
+#define SWEEP_END_MS  20   /* while stopping */
+#define AHEAD_BYTES   4096 /* while stopping: with more unread bytes nobody awaits replies */
 
 static struct {
     loop *loops[LOOPS_MAX];

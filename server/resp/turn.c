@@ -15,10 +15,9 @@
 #define STEP_COMMAND 4           /* but at least */
 #define TURN_OUTPUT  (512 << 10) /* bytes of replies per turn */
 #define TURN_SEND    (128 << 10) /* bytes sent at once, while in the cache */
-#define AHEAD_BYTES                                                                                \
-    4096             /* more unread bytes while stopping: the client does not wait for replies */
-#define QUIET_MS  50 /* silence after which such a client is closed */
-#define LARGE_IDS 64 /* more may make a large reply */
+#define AHEAD_BYTES  4096        /* while stopping: with more unread bytes nobody awaits replies */
+#define QUIET_MS     50          /* silence after which such a client is closed */
+#define LARGE_IDS    64          /* more may make a large reply */
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
