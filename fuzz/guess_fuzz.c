@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes the guess: every reading fits its row, none comes twice, and the same text is answered
- * alike, with or without a form that is asked for. */
+/* Fuzzes the guess: every reading fits its scheme, none comes twice, and the same text gives the
+ * same answer, with or without a requested form. */
 #include <firn/firn.h>
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes "key=value key=value" text on both of its readers. What is accepted is within the bounds of
- * keys.def and points into its own copy; what is refused says so in one short line. */
+/* Fuzzes "key=value key=value" text on both of its readers. Accepted values are within the bounds
+ * of keys.def and point into their own copy; a refusal is one short line. */
 #include "keys.h"
 
 #include <assert.h>

@@ -55,7 +55,7 @@ static void check_made(const firn_scheme *scheme) {
     bool digits = scheme->form == FIRN_FORM_DATED; /* five and fewer clash in a user's row */
     if ((scheme->packer >= 0 || digits) &&
         firn_scheme_make(&back, text, NULL, NULL, NULL, NULL) != FIRN_OK) {
-        return; /* a few of the table are no user's: digests, the lost bits of uuid2 */
+        return; /* users cannot write some of the table: digests, the lost bits of uuid2 */
     }
     assert(firn_scheme_make(&back, text, NULL, NULL, NULL, NULL) == FIRN_OK);
     check_same(scheme, &back);

@@ -32,7 +32,7 @@ static void lie_begin(const uint8_t *data, size_t size) {
     lie_knows = size > 0 && memmem(data, size, LIE_PASSWORD, strlen(LIE_PASSWORD)) != NULL;
 }
 
-/* The next one, with a zero behind it, to be freed; NULL: there is none. */
+/* The next one, terminated and to be freed; NULL: end. */
 __attribute__((unused)) static char *lie_next(size_t *length) {
     if (lie_left == 0) {
         return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes what the MySQL module makes of a server's rows, counts and errors. An answer: a letter for
- * its kind (e error with its number behind it, c the connection broke, else rows), a byte for the rows
- * that were changed, one for the insert ID, then rows that end with '\n', of cells that end with
- * '\t'; a cell "\1" is NULL. */
+/* Fuzzes how the MySQL module reads rows, counts and errors of a server. An answer: a letter for
+ * its kind (e error, then its number; c the connection broke; else rows), a byte for the number of
+ * changed rows, one for the insert ID, then rows that end with '\n', of cells that end with '\t'; a
+ * cell "\1" is NULL. */
 #include "lying.h"
 
 #include <mysql.h>

@@ -56,7 +56,7 @@ static void check_said(int code, const firn_error *error) {
     assert(strchr(error->text, '\n') == NULL);
 }
 
-/* Of a scheme that reserves its slots, no ID is there already; of any, its text says the same ID. */
+/* A reserving scheme never repeats an ID; the text of any ID reads as the same ID. */
 static void take(firn_gen *gen, const firn_id *ids, size_t n) {
     const firn_scheme *scheme = firn_gen_scheme(gen);
     firn_status status = {.size = sizeof status};
@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *rest = text;
     const char *scheme = line(&rest), *keys = line(&rest);
     if (strstr(scheme, "host") != NULL || strstr(keys, "store=") != NULL) {
-        free(text); /* files of this machine are no input */
+        free(text); /* files of this machine must not be inputs */
         return 0;
     }
     world = (struct world){.now = {1760000000, 123456789}, .steady_ns = 77 * SECOND, .seed = size};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes what the PostgreSQL module makes of a server's rows, errors and ends of answers. An answer:
- * a letter for its kind (e error with SQLSTATE behind it, f a fatal one, w a commit that no standby
- * confirmed, c the connection broke, else rows), then rows that end with '\n', of cells that end with
- * '\t'; a cell "\1" is NULL. */
+/* Fuzzes how the PostgreSQL module reads rows, errors and ends of answers. An answer: a letter for
+ * its kind (e error, then SQLSTATE; f a fatal one; w a commit that no standby confirmed; c the
+ * connection broke; else rows), then rows that end with '\n', of cells that end with '\t'; a cell
+ * "\1" is NULL. */
 #include "lying.h"
 
 #include <libpq-fe.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes the readers of records: the first byte chooses the format, the rest is the text. What is
- * found in it lies inside of it, records follow each other without a gap, and a record that was read
- * before all of the text was there is the one that is read then. */
+/* Fuzzes the readers of records: the first byte chooses the format, the rest is the text.
+ * Everything found is inside the text, records follow each other without a gap, and a record read
+ * from an incomplete text is the same in the complete one. */
 #include "stamp/records.h"
 
 #include <assert.h>

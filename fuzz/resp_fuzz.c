@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes the reader of Redis's protocol as a connection uses it: the first byte says how the rest
- * comes in pieces. The same commands come out in whatever pieces, their words lie in the bytes or
- * in the line, and what is read can be written, read again, and is the same. */
+/* Fuzzes the reader of Redis's protocol as a connection uses it: the first byte chooses the pieces
+ * in which the rest arrives. The commands are the same for all pieces, their words point into the
+ * bytes or the line, and commands that are written and read again are the same. */
 #include "resp/resp.h"
 
 #include <assert.h>
@@ -39,8 +39,8 @@ static void check_command(const char *bytes, const resp_limits *limits) {
     resp_out_free(&out);
 }
 
-/* What a connection would do with the bytes when `first` of them come first, and then so many more
- * at a time. Returns how many bytes were commands; *hash tells which, and how it ended. */
+/* What a connection does with the bytes when `first` of them come first, then pieces of a fixed
+ * size. Returns how many bytes were commands; *hash identifies them and the end. */
 static size_t read_pieces(const char *bytes, size_t length, size_t first, size_t step,
                           const resp_limits *limits, uint64_t *hash) {
     size_t at = 0, there = first < length ? first : length, needed = 0;

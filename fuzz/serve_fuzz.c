@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes what is behind a parsed request: targets, headers and bodies of HTTP, and commands of Redis
- * clients, down to a store in memory and back to the reply. An input that begins with '*' is commands;
- * any other is a method, a target, lines of a header, an empty line and a body, handed over as
- * libmicrohttpd does, whose functions are played here. Each request has exactly one reply that can be
- * read: JSON is JSON, and RESP is RESP. */
+/* Fuzzes the server after parsing: targets, headers and bodies of HTTP, and commands of Redis
+ * clients, down to a memory store and back to the reply. An input that begins with '*' is commands;
+ * any other is a method, a target, header lines, an empty line and a body, passed on as
+ * libmicrohttpd does, whose functions are replaced here. Each request has exactly one reply that
+ * can be parsed as JSON or RESP. */
 #include "config/setting.h"
 #include "core/catalog.h"
 #include "core/log.h"
@@ -306,7 +306,8 @@ static const char *skip_line(const char *at, const char *end) {
     return stop + 2;
 }
 
-/* The number at `at`, 0 if there is none. A reply has no final NUL, so the number is copied before it is read. */
+/* The number at `at`, or 0. A reply is not terminated, so the number is copied before it is
+ * read. */
 static long long read_number(const char *at, const char *end) {
     char digits[24] = "";
     size_t size = (size_t)(end - at);

@@ -26,7 +26,7 @@ static void check_read(const firn_id *id, int form, const char *text, size_t len
     char back[FIRN_TEXT_SIZE], other[FIRN_TEXT_SIZE];
     firn_format(back, id, form);
     firn_format(other, id, form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : form);
-    if (form == FIRN_FORM_TYPEID) { /* the prefix is no part of the ID */
+    if (form == FIRN_FORM_TYPEID) { /* the prefix does not belong to the ID */
         assert(length >= 26);
         text += length - 26;
         length = 26;
@@ -44,7 +44,7 @@ static void check_refused(const firn_id *id, const firn_error *error) {
     }
 }
 
-/* The bytes themselves as an ID: what is written is read again. */
+/* The bytes as an ID: its text can be read again. */
 static void check_written(const uint8_t *bytes, size_t size, int form) {
     firn_id id, back;
     char text[FIRN_TEXT_SIZE];
@@ -54,7 +54,7 @@ static void check_written(const uint8_t *bytes, size_t size, int form) {
     }
     assert(firn_id_from_bytes(&id, bytes, bits, NULL) == FIRN_OK);
     firn_format(text, &id, form);
-    if (text[0] == '\0') { /* no calendar tells that time, or no digits that number */
+    if (text[0] == '\0') { /* the calendar has no such time, or the digits no such number */
         assert(form == FIRN_FORM_DATED);
         return;
     }

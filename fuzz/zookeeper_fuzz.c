@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzes what the ZooKeeper module reads: the data of znodes, their names, versions and transaction
- * numbers. An answer's first byte is a letter for the library's code, 'k' and what is none of them
- * for ZOK; two more are version and transaction number. */
+/* Fuzzes what the ZooKeeper module reads: data of znodes, their names, versions and transaction
+ * numbers. An answer's first byte is a letter for the library's code ('k' and unknown letters:
+ * ZOK); two more are version and transaction number. */
 #include "lying.h"
 
 #include <zookeeper/zookeeper.h>
@@ -27,7 +27,7 @@ static int lie_string(string_completion_t done, const void *of);
 #include "../modules/zookeeper_call.c"
 #include "../modules/zookeeper_record.c"
 
-/* The answer behind its first three bytes; *code is what the library says. */
+/* The answer after its first three bytes; *code is the library's. */
 static char *lie_answer(size_t *length, int *code, struct Stat *stat) {
     static const struct {
         char letter;

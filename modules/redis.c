@@ -2,8 +2,8 @@
 /* The store on Redis: each verb is one script.
  *
  * The keys are {PREFIX}, the set of namespaces; {PREFIX}:, a hash with the fields identity (the run ID of
- * the server) and losses (how often the store was found gone back: another run ID, or a handle that saw
- * more); and {PREFIX}:NS, a hash with the fields layout, losses (when the namespace was last reserved
+ * the server) and losses (how often the store went back, as far as noticed: another run ID, or a handle
+ * that saw more); and {PREFIX}:NS, a hash with the fields layout, losses (when the namespace was last reserved
  * from), floor, and for each key "high KEY", "grant KEY" and "note KEY". The braces keep all of them in one
  * slot of a cluster. */
 #include "redis.h"

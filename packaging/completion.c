@@ -15,7 +15,7 @@ enum { WORD_SIZE = 64, PLACES_MAX = 8, KEYS_MAX = 64 };
 
 /* ---- words of the tables --------------------------------------------------------------------- */
 
-/* Each of these writes words with `lead` in front, a blank behind each. */
+/* Each of these writes words with `lead` before and a blank after each. */
 static void put_forms(FILE *page, const char *lead) {
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         fprintf(page, "%s%s ", lead, firn_form_name(form));
@@ -79,11 +79,11 @@ static bool takes_file(const char *grammar) {
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* What may stand in each place behind the subcommand, keys left out. */
+/* What can be in each place after the subcommand, without keys. */
 typedef struct operand_list {
     char word[PLACES_MAX][WORD_SIZE]; /* alternatives of all ways of use, divided by | */
     size_t count;
-    size_t required; /* from this place on keys may stand */
+    size_t required; /* keys are possible from this place on */
     bool repeats;    /* the last one may come again: "[ID...]" */
 } operand_list;
 
@@ -108,8 +108,8 @@ static void bare_operand(char word[WORD_SIZE], const char *text, size_t length) 
     word[kept] = '\0';
 }
 
-/* "[peek|advance] KEY [key=value...]", "SCHEME [key=value...] | FILE | -": what stands between " | "
- * is another way of use, what stands in brackets may be left out. */
+/* "[peek|advance] KEY [key=value...]", "SCHEME [key=value...] | FILE | -": " | " separates
+ * alternatives, brackets enclose optional parts. */
 static operand_list list_operands(const command *about) {
     operand_list list = {.count = 0};
     size_t place = 0, depth = 0;
@@ -369,7 +369,7 @@ static void put_fish_operands(FILE *page, const command *about, const operand_li
     }
 }
 
-/* The key, and once it is written its values, which fish wants as whole words. */
+/* The key, then, once it is written, its values, which fish expects as whole words. */
 static void put_fish_key(FILE *page, const command *about, const key_text *key, size_t place) {
     char lead[WORD_SIZE];
     snprintf(lead, sizeof lead, "%s=", key->name);
@@ -424,7 +424,7 @@ static void put_fish_takers(FILE *page) {
     fputc('\n', page);
 }
 
-/* One word a line is what fish wants of a command. */
+/* fish expects one word per line. */
 static void put_fish_fields(FILE *page) {
     put_fields(page, true, "        case pack/", "\n            string split -n ' ' '", "'\n");
     put_fields(page, false, "        case '*/", "'\n            string split -n ' ' '", "'\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What firn.h says of itself, as manual pages: its program, types and functions for firn(3), and a
- * page for each function. Reads the header line by line, as it is laid out; this is not a parser of
- * C, and test/manual.sh counts whether each function came through. */
+/* firn.h as manual pages: its program, types and functions for firn(3), and a page for each
+ * function. Reads the header line by line and relies on its layout; this is not a parser of C, and
+ * test/manual.sh counts the functions. */
 #include "pages.h"
 
 #include <ctype.h>
@@ -106,7 +106,7 @@ typedef struct function {
     const char *arguments; /* between the parentheses */
 } function;
 
-/* Takes "TYPE NAME(ARGUMENT, ...); / * a comment behind * /" apart. */
+/* Splits "TYPE NAME(ARGUMENT, ...); / * a comment * /". */
 static bool split_prototype(function *f) {
     const char *behind = strstr(f->prototype, "/*");
     char *open = strchr(f->prototype, '('), *close = strchr(f->prototype, ';'), *name = open;
@@ -203,7 +203,7 @@ static void put_functions(FILE *page) {
 /* ---- types ----------------------------------------------------------------------------------- */
 
 /* From "typedef struct" or "enum" in line i to its closing brace, with the comment above. Returns
- * its last line; i where nothing is to be shown. */
+ * its last line; i if there is nothing to write. */
 static size_t put_type(FILE *page, size_t comment, size_t i) {
     size_t last = i;
     if (strchr(header_lines[i], '{') == NULL) {
@@ -220,8 +220,7 @@ static size_t put_type(FILE *page, size_t comment, size_t i) {
     return last;
 }
 
-/* Every structure and enumeration as the header has it: members, units and ranges stand in its
- * comments. */
+/* Structures and enumerations as in the header, with the comments. */
 static void put_types(FILE *page) {
     size_t comment = 0;
     fputs(".Bd -literal -offset indent\n", page);

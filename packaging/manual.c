@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the manual pages, in mdoc: subcommands, keys, statuses, schemes, stores. What firn.h
- * says of itself is in functions.c. */
+/* Parts of the manual pages, in mdoc: subcommands, keys, statuses, schemes, stores. functions.c
+ * writes those of firn.h. */
 #include "describe.h"
 #include "pages.h"
 
@@ -331,7 +331,7 @@ static void put_stores(FILE *page) {
     fputs(".El\n", page);
 }
 
-/* The parameters of each store's URL. A store is told from another by its whole word. */
+/* The parameters of each store's URL. Compares whole words. */
 static bool takes(const parameter_line *parameter, const char *scheme) {
     size_t length = strlen(scheme);
     for (const char *at = parameter->schemes; *at != '\0';) {

@@ -79,7 +79,7 @@ FILE *open_page(const char *path) {
     return page;
 }
 
-/* Whole or not at all, so that a build that failed here does not go on with half a page. */
+/* Removes an incomplete page, so that a failed build does not continue with half a page. */
 void close_page(FILE *page, const char *path) {
     bool failed = ferror(page) != 0;
     if (fclose(page) != 0 || failed) {

@@ -24,7 +24,7 @@ extern const part setting_parts[];
 /* A store of stores.def. */
 typedef struct store_line {
     const char *scheme, *rest; /* of its URL; scheme NULL ends the list */
-    const char *place, *reach; /* where marks are kept; who can share them */
+    const char *place, *reach; /* where marks are kept, and who can share them */
 } store_line;
 extern const store_line store_lines[];
 
@@ -35,7 +35,7 @@ typedef struct parameter_line {
 } parameter_line;
 extern const parameter_line parameter_lines[];
 
-/* The lines of firn.h, each without its end, NULL behind the last. */
+/* The lines of firn.h without line ends, ended by NULL. */
 extern char **header_lines;
 
 /* A page under way. Both end the program with a message when the file cannot be written. */
@@ -45,7 +45,7 @@ void close_page(FILE *page, const char *path);
 /* Writes FOLDER/NAME.3 for each function of the header. */
 void write_functions(const char *folder);
 
-/* mdoc: text of a line, and an argument of a macro that is to be typed as it stands. */
+/* mdoc: text of a line, and a literal argument of a macro. */
 void put_text(FILE *page, const char *text);
 void put_argument(FILE *page, const char *text);
 

@@ -9,7 +9,7 @@
 /* A row of server/config/settings.def. */
 typedef struct row {
     const char *name;
-    char letter;          /* of an option that is no setting, or 0 */
+    char letter;          /* of an option that is not a setting, or 0 */
     const char *argument; /* NULL: none */
     const char *preset;   /* NULL: none */
     int64_t least, most;  /* of a number; else 0 and 0 */

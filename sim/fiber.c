@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that are not: each in a stack of its own, changing places at every lock, pause and store
- * verb, as one seed decides. Stands in for pthread_mutex_*, so that libfirn's own locks are such
- * places; knows nothing of generators. */
+/* Simulated threads: fibers, each with its own stack, that switch at every lock, pause and store
+ * call, as one seed decides. Replaces pthread_mutex_*, so that libfirn's own locks are such points;
+ * knows nothing of generators. */
 #include "preempt.h"
 #include "sim.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The judge: was any ID issued twice, outside its grant, out of order, or with a time that is not
- * true? Believes the store's verbs and the fields of IDs, not what a generator says of itself. */
+/* The judge: was any ID issued twice, outside its grant, out of order, or with a wrong time? Checks
+ * store calls and fields of IDs, and does not trust a generator's status. */
 #include "sim.h"
 
 #include <inttypes.h>
@@ -190,7 +190,7 @@ static bool is_granted(const maker *to, uint64_t key, int64_t slot, bool whole) 
 
 /* ---- reading an ID --------------------------------------------------------------------------- */
 
-/* What an ID says of itself. */
+/* The content of an ID. */
 typedef struct reading {
     uint64_t node, tick, count;
     char key[FIRN_KEY_SIZE]; /* of its node in the store */

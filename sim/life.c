@@ -14,7 +14,7 @@
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* What generators of one run issue. `nodes`: how many fixed nodes to choose from; 0: the row's
+/* What generators of one run issue. `nodes`: number of fixed nodes to choose from; 0: the scheme's
  * fields are given, or it has none. */
 typedef struct profile {
     const char *scheme, *keys;
@@ -51,7 +51,7 @@ static const profile profiles[] = {
     {"uuid4", "", NULL, 0, false, false},
 };
 
-#define TIGHT 6 /* the first so many are small enough that processes meet */
+#define TIGHT 6 /* the first ones are small enough that processes meet */
 
 static struct {
     profile spaces[2];
@@ -69,7 +69,7 @@ static void append(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Policies of a namespace; those of one generator are added when it is opened. */
+/* Policies of a namespace; a generator's own are added when it is opened. */
 static void plan_policies(char text[200], const profile *space) {
     static const int64_t backs[] = {0, 2, 10, 50}, leads[] = {0, 5, 60};
     static const int64_t windows[] = {1, 2, 5, 20, 100};
@@ -182,7 +182,7 @@ maker *maker_new(const process *owner) {
     return it;
 }
 
-/* Keys of one generator of a namespace. `common`: those of its group; NULL: it is not shared. */
+/* Keys of one generator of a namespace. `common`: keys of its group; NULL: not shared. */
 static void choose_keys(char text[400], maker *it, const profile *space, const char *policies,
                         const char *common, bool *has_renewer) {
     bool fixed = common == NULL && space->nodes > 0 && !sim.storm && chance(350), windows = false;
@@ -353,7 +353,7 @@ static void back_date(maker *it) {
     }
 }
 
-/* A job, from its first row on, or a part of it, as if it were killed there. */
+/* A job from its first record on, or a part of it, to simulate a kill. */
 static void do_job(const maker *it) {
     const profile *space = &plan.spaces[0];
     char name[8];
@@ -394,7 +394,7 @@ static void advance(maker *it) {
     if (sim.restores > 0 && !sim.back) {
         return; /* under way while the store is restored, it would be taken for the cure */
     }
-    least = sim.back ? judge_end_of(it) : least; /* as the manual asks of whoever advances then */
+    least = sim.back ? judge_end_of(it) : least; /* as the manual requires before an advance */
     int code = firn_segment_advance(it->range, least, &next, &error);
     told(it, code, &error);
     if (code == FIRN_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulation's program: runs seeds, several at once in processes of their own, and tells the
- * least one that failed. Every option is for replaying: see usage(). */
+/* The simulation's program: runs seeds, several processes at once, and prints the lowest one that
+ * failed. Every option is for replaying: see usage(). */
 #include "sim.h"
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHUNK 500 /* seeds of one process; crashes leave pieces of address space behind */
+#define CHUNK 500 /* seeds per process; crashes leak pieces of address space */
 #define JOBS  64
 
 static int usage(void) {

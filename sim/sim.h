@@ -98,7 +98,7 @@ typedef struct process {
     firn_entropy seeded, entropy;
     maker *makers[HELD];
     int lives;            /* incarnations left */
-    int workers;          /* fibers beside the main one */
+    int workers;          /* fibers besides the main one */
     int64_t paused_until; /* world.now */
 } process;
 
@@ -166,7 +166,7 @@ extern const firn_store_ops wire_ops; /* self is the maker */
 void wire_deliver(void);              /* one letter, if there is any */
 void wire_backup(void);               /* the store is copied, and */
 void wire_restore(void);              /* put back as it was then */
-/* What the store does, and the judge is told. */
+/* What the store does; informs the judge. */
 int wire_carry_out(maker *from, const firn_request *request, int64_t *first, firn_mark *held);
 int wire_carry_back(const char *ns, const char *key, const firn_mark *mine, int64_t high);
 
@@ -200,7 +200,7 @@ call judge_begin(maker *by);
 void judge_issued(const call *made, const firn_id *ids, size_t n);
 void judge_backdated(maker *by, const firn_time *at, const firn_id *ids, size_t n);
 void judge_integers(maker *by, int64_t before, int64_t first, int64_t count);
-/* The first integer behind all that were ever granted there. */
+/* The first integer after all that were ever granted there. */
 int64_t judge_end_of(const maker *by);
 /* Nothing below `least` is reserved from now on. */
 void judge_advanced(maker *by, int64_t least, int64_t next);
@@ -248,7 +248,7 @@ typedef struct counts {
 } counts;
 
 typedef struct world {
-    uint64_t seed, random, system; /* system: what getrandom goes on from */
+    uint64_t seed, random, system; /* system: state of getrandom */
     bool trace, failed, child;
     int child_number;     /* of the child that is served or judged; 0: none */
     bool whole;           /* nobody else's turn now: the store does each verb in one step */

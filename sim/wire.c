@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The way between a generator and the one store: loses requests and replies, keeps copies that
- * arrive late or twice, also of what was acknowledged, and fails. The store behind it is libfirn's
- * own memory store; what it grants the judge is told. */
+/* Between a generator and the one store: loses requests and replies, keeps copies that arrive late
+ * or twice, also of acknowledged ones, and fails. The store is libfirn's memory store; the judge
+ * learns what it grants. */
 #include "sim.h"
 
 #define TRIP_NS (2 * MILLI) /* of one message, at most, mostly */

@@ -32,7 +32,7 @@ int64_t draw_span(int64_t most_ns) {
     return (int64_t)draw((uint64_t)most + 1);
 }
 
-/* Stands in for the system's, so that a trace is the same to the last digit. */
+/* Replaces the system's function, so that a trace is the same to the last digit. */
 ssize_t getrandom(void *buffer, size_t length, unsigned flags) {
     uint8_t *bytes = buffer;
     (void)flags;
@@ -169,9 +169,9 @@ void world_make(uint64_t seed) {
     }
     sim.backup = NULL;
     sim.back = false;
-    /* Restored stores need clocks that are true: what was granted and forgotten is guarded against by
-     * 30 s ahead of the clock of whoever comes first. Nor is anybody held up for so long between
-     * reading it and asking. */
+    /* Restored stores need true clocks: a guard of 30 s ahead of the first comer's clock protects
+     * what was granted and forgotten. Nobody is paused for that long between reading the clock and
+     * the call. */
     sim.restores = !sim.storm && chance(100) ? 40 : 0;
     if (sim.restores > 0) {
         sim.clock_faults = sim.pauses = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Short words for tests of one shared engine: reservations with and without a guard, replies that
- * get lost, ports, certificates. Nothing here tests by itself. */
+/* Helpers for tests of one shared engine: reservations with and without a guard, lost replies,
+ * ports, certificates. Contains no tests. */
 #ifndef FIRN_TEST_ASKING_H
 #define FIRN_TEST_ASKING_H
 
@@ -146,7 +146,7 @@ static int keep_mark(void *context, const firn_holding *holding) {
     return 0;
 }
 
-/* Where key 1 of a namespace stands, by the listing. */
+/* The mark of key 1 of a namespace, from the listing. */
 __attribute__((unused)) static firn_mark mark_of(firn_store *store, const char *ns) {
     firn_mark mark = {-1, 0};
     firn_error error = {0};
@@ -156,7 +156,7 @@ __attribute__((unused)) static firn_mark mark_of(firn_store *store, const char *
     return mark;
 }
 
-/* Asks until it is granted: an engine that comes back is found by itself. */
+/* Retries until it is granted: a restarted engine is found again. */
 __attribute__((unused)) static void drawn_at_last(firn_store *store, const char *ns,
                                                   uint64_t grant) {
     firn_error error = {0};
@@ -172,8 +172,8 @@ __attribute__((unused)) static void drawn_at_last(firn_store *store, const char 
     fail_msg("%s", error.text);
 }
 
-/* Draws from the namespace and opens the store anew, with short time-outs: some times what the
- * server has just needed, so that only one that hangs exceeds them. `url` has a parameter. */
+/* Reserves from the namespace and opens the store again, with timeouts of several times what the
+ * server has just needed, so that only a hanging one exceeds them. `url` has a parameter. */
 __attribute__((unused)) static firn_store *hurried_store(const char *url, const char *ns,
                                                          mishap *mishap_at) {
     firn_store *store = open_store("%s&" UNHURRIED, url);

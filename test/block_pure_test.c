@@ -18,7 +18,7 @@
 
 #include "wiped.h"
 
-#define FAR_US 1000000 /* an age that no test reaches by itself; those that do wait for it */
+#define FAR_US 1000000 /* an age that tests reach only by waiting */
 #define EACH   100     /* IDs of parent and child */
 
 static firn_gen *opened(const char *scheme, const char *keys) {
@@ -80,7 +80,7 @@ static void integers_keep_their_order(void **state) {
     closed(block, gen);
 }
 
-/* The bytes of a page are those of firn_id_bytes: the scheme reads them, and they grow where its IDs do. */
+/* A page has the bytes of firn_id_bytes: the scheme reads them, and they increase if its IDs do. */
 static void every_width_is_written(void **state) {
     static const struct {
         const char *scheme;
@@ -202,8 +202,8 @@ static void ages_are_checked(void **state) {
     assert_int_equal(firn_close(gen, NULL), FIRN_OK);
 }
 
-/* IDs that parent and child both have, when the child goes on with the page that it inherits, or with a copy that a
- * binding made. */
+/* IDs that parent and child both have, if the child uses the inherited page, or a copy made by a
+ * binding. */
 static int both_have(bool copied) {
     static uint64_t copy[FIRN_BLOCK_MAX];
     firn_gen *gen = opened("time:40/ms@@2026-01-01 random:24", "");

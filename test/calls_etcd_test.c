@@ -41,7 +41,7 @@ CALL_BY_HAND(int, gnutls_base64_decode2, (const gnutls_datum_t *in, gnutls_datum
     return 0;
 }
 
-/* Another status of HTTP than that of the answer. */
+/* A status of HTTP that differs from the answer's. */
 #undef curl_easy_getinfo
 CALL_BY_HAND(CURLcode, curl_easy_getinfo, (CURL * curl, CURLINFO what, ...)) {
     va_list arguments;

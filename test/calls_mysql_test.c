@@ -4,7 +4,7 @@
 
 #include <mysql.h>
 
-/* The error that the server is said to have answered, or 0. */
+/* The error that the server reports, or 0. */
 static unsigned error_told;
 
 CALL(MYSQL *, mysql_init, (MYSQL * db), (db), 1, NULL)

@@ -52,7 +52,7 @@ CALL_BY_HAND(int, faccessat, (int at, const char *path, int how, int flags)) {
     return which == 0 ? __real_faccessat(at, path, how, flags) : -1;
 }
 
-/* An error; an old kernel, which does not tell the mount; another mount, device or file. */
+/* An error; an old kernel, which does not report the mount; another mount, device or file. */
 CALL_BY_HAND(int, statx, (int at, const char *path, int flags, unsigned mask, struct statx *out)) {
     int which = calls_answer("statx", 2, 7);
     int result = __real_statx(at, path, flags, mask, out);

@@ -52,7 +52,7 @@ static void calls_broken(const char *what, const char *text) {
     fail_msg("%s: %s, answer %d: %s%s", calls_running->title, call_name, call_answer, what, text);
 }
 
-/* cmocka's handlers would go on with the next test. */
+/* cmocka's handlers would continue with the next test. */
 static void calls_begin_child(pid_t parent) {
     const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
@@ -62,8 +62,8 @@ static void calls_begin_child(pid_t parent) {
     alarm(60);
 }
 
-/* A process forks between two verbs, in a failpoint or in a callback. The child goes on with the run, and the parent
- * after it. The child leaks the parent's connection on purpose. */
+/* A process forks between two verbs, in a failpoint or in a callback. The child continues the run,
+ * then the parent does. The child leaks the parent's connection on purpose. */
 static void calls_fork(void) {
     int status;
     if (SANITIZED || calls_parent != 0 || calls_answer("fork", 1, 1) == 0) {
@@ -158,7 +158,7 @@ static int calls_reserve_surely(firn_store *store, const char *ns, uint64_t gran
 /* Breaks all connections. */
 static void calls_cut(void) {
     for (int file = 3; calls_running->cut && file < 256; file++) {
-        shutdown(file, SHUT_RDWR); /* fails for what is no socket */
+        shutdown(file, SHUT_RDWR); /* fails unless it is a socket */
     }
 }
 

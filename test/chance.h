@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers by chance that are the same in every run: xorshift64*, begun anew before each test. Not
+/* Pseudo-random numbers that are the same in every run: xorshift64*, seeded before each test. Not
  * for the library. */
 #ifndef FIRN_TEST_CHANCE_H
 #define FIRN_TEST_CHANCE_H

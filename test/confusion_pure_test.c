@@ -128,7 +128,7 @@ enum make {
     FAR_ULID
 };
 
-/* Of 100 IDs `right` at least must be read as one of `best`; - is no scheme. */
+/* Of 100 IDs at least `right` must be read as one of `best`; -: not a scheme. */
 static const struct kind {
     const char *name;
     enum make make;

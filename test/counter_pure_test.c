@@ -104,7 +104,7 @@ static void a_changed_rate_is_learned_again(void **state) {
     }
 }
 
-/* A change that one check cannot see in full, since most of what it measures lies before. */
+/* A change that one check cannot see in full, because most of its interval is earlier. */
 static void a_late_change_is_seen_by_the_next_check(void **state) {
     firn__watch watch;
     (void)state;

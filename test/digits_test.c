@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The digits of time-random that nodes share, and those of time-member: a permutation of all the
- * numbers there are, one key a namespace, and never the same ID of two nodes. */
+/* The digits of time-random, which nodes share, and of time-member: a permutation of all numbers,
+ * one key per namespace, and never the same ID from two nodes. */
 #include "shuffle.h"
 
 #include <firn/firn.h>
@@ -63,7 +63,7 @@ static uint64_t ten_to(uint32_t n) {
     return n == 0 ? 1 : 10 * ten_to(n - 1);
 }
 
-/* Every number of so many digits stands in exactly one place, for several keys and ticks. */
+/* Every number with this many digits occurs exactly once, for several keys and ticks. */
 static void every_number_has_one_place(void **state) {
     (void)state;
     for (uint32_t digits = 1; digits <= 6; digits++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Children of fork and of _Fork, where the kernel wipes memory and where it only says so (--unwiped, as qemu-user does:
- * the madvise here then stands before libc's). A child issues other IDs than its parent, or is told that it may not. */
+/* Children of fork and of _Fork, where the kernel wipes memory and where it only claims to
+ * (--unwiped, as qemu-user does: this file's madvise replaces libc's). A child issues other IDs
+ * than its parent, or is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +110,7 @@ static void children_repeat_nothing(void **state) {
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_int_equal(status, 0);
     }
-    for (int i = 0; i < KINDS; i++) { /* the parent goes on */
+    for (int i = 0; i < KINDS; i++) { /* the parent continues */
         firn_id id;
         assert_int_equal(firn_next(gens[i], &id, &error), FIRN_OK);
         assert_int_not_equal(firn_id_cmp(&id, &last[i]), 0);

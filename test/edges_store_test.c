@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores at their edges: methods, URLs and requests that are refused, a store that answers wrongly, modules that are none,
- * the place of the default store. geteuid is defined here, before libc's. */
+/* Edge cases of stores: methods, URLs and requests that are refused, a store with wrong answers,
+ * invalid modules, the place of the default store. geteuid here replaces libc's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +171,7 @@ static int lying_give_back(void *self, const char *ns, const char *key, const fi
     return FIRN_EBUSY;
 }
 
-/* Keys that are none, and a name that is no number. */
+/* Invalid keys, and an invalid number. */
 static int lying_list(void *self, const char *ns, firn_visit *visit, void *context,
                       firn_error *error) {
     static const char *const keys[] = {"x", "99999999999999999999999999", "-1", "1@x", "1"};
@@ -343,7 +343,7 @@ static void the_default_store_is_the_users_or_the_machines(void **state) {
     user = 0;
 }
 
-/* A module that is none, and one of somebody else's. */
+/* An invalid module, and another program's. */
 static void modules_that_are_none_are_refused(void **state) {
     char folder[] = "/tmp/firn-edges-XXXXXX", path[64];
     const firn_store_options options = {.module_dir = folder};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The edges of the public interface: arguments that are refused, hosts without addresses, clocks that fail, the ends of layouts.
- * Functions of libc that tell of the host are defined here, before libc's. */
+/* Edge cases of the public interface: arguments that are refused, hosts without addresses, failing
+ * clocks, ends of layouts. Functions of libc that describe the host are replaced here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -451,7 +451,7 @@ static void series_are_named(void **state) {
 
 /* ---- nodes of jobs ---------------------------------------------------------------------------- */
 
-/* Each has one for good. Where the listing tells that none is left, no node is asked for. */
+/* Each takes one permanently. If the listing shows that none is left, no node is requested. */
 static void jobs_use_up_the_nodes(void **state) {
     static const char *const names[] = {"one", "two", "three"};
     (void)state;

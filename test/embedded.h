@@ -63,7 +63,7 @@ static inline firn_store_options safe_options(void) {
     return (firn_store_options){.module_dir = FIRN_BUILD_DIR "/firn"};
 }
 
-/* The build folder may lie on an overlay or in memory, where tests are free to forget. */
+/* The build folder may be on an overlay or in memory, where tests may lose data. */
 static inline int open_with(firn_store **store, const char *name, firn_store_options options,
                             firn_error *error) {
     char url[700];
@@ -130,7 +130,7 @@ static inline bool same_mark(firn_mark a, firn_mark b) {
     return a.high == b.high && a.grant == b.grant;
 }
 
-/* One line that names what is wrong, and what to do behind a colon. */
+/* One line that names what is wrong and, after a colon, what to do. */
 static inline void says(const firn_error *error, int code, const char *what) {
     assert_int_equal(error->code, code);
     if (strstr(error->text, what) == NULL || strstr(error->text, ": ") == NULL ||

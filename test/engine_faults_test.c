@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a network, a server and a client that dies do to a reservation on real engines: whatever
- * happened, the same request sent again tells what became of it, and no slot is granted twice. */
+/* Failures of a network, a server and a client during a reservation on real engines: whatever
+ * happened, the same request sent again finds out, and no slot is granted twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,9 +26,9 @@
 #define PATIENT_MS 60000 /* time-outs that nobody waits for; no disk is slower */
 #define AGAIN_MS   60000 /* how long a store may take to serve again; far more than it does */
 
-/* An engine a line; its URL's first host is the proxy's then. */
+/* One engine each; its URL's first host is the proxy's. */
 static const struct row {
-    const char *name, *apart; /* before and behind the number that sets a check's store apart */
+    const char *name, *apart; /* before and after the number that gives each check its own store */
     char joint;               /* before the parameters */
 } rows[] = {
     {"postgres", "?table=f", '&'}, {"mysql", "?table=f", '&'}, {"redis", "?prefix=f", '&'},
@@ -199,7 +199,7 @@ static bool set_up_bench(const struct row *row, enum patience patience) {
     return true;
 }
 
-/* Also behind a check that failed half way. */
+/* Also after a check that failed. */
 static int tear_down(void **state) {
     (void)state;
     if (here.server != NULL) {
@@ -268,7 +268,7 @@ static firn_request pinned(void) {
     firn_mark held = {0, 0};
     int64_t first;
     firn_request probe = ask(UINT64_MAX);
-    probe.latest = 0; /* busy for certain: tells the mark and changes nothing */
+    probe.latest = 0; /* busy for certain: returns the mark and changes nothing */
     assert_int_equal(firn_store_reserve(here.far, &probe, &first, &held, NULL), FIRN_EBUSY);
     request.earliest = request.latest = held.high;
     return request;

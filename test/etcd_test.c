@@ -349,7 +349,7 @@ static void logins(void **state) {
 static void signed_tokens(void **state) {
     char options[500], url[300], keys[200];
     (void)state;
-    needed("etcd", 2, ""); /* a missing etcd is told before anything is made */
+    needed("etcd", 2, ""); /* a missing etcd is reported before anything is made */
     snprintf(keys, sizeof keys, "/tmp/firn-keys-%ld", (long)getpid()); /* its user must reach it */
     assert_true(run("mkdir '%s' && cd '%s' && exec >log 2>&1 && openssl genrsa -out private 4096 &&"
                     " openssl rsa -in private -pubout -out public && chmod 755 . && chmod 644 *",
@@ -406,7 +406,7 @@ static void by_tls(void **state) {
     snprintf(url, sizeof url, "etcd://localhost:%d?tls=1&ca=%s/ca.pem&%s", port, folder, more);
     not_opened(url, "is not who it should be");
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?tls=1&ca=%s/ca.pem", port, folder);
-    not_opened(url, "cannot be used"); /* the server wants to know who asks */
+    not_opened(url, "cannot be used"); /* the server requires a login */
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?ca=%s/ca.pem", port, folder);
     not_opened(url, "tls=1");
     assert_true(run("rm -r '%s'", folder));
@@ -430,7 +430,7 @@ static void lose_reply(void) {
     lost_replies += lose_replies(url_port(server->url));
 }
 
-/* libcurl would send what it sent on a kept connection again by itself. */
+/* libcurl would repeat a request on a kept connection. */
 static void a_lost_reply(void **state) {
     mishap lost = {NULL, lose_reply, ""};
     firn_store *store = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The SQLite extension, linked: processes and threads at once, forks, kill -9 and restart, every
- * function with every type of value, and nothing left behind at the close. What it answers is in
+ * function with every type of value, and no leaks. Its answers are tested in
  * extension_sqlite.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -207,7 +207,7 @@ static void a_child_does_not_go_on_with_its_parents_job(void **state) {
     sqlite3_close(db);
 }
 
-/* Inserts until it is killed. `begun` tells that it is at it. */
+/* Inserts until it is killed; `begun` is set after the first. */
 static void insert_for_ever(const char *file, int64_t *begun) {
     alarm(SECONDS_MOST);
     sqlite3 *db = connect(file);
@@ -366,7 +366,7 @@ static int set_up_store(void **state) {
     if (set_up(state) != 0) {
         return 1;
     }
-    strcat(url, "?unsafe=1&busy_ms=100000"); /* wherever the folder lies, on a slow disk */
+    strcat(url, "?unsafe=1&busy_ms=100000"); /* wherever the folder is, on a slow disk */
     return setenv("FIRN_STORE", url, 1);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system gives may be refused at any call: memory, mappings, randomness, clocks, threads' keys, modules. Each
- * scenario runs once for each such call that the library makes, in a process of its own in which that one fails (the
- * linker puts the functions here before those of libc). The library fails with a code and a sentence or does without,
- * leaves its results alone, loses no memory, and works again in the next moment. */
+/* Every system call that can fail: memory, mappings, randomness, clocks, thread keys, modules. Each
+ * scenario runs once for each such call, in its own process in which that call fails (the linker
+ * replaces libc's functions with those here). The library fails with a code and an error text, or
+ * does without; it leaves its results unchanged, leaks nothing, and works again afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -227,7 +227,7 @@ static int issue_in_child(const scenario *it) {
         firn_close(gen, NULL);
         firn_store_close(store);
         code = calls < failing ? 3 : code != FIRN_OK ? 1 : 0;
-        failing = 0; /* gcov asks for memory when the process ends */
+        failing = 0; /* gcov allocates when the process ends */
         if (SANITIZED) {
             _exit(code); /* a child leaks a few bytes of its parent's on purpose (src/gen.c) */
         }
@@ -368,7 +368,7 @@ static int run_once(const scenario *it, long which) {
     if (child == 0) {
         const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
         for (size_t i = 0; i < 4; i++) {
-            signal(crashes[i], SIG_DFL); /* cmocka's handlers would go on with the next test */
+            signal(crashes[i], SIG_DFL); /* cmocka's handlers would continue with the next test */
         }
         alarm(60);
         now_doing = it->title;

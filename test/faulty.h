@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A SQLite VFS over the default one that fails the n-th of its system calls, and keeps beside each
- * file what a power cut would leave of it. Stands in for the disk in tests; knows nothing of the
- * store above it. */
+/* A SQLite VFS over the default one that fails the n-th system call, and keeps next to each file
+ * what a power cut would leave of it. Replaces the disk in tests; knows nothing of the store. */
 #ifndef FIRN_TEST_FAULTY_H
 #define FIRN_TEST_FAULTY_H
 
@@ -113,7 +112,7 @@ static struct image *image_of(const char *path) {
     abort();
 }
 
-/* Everything that lies in the files now is on the disk. */
+/* Everything in the files is on disk now. */
 static void images_forget(void) {
     for (size_t i = 0; i < sizeof images / sizeof images[0]; i++) {
         images[i].path[0] = '\0';
@@ -145,7 +144,7 @@ static sqlite3_file *real_of(sqlite3_file *file) {
     return ((faulty *)(void *)file)->real;
 }
 
-/* A call that fails, or goes on to the real file. */
+/* A call that fails, or passes on to the real file. */
 #define PASS_OR_FAIL(name, failure, parameters, ...)                                               \
     static int faulty_##name parameters {                                                          \
         return due(FAULT_IO) ? (failure) : real_of(file)->pMethods->name(__VA_ARGS__);             \

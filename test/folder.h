@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of the test's own with a store in it, made before and removed behind. Nothing here tests. */
+/* A temporary folder with a store for a test. Contains no tests. */
 #ifndef FIRN_TEST_FOLDER_H
 #define FIRN_TEST_FOLDER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Forks on kernels that wipe memory and on such as only say so: each row, each way to make a copy
- * of the process, and a madvise that lies. No store but memory and no thread, so that it runs on
- * other processors too, and there under qemu-user, whose madvise did lie. */
+/* Forks on kernels that wipe memory and on others: each scheme, each way to copy the process, and a
+ * madvise that fails silently. Only memory stores and no threads, so that it runs on other
+ * processors, and under qemu-user, whose madvise did nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +20,7 @@
 
 /* ---- a kernel that lies --------------------------------------------------------------------- */
 
-/* What this process's madvise does. Stands before the C library's, and before the first use: the
- * library asks once. */
+/* What madvise does here. Defined before the first use, because the library checks it once. */
 static enum lie {
     HONEST,
     ALWAYS_0, /* to any advice, as qemu-user */
@@ -102,7 +101,7 @@ static int open_all(void) {
     return 0;
 }
 
-/* The IDs of all rows go into one log: two that are alike are one row's. */
+/* The IDs of all schemes go into one log: equal ones are from one scheme. */
 static int issue_all(issued *log) {
     for (unsigned k = 0; k < ROWS; k++) {
         firn_id ids[IDS];
@@ -246,8 +245,8 @@ static void a_fixed_node_stays(void **state) {
 
 /* ---- in the midst of a call ------------------------------------------------------------------ */
 
-/* A child that is forked while its parent is inside the library, by a handler of a signal: neither
- * hangs, and both go on. */
+/* A child that a signal handler forks while its parent is inside the library: neither hangs, and
+ * both continue. */
 static issued *shared_log;
 static _Atomic int forked_inside;
 static pid_t inside;
@@ -297,7 +296,7 @@ static void handlers_may_fork(void **state) {
 
 /* ---- control -------------------------------------------------------------------------------- */
 
-/* The lies are lies: memory that was asked to be wiped is not. */
+/* The replaced madvise works: memory to be wiped is not. */
 static int is_wiped(void) {
     char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(page, 4096, MADV_WIPEONFORK);

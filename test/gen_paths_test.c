@@ -144,7 +144,7 @@ static void draw_layout(char text[120]) {
     }
 }
 
-/* Straight or not, a generator's IDs are those of the packer that walks the slices. */
+/* A generator's IDs equal those of the packer that walks the slices. */
 static void each_layout_packs_as_its_slices_say(void **state) {
     unsigned straight = 0, walked = 0;
     (void)state;
@@ -285,7 +285,7 @@ static void a_thread_moves_on_to_the_next_node(void **state) {
     }
 }
 
-/* To move on is for a node that is used up: other failures are told. */
+/* Another node is used only if one is used up: other failures are reported. */
 static void a_failure_is_not_hidden_by_another_node(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "nodes=2");

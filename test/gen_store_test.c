@@ -16,7 +16,7 @@
 
 /* ---- windows -------------------------------------------------------------------------------- */
 
-/* Where the node of a generator of snowflake's stands. */
+/* The mark of a generator of snowflakes. */
 static int64_t mark(firn_gen *gen) {
     char key[24];
     snprintf(key, sizeof key, "%" PRIu64, status_of(gen).node);
@@ -117,7 +117,7 @@ static void a_fixed_node_is_waited_for(void **state) {
     int64_t end = status_of(crashed).end;
     refused("snowflake", "node=7 max_wait_ms=900", FIRN_EBUSY,
             "in use up to 2025-10-09T08:53:22.123Z");
-    assert_int_equal(world.clock.pauses, 0); /* to wait would be in vain */
+    assert_int_equal(world.clock.pauses, 0); /* waiting would be useless */
     firn_gen *gen = opened("snowflake", "node=7");
     assert_in_range(world.clock.paused_ns, 990 * MS, 1010 * MS);
     assert_true((int64_t)next_slot(gen) == end);
@@ -138,7 +138,7 @@ static void four_nodes_are_held_at_once(void **state) {
     assert_int_equal(world.log.give_backs, 4);
 }
 
-/* One thread goes on with the next node when one is used up, in order on each. */
+/* One thread continues with the next node when one is used up, in order on each. */
 static void one_thread_uses_all_its_nodes(void **state) {
     firn_error error = {0};
     uint64_t last[1024] = {0}, id;
@@ -278,7 +278,7 @@ static void a_clone_is_told_at_a_renewal(void **state) {
     assert_int_equal(world.log.give_backs, 0);
 }
 
-/* The rest of the window is the copy's, too, so it is dropped, and people are told. */
+/* The copy has the rest of the window too, so it is dropped and reported. */
 static void a_clone_is_told_at_an_early_renewal(void **state) {
     const char *keys[] = {"node=7", ""};
     (void)state;
@@ -417,7 +417,7 @@ static uint64_t tick_of(const firn_gen *gen, const firn_time *time) {
     return tick;
 }
 
-/* As many calls as a row's ticks stand, each at its very time; a full tick runs on. */
+/* As many calls as a tick lasts, each at its exact time; a full tick continues in the next. */
 /* A node that is always given is kept for history by a generator that holds no window. */
 static const char *without_window(const firn_scheme *row, const char *keys) {
     return row->node_rule == FIRN_NODE_REQUIRED && row->node_fields != NULL
@@ -460,7 +460,7 @@ static void every_row_dates_back(void **state) {
     each_row(row_dates_back, 24);
 }
 
-/* No instant at all is told as such, and takes nothing. */
+/* An invalid time is reported and changes nothing. */
 static void no_instant_is_refused(void **state) {
     static const int32_t bad[] = {-1, 1000000000, INT32_MIN, INT32_MAX};
     (void)state;
@@ -477,7 +477,8 @@ static void no_instant_is_refused(void **state) {
     closed(gen);
 }
 
-/* With and without a store, alone and in a job, each tick begins behind the start of its ten minutes. */
+/* With and without a store, alone and in a job, each tick starts after the start of its ten
+ * minutes. */
 static void locality_sequential_dates_from_its_start(void **state) {
     static const char *const keys[] = {"", "pid=5 mac=77", "pid=5", "mac=7 history=job",
                                        "pid=5 mac=78 history=job"};
@@ -681,7 +682,7 @@ static void history_fails_closed(void **state) {
     denied_at(gen, &past, 3, FIRN_ESTORE, "down");
     world.log.fate = FATE_LOST;
     world.log.fated = 1;
-    more = dated(gen, &past, 3); /* three slots may be lost with the reply, none is had twice */
+    more = dated(gen, &past, 3); /* the reply may lose three slots, none is issued twice */
     assert_true(slot(gen, &more[0]) > slot(gen, &ids[2]));
     free(ids);
     free(more);

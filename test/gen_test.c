@@ -164,7 +164,7 @@ static void every_full_tick_borrows(void **state) {
     each_row(row_borrows, 24);
 }
 
-/* A tick back: what was issued already is not issued again, and the IDs go on. */
+/* One tick back: nothing is issued again, and the IDs continue. */
 static void row_absorbs(const firn_scheme *row, const char *keys) {
     firn_gen *gen = opened(row->name, keys);
     int64_t back = row->tick_ns > (uint32_t)SECOND / 2 ? SECOND : (int64_t)row->tick_ns;
@@ -185,7 +185,7 @@ static void every_row_absorbs_a_tick_back(void **state) {
     each_row(row_absorbs, 24);
 }
 
-/* A day back: whatever issues goes on elsewhere, at once, at the time the clock tells. */
+/* One day back: generators continue on another node, at once, at the clock's time. */
 static void row_leaves(const firn_scheme *row, const char *keys) {
     if (row->node_rule == FIRN_NODE_REQUIRED && row->node_fields != NULL) {
         return; /* its node is always given, so it waits */
@@ -299,7 +299,8 @@ static void exactly_n_or_none(void **state) {
     closed(gen);
 }
 
-/* A refusal begins no tick, and n IDs may lie over as many ticks as the lead has, window or not. */
+/* A refusal starts no tick, and n IDs may span as many ticks as the lead has, with or without a
+ * window. */
 static void counters_issue_exactly_n_or_none(void **state) {
     (void)state;
     firn_gen *gen = opened("time:33/s random:27 counter:4", "max_lead_ms=0 back_ms=0");

@@ -83,7 +83,7 @@ static inline firn_id next(firn_gen *gen) {
     return id;
 }
 
-/* No ID, and said why; what stood in the result stands there still. */
+/* Fails with this code and text, and leaves the result unchanged. */
 static inline void denied(firn_gen *gen, int code, const char *words) {
     const firn_id before = {11, 22, 33, 44};
     firn_error error = {0};
@@ -138,7 +138,7 @@ static inline uint64_t next_field(firn_gen *gen, const char *name) {
     return field(gen, &id, name);
 }
 
-/* The tick of the clock as it stands. */
+/* The current tick of the clock. */
 static inline uint64_t now_of(const firn_gen *gen) {
     firn_time now = present(&world.clock);
     uint64_t tick = 0;

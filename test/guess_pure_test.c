@@ -139,7 +139,7 @@ static void every_row_is_found_again(void **state) {
             }
             assert_true(at < count);
             assert_int_equal(firn_id_cmp(&readings[at].id, &id), 0);
-            /* a snowflake of its first 24 days lies below 2^53 */
+            /* a snowflake of its first 24 days is below 2^53 */
             bool is_js53 =
                 id.bits == 64 && id.low >> 53 == 0 && strcmp(readings[0].scheme->name, "js53") == 0;
             if (!(at == 0 || is_shadowed(scheme->name) || is_js53)) {
@@ -194,7 +194,7 @@ static void published_ids_are_known_best_first(void **state) {
     assert_guess("c232ab00941411ecb3c89f6bdeced846", -1, "uuid1 hex | flake hex, ulid hex");
     assert_guess("8Gqnu22ZlLMGbh7Qyv", -1, "flake flake");
     assert_guess("1541815603606036480x", -1, "");   /* a typo: a flake of the year 23082 */
-    assert_guess("1CCCu4CMyfubCHvwkoi26c", -1, ""); /* base58 of a uuid7, which has to be said */
+    assert_guess("1CCCu4CMyfubCHvwkoi26c", -1, ""); /* base58 of a uuid7, which has a remark */
     assert_guess("24448871873438105288224052477953", -1,
                  "flake dec | flake hex, ulid dec, ulid hex");
     assert_guess("00000000-0000-0000-0000-000000000000", -1, "nil uuid | flake uuid, ulid uuid");
@@ -369,8 +369,8 @@ static bool is_read(const firn_reading *list, size_t count, const firn_scheme *s
     return at < count && firn_id_cmp(&list[at].id, id) == 0 && list[at].id.bits == id->bits;
 }
 
-/* In each form that is asked for, the readings are those of the parser; without a form, they are
- * some of them. */
+/* In each requested form, the readings equal those of the parser; without a form they are a
+ * subset. */
 static void compare_with_parser(const char *text) {
     firn_reading asked[FIRN_FORM_COUNT][FIRN_READINGS_MAX];
     size_t counts[FIRN_FORM_COUNT];

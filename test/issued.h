@@ -114,7 +114,7 @@ static inline void sort_ids(uint64_t *ids, uint64_t *spare, size_t n) {
         ids = spare;
         spare = swap;
     }
-    free(starts); /* an even number of passes: the result lies where it began */
+    free(starts); /* an even number of passes: the result is where it started */
 }
 
 /* How many IDs were there before; leaves the log sorted. An ID that a killed process had no time

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs: the same rows give the same IDs, each unique and of its time; a node is taken for good;
- * every bound is told. On the store that records, and on SQLite. */
+/* Jobs: the same records give the same IDs, each unique and with its time; a node is taken
+ * permanently; every limit is reported. On the recording store, and on SQLite. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -316,8 +316,8 @@ static void rows_of_one_instant_are_numbered(void **state) {
     firn_job_close(job);
 }
 
-/* A million rows at one instant run on over as many ticks as they need, and no further; what lies
- * in their way is passed. */
+/* A million records at one time use as many ticks as they need, and no more; occupied ticks are
+ * skipped. */
 static void a_burst_runs_on(void **state) {
     enum { ROWS = 1000000 };
     const struct {
@@ -785,7 +785,7 @@ static void a_store_that_fails_gives_no_job(void **state) {
     world.log.fated = -1;
     no_job(&config, FIRN_ESTORE, "down");
     world.log.fate = FATE_LOST;
-    world.log.fated = 1; /* the reply to the record; sent again, it is told by its grant */
+    world.log.fated = 1; /* the reply to the record; sent again, it is recognised by its grant */
     firn_job *job = start(&config);
     assert_int_equal(worker_of(job), 1023);
     firn_job_close(job);
@@ -869,7 +869,8 @@ static firn_store *sqlite(int *left) {
     return store;
 }
 
-/* Does the job that is killed at its n-th point go on as the same one? False: it has fewer. */
+/* Does the job that is killed at its n-th point continue as the same one? False: it has fewer
+ * points. */
 static bool killed_at(int n) {
     int status = -1, left = n;
     assert_int_equal(set_up(NULL), 0);

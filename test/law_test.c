@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The reservation law (modules/module_law.c) against the answers of every engine, for every combination
- * of what a store keeps and what a request asks for; and the law itself against what it promises.
- * Statements and scripts decide inside their engine: this is where they are compared. */
+/* Compares the reservation law (modules/module_law.c) with the answers of every engine, for every
+ * combination of stored state and request, and the law with its promises. Statements and scripts
+ * decide inside their engine: this is where they are compared. */
 #include "stores.h"
 
 #include "../modules/module.h"
@@ -257,7 +257,7 @@ static void every_engine_follows_the_law(void **state) {
 static const char *const layouts[] = {ROW, OTHER};
 static const int64_t marks[] = {0, 90, 95, 99, 100, 101, 110, 115, 120, 121, 130};
 
-/* What must hold for each verdict, whatever it is. */
+/* What applies to every verdict. */
 static void check_verdict(const module_kept *kept, const module_memory *memory,
                           const firn_request *request) {
     module_verdict it;

@@ -26,8 +26,7 @@
 #define STEP_AFTER (EACH / 2500) /* lots; the clock steps then */
 #define ALL        (PROCESSES * SCHEMES * (size_t)EACH)
 
-/* Where time, sequence and node stand, written down here once more: the library is not asked about
- * itself. */
+/* Positions of time, sequence and node, independent of the library. */
 static const struct scheme {
     const char *name, *keys;
     int time_from, seq_from, seq_bits, node_from, node_bits;
@@ -147,7 +146,7 @@ static uint64_t next_random(uint64_t *state) {
     return *state >> 33;
 }
 
-/* The clock stands, steps a little or much, forwards and back, or comes right again. */
+/* The clock stops, steps by a little or a lot, forwards and back, or becomes right again. */
 static void step_clock(hands *time, uint64_t *random) {
     static const int64_t steps[] = {-HOUR,       -2 * SECOND, -SECOND / 2, -SECOND / 1000,
                                     SECOND / 10, 3 * SECOND,  4 * SECOND,  HOUR / 2};
@@ -200,7 +199,7 @@ static void make(maker *it, hands *time, uint64_t *random) {
     n = (int64_t)n > it->left ? (size_t)it->left : n;
     for (int tries = 0; code == FIRN_EEXHAUSTED && tries < 10000; tries++) {
         code = firn_next_u64(it->gen, ids, n, &error);
-        if (code == FIRN_EEXHAUSTED) { /* ahead of the clock, as often as it stands */
+        if (code == FIRN_EEXHAUSTED) { /* ahead of the clock whenever it stops */
             hands_pause(time, SECOND / 1000);
         }
     }
@@ -276,7 +275,7 @@ static int by_place(const void *a, const void *b) {
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Takes off what was given back, at once behind its grant in the file, and puts the rest in order.
+/* Subtracts what was given back, which directly follows its grant in the file, and sorts the rest.
  * What is left of all generators must be disjoint. */
 static size_t settle_grants(grant *grants, size_t n) {
     size_t kept = 0;

@@ -141,7 +141,7 @@ static void end_sessions(void) {
               "SELECT COUNT(*) = 0 FROM information_schema.PROCESSLIST WHERE USER = 'firn';");
 }
 
-/* The table of transactions is made anew only when nobody has read it for 0.1 s. */
+/* The table of transactions is refreshed only if nobody has read it for 0.1 s. */
 static void await_transaction(const char *condition) {
     char text[200];
     snprintf(text, sizeof text,
@@ -185,7 +185,7 @@ static void marks_lost_behind_the_back(void **state) {
     firn_store_close(store);
 }
 
-/* Emptied and filled again from a copy of itself, the table of marks has another number. */
+/* Emptied and filled again from a copy, the table of marks has another number. */
 static void emptied_and_filled(void **state) {
     firn_store *store = open_store("%s", url_of("full", "")), *idle;
     char refill[400];
@@ -231,7 +231,7 @@ static void dumped_and_loaded(void **state) {
     firn_store_close(store);
 }
 
-/* Who may not see the table's number works all the same. */
+/* A user who cannot see the table's number can still reserve. */
 static void numbers_are_hidden(void **state) {
     const char *url = url_of("hidden", "");
     char other[500];
@@ -315,8 +315,8 @@ static void end_and_move(void) {
     end_sessions();
 }
 
-/* A file of the client library's may tell it to connect anew by itself, where nobody would look at
- * which server that is. */
+/* A file of the client library may make it reconnect automatically, without a check of the
+ * server. */
 static void never_connected_behind_our_back(void **state) {
     mishap move = {NULL, end_and_move, ""};
     char file[400], more[500];
@@ -650,8 +650,7 @@ static void make_tickets(const engine *on) {
             " ENGINE=InnoDB;");
 }
 
-/* Two servers, of which one issues the odd and the other the even ones; when the first is down the
- * other goes on. */
+/* Two servers, one issues odd and one even numbers; when the first is down the other continues. */
 static void tickets_of_two_servers(void **state) {
     engine *odd = needed("mysql", 3, "--auto-increment-increment=2 --auto-increment-offset=1");
     engine *even = needed("mysql", 4, "--auto-increment-increment=2 --auto-increment-offset=2");

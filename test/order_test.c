@@ -288,7 +288,7 @@ static void a_series_keeps_its_key_and_shape(void **state) {
     takes_none(checked, store, "plain", FIRN_ENAMESPACE, "other digits, check");
     takes_none(third, store, "plain", FIRN_ENAMESPACE, "without key_id");
     takes(third, store, "turned", 1);
-    takes(fourth, store, "turned", 11); /* the next key goes on behind the last */
+    takes(fourth, store, "turned", 11); /* the next key continues after the last number */
     takes(third, store, "turned", 21);
     takes_none(third_other, store, "turned", FIRN_ENAMESPACE, "of id 3");
     takes_none(tweaked, store, "turned", FIRN_ENAMESPACE, "another key");
@@ -327,7 +327,7 @@ static int see(void *context, const firn_holding *holding) {
     return 0;
 }
 
-/* Neither the key nor a part of it stands in the store. */
+/* The store contains neither the key nor a part of it. */
 static void the_store_does_not_know_the_key(void **state) {
     char all[2000] = "";
     firn_order *order = opened("key_id=3");

@@ -32,7 +32,7 @@ static void settings_that_forget(void **state) {
     firn_store_close(store);
 }
 
-/* A commit that is acknowledged early lies in the server's memory for 10 s. */
+/* A commit acknowledged early is in the server's memory for 10 s. */
 static void early_acknowledgement(void **state) {
     engine *hasty = needed("postgres", 3, "-c synchronous_commit=off -c wal_writer_delay=10s");
     firn_store *store = open_store("%s", hasty->url);
@@ -64,8 +64,8 @@ static void cancel_wait(void) {
                       " WHERE application_name = 'firn' AND wait_event = 'SyncRep';");
 }
 
-/* New sessions have the setting once the server has read it, and a checkpoint is made by the process
- * that tells the running ones. */
+/* New sessions have the setting once the server has read it, and the process that informs running
+ * ones makes a checkpoint. */
 static void require_standby(const char *name) {
     char shown[200];
     sql(server,
@@ -172,7 +172,7 @@ static void tables_that_were_dropped(void **state) {
     firn_store_close(store);
 }
 
-/* The same under a session that lives on, which the server plans anew without a word. */
+/* The same under a running session, for which the server plans again silently. */
 static void a_copy_behind_the_back(void **state) {
     firn_store *store = open_store("%s", url_of("swapped", ""));
     (void)state;
@@ -225,7 +225,7 @@ static void never_emptied(void **state) {
     drawn(store, "f", 2, 0, 10);
     sql(server, "ALTER TABLE full_mark DISABLE TRIGGER full_keep;");
     firn_store_close(store);
-    store = open_store("%s", url_of("full", "")); /* makes it anew */
+    store = open_store("%s", url_of("full", "")); /* creates it again */
     drawn(store, "f", 3, 0, 20);
     firn_store_close(store);
     assert_string_equal(sql(server, "SELECT string_agg(tgenabled::text, '') FROM pg_trigger"
@@ -262,8 +262,8 @@ static void rewritten_and_reloaded(void **state) {
     firn_store_close(store);
 }
 
-/* A pooler before the server, in one of its modes. False: it is not installed. It lies with the
- * engine's data, which its user may read. */
+/* A pooler before the server, in one of its modes. False: not installed. Its files are with the
+ * engine's data, which its user can read. */
 static bool begin_pooler(const char *mode, int port) {
     return run("command -v pgbouncer >/dev/null || exit 1; cd '%s/data/' &&"
                " printf '%%s\n' '[databases]' 'postgres = host=127.0.0.1 port=%d user=firn'"
@@ -373,8 +373,8 @@ static void end_waiting_sessions(void) {
     end_sessions();
 }
 
-/* One that was ended while its statement waits for a row: nobody tells what came of it, and the
- * same request again finds out. */
+/* Terminated while its statement waits for a row: the outcome is unknown, and the same request
+ * again finds out. */
 static void ended_at_work(void **state) {
     mishap end = {"reserve.sent", end_waiting_sessions, ""};
     firn_store *store = NULL;

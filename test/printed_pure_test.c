@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* docs/reference/stores.md prints what the stores send, so that others can write a client: each statement and
- * script of the modules stands there word for word, and nothing that looks like one stands there
- * besides. etcd and ZooKeeper, which have no text to compare, are in test/printed.py. */
+/* docs/reference/stores.md prints what the stores send, so that others can write a client: it
+ * contains each statement and script of the modules word for word, and no others. etcd and
+ * ZooKeeper, which have no text to compare, are in test/printed.py. */
 #include "../modules/mysql_sql.h"
 #include "../modules/postgres_sql.h"
 #include "../modules/redis_lua.h"
@@ -150,7 +150,7 @@ static void redis_is_printed(void **state) {
     (void)state;
     assert_script_printed("reserve", reserve_lua);
     assert_script_printed("give_back", give_back_lua);
-    (void)count_lua; /* plain counters are no store of firn's */
+    (void)count_lua; /* plain counters are not a store of firn */
 }
 
 static void nothing_else_is_printed(void **state) {

@@ -38,7 +38,7 @@ enum proxy_fault {
 typedef struct proxy_flow {
     int from, to;
     size_t length;
-    int64_t due_ms; /* when its bytes go on */
+    int64_t due_ms; /* when its bytes are passed on */
     bool over;      /* nothing comes any more */
     char bytes[PROXY_BYTES];
 } proxy_flow;
@@ -104,7 +104,7 @@ static void proxy_accept(proxy *it) {
     }
 }
 
-/* Takes what came, and does to it what is set. False: the connection is to be cut. */
+/* Receives bytes and applies the fault. False: cut the connection. */
 static bool proxy_take(proxy *it, proxy_flow *flow, bool up) {
     ssize_t got = read(flow->from, flow->bytes, sizeof flow->bytes);
     if (got <= 0) {
@@ -162,7 +162,7 @@ static bool proxy_move(proxy *it, proxy_flow *flow, bool up, bool ready) {
     return flow->length == 0 || proxy_now_ms() < flow->due_ms || proxy_give(flow);
 }
 
-/* Opens or closes the door, as the fault says. */
+/* Accepts connections or not, as the fault says. */
 static void proxy_door(proxy *it) {
     bool closed = atomic_load(&it->fault) == PROXY_REFUSED;
     if (closed && it->listener >= 0) {

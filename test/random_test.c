@@ -501,7 +501,7 @@ static int open_never(void **self) {
     return FIRN_ESYSTEM;
 }
 
-/* The right answers for the known keys, and then as told. */
+/* The right answers for the known keys, then the chosen ones. */
 static const firn_stream_ops *real;
 static void *real_self;
 

@@ -100,7 +100,7 @@ static void settings_that_cannot_be_seen(void **state) {
     firn_store_close(store);
 }
 
-/* Until the server knows of so many replicas. */
+/* Until the server has this many replicas. */
 static void await_replicas(int count) {
     char answer[100] = "", expected[40];
     snprintf(expected, sizeof expected, "connected_slaves:%d", count);
@@ -174,7 +174,7 @@ static void another_run_is_guarded(void **state) {
     firn_store_close(store);
 }
 
-/* The floor holds for every key of the namespace, and is told as nobody's grant. */
+/* The floor applies to every key of the namespace, and has no grant. */
 static void another_run_guards_every_key(void **state) {
     firn_request request = {"snow", ROW, "1", 10, 0, 0, 1, "", 0};
     firn_error error = {0};
@@ -256,7 +256,7 @@ static void logins(void **state) {
     not_opened(url, "WRONGPASS");
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?prefix=login&password-file=/nowhere", port);
     not_opened(url, "password-file=/nowhere");
-    /* Nor where the URL is wrong, so that the password stands where something else should. */
+    /* Nor if the URL is wrong and the password is in another place. */
     not_opened("Redis://ann:secret@127.0.0.1/", "'Redis' is not a kind of store");
     not_opened("redis://ann:12/secret@127.0.0.1/", "after a /");
     firn_store_close(open_store("redis://:secret@127.0.0.1:%d/?prefix=login", port));
@@ -340,7 +340,7 @@ static void by_tls(void **state) {
     snprintf(url, sizeof url, "rediss://localhost:%d/?ca=%s/ca.pem&%s", port, folder, more);
     not_opened(url, "certificate"); /* it is another's */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);
-    not_opened(url, "cannot be used"); /* the server wants to know who asks */
+    not_opened(url, "cannot be used"); /* the server requires a login */
     snprintf(url, sizeof url, "rediss://127.0.0.1:%d/?connect_timeout_ms=300", url_port(it->url));
     not_opened(url, "does not accept TLS"); /* it is the port of the others */
     snprintf(url, sizeof url, "redis://127.0.0.1:%d/?ca=%s/ca.pem", port, folder);

@@ -48,8 +48,8 @@ static bool is_field(const firn_scheme *scheme, uint32_t i) {
     return scheme->slices[i].role != FIRN_ROLE_CONST && firn_scheme_first(scheme, i) == i;
 }
 
-/* The bits of a field that the ID has room for: all of them, but in uuid2 the low time is lost, and
- * decimal fields have those of their most. */
+/* The bits of a field that the ID has room for: all of them, except that uuid2 loses the low time,
+ * and decimal fields have the bits of their maximum. */
 static firn_value kept(const firn_scheme *scheme, uint32_t field) {
     firn_value value = {0, 0};
     if (is_dated(scheme)) {
@@ -643,7 +643,7 @@ static void later_slots_are_greater_ids(void **state) {
         for (int n = 0; n < 500; n++) {
             firn_fields a = anything(scheme), b = anything(scheme);
             for (int i = 0; i < time; i++) {
-                b.value[i] = a.value[i]; /* what stands before the time is pinned */
+                b.value[i] = a.value[i]; /* fields before the time are pinned */
             }
             uint64_t tick = n == 0 ? 0 : n == 1 ? last - 1 : (chance() >> n % 60) % last;
             uint64_t step = 1 + (chance() >> n % 64) % (last - tick);
@@ -1031,7 +1031,7 @@ static void bad_rows_are_refused_in_one_line(void **state) {
         "time:41/ms sequence:41",
         "time:41/ms counter:41",
         "a@0:8 a@4:8 time:8",
-        "a:8 a:8 time:8", /* bits that stand twice */
+        "a:8 a:8 time:8", /* duplicate bits */
         "a@8:8 b:8 time:8",
         "a@1:7 time:8",
         "a@0:4 a@5:3 time:8", /* bits that are missing */
@@ -1228,14 +1228,14 @@ static void seconds_end_where_instants_do(void **state) {
         bool stops = firn_scheme_end(&scheme, true, &last);
         assert_true(!stops || firn_time_cmp(&last, &scheme.epoch) > 0);
     }
-    firn_scheme scheme; /* and a tick that is none of a layout does not wrap */
+    firn_scheme scheme; /* and a tick outside the layout does not wrap */
     firn_time time;
     assert_int_equal(firn_scheme_make(&scheme, "time:40/s a:4", NULL, NULL, NULL, NULL), FIRN_OK);
     firn_scheme_time(&scheme, UINT64_MAX, &time);
     assert_true(time.sec == INT64_MAX && time.ns == 999999999);
 }
 
-/* Instants are 0 to 999999999 ns behind a second: nothing else is carried along or shifts time. */
+/* Times are 0 to 999999999 ns after a second: other values neither carry nor shift the time. */
 static void nanoseconds_out_of_range_are_refused(void **state) {
     static const int32_t bad[] = {-1, 1000000000, 2000000000, INT32_MIN, INT32_MAX};
     (void)state;

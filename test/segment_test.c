@@ -174,7 +174,7 @@ static void a_step_fetches_what_is_due(void **state) {
     closed(range);
 }
 
-/* One segment used up, each in `ns`; tells how long the one fetched meanwhile is. */
+/* Uses up one segment, one integer per `ns`; returns the length of the next one. */
 static int64_t after(firn_segment *range, int64_t ns) {
     int fetched = world.log.reserves;
     pass(&world.clock, ns);

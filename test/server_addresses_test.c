@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which clients count as one address: what the kernel tells of IPv4, IPv6 and of IPv4 at a socket for
- * both. Needs no network. */
+/* Which clients count as one address: IPv4, IPv6, and IPv4 at a dual-stack socket. Needs no
+ * network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

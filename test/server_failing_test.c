@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The system may refuse the server any call: memory, sockets, threads, TLS, JSON. This program is the server itself: the
- * linker puts __wrap_main before its main, and the functions here before those of the libraries that it calls. For each
- * command, path and reload, each call is refused in turn. The client then gets a reply, one error or the end of its
- * connection, the server stays alive, and the same request is answered in the next moment. A server that a refused call
- * keeps from starting ends with one line that says why. */
+/* The system can refuse the server any call: memory, sockets, threads, TLS, JSON. This program is
+ * the server: the linker puts __wrap_main before its main, and replaces the libraries' functions
+ * with those here. For each command, path and reload, each call is refused in turn. The client then
+ * gets a reply, one error or the end of its connection, the server stays alive, and the same
+ * request succeeds afterwards. If a refused call prevents the start, the server ends with one line
+ * that says why. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,7 @@
 
 enum {
     CALLS_MOST = 10000, /* of one request, or of a start */
-    ALL_OF = 200,       /* so many calls are refused one by one, of the others each STRIDE-th */
+    ALL_OF = 200,       /* the first calls are refused one by one, then each STRIDE-th */
     STRIDE = 37,
     PATIENCE_S = 60,
     /* Sanitizers make a start slow, and see each mistake in every fifth call as well. */
@@ -139,7 +140,7 @@ static void start(long failing) {
     if (server == 0) {
         const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
         for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
-            signal(crashes[i], SIG_DFL); /* cmocka's handlers would go on with the next test */
+            signal(crashes[i], SIG_DFL); /* cmocka's handlers would continue with the next test */
         }
         int file = open(log_path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
         dup2(file, STDERR_FILENO);
@@ -150,7 +151,7 @@ static void start(long failing) {
         serves = true;
         starter = pthread_self();
         int status = __real_main(3, words);
-        serves = false; /* gcov asks for memory when the process ends */
+        serves = false; /* gcov allocates when the process ends */
         if (SANITIZED && status != 0) {
             _exit(status); /* a server that does not start leaves its memory to the system */
         }
@@ -514,7 +515,7 @@ static void each_call_for_tls_and_a_token_may_be_refused(void **state) {
 
 /* ---- the start and the reload --------------------------------------------------------------- */
 
-/* One sentence, and a status that says of which kind. */
+/* One line, and a matching status. */
 static void judge_refused_start(int status) {
     const char *log = read_log(), *line = strstr(log, "firn: ");
     bool alone = line != NULL && strchr(line, '\n') == line + strlen(line) - 1;

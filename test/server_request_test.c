@@ -218,7 +218,7 @@ static void keep(hand *it, size_t *at, const reply *got) {
     }
 }
 
-/* 64 of one at once, now and then an exclusive block. */
+/* One at a time or 64 at once, sometimes an exclusive block. */
 static void *work(void *self) {
     hand *it = self;
     asking one = ask_for(it->by, it->verb, it->name, NULL);
@@ -310,7 +310,7 @@ static void threads_never_issue_an_id_twice(void **state) {
     leave(&first);
     size_t n = issue_together(VERB_NEW, "snowflake", &all);
     assert_int_equal(duplicates(all, n), 0);
-    all[n] = all[n / 2]; /* planted: it has to be found */
+    all[n] = all[n / 2]; /* an injected duplicate: it must be found */
     assert_int_equal(duplicates(all, n + 1), 1);
     free(all);
 }
@@ -381,7 +381,7 @@ static void an_task_does_not_wait_for_all_segments_that_are_due(void **state) {
         for (size_t j = 0; j < MANY; j++) {
             open += atomic_load(&catalog_segment_at(j)->range) != NULL;
         }
-        i = open > before ? 0 : i; /* a slow disk is none that stands still */
+        i = open > before ? 0 : i; /* a slow disk is not a hang */
     }
     assert_int_equal(open, MANY);
 }
@@ -814,7 +814,8 @@ static void threads_repeat_nothing_through_outages(void **state) {
         hands[i].numbers = numbers + (i / 2 + (i % 2) * (THREADS / 2)) * (EACH / 2);
         assert_int_equal(pthread_create(&hands[i].thread, NULL, work, &hands[i]), 0);
     }
-    for (int i = 0; i < PATIENCE_MS && !catalog_ready(why); i++) { /* else there is none to take */
+    for (int i = 0; i < PATIENCE_MS && !catalog_ready(why);
+         i++) { /* else there is nothing to take */
         nap(1);
     }
     for (int i = 0; i < 60 && (i < 3 || store.failures == 0); i++) {

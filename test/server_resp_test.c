@@ -102,7 +102,7 @@ static const reading readings[] = {
     {"*2\r\n$4\r\nPING\r\n", "more"},
     {"PING", "more"},
     {"PING\r", "more"},
-    /* lengths that are none */
+    /* invalid lengths */
     {"*-1\r\n", "invalid multibulk length"},
     {"*+1\r\n", "invalid multibulk length"},
     {"*01\r\n$1\r\na\r\n", "invalid multibulk length"},
@@ -120,7 +120,7 @@ static const reading readings[] = {
     {"*1\r\n$65537\r\n", "invalid bulk length"},
     {"*1\r\n$18446744073709551620\r\n", "invalid bulk length"},
     {"*1\r\n$4x\r\nPING\r\n", "invalid bulk length"},
-    /* ends that are none */
+    /* invalid ends */
     {"*1\r\n$4\r\nPING\n\n", "expected CR LF after a bulk string"},
     {"*1\r\n$4\r\nPING\rx", "expected CR LF after a bulk string"},
     {"*1\r\n$3\r\nPING\r\n", "expected CR LF after a bulk string"},
@@ -160,7 +160,7 @@ static void a_zero_byte_is_a_byte_of_a_bulk_string(void **state) {
     assert_memory_equal(said.words[0].text, "a\0b", 3);
 }
 
-/* A command of so many words of so many bytes each. */
+/* A command of that many words, each of that many bytes. */
 static char *make_command(size_t words, size_t size, size_t *length) {
     char *text = malloc(32 + words * (size + 32));
     assert_non_null(text);

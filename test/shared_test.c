@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A generator that processes share (firn_config.shared): one cursor and one node for all, whatever is killed, stopped
- * or forked. The store lies in shared memory too, and is whole at each instruction, so that a process may be killed in
- * the middle of it. */
+/* A generator that processes share (firn_config.shared): one cursor and one node for all, whatever
+ * is killed, stopped or forked. The store is in shared memory too, and consistent at each
+ * instruction, so that a process can be killed inside it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ typedef struct world {
     _Atomic uint64_t reserves;
     _Atomic bool stops;       /* the next reserve stops its process */
     _Atomic bool dies;        /* the next reserve is carried out and kills its process */
-    _Atomic int unsure;       /* so many reserves are carried out and say that they do not know */
+    _Atomic int unsure;       /* this many reserves are carried out and report an unknown outcome */
     _Atomic int64_t offset_s; /* of the clock */
     _Atomic bool over;
     _Alignas(64) uint8_t memory[1 << 18];
@@ -185,7 +185,7 @@ static firn_gen *opened(const char *keys) {
     return gen;
 }
 
-/* One ID, written into the log; its order among those of this process is checked. */
+/* Writes one ID into the log; checks its order among those that this process issued. */
 static void issue(firn_gen *gen, uint64_t *last) {
     firn_id id;
     firn_error error = {0};
@@ -307,7 +307,8 @@ static void children_go_on_with_the_cursor_they_inherit(void **state) {
     assert_int_equal(nodes_used(), 2);
 }
 
-/* Others have the node meanwhile, and run ahead of the clock: the cursor goes on behind them, in place. */
+/* Other processes hold the node meanwhile, ahead of the clock: the cursor continues after them, in
+ * place. */
 static void a_node_comes_back_behind_what_others_issued(void **state) {
     static const char *const keys = "node=9 window_ms=8 full=wait max_wait_ms=20000";
     uint64_t last = 0, theirs = 0;
@@ -419,7 +420,7 @@ static void traced_work(void *kind) {
     _exit(0);
 }
 
-/* Lets it run for so many instructions, then kills it. False: it ended before. */
+/* Runs that many instructions, then kills it. False: it ended before. */
 static bool killed_after(pid_t child, long steps) {
     int status;
     waitpid(child, &status, 0);
@@ -449,7 +450,7 @@ static void a_process_killed_at_any_instruction_corrupts_nothing(void **state) {
             most[kind] = steps > 200 ? steps : most[kind];
         }
         atomic_store(&all->stops, false);
-        firn_gen *gen = opened(hasty); /* whoever comes next goes on */
+        firn_gen *gen = opened(hasty); /* the next process continues */
         uint64_t last = 0;
         for (int k = 0; k < 20; k++) {
             issue(gen, &last);
@@ -460,7 +461,7 @@ static void a_process_killed_at_any_instruction_corrupts_nothing(void **state) {
     assert_int_equal(twice(), 0);
 }
 
-/* A window that is much longer than the lead: whoever claims anew finds the node in use. */
+/* A window much longer than the lead: another claim finds the node in use. */
 static const char *const long_window = "node=5 window_ms=10000 max_wait_ms=0";
 
 static void claims_and_dies(void *unused) {

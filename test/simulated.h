@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of generator and range stand on: a clock that is moved by hand, a store that
- * records what it is asked and loses what it is told to, seeded entropy. Judges that every failure
- * is one line and leaves its result alone, and nothing else. */
+/* The basis of tests of generators and ranges: a clock moved by hand, a store that records requests
+ * and loses the chosen ones, seeded entropy. Checks that every failure is one line and leaves its
+ * result unchanged. */
 #ifndef FIRN_TEST_SIMULATED_H
 #define FIRN_TEST_SIMULATED_H
 
@@ -21,8 +21,8 @@
 
 /* ---- clock ---------------------------------------------------------------------------------- */
 
-/* Stands still between moves, or moves by `step_ns` with each reading. A pause moves it as far as
- * it was to last. */
+/* Does not move between calls, or moves by `step_ns` with each reading. A pause moves it by its
+ * length. */
 typedef struct simulated {
     firn_time base;
     _Atomic int64_t wall_ns, steady_ns; /* since `base`, and since the start of the machine */
@@ -86,7 +86,7 @@ enum fate {
     FATE_TWIN  /* a copy of this process sent the same before */
 };
 
-/* A memory store behind a recorder. */
+/* A memory store with a recorder. */
 typedef struct recorder {
     firn_store *real;
     enum fate fate;
@@ -150,7 +150,7 @@ static const firn_store_ops recorder_ops = {.version = 1,
                                             .list = recorder_list,
                                             .close = recorder_close};
 
-/* Where a key stands; -1: nowhere. Asked behind the recorder's back. */
+/* The mark of a key; -1: none. Not recorded. */
 typedef struct sought {
     const char *key;
     int64_t high;
@@ -207,7 +207,7 @@ static inline int world_end(void **state) {
     return 0;
 }
 
-/* A failure is told in one line of 1..200 bytes that holds `words`. */
+/* A failure has a line of 1..200 bytes that contains `words`. */
 static inline void said(const firn_error *error, int code, const char *words) {
     size_t length = strnlen(error->text, sizeof error->text);
     if (error->code != code || length == 0 || length > 200 || strchr(error->text, '\n') != NULL ||

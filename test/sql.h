@@ -58,7 +58,7 @@ static void await_sql(const engine *server, const char *text) {
     fail_msg("0 for ever: %s", text);
 }
 
-/* A client beside this process. */
+/* A client next to this process. */
 typedef struct session {
     pid_t pid;
     int input;
@@ -94,8 +94,8 @@ static void sql_end(session it, const char *text) {
 
 static char certificate_folder[300];
 
-/* Certificates as make_certificates makes them, and own.key, which is the engine's alone: it is that
- * of an unprivileged user where the tests run as root. */
+/* Certificates of make_certificates, and own.key, which only the engine can read: it belongs to its
+ * unprivileged user if the tests run as root. */
 static void make_own_certificates(void) {
     snprintf(certificate_folder, sizeof certificate_folder, "/tmp/firn-tls-XXXXXX");
     assert_non_null(mkdtemp(certificate_folder));
@@ -149,7 +149,7 @@ static int count_line(void *context, const firn_holding *holding) {
     return ++it->count == it->stop_after ? -77 : 0;
 }
 
-/* A store with 600 keys lists them in order, stops where it is told to, and is good for more. */
+/* A store with 600 keys lists them in order, stops when requested, and works afterwards. */
 static void lists_many(firn_store *store) {
     lines all = {0, 0, ""}, some = {0, 300, ""};
     for (int i = 0; i < 600; i++) {
@@ -218,8 +218,8 @@ __attribute__((unused)) static void gives_back_beside_a_child(const char *url) {
     firn_store_close(store);
 }
 
-/* The child of a fork in a failpoint is told that the call is not its own, and then draws by itself;
- * the parent's call goes on. */
+/* The child of a fork in a failpoint is refused in that call, then reserves on its own; the
+ * parent's call continues. */
 static pid_t parents_pid;
 
 static void fork_here(void) {

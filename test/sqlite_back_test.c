@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An embedded store whose content went back: who notices, who is told, and what is no reason to say
- * so. */
+/* An embedded store whose content went back: which handles notice it, and what is not a sign of
+ * it. */
 #include "embedded.h"
 
 #include <grp.h>
@@ -245,7 +245,7 @@ static void holder_of_a_folder_restored_whole(void **state) {
     firn_store_close(other);
     asked(store, "snow", 0, GUARD + 30);
     asked(store, "integer orders", GUARD, GUARD);
-    asked(late, "snow", 0, GUARD + 40); /* others know it already: it is not told again */
+    asked(late, "snow", 0, GUARD + 40); /* others know it already: no second report */
     asked(late, "integer orders", 0, GUARD + 10);
     firn_store_close(late);
     firn_store_close(idle);
@@ -290,7 +290,8 @@ static void a_store_shared_later(void **state) {
         skip();
     }
     assert_int_equal(status, 5);
-    drawn_anew("firn.db", 1, 10); /* whoever may give it the rights of the store does so */
+    drawn_anew("firn.db", 1,
+               10); /* another user with the right to do so gives it the store's permissions */
     assert_int_equal(stat(in_folder("firn.db-count"), &count), 0);
     assert_int_equal(count.st_gid, SHARED);
     assert_int_equal(count.st_mode & 0777, 0660);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An embedded store under two names, another store under its name, and a holder of its lock that
- * does not go on. */
+/* An embedded store under two names, another store under its name, and a stopped holder of its
+ * lock. */
 #include "embedded.h"
 
 #include <sched.h>
@@ -21,7 +21,7 @@ static void run(const char *format, ...) {
     assert_int_equal(system(command), 0);
 }
 
-/* Mounts need rights that a test may lack; whoever has them must not pass it by. */
+/* Mounts need privileges that a test may lack; with them it must not be skipped. */
 static void skip_without_mounts(int status) {
     if (status == SKIPPED) {
         assert_false(geteuid() == 0 && getenv("CI") != NULL && strcmp(getenv("CI"), "true") == 0);
@@ -32,7 +32,7 @@ static void skip_without_mounts(int status) {
 
 /* ---- two processes at once ------------------------------------------------------------------- */
 
-/* Shared between the processes: who was granted what. */
+/* Shared between the processes: the grants of each. */
 typedef struct ledger {
     _Atomic int ready;
     int refused[2];
@@ -171,7 +171,8 @@ static bool overlay_around_file(void) {
            mount(in_folder("firn.db"), in_folder("other/firn.db"), NULL, MS_BIND, NULL) == 0;
 }
 
-/* Whoever goes by the other name is refused, so nothing is granted twice; the first goes on. */
+/* A process that uses the other name is refused, so nothing is granted twice; the first
+ * continues. */
 static void refused_behind(bool (*prepare)(void), const char *name, const char *what) {
     pair p = {NULL, name, prepare};
     firn_store *store = open_store("firn.db"); /* keeps nothing open, but the file is there */

@@ -243,7 +243,7 @@ static int draw_from_damaged(int64_t *first) {
     firn_error error = {0};
     int code = draw(store, 99, first, &error);
     firn_store_close(store);
-    if (code != FIRN_OK && code != FIRN_EBACK) { /* or what is left of it is behind its count */
+    if (code != FIRN_OK && code != FIRN_EBACK) { /* or the rest of it is older than its count */
         says(&error, FIRN_ESTORE, "firn.db");
     }
     return code;
@@ -307,7 +307,7 @@ static void out_of_wal_mode(void **state) {
     firn_store_close(store);
 }
 
-/* The log must not grow for ever, although the last to close leaves it behind. */
+/* The log must not grow for ever, although the last process leaves it. */
 static void the_log_stays_short(void **state) {
     firn_store *store = open_store("firn.db");
     struct stat log;
@@ -322,7 +322,7 @@ static void the_log_stays_short(void **state) {
 
 /* ---- locks ---------------------------------------------------------------------------------- */
 
-/* Holds the store in the midst of a write, until it is told to go on and a little longer. */
+/* Holds the store in the middle of a write, until it is released and a little longer. */
 typedef struct holder {
     int ready[2], go[2];
 } holder;
@@ -524,7 +524,7 @@ static void make_template(bool long_log) {
     firn_store_close(store);
 }
 
-/* Anew rather than over the old one: some file systems wait for the disk when a file is
+/* Creates it again instead of replacing it: some file systems wait for the disk when a file is
  * replaced. */
 static void put_template(void) {
     unlink(in_folder("firn.db"));
@@ -536,8 +536,8 @@ static void put_template(void) {
     images_forget();
 }
 
-/* What the key may stand at after an answer. A verb that was not carried out leaves no trace, one
- * that was is durable, and only FIRN_EUNKNOWN leaves it open. */
+/* The possible marks of the key after an answer. A verb that was not carried out leaves no trace, a
+ * completed one is durable, and only FIRN_EUNKNOWN leaves it open. */
 static void right_after(const trial *t, int code, const char *when) {
     firn_mark found = mark_of("firn.db");
     bool may_be_after = code == FIRN_OK || code == FIRN_EUNKNOWN;
@@ -674,7 +674,8 @@ static void the_power_cut_is_one(void **state) {
     assert_int_equal(open_with(&store, "firn.db", options, NULL), FIRN_OK);
     assert_int_equal(try_reserve(store, NULL), FIRN_OK);
     firn_store_close(store);
-    image_of(in_folder("firn.db-wal"))->durable_size = (int64_t)template_log_size; /* planted */
+    image_of(in_folder("firn.db-wal"))->durable_size =
+        (int64_t)template_log_size; /* an injected bug */
     images_restore();
     assert_true(same_mark(mark_of("firn.db"), mark_before)); /* the acknowledged mark is lost */
 }
@@ -690,7 +691,7 @@ static const char *const killpoints[] = {
 /* Shared with the child that is killed. */
 typedef struct witness {
     const char *point;
-    int after; /* so many times the point is passed unharmed */
+    int after; /* passes of the point before it acts */
     int hits;
     firn_mark tried, acknowledged;
 } witness;
@@ -702,7 +703,7 @@ static void die_here(void *self, const char *name) {
     }
 }
 
-/* Reserves and gives half of it back, over and over, writing down what it was told. */
+/* Reserves and gives half of it back repeatedly, and logs the results. */
 static int work_until_killed(void *argument) {
     witness *it = argument;
     firn_store_options options = safe_options();
@@ -894,8 +895,7 @@ static void a_child_does_not_end_the_verb(void **state) {
     }
 }
 
-/* A WAL handle that a child inherits open makes acknowledged commits vanish; here there is none to
- * inherit. */
+/* An inherited WAL handle makes acknowledged commits vanish; here no handle is inherited. */
 static int draw_once(void *store) {
     int64_t first;
     return draw(store, (uint64_t)getpid(), &first, NULL);

@@ -53,8 +53,8 @@ static void refused(firn_store *store, firn_request request, int code, firn_mark
 
 static const firn_mark untouched = {-3, 3};
 
-/* Asks what a key stands at without changing it: a key that exists is busy for a request that must
- * begin at 0. */
+/* Reads the mark of a key without changing it: an existing key is busy for a request that must
+ * start at 0. */
 static void stands_at(firn_store *store, const char *key, int64_t high, uint64_t grant) {
     refused(store, ask(key, 1, 0, 0, UINT64_MAX - 1), FIRN_EBUSY, (firn_mark){high, grant});
 }
@@ -183,8 +183,7 @@ static void given_back_once(void **state) {
     assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_OK);
     assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_EBUSY);
     assert_int_equal(give_back(store, "1", 1040, 11, 1000), FIRN_EBUSY);
-    /* The mark stands where it stood, but the grant is another's: a late copy must find that
-     * out. */
+    /* The mark is the same, but the grant is another one: a late copy must find that out. */
     granted(store, ask("1", 60, 1040, 1040, 12), 1040);
     assert_int_equal(give_back(store, "1", 1100, 11, 1040), FIRN_EBUSY);
     stands_at(store, "1", 1100, 12);
@@ -333,7 +332,7 @@ static void overlaps_are_found(void **state) {
     (void)state;
     assert_int_equal(overlaps(spans, 4, &total), 0);
     assert_int_equal(total, 35);
-    spans[3].first = 29; /* planted */
+    spans[3].first = 29; /* an injected overlap */
     assert_int_equal(overlaps(spans, 4, &total), 1);
     spans[3] = (span){0, 30};
     assert_int_equal(overlaps(spans, 4, &total), 30);
@@ -364,7 +363,7 @@ static void *draw(void *argument) {
     return NULL;
 }
 
-/* Disjoint, and nothing lost between them: the mark stands exactly at their sum. */
+/* Disjoint and without gaps: the mark is exactly their sum. */
 static void fair_shares(firn_store *store, span *spans, size_t n) {
     int64_t total;
     firn_mark held = {0, 0};
@@ -773,7 +772,7 @@ int main(int count, char **arguments) {
     for (size_t i = 0; i < ENGINES * CHECKS; i++) {
         const struct row *row = &rows[i / CHECKS];
         if (checks[i % CHECKS].wanted != NULL && !checks[i % CHECKS].wanted(row)) {
-            continue; /* an entry without a name is no test */
+            continue; /* an entry without a name is not a test */
         }
         snprintf(names[i], sizeof names[i], "%s: %s", row->name, checks[i % CHECKS].sentence);
         tests[i + 1] = (struct CMUnitTest){names[i], checks[i % CHECKS].run, set_up, tear_down,

@@ -26,7 +26,7 @@ typedef struct row {
     const char *word;
 } row;
 
-/* Each engine has a server's address, a path that it needs, and a parameter to put others behind. */
+/* Each engine has a server's address, a required path, and a parameter before others. */
 static const struct {
     const char *scheme, *path;
 } engines[] = {

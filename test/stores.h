@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An engine a line. Those with `apart` are real servers, each started once by its name; that and a
- * number behind the server's URL gives each check a store of its own. */
+/* One engine each. Those with `apart` are real servers, each started once by its name; that and a
+ * number after the server's URL give each check its own store. */
 static const struct row {
     const char *name, *url, *apart;
     char joint;       /* before the parameters */
-    bool file;        /* its URL goes on with the path of a file */
+    bool file;        /* its URL continues with the path of a file */
     bool shared;      /* between processes */
     bool tells_back;  /* notices that it lost what it acknowledged */
     int rounds;       /* reservations of each thread and process */
@@ -59,14 +59,14 @@ typedef struct bench {
 
 /* ---- a store of its own for each check ------------------------------------------------------ */
 
-/* The folder may lie on an overlay or in memory, where tests are free to forget. */
+/* The folder may be on an overlay or in memory, where tests may lose data. */
 static int open_store(firn_store **store, const char *url, firn_error *error) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
     return firn_store_open(store, url, &options, error);
 }
 
-/* False: the row is left out. A module that the tree does not have is no failure; a server that is
- * not installed is one where all are demanded. */
+/* False: the engine is left out. A module that the tree does not have is not a failure; a server
+ * that is not installed is one if all are required. */
 static bool find_server(bench *b) {
     char module[800];
     if (b->row->apart == NULL) {

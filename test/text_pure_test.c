@@ -44,7 +44,7 @@ typedef struct {
 #define LOWER     "abcdefghijklmnopqrstuvwxyz"
 #define BITCOIN   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-/* Every form but dated, which is no radix: its own tests stand further down. */
+/* Every form but dated, which is not a radix: its tests are below. */
 static const model models[] = {
     {FIRN_FORM_DEC, "0123456789", false, false, false, "", "", false},
     {FIRN_FORM_UNSIGNED, "0123456789", false, false, false, "", "", false},
@@ -154,8 +154,8 @@ static firn_id cut(uint32_t top, uint64_t high, uint64_t low, uint32_t bits) {
     return id;
 }
 
-/* The n-th ID of a width: edges first (0, the greatest, each power of two and its neighbours),
- * then random ones, many of which are small. */
+/* The n-th ID of a width: edges first (0, the greatest, each power of two and its neighbours), then
+ * random ones, many of them small. */
 static firn_id nth(uint32_t n, uint32_t bits) {
     if (n == 0) {
         return cut(0, 0, 0, bits);
@@ -203,7 +203,7 @@ static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Do two texts say the same, but for letter case where the form does not mind it? */
+/* Are two texts equal, ignoring letter case if the form does? */
 static bool alike(const model *m, const char *a, const char *b, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (m->folds ? lower(a[i]) != lower(b[i]) : a[i] != b[i]) {
@@ -395,7 +395,7 @@ static void sixty_four_bits_are_read_signed_and_unsigned(void **state) {
 
 /* ---- tests: texts that are nearly right ----------------------------------------------------- */
 
-/* The number after `word` in an error, 0 when there is none. */
+/* The number after `word` in an error, or 0. */
 static size_t number_after(const char *text, const char *word) {
     const char *at = strstr(text, word);
     return at == NULL ? 0 : (size_t)strtoul(at + strlen(word), NULL, 10);
@@ -443,10 +443,10 @@ static firn_id some(uint32_t n, uint32_t bits) {
 /* Where a text with character c at `at` is refused if it is. */
 static size_t place_of(const model *m, uint32_t bits, const char *text, size_t at) {
     if (m->form == FIRN_FORM_DEC && bits == 64 && text[0] == '-' && at == 0) {
-        return 1; /* a sign may stand there: it is what comes after it */
+        return 1; /* a sign is valid there: the digits after it are wrong */
     }
     if (m->form == FIRN_FORM_TYPEID && text[at] == '_') {
-        return 0; /* what stood before is a prefix now */
+        return 0; /* the text before it is a prefix now */
     }
     return at;
 }

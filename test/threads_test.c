@@ -139,7 +139,7 @@ static firn_status status_of(firn_gen *gen) {
 
 /* ---- rows and orders ------------------------------------------------------------------------ */
 
-/* A row a line; `step_ns` moves the clock with each reading, so that ticks pass and fill up. */
+/* One scheme each; `step_ns` moves the clock with each reading, so that ticks pass and fill up. */
 static const struct row {
     const char *sentence, *scheme, *keys;
     int64_t step_ns;
@@ -214,7 +214,7 @@ static void a_renewer_renews_for_all(void **state) {
     }
 }
 
-/* Sets the clock back by more than back_ms now and then, as often as nodes are left for. */
+/* Sets the clock back by more than back_ms from time to time, while nodes are left. */
 static void *sets_back(void *self) {
     companion *it = self;
     for (int64_t next = 0; !atomic_load(&it->stop);) {
@@ -288,7 +288,7 @@ static void a_step_back_waits_for_no_renewer(void **state) {
     firn_gen *gen = renewer.gen = opened("snowflake", "", true);
     assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
     assert_int_equal(firn_next(gen, &before, NULL), FIRN_OK);
-    pass(&world.clock, 1500 * MS); /* a renewal is due */
+    pass(&world.clock, 1500 * MS); /* time for a renewal */
     atomic_store(&gate.shut, true);
     assert_int_equal(pthread_create(&thread, NULL, renewer.run, &renewer), 0);
     while (!atomic_load(&gate.reached)) {

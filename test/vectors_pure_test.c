@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every answer in test/vectors, most of which the original systems gave, put to the library in both
- * directions. The answers are data; how each file's columns become calls of firn.h is here, and
- * nothing of how an ID is made. */
+/* Every answer in test/vectors, most of them from the original systems, checked with the library in
+ * both directions. The answers are data; this file only maps the columns of each file to calls of
+ * firn.h. */
 #include "segment.h"
 
 #include <firn/firn.h>
@@ -27,7 +27,7 @@
 enum { CELLS = 16, LINE_SIZE = 4096 };
 enum status { OK, REFUSE, PEER_BUG, STATUSES };
 
-/* One line of a file: its cells, and the names of the columns they stand in. */
+/* One line of a file: its cells, and the names of their columns. */
 typedef struct {
     const char *file;
     int line;
@@ -536,7 +536,7 @@ static void agree_on_locality(const row *r, const char *pid, uint64_t mac, const
     agree(r, scheme, pairs, 4, FIRN_FORM_UUID, right);
 }
 
-/* What the peer wrote is read as it stands. */
+/* What the peer wrote can be read unchanged. */
 static bool reads_locality(const row *r, uint64_t counter, const char *pid, uint64_t mac,
                            const char *ms) {
     char time[64];
@@ -864,7 +864,7 @@ static void check_uuid1_sql_read(const row *r) {
     }
 }
 
-/* MySQL swaps whatever it is given; as rows of a user's own that can be told too. */
+/* MySQL swaps any UUID; as layouts they can be distinguished. */
 static void check_mysql(const row *r) {
     char text[FIRN_TEXT_SIZE];
     const firn_scheme *uuid1 = scheme_of("uuid1"), *swapped = scheme_of("uuid1-swapped");
@@ -1116,7 +1116,7 @@ static void check_js53(const row *r) {
                   FIRN_FORM_DEC, cell(r, "id"));
 }
 
-/* The prefix is no part of the ID. Every UUID has such a text, the scheme is of version 7 alone. */
+/* The prefix does not belong to the ID. Every UUID has such a text, the scheme only version 7. */
 static void check_typeid(const row *r) {
     char text[FIRN_TEXT_SIZE];
     const firn_scheme *scheme = scheme_of("typeid");
@@ -1189,9 +1189,9 @@ static int see_mark(void *context, const firn_holding *holding) {
     return 0;
 }
 
-/* Rows are one run: what the first one opens is used by all. Leaf looks whether the next segment is
- * due before it hands an integer out, so that is when the marks are compared; its columns pos and
- * next_ready are its own. */
+/* Records are one run: all use what the first one opens. Leaf checks for the next segment before it
+ * hands an integer out, so the marks are compared then; its columns pos and next_ready are its
+ * own. */
 static void check_segment_trace(const row *r) {
     static allocation leaf;
     static int64_t before, step, updates;
@@ -1383,7 +1383,7 @@ static bool find_status(enum status *status, const char *text) {
     return false;
 }
 
-/* Puts each row of a file to its check; counts what it saw beside what was checked. */
+/* Passes each record of a file to its check; counts records and checks. */
 static void run_file(void **state) {
     const file *f = *state;
     char path[256], line[LINE_SIZE], header[LINE_SIZE];

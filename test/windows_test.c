@@ -19,7 +19,7 @@
 #define WINDOW  (2 * SECOND)                                /* of the embedded store */
 #define FEW     "time:41/ms@@2024-01-01 node:2 sequence:12" /* four nodes, one for history */
 #define FEW_NS  "few"
-#define NODE_OF 12 /* from which bit on the node of both rows stands */
+#define NODE_OF 12 /* the lowest bit of the node in both layouts */
 
 /* ---- generators ----------------------------------------------------------------------------- */
 
@@ -60,8 +60,8 @@ static firn_gen *opened(opening how) {
     return gen;
 }
 
-/* Issues `n` IDs into the log, or until the first failure, which is returned. A generator that has
- * run ahead of a clock that is moved by hand is no failure: its clock is moved. */
+/* Issues `n` IDs into the log, or until the first failure, which is returned. If a generator has
+ * run ahead of a clock moved by hand, the clock is moved. */
 static int issue(firn_gen *gen, issued *log, int n, hands *move, firn_error *error) {
     for (int i = 0; i < n; i++) {
         uint64_t id;
@@ -117,7 +117,7 @@ static void duplicates_are_found(void **state) {
     }
     log->ids[0] = 1;
     assert_int_equal(duplicates(log), 0);
-    log->ids[500] = log->ids[400]; /* planted */
+    log->ids[500] = log->ids[400]; /* an injected duplicate */
     assert_int_equal(duplicates(log), 1);
     issued_free(log);
 }
@@ -277,8 +277,8 @@ static void killed_at_any_moment(void **state) {
     issued_free(log);
 }
 
-/* The mark of a fixed node stands where the clock was: behind it nothing is issued, and the error
- * says until when. */
+/* The mark of a fixed node is at the clock's time: nothing is issued before it, and the error says
+ * until when. */
 static void a_fixed_node_waits(void **state) {
     issued *log = issued_new(40000);
     hands *time = new_hands(100000);
@@ -343,11 +343,11 @@ static void set_back_while_it_runs(void **state) {
 
 /* ---- pauses --------------------------------------------------------------------------------- */
 
-/* What holder and taker tell each other. */
+/* Messages between holder and taker. */
 typedef struct stage {
     _Atomic int round;   /* the parent's */
     _Atomic int reached; /* the holder's */
-    _Atomic int refused; /* how often it was told that the node is another's */
+    _Atomic int refused; /* how often it found the node taken */
     _Atomic bool over;
 } stage;
 
@@ -378,13 +378,13 @@ static int hold_node(const char *keys, hands *time, issued *log, stage *at) {
     return 0;
 }
 
-/* Takes the holder's node while it is stopped, and keeps it until the holder was told. */
+/* Takes the holder's node while it is stopped, and keeps it until the holder has noticed. */
 static bool take_node(pid_t holder, const opening *how, issued *log, stage *at) {
     firn_gen *gen;
     firn_error error = {0};
     int refused = atomic_load(&at->refused);
     if (open_gen(&gen, *how, &error) != FIRN_OK) {
-        /* Stopped just behind a claim of its own, or inside the store, which is locked then. */
+        /* Stopped right after its own claim, or inside the store, which is locked then. */
         assert_true(error.code == FIRN_EBUSY ||
                     (error.code == FIRN_ESTORE && strstr(error.text, "locked") != NULL));
         kill(holder, SIGCONT);
@@ -400,8 +400,8 @@ static bool take_node(pid_t holder, const opening *how, issued *log, stage *at) 
     return true;
 }
 
-/* The holder sleeps through several windows while another takes its node, and goes on where it
- * was: it may finish its own window, and no more. */
+/* The holder sleeps through several windows while another process takes its node, and continues: it
+ * may finish its own window, and no more. */
 static void a_paused_holder(void **state) {
     issued *log = issued_new(4000000);
     hands *time = new_hands(1000);
@@ -501,8 +501,7 @@ static const struct {
 
 #define FORKS (sizeof forks / sizeof forks[0])
 
-/* The child issues from the generator that it inherited, closes it, and the parent goes on as if
- * nothing were. */
+/* The child issues from the inherited generator, closes it, and the parent continues normally. */
 static int issue_in_child(firn_gen *gen, issued *log, uint64_t parents_node) {
     firn_error error = {0};
     if (issue(gen, log, 3000, NULL, &error) != FIRN_OK) {
@@ -538,7 +537,7 @@ static void a_claimed_node_is_not_inherited(void **state) {
     issued_free(log);
 }
 
-/* Told, with the cure; and closing it there takes nothing from the parent. */
+/* Refused, with the cure; closing it there takes nothing from the parent. */
 static int refused_in_child(firn_gen *gen, hands *time) {
     firn_error error = {0};
     uint64_t id = 77;

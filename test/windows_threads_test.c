@@ -168,7 +168,7 @@ static void *go_on(void *argument) {
     return NULL;
 }
 
-/* Either it has a node of its own, or the fork met the parent inside the store and it is told. */
+/* Either it has its own node, or the fork met the parent inside the store and it is refused. */
 static int issue_in_child(const crowd *it) {
     for (int i = 0; i < 200; i++) {
         uint64_t id;

@@ -219,12 +219,13 @@ static void a_lost_key_is_noticed(void **state) {
     assert_true(engine_do(it, "save", 0));
     drawn(store, "2", 10, 2, 0);
     assert_true(engine_do(it, "restore", 0));
-    assert_int_equal(draw(store, "2", 10, 3, &first), FIRN_EBACK); /* once it is told, for all: */
+    assert_int_equal(draw(store, "2", 10, 3, &first),
+                     FIRN_EBACK); /* once it has noticed, for all: */
     assert_int_equal(draw(store, "1", 10, 4, &first), FIRN_EBACK);
     firn_store_close(store);
 }
 
-/* In another history the same version is that of something else, which is not lowered. */
+/* In another history the same version belongs to something else, which is not lowered. */
 static void a_new_ensemble_keeps_its_marks(void **state) {
     firn_store *store = NULL, *other = NULL;
     firn_mark held;

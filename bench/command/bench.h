@@ -16,7 +16,7 @@ enum { BENCH_REPEATS = 21, BENCH_PROCESSES_MAX = 100 }; /* rounds of work that t
 
 /* ---- a library that is measured -------------------------------------------------------------- */
 
-/* The functions that the cases call: those of this program, or of a libfirn.so. */
+/* The functions under test: this program's own, or a libfirn.so's. */
 typedef struct bench_api {
 #define BENCH_FUNCTIONS(X)                                                                         \
     X(open_with)                                                                                   \
@@ -88,7 +88,7 @@ typedef struct bench_row {
 /* Measures the cases from `first` to before `end`, one group. `other` may be NULL. */
 void bench_group(bench_row *rows, size_t first, size_t end, const bench_api *own,
                  const bench_api *other);
-/* Independent additions per ns at the fastest moment so far, which is what tells the modes. */
+/* Independent additions per ns at the fastest moment so far; it identifies the mode. */
 double bench_best_rate(void);
 void bench_set_best_rate(double rate);
 /* The time of `n` operations by `threads` threads, from the first start to the last end, in ns; below 0:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness: the cases of a group take turns in short bursts, and a loop of independent additions
- * before and after each burst tells whether the hardware thread was alone on its core. A busy
- * neighbour of another guest is visible in no other way; it leaves the clock rate as it is, but
- * takes a share of the execution units. */
+ * before and after each burst shows whether the hardware thread was alone on its core. Nothing else
+ * shows a busy neighbour of another guest: the clock rate stays, but the execution units are
+ * shared. */
 #include "bench.h"
 
 #include <pthread.h>

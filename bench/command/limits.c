@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits: bare loops of the work that no generator can avoid. They check nothing and are no
- * generators. */
+/* Limits: bare loops of work that no generator can avoid. They check nothing and issue nothing. */
 #include "bench.h"
 
 #include <dlfcn.h>
@@ -119,7 +118,7 @@ bool bench_coarse_threads(bench_run *run) {
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-enum { NUMBERS = 1024 }; /* as many as bench_bulk_u64 asks for */
+enum { NUMBERS = 1024 }; /* IDs per call of bench_bulk_u64 */
 static uint64_t numbers[NUMBERS];
 
 static bool work_fill(void *context, uint64_t n) {

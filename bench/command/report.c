@@ -29,7 +29,7 @@ static bool is_known(const bench_result *result, enum bench_mode mode) {
     return result->measured && result->samples[mode] >= (mode == BENCH_ALL ? 1 : MIN_SAMPLES);
 }
 
-/* The path's median by that of `to`; 0: unknown. */
+/* The path's median divided by the median of `to`; 0: unknown. */
 static double ratio_of(const bench_result *path, const bench_result *to, enum bench_mode mode) {
     return is_known(path, mode) && is_known(to, mode) ? path->median[mode] / to->median[mode] : 0;
 }

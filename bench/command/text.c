@@ -77,7 +77,7 @@ static void free_texts(bench_run *run) {
     free(run->context);
 }
 
-/* Plausible values: snowflakes of 19 digits, and 128 bits of which the lower ones look random. */
+/* Plausible values: snowflakes of 19 digits, and 128 bits with random lower bits. */
 static bool open_texts(bench_run *run, const char *form, bool (*work)(void *, uint64_t)) {
     texts *it = calloc(1, sizeof *it);
     if (it == NULL) {

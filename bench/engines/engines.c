@@ -126,8 +126,8 @@ static bool one_turn(contest *it, int who) {
     return true;
 }
 
-/* Call by call in turn, the first one another each time, so that whatever else the machine does
- * meets all alike. */
+/* Call by call in turn, starting with another one each time, so that other load affects all
+ * equally. */
 static bool one_round(contest *it, int round) {
     double sums[CONTESTANTS] = {0};
     for (int turn = 0; turn < TURNS; turn++) {

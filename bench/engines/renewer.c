@@ -13,8 +13,8 @@ enum { RUNS = 9, RUN_MS = 1000, CLAIM_MS = 2000 };
 #define WAIT_NS   5000000 /* of the store */
 #define SWITCH_NS 3000    /* what takes less was no change of processes */
 
-/* The slowest turn of a loop. Turns in which the kernel gave the processor to another process say
- * nothing of firn and are left out; those that waited of themselves count. */
+/* The slowest turn of a loop. Turns in which the kernel ran another process are left out; turns
+ * that waited on their own count. */
 typedef struct watch {
     double last, slowest; /* when the last turn ended, and how long one took, ns */
     long taken;           /* how often the processor was taken away */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring: integers of a segment whose step has adapted, on stores of several latencies, alone
- * and beside a thread that calls firn_segment_step. */
+/* Integers of a segment whose step has adapted, on stores of several latencies, alone and with a
+ * thread that calls firn_segment_step. */
 #include "measure.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A memory store that takes its time and counts who enters it: stands in for an engine of a known
+/* A memory store with a chosen latency that counts its callers: replaces an engine of a known
  * latency. */
 #include "measure.h"
 

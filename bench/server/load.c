@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks a server on loopback the same thing over and over, on one thread and many connections, and
- * tells how often it was answered and what that cost the server. Every reply is read and checked:
- * an error, a reply too few or one too many ends it with status 1. One line of JSON. */
+/* Sends the same request to a server on loopback repeatedly, from one thread over many connections,
+ * and prints the rate and what it cost the server. Every reply is read and checked: an error, or a
+ * missing or extra reply, ends it with status 1. One line of JSON. */
 #define _GNU_SOURCE
 #include "replies.h"
 #include "usage.h"
@@ -33,7 +33,7 @@ enum {
 };
 #define SECOND_NS 1000000000LL
 #define WINDOW_NS (SECOND_NS / 4) /* the median of such windows is printed */
-#define TICK_NS   100000          /* with --even: what is due is sent that often */
+#define TICK_NS   100000          /* with --even: interval of sending */
 #define WARM_NS   (SECOND_NS / 5) /* before anything counts */
 
 static const char usage[] =
@@ -201,10 +201,10 @@ static void rest_connection(connection *it) {
     idle[(idle_first + idle_count++) % (size_t)told.connections] = it;
 }
 
-/* Sends what is due since `start`, as far as connections are free, and sleeps until more is. A
- * server that does not keep up is not asked for what is missing in one go later. Without --even
- * all connections ask at the same time, as often as makes the rate: then a server is woken once
- * for many requests, which else costs more than to answer them. */
+/* Sends the requests since `start` that the rate needs, as far as connections are free, and sleeps
+ * until the next. A slow server is not sent the missing ones in one burst later. Without --even all
+ * connections send at the same time, at the average rate: then a server wakes once for many
+ * requests, which otherwise costs more than answering them. */
 static void pace(int64_t start, uint64_t *sent) {
     double burst =
         told.even ? told.rate * TICK_NS / SECOND_NS : (double)told.connections * told.pipeline;
@@ -439,7 +439,7 @@ int main(int count, char **words) {
     if (told.core >= 0) {
         stay_on(told.core);
     }
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* ticks come when they are due */
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* exact wake-ups */
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;

@@ -106,7 +106,7 @@ static ptrdiff_t read_resp(replies *it, const char *text, size_t length) {
     }
 }
 
-/* An answer with its body, of which each line is an ID. */
+/* An HTTP reply with a body of one ID per line. */
 static ptrdiff_t read_http(replies *it, const char *text, size_t length) {
     static const char good[] = "HTTP/1.1 200 ", name[] = "\r\nContent-Length: ";
     const char *end = memmem(text, length, "\r\n\r\n", 4);

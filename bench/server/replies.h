@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Replies of RESP2 and HTTP/1.1 as they come in on one connection: counts them, hands on the IDs in
- * them, and says what is no good reply. Knows no sockets. */
+/* Parses replies of RESP2 and HTTP/1.1 of one connection: counts them, passes on their IDs, and
+ * reports bad ones. Knows no sockets. */
 #ifndef FIRN_BENCH_REPLIES_H
 #define FIRN_BENCH_REPLIES_H
 
@@ -21,13 +21,13 @@ typedef struct replies {
     int depth;                   /* of the arrays that have begun */
     uint64_t missing[DEPTH_MAX]; /* elements of each that are still to come */
     size_t rest;                 /* bytes that were left over */
-    char trouble[160];           /* the first that is no good: an error reply, or no reply at all */
+    char trouble[160];           /* the first bad one: an error, or not a reply */
     void (*take)(void *self, const char *text, size_t length); /* each ID; or NULL */
     void *self;
 } replies;
 
-/* Reads `length` bytes, the `rest` of the last call first. Afterwards the last `rest` of them are
- * to be put before the next ones. False: there is trouble. */
+/* Reads `length` bytes, the last `rest` bytes of the previous call first; keep the new `rest` for
+ * the next call. False: see `trouble`. */
 bool replies_read(replies *it, const char *bytes, size_t length);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts SQL values to firn's: see sql.h. */
 #include "sql.h"
 
 #include "fault.h"
@@ -36,7 +35,7 @@ int sql_scheme(firn_scheme *scheme, const char *text, size_t length, firn_error 
     }
     char *name = strtok_r(words, BLANKS, &rest);
     if (name == NULL || firn_scheme_find(name) == NULL) {
-        code = sql_copy(words, "the scheme", text, length, error); /* as it was */
+        code = sql_copy(words, "the scheme", text, length, error); /* unchanged */
         return code == FIRN_OK ? firn_scheme_make(scheme, words, NULL, NULL, NULL, error) : code;
     }
     for (char *word; (word = strtok_r(NULL, BLANKS, &rest)) != NULL;) {
@@ -84,7 +83,7 @@ int sql_time(firn_time *time, const char *text, size_t length, firn_error *error
     if (firn_time_parse(time, text, length, &why) == FIRN_OK) {
         return FIRN_OK;
     }
-    /* SQL times have no offset; firn itself refuses them. */
+    /* SQL times have no offset. An invalid offset is refused by firn. */
     if (length < FIRN_TIME_SIZE && length > 0 && text[0] != '@') {
         memcpy(zoned, text, length);
         zoned[length] = 'Z';
@@ -123,7 +122,7 @@ int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, 
     }
     memcpy(text, whole, length);
     text[10] = ' ';
-    text[length - 1] = '\0'; /* the Z */
+    text[length - 1] = '\0'; /* without the Z */
     return FIRN_OK;
 }
 
@@ -143,11 +142,11 @@ int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, f
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Times without an offset are UTC here too. */
+/* Times without an offset are UTC. */
 static int set_field(firn_fields *fields, const firn_scheme *scheme, const char *name,
                      const char *value, firn_error *error) {
     char text[FIRN_TIME_SIZE];
-    firn_error unused; /* the library's message about the value is clearer */
+    firn_error unused; /* the library's error about the value is clearer */
     firn_time time;
     if (strcmp(name, "time") == 0 && sql_time(&time, value, strlen(value), &unused) == FIRN_OK) {
         value = firn_time_format(text, &time, 9);
@@ -185,7 +184,7 @@ int sql_pack(firn_id *id, const firn_scheme *scheme, const char *text, size_t le
 int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, const firn_time *time,
                const char *pinned, size_t length, firn_error *error) {
     firn_fields fields;
-    firn_time next = *time; /* a nanosecond later: one tick, whatever its length */
+    firn_time next = *time; /* one nanosecond later: the next tick at most */
     int code = sql_fields(&fields, scheme, pinned, length, error);
     next.sec += next.ns == 999999999 && next.sec < INT64_MAX; /* at the end of time: refused */
     next.ns = next.ns == 999999999 ? 0 : next.ns + 1;
@@ -214,7 +213,7 @@ int sql_uuid1(firn_id *id, const firn_time *time, int64_t clock_seq, const char 
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
-/* Bytes as the text that every reader knows: of 128 bits a UUID, else hex digits. */
+/* Bytes as text: a UUID for 128 bits, else hex digits. */
 static size_t bytes_as_text(char text[FIRN_TEXT_SIZE], const char *bytes, size_t length) {
     firn_id id;
     if (firn_id_from_bytes(&id, (const uint8_t *)bytes, (uint32_t)length * 8, NULL) != FIRN_OK) {
@@ -242,12 +241,12 @@ static int read_named(firn_reading *reading, const firn_scheme *scheme, const ch
     code = code == FIRN_OK ? reader_read(&reader, readings, &count, copy, length, error) : code;
     if (code == FIRN_OK) {
         *reading = readings[0];
-        reading->scheme = scheme; /* that of `reader` ends with this call */
+        reading->scheme = scheme; /* `reader` ends with this call */
     }
     return code;
 }
 
-/* The bytes of an ID are hardly ever all printable, so a printable word is refused as text. */
+/* The bytes of an ID are almost never all printable, so a printable word is refused as text. */
 static bool is_plain(const char *text, size_t length) {
     size_t i = 0;
     while (i < length && text[i] >= ' ' && text[i] <= '~') {
@@ -287,7 +286,7 @@ int sql_read_integer(firn_reading readings[FIRN_READINGS_MAX], id_counts *counts
                      const firn_scheme *scheme, int64_t value, firn_error *error) {
     char text[32];
     int length = snprintf(text, sizeof text, "%" PRId64, value);
-    if (scheme != NULL && scheme->bits <= 64) { /* whatever its own form is */
+    if (scheme != NULL && scheme->bits <= 64) { /* whatever the scheme's form is */
         firn_fields fields;
         const uint64_t bits = (uint64_t)value;
         uint8_t bytes[8];

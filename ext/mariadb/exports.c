@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbols that MariaDB looks up by the name of a function: three for each function of ext/functions.def. */
+/* The symbols that MariaDB looks up by the name of a function: three per function of
+ * ext/functions.def. */
 #include "functions.h"
 
 #define EXPORT __attribute__((visibility("default")))

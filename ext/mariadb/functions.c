@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each SQL function does: arguments in, firn.h, a value out. Generators and jobs are in
- * generators.c, what all engines share in ext/common. */
+/* Each SQL function: arguments in, a value out. Generators and jobs are in generators.c, code
+ * shared by all engines in ext/common. */
 #include "functions.h"
 
 #include "../common/sql.h"
@@ -15,25 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JSON_SIZE 8192 /* of firn_show: twelve fields, and every scheme that fits */
+#define JSON_SIZE 8192 /* for firn_show: twelve fields, and every scheme that fits */
 
-/* The server's own way to end a statement with an error: exported, but in no header of a client's
- * package. Without it a failure is NULL, as it is for any function of this interface. */
+/* The server's function to end a statement with an error: exported, but not in a client's headers.
+ * Without it a failure returns NULL, as with any loadable function. */
 __attribute__((weak)) extern void my_printf_error(unsigned int number, const char *format,
                                                   unsigned long flags, ...);
 
 typedef struct function function;
 
-/* What a statement keeps of one call. */
+/* What a statement keeps for one call. */
 typedef struct call {
     const function *f;
-    firn_gen *gen; /* the server's */
+    firn_gen *gen; /* of the server */
     firn_job *job; /* of this statement */
     char scheme_text[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE], name[SQL_TEXT_SIZE];
     size_t scheme_length;
-    bool scheme_known; /* `scheme` is what scheme_text says */
+    bool scheme_known; /* `scheme` was parsed from scheme_text */
     firn_scheme scheme;
-    int64_t number; /* the value; or of STRING: */
+    int64_t number; /* the value, or for STRING: */
     size_t length;
     firn_error error;
     char text[JSON_SIZE];
@@ -73,7 +73,7 @@ static int64_t integer_at(const UDF_ARGS *args, unsigned i) {
     return value;
 }
 
-/* Parsed once a statement, or whenever it changes. */
+/* Parsed once per statement, and when it changes. */
 static int scheme_at(call *it, const UDF_ARGS *args, unsigned i, firn_error *error) {
     size_t length;
     const char *text = text_at(args, i, &length);
@@ -111,7 +111,7 @@ static int id_at(call *it, const UDF_ARGS *args, unsigned i, const firn_scheme *
     return sql_read(it->readings, count, scheme, text, length, error);
 }
 
-/* An ID and its scheme, which may be left out. */
+/* An ID and, optionally, its scheme. */
 static int id_of_scheme(call *it, const UDF_ARGS *args, unsigned scheme, id_counts *count,
                         firn_error *error) {
     if (args->arg_count <= scheme) {
@@ -131,7 +131,7 @@ static int put_text(call *it, const char *text, size_t length) {
 
 static int put_form(call *it, const firn_id *id, int form, firn_error *error) {
     firn_format(it->text, id, form);
-    /* measured, it would be waited for until all its characters are in the cache */
+    /* strlen would wait until all characters are in the cache */
     it->length = form == FIRN_FORM_UUID ? 36 : strlen(it->text);
     return it->length > 0 ? FIRN_OK
                           : set_error(error, FIRN_EMISMATCH,
@@ -147,7 +147,7 @@ static int put_id(call *it, const firn_scheme *scheme, const firn_id *id, firn_e
 
 /* ---- generators ------------------------------------------------------------------------------ */
 
-/* The generator of the row before, or another one. */
+/* Uses the generator of the previous row if it fits. */
 static int issue(call *it, const char *scheme, const char *options, size_t length, firn_id *id,
                  firn_error *error) {
     int code = FIRN_OK;
@@ -224,7 +224,7 @@ static int next_any(call *it, const UDF_ARGS *args, firn_error *error) {
 
 /* ---- old rows -------------------------------------------------------------------------------- */
 
-/* The job of the statement: its scheme, name and options are those of the first row. */
+/* The statement's job: scheme, name and options are those of the first row. */
 static int job_of_row(call *it, const UDF_ARGS *args, firn_error *error) {
     static const unsigned at[3] = {0, 2, 3};
     static const char *const what[3] = {"scheme", "job", "options"};
@@ -248,7 +248,7 @@ static int job_of_row(call *it, const UDF_ARGS *args, firn_error *error) {
     return code;
 }
 
-/* Up to 64 bits decimal, whatever the scheme's own form is, so that a BIGINT takes it. */
+/* Up to 64 bits in decimal, whatever the scheme's form is, so that a BIGINT accepts it. */
 static int stamp(call *it, const UDF_ARGS *args, firn_error *error) {
     firn_time time;
     firn_id id;
@@ -292,7 +292,7 @@ static int show(call *it, const UDF_ARGS *args, firn_error *error) {
     if (args->arg_type[0] == INT_RESULT) {
         snprintf(text, sizeof text, "%" PRId64, integer_at(args, 0));
     } else if (length < sizeof text && length != (best->id.bits + 7) / 8) {
-        memcpy(text, given, length); /* as it was given, typeid's prefix too */
+        memcpy(text, given, length); /* as given, with typeid's prefix */
         text[length] = '\0';
     } else {
         firn_format(text, &best->id, best->form);
@@ -355,7 +355,7 @@ static int shard(call *it, const UDF_ARGS *args, firn_error *error) {
         return set_error(error, FIRN_ERANGE, "n=%" PRId64 " is out of range: 1 to %" PRIu32, shards,
                          UINT32_MAX);
     }
-    if (args->arg_type[0] == INT_RESULT && args->arg_count < 3) { /* any number will do */
+    if (args->arg_type[0] == INT_RESULT && args->arg_count < 3) { /* any number is valid */
         const firn_id id = {(uint64_t)integer_at(args, 0), 0, 0, 64};
         it->number = shard_by_hash(&id, (uint32_t)shards);
         return FIRN_OK;
@@ -447,7 +447,7 @@ static const function functions[FUNCTION_COUNT] = {
 #include "../functions.def"
 };
 
-/* What a column takes that is made from the value: CREATE TABLE ... SELECT. */
+/* The width of a column made from the value: CREATE TABLE ... SELECT. */
 static unsigned width(const function *f) {
     const firn_scheme *scheme = firn_scheme_find(f->field[0] != '\0' ? f->field : f->scheme);
     if (f->returns == INTEGER) {
@@ -480,8 +480,8 @@ static bool check_count(const function *f, const UDF_ARGS *args) {
     return args->arg_count >= fewest && args->arg_count <= most;
 }
 
-/* Texts and whole numbers are converted by the server; IDs and moments stay what they are, but a
- * floating-point number has 53 bits, and they have more. */
+/* The server converts texts and whole numbers; IDs and times keep their type, but floating point is
+ * refused, because it has only 53 bits. */
 static bool check_type(char type, enum Item_result *given) {
     if (*given == ROW_RESULT) {
         return false;
@@ -498,7 +498,7 @@ static bool check_type(char type, enum Item_result *given) {
     }
 }
 
-/* The server shows 80 characters of a message. */
+/* The server shows 80 characters of `message`. */
 my_bool function_begin(int index, UDF_INIT *init, UDF_ARGS *args, char *message) {
     const function *f = &functions[index];
     if (!check_count(f, args)) {
@@ -525,7 +525,7 @@ my_bool function_begin(int index, UDF_INIT *init, UDF_ARGS *args, char *message)
     init->maybe_null = 1;
     init->max_length = width(f);
     if (!f->pure) {
-        init->const_item = 0; /* a row, a value */
+        init->const_item = 0; /* a value per row */
     }
     return 0;
 }
@@ -555,7 +555,7 @@ static unsigned error_number(int code) {
     }
 }
 
-/* True: there is a value. NULL in, NULL out. */
+/* False: NULL. */
 static bool work(UDF_INIT *init, const UDF_ARGS *args, char *is_null, char *failed) {
     call *it = (call *)init->ptr;
     *is_null = 1;
@@ -569,8 +569,8 @@ static bool work(UDF_INIT *init, const UDF_ARGS *args, char *is_null, char *fail
         *is_null = 0;
         return true;
     }
-    /* What is marked as failed is not asked again as long as the table of a DEFAULT stays open:
-     * its rows would silently get NULL. So it is only marked where the server cannot be told. */
+    /* A call marked as failed is not repeated while the table of a DEFAULT stays open: its rows
+     * would silently get NULL. So it is marked only where no error can be raised. */
     *failed = my_printf_error == NULL;
     if (my_printf_error != NULL) {
         my_printf_error(error_number(code), "%s: %s", 0, it->f->name, it->error.text);

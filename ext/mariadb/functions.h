@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The SQL functions behind their symbols. exports.c sees this header only: the symbols that
- * MariaDB looks up have names that firn.h has too. */
+/* The SQL functions behind their symbols. exports.c includes only this header, because MariaDB
+ * looks up names that firn.h uses too. */
 #ifndef FIRN_MARIADB_FUNCTIONS_H
 #define FIRN_MARIADB_FUNCTIONS_H
 
@@ -15,9 +15,9 @@ enum {
     FUNCTION_COUNT
 };
 
-/* Once a statement: types and number of the arguments. 1: `message` says what is wrong. */
+/* Once per statement: checks the types and number of arguments. 1: `message` has the reason. */
 my_bool function_begin(int index, UDF_INIT *init, UDF_ARGS *args, char *message);
-/* Once a row. A failure is an SQL error; where the server cannot be told, the value is NULL. */
+/* Once per row. A failure is an SQL error, or NULL if no error can be raised. */
 long long function_integer(UDF_INIT *init, UDF_ARGS *args, char *is_null, char *failed);
 char *function_string(UDF_INIT *init, UDF_ARGS *args, unsigned long *length, char *is_null,
                       char *failed);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Generators that outlive statements, and jobs that do not: see generators.h. */
 #include "generators.h"
 
 #include "../common/sql.h"
@@ -17,23 +16,24 @@
 
 enum { SHIFT_MS = 1000, NUMBER_MOST = 2000000000, JOBS_MOST = 16 };
 
-/* Said in the server's error log. */
+/* To the server's error log. */
 static void put_notice(void *self, const char *text) {
     (void)self;
     fprintf(stderr, "firn: note: %s\n", text);
 }
 
-/* What the options leave to the server's environment. NULL: the library's default, or in keys. */
+/* The store from the server's environment, if the options have none. NULL: the default, or in the
+ * options. */
 static const char *store_url(const char *options) {
     const char *url = getenv("FIRN_STORE");
     return sql_has(options, "store") || url == NULL || url[0] == '\0' ? NULL : url;
 }
 
-/* Every generator and job would have a memory of its own, and none would know of the others. */
+/* With memory: each generator and job would have its own store. */
 static int check_store(const char *options, firn_error *error) {
     const char *url = store_url(options), *chosen = getenv("FIRN_OPTIONS_STORE");
-    /* Everybody who may write SQL may call these functions, so calls choose no files and hosts unless the server's
-     * administrator says so. */
+    /* Anybody who can write SQL can call these functions, so calls choose no files and hosts unless
+     * the administrator allows it. */
     if ((chosen == NULL || strcmp(chosen, "1") != 0) &&
         (sql_has(options, "store") || sql_has(options, "unsafe"))) {
         return set_error(error, FIRN_EUSAGE,
@@ -53,32 +53,32 @@ static int check_store(const char *options, firn_error *error) {
 
 enum state { FREE, OPENING, FAILED, READY };
 
-/* A place for one. All but a READY one is read and written under `places`; what a READY one says
- * never changes, so that looking for it takes no lock. */
+/* A generator's place. All but a READY one are read and written under `places`; a READY one never
+ * changes, so finding it takes no lock. */
 typedef struct entry {
     atomic_int state;
     char scheme[SQL_TEXT_SIZE], options[SQL_TEXT_SIZE];
     firn_gen *gen;
-    int waiting;    /* threads that want what another one opens */
+    int waiting;    /* threads that wait for another one to open it */
     firn_error why; /* of FAILED, until they have read it */
 } entry;
 
-/* Those without options first: whatever others open, there is room for them. */
+/* Generators without options come first, so that others cannot use up their room. */
 static entry entries[GENERATORS_PLAIN + GENERATORS_MOST];
 static pthread_mutex_t places = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 
-/* At exit and not as a destructor, which comes after the libraries that stores need are gone. */
+/* With atexit, not as a destructor: destructors run after the stores' libraries are gone. */
 static void close_all(void) {
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         int ready = READY;
         if (atomic_compare_exchange_strong(&entries[i].state, &ready, FREE)) {
-            firn_close(entries[i].gen, NULL); /* what is not given back is lost, and nothing else */
+            firn_close(entries[i].gen, NULL); /* what is not given back is lost, nothing else */
         }
     }
 }
 
-/* The places where it may be. */
+/* The part of the table to search. */
 typedef struct part {
     entry *first;
     size_t count;
@@ -131,7 +131,7 @@ static int open_entry(entry *to, firn_error *error) {
     return firn_open_with(&to->gen, &config, error);
 }
 
-/* One that somebody opens now, or NULL. */
+/* One that another thread is opening, or NULL. */
 static entry *find_opening(part among, const char *scheme, const char *options) {
     for (size_t i = 0; i < among.count; i++) {
         entry *e = &among.first[i];
@@ -151,12 +151,12 @@ static entry *find_free(part among) {
     return NULL;
 }
 
-/* What the other thread gets is for this one too, an error as well: else each of many would try,
- * one after the other, a store that does not answer. */
+/* Threads share the result of an opening, also its error: otherwise each would wait for an
+ * unavailable store in turn. */
 static int share(entry *e, firn_gen **gen, firn_error *error) {
     int code = FIRN_OK;
     e->waiting++;
-    while (atomic_load(&e->state) == OPENING) { /* bounded by what the store waits */
+    while (atomic_load(&e->state) == OPENING) { /* the store limits this wait */
         pthread_cond_wait(&opened, &places);
     }
     e->waiting--;
@@ -170,7 +170,7 @@ static int share(entry *e, firn_gen **gen, firn_error *error) {
     return code;
 }
 
-/* Under the lock: the generator, or a place to open it in. */
+/* Under the lock: finds the generator, or a place to open it. */
 static int claim(entry **mine, firn_gen **gen, const char *scheme, const char *options,
                  firn_error *error) {
     part among = part_of(scheme, options);
@@ -196,7 +196,7 @@ static int claim(entry **mine, firn_gen **gen, const char *scheme, const char *o
     return FIRN_OK;
 }
 
-/* Under the lock: how the opening ended. */
+/* Under the lock: sets the result of the opening. */
 static void finish(entry *e, int code, const firn_error *error) {
     static bool registered;
     if (code != FIRN_OK) {
@@ -220,7 +220,7 @@ int generator_find(firn_gen **gen, const char *scheme, const char *options, firn
     pthread_mutex_lock(&places);
     int code = claim(&mine, gen, scheme, options, error);
     pthread_mutex_unlock(&places);
-    if (mine != NULL) { /* a store may take seconds: not under the lock */
+    if (mine != NULL) { /* without the lock, because a store may take seconds */
         code = open_entry(mine, error);
         pthread_mutex_lock(&places);
         finish(mine, code, error);
@@ -232,9 +232,9 @@ int generator_find(firn_gen **gen, const char *scheme, const char *options, firn
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* What options say of a job that is no key of it. */
+/* Options of a job that are not keys. */
 typedef struct job_options {
-    char keys[SQL_TEXT_SIZE + 1]; /* the rest, a blank behind each */
+    char keys[SQL_TEXT_SIZE + 1]; /* the rest, each followed by a blank */
     char store[SQL_TEXT_SIZE];
     int64_t shift_ms, disorder_ms, unsafe;
 } job_options;
@@ -264,7 +264,7 @@ static int take_word(job_options *it, const char *word, firn_error *error) {
     if (sql_has(word, "store")) {
         snprintf(it->store, sizeof it->store, "%s", word + strlen("store="));
     } else {
-        strcat(it->keys, word); /* they fit: so many came */
+        strcat(it->keys, word); /* not longer than the source */
         strcat(it->keys, " ");
     }
     return FIRN_OK;
@@ -282,8 +282,8 @@ static int split(job_options *it, const char *options, firn_error *error) {
     return code;
 }
 
-/* A digest that no other statement has: a name that was used is refused, whatever its rows were,
- * since nobody can tell here that they are the same. */
+/* A digest of this statement only: a name that was used is refused, because nothing shows that the
+ * rows are the same. */
 static int draw(uint64_t *digest, char seed[33], firn_error *error) {
     uint64_t words[3];
     if (getentropy(words, sizeof words) != 0) {
@@ -294,7 +294,7 @@ static int draw(uint64_t *digest, char seed[33], firn_error *error) {
     return FIRN_OK;
 }
 
-/* How many nodes this server's SQL may take for good. */
+/* How many nodes this server's SQL may take permanently. */
 static int max_jobs(int64_t *most, firn_error *error) {
     const char *text = getenv("FIRN_JOBS");
     char word[64];
@@ -306,8 +306,8 @@ static int max_jobs(int64_t *most, firn_error *error) {
     return take_number(most, word, error);
 }
 
-/* MariaDB asks for no right before it calls a loadable function, so whoever may write SQL takes nodes
- * for good. They are counted in the store: all nodes of a scheme are never used up. */
+/* MariaDB checks no privilege for loadable functions, so anybody who can write SQL takes nodes
+ * permanently. They are counted in the store, which limits them. */
 static int take_turn(firn_store *store, firn_mark *mine, firn_error *error) {
     firn_mark held = {0, 0};
     int64_t most, first;
@@ -343,7 +343,7 @@ static int open_counted(firn_job **job, const firn_job_config *config, firn_erro
         return code;
     }
     code = firn_job_open(job, config, error);
-    if (code != FIRN_OK) { /* it took no node: the turn is given back, if nobody else came */
+    if (code != FIRN_OK) { /* no node was taken: gives the turn back if it is still the last */
         firn_store_give_back(config->store, JOBS_NS, "1", &mine, mine.high - 1, NULL);
     }
     return code;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The generators of this server process, and the jobs of its statements. Generators are shared by
- * all connections: one for each scheme and options, opened when it is asked for first, closed when
- * the server ends, so that what is left of its windows is given back. */
+/* The generators of this server process and the jobs of its statements. All connections share
+ * generators: one per scheme and options, opened on first use, closed when the server stops, which
+ * gives the windows back. */
 #ifndef FIRN_MARIADB_GENERATORS_H
 #define FIRN_MARIADB_GENERATORS_H
 
 #include <firn/firn.h>
 
 enum {
-    GENERATORS_MOST = 64, /* of schemes with options, or with a row of the caller's */
-    GENERATORS_PLAIN = 64 /* of schemes of the table without: more than it has */
+    GENERATORS_MOST = 64, /* schemes with options, or layouts */
+    GENERATORS_PLAIN = 64 /* schemes of the table without options */
 };
 
-/* `options`: keys of docs/reference/keys.md. What they leave out: FIRN_STORE, FIRN_NODE, and full=wait. Any
- * thread; while one opens a generator, others wait only for the same one. FIRN_EUSAGE: more than
- * GENERATORS_MOST; what firn_open_with says. */
+/* `options`: keys of docs/reference/keys.md; defaults: FIRN_STORE, FIRN_NODE and full=wait. Any
+ * thread; threads wait only for the opening of the same generator. FIRN_EUSAGE: more than
+ * GENERATORS_MOST; errors of firn_open_with. */
 int generator_find(firn_gen **gen, const char *scheme, const char *options, firn_error *error);
 
-/* A job of its own for one statement: `name` is used up by it. options: keys of a job, and
- * store=, unsafe=, shift_ms= and disorder_ms=. What firn_job_open says. */
+/* A job of one statement; its `name` is used up. options: keys of a job, and store=, unsafe=,
+ * shift_ms= and disorder_ms=. Errors of firn_job_open. */
 int job_begin(firn_job **job, const char *scheme, const char *name, const char *options,
               firn_error *error);
 

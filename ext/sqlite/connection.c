@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a connection holds: its generators, its back-dating jobs, where their marks are kept, and
- * what people should know. Knows which options belong to a call and which to the connection; how
- * IDs are issued is the library's affair. */
+/* The state of a connection: generators, back-dating jobs, the store, notices. Decides which
+ * options a call may have and which belong to the connection. */
 #include "extension.h"
 
 #include <stdio.h>
@@ -33,7 +32,7 @@ static void forget(held *h) {
 void connection_close_gens(connection *it) {
     it->era++;
     for (size_t i = 0; i < it->gen_count; i++) {
-        firn_close(it->gens[i].gen, NULL); /* what could not be given back ends by itself */
+        firn_close(it->gens[i].gen, NULL); /* what is not given back expires */
         forget(&it->gens[i]);
     }
     it->gen_count = 0;
@@ -66,7 +65,7 @@ int add_functions(connection *it, const function_row *rows, size_t count) {
     int code = SQLITE_OK;
     for (size_t i = 0; i < count && code == SQLITE_OK; i++) {
         for (int n = rows[i].least; n <= rows[i].most && code == SQLITE_OK; n++) {
-            it->uses++; /* SQLite drops it, also when it refuses */
+            it->uses++; /* SQLite releases it, also on failure */
             code = sqlite3_create_function_v2(it->db, rows[i].name, n, SQLITE_UTF8 | rows[i].flags,
                                               it, rows[i].call, NULL, NULL, connection_drop);
         }
@@ -74,7 +73,7 @@ int add_functions(connection *it, const function_row *rows, size_t count) {
     return code;
 }
 
-/* A message for people: in SQLite's log, and in firn_notices(). The oldest is dropped. */
+/* A notice, for SQLite's log and firn_notices(). The oldest is dropped. */
 static void notice(void *context, const char *text) {
     connection *it = context;
     char *copy = strdup(text);
@@ -100,7 +99,7 @@ static const char *store_url(const connection *it) {
     return environment != NULL && environment[0] != '\0' ? environment : NULL;
 }
 
-/* The three tables of a firn store: are they in this database? */
+/* Does this database contain the tables of a firn store? */
 static bool is_store(sqlite3 *db, const char *name) {
     sqlite3_stmt *statement = NULL;
     bool found = false;
@@ -116,9 +115,9 @@ static bool is_store(sqlite3 *db, const char *name) {
     return found;
 }
 
-/* A store must not be open here too. Its verbs come on connections of their own: they would wait
- * for this one's write lock until they give up, and where this program brings an SQLite of its
- * own, closing theirs would take this one's locks away. */
+/* The store must not be open in this connection. Its verbs use separate connections: they would
+ * wait for this one's write lock, and in a program with its own SQLite, closing theirs would drop
+ * this one's locks. */
 static int check_apart(connection *it, firn_error *error) {
     sqlite3_stmt *statement = NULL;
     int code = FIRN_OK;
@@ -150,15 +149,15 @@ static int check_url(const connection *it, firn_error *error) {
 
 /* ---- schemes and options -------------------------------------------------------------------- */
 
-/* What a call asked for, taken apart. */
+/* The parsed arguments of a call. */
 typedef struct wanted {
     firn_scheme scheme;
-    char name[SQL_TEXT_SIZE]; /* or a row */
+    char name[SQL_TEXT_SIZE]; /* or a layout */
     char keys[KEYS_SIZE];
-    bool reserved; /* its slots come from a store */
+    bool reserved; /* it reserves slots in a store */
 } wanted;
 
-/* Is one of these names, which blanks part, given in the options? */
+/* Do the options contain one of these names (separated by blanks)? */
 static bool has_any(const char *options, const char *names) {
     char copy[FIRN_NAME_SIZE], *rest = NULL;
     snprintf(copy, sizeof copy, "%s", names != NULL ? names : "");
@@ -182,8 +181,8 @@ static int add_keys(wanted *w, const char *keys, const char *value, firn_error *
                            SQL_TEXT_SIZE - 1);
 }
 
-/* Schemas hold options, and a schema may come from a stranger: where marks are kept, and whether
- * that may forget them, is said by the program alone. */
+/* Schemas contain options, and a schema may come from a stranger: only the program decides where
+ * marks are kept, and whether they may be lost. */
 static int check_options(const char *options, firn_error *error) {
     static const char *const kept[] = {"store", "unsafe"};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
@@ -197,7 +196,7 @@ static int check_options(const char *options, firn_error *error) {
     return FIRN_OK;
 }
 
-/* The name of a scheme goes to the library, and the words behind it as keys. */
+/* The first word is the scheme, the others are keys. */
 static int split(wanted *w, line scheme, firn_error *error) {
     int code = sql_scheme(&w->scheme, scheme.at, scheme.length, error);
     code =
@@ -216,10 +215,10 @@ static int split(wanted *w, line scheme, firn_error *error) {
     return code;
 }
 
-/* Scheme and options as the library takes them. `live`: of a generator. */
+/* Scheme and options as the library expects them. `live`: for a generator. */
 static int want(const connection *it, wanted *w, line scheme, line options, bool live,
                 firn_error *error) {
-    char own[SQL_TEXT_SIZE]; /* may be of any length until here */
+    char own[SQL_TEXT_SIZE]; /* arguments may be longer */
     int code = sql_copy(own, "the options", options.at, options.length, error);
     code = code == FIRN_OK ? check_options(own, error) : code;
     code = code == FIRN_OK ? split(w, scheme, error) : code;
@@ -228,7 +227,7 @@ static int want(const connection *it, wanted *w, line scheme, line options, bool
     }
     bool always = w->scheme.node_rule == FIRN_NODE_REQUIRED;
     w->reserved = always || sql_has(own, "node") || has_any(own, w->scheme.node_fields);
-    if (live && always) { /* a statement rather waits for the next tick than fails */
+    if (live && always) { /* a statement waits for the next tick instead of failing */
         code = add_keys(w, "full=wait", "", error);
     }
     if (code == FIRN_OK && live && w->reserved && it->unsafe) {
@@ -255,7 +254,7 @@ static held *find(held *list, size_t count, line scheme, line options) {
     return NULL;
 }
 
-/* Names a new one; it counts only when the caller says so. */
+/* Adds a name; the caller counts it after success. */
 static int name_held(held *list, size_t count, line scheme, line options, const char *what,
                      firn_error *error) {
     if (count == HELD_MOST) {
@@ -324,14 +323,14 @@ int connection_failed(connection *it, int code, firn_error *error) {
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-/* The words of a job that are not the library's keys. */
+/* Options of a job that are not keys. */
 typedef struct job_words {
     char name[64], seed[128];
     int64_t shift_ms;
     bool named, again;
 } job_words;
 
-/* The text after the = of a word. */
+/* The value of NAME=value. */
 static int take_text(char *to, size_t size, const char *word, firn_error *error) {
     const char *value = strchr(word, '=') + 1;
     size_t length = strlen(value);
@@ -375,7 +374,7 @@ static int take_word(job_words *words, bool *taken, const char *word, firn_error
     return FIRN_OK;
 }
 
-/* Words of the job apart, all others into `keys`. */
+/* Separates the job's options; the others go into `keys`. */
 static int take_words(job_words *words, char keys[SQL_TEXT_SIZE], line options, firn_error *error) {
     char copy[SQL_TEXT_SIZE], *rest = NULL;
     size_t length = 0;
@@ -384,7 +383,7 @@ static int take_words(job_words *words, char keys[SQL_TEXT_SIZE], line options, 
     for (; code == FIRN_OK && word != NULL; word = strtok_r(NULL, blanks, &rest)) {
         bool taken;
         code = take_word(words, &taken, word, error);
-        if (!taken) { /* not longer than what it is copied from */
+        if (!taken) { /* not longer than the source */
             length += (size_t)snprintf(keys + length, SQL_TEXT_SIZE - length, "%s%s",
                                        length > 0 ? " " : "", word);
         }
@@ -392,10 +391,10 @@ static int take_words(job_words *words, char keys[SQL_TEXT_SIZE], line options, 
     return code;
 }
 
-/* A job without a name is one of its own: name and seed are drawn, so that nothing repeats it. */
+/* A job without a name gets a random name and seed, so that nothing repeats it. */
 static int draw_words(job_words *words, uint64_t *digest, firn_error *error) {
     uint64_t drawn[4];
-    if (!words->named && words->seed[0] != '\0') { /* nothing would keep it from a second job */
+    if (!words->named && words->seed[0] != '\0') { /* a second job could use it */
         return set_error(error, FIRN_EUSAGE,
                          "seed= without job= would make the same random fields each time: add "
                          "job=NAME, or leave the seed out");
@@ -412,8 +411,8 @@ static int draw_words(job_words *words, uint64_t *digest, firn_error *error) {
     return FIRN_OK;
 }
 
-/* A named job that was begun before makes its IDs from the first one again. That is right when
- * they were rolled back, and repeats IDs when they were not. */
+/* Starting a named job again repeats its IDs from the first one: right if they were rolled back,
+ * wrong otherwise. */
 static int check_again(firn_job *job, const job_words *words, firn_error *error) {
     if (words->named && !words->again && firn_job_again(job)) {
         return set_error(error, FIRN_EBUSY,

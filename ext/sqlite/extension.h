@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the SQLite extension: what one connection holds, and how SQL values become firn's and
- * back. SQLite calls all of it under the mutex of the connection. */
+/* Inside the SQLite extension: the state of a connection, and conversion of SQL values. SQLite
+ * calls everything under the connection's mutex. */
 #ifndef FIRN_SQLITE_EXTENSION_H
 #define FIRN_SQLITE_EXTENSION_H
 
@@ -12,7 +12,7 @@
 SQLITE_EXTENSION_INIT3
 #endif
 
-/* A text of SQLite: it ends with a zero and contains none. */
+/* A text of SQLite: terminated, without zero bytes. */
 typedef struct line {
     const char *at;
     size_t length;
@@ -20,29 +20,29 @@ typedef struct line {
 
 /* ---- values (values.c) ---------------------------------------------------------------------- */
 
-/* How an ID is handed over: a form of firn.h's (0 and up), or */
+/* How an ID is returned: a form of firn.h (0 and up), or */
 enum {
-    AS_OWN = -1,     /* up to 64 bits as AS_INTEGER, wider ones as AS_TEXT */
-    AS_INTEGER = -2, /* signed, as SQLite has no other */
+    AS_OWN = -1,     /* AS_INTEGER up to 64 bits, else AS_TEXT */
+    AS_INTEGER = -2, /* signed */
     AS_TEXT = -3,    /* in the scheme's own form */
     AS_BLOB = -4     /* (bits + 7) / 8 bytes, most significant first */
 };
 
 void result_error(sqlite3_context *context, const firn_error *error);
 void result_id(sqlite3_context *context, const firn_id *id, int form, int as);
-/* Text, which ends with a zero too. FIRN_EUSAGE: another type; `what` names the argument. */
+/* Text with a terminator. FIRN_EUSAGE: another type; `what` names the argument. */
 int text_of(line *text, sqlite3_value *value, const char *what, firn_error *error);
 /* 'integer', 'text', 'blob' or the name of a form. FIRN_EUSAGE. */
 int as_of(int *as, sqlite3_value *value, firn_error *error);
-/* Can an ID of so many bits be handed over like that? FIRN_EUSAGE. */
+/* Can an ID of the scheme be returned like that? FIRN_EUSAGE. */
 int as_check(int as, const firn_scheme *scheme, firn_error *error);
 /* TEXT, or INTEGER seconds since 1970. FIRN_EUSAGE: REAL and BLOB; FIRN_ETEXT. */
 int time_of(firn_time *time, sqlite3_value *value, firn_error *error);
 /* INTEGER, TEXT or BLOB. With `scheme` one reading, else any that fit. */
 int id_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count, const firn_scheme *scheme,
           sqlite3_value *value, firn_error *error);
-/* The scheme that argument i names, parsed once a statement where it is constant; it lives as long
- * as the call. NULL: *error says why. */
+/* The scheme of argument i, parsed once per statement if it is constant; valid during the call.
+ * NULL: see *error. */
 const firn_scheme *scheme_of(sqlite3_context *context, sqlite3_value **values, int i,
                              firn_error *error);
 
@@ -50,7 +50,7 @@ const firn_scheme *scheme_of(sqlite3_context *context, sqlite3_value **values, i
 
 enum { HELD_MOST = 32, NOTICES_MOST = 32, ARGUMENTS_MOST = 6 };
 
-/* A generator or a job of the connection, known by its scheme and options. */
+/* A generator or a job, identified by scheme and options. */
 typedef struct held {
     char *scheme, *options;
     firn_gen *gen;
@@ -60,37 +60,36 @@ typedef struct held {
 typedef struct connection {
     sqlite3 *db;
     int uses;     /* functions and tables that point here */
-    uint64_t era; /* counts what made pointers to generators void */
+    uint64_t era; /* increases when generators are closed */
     char *store;  /* its URL, or NULL: FIRN_STORE, or the default */
-    char *node;   /* for schemes that require a node; NULL: a free node is claimed */
+    char *node;   /* for schemes that require a node; NULL: claims a free node */
     bool unsafe;  /* accept a store that may lose what it acknowledged */
     held gens[HELD_MOST], jobs[HELD_MOST];
     size_t gen_count, job_count;
-    firn_error error; /* for the functions that are called most, with what follows */
+    firn_error error; /* for frequent functions, to keep it off the stack */
     firn_reading readings[FIRN_READINGS_MAX];
     firn_scheme schemes[ARGUMENTS_MOST];
-    char *notices[NOTICES_MOST]; /* the oldest first */
+    char *notices[NOTICES_MOST]; /* oldest first */
     size_t notice_count;
 } connection;
 
 connection *connection_new(sqlite3 *db);
-/* Lets go of one use; the last one closes generators, jobs and all. */
+/* Releases one use; the last one closes everything. */
 void connection_drop(void *connection);
 /* Closes the generators, which gives their windows back. */
 void connection_close_gens(connection *it);
 void connection_close_jobs(connection *it);
-/* The generator of scheme and options, opened when it is asked for first. FIRN_EUSAGE: options
- * that belong to firn_config, or more than HELD_MOST; what firn_open_with says. */
+/* The generator of scheme and options, opened on first use. FIRN_EUSAGE: options that belong to
+ * firn_config, or more than HELD_MOST; errors of firn_open_with. */
 int connection_gen(connection *it, line scheme, line options, firn_gen **gen, firn_error *error);
 /* The job of scheme and options. */
 int connection_job(connection *it, line scheme, line options, firn_job **job, firn_error *error);
-/* After a failure to issue: does this connection have to do with it? Then *error says so. Returns
- * `code`. */
+/* After a failure to issue: is this connection the reason? Then *error says so. Returns `code`. */
 int connection_failed(connection *it, int code, firn_error *error);
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
-/* Each adds its functions or tables; a code of SQLite's. */
+/* Each adds functions or tables. A result of SQLite. */
 int add_generators(connection *it); /* generators.c */
 int add_readers(connection *it);    /* readers.c */
 int add_tables(connection *it);     /* tables.c */
@@ -104,7 +103,7 @@ typedef struct function_row {
     function *call;
 } function_row;
 
-/* Adds functions that point to the connection: connection.c. A code of SQLite. */
+/* Adds functions with the connection as their data. A result of SQLite. */
 int add_functions(connection *it, const function_row *rows, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry point of the SQLite extension: what is added to a connection. */
+/* The entry point of the SQLite extension. */
 #define FIRN_SQLITE_ENTRY
 #include "extension.h"
 SQLITE_EXTENSION_INIT1
@@ -8,7 +8,7 @@ SQLITE_EXTENSION_INIT1
 
 enum { OLDEST_SQLITE = 3037000 };
 
-/* Adds all; on failure SQLite lets go of what was added when the connection is closed. */
+/* On failure SQLite releases what was added when the connection is closed. */
 static int add_all(sqlite3 *db) {
     connection *it = connection_new(db);
     int code = it != NULL ? add_generators(it) : SQLITE_NOMEM;
@@ -38,7 +38,7 @@ int firn_sqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *ro
 }
 
 #ifndef SQLITE_CORE
-/* The name that SQLite derives from libfirn_sqlite.so. */
+/* SQLite derives this name from libfirn_sqlite.so. */
 FIRN_API int sqlite3_firnsqlite_init(sqlite3 *db, char **message,
                                      const sqlite3_api_routines *routines);
 int sqlite3_firnsqlite_init(sqlite3 *db, char **message, const sqlite3_api_routines *routines) {

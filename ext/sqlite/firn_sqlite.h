@@ -18,9 +18,9 @@ extern "C" {
 struct sqlite3;
 struct sqlite3_api_routines;
 
-/* Adds the functions to a connection. Returns SQLITE_OK, or a code of SQLite's with *message (when
- * it is not NULL) for sqlite3_free. `routines` is used by the loadable build alone. What the
- * connection holds is given back when it is closed. */
+/* Adds the functions to a connection. Returns SQLITE_OK, or a result of SQLite with *message
+ * (unless NULL) for sqlite3_free. Only the loadable build uses `routines`. Windows are given back
+ * when the connection is closed. */
 int firn_sqlite_init(struct sqlite3 *db, char **message,
                      const struct sqlite3_api_routines *routines);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that issue: one a scheme, firn_new for all, firn_stamp for rows of the past, and what
- * is set for a connection. None is DETERMINISTIC. The live ones are INNOCUOUS, so that DEFAULT
- * clauses and triggers may use them whatever trusted_schema says; what takes nodes for good or
- * names files is DIRECTONLY, so that no schema can. */
+/* Functions that issue: one per scheme, firn_new for all, firn_stamp for back-dated IDs, and the
+ * connection's settings. None is DETERMINISTIC. Live ones are INNOCUOUS, so that DEFAULT clauses
+ * and triggers can use them whatever trusted_schema is; functions that take nodes permanently or
+ * name files are DIRECTONLY, so that no schema can use them. */
 #include "extension.h"
 
 #include <assert.h>
@@ -13,12 +13,12 @@
 
 enum { SCHEMES_MOST = 64, PREFIX_MOST = 63 };
 
-/* One scheme's function, kept until SQLite lets go of it. */
+/* A scheme's function, until SQLite releases it. */
 typedef struct scheme_function {
     connection *of;
     const firn_scheme *scheme;
     int as;
-    uint64_t era;    /* of the connection when `plain` was found */
+    uint64_t era;    /* the connection's when `plain` was found */
     firn_gen *plain; /* without options */
 } scheme_function;
 
@@ -70,7 +70,7 @@ static int next_id(connection *it, firn_gen *gen, firn_id *id, firn_error *error
 /* snowflake(), snowflake(OPTIONS), snowflake(NODE) */
 static void issue(sqlite3_context *context, int count, sqlite3_value **values) {
     scheme_function *it = sqlite3_user_data(context);
-    firn_error *error = &it->of->error; /* one on the stack is wiped for each row */
+    firn_error *error = &it->of->error; /* on the stack it would be zeroed for each row */
     firn_gen *gen = NULL;
     firn_id id;
     int code = count == 0 ? plain_gen(it, &gen, error) : gen_of(it, &gen, values[0], error);
@@ -84,7 +84,7 @@ static void issue(sqlite3_context *context, int count, sqlite3_value **values) {
     }
 }
 
-/* TypeID 0.3: at most 63 of a-z and _, a letter at both ends; none stands without its _. */
+/* TypeID 0.3: at most 63 of a-z and _, a letter at both ends; no prefix, no _. */
 static int check_prefix(line prefix, firn_error *error) {
     bool fits =
         prefix.length <= PREFIX_MOST &&
@@ -137,7 +137,7 @@ static int add_scheme_function(connection *of, const char *name, const firn_sche
                                       prefixed ? issue_prefixed : issue, NULL, NULL, drop_function);
 }
 
-/* NAME in SQL is the scheme's with _ for -; wide rows have NAME_blob too. */
+/* NAME is the scheme's with _ for -; schemes over 64 bits also have NAME_blob. */
 static int add_scheme(connection *of, const firn_scheme *scheme, const char *called) {
     char name[FIRN_NAME_SIZE + 8];
     int code = SQLITE_OK;
@@ -153,7 +153,7 @@ static int add_scheme(connection *of, const firn_scheme *scheme, const char *cal
     return code;
 }
 
-/* Is it issued without a name to hash or a key? */
+/* Can it be issued without a key or a name to hash? */
 static bool is_issued(const firn_scheme *scheme) {
     bool digest = false;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
@@ -174,7 +174,7 @@ static int add_schemes(connection *it) {
 
 /* ---- any scheme ----------------------------------------------------------------------------- */
 
-/* The arguments that firn_new and firn_stamp share: options and kind, both may be missing. */
+/* The optional last arguments of firn_new and firn_stamp: options and kind. */
 static int rest_of(line *options, char room[32], int *as, int count, sqlite3_value **values,
                    firn_error *error) {
     *options = (line){"", 0};
@@ -204,7 +204,7 @@ static void new_id(sqlite3_context *context, int count, sqlite3_value **values) 
     }
 }
 
-/* firn_stamp(SCHEME, TIME [, OPTIONS [, KIND]]): the ID of the next row of the past. */
+/* firn_stamp(SCHEME, TIME [, OPTIONS [, KIND]]): the ID of the next old row. */
 static void stamp(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     char room[32];
@@ -232,7 +232,7 @@ static void stamp(sqlite3_context *context, int count, sqlite3_value **values) {
     }
 }
 
-/* firn_stamp_end(): ends the connection's jobs; how many there were. */
+/* firn_stamp_end(): ends the connection's jobs and returns their number. */
 static void stamp_end(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     (void)count;
@@ -309,8 +309,8 @@ static const setting *setting_of(sqlite3_value *value, firn_error *error) {
     return NULL;
 }
 
-/* firn_config(NAME [, VALUE]): what it is now. New values are for generators opened from now on,
- * so the others are closed. */
+/* firn_config(NAME [, VALUE]): returns the setting. A new value closes the generators and applies
+ * to those opened later. */
 static void config(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     firn_error error;
@@ -328,7 +328,7 @@ static void config(sqlite3_context *context, int count, sqlite3_value **values) 
     sqlite3_result_text(context, s->get(it), -1, SQLITE_TRANSIENT);
 }
 
-/* firn_notices(): what people should know, a line each; NULL when there is nothing. */
+/* firn_notices(): one per line, or NULL. */
 static void notices(sqlite3_context *context, int count, sqlite3_value **values) {
     connection *it = sqlite3_user_data(context);
     sqlite3_str *text = sqlite3_str_new(it->db);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pure functions: DETERMINISTIC and INNOCUOUS, fit for generated columns, CHECKs and indexes on
- * expressions. NULL in is NULL out. They read no clock and touch no store. */
+/* Pure functions: DETERMINISTIC and INNOCUOUS, usable in generated columns, CHECK constraints and
+ * indexes on expressions. NULL in, NULL out. They read no clock and no store. */
 #include "extension.h"
 #include "object.h"
 #include "shard.h"
@@ -18,13 +18,13 @@ static bool any_null(sqlite3_context *context, int count, sqlite3_value **values
     return false;
 }
 
-/* Room for one call at a time: on the stack it would be wiped for each row. */
+/* On the stack it would be zeroed for each row. */
 static firn_reading *readings_of(sqlite3_context *context) {
     connection *it = sqlite3_user_data(context);
     return it->readings;
 }
 
-/* An ID of a scheme that argument i names. */
+/* Reads an ID of the scheme of argument i. */
 static int id_in(sqlite3_context *context, firn_reading *readings, sqlite3_value **values, int i,
                  firn_error *error) {
     id_counts count;
@@ -34,7 +34,7 @@ static int id_in(sqlite3_context *context, firn_reading *readings, sqlite3_value
 
 /* ---- what an ID holds ------------------------------------------------------------------------ */
 
-/* The text that stands for the ID in an answer. */
+/* The text of the ID in an answer. */
 static void text_for(char text[FIRN_TEXT_SIZE], sqlite3_value *value, const firn_reading *reading) {
     int type = sqlite3_value_type(value);
     firn_format(text, &reading->id, type == SQLITE_INTEGER ? FIRN_FORM_DEC : FIRN_FORM_HEX);
@@ -70,7 +70,7 @@ static void show(sqlite3_context *context, int given, sqlite3_value **values) {
     sqlite3_result_text(context, dumped, -1, free);
 }
 
-/* Runs what answers with the instant of an ID. */
+/* Calls `answer` with the time of an ID. */
 static int instant(sqlite3_context *context, sqlite3_value **values, firn_time *time, int *digits,
                    firn_error *error) {
     firn_reading *readings = readings_of(context);
@@ -143,7 +143,7 @@ static void pack(sqlite3_context *context, int count, sqlite3_value **values) {
     }
 }
 
-/* Bounds are for comparing, so an INTEGER that would be negative is refused. */
+/* For comparisons, so an INTEGER that would be negative is refused. */
 static int ordered(const firn_scheme *scheme, const firn_id *id, int as, firn_error *error) {
     int64_t value;
     return as == AS_INTEGER || (as == AS_OWN && id->bits <= 64)
@@ -183,7 +183,7 @@ static void most(sqlite3_context *context, int count, sqlite3_value **values) {
     bound(context, count, values, true);
 }
 
-/* uuid3(SPACE, NAME), uuid5(SPACE, NAME): names hashed; a BLOB is its bytes. */
+/* uuid3(SPACE, NAME), uuid5(SPACE, NAME): hashes a name, or the bytes of a BLOB. */
 static void digest(sqlite3_context *context, sqlite3_value **values, const char *name) {
     const firn_scheme *scheme = firn_scheme_find(name);
     char text[FIRN_TEXT_SIZE];
@@ -191,7 +191,7 @@ static void digest(sqlite3_context *context, sqlite3_value **values, const char 
     firn_id id;
     line space;
     int code = text_of(&space, values[0], "the namespace", &error);
-    const void *bytes = sqlite3_value_blob(values[1]); /* of text its bytes in UTF-8 */
+    const void *bytes = sqlite3_value_blob(values[1]); /* of TEXT, its UTF-8 */
     size_t size = (size_t)sqlite3_value_bytes(values[1]);
     code = code == FIRN_OK
                ? firn_digest(&id, scheme, space.at, bytes != NULL ? bytes : "", size, &error)
@@ -215,7 +215,7 @@ static void digest5(sqlite3_context *context, int count, sqlite3_value **values)
 
 /* ---- the same ID otherwise ------------------------------------------------------------------- */
 
-/* Into another kind or form, where all readings must be the same ID. */
+/* To another kind or form; all readings must be the same ID. */
 static int convert_kind(sqlite3_context *context, const firn_reading *readings, id_counts count,
                         int as, firn_error *error) {
     int code = sql_certain(readings, count, error);
@@ -226,7 +226,7 @@ static int convert_kind(sqlite3_context *context, const firn_reading *readings, 
     return code;
 }
 
-/* Into another scheme, of the best reading alone. */
+/* To another scheme, from the best reading only. */
 static int convert_scheme(sqlite3_context *context, const firn_reading *readings, id_counts count,
                           const firn_scheme *to, firn_error *error) {
     firn_id id;
@@ -428,7 +428,7 @@ static void version(sqlite3_context *context, int count, sqlite3_value **values)
 
 #define PURE (SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
 
-/* Every one but for its NULLs. */
+/* All functions that return NULL for NULL. */
 #define NULL_AWARE(name)                                                                           \
     static void name##_or_null(sqlite3_context *context, int count, sqlite3_value **values) {      \
         if (!any_null(context, count, values)) {                                                   \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Table-valued functions: firn_ids(SCHEME, N [, OPTIONS [, KIND]]) issues N IDs, a row each;
- * firn_series(SCHEME, FROM, TO [, STEP [, FIELDS [, KIND]]]) cuts [FROM, TO) into steps and gives
- * each one's instants and the least and greatest ID, for counts by hour and the like. Arguments
- * are hidden columns, as SQLite has it; a NULL among them makes the table empty. */
+/* Table-valued functions: firn_ids(SCHEME, N [, OPTIONS [, KIND]]) issues N IDs, one per row;
+ * firn_series(SCHEME, FROM, TO [, STEP [, FIELDS [, KIND]]]) divides [FROM, TO) into steps and
+ * returns their instants and the least and greatest ID, for counts per hour. Arguments are hidden
+ * columns; with a NULL the table is empty. */
 #include "extension.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { BATCH = 256 };
 
 #define SECOND INT64_C(1000000000)
 
-/* One of the two: a description, and what it does. */
+/* The description and functions of one table. */
 typedef struct table_row table_row;
 
 typedef struct table {
@@ -23,7 +23,7 @@ typedef struct table {
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_value *arguments[ARGUMENTS_MOST]; /* as they were given, for the hidden columns */
+    sqlite3_value *arguments[ARGUMENTS_MOST]; /* as given, for the hidden columns */
     sqlite3_int64 rowid;
     bool end;
     int as;
@@ -35,7 +35,7 @@ typedef struct cursor {
     firn_id ids[BATCH];
     size_t at, count;
 
-    firn_time from, until, to; /* of firn_series: the present step, and the end */
+    firn_time from, until, to; /* of firn_series: the step, and the end */
     firn_time step;
     firn_fields pinned;
     firn_id least, greatest;
@@ -110,7 +110,7 @@ static void ids_column(const cursor *at, sqlite3_context *context, int i) {
 
 /* ---- firn_series ----------------------------------------------------------------------------- */
 
-/* Lengths that are always the same; months and years are not. */
+/* Units of constant length: no months or years. */
 static const struct {
     const char *name;
     int64_t ns;
@@ -139,7 +139,7 @@ static int step_of_text(int64_t *ns, line text, firn_error *error) {
         text.at);
 }
 
-/* A day when it is not given. Neighbours must not share a tick: its IDs would count twice. */
+/* One day by default. Steps must not share a tick, whose IDs would count twice. */
 static int step_of(cursor *at, firn_error *error) {
     sqlite3_value *value = at->arguments[3];
     int64_t ns = 86400 * SECOND;
@@ -174,7 +174,7 @@ static firn_time later(firn_time time, firn_time by) {
     return time;
 }
 
-/* The step that begins at at->from, or the end. */
+/* The step that starts at at->from, or the end. */
 static int take_step(cursor *at, firn_error *error) {
     at->end = firn_time_cmp(&at->from, &at->to) >= 0;
     if (at->end) {
@@ -226,7 +226,7 @@ static int series_begin(table *it, cursor *at, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    firn_scheme_time(&at->scheme, tick, &at->from); /* steps begin where ticks do */
+    firn_scheme_time(&at->scheme, tick, &at->from); /* steps start at tick boundaries */
     return take_step(at, error);
 }
 
@@ -257,7 +257,7 @@ static const table_row rows[] = {
      4, 3, 6, SQLITE_VTAB_INNOCUOUS, series_begin, series_next, series_column},
 };
 
-/* What SQLite hands to connect: the row and the connection. */
+/* SQLite passes this to connect. */
 typedef struct made_of {
     connection *of;
     const table_row *row;
@@ -285,7 +285,7 @@ static int table_disconnect(sqlite3_vtab *base) {
     return SQLITE_OK;
 }
 
-/* idxNum: bit i says that argument i is given; they come in the order of the columns. */
+/* idxNum: bit i means that argument i is given; arguments are in the order of the columns. */
 static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     const table *it = (const table *)base;
     int found[ARGUMENTS_MOST] = {-1, -1, -1, -1, -1, -1}, next = 0;
@@ -295,7 +295,7 @@ static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
             continue;
         }
         if (!info->aConstraint[i].usable) {
-            return SQLITE_CONSTRAINT; /* in another order of the join */
+            return SQLITE_CONSTRAINT; /* possible in another order of the join */
         }
         found[argument] = i;
     }
@@ -400,7 +400,7 @@ static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     return SQLITE_OK;
 }
 
-/* No xCreate: there is one of each, and it needs no CREATE VIRTUAL TABLE. */
+/* No xCreate: tables exist without CREATE VIRTUAL TABLE. */
 static const sqlite3_module module = {.xConnect = table_connect,
                                       .xBestIndex = table_best,
                                       .xDisconnect = table_disconnect,

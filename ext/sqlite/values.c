@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SQL values into firn's and back. Refuses floating point wherever an ID or an instant is meant:
- * a REAL has 53 bits, an ID of now has more. */
+/* Converts SQL values. Refuses floating point for IDs and times: a REAL has 53 bits, current IDs
+ * have more. */
 #include "extension.h"
 
 #include <endian.h>
@@ -98,7 +98,7 @@ int text_of(line *text, sqlite3_value *value, const char *what, firn_error *erro
     return FIRN_OK;
 }
 
-/* SQLite writes no offset, and may leave the second out; its times are UTC. */
+/* SQLite's times have no offset and perhaps no seconds; they are UTC. */
 static int time_of_text(firn_time *time, line text, firn_error *error) {
     char whole[FIRN_TIME_SIZE];
     if (text.length == sizeof "2024-01-01 10:00" - 1 && text.at[13] == ':') {
@@ -170,7 +170,7 @@ static int read_text(firn_reading readings[FIRN_READINGS_MAX], id_counts *count,
     }
     int code = reader_look(&reader, readings, count, text.at, text.length, error);
     if (code == FIRN_OK && scheme != NULL) {
-        readings[0].scheme = scheme; /* that of `reader` ends with this call */
+        readings[0].scheme = scheme; /* `reader` ends with this call */
     }
     return code;
 }
@@ -199,7 +199,7 @@ int id_of(firn_reading readings[FIRN_READINGS_MAX], id_counts *count, const firn
     }
 }
 
-/* Kept with the statement, if it can: else each row finds or parses it anew. */
+/* Kept with the statement if possible; otherwise each row parses it again. */
 static void keep_scheme(sqlite3_context *context, int i, const firn_scheme *scheme) {
     firn_scheme *copy = malloc(sizeof *copy);
     if (copy != NULL) {

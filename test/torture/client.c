@@ -200,7 +200,7 @@ static bool explained(int code) {
            code == FIRN_EFORKED || code == FIRN_EBACK;
 }
 
-/* Takes down what a call came to. Exhausted is no failure: the client is too fast for its clock. */
+/* Logs the result of a call. Exhausted is not a failure: the client is too fast for its clock. */
 static void note(client *c, int code, const firn_error *error, int64_t begun_ms) {
     world *w = c->scene->world;
     int64_t now = now_ms(), since = atomic_load(&w->since_ms), back = atomic_load(&w->back_ms);
@@ -344,7 +344,7 @@ static void one_step(client *c, maker *it) {
     }
 }
 
-/* The child of a fork goes on with its parent's generators, and must not repeat it. */
+/* The child of a fork uses its parent's generators, and must not repeat it. */
 static void fork_once(client *c) {
     pid_t child = fork();
     if (child == 0) {

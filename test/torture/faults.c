@@ -81,10 +81,10 @@ static bool every_seat_issued(scene *s, int n) {
     return true;
 }
 
-/* Fills seats that are free, kills a client now and then, and the server at its times. Goes on
- * until the time is over, every failpoint was met and every seat has issued, but not for ever: then
- * it kills less, and nobody who has yet to issue, since the machine is slow. Returns how often the
- * server was killed. */
+/* Fills free seats, kills a client from time to time, and the server at its times. Continues until
+ * the time is over, every failpoint was met and every seat has issued, within a limit: on a slow
+ * machine it kills less, and no seat that has yet to issue. Returns how often the server was
+ * killed. */
 static long stir(scene *s, const traits *list, int n) {
     /* An engine whose identity changes grants nothing for 30 s, so it is killed near the end. */
     int64_t span_ms = s->seconds * 1000, begun_ms = now_ms(), now = begun_ms,
@@ -282,7 +282,7 @@ static const role any_clock = {"claimed", LIVE, "snowflake",
                       "node 3", LIVE, "snowflake",
                       "datacenter=0 worker=3 window_ms=300 max_wait_ms=0 max_skew_ms=86400000", 10};
 
-/* Without max_skew_ms a clock that far off claims nothing, and it is told by how much. */
+/* Without max_skew_ms a clock that is far off claims nothing, and the error says by how much. */
 static void refuses_wrong_clock(scene *s, int64_t offset_ns) {
     _Atomic int64_t offset = offset_ns;
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
@@ -408,7 +408,7 @@ static int note_mark(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-/* A generator that takes node 1 by a clock that stands, and issues. Returns the slot of its first
+/* A generator that takes node 1 with a stopped clock, and issues. Returns the slot of its first
  * ID. */
 static int64_t issue_by_hand(scene *s, _Atomic int64_t *at_ns, firn_gen **gen, firn_store **store) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
@@ -442,8 +442,8 @@ static int64_t issue_by_hand(scene *s, _Atomic int64_t *at_ns, firn_gen **gen, f
     return (int64_t)(from->ids[0] >> 22 << SEQUENCE | (from->ids[0] & 4095));
 }
 
-/* The control of them all on a real server: a mark that somebody lowers behind its holder's back
- * does make IDs twice, and the judge sees it. */
+/* The control of all scenarios on a real server: if somebody lowers a mark without its holder's
+ * knowledge, IDs repeat, and the judge finds them. */
 void run_lowered(scene *s) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -462,7 +462,7 @@ void run_lowered(scene *s) {
         return;
     }
     atomic_store(&s->world->ledger->grant[atomic_load(&s->world->ledger->grants) - 1].whole,
-                 false); /* nobody told the holder, so its grant stands */
+                 false); /* the holder does not know, so its grant is valid */
     issue_by_hand(s, &behind, &b, &store_b);
     s->report->faults = 1;
     verdict found = judge(s->world->ledger, true);

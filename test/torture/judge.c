@@ -44,7 +44,7 @@ static void add(ledger *it, uint32_t life, const char *ns, const char *key, int6
     }
     grant *line = &it->grant[at];
     uint64_t node = strtoull(key, &rest, 10);
-    /* Slots of a tick on the history node stand under node@tick. */
+    /* Slots of a tick on the node of back-dated IDs are under node@tick. */
     int64_t base = *rest == '@' ? strtoll(rest + 1, NULL, 10) << SEQUENCE : 0;
     line->life = life;
     line->index = (uint32_t)at;
@@ -170,7 +170,7 @@ static size_t outside_grants(const ledger *it, const grant *list, size_t n) {
     return found;
 }
 
-/* Numbers of two kinds are no duplicates of each other. */
+/* Numbers of two kinds cannot duplicate each other. */
 static size_t gather(const ledger *it, bool integers, uint64_t *out) {
     size_t lots = atomic_load(&it->lots), n = 0;
     for (size_t i = 0; i < lots * LOT; i++) {

@@ -20,7 +20,7 @@
 
 static const char *const engines[] = {"redis", "postgres", "mysql", "etcd", "zookeeper"};
 
-/* The first ones run beside each other, since they leave the server alone. */
+/* The first ones run at the same time, because they do not affect the server. */
 static const scenario scenarios[] = {
     {"control", "a mark that is lowered behind its holder's back is found", run_lowered, NULL, 0},
     {"churn", "200 clients churn on 64 nodes and are killed", run_churn, NULL, 0},
@@ -97,7 +97,7 @@ static bool is_due(const scenario *it, const char *engine) {
     return !asked.brief || !(it->flags & (redis ? LONG_ONLY | LONG_REDIS : LONG_ONLY));
 }
 
-/* Up to BESIDE scenarios at once, those that stop the server one by one and after all others. */
+/* Up to BESIDE scenarios at once, then those that stop the server, one by one. */
 static int run_scenarios(const char *engine) {
     report *reports = shared(SCENARIOS * sizeof *reports);
     pid_t pids[SCENARIOS] = {0};

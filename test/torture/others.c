@@ -186,7 +186,8 @@ static int open_kept(kept *it, firn_store **store, firn_error *error) {
     return firn_open_with(&it->gen, &config, error);
 }
 
-/* Two threads issue and a third keeps, until so many IDs and some renewals; not for ever. */
+/* Two threads issue and a third renews, until there are enough IDs and some renewals, within a
+ * limit. */
 static firn_status issue_while_kept(kept *it, size_t wanted) {
     firn_status status = {.size = sizeof status};
     pthread_t threads[3];
@@ -333,7 +334,7 @@ void run_command(scene *s) {
 
 /* ---- an old snapshot ------------------------------------------------------------------------ */
 
-/* The slot of snowflake so many ms from now. */
+/* The slot of a snowflake that many ms from now. */
 static int64_t slot_in(int64_t ms) {
     struct timespec now;
     uint64_t tick = 0;
@@ -540,7 +541,7 @@ void run_members(scene *s) {
 
 /* ---- a full disk ---------------------------------------------------------------------------- */
 
-/* PostgreSQL goes on as long as a segment of its log has room. */
+/* PostgreSQL works as long as a segment of its log has room. */
 static void fill_set_aside(scene *s) {
     for (int i = 0; i < 8 && strcmp(s->engine, "postgres") == 0; i++) {
         shell("timeout 5 $(find /usr/lib/postgresql -name psql | tail -n 1) -h 127.0.0.1"
@@ -575,7 +576,7 @@ void run_full(scene *s) {
         s->report->faults += failed;
         tell(s, "%s", failed ? s->world->seats[0].text : "went on in what it had set aside");
         shell("rm -f \"$0/data/filler\"");
-        server_do("kill", 0); /* some end by themselves when they cannot write, or are about to */
+        server_do("kill", 0); /* some exit when they cannot write, or are about to */
         if (!server_do("restart", 0) && !server_do("restart", 0)) {
             refute(s, "the server does not start when there is room again");
         }

@@ -31,7 +31,8 @@ void server_stop(void) {
     engines_stop();
 }
 
-/* An engine a line: what sets a store apart behind its URL, and what comes before parameters. */
+/* One engine each: what gives a store its own place after its URL, and what comes before
+ * parameters. */
 static const struct row {
     const char *scheme, *apart;
     char joint;

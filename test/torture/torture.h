@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define LOT      500 /* IDs of one bulk call */
-#define SEQUENCE 12  /* its bits, in every row here; the node stands above, the time on top */
+#define SEQUENCE 12  /* bits, in every scheme here; the node is above, the time on top */
 
 int64_t now_ms(void); /* of the steady clock */
 void nap_ms(int64_t ms);
@@ -42,7 +42,7 @@ typedef struct grant {
 typedef struct ledger {
     _Atomic size_t lots, grants;
     _Atomic uint32_t lives;
-    _Atomic long refused; /* grants that were asked for in vain */
+    _Atomic long refused; /* requested grants that were refused */
     size_t max_lots, max_grants;
     lot *lot;
     grant *grant;
@@ -61,10 +61,10 @@ typedef struct verdict {
     size_t ids, twice, outside, grants, overlapping;
 } verdict;
 
-/* `granted`: its IDs are to lie in grants of their own life, too. */
+/* `granted`: its IDs must also be in grants of their own life. */
 verdict judge(const ledger *it, bool granted);
-/* Plants an ID issued twice, and with `granted` one outside its grant and a grant made twice.
- * False: there is too little to plant it in. */
+/* Injects an ID issued twice, and with `granted` one outside its grant and a grant made twice.
+ * False: there is too little to do so. */
 bool plant(ledger *it, bool granted);
 
 /* ---- server --------------------------------------------------------------------------------- */
@@ -155,9 +155,9 @@ typedef struct traits {
     int lots;       /* then it closes, and opens again; 0: never */
     int64_t pace_us;
     int die_at;    /* a failpoint; -1: none */
-    int die_after; /* so many passes */
+    int die_after; /* passes before it */
     int clock;     /* world.offset_ns, from 1; 0: the system's */
-    bool forks;    /* once, and both go on */
+    bool forks;    /* once, and both continue */
 } traits;
 
 /* A wrapped store, which enters what it grants into the ledger. */
@@ -165,14 +165,14 @@ typedef struct recorder {
     firn_store *inner;
     ledger *ledger;
     uint32_t life;
-    _Atomic int renewer; /* thread; its calls and those of others are counted apart */
+    _Atomic int renewer; /* thread; its calls are counted separately */
     _Atomic long renewer_calls, other_calls;
 } recorder;
 
 int recorder_open(firn_store **store, recorder **it, ledger *to, const char *url,
                   const firn_store_options *options, firn_error *error);
 void client_clock(firn_clock *clock, _Atomic int64_t *offset_ns);
-/* One that stands, at the time that it holds in ns, and moves by pauses only. */
+/* A stopped clock at the given time in ns, moved only by pauses. */
 void standing_clock(firn_clock *clock, _Atomic int64_t *at_ns);
 
 /* Runs until world.stop, in this process; never returns. */
@@ -181,7 +181,7 @@ void client_start(scene *s, const traits *how);
 /* Looks for one that ended; true: the seat is free. What it ended of is counted. */
 bool client_ended(scene *s, int at);
 void client_kill(scene *s, int at);
-/* All are told to stop, and are killed if they do not. */
+/* Asks all to stop, and kills those that do not. */
 void clients_end(scene *s, int seats);
 
 /* ---- watching them -------------------------------------------------------------------------- */
@@ -200,13 +200,13 @@ int64_t await_again(scene *s, int from, int to, int64_t most_ms);
  * with other tests, and has 30 s more. */
 void recovered(scene *s, int64_t took_ms, int64_t promised_ms);
 
-/* Judges all that the clients did, and the same with a planted duplicate. */
+/* Judges everything the clients did, and again with an injected duplicate. */
 void conclude(scene *s, bool granted);
 
 /* ---- scenarios ------------------------------------------------------------------------------ */
 
 enum {
-    ALONE = 1,     /* it stops the server, so no other runs beside it */
+    ALONE = 1,     /* it stops the server, so no other runs at the same time */
     LONG_ONLY = 2, /* too long for the brief run */
     LONG_REDIS =
         4 /* there too long: a change of identity takes 30 s, and another scenario has one */

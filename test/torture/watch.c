@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scene sees of its clients: who issues, who fails, who recovers and after how long. Starts
- * and kills nobody. */
+/* What a scene knows about its clients: which issue, fail, recover, and how fast. Starts and kills
+ * nobody. */
 #include "torture.h"
 
 /* Until all of the seats [from, to) have what `member` points to; false: not within the time. */
