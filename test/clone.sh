@@ -72,6 +72,9 @@ words() {
     if /usr/bin/python3 -c 'import setuptools, wheel' 2>/dev/null; then
         check "and has built a wheel" sh -c "test -s '$clone'/build/bindings/python/*.whl"
     fi
+    if [ -f /usr/include/node/node_api.h ]; then
+        check "and an addon" test -s "$clone/build/bindings/node/firn.node"
+    fi
     word "./run tour works" tour
     serves "./run serves until Ctrl-C, and ends with status 0"
     serves "./run serve does the same" serve

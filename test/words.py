@@ -105,7 +105,7 @@ def prose(lines):
             yield number, line
 
 
-# Words that look like a term and are none: "out of range", "Redis stores it".
+# Words that look like a term: "out of range", "Redis stores it", "Node.js".
 OTHER = {
     "range": r"(?<!out of )(?<!in the )(?<!that )",
     "record": r"(?<!to )(?<!primary can )(?<!primary )",
@@ -113,7 +113,7 @@ OTHER = {
 
 
 def use_of(term):
-    return re.compile(rf"{OTHER.get(term, '')}(?<![\w-]){term}(s|es)?(?![\w-])", re.IGNORECASE)
+    return re.compile(rf"{OTHER.get(term, '')}(?<![\w-]){term}(s|es)?(?![\w-]|\.js)", re.IGNORECASE)
 
 
 def check_terms(path, lines, terms, tell):

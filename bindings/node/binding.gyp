@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+{
+  "targets": [{
+    "target_name": "firn",
+    "sources": ["generator.c", "numbers.c", "pure.c", "values.c"],
+    "cflags": ["-std=c17", "-fvisibility=hidden"],
+    "libraries": ["-lfirn"]
+  }]
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the C part of the package firn for Node.js share (Node-API 6, Node 18 and later). Nothing is static, so
+ * that each worker thread has an instance of its own.
+ *
+ * Errors are thrown as plain objects {code, text}, which index.js turns into FirnError. */
+#ifndef FIRN_NODE_H
+#define FIRN_NODE_H
+
+#define NAPI_VERSION 8
+#include <node_api.h>
+
+#include <firn/firn.h>
+
+#define MOST_ARGS 8
+#define COUNT_MAX (1 << 24) /* IDs of one call */
+
+/* The arguments of a call, and what it works with. Text of an argument is freed with the call: see end. */
+typedef struct call {
+    napi_env env;
+    napi_value self, args[MOST_ARGS];
+    size_t count, texts;
+    char *text[MOST_ARGS];
+} call;
+
+call begin(napi_env env, napi_callback_info info);
+/* Frees the texts; returns `value`. */
+napi_value end(call *c, napi_value value);
+/* Throw {code, text}; return NULL. */
+napi_value fail(call *c, int code, const char *text);
+napi_value fail_with(call *c, const firn_error *error);
+/* Argument i as UTF-8, NULL where it is null. index.js has checked that it is a string without a zero. */
+const char *text_of(call *c, size_t i, size_t *length);
+int64_t integer_of(call *c, size_t i);
+napi_value string(napi_env env, const char *text);
+/* An ID as a Buffer, most significant byte first. */
+napi_value buffer(napi_env env, const firn_id *id);
+/* An object with `data` inside, and the data of such an object. Another object: throws, NULL. */
+napi_value wrapped(call *c, void *data, napi_finalize freed, const napi_type_tag *tag);
+void *object_of(call *c, size_t i, const napi_type_tag *tag);
+
+typedef struct entry {
+    const char *name;
+    napi_callback call;
+} entry;
+/* Each ends with a name of NULL. */
+extern const entry generator_entries[], numbers_entries[], pure_entries[];
+
+#endif

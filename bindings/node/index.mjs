@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+import firn from './index.js'
+
+export const {
+  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme, schemes, forms,
+  version
+} = firn
+export default firn

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Pure functions: schemes as (scheme, epoch, bits, digits), IDs as buffers, times as (sec, ns). */
+#include "firn_node.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arguments 0 to 3. False: thrown. */
+static bool scheme_of(call *c, firn_scheme *scheme) {
+    firn_error error = {0, ""};
+    const char *name = text_of(c, 0, NULL), *epoch = text_of(c, 1, NULL),
+               *bits = text_of(c, 2, NULL), *digits = text_of(c, 3, NULL);
+    const firn_scheme *listed = firn_scheme_find(name);
+    if (listed != NULL && epoch == NULL && bits == NULL && digits == NULL) {
+        *scheme = *listed;
+        return true;
+    }
+    if (firn_scheme_make(scheme, name, epoch, bits, digits, &error) != FIRN_OK) {
+        fail_with(c, &error);
+        return false;
+    }
+    return true;
+}
+
+/* Argument i, a buffer of the scheme's width. False: thrown. */
+static bool id_of(call *c, size_t i, firn_id *id, const firn_scheme *scheme) {
+    firn_error error = {.code = FIRN_ERANGE};
+    void *bytes = NULL;
+    size_t size = 0;
+    napi_get_buffer_info(c->env, c->args[i], &bytes, &size);
+    if (size != (scheme->bits + 7) / 8) {
+        snprintf(error.text, sizeof error.text, "%zu bytes: an ID of %s has %u", size, scheme->name,
+                 (unsigned)(scheme->bits + 7) / 8);
+    } else if (firn_id_from_bytes(id, bytes, scheme->bits, &error) == FIRN_OK) {
+        return true;
+    }
+    fail_with(c, &error);
+    return false;
+}
+
+/* Argument i, an array of names and values in turn. False: thrown. */
+static bool fields_of(call *c, size_t i, firn_fields *fields, const firn_scheme *scheme) {
+    uint32_t count = 0;
+    firn_error error = {0, ""};
+    memset(fields, 0, sizeof *fields);
+    napi_get_array_length(c->env, c->args[i], &count);
+    for (uint32_t k = 0; k + 1 < count; k += 2) {
+        char text[2][200];
+        for (uint32_t part = 0; part < 2; part++) {
+            napi_value value;
+            size_t length = 0;
+            napi_get_element(c->env, c->args[i], k + part, &value);
+            napi_get_value_string_utf8(c->env, value, text[part], sizeof text[part], &length);
+            if (length == sizeof text[part] - 1) {
+                fail(c, FIRN_ERANGE, "a name or value has 199 bytes or more: shorten it");
+                return false;
+            }
+        }
+        if (firn_fields_set(fields, scheme, text[0], text[1], &error) != FIRN_OK) {
+            fail_with(c, &error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* pack(scheme..., [name, value, ...]) -> Buffer */
+static napi_value pack(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_scheme scheme;
+    firn_fields fields;
+    firn_error error = {0, ""};
+    firn_id id;
+    if (!scheme_of(&c, &scheme) || !fields_of(&c, 4, &fields, &scheme)) {
+        return end(&c, NULL);
+    }
+    return end(&c, firn_pack(&id, &scheme, &fields, &error) == FIRN_OK ? buffer(env, &id)
+                                                                       : fail_with(&c, &error));
+}
+
+/* unpack(scheme..., Buffer) -> {name: text}; its time as "sec" and "ns" of the result's property "" */
+static napi_value unpack(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_scheme scheme;
+    firn_fields fields;
+    firn_error error = {0, ""};
+    firn_id id;
+    napi_value out, values, number;
+    if (!scheme_of(&c, &scheme) || !id_of(&c, 4, &id, &scheme)) {
+        return end(&c, NULL);
+    }
+    if (firn_unpack(&fields, &scheme, &id, &error) != FIRN_OK) {
+        return end(&c, fail_with(&c, &error));
+    }
+    napi_create_object(env, &out);
+    napi_create_object(env, &values);
+    for (uint32_t i = 0; i < scheme.slice_count; i++) {
+        char text[FIRN_VALUE_SIZE];
+        if (scheme.slices[i].name[0] != '\0' && firn_scheme_first(&scheme, i) == i) {
+            napi_set_named_property(env, values, scheme.slices[i].name,
+                                    string(env, firn_fields_get(text, &fields, &scheme, i)));
+        }
+    }
+    napi_set_named_property(env, out, "fields", values);
+    int field = firn_scheme_field(&scheme, "time");
+    if (scheme.tick_ns != 0 && field >= 0) {
+        firn_time time;
+        char text[FIRN_TIME_SIZE];
+        firn_scheme_time(&scheme, fields.value[field].low, &time);
+        napi_set_named_property(
+            env, out, "timeText",
+            string(env, firn_time_format(text, &time, firn_scheme_digits(&scheme))));
+        napi_set_named_property(env, out, "unixNs", string(env, firn_time_unix_ns(text, &time)));
+        napi_create_double(env, (double)time.sec * 1000 + time.ns / 1000000, &number);
+        napi_set_named_property(env, out, "unixMs", number);
+    }
+    return end(&c, out);
+}
+
+/* range(scheme..., from, to, [name, value, ...]) -> [Buffer, Buffer]; times as text */
+static napi_value range(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_scheme scheme;
+    firn_fields pinned;
+    firn_error error = {0, ""};
+    firn_id ids[2];
+    firn_time times[2];
+    napi_value out;
+    if (!scheme_of(&c, &scheme) || !fields_of(&c, 6, &pinned, &scheme)) {
+        return end(&c, NULL);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = 0;
+        const char *text = text_of(&c, 4 + i, &length);
+        if (firn_time_parse(&times[i], text, length, &error) != FIRN_OK) {
+            return end(&c, fail_with(&c, &error));
+        }
+    }
+    if (firn_range(&ids[0], &ids[1], &scheme, &pinned, &times[0], &times[1], &error) != FIRN_OK) {
+        return end(&c, fail_with(&c, &error));
+    }
+    napi_create_array_with_length(env, 2, &out);
+    napi_set_element(env, out, 0, buffer(env, &ids[0]));
+    napi_set_element(env, out, 1, buffer(env, &ids[1]));
+    return end(&c, out);
+}
+
+/* parse(scheme..., form, text) -> Buffer */
+static napi_value parse(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_scheme scheme;
+    firn_fields fields;
+    firn_error error = {0, ""};
+    firn_id id;
+    size_t length = 0;
+    if (!scheme_of(&c, &scheme)) {
+        return end(&c, NULL);
+    }
+    const char *name = text_of(&c, 4, NULL), *text = text_of(&c, 5, &length);
+    int form = name != NULL ? firn_form_find(name) : scheme.form;
+    if (form < 0) {
+        return end(&c, fail(&c, FIRN_EUSAGE, "there is no such form: see forms()"));
+    }
+    if (firn_parse(&id, form, scheme.bits, text, length, &error) != FIRN_OK ||
+        firn_unpack(&fields, &scheme, &id, &error) != FIRN_OK) {
+        return end(&c, fail_with(&c, &error));
+    }
+    return end(&c, buffer(env, &id));
+}
+
+/* format(scheme..., form, Buffer) -> text */
+static napi_value format(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    char text[FIRN_TEXT_SIZE];
+    firn_scheme scheme;
+    firn_id id;
+    if (!scheme_of(&c, &scheme) || !id_of(&c, 5, &id, &scheme)) {
+        return end(&c, NULL);
+    }
+    const char *name = text_of(&c, 4, NULL);
+    int form = name != NULL ? firn_form_find(name) : scheme.form;
+    if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
+        return end(&c,
+                   fail(&c, FIRN_EUSAGE, "the form does not write IDs of this width: see forms()"));
+    }
+    return end(&c, string(env, firn_format(text, &id, form)));
+}
+
+/* convert(from, null, null, null, to, Buffer) -> Buffer */
+static napi_value convert(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_scheme from;
+    firn_error error = {0, ""};
+    firn_id id, out;
+    if (!scheme_of(&c, &from) || !id_of(&c, 5, &id, &from)) {
+        return end(&c, NULL);
+    }
+    const firn_scheme *to = firn_scheme_find(text_of(&c, 4, NULL));
+    if (to == NULL) {
+        return end(&c, fail(&c, FIRN_EUSAGE, "there is no such scheme: see schemes()"));
+    }
+    return end(&c, firn_convert(&out, to, &id, &from, &error) == FIRN_OK ? buffer(env, &out)
+                                                                         : fail_with(&c, &error));
+}
+
+/* digest(scheme, null, null, null, namespace, Buffer) -> Buffer */
+static napi_value digest(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_scheme scheme;
+    firn_error error = {0, ""};
+    firn_id id;
+    void *name = NULL;
+    size_t size = 0;
+    if (!scheme_of(&c, &scheme)) {
+        return end(&c, NULL);
+    }
+    napi_get_buffer_info(env, c.args[5], &name, &size);
+    int code = firn_digest(&id, &scheme, text_of(&c, 4, NULL), name, size, &error);
+    return end(&c, code == FIRN_OK ? buffer(env, &id) : fail_with(&c, &error));
+}
+
+/* guess(text) -> [{scheme, form, bytes}] */
+static napi_value guess(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_reading readings[FIRN_READINGS_MAX];
+    size_t length = 0;
+    const char *text = text_of(&c, 0, &length);
+    size_t count = firn_guess(readings, text, length, -1);
+    napi_value out;
+    napi_create_array_with_length(env, count, &out);
+    for (uint32_t i = 0; i < count; i++) {
+        napi_value one;
+        napi_create_object(env, &one);
+        napi_set_named_property(env, one, "scheme", string(env, readings[i].scheme->name));
+        napi_set_named_property(env, one, "form", string(env, firn_form_name(readings[i].form)));
+        napi_set_named_property(env, one, "bytes", buffer(env, &readings[i].id));
+        napi_set_element(env, out, i, one);
+    }
+    return end(&c, out);
+}
+
+/* describe(scheme...) -> {name, layout, bits, form, sorts} */
+static napi_value describe(napi_env env, napi_callback_info info) {
+    static const char *const sorts[] = {"no", "per node", "by tick", "yes"};
+    call c = begin(env, info);
+    char text[FIRN_LAYOUT_SIZE];
+    firn_scheme scheme;
+    napi_value out, bits;
+    if (!scheme_of(&c, &scheme)) {
+        return end(&c, NULL);
+    }
+    napi_create_object(env, &out);
+    napi_create_uint32(env, scheme.bits, &bits);
+    napi_set_named_property(env, out, "name", string(env, scheme.name));
+    napi_set_named_property(env, out, "layout", string(env, firn_scheme_layout(text, &scheme)));
+    napi_set_named_property(env, out, "bits", bits);
+    napi_set_named_property(env, out, "form", string(env, firn_form_name(scheme.form)));
+    napi_set_named_property(env, out, "sorts", string(env, sorts[scheme.sorts]));
+    return end(&c, out);
+}
+
+/* names(forms): every scheme, or every form */
+static napi_value names(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    bool forms = false;
+    napi_value out;
+    napi_get_value_bool(env, c.args[0], &forms);
+    napi_create_array(env, &out);
+    for (uint32_t i = 0;; i++) {
+        const firn_scheme *scheme = forms ? NULL : firn_scheme_at(i);
+        const char *name = forms ? firn_form_name((int)i) : scheme != NULL ? scheme->name : NULL;
+        if (name == NULL) {
+            return out;
+        }
+        napi_set_element(env, out, i, string(env, name));
+    }
+}
+
+const entry pure_entries[] = {{"pack", pack},     {"unpack", unpack}, {"range", range},
+                              {"parse", parse},   {"format", format}, {"convert", convert},
+                              {"digest", digest}, {"guess", guess},   {"describe", describe},
+                              {"names", names},   {NULL, NULL}};

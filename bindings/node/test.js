@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// The package firn for Node.js: known answers, types, errors, worker threads, processes. Run by node --test.
+'use strict'
+
+const assert = require('node:assert')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const test = require('node:test')
+const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads')
+
+const here = process.env.FIRN_PACKAGE ?? __dirname
+const firn = require(here)
+const memory = (scheme = 'snowflake', options = {}) => firn.open(scheme, { store: 'memory:', ...options })
+const folder = () => fs.mkdtempSync(path.join(os.tmpdir(), 'firn-node-'))
+
+if (!isMainThread) {
+  const gen = firn.open(workerData.scheme, workerData.options)
+  const it = gen.ids()
+  const out = gen.many(500)
+  for (let i = 0; i < 500; i++) out.push(gen.next(), it.next().value)
+  parentPort.postMessage(out.map(String))
+  gen.close()
+} else {
+  main()
+}
+
+function code (reason, call) {
+  assert.throws(call, error => {
+    assert.ok(error instanceof firn.FirnError, String(error))
+    assert.strictEqual(error.code, 'ERR_FIRN_' + reason)
+    assert.ok(error.message.length > 10)
+    return true
+  })
+}
+
+function main () {
+  test('every case of spec/', () => {
+    const spec = path.join(process.env.FIRN_SPEC ?? path.join(__dirname, '../../spec'))
+    let count = 0
+    for (const name of fs.readdirSync(spec).filter(name => name.endsWith('.json'))) {
+      const file = JSON.parse(fs.readFileSync(path.join(spec, name)))
+      for (const [group, good] of [['valid', true], ['invalid', false]]) {
+        for (const one of file[group] ?? []) {
+          count++
+          check(file, one, good)
+        }
+      }
+      for (const one of file.ranges ?? []) {
+        const ids = firn.range(file.scheme, one.from, one.to).map(id => firn.format(id, file.scheme))
+        assert.deepStrictEqual(ids, [one.least, one.greatest])
+      }
+      for (const one of file.convert ?? []) {
+        for (const from of ['uuid1', 'uuid6', 'uuid1-swapped']) {
+          for (const to of ['uuid1', 'uuid6', 'uuid1-swapped']) {
+            if (one[from] && one[to]) assert.strictEqual(firn.convert(one[from], from, to), one[to])
+          }
+        }
+      }
+      for (const one of file.digest ?? []) {
+        for (const version of ['uuid3', 'uuid5']) {
+          assert.strictEqual(firn.digest(version, one.namespace, Buffer.from(one.name_hex, 'hex')), one[version])
+        }
+      }
+      for (const one of file.guess ?? []) assert.strictEqual(firn.guess(one.text)[0]?.scheme ?? null, one.scheme)
+      for (const { key, tweak, digits, check, key_id: keyId, integer, text } of file.order ?? []) {
+        const order = new firn.Order(Buffer.from(key, 'hex'), { digits, check, key_id: keyId, tweak: tweak || undefined })
+        assert.strictEqual(order.write(BigInt(integer)), text)
+        assert.strictEqual(order.read(text), BigInt(integer))
+      }
+    }
+    assert.ok(count > 2300)
+  })
+
+  function check (file, one, good) {
+    let digits
+    if (one.layout && file.scheme === 'time-random') {
+      digits = Array.from({ length: 18 }, (_, i) => i + 1).find(d => firn.scheme('time-random', { digits: d }).layout === one.layout)
+    }
+    const name = digits || !one.layout ? file.scheme : one.layout
+    const form = one.form ?? file.form
+    try {
+      if (one.fields) {
+        const id = firn.pack(name, one.fields, { digits })
+        const text = firn.format(id, name, form, { digits })
+        assert.strictEqual(text, form === 'typeid' ? one.text.split('_').pop() : one.text)
+        const shown = firn.show(one.also ?? one.text, name, { form, digits })
+        assert.deepStrictEqual(shown.id, id)
+        if (one.tick) assert.strictEqual(shown.fields.time, one.tick)
+      } else {
+        firn.parse(one.text, name, { form, digits })
+      }
+    } catch (error) {
+      if (!(error instanceof firn.FirnError)) throw error
+      assert.ok(!good, `${file.scheme} ${JSON.stringify(one)}: ${error.message}`)
+      return
+    }
+    assert.ok(good, `${file.scheme} ${JSON.stringify(one)}`)
+  }
+
+  test('types', () => {
+    for (const [scheme, type] of [['snowflake', 'bigint'], ['uuid7', 'string'], ['ulid', 'string'], ['tsid', 'string']]) {
+      const gen = memory(scheme)
+      assert.strictEqual(typeof gen.next(), type)
+      assert.strictEqual(typeof gen.ids().next().value, type)
+      assert.strictEqual(typeof gen.many(2)[1], type)
+      gen.close()
+    }
+    assert.ok(memory('uuid7', { output: 'buffer' }).next() instanceof Buffer)
+    assert.strictEqual(memory('uuid7', { output: 'base58' }).next().length, 22)
+    assert.strictEqual(memory('snowflake', { output: 'hex' }).next().length, 16)
+    for (const output of ['typo', 'uuid']) code('USAGE', () => memory('snowflake', { output }))
+    code('USAGE', () => memory('uuid7', { output: 'bigint' }))
+  })
+
+  test('order across calls', () => {
+    const gen = memory()
+    const it = gen.ids({ maxAge: 1000 })
+    const out = [gen.next(), ...gen.many(100), ...gen.array(100), gen.next()]
+    for (let i = 0; i < 1000; i++) out.push(it.next().value)
+    for (let i = 1; i < out.length; i++) assert.ok(out[i] > out[i - 1])
+    gen.close()
+  })
+
+  test('old blocks are dropped', () => {
+    const gen = memory('uuid7')
+    const it = gen.ids()
+    for (let i = 0; i < 20; i++) it.next()
+    const start = Date.now()
+    while (Date.now() - start < 100);
+    assert.ok(firn.show(it.next().value).time.getTime() >= start)
+    gen.close()
+  })
+
+  test('back-dated', () => {
+    const gen = memory()
+    const at = new Date('2020-02-29T12:00:00.001Z')
+    const ids = gen.at(at, 3)
+    assert.strictEqual(new Set(ids).size, 3)
+    for (const id of ids) assert.deepStrictEqual(firn.show(id, 'snowflake').time, at)
+    assert.strictEqual(firn.show(gen.at('2021-01-01T00:00:00.001Z')[0], 'snowflake').timeText, '2021-01-01T00:00:00.001Z')
+    code('LAYOUT', () => memory('uuid7').at('1969-12-31T23:59:59.5Z'))
+  })
+
+  test('segments and statuses', () => {
+    const store = `sqlite:${folder()}/ids.db`
+    const segment = new firn.Segment('orders', { store, kind: 'serial' })
+    assert.deepStrictEqual([segment.next(), segment.block(3), segment.next(), segment.advance(100), segment.next()],
+      [1n, 2n, 5n, 100n, 100n])
+    segment.close()
+    segment.close()
+    code('USAGE', () => segment.next())
+    const gen = memory('snowflake', { node: 33 })
+    gen.next()
+    assert.strictEqual(gen.status().node, 33)
+    gen.close()
+  })
+
+  test('errors', () => {
+    assert.throws(() => firn.open('snowflak'), { name: 'FirnError', code: 'ERR_FIRN_USAGE', reason: 'USAGE', errno: -1, cure: /did you mean/ })
+    code('TEXT', () => firn.parse('nonsense', 'uuid7'))
+    code('RANGE', () => firn.pack('snowflake', { time: '2020-01-01', datacenter: 32, worker: 0, sequence: 0 }))
+    code('USAGE', () => memory('snowflake', { nonsense: 1 }))
+    const gen = memory()
+    for (const n of [-1, 1e9, Number.MAX_SAFE_INTEGER]) code('RANGE', () => gen.many(n))
+    for (const n of [NaN, Infinity, 1.5, '3', null, undefined, {}, 3n]) assert.throws(() => gen.many(n), TypeError)
+    for (const maxAge of [0, -1, 1001, NaN, Infinity, '1', null]) code('RANGE', () => gen.ids({ maxAge }))
+    for (const bad of [null, undefined, 1.5, {}, [], NaN, true, Symbol('x'), new Date(NaN)]) {
+      assert.throws(() => gen.at(bad))
+      assert.throws(() => firn.pack('uuid7', { time: bad, sequence: 0, random: 0 }))
+      assert.throws(() => firn.open(bad))
+      assert.throws(() => firn.parse(bad, 'uuid7'))
+    }
+    for (const text of ['\0', 'a\0b', '\ud800', 'x\udfff', '', 'x'.repeat(100000), 'é', '😀', ' ']) {
+      assert.throws(() => firn.open(text))
+      assert.throws(() => firn.parse(text, 'uuid7'))
+      assert.throws(() => firn.pack('snowflake', { time: '2020-01-01', datacenter: 1, worker: 1, sequence: text }))
+      assert.throws(() => firn.pack('snowflake', { time: '2020-01-01', [text]: 1 }))
+    }
+    for (const value of [-1, 4096, 1n << 64n, 1n << 200n, 1.5, NaN, [], '0'.repeat(250) + '1']) {
+      assert.throws(() => firn.pack('snowflake', { time: '2020-01-01', datacenter: 1, worker: 1, sequence: value }))
+    }
+    assert.throws(() => firn.show(2124449430815301632, 'snowflake'), /rounded/) // a number
+    code('RANGE', () => firn.show(1n << 64n, 'snowflake'))
+    assert.throws(() => firn.Generator.prototype.next.call({}), TypeError)
+    gen.close()
+    gen.close()
+    for (const call of [() => gen.next(), () => gen.many(1), () => gen.array(1), () => gen.status(), () => gen.at(new Date())]) {
+      code('USAGE', call)
+    }
+  })
+
+  test('many generators, collected', { skip: !global.gc }, async () => {
+    let gens = Array.from({ length: 10000 }, () => memory('uuid7'))
+    assert.strictEqual(new Set(gens.map(gen => gen.next())).size, 10000)
+    gens = null
+    for (let i = 0; i < 5; i++) {
+      global.gc()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  })
+
+  test('a window is renewed by the timer, and not after close', async () => {
+    const gen = firn.open('snowflake', { store: `sqlite:${folder()}/ids.db`, window_ms: 50, unsafe: true })
+    const seen = new Set()
+    const limit = Date.now() + 60000
+    while (gen.status().renewals < 3 && Date.now() < limit) {
+      seen.add(gen.next())
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    assert.ok(gen.status().renewals >= 3)
+    gen.close()
+  })
+
+  test('worker threads', async () => {
+    const store = `sqlite:${folder()}/ids.db`
+    for (const [scheme, options] of [['snowflake', { store, unsafe: true }], ['uuid7', {}]]) {
+      const parts = await Promise.all(Array.from({ length: 4 }, () => new Promise((resolve, reject) => {
+        const worker = new Worker(__filename, { workerData: { scheme, options } })
+        worker.once('message', resolve)
+        worker.once('error', reject)
+      })))
+      const ids = parts.flat()
+      assert.strictEqual(ids.length, 4 * 1500)
+      assert.strictEqual(new Set(ids).size, ids.length)
+      assert.strictEqual(new Set([...ids, ids[7]]).size, ids.length) // what this would find
+    }
+  })
+
+  test('the process ends with generators open', () => {
+    for (const end of ['', 'process.exit(3)', 'gen.next(); new Promise(() => {})']) {
+      const script = `const firn = require(${JSON.stringify(here)}); const gen = firn.open('snowflake', { store: 'memory:' }); ` +
+        `const it = gen.ids(); it.next(); ${end}`
+      const done = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', timeout: 300000 })
+      assert.strictEqual(done.stderr, '')
+      assert.strictEqual(done.status, end.includes('3') ? 3 : 0)
+    }
+  })
+
+  test('an ES module has the same exports', () => {
+    const script = `import * as all from ${JSON.stringify(path.join(here, 'index.mjs'))}; console.log(Object.keys(all).sort().join())`
+    const done = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+    assert.strictEqual(done.stdout.trim(), [...Object.keys(firn), 'default'].sort().join())
+    const types = fs.readFileSync(path.join(here, 'index.d.ts'), 'utf8')
+    const declared = [...types.matchAll(/^export (?:class|function|const) (\w+)/gm)].map(([, name]) => name)
+    assert.deepStrictEqual([...new Set(declared)].sort(), Object.keys(firn).sort())
+  })
+}

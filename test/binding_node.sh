@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# The package for Node.js: built as `./run bindings` does, put to its own tests, and these again under the address
+# sanitizer.
+. test/tap
+if ! command -v node >/dev/null || [ ! -f /usr/include/node/node_api.h ]; then
+    [ "${CI:-}" != true ] || fail "nodejs and libnode-dev are installed"
+    skip "the package for Node.js" "nodejs or libnode-dev is missing"
+    finish
+fi
+case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
+check "the addon is built" env CFLAGS=-Werror bindings/build node
+FIRN_SPEC=$PWD/spec
+export FIRN_SPEC
+
+# tried SENTENCE FOLDER_OF_LIBFIRN [VARIABLE=VALUE...]
+tried() {
+    sentence=$1 library=$2
+    shift 2
+    if env LD_LIBRARY_PATH="$library" "$@" timeout 600 node --expose-gc "$built/bindings/node/test.js" >"$TMPDIR/log" 2>&1 &&
+        ! grep -q '^not ok' "$TMPDIR/log"; then
+        pass "$sentence: $(grep -cE '^(ok|✔)' "$TMPDIR/log") tests"
+    else
+        fail "$sentence" "$(grep -vE '^ *(duration_ms|type:|---|\.\.\.)' "$TMPDIR/log" | tail -n 60)"
+    fi
+}
+tried "the package works" "$built"
+asan=$(cc -print-file-name=libasan.so)
+if [ -f "$built-address/libfirn.so" ] && [ -f "$asan" ]; then
+    tried "under the address sanitizer" "$built-address" LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0
+else
+    skip "under the address sanitizer" "$built-address is not built"
+fi
+same "without the addon the reason is said" "cannot be loaded: build it with bindings/build node" \
+    "$(node -e 'require("./bindings/node")' 2>&1 | grep -o 'cannot be loaded: build it with bindings/build node' | head -n 1)"
+finish
