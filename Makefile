@@ -74,6 +74,8 @@ torture: test-build
 	$(BUILD)/test/torture
 
 # A million seeds of the simulation: some ten minutes of one core.
+together: test-build
+	TOGETHER=10000000 BUILD=$(BUILD) test/run-all binding_together
 simulate: test-build
 	$(BUILD)/sim/firn_sim --seeds 1..1000000 --jobs $(JOBS)
 # Each branch, comparison and bound of the core changed: do the tests see it? Hours; goes on where it was interrupted.
@@ -124,4 +126,4 @@ clean:
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-against bench-engines-build bench-server bench-extensions format readme pictures clean
+.PHONY: together simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-against bench-engines-build bench-server bench-extensions format readme pictures clean

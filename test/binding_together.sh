@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# Programs in four languages issue snowflakes from one SQLite store at the same time: no ID twice, among TOGETHER of them
+# (400000; `make together` takes 10^7). The duplicate check finds a planted one.
+. test/tap
+case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
+total=${TOGETHER:-400000}
+each=$((total / 4))
+python=/usr/bin/python3
+if ! command -v g++ >/dev/null || ! command -v node >/dev/null || [ ! -f /usr/include/node/node_api.h ] ||
+    ! $python -c 'import setuptools, wheel' 2>/dev/null; then
+    [ "${CI:-}" != true ] || fail "g++, nodejs, libnode-dev, python3-dev, python3-setuptools and python3-wheel are installed"
+    skip "four languages at once" "g++, nodejs, libnode-dev, python3-setuptools or python3-wheel is missing"
+    finish
+fi
+# The tests of both packages build them too, perhaps at this moment: these go into a folder of this test.
+own=$TMPDIR/built
+mkdir "$own"
+ln -s "$built"/libfirn.so* "$own/"
+check "the packages are built" env BUILD="$own" bindings/build
+check "the wheel is unpacked" $python -m zipfile -e "$(ls "$own"/bindings/python/*.whl)" "$TMPDIR/site"
+url="sqlite:$TMPDIR/ids.db?unsafe=1"
+LD_LIBRARY_PATH=$built
+export LD_LIBRARY_PATH url each
+
+cat >"$TMPDIR/issue.cpp" <<'end'
+#include <firn/firn.hpp>
+#include <cstdio>
+#include <cstdlib>
+int main() {
+    firn::generator gen("snowflake", "full=wait", std::getenv("url"));
+    auto ahead = firn::block::open(gen);
+    for (long i = 0, each = std::atol(std::getenv("each")); i < each; i++) {
+        std::printf("%llu\n", (unsigned long long)(i % 2 ? gen.next_u64() : ahead.next_u64()));
+    }
+}
+end
+cat >"$TMPDIR/issue.py" <<'end'
+import itertools, os, firn
+each = int(os.environ["each"])
+with firn.open("snowflake", store=os.environ["url"], full="wait") as gen:
+    for id in itertools.islice(gen, each // 2):
+        print(id)
+    for _ in range(each - each // 2):
+        print(gen.next())
+end
+cat >"$TMPDIR/issue.js" <<'end'
+const firn = require(process.env.package)
+const each = Number(process.env.each)
+const gen = firn.open('snowflake', { store: process.env.url, full: 'wait' })
+const it = gen.ids()
+let out = []
+for (let i = 0; i < each; i++) {
+  out.push(i % 2 ? gen.next() : it.next().value)
+  if (out.length === 10000 || i === each - 1) {
+    require('fs').writeSync(1, out.join('\n') + '\n')
+    out = []
+  }
+}
+gen.close()
+end
+check "the program in C++ is built" g++ -std=c++17 -O2 -Iinclude -Ibindings/cpp -o "$TMPDIR/issue" "$TMPDIR/issue.cpp" -L"$built" -lfirn
+package=$own/bindings/node
+export package
+"$TMPDIR/issue" >"$TMPDIR/cpp.ids" 2>"$TMPDIR/cpp.log" &
+first=$!
+PYTHONPATH="$TMPDIR/site" $python "$TMPDIR/issue.py" >"$TMPDIR/python.ids" 2>"$TMPDIR/python.log" &
+second=$!
+node "$TMPDIR/issue.js" >"$TMPDIR/node.ids" 2>"$TMPDIR/node.log" &
+third=$!
+"$built/bin/firn" new snowflake -n "$each" mode=window full=wait "store=$url" >"$TMPDIR/command.ids" 2>"$TMPDIR/command.log" &
+fourth=$!
+ended=0
+for one in $first $second $third $fourth; do
+    wait $one || ended=1
+done
+same "all four have issued their IDs" "0 $((each * 4))" "$ended $(cat "$TMPDIR"/*.ids | wc -l)"
+[ $ended = 0 ] || cat "$TMPDIR"/*.log
+cat "$TMPDIR"/*.ids >"$TMPDIR/all"
+check "no ID was issued twice" "$built/bin/firn" check --scheme snowflake "$TMPDIR/all"
+sed -n 7p "$TMPDIR/node.ids" >>"$TMPDIR/all"
+check "a planted duplicate is found" sh -c "! '$built/bin/firn' check --scheme snowflake '$TMPDIR/all'"
+finish
