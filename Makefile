@@ -69,6 +69,11 @@ test-systemd:
 test-arch:
 	test/arch
 
+# Statistics of SIZE MiB of the random generator; needs rng-tools5, ent and dieharder. 65536 takes some hours.
+SIZE ?= 1024
+randomness: test-build
+	BUILD=$(BUILD) test/randomness $(SIZE)
+
 # The long form of test/torture.sh: about a quarter of an hour on two cores.
 torture: test-build
 	$(BUILD)/test/torture
@@ -126,4 +131,4 @@ clean:
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: together simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch torture model bench bench-engines bench-against bench-engines-build bench-server bench-extensions format readme pictures clean
+.PHONY: together simulate mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-extensions format readme pictures clean

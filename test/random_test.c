@@ -606,7 +606,29 @@ static void entropy_system_keeps_to_the_kernel(void **state) {
     in_process(keep_to_the_kernel);
 }
 
-int main(void) {
+/* For test/randomness: so many MiB of one thread's bytes, to a pipe. */
+static int write_stream(long mib) {
+    static uint8_t bytes[64][BYTES];
+    for (long left = mib << 20; left > 0; left -= (long)sizeof bytes) {
+        size_t size = left < (long)sizeof bytes ? (size_t)left : sizeof bytes;
+        for (int i = 0; i < 64; i++) {
+            if (draw(bytes[i]) != FIRN_OK) {
+                return 1;
+            }
+        }
+        if (fwrite(bytes, 1, size, stdout) != size) {
+            return 1;
+        }
+    }
+    fprintf(stderr, "%ld refills from the kernel, %ld by the cipher\n", atomic_load(&blocks),
+            atomic_load(&seeds));
+    return fflush(stdout) == 0 && atomic_load(&seeds) > 0 ? 0 : 1;
+}
+
+int main(int count, char **words) {
+    if (count == 3 && strcmp(words[1], "--stream") == 0) {
+        return write_stream(strtol(words[2], NULL, 10));
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_computes_the_same_bytes),
         cmocka_unit_test(clones_part_at_the_next_refill),

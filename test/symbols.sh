@@ -22,6 +22,8 @@ same "its soname is libfirn.so.0" libfirn.so.0 "$(readelf -d "$library" | sed -n
 same "the library needs libc and libmd only" "libc.so.6 libmd.so.0" "$(needs "$library")"
 same "the sqlite module exports its one struct" firn_store_module "$(nm -D --defined-only "$module" | awk '{ print $3 }')"
 same "the sqlite module takes nothing from libfirn" "" "$(nm -D --undefined-only "$module" | grep firn)"
+same "the aes module exports its one struct" firn_stream_module "$(nm -D --defined-only "$BUILD/firn/aes.so" | awk '{ print $3 }')"
+same "the aes module takes nothing from libfirn" "" "$(nm -D --undefined-only "$BUILD/firn/aes.so" | grep firn)"
 same "the command needs no library that costs its start" "" "$(needs "$FIRN" | tr ' ' '\n' | grep -vE '^lib(c|m|md)\.so')"
 
 for file in "$FIRN" "$library" "$module"; do

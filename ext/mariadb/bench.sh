@@ -13,7 +13,7 @@ count=1000000
 room=$(mktemp -d /tmp/firn-mariadb.XXXXXX) || exit 1
 trap 'test/engine stop "$room/engine"; rm -rf "$room"' EXIT
 mkdir -p "$room/plugin/firn" "$room/store"
-cp "$build/ext/mariadb/firn_mariadb.so" "$room/plugin/" && cp "$build/firn/sqlite.so" "$room/plugin/firn/" || exit 1
+cp "$build/ext/mariadb/firn_mariadb.so" "$room/plugin/" && cp "$build/firn/sqlite.so" "$build/firn/aes.so" "$room/plugin/firn/" || exit 1
 chmod -R a+rX "$room" && chmod 777 "$room/store"
 export FIRN_STORE="sqlite:$room/store/firn.db?unsafe=1"
 ENGINE_OWNER=$$ test/engine start mysql "$room/engine" --plugin-dir="$room/plugin" --innodb-buffer-pool-size=512M \
