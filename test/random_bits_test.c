@@ -160,11 +160,40 @@ static void random_bits_of_numbers(void **state) {
     each_layout(as_numbers);
 }
 
+/* A ulid's random part: 80 bits, of which the lower 64 are about to carry. */
+static int before_the_carry(void *self, void *out, size_t size) {
+    static const uint64_t words[2] = {UINT64_MAX - 3, 5};
+    (void)self;
+    memcpy(out, words, size < sizeof words ? size : sizeof words);
+    return FIRN_OK;
+}
+
+static void a_ulid_counts_up_over_64_bits(void **state) {
+    const firn_entropy source = {.version = 1, .fill = before_the_carry};
+    const firn_config config = {.size = sizeof config, .scheme = "ulid", .entropy = &source};
+    (void)state;
+    for (size_t n = 1; n < 12; n++) {
+        firn_gen *gen = NULL;
+        assert_int_equal(firn_open_with(&gen, &config, NULL), FIRN_OK);
+        assert_int_equal(firn_next_n(gen, ids, n, NULL), FIRN_OK);
+        assert_int_equal(firn_next_n(gen, ids + n, 1, NULL), FIRN_OK);
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(ids[i].low, UINT64_MAX - 3 + i);
+            assert_int_equal(ids[i].high & 0xffff, i < 4 ? 5 : 6);
+            assert_int_equal(ids[i].high >> 16, ids[0].high >> 16);
+            assert_int_equal(ids[i].bits, 128);
+        }
+        assert_true(firn_id_cmp(&ids[n - 1], &ids[n]) < 0);
+        firn_close(gen, NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_bits_of_one_id),
         cmocka_unit_test(random_bits_in_bulk),
         cmocka_unit_test(random_bits_of_numbers),
+        cmocka_unit_test(a_ulid_counts_up_over_64_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
