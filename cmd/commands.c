@@ -159,7 +159,7 @@ static int unknown_option(session *s, const char *word) {
     }
     const char *near = word[1] == '-' ? firn_nearest(bare, names) : NULL;
     if (near != NULL) {
-        return fail_usage(s, "%s has no option '%s': did you mean --%s", s->command->name, word,
+        return fail_usage(s, "%s has no option '%s': did you mean `--%s`?", s->command->name, word,
                           near);
     }
     return fail_usage(s, "%s has no option '%s': see firn %s --help", s->command->name, word,

@@ -20,9 +20,9 @@ static int unknown_command(session *s, const char *word) {
     }
     names[count] = NULL;
     const char *near = firn_nearest(word, names);
-    return fail_usage(s, "there is no command '%s': %s%s", word,
-                      near != NULL ? "did you mean firn " : "firn help lists the commands",
-                      near != NULL ? near : "");
+    return fail_usage(s, "there is no command '%s': %s%s%s", word,
+                      near != NULL ? "did you mean `firn " : "firn help lists the commands",
+                      near != NULL ? near : "", near != NULL ? "`?" : "");
 }
 
 static const command *choose(const char *word) {

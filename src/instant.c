@@ -241,9 +241,10 @@ static int32_t take_fraction(reader *in) {
 static int64_t take_year(reader *in) {
     static const char why[] = "a year has four digits, or a sign and five or more";
     static const char far[] = "years reach from -292277022657 to +292277026596";
+    static const char forms[] = "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970";
     bool negative = next_is(in, '-');
     if (!negative && !next_is(in, '+')) {
-        return take_digits(in, 4, why);
+        return take_digits(in, 4, in->at > 0 || next_is_digit(in) ? why : forms);
     }
     size_t start = ++in->at;
     int64_t year = (int64_t)take_number(in, (uint64_t)YEAR_MAX, far);

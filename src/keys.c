@@ -135,10 +135,13 @@ int firn__keys_unknown(const char *name, const firn_scheme *scheme, firn_error *
     }
     names[count] = NULL;
     const char *near = firn_nearest(name, names);
-    return near != NULL ? firn__fail(error, FIRN_EUSAGE,
-                                     "%s has no key or field '%.40s': did you mean `%s`?",
-                                     scheme->name, name, near)
-                        : firn__fail(error, FIRN_EUSAGE,
-                                     "%s has no key or field '%.40s': see firn new --help",
-                                     scheme->name, name);
+    if (near != NULL) {
+        return firn__fail(error, FIRN_EUSAGE, "%s has no key or field '%.40s': did you mean `%s`?",
+                          scheme->name, name, near);
+    }
+    bool known = firn_scheme_find(scheme->name) != NULL; /* not a layout */
+    return firn__fail(error, FIRN_EUSAGE,
+                      "%s has no key or field '%.40s': see%s%s%s `firn new --help` for the keys",
+                      scheme->name, name, known ? " `firn schemes " : "", known ? scheme->name : "",
+                      known ? "` for its fields, and" : "");
 }

@@ -85,10 +85,9 @@ static int read_pair(firn_order *order, const firn__pair *pair, firn_error *erro
         return read_tweak(order, pair->value, error);
     }
     const char *near = firn_nearest(pair->name, names);
-    return firn__fail(error, FIRN_EUSAGE,
-                      "order numbers have no key '%.40s'%s%s: digits key_id"
-                      " check tweak",
-                      pair->name, near != NULL ? ", perhaps " : "", near != NULL ? near : "");
+    return firn__fail(error, FIRN_EUSAGE, "order numbers have no key '%.40s': %s%s%s", pair->name,
+                      near != NULL ? "did you mean `" : "use digits, key_id, check or tweak",
+                      near != NULL ? near : "", near != NULL ? "`?" : "");
 }
 
 static int load_cipher(firn_order *order, const char *dir, firn_error *error) {

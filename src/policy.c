@@ -83,7 +83,12 @@ static int set_start(firn_gen *gen, firn_error *error) {
         gen->start_below =
             capacity / 4; /* three quarters of a tick are left even behind the last start */
     } else if (strncmp(text, "random:", 7) == 0 && capacity > 0) {
-        code = firn__number_read(&below, "start=random", text + 7, 1, (int64_t)capacity, error);
+        code = firn__number_read(&below, "start", text + 7, 1, (int64_t)capacity, NULL);
+        if (code != FIRN_OK) {
+            return firn__fail(error, code,
+                              "start=%.40s is not valid: use random:N with N from 1 to %" PRIu64,
+                              text, capacity);
+        }
         gen->start = FIRN_START_RANDOM;
         gen->start_below = (uint64_t)below;
     } else {

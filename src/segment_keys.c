@@ -64,10 +64,10 @@ static int read_pair(firn__segment_keys *keys, const firn__pair *pair, firn_erro
         }
     }
     const char *near = firn_nearest(pair->name, names);
-    return firn__fail(
-        error, FIRN_EUSAGE,
-        "integers have no key '%.40s'%s%s: kind step increment offset start end adapt", pair->name,
-        near != NULL ? ", perhaps " : "", near != NULL ? near : "");
+    return firn__fail(error, FIRN_EUSAGE, "integers have no key '%.40s': %s%s%s", pair->name,
+                      near != NULL ? "did you mean `"
+                                   : "use kind, step, increment, offset, start, end or adapt",
+                      near != NULL ? near : "", near != NULL ? "`?" : "");
 }
 
 /* The defaults of a kind, and what contradicts. */

@@ -12,9 +12,9 @@ same "no line of any help is wider than 80 columns" "" "$(
 refuses "a path is no store, and the sentence says how to write one" 2 \
     "'/tmp/x.db' is not a kind of store: write sqlite:PATH for a file" new snowflake --store /tmp/x.db
 refuses "no command" 2 "no command is given: firn help"
-refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean firn new" nwe
+refuses "an unknown command has a neighbour" 2 "no command 'nwe': did you mean .firn new.[?]" nwe
 refuses "a command far from all is sent to help" 2 "no command 'xyzzy': firn help" xyzzy
-refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did you mean --json" new uuid7 --jsn
+refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did you mean .--json.[?]" new uuid7 --jsn
 refuses "a key with dashes is told to go without" 2 "new has no option '--node': write node=.*, without dashes" new snowflake --node 5
 refuses "an option of another command is unknown" 2 "range has no option '--store'" range uuid7 2024-01-01 2024-01-02 --store x
 refuses "an unknown letter" 2 "new has no option '-x'" new uuid7 -x
@@ -23,12 +23,24 @@ refuses "an option with a value too many" 2 "json takes no value" new uuid7 --js
 refuses "an option given twice" 2 "--count is given twice" new uuid7 -n 1 -n 2
 refuses "new without a scheme" 2 "new needs a SCHEME" new
 refuses "new with a word too many" 2 "'uuid4' is one argument too many" new uuid7 uuid4
-refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mean .snowflake" new snowflak
-refuses "an unknown key has a neighbour" 2 "'wroker': did you mean .worker" new snowflake wroker=3 "$unsafe"
+refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mean .snowflake.[?]" new snowflak
+refuses "an unknown key has a neighbour" 2 "'wroker': did you mean .worker.[?]" new snowflake wroker=3 "$unsafe"
 refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snowflake windowms=3 "$unsafe"
+refuses "a key near to nothing names the command that shows the fields" 2 "'machine': see .firn schemes snowflake. .*firn new --help" new snowflake machine=3 "$unsafe"
+refuses "of a layout there is none" 2 "'machine': see .firn new --help" new "time:41/ms node:10 sequence:12" machine=3 "$unsafe"
+refuses "a start that is out of range, as it was written" 1 "start=random:0 is not valid: use random:N with N from 1 to 4096" new snowflake start=random:0 "$unsafe"
+for time in yesterday '' now; do
+    refuses "the time '$time' is answered with the forms of times" 2 "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970" range snowflake "$time" 2024-01-01
+done
+for store in --store=sqlite:unused store=sqlite:unused; do
+    option=store=
+    [ "${store#--}" = "$store" ] || option=--store
+    ask new ulid "$store"
+    same "a store that the scheme does not need is told: ${store%%=*}" "0 firn: note: ulid has no node to reserve, so it uses no store: remove $option" "$status $notes"
+done
 refuses "a key given twice" 2 "worker is given twice" new snowflake worker=1 worker=2
 refuses "a key with a blank" 2 "contains a blank" new snowflake "ns=my orders"
-refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean uuid" new uuid7 --as uuidd
+refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean .uuid.[?]" new uuid7 --as uuidd
 refuses "a form of other widths" 2 "uuid does not apply to the 64 bits of snowflake" new snowflake --as uuid
 refuses "a store of no kind" 2 "foo" new snowflake --store foo:bar
 refuses "a policy that is none" 2 "ordering=.*strict" new snowflake ordering=loose "$unsafe"
@@ -48,8 +60,8 @@ refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes:
 refuses "a key that nodes does not know" 2 "nodes has no key 'node=3': use ns=NAME or unsafe=1" nodes node=3
 refuses "segment without a key" 2 "segment needs a KEY" segment
 refuses "a segment whose name is not UTF-8" 2 "not UTF-8 at byte 2" segment "$(printf 'a\377')" "$unsafe"
-refuses "segment with a key it does not know" 2 "increments?.*increment" segment orders incremnt=3 "$unsafe"
-refuses "a measurement by no name" 2 "did you mean uuid7" bench uuid77
+refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" segment orders incremnt=3 "$unsafe"
+refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77
 refuses "epoch= that is no instant" 2 "epoch=soon" new snowflake epoch=soon
 refuses "bits= that do not add up" 1 "bits=1/2/3" new baidu bits=1/2/3
 same "options may stand anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"

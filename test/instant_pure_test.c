@@ -288,8 +288,9 @@ static void every_offset_is_taken_off(void **state) {
 static void refusals_tell_place_and_reason(void **state) {
     (void)state;
     static const char *const said[][2] = {
-        {"", "the text is empty: a year has four digits, or a sign and five or more"},
-        {"now", "character 1 of 3 is 'n': a year has four digits, or a sign and five or more"},
+        {"", "the text is empty: write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970"},
+        {"now", "character 1 of 3 is 'n': write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since "
+                "1970"},
         {"2024", "text ends after 4 characters: '-' is needed after the year (above 9999 it begins "
                  "with +)"},
         {"12024-01-01",

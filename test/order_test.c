@@ -245,7 +245,7 @@ static void keys_have_their_bounds(void **state) {
     unopened("tweak=zz", FIRN_EUSAGE, "tweak");
     unopened("tweak=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20",
              FIRN_ERANGE, "32 bytes");
-    unopened("digit=9", FIRN_EUSAGE, "perhaps digits");
+    unopened("digit=9", FIRN_EUSAGE, "did you mean `digits`?");
     firn_order_close(NULL);
 }
 

@@ -571,8 +571,8 @@ static void a_store_that_fails_is_told(void **state) {
 static void bad_keys_are_refused(void **state) {
     char key[FIRN_KEY_SIZE + 1];
     (void)state;
-    refused("k", "stp=3", FIRN_EUSAGE, "perhaps step");
-    refused("k", "node=3 colour=red", FIRN_EUSAGE, "kind step increment");
+    refused("k", "stp=3", FIRN_EUSAGE, "did you mean `step`?");
+    refused("k", "node=3 colour=red", FIRN_EUSAGE, "use kind, step, increment");
     refused("k", "kind=other", FIRN_EUSAGE, "serial ticket segment");
     refused("k", "step=0", FIRN_ERANGE, "1 to 1000000");
     refused("k", "step=1000001", FIRN_ERANGE, "1 to 1000000");

@@ -151,8 +151,8 @@ wrong() {
     write "$@"
     refuses "$sentence" "$wanted" "$pattern" serve --config "$ini" --check-config
 }
-wrong "a wrong name names the nearest, with its line" 2 "firn.ini:3: .*'lops': did you mean loops" '[server]' '' 'lops = 1'
-wrong "so does a wrong section" 2 "firn.ini:1: .*\[sever\]: did you mean server" '[sever]'
+wrong "a wrong name names the nearest, with its line" 2 "firn.ini:3: .*'lops': did you mean .loops.[?]" '[server]' '' 'lops = 1'
+wrong "so does a wrong section" 2 "firn.ini:1: .*\[sever\]: did you mean .server.[?]" '[sever]'
 wrong "a name far from all is told where to look" 2 "'colour': run firn serve --help" '[server]' 'colour = red'
 wrong "a setting in front of all sections is refused" 2 "firn.ini:1: .*under \[server\]" 'loops = 1'
 wrong "a line that is none is refused" 2 "firn.ini:2: not a line of the form name = value" '[server]' 'loops'
@@ -249,7 +249,7 @@ refuses "a path that is too long is refused" 2 "--config is longer than 1023 byt
 long=FIRN_$(printf '%080d' 0)
 env "$long=1" "$FIRN" serve --config '' --check-config >/dev/null 2>"$TMPDIR/long"
 same "a variable with a very long name is left alone" "0 " "$? $(cat "$TMPDIR/long")"
-refuses "a flag that is none names the nearest" 2 "did you mean --log-level" serve --log-lvl info
+refuses "a flag that is none names the nearest" 2 "did you mean .--log-level.[?]" serve --log-lvl info
 refuses "an operand is none" 2 "takes options only" serve here
 refuses "a flag without its value is refused" 2 "needs a value" serve --store --print-config
 refuses "a flag given twice is refused" 2 "given twice" serve --loops 1 --loops=1
@@ -258,7 +258,7 @@ refuses "so is a folder" 6 "cannot read" serve --config "$TMPDIR"
 FIRN_LOOPS=x ask serve --config '' --check-config
 same "a wrong variable is told by its name" "2 firn: FIRN_LOOPS: loops = x is not a number: use 0..64" "$status $err"
 FIRN_LOPS=1 ask serve --config '' --check-config
-same "one that is near to a setting is told" "0 firn: note: the environment variable FIRN_LOPS is unknown: did you mean FIRN_LOOPS?" "$status $notes"
+same "one that is near to a setting is told" "0 firn: note: the environment variable FIRN_LOPS is unknown: did you mean \`FIRN_LOOPS\`?" "$status $notes"
 FIRN_SERVICE_HOST=10.0.0.1 FIRN_PORT=tcp://10.0.0.1:1 ask serve --config '' --check-config
 same "what others put into the environment is left alone" "0 " "$status $notes"
 

@@ -147,7 +147,7 @@ json "a block is a run of integers" '.increment == "1" and .count == "1000" and 
 json "runs are first and last of consecutive IDs" '[.[] | (.[1] | length == 19)] | all' '/v1/runs/orders?n=100'
 refuses "more than a batch is a block's" 422 /v1/block '/v1/segments/tickets?n=65537'
 refuses "a count is called n" 422 'n=0 is out of range: use 1 to' '/v1/segments/tickets?n=0'
-refuses "where a name is misspelt too" 400 'did you mean n?' '/v1/segments/tickets?cont=2'
+refuses "where a name is misspelt too" 400 'did you mean `n`?' '/v1/segments/tickets?cont=2'
 refuses "a time is called time" 422 'time=x: ' '/v1/new/uuid7?time=x'
 refuses "a parameter that is given twice has its name" 400 'n is given twice' '/v1/segments/tickets?n=1&n=1'
 
@@ -181,7 +181,7 @@ json "status is an object" 'type == "object"' /v1/status
 json "spread counts shards" 'type == "object"' '/v1/spread/orders?shards=4'
 
 # ---- failures ----------------------------------------------------------------------------------------
-refuses "an unknown scheme is not found, the nearest is named" 404 'did you mean snowflake' /v1/new/snowflak
+refuses "an unknown scheme is not found, the nearest is named" 404 'did you mean `snowflake`?' /v1/new/snowflak
 refuses "nor is a row of the table" 404 "" /v1/schemes/nothing
 refuses "an unknown key is refused" 400 colour '/v1/new/snowflake?colour=red'
 refuses "so is a key given twice" 400 twice '/v1/new/snowflake?n=1&n=2'

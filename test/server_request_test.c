@@ -552,7 +552,8 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
     request nobody = {.worker = by, .verb = VERB_NEW, .name = w("uuid7")};
     firn_error error;
     assert_int_equal(request_read(&nobody, &error), FIRN_EUSAGE);
-    assert_refused(ask_for(by, VERB_NEW, "snowflage", NULL), FIRN_EUSAGE, "did you mean snowflake");
+    assert_refused(ask_for(by, VERB_NEW, "snowflage", NULL), FIRN_EUSAGE,
+                   "did you mean `snowflake`?");
     assert_refused(ask_for(by, VERB_NEW, "", NULL), FIRN_EUSAGE, "is missing");
     assert_refused(ask_for(by, VERB_NEW, "uuid2", NULL), FIRN_EUSAGE, "does not generate them");
     assert_refused(ask_for(by, VERB_NEW, "order", NULL), FIRN_EUSAGE, "key");
@@ -561,7 +562,7 @@ static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
                    "firn.ini");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "ns", "x", NULL), FIRN_EUSAGE, "firn.ini");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "cuont", "3", NULL), FIRN_EUSAGE,
-                   "did you mean COUNT?");
+                   "did you mean `COUNT`?");
     assert_refused(ask_for(by, VERB_NEW, "snowflake", "count", "0", NULL), FIRN_ERANGE,
                    "COUNT 0 is out of range: use 1 to 65536");
     assert_refused(ask_for(by, VERB_NEW, "uuid7", "count", "65537", NULL), FIRN_ERANGE,
@@ -1043,7 +1044,7 @@ static void ids_are_packed_shown_bounded_and_converted(void **state) {
     assert_refused(ask_for(mine(), VERB_PACK, "snowflake", "worker", "2", NULL), FIRN_EUSAGE, "");
     assert_refused(ask_for(mine(), VERB_SHOW, "no id at all!", NULL), FIRN_ETEXT, "not an ID");
     assert_refused(ask_for(mine(), VERB_SHOW, "1", "cheme", "tsid", NULL), FIRN_EUSAGE,
-                   "did you mean SCHEME?");
+                   "did you mean `SCHEME`?");
     assert_refused(ask_for(mine(), VERB_RANGE, "snowflake", "from", "2020-01-02T03:04:05Z", NULL),
                    FIRN_EUSAGE, "to is missing");
     assert_refused(ask_for(mine(), VERB_CONVERT, "1", NULL), FIRN_EUSAGE, "the target is missing");

@@ -55,9 +55,9 @@ static int choose(session *s, bench_row *rows, const char *wanted) {
     if (!found) {
         const char *near = names != NULL ? firn_nearest(wanted, names) : NULL;
         status =
-            fail_usage(s, "there is no benchmark '%.40s': %s%s", wanted,
-                       near != NULL ? "did you mean " : "run firn bench without a name for all",
-                       near != NULL ? near : "");
+            fail_usage(s, "there is no benchmark '%.40s': %s%s%s", wanted,
+                       near != NULL ? "did you mean `" : "run firn bench without a name for all",
+                       near != NULL ? near : "", near != NULL ? "`?" : "");
     }
     free(names);
     return status;

@@ -347,9 +347,9 @@ static void put_human(output *out, const chances *it) {
     double odds = odds_at(it, amount_of(it));
     put_load(out, it);
     if (it->model->none == NULL) {
-        output_print(out, ": none, %s\n", it->model->why);
+        output_print(out, ": odds 0\n  why: %s\n", it->model->why);
     } else if (it->model->alone && it->nodes == 1) {
-        output_print(out, ": none with one node; %s\n", it->model->why);
+        output_print(out, ": odds 0 with one node\n  why: %s\n", it->model->why);
     } else {
         output_print(out, ": odds %.6g", odds);
         if (odds > 0 && odds < 0.01) {

@@ -173,6 +173,17 @@ static int write_all(session *s, const issue *work, firn_id *ids, size_t batch) 
     return status;
 }
 
+/* A store that was asked for and is not used may be a misunderstanding of the scheme. */
+static void note_unused_store(session *s, const issue *work) {
+    char text[160];
+    bool option = s->option[OPTION_STORE] != NULL;
+    if (option || operand_value(s, "store") != NULL) {
+        snprintf(text, sizeof text, "%s has no node to reserve, so it uses no store: remove %s",
+                 work->scheme.name, option ? "--store" : "store=");
+        tell_note(s, text);
+    }
+}
+
 static int generate(session *s, issue *work) {
     char keys[KEYS_SIZE];
     firn_error error;
@@ -193,6 +204,9 @@ static int generate(session *s, issue *work) {
         return fail(s, &error);
     }
     firn_gen_status(work->gen, &about);
+    if (!about.reserved) {
+        note_unused_store(s, work);
+    }
     size_t batch = about.reserved ? BATCH_RESERVED : BATCH_FREE;
     if ((int64_t)batch > work->count) {
         batch = (size_t)work->count;

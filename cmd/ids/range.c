@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn range`: the least and the greatest ID of an interval of time, for a query. Pure. The library
+/* `firn range`: the least and the greatest ID of a time span, for a query. Pure. The library
  * refuses schemes whose IDs of a time span are scattered, and says what to use instead. */
 #include "ids.h"
 #include "shared/json.h"

@@ -58,8 +58,8 @@ static int unknown_flag(const char *text, firn_error *error) {
         write_flag(flag, near);
     }
     return set_error(error, FIRN_EUSAGE, "unknown option --%.60s: %s%s%s", text,
-                     near != NULL ? "did you mean --" : "run firn serve --help for a list", flag,
-                     near != NULL ? "?" : "");
+                     near != NULL ? "did you mean `--" : "run firn serve --help for a list", flag,
+                     near != NULL ? "`?" : "");
 }
 
 /* One flag without its dashes; `next` is the next word or NULL; *used: `next` was the value. */
@@ -190,7 +190,7 @@ static void look_for_mistakes(config *it) {
             char meant[72];
             variable_of(meant, setting_find(near, strlen(near)));
             snprintf(it->caution, sizeof it->caution,
-                     "the environment variable %s is unknown: did you mean %s?", name, meant);
+                     "the environment variable %s is unknown: did you mean `%s`?", name, meant);
         }
     }
 }

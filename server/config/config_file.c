@@ -94,8 +94,8 @@ static int begin_section(reading *from, char *text) {
     const char *near = firn_nearest(text, kinds);
     return set_error(
         from->error, FIRN_EUSAGE, "%s: unknown section [%.40s]: %s%s%s", from->where, text,
-        near != NULL ? "did you mean " : "use [server], [generator NAME] or [segment NAME]",
-        near != NULL ? near : "", near != NULL ? "?" : "");
+        near != NULL ? "did you mean `" : "use [server], [generator NAME] or [segment NAME]",
+        near != NULL ? near : "", near != NULL ? "`?" : "");
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -106,8 +106,8 @@ static int read_setting(reading *from, const char *name, const char *value) {
         const char *near = setting_nearest(name);
         return set_error(from->error, FIRN_EUSAGE, "%s: unknown setting '%.40s': %s%s%s",
                          from->where, name,
-                         near != NULL ? "did you mean " : "run firn serve --help for a list",
-                         near != NULL ? near : "", near != NULL ? "?" : "");
+                         near != NULL ? "did you mean `" : "run firn serve --help for a list",
+                         near != NULL ? near : "", near != NULL ? "`?" : "");
     }
     bool *seen = &from->seen[found - setting_table];
     if (*seen) {

@@ -16,10 +16,10 @@ int form_of(int *form, const firn_scheme *scheme, word name, firn_error *error) 
         const char *near = word_copy(name, text, sizeof text) ? firn_nearest(text, names) : NULL;
         return set_error(error, FIRN_EUSAGE, "unknown form '%.*s': %s%s%s", word_shown(name),
                          name.text,
-                         near != NULL ? "did you mean "
+                         near != NULL ? "did you mean `"
                                       : "use dec, hex, uuid, urn, braced, base32, base32hex, "
                                         "base36, base58, base62 or bin",
-                         near != NULL ? near : "", near != NULL ? "?" : "");
+                         near != NULL ? near : "", near != NULL ? "`?" : "");
     }
     if (firn_form_width(found, scheme->bits) == 0) {
         return set_error(error, FIRN_EUSAGE,

@@ -47,9 +47,9 @@ static int refuse_name(const request *it, firn_error *error) {
     }
     return set_error(error, FIRN_EUSAGE, "there is no generator or scheme '%.*s': %s%s%s",
                      word_shown(name), name.text,
-                     near != NULL ? "did you mean "
+                     near != NULL ? "did you mean `"
                                   : "FIRN.SCHEMES and GET /v1/schemes list the schemes",
-                     near != NULL ? near : "", near != NULL ? "?" : "");
+                     near != NULL ? near : "", near != NULL ? "`?" : "");
 }
 
 static bool is_digest(const firn_scheme *scheme) {

@@ -43,8 +43,8 @@ int refuse_key(const request *it, word key, const char *verb, const char *const 
     char name[32], text[PARAMETER_SIZE];
     const char *near = word_copy(key, name, sizeof name) ? firn_nearest(name, known) : NULL;
     return set_error(error, FIRN_EUSAGE, "%s has no parameter '%.*s'%s%s%s", verb, word_shown(key),
-                     key.text, near != NULL ? ": did you mean " : "",
-                     near != NULL ? parameter_name(text, it, near) : "", near != NULL ? "?" : "");
+                     key.text, near != NULL ? ": did you mean `" : "",
+                     near != NULL ? parameter_name(text, it, near) : "", near != NULL ? "`?" : "");
 }
 
 static bool is_integer(word text) {
