@@ -594,6 +594,24 @@ static void a_step_back_is_acted_on_once(void **state) {
     assert_int_equal(nodes_used(), 2);
 }
 
+/* The store is empty again and the clock back: what it grants of the node lies behind what was issued. */
+static void a_store_that_grants_slots_again_is_told(void **state) {
+    firn_error error = {0};
+    uint64_t last = 0;
+    firn_id id;
+    (void)state;
+    firn_gen *gen = opened("node=7 back=leave max_wait_ms=50");
+    issue(gen, &last);
+    memset(all->marks, 0, sizeof all->marks);
+    atomic_store(&all->offset_s, -3600);
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_EBACK);
+    assert_non_null(strstr(error.text, "grants slots again"));
+    for (int i = 0; i < 3; i++) { /* the store has granted the window: what is left is to wait */
+        assert_int_not_equal(firn_next(gen, &id, &error), FIRN_OK);
+    }
+    firn_close(gen, NULL);
+}
+
 /* ---- refused ---------------------------------------------------------------------------------- */
 
 static void refused(const char *scheme, const char *keys, size_t size, int code,
@@ -643,6 +661,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_stopped_renewer_is_waited_for_in_bounded_time, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_step_back_is_acted_on_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_store_that_grants_slots_again_is_told, begin, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_shared_is_refused, begin, end)};
     alarm(3 * ALARM_S);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
