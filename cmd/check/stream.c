@@ -6,6 +6,7 @@
 
 #include "shared/lines.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* ---- eight characters at a time ------------------------------------------------------------ */
 
@@ -79,6 +83,27 @@ static inline size_t read_decimal(uint64_t *value, const char *text) {
     return 0;
 }
 
+#ifdef __SSE2__
+/* Sixteen hex digits in either case, the first one lowest, as eight bytes; *odd gets bits where there
+ * is something else. */
+static inline uint64_t sixteen_hex(uint64_t first, uint64_t second, uint64_t *odd) {
+    const __m128i text = _mm_set_epi64x((long long)second, (long long)first);
+    const __m128i small = _mm_or_si128(text, _mm_set1_epi8(0x20));
+    const __m128i number = _mm_sub_epi8(text, _mm_set1_epi8('0'));
+    const __m128i letter = _mm_sub_epi8(small, _mm_set1_epi8('a'));
+    const __m128i is_number = _mm_cmpeq_epi8(_mm_min_epu8(number, _mm_set1_epi8(9)), number);
+    const __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(5)), letter);
+    const __m128i digits =
+        _mm_or_si128(_mm_and_si128(is_number, number),
+                     _mm_and_si128(is_letter, _mm_add_epi8(letter, _mm_set1_epi8(10))));
+    const __m128i pairs = _mm_or_si128(
+        _mm_and_si128(_mm_slli_epi16(digits, 4), _mm_set1_epi16(0xf0)), _mm_srli_epi16(digits, 8));
+    *odd |= 0xffff ^ (uint64_t)_mm_movemask_epi8(_mm_or_si128(is_number, is_letter));
+    uint64_t bytes;
+    _mm_storel_epi64((void *)&bytes, _mm_packus_epi16(pairs, pairs));
+    return bytes;
+}
+#else
 /* The value of eight hex digits in either case; *odd gets bits where there is something else. */
 static inline uint64_t eight_hex(uint64_t text, uint64_t *odd) {
     uint64_t low = text & EACH_BYTE(0x7f), small = low | EACH_BYTE(0x20);
@@ -91,15 +116,19 @@ static inline uint64_t eight_hex(uint64_t text, uint64_t *odd) {
     return (fours << 16 | fours >> 32) & UINT32_MAX;
 }
 
+static inline uint64_t sixteen_hex(uint64_t first, uint64_t second, uint64_t *odd) {
+    uint64_t upper = eight_hex(first, odd);
+    return htobe64(upper << 32 | eight_hex(second, odd));
+}
+#endif
+
 /* 36 characters and the end of the line; the length of all, or 0: look closer. */
 static inline size_t read_uuid(firn_id *id, const char *text) {
     uint64_t odd = 0;
-    uint64_t a = eight_hex(load_eight(text), &odd);
-    uint64_t b = eight_hex(load_four(text + 9) | load_four(text + 14) << 32, &odd);
-    uint64_t c = eight_hex(load_four(text + 19) | load_four(text + 24) << 32, &odd);
-    uint64_t d = eight_hex(load_eight(text + 28), &odd);
-    id->high = a << 32 | b;
-    id->low = c << 32 | d;
+    id->high = be64toh(
+        sixteen_hex(load_eight(text), load_four(text + 9) | load_four(text + 14) << 32, &odd));
+    id->low = be64toh(sixteen_hex(load_four(text + 19) | load_four(text + 24) << 32,
+                                  load_eight(text + 28), &odd));
     id->top = 0;
     id->bits = 128;
     odd |= (uint64_t)(text[8] ^ '-') | (uint64_t)(text[13] ^ '-') | (uint64_t)(text[18] ^ '-') |
