@@ -98,6 +98,13 @@ bench: all
 bench-against: all
 	$(BUILD)/bin/firn bench --library $(BUILD)/libfirn.so --against $(OLD) --processes 10
 
+# Measures the tables of the pages again: five and ten minutes, on a quiet machine.
+.PHONY: performance scaling
+performance: all
+	sh bench/page.sh $(BUILD) docs/explanation/performance.md
+scaling: bench-engines-build
+	sh bench/page.sh $(BUILD) docs/explanation/scaling.md
+
 # Beside real engines, which it starts and stops; needs them and their client libraries.
 bench-engines-build:
 	$(CONFIGURE) -B $(BUILD) -DFIRN_BENCH=ON $(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)")

@@ -12,11 +12,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 1000, THREAD_ROUNDS = 200, CONTESTANTS = 8, TRIES = 3 };
-#define BURST_NS        1e4  /* bursts are at least this long */
-#define THREAD_BURST_NS 2e5  /* with threads, whose starts differ by some 100 ns */
-#define ALONE           0.93 /* of the best rate of additions: at least */
-#define SHARED          0.85 /* at most */
+enum {
+    ROUNDS = 1000,
+    THREAD_ROUNDS = 200,
+    CONTESTANTS = 8,
+    TRIES = 3,
+    THREAD_OPERATIONS = 1 << 15
+};
+#define BURST_NS 1e4  /* bursts are at least this long */
+#define ALONE    0.93 /* of the best rate of additions: at least */
+#define SHARED   0.85 /* at most */
 
 double bench_now_ns(void) {
     struct timespec now;
@@ -197,18 +202,22 @@ static bool burst(bench_run *run, sample *it) {
 
 /* Doubles the operations of a burst until even the shortest of some bursts is long enough. */
 static bool calibrate(bench_run *run) {
-    double wanted = run->threads > 0 ? THREAD_BURST_NS : BURST_NS, shortest = 0;
-    int threads = run->threads > 0 ? run->threads : 1;
+    double shortest = 0;
+    if (run->threads > 0) { /* new threads in each burst: what they do first must not count */
+        sample it;
+        run->n = THREAD_OPERATIONS;
+        return burst(run, &it);
+    }
     for (run->n = 1; run->n < UINT64_C(1) << 40; run->n *= 2) {
         for (int i = 0; i < (run->slow ? 1 : TRIES); i++) {
             sample it;
             if (!burst(run, &it)) {
                 return false;
             }
-            double took = it.ns * (double)run->n * run->ids * threads;
+            double took = it.ns * (double)run->n * run->ids;
             shortest = i == 0 || took < shortest ? took : shortest;
         }
-        if (run->slow || shortest >= wanted) {
+        if (run->slow || shortest >= BURST_NS) {
             return true;
         }
     }

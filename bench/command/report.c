@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_SAMPLES 20   /* fewer say nothing */
-#define SLOWER      1.05 /* by so much than the other library: not chance */
+#define MIN_SAMPLES 20    /* fewer say nothing */
+#define ROUNDING    0.005 /* ratios are shown with two decimals */
+#define SLOWER      1.05  /* by so much than the other library: not chance */
 
 static const char *const mode_names[BENCH_MODES] = {"alone", "shared", "all"};
 
@@ -52,7 +53,8 @@ static enum verdict judge(const bench_case *about, const bench_result *path,
     for (int mode = 0; mode < BENCH_MODES; mode++) {
         double ratio = ratio_of(path, result, (enum bench_mode)mode);
         if (ratio > 0 && verdict != MISSED) {
-            verdict = ratio <= about->goal_ratio[mode == BENCH_SHARED] ? MET : MISSED;
+            double goal = about->goal_ratio[mode == BENCH_SHARED];
+            verdict = ratio < goal + ROUNDING ? MET : MISSED;
         }
     }
     return verdict;
@@ -221,8 +223,11 @@ static void put_case(session *s, enum bench_report as, const bench_case *about,
     const char *plain = other ? "other library" : about->name != NULL ? about->name : about->group;
     char name[64];
     cells row;
-    snprintf(name, sizeof name, "%s%s%s", path == result ? "" : "  ", plain,
-             about->kind == BENCH_LIMIT ? " *" : "");
+    snprintf(name, sizeof name, "%s%s%s",
+             path == result         ? ""
+             : as == BENCH_MARKDOWN ? "– "
+                                    : "  ",
+             plain, about->kind == BENCH_LIMIT ? " *" : "");
     if (!result->measured) {
         put_missing(s, as, name, result->note);
     } else if (as == BENCH_JSON) {

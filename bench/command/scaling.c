@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 7, REPEATS = 15, IDS = 1 << 14, COUNTED = 20000 };
+enum { STEPS = 7, REPEATS = 15, IDS = 1 << 16, COUNTED = 20000 };
 
 static const struct {
     const char *name, *scheme, *keys;
