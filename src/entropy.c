@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills a thread's block of random bytes: from the kernel, and once the thread has used 64 KiB from a cipher, whose key
- * each refill replaces and mixes with bytes of the kernel. docs/explanation/randomness.md says why. */
+/* Fills a thread's block of random bytes: from the kernel, and once a thread has used 1 MiB from a cipher, whose key each
+ * refill replaces and mixes with bytes of the kernel. docs/explanation/randomness.md says why. */
 #include "entropy.h"
 
 #include "error.h"
@@ -13,8 +13,9 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define KERNEL_REFILLS 16 /* 64 KiB: before that, loading a cipher costs more than it saves */
-#define STREAM         (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
+#define LOADING                                                                                    \
+    256 /* refills, 1 MiB: what they take from the kernel takes as long as loading a cipher, 2 ms */
+#define STREAM (sizeof(firn__block) - offsetof(firn__block, key)) /* key and bytes */
 
 _Static_assert(sizeof(firn__block) <= 4096 - sizeof(void *), "wiped.c needs one page");
 _Static_assert(STREAM % 16 == 0, "whole blocks of the cipher");
@@ -104,13 +105,12 @@ static int refill(firn__block *block, firn_error *error) {
     bool done = false;
     int code = FIRN_OK;
     if (block->owner == 0) { /* new, or a child's. A kernel that wipes also judges this advice */
-        block->keeps = madvise(block, sizeof *block, MADV_DONTDUMP) == 0;
+        block->keeps = firn__wiped_may_load() && madvise(block, sizeof *block, MADV_DONTDUMP) == 0;
     }
     uint64_t owner = block->owner = ++last_owner;
     memset(block->bytes + sizeof block->bytes - block->left, 0, block->left);
     block->left = 0;
-    if (block != of_kernel && block->keeps && block->refills >= KERNEL_REFILLS &&
-        firn__stream_ready()) {
+    if (block != of_kernel && block->keeps && firn__stream_ready(block->refills >= LOADING)) {
         code = stream_fill(block, &done, error);
     }
     if (code == FIRN_OK && !done) {

@@ -29,7 +29,8 @@ typedef struct firn__block {
     uint64_t left;  /* unused bytes, at the end of `bytes` */
     uint64_t owner; /* differs from refill to refill, also in a child; 0: wiped since */
     uint64_t refills;
-    uint64_t keeps;      /* 1: it is left out of core dumps, so it may keep a key */
+    uint64_t
+        keeps; /* 1: no core dump has it, and this process may use libraries: a cipher may fill it */
     uint8_t seed[32];    /* only during a refill */
     uint8_t key[32];     /* of the next refill, mixed with a seed */
     uint8_t bytes[3984]; /* so that wiped.c needs one page */

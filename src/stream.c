@@ -3,7 +3,6 @@
 #include "stream.h"
 
 #include "module.h"
-#include "wiped.h"
 
 #include <dlfcn.h>
 #include <sha2.h>
@@ -64,9 +63,9 @@ static int load(void) {
     return USABLE;
 }
 
-bool firn__stream_ready(void) {
+bool firn__stream_ready(bool load_it) {
     int now = atomic_load_explicit(&state, memory_order_acquire);
-    if (now == UNKNOWN && firn__wiped_may_load() &&
+    if (now == UNKNOWN && load_it &&
         atomic_compare_exchange_strong_explicit(&state, &now, LOADING, memory_order_acquire,
                                                 memory_order_acquire)) {
         now = load();

@@ -5,8 +5,9 @@
 
 #include <firn/firn.h>
 
-/* Whether there is a cipher. The first call loads the module, in about 2 ms, while other threads get false. */
-bool firn__stream_ready(void);
+/* Whether there is a cipher. The first call with `load` loads the module, in about 2 ms, while other threads get false.
+ * Only where firn__wiped_may_load. */
+bool firn__stream_ready(bool load);
 /* With a cipher: XORs `bytes` with the stream of the key. False: it fails, and `bytes` may have changed. */
 bool firn__stream(void *bytes, size_t size, const uint8_t key[32]);
 

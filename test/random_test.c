@@ -22,7 +22,7 @@
 #include "stream.h"
 
 enum { BYTES = sizeof((firn__block *)0)->bytes, PART = 498, PARTS = BYTES / PART };
-enum { KERNEL_REFILLS = 16, STREAM = 32 + BYTES };
+enum { KERNEL_REFILLS = 256, STREAM = 32 + BYTES };
 _Static_assert(PART *PARTS == BYTES, "a block is drawn in equal parts");
 
 /* ---- the kernel and the loader, as the test wants them ------------------------------------------- */
@@ -93,7 +93,7 @@ static int draw(uint8_t out[BYTES]) {
     return code;
 }
 
-/* Draws what comes from the kernel: the cipher makes the next block. */
+/* Draws what comes from the kernel at most: the cipher makes the next block. */
 static int draw_kernel(void) {
     uint8_t bytes[BYTES];
     int code = FIRN_OK;
@@ -402,14 +402,14 @@ static pid_t fork_by(int way) {
 
 static int fork_often(void) {
     shared_log = issued_new(400000);
-    CHECK(firn_open(&gen, "uuid4", NULL, NULL) == FIRN_OK && log_ids(6000) == 0);
-    CHECK(atomic_load(&seeds) > 0); /* the cipher is in use */
+    CHECK(firn_open(&gen, "uuid4", NULL, NULL) == FIRN_OK && draw_kernel() == FIRN_OK);
+    CHECK(log_ids(600) == 0 && atomic_load(&seeds) > 0); /* the cipher is in use */
     for (int i = 0; i < 6; i++) {
         CHECK(log_ids(i * 7) == 0);
         pid_t child = fork_by(i % 3);
         if (child == 0) {
             alarm(HUNG_S);
-            int bad = log_ids(i < 3 ? 600 : 6000); /* without and with the cipher */
+            int bad = log_ids(600);
             child = fork_by(i % 3);
             if (child == 0) {
                 _exit(log_ids(600));
@@ -431,7 +431,7 @@ static void children_repeat_nothing(void **state) {
 }
 
 static void *work(void *bad) {
-    *(int *)bad = log_ids(6000);
+    *(int *)bad = draw_kernel() | log_ids(6000);
     return NULL;
 }
 
@@ -455,6 +455,41 @@ static int use_threads(void) {
 static void threads_repeat_nothing(void **state) {
     (void)state;
     in_process(use_threads);
+}
+
+/* Whether a child loads the cipher, of a parent that has not: 0 or 1, else -1. */
+static int loads_in_child(int way) {
+    uint8_t bytes[BYTES];
+    pid_t child = fork_by(way);
+    if (child == 0) {
+        alarm(HUNG_S);
+        bool drawn = draw_kernel() == FIRN_OK && draw(bytes) == FIRN_OK && draw(bytes) == FIRN_OK;
+        _exit(!drawn ? 9 : atomic_load(&seeds) > 0);
+    }
+    int end = end_of(child);
+    return end == 0 || end == 1 ? end : -1;
+}
+
+static void *wait_for_ever(void *unused) {
+    pause();
+    return unused;
+}
+
+/* A lock of the loader may be held by a thread that the child does not have. */
+static int load_in_children(void) {
+    uint8_t bytes[PART];
+    pthread_t thread;
+    CHECK(firn__entropy_fill(NULL, bytes, PART, NULL) == FIRN_OK);
+    CHECK(loads_in_child(0) == 1); /* by fork(), of one thread */
+    CHECK(loads_in_child(1) == 0 && loads_in_child(2) == 0);
+    CHECK(pthread_create(&thread, NULL, wait_for_ever, NULL) == 0);
+    CHECK(loads_in_child(0) == 0);
+    return 0;
+}
+
+static void children_of_threads_do_not_load(void **state) {
+    (void)state;
+    in_process(load_in_children);
 }
 
 static void *work_on(void *unused) {
@@ -581,6 +616,7 @@ static int keep_to_the_kernel(void) {
         CHECK(firn_next(kernel, &id, &error) == FIRN_OK);
     }
     CHECK(atomic_load(&seeds) == 0 && atomic_load(&blocks) >= 10000 * 16 / BYTES);
+    CHECK(draw_kernel() == FIRN_OK);
     for (int i = 0; i < 10000; i++) {
         CHECK(firn_next(own, &id, &error) == FIRN_OK);
     }
@@ -638,6 +674,7 @@ int main(int count, char **words) {
         cmocka_unit_test(the_page_is_wiped_at_forks_and_not_dumped),
         cmocka_unit_test_setup_teardown(a_core_dump_has_no_key, set_up, tear_down),
         cmocka_unit_test(children_repeat_nothing),
+        cmocka_unit_test(children_of_threads_do_not_load),
         cmocka_unit_test(threads_repeat_nothing),
         cmocka_unit_test(a_process_may_end_while_a_thread_draws),
         cmocka_unit_test(wrong_ciphers_are_not_used),
