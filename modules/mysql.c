@@ -74,12 +74,6 @@ static int store_open(void **self, const char *url, const firn_store_options *op
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
-int maria_granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
-                  firn_error *error) {
-    *first = (int64_t)(high - (uint64_t)request->count);
-    return module_point(&s->link, module_reserve_points.committed, error);
-}
-
 /* What is stored for a namespace and a key. */
 typedef struct look {
     bool known, marked; /* the namespace, the key */

@@ -282,3 +282,9 @@ MYSQL_ROW maria_next_row(const reply *r, unsigned columns) {
 int64_t maria_number(const char *text) {
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
+
+int maria_granted(const store *s, const firn_request *request, uint64_t high, int64_t *first,
+                  firn_error *error) {
+    *first = (int64_t)(high - (uint64_t)request->count);
+    return module_point(&s->link, module_reserve_points.committed, error);
+}

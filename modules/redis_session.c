@@ -49,12 +49,6 @@ _Static_assert(sizeof hazards / sizeof hazards[0] == HAZARDS, "a line for each")
 
 /* ---- greeting -------------------------------------------------------------------------------- */
 
-int redis_failed(const store *self, firn_error *error, const char *why) {
-    return module_fail(error, FIRN_ESTORE,
-                       "store %.60s cannot be used (%.90s): start it, or check its log",
-                       self->link.url.shown, why);
-}
-
 /* The value of a line of INFO; "": missing. */
 static void info_field(char *out, size_t size, const redisReply *info, const char *name) {
     size_t length = strlen(name);

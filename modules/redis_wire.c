@@ -22,6 +22,12 @@ typedef int element_count;
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
+int redis_failed(const store *self, firn_error *error, const char *why) {
+    return module_fail(error, FIRN_ESTORE,
+                       "store %.60s cannot be used (%.90s): start it, or check its log",
+                       self->link.url.shown, why);
+}
+
 void redis_hang_up(store *self, bool forked) {
     if (self->fd >= 0) {
         close(self->fd);

@@ -46,12 +46,19 @@ typedef struct session {
     bool emptied; /* its commit emptied the log */
 } session;
 
-/* ---- failures (sqlite_session.c) ------------------------------------------------------------- */
+/* ---- connections and failures (sqlite_open.c) ------------------------------------------------ */
 
 /* The end of a long path, the informative part. */
 const char *sqlite_tail(const char *path);
 /* Converts a result of SQLite into a code and an error. */
 int sqlite_explain(const session *s, int result);
+/* FIRN_EUNKNOWN. */
+int sqlite_unknown(const session *s, int result);
+int sqlite_no_store(const char *path, firn_error *error);
+int sqlite_attach(session *s, const char *path);
+/* Prepares a statement and binds values, which must outlive it: t a text, i an int64_t. */
+int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
+                   ...);
 
 /* ---- processes (sqlite_fork.c) --------------------------------------------------------------- */
 
@@ -86,7 +93,6 @@ int sqlite_sync_folders(const session *s);
 
 /* Makes the file if it is not there. */
 int sqlite_find_or_make(store *it, firn_error *error);
-int sqlite_no_store(const char *path, firn_error *error);
 /* A random number from the kernel, never 0. */
 int sqlite_draw(int64_t *out, firn_error *error);
 /* Upgrades a file of an older schema to the present one, in a transaction of its own. */
@@ -118,7 +124,6 @@ pid_t sqlite_holder(const store *it, char name[32], bool *stopped);
 
 /* ---- one transaction (sqlite_session.c) ------------------------------------------------------ */
 
-int sqlite_attach(session *s, const char *path);
 /* Checks the file, opens a connection and looks at the schema; no transaction is open yet. After a
  * failure nothing is open. */
 int sqlite_start(session *s, store *it, firn_error *error);
@@ -132,13 +137,9 @@ int sqlite_went_back(session *s);
 int sqlite_commit(session *s, const char *written, const char *committed);
 /* Makes everything read from the log durable, and empties the log. */
 int sqlite_settle(const session *s);
-int sqlite_unknown(const session *s, int result);
 /* Closes; rolls back an open transaction. A forked child leaves everything alone. */
 int sqlite_finish(session *s, int code);
 /* Copies the log into the database and removes it, if no other process uses the store. */
 void sqlite_tidy(store *it);
-/* Prepares a statement and binds values, which must outlive it: t a text, i an int64_t. */
-int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
-                   ...);
 
 #endif

@@ -52,13 +52,6 @@ int sqlite_draw(int64_t *out, firn_error *error) {
 
 /* ---- a new file ------------------------------------------------------------------------------ */
 
-int sqlite_no_store(const char *path, firn_error *error) {
-    return module_fail(error, FIRN_ESTORE,
-                       "there is no store at %s: correct the path, or make one there"
-                       " with create=yes (sqlite:PATH?create=yes)",
-                       sqlite_tail(path));
-}
-
 /* Removes what a failed creation left. */
 static void remove_all(const char *path) {
     static const char *const suffixes[] = {"", "-journal", "-wal", "-shm"};

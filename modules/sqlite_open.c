@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections of the embedded store: opening, waiting for locks, statements, and failures as text. */
+#include "sqlite.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- failures as text ------------------------------------------------------------------------ */
+
+const char *sqlite_tail(const char *path) {
+    size_t length = strlen(path);
+    return length <= 72 ? path : path + length - 72;
+}
+
+/* By SQLite's result: what is wrong, and what to do. */
+static const struct {
+    int result;
+    const char *what, *cure;
+} explanations[] = {
+    {SQLITE_READONLY, "cannot be written", "allow this user to write the file and its folder"},
+    {SQLITE_PERM, "cannot be written", "allow this user to write the file and its folder"},
+    {SQLITE_CANTOPEN, "cannot be opened", "allow this user to write the file and its folder"},
+    {SQLITE_NOTADB, "is not a database",
+     "name another path (docs/reference/stores.md: an old copy repeats IDs)"},
+    {SQLITE_CORRUPT, "is damaged",
+     "its marks are lost: use a new path and nodes never used, or wait"},
+    {SQLITE_ERROR, "is not firn's",
+     "name another path (docs/reference/stores.md: an old copy repeats IDs)"},
+    {SQLITE_FULL, "found the disk full", "make room on it"},
+    {SQLITE_IOERR, "met a failure of input or output", "look at the disk and its space"},
+    {SQLITE_NOMEM, "is out of memory", "give this process more"},
+};
+
+/* Names the process that holds the lock, if it is visible. */
+static int locked(const session *s) {
+    char name[32];
+    bool stopped;
+    pid_t pid = sqlite_holder(s->store, name, &stopped);
+    const char *path = sqlite_tail(s->store->path);
+    int64_t waited_ms = module_now_ms() - s->began_ms;
+    if (pid == 0) {
+        return module_fail(s->error, FIRN_ESTORE,
+                           "store %s is locked by another process (waited %" PRId64
+                           " ms): end the one that holds it (fuser names it)",
+                           path, waited_ms);
+    }
+    return stopped ? module_fail(s->error, FIRN_ESTORE,
+                                 "store %s is locked by process %d (%s), which is stopped (waited"
+                                 " %" PRId64 " ms): continue it (kill -CONT %d) or end it",
+                                 path, (int)pid, name, waited_ms, (int)pid)
+                   : module_fail(s->error, FIRN_ESTORE,
+                                 "store %s is locked by process %d (%s) (waited %" PRId64
+                                 " ms): wait, or end it",
+                                 path, (int)pid, name, waited_ms);
+}
+
+int sqlite_explain(const session *s, int result) {
+    const char *path = sqlite_tail(s->store->path), *why;
+    int primary = result & 0xff;
+    int number = s->db != NULL ? sqlite3_system_errno(s->db) : 0;
+    if (primary == SQLITE_BUSY || primary == SQLITE_PROTOCOL) {
+        s->store->hurry_ms = module_now_ms() + s->store->busy_ms;
+        return locked(s);
+    }
+    if (number != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
+        why = strerror(number);
+    } else {
+        why = s->db != NULL ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
+    }
+    for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
+        if (explanations[i].result == primary) {
+            return module_fail(s->error, primary == SQLITE_NOMEM ? FIRN_EMEMORY : FIRN_ESTORE,
+                               "store %s %s (%.40s): %s", path, explanations[i].what, why,
+                               explanations[i].cure);
+        }
+    }
+    return module_fail(s->error, FIRN_ESTORE, "store %s failed (%.60s, %d): name another path",
+                       path, why, result);
+}
+
+int sqlite_unknown(const session *s, int result) {
+    return module_fail(s->error, FIRN_EUNKNOWN,
+                       "store %s failed (%.50s) and does not say whether it counts: look at the"
+                       " disk, then ask again with the same grant",
+                       sqlite_tail(s->store->path), sqlite3_errstr(result));
+}
+
+int sqlite_no_store(const char *path, firn_error *error) {
+    return module_fail(error, FIRN_ESTORE,
+                       "there is no store at %s: correct the path, or make one there"
+                       " with create=yes (sqlite:PATH?create=yes)",
+                       sqlite_tail(path));
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+/* SQLite calls it for each lock that it does not get; all of them share the verb's time. */
+static int wait_more(void *of, int tries) {
+    static const int naps_ms[] = {1, 2, 5, 10, 15, 20, 25};
+    const session *s = of;
+    int64_t left_ms = s->deadline_ms - module_now_ms();
+    int64_t nap_ms = naps_ms[tries < 6 ? tries : 6];
+    if (left_ms <= 0) {
+        return 0;
+    }
+    nap_ms = nap_ms < left_ms ? nap_ms : left_ms;
+    nanosleep(&(struct timespec){0, nap_ms * 1000000}, NULL);
+    return 1;
+}
+
+int sqlite_attach(session *s, const char *path) {
+    int result =
+        sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, s->store->vfs);
+    if (result == SQLITE_OK) {
+        sqlite3_extended_result_codes(s->db, 1);
+        sqlite3_busy_handler(s->db, wait_more, s);
+    }
+    return result;
+}
+
+int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
+                   ...) {
+    va_list values;
+    int result = sqlite3_prepare_v2(s->db, sql, -1, statement, NULL);
+    va_start(values, types);
+    for (int i = 0; types[i] != '\0' && result == SQLITE_OK; i++) {
+        result = types[i] == 't'
+                     ? sqlite3_bind_text(*statement, i + 1, va_arg(values, const char *), -1,
+                                         SQLITE_STATIC)
+                     : sqlite3_bind_int64(*statement, i + 1, va_arg(values, int64_t));
+    }
+    va_end(values);
+    return result;
+}
