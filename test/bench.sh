@@ -21,4 +21,9 @@ check "a path is shown with its goal" sh -c "'$firn' bench ulid-read | grep -q '
 for name in $("$firn" bench guess --json | jq -r .name); do
     check "'$name' is one of the texts that are guessed" expr "$name" : guess-
 done
+
+printf '%s\n' before '<!-- measured: firn bench guess-word --markdown -->' old '<!-- end -->' after >"$TMPDIR/page.md"
+check "bench/page.sh measures the tables of a page again" sh bench/page.sh "$BUILD" "$TMPDIR/page.md"
+same "and changes nothing else" "before after 1 0" \
+    "$(head -n 1 "$TMPDIR/page.md") $(tail -n 1 "$TMPDIR/page.md") $(grep -c '^| guess-word' "$TMPDIR/page.md") $(grep -c old "$TMPDIR/page.md")"
 finish
