@@ -39,6 +39,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         assert(first[i].scheme == again[i].scheme && first[i].form == again[i].form);
         assert(firn_id_cmp(&first[i].id, &again[i].id) == 0);
     }
+    for (size_t i = 0; i < count; i++) { /* what is read without a form is read in its form */
+        size_t same = 0, asked = firn_guess(again, text, size, first[i].form);
+        for (size_t j = 0; j < asked; j++) {
+            same +=
+                again[j].scheme == first[i].scheme && firn_id_cmp(&again[j].id, &first[i].id) == 0;
+        }
+        assert(same == 1);
+    }
     if (size > 0) { /* the last byte chooses a form, too */
         int form = data[size - 1] % FIRN_FORM_COUNT;
         check(again, firn_guess(again, text, size, form), form);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzzes the text forms: a form, a width and a text. What is read is written as the same text
- * again, letter case aside; what is refused leaves the ID alone and one short line of words. */
+ * again, letter case aside; what is refused leaves the ID alone and one short line of words. The
+ * versions with vector instructions agree with the plain code. */
 #include <firn/firn.h>
 
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "simd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -63,6 +66,25 @@ static void check_written(const uint8_t *bytes, size_t size, int form) {
     assert(firn_id_cmp(&id, &back) == 0 && back.bits == bits);
 }
 
+/* Each vector version reads as the plain code, and writes the ID that it has read alike. */
+static void check_versions(int form, uint32_t bits, const char *text, size_t length) {
+    const firn__simd *simd;
+    for (size_t i = 1; form < FIRN_FORM_COUNT && (simd = firn__simd_at(i)) != NULL; i++) {
+        firn_id plain = {7, 8, 9, 10}, id = plain;
+        char expected[FIRN_TEXT_SIZE], written[FIRN_TEXT_SIZE];
+        if (simd->read[form] == NULL || bits < 1 || bits > 160) {
+            continue;
+        }
+        int code = firn__readers[form](&plain, form, bits, text, length, NULL);
+        assert(simd->read[form](&id, form, bits, text, length, NULL) == code);
+        assert(firn_id_cmp(&id, &plain) == 0 && id.bits == plain.bits);
+        if (code == FIRN_OK) {
+            firn__writers[form](expected, &plain);
+            assert(strcmp(simd->write[form](written, &id), expected) == 0);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) {
         return 0;
@@ -77,5 +99,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_refused(&id, &error);
     }
     check_written(data + 2, size - 2, form);
+    check_versions(form, data[1], text, size - 2);
     return 0;
 }

@@ -144,6 +144,13 @@ static const firn__form firn__forms[FIRN_FORM_COUNT] = {
 #define EACH static inline
 #endif
 
+/* Not inlined, so that a function that ends in such a call saves no registers for it. */
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
+
 /* The least number of digits that holds 2^bits - 1. */
 static inline uint32_t firn__form_digits(const firn__form *form, uint32_t bits) {
     return form->digit_bits > 0 ? (bits + form->digit_bits - 1) / form->digit_bits

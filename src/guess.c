@@ -27,7 +27,6 @@
 #include "dated.h"
 #include "plausible.h"
 #include "scheme.h"
-#include "text.h"
 #include "traits.h"
 
 #include <string.h>
@@ -128,7 +127,7 @@ static bool read_hex(firn_id *id, const sight *seen, uint32_t bits, size_t width
     }
     memset(digits, '0', width);
     memcpy(digits + width - seen->hex_length, seen->hex, seen->hex_length);
-    return firn__read(id, FIRN_FORM_HEX, bits, digits, width);
+    return firn_parse(id, FIRN_FORM_HEX, bits, digits, width, NULL) == FIRN_OK;
 }
 
 /* Whether a number is rather an amount or a time: a text of digits that is hex, such as 16 digits of
@@ -137,7 +136,7 @@ static bool is_chance(const sight *seen, int form, const firn_id *id) {
     const uint32_t one = 1u << form;
     firn_id number;
     if (one == SET(HEX) && seen->only_digits && !seen->asked &&
-        firn__read(&number, FIRN_FORM_DEC, 64, seen->text, seen->length) &&
+        firn_parse(&number, FIRN_FORM_DEC, 64, seen->text, seen->length, NULL) == FIRN_OK &&
         firn__ordinary(number.low)) {
         return true;
     }
@@ -153,7 +152,7 @@ static bool read_as(sight *seen, int form, uint32_t w) {
     const uint32_t bits = seen->list->bits[w];
     bool read = form == FIRN_FORM_HEX && seen->hex != NULL
                     ? read_hex(&to->id, seen, bits, seen->list->digits[w][form])
-                    : firn__read(&to->id, form, bits, seen->text, seen->length);
+                    : firn_parse(&to->id, form, bits, seen->text, seen->length, NULL) == FIRN_OK;
     if (read) {
         to->uuid = firn__is_uuid(&to->id);
         to->chance = is_chance(seen, form, &to->id);
@@ -267,7 +266,7 @@ static void add_dated(ranking *list, const sight *seen, const firn_scheme *schem
         length <= FIRN__DATED_CALENDAR + FIRN__DATED_DIGITS) {
         scheme = firn__scheme_digits((uint32_t)length - FIRN__DATED_CALENDAR);
     }
-    if (!firn__read(&read.id, FIRN_FORM_DATED, scheme->bits, seen->text, length) ||
+    if (firn_parse(&read.id, FIRN_FORM_DATED, scheme->bits, seen->text, length, NULL) != FIRN_OK ||
         firn_unpack(&fields, scheme, &read.id, NULL) != FIRN_OK) {
         return;
     }

@@ -5,7 +5,7 @@
 #include "dated.h"
 #include "error.h"
 #include "forms.h"
-#include "text.h"
+#include "simd.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,30 +24,90 @@ static inline uint32_t get_four(const char *text) {
            (uint32_t)(unsigned char)text[2] << 16 | (uint32_t)(unsigned char)text[3] << 24;
 }
 
-/* Eight decimal digits. False: a character is not a digit. */
-static inline bool get_eight(uint32_t *number, const char *text) {
-    uint64_t bytes = get_four(text) | (uint64_t)get_four(text + 4) << 32;
+/* Eight characters, the first in the lowest byte. */
+static inline uint64_t load_eight(const char *text) {
+    return get_four(text) | (uint64_t)get_four(text + 4) << 32;
+}
+
+/* The number of eight decimal digits. False: a character is not a digit. */
+EACH bool get_eight(uint64_t *number, uint64_t bytes) {
     if ((bytes & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030 ||
         ((bytes + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030) {
         return false;
     }
     bytes = (bytes & 0x0f0f0f0f0f0f0f0f) * (1 + (10 << 8)) >> 8;
     bytes = (bytes & 0x00ff00ff00ff00ff) * (1 + (100 << 16)) >> 16;
-    *number = (uint32_t)((bytes & 0x0000ffff0000ffff) * (1 + (UINT64_C(10000) << 32)) >> 32);
+    *number = (bytes & 0x0000ffff0000ffff) * (1 + (UINT64_C(10000) << 32)) >> 32;
     return true;
+}
+
+/* Appends the last 1 to 7 digits of a text of at least eight characters; those before count as 0. */
+EACH bool append_last(uint64_t *number, const char *end, size_t count) {
+    static const uint32_t powers[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    const uint32_t before = 64 - 8 * (uint32_t)count;
+    uint64_t bytes = load_eight(end - 8) >> before << before, last;
+    if (!get_eight(&last, bytes | UINT64_C(0x3030303030303030) >> 8 * count)) {
+        return false;
+    }
+    *number = *number * powers[count] + last;
+    return true;
+}
+
+/* 8 to 19 decimal digits. */
+EACH bool get_long(uint64_t *number, const char *text, size_t length) {
+    uint64_t x, eight;
+    if (!get_eight(&x, load_eight(text))) {
+        return false;
+    }
+    if (length >= 16) {
+        if (!get_eight(&eight, load_eight(text + 8))) {
+            return false;
+        }
+        x = x * 100000000 + eight;
+    }
+    *number = x;
+    return length % 8 == 0 || append_last(number, text + length, length % 8);
+}
+
+/* 1 to 7 decimal digits. */
+EACH bool get_short(uint64_t *number, const char *text, size_t length) {
+    uint8_t all = IS;
+    *number = 0;
+    for (size_t i = 0; i < length; i++) {
+        uint8_t value = values_10[(unsigned char)text[i]];
+        all &= value;
+        *number = *number * 10 + (value & 0x7f);
+    }
+    return all != 0;
+}
+
+/* 1 to 20 decimal digits; 19 fit 64 bits. */
+EACH bool get_decimal(uint64_t *number, uint32_t bits, const char *text, size_t length) {
+    uint64_t x = 0;
+    const size_t first = length < 20 ? length : 19;
+    if (!(first < 8 ? get_short(&x, text, first) : get_long(&x, text, first))) {
+        return false;
+    }
+    if (length > first) {
+        uint32_t digit = (uint32_t)(unsigned char)text[first] - '0';
+        if (digit > 9 || x > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        x = x * 10 + digit;
+    }
+    *number = x;
+    return x <= firn__mask(bits);
 }
 
 /* At most `width` digits of a number of up to 64 bits. All but the last always fit. */
 EACH bool get_number(uint64_t *number, const firn__form *form, uint32_t bits, const char *text,
                      size_t length) {
+    if (form->base == 10) {
+        return get_decimal(number, bits, text, length);
+    }
     uint64_t x = 0;
-    uint32_t eight;
     uint8_t all = IS;
     size_t i = 0;
-    while (form->base == 10 && length - i > 8 && get_eight(&eight, text + i)) {
-        x = x * 100000000 + eight;
-        i += 8;
-    }
     for (; i < length - 1; i++) {
         uint8_t value = value_of(form, text[i]);
         all &= value;
@@ -65,22 +125,24 @@ EACH bool get_number(uint64_t *number, const firn__form *form, uint32_t bits, co
 /* At most `width` digits of a number of any width. */
 EACH bool get_wide(firn_id *id, const firn__form *form, const char *text, size_t length) {
     uint32_t limbs[6] = {0}; /* least first; the sixth is for numbers that are too great */
+    uint32_t used = 0;
     uint8_t all = IS;
     for (size_t i = 0; i < length;) {
-        size_t end = i + (i == 0 && length % form->chunk_digits ? length % form->chunk_digits
-                                                                : form->chunk_digits);
-        uint32_t power = 1;
+        const size_t first = i == 0 ? length % form->chunk_digits : 0;
+        const size_t end = i + (first > 0 ? first : form->chunk_digits);
         uint64_t carry = 0;
         for (; i < end; i++) {
             uint8_t value = value_of(form, text[i]);
             all &= value;
             carry = carry * form->base + (value & 0x7f);
-            power *= form->base;
         }
-        for (uint32_t j = 0; j < 6; j++) {
-            carry += (uint64_t)limbs[j] * power;
+        for (uint32_t j = 0; j < used; j++) { /* none yet for a short first chunk */
+            carry += (uint64_t)limbs[j] * form->chunk;
             limbs[j] = (uint32_t)carry;
             carry >>= 32;
+        }
+        if (carry > 0) {
+            limbs[used++] = (uint32_t)carry;
         }
     }
     firn_id read = {0, 0, 0, id->bits};
@@ -111,16 +173,16 @@ EACH bool read_number(firn_id *id, const firn__form *form, const char *text, siz
 }
 
 /* 64 bits are read from -2^63 to 2^64 - 1, because systems print the same ID either way. */
-static bool read_dec(firn_id *id, const char *text, size_t length) {
-    if (id->bits != 64 || length == 0 || *text != '-') {
-        return read_number(id, &firn__forms[FIRN_FORM_DEC], text, length);
-    }
-    if (!read_number(id, &firn__forms[FIRN_FORM_DEC], text + 1, length - 1)) {
+EACH bool read_dec(firn_id *id, const char *text, size_t length) {
+    const bool negative = id->bits == 64 && length > 0 && *text == '-';
+    if (!read_number(id, &firn__forms[FIRN_FORM_DEC], text + negative, length - negative)) {
         return false;
     }
-    bool fits = id->low > 0 && id->low <= UINT64_C(1) << 63;
-    id->low = 0 - id->low;
-    return fits;
+    if (negative) {
+        id->low = 0 - id->low; /* of 1 to 2^63, which have the top bit then */
+        return id->low >> 63 != 0;
+    }
+    return true;
 }
 
 /* Eight hex digits from two places. All eight bytes are compared at once: adding 0x80 - c to a
@@ -164,9 +226,14 @@ EACH bool read_power(firn_id *id, const firn__form *form, const char *text, size
         all &= value;
         firn__push(id, (firn_value){value & 0x7f, 0}, digit_bits);
     }
-    for (; i < width; i += group) {
-        uint32_t word = get_power(form, text + i, &all);
-        firn__push(id, (firn_value){word, 0}, group * digit_bits);
+    while (i < width) { /* as many groups as a word has */
+        uint64_t word = 0;
+        uint32_t bits = 0;
+        for (; i < width && bits + group * digit_bits <= 64; i += group) {
+            word = word << group * digit_bits | get_power(form, text + i, &all);
+            bits += group * digit_bits;
+        }
+        firn__push(id, (firn_value){word, 0}, bits);
     }
     if (form->kind != KIND_LEFT) {
         return all != 0 && first >> (digit_bits - spare) == 0;
@@ -191,8 +258,7 @@ static inline bool read_uuid(firn_id *id, const char *text) {
 
 enum { PREFIX_MAX = 63 };
 
-/* A typeid's prefix: [a-z]([a-z_]*[a-z])?, at most 63 characters. */
-static bool is_prefix(const char *text, size_t length) {
+bool firn__is_prefix(const char *text, size_t length) {
     bool fits = length >= 1 && length <= PREFIX_MAX && text[0] != '_' && text[length - 1] != '_';
     for (size_t i = 0; fits && i < length; i++) {
         fits = (text[i] >= 'a' && text[i] <= 'z') || text[i] == '_';
@@ -200,12 +266,12 @@ static bool is_prefix(const char *text, size_t length) {
     return fits;
 }
 
-static bool read_typeid(firn_id *id, const char *text, size_t length) {
+EACH bool read_typeid(firn_id *id, const char *text, size_t length) {
     const firn__form *form = &firn__forms[FIRN_FORM_TYPEID];
     size_t width = firn__form_digits(form, 128);
     if (length > width) {
         size_t prefix = length - width - 1;
-        if (text[prefix] != '_' || !is_prefix(text, prefix)) {
+        if (text[prefix] != '_' || !firn__is_prefix(text, prefix)) {
             return false;
         }
         text += prefix + 1;
@@ -222,7 +288,7 @@ static bool frame_takes(char frame, char c) {
     return c == frame || (frame >= 'a' && frame <= 'z' && c == frame - 'a' + 'A');
 }
 
-static bool read_frame(firn_id *id, const firn__form *form, const char *text, size_t length) {
+EACH bool read_frame(firn_id *id, const firn__form *form, const char *text, size_t length) {
     size_t before = strcspn(form->frame, "x"), end = before + 36;
     if (id->bits != 128 || length != strlen(form->frame)) {
         return false;
@@ -235,40 +301,8 @@ static bool read_frame(firn_id *id, const firn__form *form, const char *text, si
     return (end == length || text[end] == form->frame[end]) && read_uuid(id, text + before);
 }
 
-static bool read_text(firn_id *id, int form, const char *text, size_t length) {
-    switch (form) {
-    case FIRN_FORM_UUID:
-        return id->bits == 128 && length == 36 && read_uuid(id, text);
-    case FIRN_FORM_URN:
-    case FIRN_FORM_BRACED:
-        return read_frame(id, &firn__forms[form], text, length);
-    case FIRN_FORM_DEC:
-        return read_dec(id, text, length);
-    case FIRN_FORM_UNSIGNED:
-        return read_number(id, &firn__forms[FIRN_FORM_UNSIGNED], text, length);
-    case FIRN_FORM_FLAKE:
-        return read_number(id, &firn__forms[FIRN_FORM_FLAKE], text, length);
-    case FIRN_FORM_BASE36:
-        return read_radix(id, &firn__forms[FIRN_FORM_BASE36], text, length);
-    case FIRN_FORM_BASE58:
-        return read_radix(id, &firn__forms[FIRN_FORM_BASE58], text, length);
-    case FIRN_FORM_BASE62:
-        return read_radix(id, &firn__forms[FIRN_FORM_BASE62], text, length);
-    case FIRN_FORM_HEX:
-        return read_power(id, &firn__forms[FIRN_FORM_HEX], text, length);
-    case FIRN_FORM_BIN:
-        return read_power(id, &firn__forms[FIRN_FORM_BIN], text, length);
-    case FIRN_FORM_BASE32:
-        return read_power(id, &firn__forms[FIRN_FORM_BASE32], text, length);
-    case FIRN_FORM_BASE32HEX:
-        return read_power(id, &firn__forms[FIRN_FORM_BASE32HEX], text, length);
-    case FIRN_FORM_TYPEID:
-        return read_typeid(id, text, length);
-    case FIRN_FORM_DATED:
-        return firn__dated_read(id, text, length);
-    default:
-        return false;
-    }
+static inline bool read_plain_uuid(firn_id *id, const char *text, size_t length) {
+    return id->bits == 128 && length == 36 && read_uuid(id, text);
 }
 
 /* ---- what is wrong with a text ------------------------------------------------------------- */
@@ -308,7 +342,7 @@ static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *what, int fo
             firn__push(&id, (firn_value){1, 0}, 1);
         }
     }
-    firn__format(out, &id, form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : form);
+    firn_format(out, &id, form == FIRN_FORM_DEC ? FIRN_FORM_UNSIGNED : form);
 }
 
 static int explain_digits(const refused *what, int form, uint32_t bits) {
@@ -405,20 +439,7 @@ static int explain(refused *what, int form, uint32_t bits) {
     return form == FIRN_FORM_DEC ? explain_dec(what, bits) : explain_digits(what, form, bits);
 }
 
-bool firn__read(firn_id *id, int form, uint32_t bits, const char *text, size_t length) {
-    firn_id read = {0, 0, 0, bits};
-    if (bits < 1 || bits > 160 || !read_text(&read, form, text, length)) {
-        return false;
-    }
-    *id = read;
-    return true;
-}
-
-int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
-               firn_error *error) {
-    if (firn__read(id, form, bits, text, length)) {
-        return FIRN_OK;
-    }
+int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, firn_error *error) {
     const char *name = firn_form_name(form);
     if (name == NULL) {
         return firn__fail(error, FIRN_EUSAGE, "there is no text form %d", form);
@@ -429,4 +450,78 @@ int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t le
     }
     refused what = {text, length, 0, error};
     return error == NULL ? FIRN_ETEXT : explain(&what, form, bits);
+}
+
+/* ---- one reader per form --------------------------------------------------------------------- */
+
+#define READER(name, read)                                                                         \
+    static int name(firn_id *out, int form, uint32_t bits, const char *text, size_t length,        \
+                    firn_error *error) {                                                           \
+        firn_id id = {0, 0, 0, bits};                                                              \
+        if (!(read)) {                                                                             \
+            return firn__refuse_text(form, bits, text, length, error);                             \
+        }                                                                                          \
+        *out = id;                                                                                 \
+        return FIRN_OK;                                                                            \
+    }
+#define FORM(name) &firn__forms[FIRN_FORM_##name]
+
+/* Up to 64 bits, and more: apart, so that the short way saves no registers for the long one. */
+#define READER_BY_WIDTH(name, read)                                                                \
+    APART READER(name##_wide, read) READER(name##_narrow, bits <= 64 && (read)) static int name(   \
+        firn_id *out, int form, uint32_t bits, const char *text, size_t length,                    \
+        firn_error *error) {                                                                       \
+        return (bits <= 64 ? name##_narrow : name##_wide)(out, form, bits, text, length, error);   \
+    }
+
+READER(uuid, read_plain_uuid(&id, text, length))
+READER(frame, read_frame(&id, &firn__forms[form], text, length))
+READER_BY_WIDTH(dec, read_dec(&id, text, length))
+READER_BY_WIDTH(number, read_number(&id, FORM(UNSIGNED), text, length))
+READER(flake, read_number(&id, FORM(FLAKE), text, length))
+READER_BY_WIDTH(base36, read_radix(&id, FORM(BASE36), text, length))
+READER(base58, read_radix(&id, FORM(BASE58), text, length))
+READER(base62, read_radix(&id, FORM(BASE62), text, length))
+READER(hex, read_power(&id, FORM(HEX), text, length))
+READER(bin, read_power(&id, FORM(BIN), text, length))
+READER(base32, read_power(&id, FORM(BASE32), text, length))
+READER(base32hex, read_power(&id, FORM(BASE32HEX), text, length))
+READER(typeid, read_typeid(&id, text, length))
+READER(dated, firn__dated_read(&id, text, length))
+
+firn__reader *const firn__readers[FIRN_FORM_COUNT] = {
+    [FIRN_FORM_UUID] = uuid,
+    [FIRN_FORM_URN] = frame,
+    [FIRN_FORM_BRACED] = frame,
+    [FIRN_FORM_DEC] = dec,
+    [FIRN_FORM_UNSIGNED] = number,
+    [FIRN_FORM_FLAKE] = flake,
+    [FIRN_FORM_BASE36] = base36,
+    [FIRN_FORM_BASE58] = base58,
+    [FIRN_FORM_BASE62] = base62,
+    [FIRN_FORM_HEX] = hex,
+    [FIRN_FORM_BIN] = bin,
+    [FIRN_FORM_BASE32] = base32,
+    [FIRN_FORM_BASE32HEX] = base32hex,
+    [FIRN_FORM_TYPEID] = typeid,
+    [FIRN_FORM_DATED] = dated,
+};
+
+APART static int parse_first(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+                             firn_error *error) {
+    firn__simd_choose();
+    return firn_parse(id, form, bits, text, length, error);
+}
+
+int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+               firn_error *error) {
+    const firn__simd *simd = firn__simd_now();
+    if (form < 0 || form >= FIRN_FORM_COUNT || bits - 1 >= 160) {
+        return firn__refuse_text(form, bits, text, length, error);
+    }
+    if (simd == NULL) {
+        return parse_first(id, form, bits, text, length, error);
+    }
+    firn__reader *read = simd->read[form] != NULL ? simd->read[form] : firn__readers[form];
+    return read(id, form, bits, text, length, error);
 }

@@ -7,6 +7,7 @@
 #include "dated.h"
 #include "forms.h"
 #include "number.h"
+#include "simd.h"
 
 #include <string.h>
 
@@ -186,50 +187,62 @@ static inline size_t write_frame(char *out, const firn_id *id, const char *befor
     return length + 36 + (after != '\0');
 }
 
-static size_t write_text(char *out, const firn_id *id, int form) {
-    switch (form) {
-    case FIRN_FORM_UUID:
-        return write_frame(out, id, "", '\0');
-    case FIRN_FORM_URN:
-        return write_frame(out, id, "urn:uuid:", '\0');
-    case FIRN_FORM_BRACED:
-        return write_frame(out, id, "{", '}');
-    case FIRN_FORM_DEC:
-        return write_dec(out, id, true);
-    case FIRN_FORM_UNSIGNED:
-        return write_dec(out, id, false);
-    case FIRN_FORM_FLAKE:
-        return write_number(out, &firn__forms[FIRN_FORM_FLAKE], id);
-    case FIRN_FORM_BASE36:
-        return write_radix(out, &firn__forms[FIRN_FORM_BASE36], id);
-    case FIRN_FORM_BASE58:
-        return write_radix(out, &firn__forms[FIRN_FORM_BASE58], id);
-    case FIRN_FORM_BASE62:
-        return write_radix(out, &firn__forms[FIRN_FORM_BASE62], id);
-    case FIRN_FORM_HEX:
-        return write_power(out, &firn__forms[FIRN_FORM_HEX], id);
-    case FIRN_FORM_BIN:
-        return write_power(out, &firn__forms[FIRN_FORM_BIN], id);
-    case FIRN_FORM_BASE32:
-        return write_power(out, &firn__forms[FIRN_FORM_BASE32], id);
-    case FIRN_FORM_BASE32HEX:
-        return write_power(out, &firn__forms[FIRN_FORM_BASE32HEX], id);
-    case FIRN_FORM_TYPEID:
-        return id->bits == 128 ? write_power(out, &firn__forms[FIRN_FORM_TYPEID], id) : 0;
-    case FIRN_FORM_DATED:
-        return firn__dated_write(out, id);
-    default:
-        return 0;
-    }
-}
+/* ---- one writer per form --------------------------------------------------------------------- */
 
-size_t firn__format(char out[FIRN_TEXT_SIZE], const firn_id *id, int form) {
-    size_t length = id->bits >= 1 && id->bits <= 160 ? write_text(out, id, form) : 0;
-    out[length] = '\0';
-    return length;
+#define WRITER(name, length)                                                                       \
+    static char *name(char *out, const firn_id *id) {                                              \
+        out[length] = '\0';                                                                        \
+        return out;                                                                                \
+    }
+#define FORM(name) &firn__forms[FIRN_FORM_##name]
+
+WRITER(uuid, write_frame(out, id, "", '\0'))
+WRITER(urn, write_frame(out, id, "urn:uuid:", '\0'))
+WRITER(braced, write_frame(out, id, "{", '}'))
+WRITER(dec, write_dec(out, id, true))
+WRITER(number, write_dec(out, id, false))
+WRITER(flake, write_number(out, FORM(FLAKE), id))
+WRITER(base36, write_radix(out, FORM(BASE36), id))
+WRITER(base58, write_radix(out, FORM(BASE58), id))
+WRITER(base62, write_radix(out, FORM(BASE62), id))
+WRITER(hex, write_power(out, FORM(HEX), id))
+WRITER(bin, write_power(out, FORM(BIN), id))
+WRITER(base32, write_power(out, FORM(BASE32), id))
+WRITER(base32hex, write_power(out, FORM(BASE32HEX), id))
+WRITER(typeid, id->bits == 128 ? write_power(out, FORM(TYPEID), id) : 0)
+WRITER(dated, firn__dated_write(out, id))
+
+firn__writer *const firn__writers[FIRN_FORM_COUNT] = {
+    [FIRN_FORM_UUID] = uuid,
+    [FIRN_FORM_URN] = urn,
+    [FIRN_FORM_BRACED] = braced,
+    [FIRN_FORM_DEC] = dec,
+    [FIRN_FORM_UNSIGNED] = number,
+    [FIRN_FORM_FLAKE] = flake,
+    [FIRN_FORM_BASE36] = base36,
+    [FIRN_FORM_BASE58] = base58,
+    [FIRN_FORM_BASE62] = base62,
+    [FIRN_FORM_HEX] = hex,
+    [FIRN_FORM_BIN] = bin,
+    [FIRN_FORM_BASE32] = base32,
+    [FIRN_FORM_BASE32HEX] = base32hex,
+    [FIRN_FORM_TYPEID] = typeid,
+    [FIRN_FORM_DATED] = dated,
+};
+
+APART static char *format_first(char *text, const firn_id *id, int form) {
+    firn__simd_choose();
+    return firn_format(text, id, form);
 }
 
 char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form) {
-    firn__format(text, id, form);
-    return text;
+    const firn__simd *simd = firn__simd_now();
+    if (form < 0 || form >= FIRN_FORM_COUNT || id->bits - 1 >= 160) {
+        text[0] = '\0';
+        return text;
+    }
+    if (simd == NULL) {
+        return format_first(text, id, form);
+    }
+    return (simd->write[form] != NULL ? simd->write[form] : firn__writers[form])(text, id);
 }

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs as text, for the inside of the library. */
+/* Writers and readers of IDs as text, one per form, for the inside of the library. */
 #ifndef FIRN_TEXT_H
 #define FIRN_TEXT_H
 
 #include <firn/firn.h>
 
-/* firn_format, which returns the number of characters (0: the form does not take the width).
- * Overwrites up to FIRN_TEXT_SIZE characters of `out`. */
-size_t firn__format(char out[FIRN_TEXT_SIZE], const firn_id *id, int form);
-/* firn_parse without a message. */
-bool firn__read(firn_id *id, int form, uint32_t bits, const char *text, size_t length);
+/* Writes an ID of 1 to 160 bits with a zero, and returns `out`; "" as firn_format. Overwrites up to
+ * FIRN_TEXT_SIZE characters. */
+typedef char *firn__writer(char *out, const firn_id *id);
+/* firn_parse of 1 to 160 bits, in the one form that it is for. */
+typedef int firn__reader(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+                         firn_error *error);
+
+extern firn__writer *const firn__writers[FIRN_FORM_COUNT];
+extern firn__reader *const firn__readers[FIRN_FORM_COUNT];
+/* What firn_parse returns for a text that is not an ID. */
+int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, firn_error *error);
+/* Whether a text is a prefix of a typeid: [a-z]([a-z_]*[a-z])?, at most 63 characters. */
+bool firn__is_prefix(const char *text, size_t length);
 
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice of vector instructions: see simd.h. */
+#include "simd.h"
+
+#include "simd_versions.h"
+
+_Atomic(const firn__simd *) firn__simd_chosen;
+
+static const firn__simd plain = {.name = "plain"};
+
+/* The C library has asked the processor already. To ask again takes 5 us on a virtual machine, and
+ * the constructor behind __builtin_cpu_supports asks more than ten times, in every process. */
+#if defined(FIRN__SIMD_X86) && __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+static const firn__simd *best(void) {
+    return CPU_FEATURE_ACTIVE(SSSE3) ? &firn__simd_ssse3 : &plain;
+}
+#elif defined(FIRN__SIMD_X86)
+#include <cpuid.h>
+static const firn__simd *best(void) {
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSSE3) != 0 ? &firn__simd_ssse3 : &plain;
+}
+#elif defined(FIRN__SIMD_NEON)
+static const firn__simd *best(void) {
+    return &firn__simd_neon; /* every processor with 64-bit ARM Linux has it */
+}
+#else
+static const firn__simd *best(void) {
+    return &plain;
+}
+#endif
+
+void firn__simd_choose(void) {
+    atomic_store_explicit(&firn__simd_chosen, best(), memory_order_relaxed);
+}
+
+const firn__simd *firn__simd_at(size_t i) {
+    const firn__simd *last = best();
+    return i == 0 ? &plain : i == 1 && last != &plain ? last : NULL;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* The writers and readers of a version of simd.h, on top of its vectors. A version includes this
+ * file once, and defines before that: VERSION and NAME; TARGET, for functions, and INLINE; `vector`;
+ *
+ *     put_uuid(out, high, low)                36 characters
+ *     get_uuid(&high, &low, text)             of 36 characters
+ *     put_hex(first, last, high, low)         16 characters at each of two places
+ *     get_hex(&high, &low, first, last)       the same
+ *     put_eights(out, a, b, digits)           twice 40 bits, as 16 digits of base32
+ *     load_values(text, values)               a vector of 16 digits of base32
+ *     are_digits(a, b)                        whether all characters of two such vectors are
+ *     get_eights(&a, &b, vector)              their twice 40 bits
+ *
+ * and with DECIMAL also put_decimal(out, number) and get_decimal(&number, text, length). */
+#include "bits.h"
+#include "forms.h"
+
+/* ---- uuid ------------------------------------------------------------------------------------ */
+
+TARGET static char *write_uuid(char *out, const firn_id *id) {
+    const bool fits = id->bits == 128;
+    if (fits) {
+        put_uuid(out, id->high, id->low);
+    }
+    out[fits ? 36 : 0] = '\0';
+    return out;
+}
+
+TARGET static int read_uuid(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+                            firn_error *error) {
+    uint64_t high, low;
+    if (bits != 128 || length != 36 || !get_uuid(&high, &low, text)) {
+        return firn__refuse_text(form, bits, text, length, error);
+    }
+    *id = (firn_id){low, high, 0, 128};
+    return FIRN_OK;
+}
+
+/* ---- hex ------------------------------------------------------------------------------------- */
+
+/* 64 to 128 bits, in whole digits: the digits of the upper and the lower 64 bits may overlap. */
+static inline bool is_hex(uint32_t bits) {
+    return bits % 4 == 0 && bits - 64 <= 64;
+}
+
+TARGET static char *write_hex(char *out, const firn_id *id) {
+    const uint32_t width = id->bits / 4;
+    if (!is_hex(id->bits)) {
+        return firn__writers[FIRN_FORM_HEX](out, id);
+    }
+    const firn_value upper = firn__up((firn_value){id->low, id->high}, 128 - id->bits);
+    put_hex(out, out + width - 16, upper.high, id->low);
+    out[width] = '\0';
+    return out;
+}
+
+TARGET static int read_hex(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+                           firn_error *error) {
+    uint64_t high, low;
+    if (!is_hex(bits) || length != bits / 4) {
+        return firn__readers[form](id, form, bits, text, length, error);
+    }
+    if (!get_hex(&high, &low, text, text + length - 16)) {
+        return firn__refuse_text(form, bits, text, length, error);
+    }
+    *id = (firn_id){low, bits == 64 ? 0 : high >> (128 - bits), 0, bits};
+    return FIRN_OK;
+}
+
+/* ---- base32 ---------------------------------------------------------------------------------- */
+
+#define FIRN__TEN_TO_16 UINT64_C(10000000000000000)
+#define FORTY           ((UINT64_C(1) << 40) - 1)
+
+/* 128 bits in 26 digits: 2 of the top 8 bits, and three times 8 digits of 40 bits. */
+INLINE char *put_base32(char *out, const firn_id *id, const char *digits) {
+    const uint64_t high = id->high, low = id->low;
+    put_eights(out + 2, high >> 16 & FORTY, (high << 24 | low >> 40) & FORTY, digits);
+    put_eights(out + 10, (high << 24 | low >> 40) & FORTY, low & FORTY, digits);
+    out[0] = digits[high >> 61];
+    out[1] = digits[high >> 56 & 31];
+    out[26] = '\0';
+    return out;
+}
+
+INLINE bool get_base32(firn_id *id, const char *text, const uint8_t *values) {
+    const vector head = load_values(text, values), tail = load_values(text + 10, values);
+    uint64_t a, b, c, d;
+    if (!are_digits(head, tail)) {
+        return false;
+    }
+    get_eights(&a, &b,
+               head); /* digits 0 to 7 and 8 to 15, of which 10 on are in the tail as well */
+    get_eights(&c, &d, tail);
+    if (a >> 38 != 0) {
+        return false; /* more than 128 bits */
+    }
+    *id = (firn_id){c << 40 | d, a << 26 | b >> 14, 0, 128};
+    return true;
+}
+
+#define BASE32(name, FORM)                                                                         \
+    TARGET static char *write_##name(char *out, const firn_id *id) {                               \
+        return id->bits == 128 ? put_base32(out, id, firn__forms[FORM].digits)                     \
+                               : firn__writers[FORM](out, id);                                     \
+    }                                                                                              \
+    TARGET static int read_##name(firn_id *id, int form, uint32_t bits, const char *text,          \
+                                  size_t length, firn_error *error) {                              \
+        if (bits != 128 || length != 26) {                                                         \
+            return firn__readers[FORM](id, form, bits, text, length, error);                       \
+        }                                                                                          \
+        return get_base32(id, text, firn__forms[FORM].values)                                      \
+                   ? FIRN_OK                                                                       \
+                   : firn__refuse_text(form, bits, text, length, error);                           \
+    }
+BASE32(base32, FIRN_FORM_BASE32)
+BASE32(typeid, FIRN_FORM_TYPEID)
+
+/* With or without a prefix. */
+TARGET static int read_prefixed(firn_id *id, int form, uint32_t bits, const char *text,
+                                size_t length, firn_error *error) {
+    const bool prefixed = bits == 128 && length > 27 && text[length - 27] == '_' &&
+                          firn__is_prefix(text, length - 27);
+    return prefixed && get_base32(id, text + length - 26, firn__forms[FIRN_FORM_TYPEID].values)
+               ? FIRN_OK
+               : read_typeid(id, form, bits, text, length, error);
+}
+
+/* 96 bits in 20 digits from the top on: twice 8 digits of 40 bits, and 4 with four spare bits. */
+TARGET static char *write_base32hex(char *out, const firn_id *id) {
+    const uint64_t high = id->high, low = id->low, mid = low >> 16 & FORTY;
+    if (id->bits != 96) {
+        return firn__writers[FIRN_FORM_BASE32HEX](out, id);
+    }
+    put_eights(out + 4, (high << 28 | low >> 36) & FORTY, low << 4 & FORTY, digits_32hex);
+    put_eights(out, high << 8 | low >> 56, mid, digits_32hex);
+    out[20] = '\0';
+    return out;
+}
+
+TARGET static int read_base32hex(firn_id *id, int form, uint32_t bits, const char *text,
+                                 size_t length, firn_error *error) {
+    if (bits != 96 || length != 20) {
+        return firn__readers[form](id, form, bits, text, length, error);
+    }
+    const vector head = load_values(text, values_32hex), tail = load_values(text + 4, values_32hex);
+    uint64_t a, b, c, d;
+    get_eights(&a, &b, head);
+    get_eights(&c, &d, tail); /* digits 4 to 11 and 12 to 19 */
+    if (!are_digits(head, tail) || (d & 15) != 0) {
+        return firn__refuse_text(form, bits, text, length, error);
+    }
+    *id = (firn_id){a << 56 | b << 16 | (d >> 4 & 0xffff), a >> 8, 0, 96};
+    return FIRN_OK;
+}
+
+/* ---- decimal --------------------------------------------------------------------------------- */
+
+#ifdef DECIMAL
+
+TARGET static char *write_number(char *out, const firn_id *id) {
+    if (id->bits != 64 || id->low < FIRN__TEN_TO_16) {
+        return firn__writers[FIRN_FORM_UNSIGNED](out, id);
+    }
+    out[put_decimal(out, id->low)] = '\0';
+    return out;
+}
+
+/* From 2^63 on, a number is written and read as a negative one. */
+APART static char *write_negative(char *out, const firn_id *id) {
+    const firn_id number = {0 - id->low, 0, 0, 64};
+    *out = '-';
+    write_number(out + 1, &number);
+    return out;
+}
+
+TARGET static char *write_dec(char *out, const firn_id *id) {
+    if (id->bits != 64 || id->low - FIRN__TEN_TO_16 > INT64_MAX - FIRN__TEN_TO_16) {
+        return id->bits == 64 && id->low > INT64_MAX ? write_negative(out, id)
+                                                     : firn__writers[FIRN_FORM_DEC](out, id);
+    }
+    out[put_decimal(out, id->low)] = '\0';
+    return out;
+}
+
+/* A negative number, or one that is left to the plain reader. */
+APART TARGET static int read_other(firn_id *id, int form, uint32_t bits, const char *text,
+                                   size_t length, firn_error *error) {
+    uint64_t number;
+    if (form != FIRN_FORM_DEC || bits != 64 || length - 17 > 3 || text[0] != '-' ||
+        text[1] <= '0' || !get_decimal(&number, text + 1, length - 1) ||
+        number > UINT64_C(1) << 63) {
+        return firn__readers[form](id, form, bits, text, length, error);
+    }
+    *id = (firn_id){0 - number, 0, 0, 64};
+    return FIRN_OK;
+}
+
+TARGET static int read_number(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
+                              firn_error *error) {
+    uint64_t number;
+    if (bits != 64 || length - 16 > 4 || *text <= '0') {
+        return read_other(id, form, bits, text, length, error);
+    }
+    if (!get_decimal(&number, text, length)) {
+        return firn__refuse_text(form, bits, text, length, error);
+    }
+    *id = (firn_id){number, 0, 0, 64};
+    return FIRN_OK;
+}
+
+#endif
+
+/* ---- the version ----------------------------------------------------------------------------- */
+
+const firn__simd VERSION = {
+    NAME,
+    .write = {[FIRN_FORM_UUID] = write_uuid,
+              [FIRN_FORM_HEX] = write_hex,
+              [FIRN_FORM_BASE32] = write_base32,
+              [FIRN_FORM_BASE32HEX] = write_base32hex,
+#ifdef DECIMAL
+              [FIRN_FORM_DEC] = write_dec,
+              [FIRN_FORM_UNSIGNED] = write_number,
+#endif
+              [FIRN_FORM_TYPEID] = write_typeid},
+    .read = {[FIRN_FORM_UUID] = read_uuid,
+             [FIRN_FORM_HEX] = read_hex,
+             [FIRN_FORM_BASE32] = read_base32,
+             [FIRN_FORM_BASE32HEX] = read_base32hex,
+#ifdef DECIMAL
+             [FIRN_FORM_DEC] = read_number,
+             [FIRN_FORM_UNSIGNED] = read_number,
+#endif
+             [FIRN_FORM_TYPEID] = read_prefixed},
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts by vectors of 16 bytes, for x86-64 with SSSE3: see simd.h. AVX2 was tried and is no faster
+ * for one text at a time.
+ *
+ * An ID is loaded as two words of 64 bits: one load of 16 bytes would wait for the two stores of an
+ * ID that was just made. */
+#include "simd_versions.h"
+
+#ifdef FIRN__SIMD_X86
+
+#include "bits.h"
+#include "forms.h"
+
+#include <string.h>
+#include <tmmintrin.h>
+
+#define TARGET __attribute__((target("ssse3")))
+#define INLINE TARGET static inline __attribute__((always_inline))
+
+typedef __m128i vector;
+
+INLINE __m128i all(char c) {
+    return _mm_set1_epi8(c);
+}
+INLINE __m128i load(const void *from) {
+    return _mm_loadu_si128((const __m128i *)from);
+}
+INLINE void store(void *to, __m128i x) {
+    _mm_storeu_si128((__m128i *)to, x);
+}
+INLINE __m128i words(uint64_t first, uint64_t second) {
+    return _mm_set_epi64x((int64_t)second, (int64_t)first);
+}
+INLINE uint64_t word0(__m128i x) {
+    return (uint64_t)_mm_cvtsi128_si64(x);
+}
+INLINE uint64_t word1(__m128i x) {
+    return word0(_mm_unpackhi_epi64(x, x));
+}
+
+/* ---- uuid ------------------------------------------------------------------------------------ */
+
+enum { NO = -128 }; /* a place that a shuffle leaves 0 */
+
+/* The 32 hex digits of 16 bytes. */
+INLINE void hex_digits(__m128i *a, __m128i *b, uint64_t high, uint64_t low) {
+    __m128i bytes = words(__builtin_bswap64(high), __builtin_bswap64(low));
+    __m128i upper = _mm_and_si128(_mm_srli_epi16(bytes, 4), all(15));
+    __m128i lower = _mm_and_si128(bytes, all(15));
+    *a = _mm_shuffle_epi8(load(digits_hex), _mm_unpacklo_epi8(upper, lower));
+    *b = _mm_shuffle_epi8(load(digits_hex), _mm_unpackhi_epi8(upper, lower));
+}
+
+/* The text is 0 to 15, 16 to 31, and the last four characters. */
+INLINE void put_uuid(char *out, uint64_t high, uint64_t low) {
+    const __m128i places0 = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, NO, 8, 9, 10, 11, NO, 12, 13);
+    const __m128i dashes0 = _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, '-', 0, 0, 0, 0, '-', 0, 0);
+    const __m128i places1 = _mm_setr_epi8(0, 1, NO, 2, 3, 4, 5, NO, 6, 7, 8, 9, 10, 11, 12, 13);
+    const __m128i dashes1 = _mm_setr_epi8(0, 0, '-', 0, 0, 0, 0, '-', 0, 0, 0, 0, 0, 0, 0, 0);
+    __m128i a, b;
+    hex_digits(&a, &b, high, low);
+    uint32_t last = (uint32_t)_mm_cvtsi128_si32(_mm_srli_si128(b, 12));
+    store(out, _mm_or_si128(_mm_shuffle_epi8(a, places0), dashes0));
+    store(out + 16, _mm_or_si128(_mm_shuffle_epi8(_mm_alignr_epi8(b, a, 14), places1), dashes1));
+    memcpy(out + 32, &last, 4);
+}
+
+/* The values of 16 hex digits; a character that is none has more than 15. */
+INLINE __m128i hex_values(__m128i c) {
+    /* 0xf6 + 0..9, less 6: everything else is below 0xf0 */
+    __m128i digit = _mm_subs_epu8(_mm_add_epi8(c, all((char)(0xff - '9'))), all(6));
+    __m128i letter = _mm_sub_epi8(_mm_and_si128(c, all((char)0xdf)), all('A'));
+    return _mm_min_epu8(_mm_sub_epi8(digit, all((char)0xf0)), _mm_adds_epu8(letter, all(10)));
+}
+
+/* The bytes of 32 such values. */
+INLINE __m128i hex_bytes(__m128i a, __m128i b) {
+    const __m128i pairs = _mm_set1_epi16(0x0110); /* 16 times the first, and the second */
+    return _mm_packus_epi16(_mm_maddubs_epi16(a, pairs), _mm_maddubs_epi16(b, pairs));
+}
+
+INLINE bool get_uuid(uint64_t *high, uint64_t *low, const char *text) {
+    const __m128i places0 = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, NO, NO);
+    const __m128i places1 = _mm_setr_epi8(NO, 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m128i others =
+        _mm_setr_epi8(0, -1, -1, -1, -1, 0, -1, -1, -1, -1, 0, -1, -1, -1, -1, 0);
+    __m128i t0 = load(text), t16 = load(text + 16), t20 = load(text + 20);
+    /* digits 14 and 15 are characters 16 and 17, digit 16 is character 19 */
+    __m128i a = _mm_or_si128(_mm_shuffle_epi8(t0, places0), _mm_slli_si128(t16, 14));
+    __m128i b =
+        _mm_or_si128(_mm_shuffle_epi8(t20, places1), _mm_srli_si128(_mm_slli_si128(t16, 12), 15));
+    a = hex_values(a);
+    b = hex_values(b);
+    __m128i dashes = _mm_unpacklo_epi64(_mm_srli_si128(t0, 8), t16);
+    __m128i right = _mm_or_si128(_mm_cmpeq_epi8(dashes, all('-')), others);
+    __m128i wrong = _mm_adds_epu8(_mm_or_si128(a, b), all(0x70));
+    if (_mm_movemask_epi8(_mm_andnot_si128(wrong, right)) != 0xffff) {
+        return false;
+    }
+    __m128i bytes = hex_bytes(a, b);
+    *high = __builtin_bswap64(word0(bytes));
+    *low = __builtin_bswap64(word1(bytes));
+    return true;
+}
+
+/* ---- hex ------------------------------------------------------------------------------------- */
+
+INLINE void put_hex(char *first, char *last, uint64_t high, uint64_t low) {
+    __m128i a, b;
+    hex_digits(&a, &b, high, low);
+    store(first, a);
+    store(last, b);
+}
+
+INLINE bool get_hex(uint64_t *high, uint64_t *low, const char *first, const char *last) {
+    __m128i a = hex_values(load(first)), b = hex_values(load(last));
+    if (_mm_movemask_epi8(_mm_adds_epu8(_mm_or_si128(a, b), all(0x70))) != 0) {
+        return false;
+    }
+    __m128i bytes = hex_bytes(a, b);
+    *high = __builtin_bswap64(word0(bytes));
+    *low = __builtin_bswap64(word1(bytes));
+    return true;
+}
+
+/* ---- base32 ---------------------------------------------------------------------------------- */
+
+/* Twice 40 bits as twice 8 values of 5 bits, most significant first: halves, quarters, eighths. */
+INLINE __m128i spread(__m128i x) {
+    x = _mm_or_si128(_mm_slli_epi64(_mm_and_si128(x, _mm_set1_epi64x(0xfffff00000)), 12),
+                     _mm_and_si128(x, _mm_set1_epi64x(0xfffff)));
+    x = _mm_or_si128(_mm_slli_epi64(_mm_and_si128(x, _mm_set1_epi32(0xffc00)), 6),
+                     _mm_and_si128(x, _mm_set1_epi32(0x3ff)));
+    x = _mm_or_si128(_mm_slli_epi64(_mm_and_si128(x, _mm_set1_epi16(0x3e0)), 3),
+                     _mm_and_si128(x, _mm_set1_epi16(0x1f)));
+    return _mm_shuffle_epi8(x, _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+}
+
+/* A shuffle takes the lower four bits of an index, or gives 0 if its top bit is set. */
+INLINE __m128i digits_of(__m128i values, const char *digits) {
+    __m128i below = _mm_shuffle_epi8(load(digits), _mm_add_epi8(values, all(0x70)));
+    __m128i above = _mm_shuffle_epi8(load(digits + 16), _mm_sub_epi8(values, all(16)));
+    return _mm_or_si128(below, above);
+}
+
+INLINE void put_eights(char *out, uint64_t first, uint64_t second, const char *digits) {
+    store(out, digits_of(spread(words(first, second)), digits));
+}
+
+/* The values of the characters 16 * row to 16 * row + 15, and 0 for all others. */
+INLINE __m128i row_values(__m128i c, const uint8_t *values, int row) {
+    __m128i at = _mm_adds_epu8(_mm_xor_si128(c, all((char)(16 * row))), all(0x70));
+    return _mm_shuffle_epi8(load(values + 16 * row), at);
+}
+
+/* Digits and lower-case letters. `fold` is 0x40, which letters have, or 0. */
+INLINE __m128i values_of(__m128i c, const uint8_t *values, __m128i fold) {
+    c = _mm_or_si128(c, _mm_srli_epi16(_mm_and_si128(c, fold), 1));
+    return _mm_or_si128(row_values(c, values, 3),
+                        _mm_or_si128(row_values(c, values, 6), row_values(c, values, 7)));
+}
+
+/* Twice 8 values of 5 bits as twice 40 bits. */
+INLINE __m128i gather(__m128i values) {
+    __m128i x = _mm_and_si128(values, all(31));
+    x = _mm_maddubs_epi16(x, _mm_set1_epi16(0x0120)); /* 32 times the first, and the second */
+    x = _mm_madd_epi16(x, _mm_set1_epi32(0x00010400));
+    return _mm_or_si128(_mm_srli_epi64(x, 32),
+                        _mm_slli_epi64(_mm_and_si128(x, _mm_set1_epi64x(0xfffff)), 20));
+}
+
+INLINE vector load_values(const char *text, const uint8_t *values) {
+    return values_of(load(text), values, all(values['A'] != 0 ? 0x40 : 0));
+}
+
+INLINE bool are_digits(vector a, vector b) {
+    return _mm_movemask_epi8(_mm_and_si128(a, b)) == 0xffff;
+}
+
+INLINE void get_eights(uint64_t *first, uint64_t *second, vector values) {
+    __m128i x = gather(values);
+    *first = word0(x);
+    *second = word1(x);
+}
+
+/* ---- decimal --------------------------------------------------------------------------------- */
+
+/* The 16 digits of two numbers below 10^8: each lane is divided by a multiplication. */
+INLINE __m128i sixteen(uint64_t upper, uint64_t lower) {
+    const __m128i e4 = _mm_set1_epi64x(10000), hundred = _mm_set1_epi32(100);
+    __m128i x = words(upper, lower);
+    __m128i q = _mm_srli_epi64(_mm_mul_epu32(x, _mm_set1_epi64x(109951163)), 40); /* / 10^4 */
+    x = _mm_or_si128(q, _mm_slli_epi64(_mm_sub_epi64(x, _mm_mul_epu32(q, e4)), 32));
+    q = _mm_srli_epi16(_mm_mulhi_epu16(x, _mm_set1_epi32(10486)), 4); /* / 100 */
+    x = _mm_or_si128(q, _mm_slli_epi32(_mm_sub_epi16(x, _mm_mullo_epi16(q, hundred)), 16));
+    q = _mm_mulhi_epu16(x, _mm_set1_epi16(6554)); /* / 10 */
+    return _mm_or_si128(
+        q, _mm_slli_epi16(_mm_sub_epi16(x, _mm_mullo_epi16(q, _mm_set1_epi16(10))), 8));
+}
+
+#define TEN_TO_16 UINT64_C(10000000000000000)
+
+/* A number of at least 10^16; returns how many digits. */
+INLINE size_t put_decimal(char *out, uint64_t number) {
+    const uint64_t e8 = 100000000, e16 = TEN_TO_16;
+    const uint32_t top = (uint32_t)(number / e16), a = top / 100, b = top % 100; /* 1 to 1844 */
+    const uint64_t rest = number % e16;
+    uint32_t four = a / 10 | a % 10 << 8 | b / 10 << 16 | b % 10 << 24;
+    uint32_t zeros = (uint32_t)__builtin_ctz(four) / 8;
+    four = (four | 0x30303030) >> 8 * zeros;
+    memcpy(out, &four, 4);
+    store(out + 4 - zeros, _mm_or_si128(sixteen(rest / e8, rest % e8), all('0')));
+    return 20 - zeros;
+}
+
+/* The value of the first 0 to 4 characters of a text of at least 4; UINT32_MAX: one is no digit. */
+INLINE uint32_t first_four(const char *text, size_t count) {
+    const uint32_t zeros = 0x30303030;
+    uint32_t x;
+    memcpy(&x, text, 4);
+    x = (uint32_t)((uint64_t)x << (32 - 8 * count)) | (uint32_t)((uint64_t)zeros >> 8 * count);
+    x -= zeros;
+    if (((x | (x + 0x76767676)) & 0x80808080) != 0) {
+        return UINT32_MAX;
+    }
+    x = (x * 10 + (x >> 8)) & 0x00ff00ff;
+    return (x & 0xff) * 100 + (x >> 16);
+}
+
+/* 16 to 20 digits. */
+INLINE bool get_decimal(uint64_t *number, const char *text, size_t length) {
+    const uint64_t e8 = 100000000, most = UINT64_MAX / TEN_TO_16;
+    const uint64_t top = first_four(text, length - 16);
+    __m128i x = _mm_sub_epi8(load(text + length - 16), all('0'));
+    if (top > most || _mm_movemask_epi8(_mm_adds_epu8(x, all(0x7f - 9))) != 0) {
+        return false;
+    }
+    x = _mm_madd_epi16(_mm_maddubs_epi16(x, _mm_set1_epi16(0x010a)), _mm_set1_epi32(0x00010064));
+    x = _mm_madd_epi16(_mm_packs_epi32(x, x), _mm_set1_epi32(0x00012710));
+    uint64_t halves = word0(x), rest = (halves & UINT32_MAX) * e8 + (halves >> 32);
+    return !__builtin_add_overflow(top * TEN_TO_16, rest, number);
+}
+
+#define DECIMAL
+#define VERSION firn__simd_ssse3
+#define NAME    "ssse3"
+#include "simd_forms.h"
+
+#endif
