@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Claims at their bounds: which node is taken, in which tick it begins, what a clock that differs from the store's does,
+ * and what is said when none is free. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gen.h"
+#include "generating.h"
+
+#define FOUR "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
+#define TWO  "time:41/ms@@2024-01-01 node:2 sequence:2"
+
+/* Somebody else holds the node up to `high`. */
+static void take_node(const char *ns, const char *layout, const char *key, int64_t high) {
+    firn_mark held;
+    int64_t first;
+    const firn_request request = {
+        .ns = ns, .layout = layout, .key = key, .count = high, .grant = 77, .note = "another"};
+    assert_int_equal(firn_store_reserve(world.log.real, &request, &first, &held, NULL), FIRN_OK);
+}
+
+/* ---- the two clocks ----------------------------------------------------------------------------- */
+
+static int64_t store_ahead_ns;
+
+static int store_now(void *self, firn_time *now, firn_error *error) {
+    (void)self, (void)error;
+    *now = time_after(present(&world.clock), store_ahead_ns);
+    return FIRN_OK;
+}
+
+static void use_store_with_a_clock(void) {
+    static firn_store_ops ops;
+    ops = recorder_ops;
+    ops.now = store_now;
+    firn_store_close(world.store);
+    assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+    assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+}
+
+static void clocks_may_differ_by_max_skew_ms(void **state) {
+    static const struct {
+        int64_t ahead_ms;
+        const char *words;
+    } cases[] = {{0, NULL},
+                 {700, NULL},
+                 {-700, NULL},
+                 {701, "701 ms behind the store's"},
+                 {-701, "701 ms ahead of the store's"}};
+    (void)state;
+    use_store_with_a_clock();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_gen *gen = NULL;
+        firn_error error = {0};
+        store_ahead_ns = cases[i].ahead_ms * MS;
+        int code = try_open(&gen, FOUR, "max_skew_ms=700 max_wait_ms=0", false, &error);
+        if (cases[i].words == NULL) {
+            assert_int_equal(code, FIRN_OK);
+            closed(gen);
+        } else {
+            said(&error, FIRN_ECLOCK, cases[i].words);
+            assert_int_equal(code, FIRN_ECLOCK);
+        }
+    }
+}
+
+/* ---- which node --------------------------------------------------------------------------------- */
+
+/* One of four is kept for back-dated IDs, so three are claimed, each once, and then none is free. */
+static void every_node_but_one_is_claimed(void **state) {
+    firn_gen *gens[3];
+    uint64_t seen = 0;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        gens[i] = opened(TWO, "max_wait_ms=0");
+        seen |= UINT64_C(1) << next_field(gens[i], "node");
+    }
+    assert_int_equal(__builtin_popcountll(seen), 3);
+    refused(TWO, "max_wait_ms=0", FIRN_EBUSY, "every node");
+    assert_int_equal(keys_of(&world.log, gens[0]->ns), 3);
+    /* A node that was used and is free again comes before one that was never used. */
+    closed(gens[1]);
+    pass(&world.clock, 10 * MS);
+    firn_gen *again = opened(TWO, "max_wait_ms=0");
+    assert_int_equal(keys_of(&world.log, again->ns), 3);
+    closed(again);
+    closed(gens[0]);
+    closed(gens[2]);
+}
+
+/* The nodes of the store are listed once a claim, however many are tried. */
+static void nodes_are_listed_once_in_a_claim(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "max_wait_ms=0 window_ms=20");
+    assert_int_equal(world.log.lists, 1);
+    next(gen);
+    pass(&world.clock, SECOND);
+    next(gen); /* its own node is asked for first, without a list */
+    assert_int_equal(world.log.lists, 1);
+    closed(gen);
+}
+
+/* All sixteen are in use for ever: a claim tries none that is listed as in use. */
+static void nodes_in_use_are_not_asked_for(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "max_wait_ms=0");
+    int64_t high = firn__slots_of(gen, now_of(gen) + 500);
+    for (int i = 0; i < 16; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", i);
+        take_node("full", gen->layout, key, high);
+    }
+    int asked = world.log.reserves;
+    refused(FOUR, "ns=full max_wait_ms=0", FIRN_EBUSY, "every node");
+    assert_int_equal(world.log.reserves, asked);
+    closed(gen);
+}
+
+/* ---- when ----------------------------------------------------------------------------------------- */
+
+/* A fixed node may begin within the lead, and not a slot later; busy_ms tells how long that takes. */
+static void a_fixed_node_begins_within_the_lead(void **state) {
+    static const struct {
+        int64_t ahead;
+        int code;
+    } cases[] = {{43, FIRN_OK}, {44, FIRN_EBUSY}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char keys[128];
+        firn_gen *gen = opened(FOUR, "node=1");
+        int64_t now = firn__slots_of(gen, now_of(gen));
+        snprintf(keys, sizeof keys,
+                 "ns=lead%zu node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0 window_ms=20", i);
+        char ns[8];
+        snprintf(ns, sizeof ns, "lead%zu", i);
+        take_node(ns, gen->layout, "3", now + cases[i].ahead);
+        closed(gen);
+        firn_error error = {0};
+        int code = try_open(&gen, FOUR, keys, false, &error);
+        if (code != cases[i].code) {
+            fail_msg("%s %s", firn_errname(code), error.text);
+        }
+        if (code == FIRN_OK) {
+            assert_int_equal(status_of(gen).first, now + cases[i].ahead);
+            closed(gen);
+        } else {
+            said(&error, FIRN_EBUSY, "is in use up to");
+        }
+    }
+}
+
+/* A node that only back-dates has a mark after the end of the layout. */
+static void a_node_of_history_is_told_as_such(void **state) {
+    const firn_time past = {1750000000, 0};
+    firn_id id;
+    char keys[128];
+    (void)state;
+    firn_gen *gen = opened(FOUR, "history=job");
+    assert_int_equal(firn_at(gen, &past, &id, 1, NULL), FIRN_OK);
+    snprintf(keys, sizeof keys, "node=%d max_wait_ms=0", (int)field(gen, &id, "node"));
+    refused(FOUR, keys, FIRN_EBUSY, "back-dated IDs only");
+    closed(gen);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(clocks_may_differ_by_max_skew_ms),    TEST(every_node_but_one_is_claimed),
+        TEST(nodes_are_listed_once_in_a_claim),    TEST(nodes_in_use_are_not_asked_for),
+        TEST(a_fixed_node_begins_within_the_lead), TEST(a_node_of_history_is_told_as_such),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
