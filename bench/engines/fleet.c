@@ -124,10 +124,19 @@ static double step(worker *w, int i) {
     return bench_now_ns() + (double)wait_ms * 1e6;
 }
 
+/* Steps for those of the first `count` that need one. */
+static void step_due(worker *w, int count) {
+    double now = bench_now_ns();
+    for (int i = 0; i < count; i++) {
+        w->due[i] = w->due[i] <= now ? step(w, i) : w->due[i];
+    }
+}
+
 static void *claim_all(void *of) {
     worker *w = of;
     for (int i = 0; i < w->count; i++) {
         w->due[i] = step(w, i);
+        step_due(w, i);
     }
     return NULL;
 }
@@ -135,10 +144,7 @@ static void *claim_all(void *of) {
 static void *renew_all(void *of) {
     worker *w = of;
     while (!over) {
-        double now = bench_now_ns();
-        for (int i = 0; i < w->count; i++) {
-            w->due[i] = w->due[i] <= now ? step(w, i) : w->due[i];
-        }
+        step_due(w, w->count);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     return NULL;
