@@ -108,7 +108,8 @@ static int refill(firn__block *block, firn_error *error) {
         block->keeps = firn__wiped_may_load() && madvise(block, sizeof *block, MADV_DONTDUMP) == 0;
     }
     uint64_t owner = block->owner = ++last_owner;
-    memset(block->bytes + sizeof block->bytes - block->left, 0, block->left);
+    size_t left = firn__block_left(block);
+    memset(block->bytes + sizeof block->bytes - left, 0, left);
     block->left = 0;
     if (block != of_kernel && block->keeps && firn__stream_ready(block->refills >= LOADING)) {
         code = stream_fill(block, &done, error);
@@ -141,18 +142,19 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
         return system_fill(out, size, error);
     }
     int code = *here == NULL ? make_block(here, error) : FIRN_OK;
-    for (bool taken = false;
-         code == FIRN_OK && !taken;) { /* again only after a fork in a handler */
+    bool taken = false;
+    while (code == FIRN_OK && !taken) { /* again only after a fork in a handler */
         firn__block *block = *here;
         if (block->owner == 0 || block->left < size) {
             code = refill(block, error);
         }
-        if (code == FIRN_OK && block->left >= size) {
-            uint64_t owner = block->owner;
-            uint8_t *bytes = block->bytes + sizeof block->bytes - block->left;
+        uint64_t owner = block->owner;
+        size_t left = firn__block_left(block);
+        if (code == FIRN_OK && left >= size) {
+            uint8_t *bytes = block->bytes + sizeof block->bytes - left;
             memcpy(out, bytes, size);
             memset(bytes, 0, size);
-            block->left -= size;
+            block->left = left - size;
             taken = firn__block_intact(block, owner);
         }
     }
@@ -162,12 +164,13 @@ int firn__entropy_fill(const firn_entropy *source, void *out, size_t size, firn_
 int firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error) {
     int code = firn__block_here == NULL ? make_block(&firn__block_here, error) : FIRN_OK;
     for (firn__block *block = firn__block_here; code == FIRN_OK;) {
-        if (block->owner != 0 && block->left >= 16) {
-            size_t most = (block->left - 16) / size + 1;
+        uint64_t owner = block->owner;
+        size_t left = firn__block_left(block);
+        if (owner != 0 && left >= 16) {
+            size_t most = (left - 16) / size + 1;
             *n = *n < most ? *n : most;
-            *bytes = (firn__bytes){block->bytes + sizeof block->bytes - block->left, *n * size,
-                                   block->owner};
-            block->left -= bytes->size;
+            *bytes = (firn__bytes){block->bytes + sizeof block->bytes - left, *n * size, owner};
+            block->left = left - bytes->size;
             return FIRN_OK;
         }
         code = refill(block, error);

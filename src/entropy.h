@@ -42,30 +42,39 @@ extern FIRN_TLS firn__block *firn__block_here; /* NULL: the thread has none yet 
  * left may have been used. */
 static inline bool firn__block_intact(firn__block *block, uint64_t owner) {
     atomic_signal_fence(memory_order_seq_cst);
-    if (((volatile firn__block *)block)->owner == owner) {
+    if (owner != 0 && ((volatile firn__block *)block)->owner == owner) {
         return true;
     }
     block->left = 0;
     return false;
 }
 
+/* Read once: a fork between two readings would wipe it. */
+static inline size_t firn__block_left(const firn__block *block) {
+    return (size_t)((const volatile firn__block *)block)->left;
+}
+
 /* 8 bytes of the block, or 16. False: too few are left. */
 static inline bool firn__block_take(firn_value *out, bool wide) {
     static const uint8_t zeros[16];
     firn__block *block = firn__block_here;
-    if (block == NULL || block->left < 16) {
+    if (block == NULL) {
         return false;
     }
     uint64_t owner = block->owner;
-    uint8_t *at = block->bytes + sizeof block->bytes - block->left;
+    size_t left = firn__block_left(block);
+    if (left < 16) {
+        return false;
+    }
+    uint8_t *at = block->bytes + sizeof block->bytes - left;
     memcpy(&out->low, at, 8);
     if (wide) {
         memcpy(&out->high, at + 8, 8);
         memcpy(at, zeros, 16);
-        block->left -= 16;
+        block->left = left - 16;
     } else {
         memcpy(at, zeros, 8);
-        block->left -= 8;
+        block->left = left - 8;
     }
     return firn__block_intact(block, owner);
 }

@@ -311,7 +311,7 @@ typedef struct firn_clock {
     int (*pause)(void *self, int64_t ns);    /* sleeps; may return early */
 } firn_clock;
 
-/* A source of random bytes of the caller's; NULL is the system's. */
+/* A source of random bytes of the caller's; NULL is firn's: docs/explanation/randomness.md. */
 typedef struct firn_entropy {
     uint32_t version; /* 1 */
     void *self;
@@ -321,11 +321,11 @@ typedef struct firn_entropy {
 /* The cipher of the random generator, which a module exports as `firn_stream_module`. Called by any
  * thread, at the same time. A module uses no function of libfirn. */
 typedef struct firn_stream_ops {
-    uint32_t version; /* 1 */
-    const char *name; /* "aes" */
-    int (*open)(void **self);
-    /* XORs `bytes` with AES-256 in counter mode: all 16 bytes are the counter, which begins at 0. `size`: a
-     * multiple of 16. Erases the key, and keeps nothing. */
+    uint32_t version;         /* 1 */
+    const char *name;         /* "aes" */
+    int (*open)(void **self); /* once a process */
+    /* XORs `bytes` with AES-256 in counter mode, counter 0 of 16 bytes first. `size` is a multiple
+     * of 16. Erases its copies of the key, and keeps nothing. */
     int (*stream)(void *self, void *bytes, size_t size, const uint8_t key[32]);
 } firn_stream_ops;
 
