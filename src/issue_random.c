@@ -5,6 +5,8 @@
 #include "error.h"
 #include "issue.h"
 
+#include <stddef.h>
+
 /* False: the permit was closed, or the clock was ahead once. */
 static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, firn__taken *out) {
     *out = (firn__taken){permit->base_tick, 0, permit->base};
@@ -66,29 +68,37 @@ bool firn__next_masked(firn_gen *gen, firn_id *id) {
     return true;
 }
 
+_Static_assert(offsetof(firn_id, low) == 0 && offsetof(firn_id, high) == 8, "two words, low first");
+
 /* ---- in bulk ------------------------------------------------------------------------------------- */
 
-/* IDs of one template, each with random bits from `bytes` on, and `stride` more than the one before. */
-static void masked_run(const firn_gen *gen, firn__sink to, size_t at, size_t n,
-                       const firn_id *first, uint64_t stride, const uint8_t *bytes) {
+/* IDs of one template, each with random bits from `bytes` on, and `stride` more than the one before. Both words of an ID
+ * go in one store, by members: a copy of the whole would wait for its parts. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+static void masked_ids(const firn_gen *gen, firn_id *ids, size_t n, const firn_id *first,
+                       uint64_t stride, const uint8_t *bytes) {
+    const uint32_t size = gen->masked.size, top = first->top, bits = first->bits;
+    const pair mask = {gen->masked.mask.low, gen->masked.mask.high}, step = {stride, 0};
+    pair words = {first->low, first->high}, random;
+    for (size_t i = 0; i < n; i++, words += step, bytes += size) {
+        memcpy(&random, bytes,
+               sizeof random); /* 16 bytes may be read, and no more than `size` count */
+        random = words | (random & mask);
+        memcpy(&ids[i], &random, sizeof random);
+        ids[i].top = top;
+        ids[i].bits = bits;
+    }
+}
+
+static void masked_numbers(const firn_gen *gen, uint64_t *numbers, size_t n, uint64_t low,
+                           uint64_t stride, const uint8_t *bytes) {
     const uint32_t size = gen->masked.size;
-    const firn_value mask = gen->masked.mask;
-    uint64_t low = first->low, high = first->high, random[2] = {0, 0};
-    uint32_t top = first->top, bits = first->bits;
-    for (size_t i = at; i < at + n; i++, low += stride, bytes += size) {
-        memcpy(random, bytes, 8);
-        if (to.ids == NULL) {
-            to.numbers[i] = low | (random[0] & mask.low);
-            continue;
-        }
-        if (size > 8) {
-            memcpy(random + 1, bytes + 8, 8);
-        }
-        firn_id *id = &to.ids[i]; /* by members: a copy waits for its parts */
-        id->low = low | (random[0] & mask.low);
-        id->high = high | (random[1] & mask.high);
-        id->top = top;
-        id->bits = bits;
+    const uint64_t mask = gen->masked.mask.low;
+    for (size_t i = 0; i < n; i++, low += stride, bytes += size) {
+        uint64_t random;
+        memcpy(&random, bytes, 8);
+        numbers[i] = low | (random & mask);
     }
 }
 
@@ -116,7 +126,12 @@ int firn__fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink t
         }
         firn_id first;
         firn__gen_pack(gen, &draw, &from->base, &first);
-        masked_run(gen, to, i, run, &first, count ? gen->masked.stride : 0, bytes.at);
+        uint64_t stride = count ? gen->masked.stride : 0;
+        if (to.ids != NULL) {
+            masked_ids(gen, to.ids + i, run, &first, stride, bytes.at);
+        } else {
+            masked_numbers(gen, to.numbers + i, run, first.low, stride, bytes.at);
+        }
         i += firn__block_close(&bytes) ? run : 0; /* again, if a handler forked in the midst */
     }
     return FIRN_OK;
