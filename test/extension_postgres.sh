@@ -286,6 +286,30 @@ load steady 4 500000
 loaded
 same "in the end all is as before" 2000000 "$(count_of steady)"
 
+# ---- one cursor for each node --------------------------------------------------------------------------------------
+
+address="'node=02:00:00:00:00:09 clock_seq=5'"
+same "schemes of one namespace share a node: uuid1 and uuid6" '4000|4000' "$(ask "SELECT count(*), count(DISTINCT id) FROM
+    (SELECT firn_new('uuid1', $address) AS id FROM generate_series(1, 2000) UNION ALL
+    SELECT firn_convert(firn_new('uuid6', $address), 'uuid1') FROM generate_series(1, 2000)) made")"
+same "fields of the caller's do not: regions of one node differ in more than the region" '4000|{0,1,5,7}' "$(ask "SELECT
+    count(DISTINCT id & ~(7::bigint << 20)), array_agg(DISTINCT id >> 20 & 7) FROM (SELECT region(r) AS id
+    FROM generate_series(1, 1000) n, unnest('{0, 1, 5, 7}'::int[]) r) made")"
+refuses "another layout does not share the namespace" 55000 "belongs to another layout" "SELECT firn_new('leaf', 'ns=snowflake')"
+
+# ---- a renewer that is stopped -------------------------------------------------------------------------------------
+
+renewer=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'")
+kill -STOP "$renewer"
+refuses "a renewer that is stopped is waited for in bounded time" 55000 "were not written within" \
+    'SET firn.max_wait_ms = 300' "SELECT firn_new('snowflake', 'ns=stopped')"
+case $(ask 'SET firn.max_wait_ms = 3000000' "SET statement_timeout = '300ms'" "SELECT firn_new('snowflake', 'ns=stopped')") in
+*57014:*) pass "and a wait ends when the statement is cancelled" ;;
+*) fail "and a wait ends when the statement is cancelled" ;;
+esac
+kill -CONT "$renewer"
+same "afterwards the next call takes what was asked for" t "$(ask "SELECT firn_new('snowflake', 'ns=stopped') IS NOT NULL")"
+
 # ---- parallel workers ---------------------------------------------------------------------------------------------
 
 ask 'CREATE TABLE wide AS SELECT n FROM generate_series(1, 400000) n' 'ANALYZE wide' >/dev/null

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
@@ -66,6 +65,7 @@ typedef struct firn_recipe {
     char name[FIRN_NS_SIZE]; /* the namespace */
     char prefix[64];         /* of typeid */
     char keys[1024];         /* the options without prefix */
+    char shape[1024];        /* of these, those that change scheme or namespace */
 } firn_recipe;
 
 enum firn_reading_of { FIRN_OF_FIELDS, FIRN_OF_KEYS };
@@ -108,46 +108,73 @@ static inline void firn_sum_pack(firn_id *id, const firn_sum *sum, uint64 first,
     }
 }
 
-/* ---- slots of the server's node (shared.c, renewer.c) ----------------------------------------- */
+/* ---- the node (node.c) ------------------------------------------------------------------------ */
+
+/* Does slice i begin a part of the node? */
+bool firn_is_part(const firn_scheme *scheme, uint32 i);
+/* Is every part of the node given, so that its slots are reserved? */
+bool firn_is_reserved(const firn_recipe *recipe);
+/* By its number, or by all of its parts? */
+bool firn_node_is_given(const firn_recipe *recipe);
+/* With the node of the settings, where the recipe leaves it open. */
+uint64 firn_node_of(firn_recipe *recipe);
+/* Splits a number over the parts of the node that are not given. */
+void firn_node_split(firn_recipe *recipe, uint64 node, const char *source);
+/* Where do reserved IDs come from? Refuses none, and two at once. `setting` is the one that preloaded servers need. */
+void firn_check_way(const firn_recipe *recipe, const char *setting);
+/* The bits of the sequence. Refuses schemes whose IDs are not one slot each: backends cannot share their node. */
+uint32 firn_check_slots(const firn_recipe *recipe);
+/* The first slot that the layout refuses: 2^62 bounds a mark. */
+uint64 firn_slot_end_of(const firn_recipe *recipe, uint32 sequence_bits);
+/* The layout to which the namespace belongs: that of uuid1 for uuid6. */
+void firn_layout_of(char layout[FIRN_LAYOUT_SIZE], const firn_scheme *scheme);
+
+/* ---- shared memory (shared.c) ----------------------------------------------------------------- */
 
 enum {
-    FIRN_CELLS = 256,        /* pairs of namespace and node that are issued from */
+    FIRN_CELLS = 256,        /* pairs of namespace and node that IDs are issued from */
     FIRN_CELLS_PLAIN = 64,   /* of these, for schemes of the table without options */
+    FIRN_CELL_MEMORY = 2048, /* of a shared generator with a fixed node: firn.h */
     FIRN_TAKES = 16,         /* nodes for back-dated IDs that are asked for at once */
-    FIRN_WINDOW_MS = 2000,   /* reserved ahead */
-    FIRN_MAX_LEAD_MS = 1000, /* the last ID may be ahead of the clock by this */
-    FIRN_GUARD_MS = 30000,   /* after a change of timeline */
     FIRN_JOB_SIZE = 64,      /* a job's name and its zero */
     FIRN_COUNTS_SIZE = 48    /* which table counts the rows of a job */
 };
 
-/* One node of one namespace. Slots from `next` to `end` are the server's: each is issued by raising
- * `next` in one atomic step. Both only ever grow; the renewer raises `end` after the table has it
- * for good, and, where it must skip slots, `next` before that. */
-typedef struct firn_cell {
-    pg_atomic_uint64 next;  /* the first slot that may be issued */
-    pg_atomic_uint64 end;   /* the first that may not */
-    pg_atomic_uint64 soft;  /* from here on the renewer is asked for more; never above end */
-    pg_atomic_uint64 guard; /* the first slot behind the guard of a promotion or a restore; or 0 */
-    pg_atomic_uint32 asked, answered; /* requests to the renewer, counted */
-    bool loaded;                      /* the renewer's: the mark was read */
-    int code;                         /* of the last answer */
+enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
+
+/* A reservation that the renewer is asked for, and its answer. */
+typedef struct firn_wish {
+    enum firn_take_state state;
+    uint64 grant; /* of the request, which it is known by */
+    int64 count, earliest, latest, guard;
+    int64 first;   /* the answer: the first slot that was granted; */
+    int64 busy;    /* or, not 0: the mark, past `latest`; */
+    int64 guarded; /* the same, if it is there because marks may have been lost; */
     firn_error why;
-    /* fixed as long as the server runs */
-    firn_scheme scheme;
+} firn_wish;
+
+/* One node of one namespace. All backends issue from the generator in `memory`, which the library shares between
+ * processes. Its store is the wish: what a window needs, the renewer writes into a table first. */
+typedef struct firn_cell {
+    char memory[FIRN_CELL_MEMORY] pg_attribute_aligned(64);
+    /* with the lock: */
+    firn_wish wish;
+    int64 busy;  /* no slot before this one is granted any more */
+    int64 guard; /* the same, after a promotion or a restore */
+    bool loaded; /* its mark was read */
+    /* fixed as long as the server runs: */
+    firn_scheme scheme; /* of its generator: others of the namespace are converted */
     uint32 sequence_bits;
-    uint64 slot_end; /* of the layout */
+    uint64 slot_end;
     uint64 node;
     char ns[FIRN_NS_SIZE];
     char layout[FIRN_LAYOUT_SIZE];
 } firn_cell;
 
-enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
-
 /* NODE: one that was never used, for good, or the job's own. CONFIRM: which ones were not. */
 enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TAKE_BACK };
 
-/* A request to the renewer. */
+/* Another request to the renewer. */
 typedef struct firn_take {
     enum firn_take_state state;
     enum firn_ask what;
@@ -160,10 +187,10 @@ typedef struct firn_take {
 } firn_take;
 
 typedef struct firn_shared {
-    LWLock *lock; /* cells are added, texts and takes read and written under it */
+    LWLock *lock; /* cells are added, wishes and takes read and written with it */
     ConditionVariable answered;
-    pg_atomic_uint64 requests;
-    Latch *renewer; /* NULL: it does not run */
+    uint64 requests; /* so many takes so far */
+    Latch *renewer;  /* NULL: it does not run */
     uint32 cell_count;
     firn_take takes[FIRN_TAKES];
     firn_cell cells[FIRN_CELLS];
@@ -172,31 +199,22 @@ typedef struct firn_shared {
 extern firn_shared *firn_slots; /* NULL: not preloaded */
 
 void firn_shared_request(void); /* asks the server for the memory; while it starts */
-/* Slots of so many ms. */
-uint64 firn_slots_of_ms(const firn_cell *cell, int64 ms);
-/* The first slot of an instant. */
-uint64 firn_slot_of(const firn_cell *cell, const firn_time *time);
-firn_time firn_now(void);
 
-/* A backend's view of a cell: its row and fields, laid out so that an ID is one product each. */
-typedef struct firn_issuer {
-    firn_cell *cell;
-    firn_recipe recipe;
-    uint32 time, sequence; /* slices; sequence is UINT32_MAX without a sequence */
-    firn_sum sum;
-    uint64 lead; /* slots */
-    int64 sec;   /* of the last exact reading */
-    uint64 sec_tick;
-    struct timespec coarse; /* the reading to which these two belong: */
-    uint64 fresh, limit;    /* slots from `fresh` on lie ahead of the clock for certain, and those
-                             * below `limit` within the lead */
-} firn_issuer;
+/* When the first wait of a call began, in ms of the steady clock; 0: it did not wait yet. */
+typedef int64 firn_patience;
 
-void firn_issuer_open(firn_issuer *issuer, const firn_recipe *recipe);
-void firn_issuer_next(firn_issuer *issuer, firn_id *id);
-/* Where do reserved rows come from? Refused: from nowhere, or from two places. `setting` is the one
- * that preloaded servers need. */
-void firn_check_way(const firn_recipe *recipe, const char *setting);
+int64 firn_patience_left(firn_patience *waited); /* ms */
+/* Sleeps until the server interrupts it, and at most so long. */
+void firn_nap(int64 ms);
+/* Waits until the renewer has done something so that `is_done` is true, which is asked with the lock held. Refuses
+ * when the time is over. */
+void firn_await(bool (*is_done)(const void *what), const void *what, firn_patience *waited);
+void firn_refuse_late(void) pg_attribute_noreturn();
+void firn_wake_renewer(void); /* with the lock held */
+void firn_require_primary(void);
+
+/* The cell of a node. */
+firn_cell *firn_cell_of(const firn_recipe *recipe, uint64 node);
 /* A node for a job's old rows. `counts` names the table that counts them, by which the job is known
  * again; "": a job of one statement. */
 uint64 firn_shared_take(const firn_recipe *recipe, const char *job, const char *counts);
@@ -205,15 +223,28 @@ void firn_shared_confirm(const char *nodes);
 /* Before a planned switchover, and back. */
 void firn_shared_hand_over(void);
 void firn_shared_take_back(void);
-/* Is every part of the node given, so that its slots are reserved? */
-bool firn_is_reserved(const firn_recipe *recipe);
-/* By its number, or by all of its parts? */
-bool firn_node_is_given(const firn_recipe *recipe);
-/* With the node of the settings, where the recipe leaves it open. */
-uint64 firn_node_of(firn_recipe *recipe);
-/* Splits a number over the parts of the node that are not given. */
-void firn_node_split(firn_recipe *recipe, uint64 node, const char *source);
-void firn_require_primary(void);
+
+/* ---- a backend's generators (issuer.c) -------------------------------------------------------- */
+
+/* One that issues from a cell. */
+typedef struct firn_issuer {
+    firn_gen *gen; /* NULL: its window is still waited for */
+    firn_store *store;
+    firn_cell *cell;
+    bool changed, converted; /* IDs of the generator are not yet those of the recipe */
+    firn_id fields;          /* bits of the fields that the caller sets in each ID */
+    firn_scheme scheme;
+    char layout[FIRN_LAYOUT_SIZE], keys[1792]; /* of the generator */
+} firn_issuer;
+
+void firn_issuer_open(firn_issuer *issuer, const firn_recipe *recipe);
+void firn_issuer_close(firn_issuer *issuer);
+void firn_issuer_next(firn_issuer *issuer, firn_id *id);
+/* IDs of a generator of the backend's own: those that ran ahead of the clock by all they may are waited for, so that a
+ * long INSERT goes on. */
+void firn_next_of(firn_gen *gen, firn_id *id);
+/* What the library tells people. */
+void firn_tell(void *self, const char *text);
 
 /* ---- jobs with a name (counts.c) ------------------------------------------------------------- */
 

@@ -58,18 +58,16 @@ static void close_all(void) {
     hash_seq_init(&all, makers);
     while ((one = hash_seq_search(&all)) != NULL) {
         firn_error error;
-        if (one->gen != NULL && firn_close(one->gen, &error) != FIRN_OK) {
+        if (firn_close(one->gen, &error) != FIRN_OK) {
             ereport(LOG, (errmsg("firn: %s", error.text)));
         }
-        one->gen = NULL;
         if (one->stock != NULL) {
             pfree(one->stock);
         }
-        one->stock = NULL;
         if (one->issuer != NULL) {
+            firn_issuer_close(one->issuer);
             pfree(one->issuer);
         }
-        one->issuer = NULL;
     }
     hash_destroy(makers);
     makers = NULL;
@@ -91,10 +89,6 @@ static void begin_makers(void) {
     }
 }
 
-static void tell(void *self, const char *text) {
-    ereport(LOG, (errmsg("firn: %s", text)));
-}
-
 static firn_gen *open_gen(const char *scheme, const char *keys) {
     firn_gen *gen;
     firn_error error;
@@ -105,7 +99,7 @@ static firn_gen *open_gen(const char *scheme, const char *keys) {
                           .keys = keys,
                           .store_url = store ? firn_setting_store : NULL,
                           .store_options = &options,
-                          .notice = tell};
+                          .notice = firn_tell};
     FIRN_CHECK(firn_open_with(&gen, &config, &error));
     return gen;
 }
@@ -157,16 +151,10 @@ static void open_maker(maker *out, const char *scheme, const char *options,
             out->stock = MemoryContextAllocZero(TopMemoryContext, sizeof *out->stock);
         }
     } else {
-        firn_issuer *issuer = MemoryContextAlloc(TopMemoryContext, sizeof *issuer);
-        PG_TRY();
-        { firn_issuer_open(issuer, recipe); }
-        PG_CATCH();
-        {
-            pfree(issuer);
-            PG_RE_THROW();
-        }
-        PG_END_TRY();
-        out->issuer = issuer;
+        firn_issuer issuer;
+        firn_issuer_open(&issuer, recipe);
+        out->issuer = MemoryContextAlloc(TopMemoryContext, sizeof issuer);
+        *out->issuer = issuer;
     }
     pfree(recipe);
 }
@@ -190,12 +178,8 @@ static maker *find_maker(const char *scheme, const char *options, FunctionCallIn
         maker made = {.form = 0};
         open_maker(&made, scheme, options, asker);
         known = hash_search(makers, key, HASH_ENTER, &found);
-        known->gen = made.gen;
-        known->issuer = made.issuer;
-        known->stock = made.stock;
-        known->form = made.form;
-        known->guarded = made.guarded;
-        memcpy(known->prefix, made.prefix, sizeof known->prefix);
+        memcpy(made.key, key, sizeof key);
+        *known = made;
     } else if (known->guarded &&
                asker != NULL) { /* another role of this session may have made it */
         check_right(asker);
@@ -204,28 +188,6 @@ static maker *find_maker(const char *scheme, const char *options, FunctionCallIn
 }
 
 /* ---- one ID ---------------------------------------------------------------------------------- */
-
-/* Rows that ran ahead of the clock by all they may are waited for: a long INSERT goes on. */
-static void next_of_gen(firn_gen *gen, firn_id *id) {
-    firn_error error;
-    TimestampTz start = 0;
-    int code = firn_next(gen, id, &error);
-    while (code == FIRN_EEXHAUSTED) {
-        TimestampTz now = GetCurrentTimestamp();
-        start = start == 0 ? now : start;
-        if (now - start >= firn_setting_max_wait_ms * INT64CONST(1000)) {
-            break;
-        }
-        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1,
-                        PG_WAIT_EXTENSION);
-        ResetLatch(MyLatch);
-        CHECK_FOR_INTERRUPTS();
-        code = firn_next(gen, id, &error);
-    }
-    if (code != FIRN_OK) {
-        firn_fail(&error);
-    }
-}
 
 static void next_of_stock(maker *one, firn_id *id) {
     stock *stock = one->stock;
@@ -244,7 +206,7 @@ static inline void next_of(maker *one, firn_id *id) {
     } else if (one->issuer != NULL) {
         firn_issuer_next(one->issuer, id);
     } else {
-        next_of_gen(one->gen, id);
+        firn_next_of(one->gen, id);
     }
 }
 

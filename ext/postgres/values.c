@@ -220,6 +220,9 @@ static bool is_one_of(const char *name, const char *const *list, size_t count) {
     return false;
 }
 
+/* Those that change the scheme, or the namespace. */
+static const char *const shaping[] = {"epoch", "bits", "digits", "ns", "unsigned"};
+
 typedef struct word {
     char *key, *value;
 } word;
@@ -307,12 +310,17 @@ static void read_word(firn_recipe *recipe, const word *one, enum firn_reading_of
     }
 }
 
+static void add_word(char text[OPTIONS_SIZE], const word *one) {
+    size_t length = strlen(text);
+    snprintf(text + length, OPTIONS_SIZE - length, "%s%s=%s", length > 0 ? " " : "", one->key,
+             one->value);
+}
+
 void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *options,
                       enum firn_reading_of what) {
     char text[OPTIONS_SIZE];
     word words[WORDS_MAX];
     firn_error error;
-    size_t length = 0;
     if (strlcpy(text, options, sizeof text) >= sizeof text) {
         firn_refuse(FIRN_ERANGE, "the options have %zu characters: at most %d", strlen(options),
                     OPTIONS_SIZE - 1);
@@ -328,8 +336,10 @@ void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *optio
             read_word(recipe, &words[i], what);
         }
         if (strcmp(key, "prefix") != 0) { /* the text's, not the generator's */
-            length += (size_t)snprintf(recipe->keys + length, sizeof recipe->keys - length,
-                                       "%s%s=%s", length > 0 ? " " : "", key, words[i].value);
+            add_word(recipe->keys, &words[i]);
+        }
+        if (is_one_of(key, shaping, lengthof(shaping))) {
+            add_word(recipe->shape, &words[i]);
         }
     }
     name_namespace(recipe, scheme, epoch, bits);

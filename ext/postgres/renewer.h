@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the renewer's files share: the worker (background.c), and the tables that it reads and writes in a transaction
+ * of its own (tables.c). */
+#ifndef FIRN_EXT_RENEWER_H
+#define FIRN_EXT_RENEWER_H
+
+#include "extension.h"
+
+/* Sleeps for 2 s, whatever signals come. */
+void firn_hold(void);
+
+/* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
+void firn_tables_prepare(void);
+/* After the commit, before anybody is answered: a file of the data directory says that tables exist. */
+void firn_tables_note_begun(void);
+/* Reserves slots for a cell: the answer is written into the wish. */
+void firn_tables_reserve(const firn_cell *cell, firn_wish *wish);
+/* Does what a take asks for: the answer is written into it. */
+void firn_tables_do(firn_take *take);
+/* True, and why: the server handed its nodes over, so it reserves nothing. */
+bool firn_tables_refuse(firn_error *why);
+
+#endif

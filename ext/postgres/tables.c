@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of the renewer: marks, nodes for old rows, hand-overs. What the renewer does in its transaction; commits
+ * nothing. */
+#include "renewer.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "storage/fd.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "../../modules/module.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+/* Not part of the extension, so that DROP EXTENSION forgets no mark. `marks` is the identity of the
+ * tables a row was written to: a restored copy of a row does not have the identity of its table. */
+static const char create[] =
+    "CREATE SCHEMA IF NOT EXISTS firn;"
+    "CREATE TABLE IF NOT EXISTS firn.mark ("
+    " ns text COLLATE \"C\" NOT NULL,"
+    " node bigint NOT NULL,"
+    " \"row\" text NOT NULL,"
+    " high bigint NOT NULL CHECK (high >= 0),"
+    " job text,"
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " changed timestamptz NOT NULL DEFAULT now(),"
+    " marks text NOT NULL DEFAULT '',"
+    " counts text,"
+    " PRIMARY KEY (ns, node));"
+    "COMMENT ON TABLE firn.mark IS 'firn: slots below high are reserved; never lower one';"
+    "REVOKE ALL ON SCHEMA firn FROM PUBLIC; REVOKE ALL ON firn.mark FROM PUBLIC;"
+    /* Which nodes have, for certain, no other old rows than those that firn.mark names, by timeline and
+     * tables: a new timeline may begin without the last nodes that were taken on the one before it. */
+    "CREATE TABLE IF NOT EXISTS firn.history ("
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " low bigint NOT NULL,"
+    " high bigint NOT NULL CHECK (high >= low),"
+    " confirmed timestamptz NOT NULL DEFAULT now(),"
+    " marks text NOT NULL DEFAULT '',"
+    " PRIMARY KEY (system, timeline, marks, low, high));"
+    "COMMENT ON TABLE firn.history IS 'firn: nodes that old rows may take: firn_confirm_history()';"
+    "REVOKE ALL ON firn.history FROM PUBLIC;"
+    /* A server that handed over issues nothing more on its timeline. */
+    "CREATE TABLE IF NOT EXISTS firn.handover ("
+    " system bigint NOT NULL,"
+    " timeline integer NOT NULL,"
+    " marks text NOT NULL,"
+    " at timestamptz NOT NULL DEFAULT now(),"
+    " PRIMARY KEY (system, timeline, marks));"
+    "COMMENT ON TABLE firn.handover IS 'firn: firn_hand_over() before a planned switchover';"
+    "REVOKE ALL ON firn.handover FROM PUBLIC";
+
+static const char begin_history[] =
+    "INSERT INTO firn.history (system, timeline, marks, low, high)"
+    " SELECT $1, $2, $3, 0, 9223372036854775807 WHERE NOT EXISTS (SELECT FROM firn.mark)";
+
+static const char is_confirmed[] =
+    "SELECT 1 FROM firn.history WHERE system = $1 AND timeline = $2 AND marks = $3"
+    " AND low <= $4 AND high >= $5 LIMIT 1";
+
+static const char confirm_nodes[] =
+    "INSERT INTO firn.history (system, timeline, marks, low, high) VALUES ($1, $2, $3, $4, $5)"
+    " ON CONFLICT (system, timeline, marks, low, high) DO UPDATE SET confirmed = now()";
+
+/* Anybody who may put a trigger on one of the tables would act as the renewer, so only a superuser's
+ * plain tables are used. The owner of the schema may drop them with all marks, so that must be a
+ * superuser too. pg_class.relhastriggers and relhasrules stay true until VACUUM: not asked. */
+static const char inspect[] =
+    "SELECT count(*) = 3 AND bool_and(r.rolsuper AND o.rolsuper AND c.relkind = 'r'"
+    " AND c.relpersistence = 'p' AND NOT c.relrowsecurity"
+    " AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid)"
+    " AND NOT EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = c.oid))"
+    " FROM pg_class c JOIN pg_roles r"
+    " ON r.oid = c.relowner JOIN pg_namespace s ON s.oid = c.relnamespace"
+    " JOIN pg_roles o ON o.oid = s.nspowner"
+    " WHERE c.oid IN (to_regclass('firn.mark'), to_regclass('firn.history'),"
+    " to_regclass('firn.handover'))";
+
+/* Tables that were made again or restored have other numbers; TRUNCATE gives them another file. */
+static const char identify[] =
+    "SELECT (SELECT system_identifier FROM pg_control_system()),"
+    " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer,"
+    " concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()),"
+    " 'firn.mark'::regclass::oid, pg_relation_filenode('firn.mark'),"
+    " 'firn.history'::regclass::oid, pg_relation_filenode('firn.history'))";
+
+/* ---- planned switchover ---- */
+
+enum { HAND_OVER_MINUTES = 10 };
+
+static const char hand_over_here[] =
+    "INSERT INTO firn.handover (system, timeline, marks) VALUES ($1, $2, $3)"
+    " ON CONFLICT (system, timeline, marks) DO UPDATE SET at = now()";
+
+static const char handed_over[] =
+    "SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"
+    " FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3";
+
+/* The timeline before this one ended by a hand-over that this server has: it has all marks and nodes
+ * of that timeline. Bounded in time, since a backup taken then must not count as the successor. */
+static const char adopt[] =
+    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 - 1 AND marks = $3"
+    " RETURNING at > now() - make_interval(mins => $4::integer) AS recent),"
+    " m AS (UPDATE firn.mark SET timeline = $2 FROM h WHERE h.recent"
+    " AND system = $1 AND timeline = $2 - 1 AND marks = $3)"
+    " INSERT INTO firn.history (system, timeline, marks, low, high)"
+    " SELECT t.system, $2, t.marks, t.low, t.high FROM firn.history t, h WHERE h.recent"
+    " AND t.system = $1 AND t.timeline = $2 - 1 AND t.marks = $3"
+    " ON CONFLICT DO NOTHING";
+
+/* The next window of each node is behind the guard, as after an unplanned promotion. */
+static const char take_back_here[] =
+    "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
+    " RETURNING 1)"
+    " UPDATE firn.mark SET timeline = 0 FROM h"
+    " WHERE job IS NULL AND system = $1 AND timeline = $2 AND marks = $3";
+
+/* ---- marks ---- */
+
+static const char look[] =
+    "SELECT high, (system = $3 AND timeline = $4 AND marks = $5), job FROM firn.mark"
+    " WHERE ns = $1 AND node = $2 FOR UPDATE";
+
+static const char other_row[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND \"row\" <> $2 LIMIT 1";
+
+static const char set_mark[] =
+    "INSERT INTO firn.mark (ns, node, \"row\", high, system, timeline, marks)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    " ON CONFLICT (ns, node) DO UPDATE SET high = excluded.high, system = excluded.system,"
+    " timeline = excluded.timeline, marks = excluded.marks, changed = now()";
+
+static const char find_job[] =
+    "SELECT node, counts = $3, system = $4 AND timeline = $5 AND marks = $6"
+    " FROM firn.mark WHERE ns = $1 AND job = $2 LIMIT 1";
+
+/* $11: nodes that live IDs are issued on, whatever became of their marks. */
+static const char take_node[] =
+    "INSERT INTO firn.mark (ns, node, \"row\", high, job, counts, system, timeline, marks)"
+    " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8 FROM generate_series($9, $10) n"
+    " WHERE n <> ALL ($11)"
+    " AND NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
+    " RETURNING node";
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+enum { ARGUMENTS = 11 };
+
+typedef struct arguments {
+    int count;
+    Oid types[ARGUMENTS];
+    Datum values[ARGUMENTS];
+} arguments;
+
+static void add_text(arguments *list, const char *text) {
+    list->types[list->count] = TEXTOID;
+    list->values[list->count++] = CStringGetTextDatum(text);
+}
+
+static void add_int(arguments *list, int64 number) {
+    list->types[list->count] = INT8OID;
+    list->values[list->count++] = Int64GetDatum(number);
+}
+
+static void add_ints(arguments *list, Datum *numbers, int count) {
+    ArrayType *array =
+        construct_array(numbers, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+    list->types[list->count] = INT8ARRAYOID;
+    list->values[list->count++] = PointerGetDatum(array);
+}
+
+/* Runs one; returns how many rows came or were written. */
+static uint64 run(const char *statement, arguments *list) {
+    int code =
+        SPI_execute_with_args(statement, list->count, list->types, list->values, NULL, false, 0);
+    if (code < 0) {
+        elog(ERROR, "firn: %s", SPI_result_code_string(code));
+    }
+    return SPI_processed;
+}
+
+static Datum cell_at(int column, bool *is_null) {
+    return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
+}
+
+/* Names come in the encoding of the backend's database, which need not be this one's. */
+static bool is_text(const char *name) {
+    return pg_verifymbstr(name, (int)strlen(name), true);
+}
+
+static void refuse(firn_error *why, int code, const char *format, ...) pg_attribute_printf(3, 4);
+static void refuse(firn_error *why, int code, const char *format, ...) {
+    va_list list;
+    why->code = code;
+    va_start(list, format);
+    vsnprintf(why->text, sizeof why->text, format, list);
+    va_end(list);
+}
+
+/* ---- who the server is ----------------------------------------------------------------------- */
+
+/* A promoted standby or a restored backup has another timeline, a dump that was loaded elsewhere
+ * another system, and tables that were dropped, truncated or restored have other numbers. */
+typedef struct identity {
+    int64 system, timeline;
+    char marks[80];
+} identity;
+
+static identity me;
+
+static void add_me(arguments *list) {
+    add_int(list, me.system);
+    add_int(list, me.timeline);
+    add_text(list, me.marks);
+}
+
+/* A file of the data directory outlives the tables. While it exists, tables that are missing were
+ * lost, and nobody knows which nodes old rows have. */
+static const char begun_file[] = "firn.begun";
+
+static bool has_begun(void) {
+    struct stat unused;
+    if (stat(begun_file, &unused) == 0) {
+        return true;
+    }
+    if (errno != ENOENT) {
+        ereport(ERROR,
+                (errcode_for_file_access(),
+                 errmsg("firn: the file %s in the data directory cannot be read: %m", begun_file)));
+    }
+    return false;
+}
+
+/* Before anything is handed out. Once a process: the directory's other files are not ours. */
+void firn_tables_note_begun(void) {
+    static const char text[] = "firn issues IDs in this cluster. Keep this file: without it, lost "
+                               "marks may not be noticed.\n";
+    static bool noted;
+    if (noted || has_begun()) {
+        noted = true;
+        return;
+    }
+    int file = OpenTransientFile(begun_file, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
+    if (file < 0 || write(file, text, sizeof text - 1) != sizeof text - 1 || pg_fsync(file) != 0 ||
+        CloseTransientFile(file) != 0) {
+        ereport(ERROR, (errcode_for_file_access(),
+                        errmsg("firn: the file %s in the data directory cannot be written: %m",
+                               begun_file)));
+    }
+    fsync_fname(".", true);
+    noted = true;
+}
+
+static bool is_missing(const char *table) {
+    arguments list = {0};
+    add_text(&list, table);
+    return run("SELECT 1 WHERE to_regclass($1) IS NULL", &list) > 0;
+}
+
+static bool made; /* firn.mark, in this transaction */
+
+/* Returns true when nothing can have been forgotten, since these are the cluster's first tables. */
+static bool make_tables(void) {
+    made = is_missing("firn.mark");
+    if ((made || is_missing("firn.history") || is_missing("firn.handover")) &&
+        SPI_execute(create, false, 0) < 0) {
+        elog(ERROR, "firn: the tables could not be created");
+    }
+    if (made) { /* Another one may have been dropped, or be in another database. What it let out was at most the lead and
+                 * a tick of 1 s ahead of the clock. */
+        firn_hold();
+    }
+    return made && !has_begun();
+}
+
+static void read_identity(void) {
+    arguments none = {0};
+    bool is_null;
+    run(identify, &none);
+    me.system = DatumGetInt64(cell_at(1, &is_null));
+    me.timeline = DatumGetInt32(cell_at(2, &is_null));
+    strlcpy(me.marks, TextDatumGetCString(cell_at(3, &is_null)), sizeof me.marks);
+}
+
+void firn_tables_prepare(void) {
+    arguments none = {0}, list = {0};
+    bool is_null, first = make_tables();
+    if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("firn: a table of schema firn is not a plain table of a superuser"),
+                        errhint("Look who created it, and give it and its schema to a superuser, "
+                                "without triggers, rules and policies.")));
+    }
+    read_identity();
+    add_me(&list);
+    if (first) {
+        run(begin_history, &list);
+    }
+    add_int(&list, HAND_OVER_MINUTES);
+    run(adopt, &list);
+}
+
+/* ---- marks of live IDs ----------------------------------------------------------------------- */
+
+enum { OTHERS = 2 }; /* a grant that no request has: libfirn's are odd */
+
+/* What the table keeps of a cell. Returns false, and why, when nothing of it may be issued. */
+static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why) {
+    arguments list = {0};
+    bool is_null;
+    kept->current = true;
+    kept->mark.grant = OTHERS;
+    if (!is_text(cell->ns)) {
+        refuse(why, FIRN_EUSAGE,
+               "ns cannot be written in the encoding of database %.60s: use ASCII",
+               firn_setting_database);
+        return false;
+    }
+    add_text(&list, cell->ns);
+    if (!cell->loaded) {
+        add_text(&list, cell->layout);
+        if (run(other_row, &list) > 0) {
+            refuse(why, FIRN_ENAMESPACE,
+                   "namespace %.60s belongs to another layout: give another ns=", cell->ns);
+            return false;
+        }
+        list.count = 1;
+    }
+    add_int(&list, (int64)cell->node);
+    add_me(&list);
+    if (run(look, &list) == 0) {
+        return true;
+    }
+    kept->mark.high = DatumGetInt64(cell_at(1, &is_null));
+    kept->current = DatumGetBool(cell_at(2, &is_null));
+    (void)cell_at(3, &is_null);
+    if (!is_null) {
+        refuse(why, FIRN_EBUSY,
+               "node %" PRIu64 " of %.60s was taken for old rows: set firn.node to another",
+               cell->node, cell->ns);
+    } else if (kept->mark.high >= (int64)cell->slot_end) {
+        refuse(why, FIRN_ELAYOUT,
+               "the mark of %.60s node %" PRIu64 " is at the end of the layout: take another node",
+               cell->ns, cell->node);
+    }
+    return why->code == FIRN_OK;
+}
+
+static void write_mark(const firn_cell *cell, int64 high) {
+    arguments list = {0};
+    add_text(&list, cell->ns);
+    add_int(&list, (int64)cell->node);
+    add_text(&list, cell->layout);
+    add_int(&list, high);
+    add_me(&list);
+    run(set_mark, &list);
+}
+
+enum { AHEAD_S = 5 }; /* no window begins further ahead of a true clock */
+
+/* The slot of the present and so many seconds; where the layout ends, the end of all slots. */
+static int64 slot_in(const firn_cell *cell, int s) {
+    struct timespec now;
+    uint64 tick;
+    clock_gettime(CLOCK_REALTIME, &now);
+    firn_time time = {now.tv_sec + s, (int32)now.tv_nsec};
+    return firn_scheme_tick(&cell->scheme, &time, &tick, NULL) == FIRN_OK
+               ? (int64)(tick << cell->sequence_bits)
+               : FIRN_SLOT_MAX;
+}
+
+/* The rule is the stores' (modules/module.h). A mark of another timeline or table is one of a store that went back. */
+void firn_tables_reserve(const firn_cell *cell, firn_wish *wish) {
+    static const module_memory nothing;
+    char key[FIRN_KEY_SIZE];
+    module_verdict verdict;
+    firn_error unused;
+    firn_mark held;
+    module_kept kept = {.known = true, .layout = cell->layout};
+    if (wish->earliest > slot_in(cell, AHEAD_S)) { /* its backend read another clock */
+        refuse(&wish->why, FIRN_ECLOCK, "the clock has changed: try again");
+        return;
+    }
+    /* After the wait for what lost tables let out: nothing before the present. */
+    kept.floor = made ? slot_in(cell, 0) : 0;
+    if (!read_mark(cell, &kept, &wish->why)) {
+        return;
+    }
+    snprintf(key, sizeof key, UINT64_FORMAT, cell->node);
+    firn_request request = {.ns = cell->ns,
+                            .layout = cell->layout,
+                            .key = key,
+                            .count = wish->count,
+                            .earliest = wish->earliest,
+                            .latest = wish->latest,
+                            .grant = wish->grant,
+                            .guard = wish->guard};
+    if (module_decide(&verdict, &kept, &nothing, &request, "", &held, &unused) == FIRN_OK) {
+        wish->first = verdict.first;
+        write_mark(cell, verdict.first + wish->count);
+        return;
+    }
+    wish->busy = held.high;
+    if (verdict.renew) {
+        wish->guarded = held.high;
+        write_mark(cell, held.high);
+    }
+}
+
+/* ---- nodes for old rows ---------------------------------------------------------------------- */
+
+static arguments range_of(const firn_take *it) {
+    arguments list = {0};
+    add_me(&list);
+    add_int(&list, (int64)it->low);
+    add_int(&list, (int64)it->high);
+    return list;
+}
+
+static void confirm(firn_take *it) {
+    arguments list = range_of(it);
+    run(confirm_nodes, &list);
+}
+
+static void hand_over(firn_take *it) {
+    arguments list = {0};
+    add_me(&list);
+    run(hand_over_here, &list);
+}
+
+static void take_back(firn_take *it) {
+    arguments list = {0};
+    add_me(&list);
+    if (run(handed_over, &list) == 0) {
+        refuse(&it->why, FIRN_EUSAGE,
+               "this server did not hand its nodes over: there is nothing to take back");
+        return;
+    }
+    run(take_back_here, &list);
+}
+
+static void add_live_nodes(arguments *list, const char *ns) {
+    Datum nodes[FIRN_CELLS];
+    int count = 0;
+    for (uint32 i = 0; i < firn_slots->cell_count; i++) { /* what is added now is not loaded */
+        const firn_cell *cell = &firn_slots->cells[i];
+        if (cell->loaded && strcmp(cell->ns, ns) == 0) {
+            nodes[count++] = Int64GetDatum((int64)cell->node);
+        }
+    }
+    add_ints(list, nodes, count);
+}
+
+/* The node of a job that was begun before, if this is the same one. Returns false when there is
+ * none. */
+static bool find_begun(firn_take *it) {
+    arguments list = {0};
+    bool no_counts, is_null;
+    add_text(&list, it->ns);
+    add_text(&list, it->job);
+    add_text(&list, it->counts);
+    add_me(&list);
+    if (run(find_job, &list) == 0) {
+        return false;
+    }
+    it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+    bool same_counts = DatumGetBool(cell_at(2, &no_counts)) && !no_counts;
+    if (it->counts[0] == '\0') {
+        refuse(&it->why, FIRN_EBUSY, "job %s of %.60s was done before: give it another name",
+               it->job, it->ns);
+    } else if (!DatumGetBool(cell_at(3, &is_null))) {
+        refuse(&it->why, FIRN_EBUSY,
+               "job %s of %.60s was begun before a promotion or a restore, and rows of it may be "
+               "forgotten: give the other rows another job name",
+               it->job, it->ns);
+    } else if (!same_counts) {
+        refuse(&it->why, FIRN_EBUSY,
+               "job %s of %.60s was begun in another database, or its table firn_job was lost: "
+               "give the other rows another job name",
+               it->job, it->ns);
+    } else if (it->low == it->high && it->node != it->low) {
+        refuse(&it->why, FIRN_EBUSY,
+               "job %s of %.60s has node %" PRIu64 ": leave the node out of the options", it->job,
+               it->ns, it->node);
+    }
+    return true;
+}
+
+static void take(firn_take *it) {
+    arguments range = range_of(it), list = {0};
+    bool is_null;
+    if (!is_text(it->ns) || !is_text(it->job)) {
+        refuse(&it->why, FIRN_EUSAGE,
+               "job or ns cannot be written in the encoding of database %.60s: use ASCII",
+               firn_setting_database);
+        return;
+    }
+    add_text(&list, it->ns);
+    add_text(&list, it->layout);
+    if (run(other_row, &list) > 0) {
+        refuse(&it->why, FIRN_ENAMESPACE,
+               "namespace %.60s belongs to another layout: give another ns=", it->ns);
+        return;
+    }
+    if (find_begun(it)) {
+        return;
+    }
+    if (run(is_confirmed, &range) == 0) {
+        refuse(&it->why, FIRN_EWINDOW,
+               "nodes %" PRIu64 "-%" PRIu64 " may have old rows that were forgotten in a promotion "
+               "or a restore (timeline " INT64_FORMAT
+               "): name unused ones, then SELECT firn_confirm_history('%" PRIu64 "-%" PRIu64 "')",
+               it->low, it->high, me.timeline, it->low, it->high);
+        return;
+    }
+    add_int(&list, (int64)it->mark);
+    add_text(&list, it->job);
+    add_text(&list, it->counts);
+    add_me(&list);
+    add_int(&list, (int64)it->low);
+    add_int(&list, (int64)it->high);
+    add_live_nodes(&list, it->ns);
+    if (run(take_node, &list) == 0) {
+        refuse(&it->why, FIRN_EBUSY,
+               "no node of %.60s from %" PRIu64 " to %" PRIu64
+               " is left for old rows: widen firn.history, or give another node",
+               it->ns, it->low, it->high);
+        return;
+    }
+    it->node = (uint64)DatumGetInt64(cell_at(1, &is_null));
+}
+
+void firn_tables_do(firn_take *it) {
+    static void (*const verbs[])(firn_take *) = {[FIRN_ASK_NODE] = take,
+                                                 [FIRN_ASK_CONFIRM] = confirm,
+                                                 [FIRN_ASK_HAND_OVER] = hand_over,
+                                                 [FIRN_ASK_TAKE_BACK] = take_back};
+    verbs[it->what](it);
+}
+
+bool firn_tables_refuse(firn_error *why) {
+    arguments list = {0};
+    bool is_null;
+    add_me(&list);
+    if (run(handed_over, &list) == 0) {
+        return false;
+    }
+    refuse(why, FIRN_EWINDOW,
+           "this server handed its nodes over at %s UTC: promote its standby, or, if none was "
+           "promoted, SELECT firn_take_back()",
+           TextDatumGetCString(cell_at(1, &is_null)));
+    return true;
+}
