@@ -43,6 +43,7 @@ void fibers_make(void) {
         if (it->stack == MAP_FAILED || it->locals == NULL) {
             abort();
         }
+        memcpy(it->locals, locals.at, locals.size); /* as each thread finds them */
     }
 }
 

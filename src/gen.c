@@ -12,7 +12,9 @@
 #define NAP_NS  INT64_C(1000000) /* one sleep of full=wait and back=wait */
 #define STEP_MS 100              /* a renewer looks at least so often: the clock may have stepped */
 
-FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN];
+FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN] = {
+    {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}};
+_Static_assert(FIRN__SEEN == 4, "each begins without an era");
 
 static int issue_once(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
     switch (gen->kind) {
@@ -38,11 +40,13 @@ static int issue_anywhere(firn_gen *gen, firn__sink to, size_t n, firn_error *er
     uint32_t lane = seen->lane;
     for (uint32_t k = 1; k < (uint32_t)gen->keys.nodes; k++) {
         seen->lane = (lane - 1 + k) % (UINT32_C(1) << 30) + 1;
+        seen->era = FIRN__NO_ERA; /* what the thread remembers is another window's */
         if (issue_once(gen, to, n, NULL) == FIRN_OK) {
             return FIRN_OK;
         }
     }
     seen->lane = lane;
+    seen->era = FIRN__NO_ERA;
     return code;
 }
 
@@ -91,61 +95,86 @@ static FIRN__COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *err
     return code;
 }
 
-/* ordering=thread, and schemes with a start or random bits of their own. */
+/* ordering=thread: a new block for this thread, whose first slot it takes. */
+static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__seen *seen, uint64_t *slot) {
+    seen->block_end = 0;
+    if (!firn__take(gen, seen, firn__cursor_of(seen->permit), FIRN__BLOCK,
+                    gen->start != FIRN_START_ZERO, slot)) {
+        return false;
+    }
+    seen->block = *slot + 1;
+    seen->block_end = *slot + FIRN__BLOCK;
+    return true;
+}
+
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__seen *seen = firn__seen_of(gen);
     firn__looked looked = firn__look(gen, firn__window_of(gen));
-    firn__taken out;
-    if (firn__recent(gen, looked, seen) &&
-        (gen->keys.ordering_ == FIRN__ORDERING_STRICT
-             ? firn__take_fast(gen, looked.permit, seen->tick, 1, &out)
-             : firn__take_block(gen, looked.permit, seen, &out))) {
-        return firn__pack_slot(gen, &out, out.slot, id, error);
+    uint64_t slot;
+    if (gen->way != FIRN__WAY_OTHER && firn__recent(gen, looked, seen) &&
+        (gen->blocks ? firn__take_leased(seen, &slot) || lease(gen, seen, &slot)
+                     : firn__take(gen, seen, firn__cursor_of(seen->permit), 1,
+                                  gen->start != FIRN_START_ZERO, &slot)) &&
+        firn__is_mine(gen, seen)) {
+        return firn__pack_slot(gen, seen->base_tick, &seen->base, slot, id, error);
     }
     return next_otherwise(gen, id, error);
 }
 
-/* The way is kept short for what most callers have, strict order and a plain sequence: one
- * clock, one compare-and-swap, one packing. The template is read last, in place: if the permit
- * is still open then, it was whole. If not, the slot counts as issued and the long way finds
- * another. */
-FIRN__HOT int next_plain(firn_gen *gen, firn_id *id, firn_error *error) {
-    firn__seen *seen = firn__seen_of(gen);
-    firn__looked looked = firn__look(gen, 0);
-    if (!firn__recent(gen, looked, seen)) {
-        return next_otherwise(gen, id, error);
-    }
-    firn__permit *permit = looked.permit;
-    int64_t now = firn__slot_of(gen, permit, seen->tick),
-            soft = atomic_load_explicit(&permit->soft, memory_order_relaxed);
-    int64_t limit = firn__lead_end(gen, now) < soft ? firn__lead_end(gen, now) : soft;
-    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire),
-             base_tick = permit->base_tick;
-    int64_t slot;
-    do {
-        slot = (int64_t)(cursor & ~FIRN__OPEN);
-        slot = now > slot ? now : slot;
-        if ((!(cursor & FIRN__OPEN) && FIRN_BUG != FIRN_BUG_CLOSED) || slot >= limit) {
-            return next_otherwise(gen, id, error);
-        }
-    } while (!atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
-                                                    FIRN__OPEN | (uint64_t)(slot + 1),
-                                                    memory_order_acq_rel, memory_order_acquire));
-    firn__draw draw = {
-        base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & gen->count_mask, {0, 0}};
-    firn__gen_pack(gen, &draw, &permit->base,
-                   id); /* not by way of a copy, which would wait for its own stores */
-    atomic_thread_fence(memory_order_acquire);
-    if (!(atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN)) {
-        *id = (firn_id){0, 0, 0, 0};
-        return next_otherwise(gen, id, error);
-    }
-    return FIRN_OK;
+/* ---- the direct ways --------------------------------------------------------------------------
+
+ * What almost every call needs was computed when the clock was read: one age, one word, one compare-and-swap, two
+ * products. No function is called but the clock's, nothing is kept in memory, so nothing is saved, and no store has to
+ * leave the core before the next compare-and-swap. Whatever else there is goes the usual way. */
+
+#define UNLIKELY(condition) __builtin_expect(condition, 0) /* a jump that is not taken is free */
+
+FIRN__HOT bool is_young(const firn_gen *gen, const firn__seen *seen) {
+    return firn__cycles() - seen->counter <
+           atomic_load_explicit(&gen->live->watch.stale_cycles, memory_order_relaxed);
 }
 
-/* The way without random bits is not inlined below: the ways with such bits would pay for its frame. */
-static __attribute__((noinline)) int next_sequence(firn_gen *gen, firn_id *id, firn_error *error) {
-    return next_plain(gen, id, error);
+/* Does the coarse clock show what it showed at the last reading? */
+FIRN__HOT bool is_same_tick(firn__seen *seen) {
+    return clock_gettime(CLOCK_REALTIME_COARSE, &seen->coarse) == 0 &&
+           seen->coarse.tv_nsec == seen->wall.ns && seen->coarse.tv_sec == seen->wall.sec;
+}
+
+FIRN__HOT bool is_era(const firn_gen *gen, const firn__seen *seen) {
+    return atomic_load_explicit(&gen->live->any.era, memory_order_acquire) == seen->era;
+}
+
+/* The permit was loaded before the time was read: both are remembered, and the era is the same. */
+FIRN__HOT bool take_directly(const firn_gen *gen, bool coarse, uint64_t *low) {
+    firn__seen *seen = firn__seen_of(gen);
+    uint64_t slot;
+    if (coarse && UNLIKELY(!is_same_tick(seen))) {
+        return false;
+    }
+    if (UNLIKELY(!is_era(gen, seen))) {
+        return false;
+    }
+    /* Before the counter is read: that takes as long as these loads, which then cost nothing. */
+    uint64_t found = UNLIKELY(gen->blocks) ? 0 : firn__cursor_of(seen->permit);
+    if (!coarse && UNLIKELY(!is_young(gen, seen))) {
+        return false;
+    }
+    bool taken = UNLIKELY(gen->blocks) ? firn__take_leased(seen, &slot)
+                                       : firn__take(gen, seen, found, 1, false, &slot);
+    if (UNLIKELY(!taken) || UNLIKELY(!is_era(gen, seen))) {
+        return false;
+    }
+    *low = firn__straight(gen, seen, slot);
+    return true;
+}
+
+static __attribute__((noinline)) int next_tick(firn_gen *gen, firn_id *id, firn_error *error) {
+    uint64_t low;
+    if (!take_directly(gen, true, &low)) {
+        return next_usual(gen, id, error);
+    }
+    *id = (firn_id){low, 0, 0, gen->scheme.bits};
+    return FIRN_OK;
 }
 
 static __attribute__((noinline)) int next_masked(firn_gen *gen, firn_id *id, firn_error *error) {
@@ -160,11 +189,30 @@ static __attribute__((noinline)) int next_untimed(firn_gen *gen, firn_id *id, fi
 
 int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
     const enum firn__way way = gen->way;
-    return way == FIRN__WAY_PLAIN     ? next_sequence(gen, id, error)
-           : way == FIRN__WAY_USUAL   ? next_usual(gen, id, error)
-           : way == FIRN__WAY_UNTIMED ? next_untimed(gen, id, error)
-           : way == FIRN__WAY_OTHER   ? next_otherwise(gen, id, error)
-                                      : next_masked(gen, id, error);
+    uint64_t low;
+    if (UNLIKELY(way != FIRN__WAY_STRAIGHT) || !take_directly(gen, false, &low)) {
+        return way == FIRN__WAY_TICK                                ? next_tick(gen, id, error)
+               : way == FIRN__WAY_UNTIMED                           ? next_untimed(gen, id, error)
+               : way == FIRN__WAY_MASKED || way == FIRN__WAY_RANDOM ? next_masked(gen, id, error)
+                                                                    : next_usual(gen, id, error);
+    }
+    *id = (firn_id){low, 0, 0, gen->scheme.bits};
+    return FIRN_OK;
+}
+
+static __attribute__((noinline)) int number_usual(firn_gen *gen, uint64_t *number,
+                                                  firn_error *error) {
+    firn_id id;
+    int code = firn_next(gen, &id, error);
+    if (code == FIRN_OK) {
+        *number = id.low;
+    }
+    return code;
+}
+
+static __attribute__((noinline)) int number_tick(firn_gen *gen, uint64_t *number,
+                                                 firn_error *error) {
+    return take_directly(gen, true, number) ? FIRN_OK : number_usual(gen, number, error);
 }
 
 int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
@@ -174,20 +222,22 @@ int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
     return n == 0 ? FIRN_OK : issue(gen, (firn__sink){ids, NULL}, n, error);
 }
 
-int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
+static FIRN__COLD int numbers(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
     if (gen->scheme.bits > 64) {
         return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n",
                           gen->scheme.name, gen->scheme.bits);
     }
-    if (n == 1) {
-        firn_id id;
-        int code = firn_next(gen, &id, error);
-        if (code == FIRN_OK) {
-            *ids = id.low;
-        }
-        return code;
+    return n == 1   ? number_usual(gen, ids, error)
+           : n == 0 ? FIRN_OK
+                    : issue(gen, (firn__sink){NULL, ids}, n, error);
+}
+
+int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
+    if (n == 1 && gen->way == FIRN__WAY_STRAIGHT && take_directly(gen, false, ids)) {
+        return FIRN_OK;
     }
-    return n == 0 ? FIRN_OK : issue(gen, (firn__sink){NULL, ids}, n, error);
+    return n == 1 && gen->way == FIRN__WAY_TICK ? number_tick(gen, ids, error)
+                                                : numbers(gen, ids, n, error);
 }
 
 const firn_scheme *firn_gen_scheme(const firn_gen *gen) {

@@ -65,6 +65,7 @@ typedef struct firn__counted {
 /* Any thread, at any time: atomics. A pointer is stored with release order and loaded with acquire; counts are relaxed. */
 typedef struct firn__any {
     _Atomic uint64_t serial;  /* random, never 0 while this process may use it */
+    _Atomic uint64_t era;     /* from serial on, one more for each event: see firn__event */
     _Atomic uint64_t blocked; /* a step back is waited for until this tick + 1; 0: none */
     _Atomic uint32_t lanes;   /* threads that have come so far */
     _Atomic uint64_t handled; /* steps back beyond back_ms that have been acted on */
@@ -130,13 +131,15 @@ enum firn__kind {
     FIRN__KIND_RANDOM   /* random bits, with or without time */
 };
 
-enum firn__way {                    /* how firn_next goes about it */
-                 FIRN__WAY_OTHER,   /* counted, random, online: the general way */
-                 FIRN__WAY_PLAIN,   /* one window, strict order, sequence from 0, nothing random */
-                 FIRN__WAY_MASKED,  /* the same with random bits of the thread's block */
-                 FIRN__WAY_RANDOM,  /* a time and such bits */
-                 FIRN__WAY_UNTIMED, /* such bits alone */
-                 FIRN__WAY_USUAL    /* the other schemes with slots */
+enum firn__way {                     /* how firn_next goes about it */
+                 FIRN__WAY_OTHER,    /* counted, random, online: the general way */
+                 FIRN__WAY_USUAL,    /* a slot an ID */
+                 FIRN__WAY_STRAIGHT, /* the same, not shared; the sequence begins at 0; packed by
+                                        two products; the cycle counter tells a reading's age */
+                 FIRN__WAY_TICK,     /* the same with the system's coarse clock */
+                 FIRN__WAY_MASKED,   /* a slot an ID, with random bits of the thread's block */
+                 FIRN__WAY_RANDOM,   /* a time and such bits */
+                 FIRN__WAY_UNTIMED   /* such bits alone */
 };
 
 /* Where the random bits of an ID are, when each of them can be any bit of the thread's block: then they need no packing. A
@@ -158,12 +161,15 @@ struct firn_gen {
     firn__live *live;
     firn__past *past;            /* in `live`, or in `shared` */
     struct firn__shared *shared; /* the caller's memory; NULL: the generator is one process's */
-    uint32_t s;                  /* sequence bits of a slot; 0: a slot is a tick */
-    uint64_t count_mask;         /* of s bits */
-    bool straight;               /* an ID is its template plus what tick and count add */
-    uint64_t per_tick;           /* what one more tick adds; 0: see firn__scheme_stride */
-    uint64_t per_count;          /* what one more of the sequence or the counter adds; or 0 */
-    uint32_t seen_index;
+    const _Atomic uint64_t *shared_era; /* in `shared`, or NULL */
+    uint32_t s;                         /* sequence bits of a slot; 0: a slot is a tick */
+    uint64_t count_mask;                /* of s bits */
+    bool straight;                      /* an ID is its template plus what tick and count add */
+    uint64_t per_tick;                  /* what one more tick adds; 0: see firn__scheme_stride */
+    uint64_t per_count; /* what one more of the sequence or the counter adds; or 0 */
+    uint64_t per_carry; /* what a tick adds beyond what 2^s slots of one tick would */
+    uint32_t seen_at;   /* where a thread remembers it: bytes into firn__seen_here */
+    bool blocks;        /* ordering=thread: a thread leases slots in blocks */
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
     firn__masked masked;
@@ -229,6 +235,24 @@ static inline int64_t firn__slots_of(const firn_gen *gen, uint64_t ticks) {
 }
 static inline void firn__count(_Atomic uint64_t *count) {
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+/* ---- the era -------------------------------------------------------------------------------------
+
+ * One word that each event changes: a permit is closed, issuing is blocked by a rollback, a process is forked (which
+ * wipes it). A call compares it with the one its thread noted instead of looking for each event. Processes that share
+ * the generator have another such word in their memory, which is added. */
+
+/* Not the one that a thread noted, if this is a child that has not adopted the generator. */
+static inline uint64_t firn__era_of(const firn_gen *gen) {
+    uint64_t era = atomic_load_explicit(&gen->live->any.era, memory_order_acquire);
+    return gen->shared_era == NULL
+               ? era
+               : era + atomic_load_explicit(gen->shared_era, memory_order_acquire);
+}
+/* After the event took place: a thread that finds the new era finds the event. */
+static inline void firn__event(const firn_gen *gen) {
+    atomic_fetch_add_explicit(&gen->live->any.era, 1, memory_order_acq_rel);
 }
 
 /* ---- policy.c -------------------------------------------------------------------------------- */

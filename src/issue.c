@@ -135,10 +135,11 @@ int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size
     uint64_t stride = counted ? gen->per_count : 0;
     for (size_t i = 0; i < n;) {
         firn_id id;
-        int64_t slot = from->slot + (count ? (int64_t)i : 0);
-        size_t run = 1, left = (size_t)(gen->count_mask + 1 - ((uint64_t)slot & gen->count_mask));
+        uint64_t slot = (uint64_t)from->slot + (count ? i : 0);
+        size_t run = 1, left = (size_t)(gen->count_mask + 1 - (slot & gen->count_mask));
         bool direct = stride == 0 && to.ids != NULL;
-        int code = firn__pack_slot(gen, from, slot, direct ? &to.ids[i] : &id, error);
+        int code = firn__pack_slot(gen, from->base_tick, &from->base, slot,
+                                   direct ? &to.ids[i] : &id, error);
         if (code != FIRN_OK) {
             firn__wipe(to, i);
             return code;

@@ -4,6 +4,7 @@
 #ifndef FIRN_ISSUE_H
 #define FIRN_ISSUE_H
 
+#include "bug.h"
 #include "entropy.h"
 #include "gen.h"
 
@@ -26,7 +27,7 @@ typedef struct firn__taken {
 } firn__taken;
 
 static inline firn__seen *firn__seen_of(const firn_gen *gen) {
-    return &firn__seen_here[gen->seen_index];
+    return (firn__seen *)(void *)((char *)firn__seen_here + gen->seen_at);
 }
 
 /* Which of several windows this thread issues from: threads take turns. */
@@ -35,16 +36,18 @@ static inline uint32_t firn__window_of(const firn_gen *gen) {
     return gen->keys.nodes == 1 || lane == 0 ? 0 : (lane - 1) % (uint32_t)gen->keys.nodes;
 }
 
-/* A permit, loaded before the clock is read. Only firn__look makes one, and only with one does the clock tell an issuer
- * the tick (firn__recent, firn__present). So a reading that a step back has made stale meets a permit that the step
- * closes. */
+/* A permit, loaded before the clock is read, and the era, loaded between. Only firn__look makes one, and only with one
+ * does the clock tell an issuer the tick (firn__recent, firn__present). So a reading that a step back has made stale
+ * meets a permit that the step closes. */
 typedef struct firn__looked {
     firn__permit *permit; /* NULL: none is published */
-    uint32_t k;           /* which of several */
+    uint64_t era;
+    uint32_t k; /* which of several */
 } firn__looked;
 
 static inline firn__looked firn__look(const firn_gen *gen, uint32_t k) {
-    return (firn__looked){firn__permit_of(gen, k), k};
+    firn__permit *permit = firn__permit_of(gen, k);
+    return (firn__looked){permit, firn__era_of(gen), k};
 }
 
 /* ---- what time is it ---------------------------------------------------------------------------- */
@@ -90,6 +93,30 @@ FIRN__HOT bool firn__tick_of(const firn_gen *gen, const firn_time *wall, uint64_
     return sec >= 0 && (uint64_t)sec < gen->sec_end && *tick < gen->tick_end;
 }
 
+/* The first slot of `tick`, relative to a permit of this base tick; negative when the clock is behind it. Capped, so
+ * that what is added to it does not overflow. */
+FIRN__HOT int64_t firn__slot_from(const firn_gen *gen, uint64_t base_tick, uint64_t tick) {
+    const int64_t most = FIRN__NO_SLOT >> gen->s;
+    int64_t ticks = (int64_t)(tick - base_tick);
+    ticks = ticks > most ? most : ticks < -most ? -most : ticks;
+    return (int64_t)((uint64_t)ticks << gen->s);
+}
+FIRN__HOT int64_t firn__slot_of(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
+    return firn__slot_from(gen, permit->base_tick, tick);
+}
+
+/* The slot after the last one that may be used now, borrowed ones included. */
+static inline int64_t firn__lead_end(const firn_gen *gen, int64_t now) {
+    return now + gen->lead_slots;
+}
+
+/* What follows from a new reading. */
+FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__seen *seen) {
+    int64_t now = firn__slot_from(gen, seen->base_tick, seen->tick), end = firn__lead_end(gen, now);
+    seen->least = now < 0 ? 0 : (uint64_t)now;
+    seen->lead_end = end < 0 ? 0 : (uint64_t)end;
+}
+
 /* An exact reading that needs no judgement: not before this thread's last one, not far ahead.
  * False: it needs one. */
 FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
@@ -112,20 +139,16 @@ FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t 
     seen->tick = tick;
     seen->wall = wall;
     seen->counter = cycles;
+    firn__seen_tick(gen, seen);
     return true;
 }
 
-/* The present tick without judgement, as fresh as clock= asks. False: it needs judgement, or there is no permit. */
+/* The present tick without judgement, as fresh as clock= asks. False: it needs judgement, there is no permit, or an
+ * event took place since this thread looked last. */
 FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen *seen) {
     const firn__live *live = gen->live;
-    if (looked.permit == NULL) {
+    if (looked.permit == NULL || looked.era != seen->era) {
         return false;
-    }
-    if (seen->serial != atomic_load_explicit(&live->any.serial, memory_order_relaxed) ||
-        seen->serial == 0 ||
-        seen->steps != atomic_load_explicit(&live->watch.stepped, memory_order_relaxed) ||
-        atomic_load_explicit(&live->any.blocked, memory_order_relaxed) != 0) {
-        return false; /* the long way knows what to do about each of these */
     }
     uint64_t cycles = 0;
     if (gen->cycles) {
@@ -144,20 +167,6 @@ FIRN__HOT bool firn__recent(const firn_gen *gen, firn__looked looked, firn__seen
 
 /* ---- slots -------------------------------------------------------------------------------------- */
 
-/* The first slot of `tick`, relative to the permit; negative when the clock is behind its base.
- * Capped, so that what is added to it does not overflow. */
-FIRN__HOT int64_t firn__slot_of(const firn_gen *gen, const firn__permit *permit, uint64_t tick) {
-    const int64_t most = FIRN__NO_SLOT >> gen->s;
-    int64_t ticks = (int64_t)(tick - permit->base_tick);
-    ticks = ticks > most ? most : ticks < -most ? -most : ticks;
-    return (int64_t)((uint64_t)ticks << gen->s);
-}
-
-/* The slot behind the last one that may be used now, borrowed ones included. */
-static inline int64_t firn__lead_end(const firn_gen *gen, int64_t now) {
-    return now + gen->lead_slots;
-}
-
 enum firn__grab {
     FIRN__GRAB_DONE,
     FIRN__GRAB_SOFT,
@@ -166,94 +175,78 @@ enum firn__grab {
     FIRN__GRAB_ENTROPY
 };
 
-/* One compare-and-swap over the permit's cursor: n slots from max(cursor, first slot of `tick`)
- * on, below `limit`. The template is read before: a permit that is open after it has been read
- * was whole when it was read. */
-FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, firn__permit *permit, uint64_t tick,
-                                     int64_t n, int64_t limit, bool starts, firn__taken *out,
-                                     int64_t *want, firn_error *error) {
-    uint64_t base_tick = permit->base_tick;
-    firn_id base = permit->base;
-    int64_t now = firn__slot_of(gen, permit, tick);
-    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
-    for (;;) {
-        if (!(cursor & FIRN__OPEN)) {
+/* One compare-and-swap over the cursor of the permit that this thread remembers, which was `found` there: n slots from
+ * max(cursor, first slot of the present) on, below `limit`. *slot is the first one, or the one that was wanted. */
+FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__seen *seen, uint64_t found,
+                                     uint64_t n, uint64_t limit, bool starts, uint64_t *slot,
+                                     firn_error *error) {
+    uint64_t at;
+    do {
+        if (!(found & FIRN__OPEN) && FIRN_BUG != FIRN_BUG_CLOSED) {
             return FIRN__GRAB_CLOSED;
         }
-        int64_t slot = (int64_t)(cursor & ~FIRN__OPEN);
-        if (now > slot) {
-            slot = now;
+        at = found & ~FIRN__OPEN;
+        if (seen->least > at) {
             int64_t start = 0;
             if (starts && firn__gen_start(gen, &start, error) != FIRN_OK) {
                 return FIRN__GRAB_ENTROPY;
             }
-            slot += start;
+            at = seen->least + (uint64_t)start;
         }
-        *want = slot;
-        if (slot >
-            firn__lead_end(gen, now) - n) { /* first: nothing beyond the lead is worth a renewal */
+        *slot = at;
+        if (at + n > seen->lead_end) { /* first: nothing beyond the lead is worth a renewal */
             return FIRN__GRAB_LEAD;
         }
-        if (slot > limit - n) {
+        if (at + n > limit) {
             return FIRN__GRAB_SOFT;
         }
-        if (atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor,
-                                                  FIRN__OPEN | (uint64_t)(slot + n),
-                                                  memory_order_acq_rel, memory_order_acquire)) {
-            *out = (firn__taken){base_tick, slot, base};
-            return FIRN__GRAB_DONE;
-        }
-    }
+    } while (!atomic_compare_exchange_weak_explicit(&seen->permit->cursor, &found,
+                                                    FIRN__OPEN | (at + n), memory_order_acq_rel,
+                                                    memory_order_acquire));
+    return FIRN__GRAB_DONE;
 }
 
-/* The way that almost every call goes. */
-FIRN__HOT bool firn__take_fast(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t n,
-                               firn__taken *out) {
-    int64_t want;
-    return firn__grab(gen, permit, tick, n,
-                      atomic_load_explicit(&permit->soft, memory_order_relaxed),
-                      gen->start != FIRN_START_ZERO, out, &want, NULL) == FIRN__GRAB_DONE;
+static inline uint64_t firn__cursor_of(const firn__permit *permit) {
+    return atomic_load_explicit(&permit->cursor, memory_order_acquire);
 }
 
-/* ordering=thread: from the block this thread has leased, or a new one. A block of a permit that
- * was closed is dropped: its slots count as issued. */
-FIRN__HOT bool firn__take_block(const firn_gen *gen, firn__permit *permit, firn__seen *seen,
-                                firn__taken *out) {
-    if (seen->permit == permit && seen->block < seen->block_end) {
-        firn__taken mine = {permit->base_tick, seen->block, permit->base};
-        int64_t now = firn__slot_of(gen, permit, seen->tick);
-        atomic_thread_fence(memory_order_acquire);
-        bool open = atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN;
-        if (open && (seen->block >= now || seen->block >> gen->s == now >> gen->s) &&
-            seen->block < firn__lead_end(gen, now)) {
-            seen->block++;
-            *out = mine;
-            return true;
-        }
-    }
-    if (!firn__take_fast(gen, permit, seen->tick, FIRN__BLOCK, out)) {
-        seen->permit = NULL;
-        return false;
-    }
-    seen->permit = permit;
-    seen->block = out->slot + 1;
-    seen->block_end = out->slot + FIRN__BLOCK;
-    return true;
+/* The way that almost every call goes, after firn__recent. False: the long way knows why. */
+FIRN__HOT bool firn__take(const firn_gen *gen, const firn__seen *seen, uint64_t found, uint64_t n,
+                          bool starts, uint64_t *slot) {
+    uint64_t soft = (uint64_t)atomic_load_explicit(&seen->permit->soft, memory_order_relaxed);
+    return firn__grab(gen, seen, found, n, soft, starts, slot, NULL) == FIRN__GRAB_DONE;
+}
+
+/* ordering=thread: from the block that this thread has leased. It is dropped with the era: its slots count as issued.
+ * False: it is used up, or lies in the past. */
+FIRN__HOT bool firn__take_leased(firn__seen *seen, uint64_t *slot) {
+    *slot = seen->block;
+    seen->block++;
+    return *slot < seen->block_end && *slot >= seen->least;
+}
+
+/* The last check of a call that took slots: was the process forked since, by a handler of a signal? */
+FIRN__HOT bool firn__is_mine(const firn_gen *gen, const firn__seen *seen) {
+    return firn__era_of(gen) == seen->era || FIRN_BUG == FIRN_BUG_CLOSED;
 }
 
 /* ---- from slots to IDs -------------------------------------------------------------------------- */
 
-FIRN__HOT int firn__pack_slot(const firn_gen *gen, const firn__taken *from, int64_t slot,
-                              firn_id *id, firn_error *error) {
-    firn__draw draw = {
-        from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & firn__mask(gen->s), {0, 0}};
+/* The lowest 64 bits of an ID of a straight layout. */
+FIRN__HOT uint64_t firn__straight(const firn_gen *gen, const firn__seen *seen, uint64_t slot) {
+    return seen->straight + slot * gen->per_count + (slot >> gen->s) * gen->per_carry;
+}
+
+FIRN__HOT int firn__pack_slot(const firn_gen *gen, uint64_t base_tick, const firn_id *base,
+                              uint64_t slot, firn_id *id, firn_error *error) {
+    firn__draw draw = {base_tick + (slot >> gen->s), slot & gen->count_mask, {0, 0}};
     if (gen->random_bits > 0) {
         int code = firn__gen_random(gen, &draw.random, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
-    firn__gen_pack(gen, &draw, &from->base, id);
+    firn__gen_pack(gen, &draw, base, id);
     return FIRN_OK;
 }
 

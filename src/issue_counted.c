@@ -199,7 +199,6 @@ int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *erro
         firn__seen *seen = firn__seen_of(gen);
         uint64_t tick;
         if (i == 0 && firn__recent(gen, looked, seen) &&
-            atomic_load_explicit(&gen->live->any.blocked, memory_order_relaxed) == 0 &&
             firn__slot_of(gen, looked.permit, seen->tick) < firn__soft_of(looked.permit)) {
             tick = seen->tick;
         } else if ((code = firn__ensure(gen, &looked, &tick, ticks, error)) != FIRN_OK) {

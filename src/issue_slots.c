@@ -5,27 +5,26 @@
 
 #include <inttypes.h>
 
-/* n slots the long way: judge the clock, renew or claim, then grab. */
-static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, firn__taken *out, firn_error *error) {
-    uint32_t k;
-    bool starts = gen->start != FIRN_START_ZERO;
+/* n slots the long way: judge the clock, renew or claim, then grab. The thread remembers the permit. */
+static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_error *error) {
+    firn__seen *seen = firn__seen_of(gen);
+    bool starts = gen->start != FIRN_START_ZERO, changed;
     uint64_t tick;
-    bool changed;
     if (n > gen->at_once) {
         return firn__fail(error, FIRN_EEXHAUSTED,
                           "%" PRId64 " IDs at once are more than %s has within max_lead_ms=%" PRId64
                           ": ask for at most %" PRId64 " at once",
                           n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
     }
-    if (gen->keys.nodes > 1 && firn__seen_of(gen)->lane == 0) { /* the first call takes its turn */
+    if (gen->keys.nodes > 1 && seen->lane == 0) { /* the first call takes its turn */
         int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);
         if (code != FIRN_OK) {
             return code;
         }
     }
-    k = firn__window_of(gen);
+    uint32_t k = firn__window_of(gen);
     for (int i = 0; i < FIRN__TRIES; i++) {
-        int64_t want = 0;
+        *slot = 0;
         firn__looked looked = firn__look(gen, k);
         int code = firn__present(gen, looked, &tick, &changed, error);
         if (code != FIRN_OK) {
@@ -36,14 +35,15 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, firn__taken *out, firn
         }
         firn__permit *permit = looked.permit;
         enum firn__grab result = FIRN__GRAB_CLOSED;
-        if (permit != NULL) {
-            int64_t soft = firn__soft_of(permit);
-            result = firn__grab(gen, permit, tick, n, soft, starts, out, &want, error);
-            if (result == FIRN__GRAB_SOFT && want + n <= firn__end_of(permit)) {
-                firn__need early = {permit, tick, firn__seen_of(gen)->steps, want + n, n, false};
+        if (seen->era != FIRN__NO_ERA) {
+            uint64_t soft = (uint64_t)firn__soft_of(permit);
+            result = firn__grab(gen, seen, firn__cursor_of(permit), (uint64_t)n, soft, starts, slot,
+                                error);
+            if (result == FIRN__GRAB_SOFT && (int64_t)*slot + n <= firn__end_of(permit)) {
+                firn__need early = {permit, tick, seen->steps, (int64_t)*slot + n, n, false};
                 firn__ask(gen, k, &early, NULL); /* whatever comes of it, go on */
-                result = firn__grab(gen, permit, tick, n, firn__end_of(permit), starts, out, &want,
-                                    error);
+                result = firn__grab(gen, seen, firn__cursor_of(permit), (uint64_t)n,
+                                    (uint64_t)firn__end_of(permit), starts, slot, error);
             }
         }
         if (result == FIRN__GRAB_DONE) {
@@ -55,7 +55,7 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, firn__taken *out, firn
         if (result == FIRN__GRAB_ENTROPY) {
             return FIRN_EENTROPY;
         }
-        firn__need need = {permit, tick, firn__seen_of(gen)->steps, want + n, n, true};
+        firn__need need = {permit, tick, seen->steps, (int64_t)*slot + n, n, true};
         code = firn__ask(gen, k, &need, error);
         if (code != FIRN_OK) {
             return code;
@@ -67,16 +67,20 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, firn__taken *out, firn
 }
 
 int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
-    firn__taken out;
+    firn__seen *seen = firn__seen_of(gen);
     firn__looked looked = firn__look(gen, firn__window_of(gen));
+    bool starts = gen->start != FIRN_START_ZERO;
+    uint64_t slot;
     int code = FIRN_OK;
     /* A leased block lies before these: it is dropped, to keep the thread's order. */
-    firn__seen_of(gen)->permit = NULL;
-    if (!firn__recent(gen, looked, firn__seen_of(gen)) ||
-        !firn__take_fast(gen, looked.permit, firn__seen_of(gen)->tick, (int64_t)n, &out)) {
-        code = take_slow(gen, (int64_t)n, &out, error);
+    seen->block_end = 0;
+    if (!firn__recent(gen, looked, seen) ||
+        !firn__take(gen, seen, firn__cursor_of(seen->permit), n, starts, &slot) ||
+        !firn__is_mine(gen, seen)) {
+        code = take_slow(gen, (int64_t)n, &slot, error);
     }
-    return code == FIRN_OK ? firn__fill(gen, &out, to, n, true, error) : code;
+    firn__taken taken = {seen->base_tick, (int64_t)slot, seen->base};
+    return code == FIRN_OK ? firn__fill(gen, &taken, to, n, true, error) : code;
 }
 
 int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
@@ -84,7 +88,7 @@ int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error
     uint64_t tick;
     bool changed;
     if (n > (size_t)gen->at_once) {
-        firn__taken none;
+        uint64_t none;
         return take_slow(gen, (int64_t)n, &none, error); /* says how many it may be */
     }
     int code = firn__present(gen, firn__look(gen, 0), &tick, &changed, error);

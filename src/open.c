@@ -28,7 +28,9 @@ static int make_live(firn_gen *gen, firn_error *error) {
     if (code == FIRN_OK) {
         static _Atomic uint32_t
             opened; /* spreads the generators over what a thread remembers, nothing else */
-        gen->seen_index = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) % FIRN__SEEN;
+        gen->seen_at = atomic_fetch_add_explicit(&opened, 1, memory_order_relaxed) % FIRN__SEEN *
+                       (uint32_t)sizeof(firn__seen);
+        atomic_store_explicit(&gen->live->any.era, serial | 1, memory_order_relaxed);
         atomic_store_explicit(&gen->live->any.serial, serial | 1, memory_order_release);
         atomic_store_explicit(&gen->live->watch.trusted_s, INT64_MIN, memory_order_release);
     }
@@ -364,13 +366,13 @@ int firn_open_with(firn_gen **out, const firn_config *given, firn_error *error) 
         code = take_ticket(gen, error);
     }
     if (code == FIRN_OK) {
-        firn__policy_way(gen);
         set_window(gen);
         code = config.shared != NULL
                    ? firn__shared_attach(gen, config.shared, config.shared_size, error)
                    : FIRN_OK;
     }
     if (code == FIRN_OK) {
+        firn__policy_way(gen);
         code = first_window(gen, error);
     }
     if (code != FIRN_OK) {

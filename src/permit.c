@@ -148,6 +148,7 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
             ? atomic_load_explicit(&permit->cursor, memory_order_acquire)
             : atomic_fetch_and_explicit(&permit->cursor, ~FIRN__OPEN, memory_order_acq_rel);
     int64_t next = (int64_t)(cursor & ~FIRN__OPEN), end = firn__end_of(permit);
+    firn__event(gen);
     assert(next >= permit->first); /* the cursor never falls */
     note_last(gen, permit, (uint64_t)next);
     bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost;

@@ -193,6 +193,7 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
                           "take fewer bits, a longer tick or a lower max_lead_ms",
                           gen->s);
     }
+    gen->per_carry = gen->per_tick - (gen->per_count << gen->s);
     gen->lead_slots = (int64_t)((gen->lead_ticks + 1) << gen->s);
     gen->ticks_per_s = gen->scheme.tick_ns == 0 ? 0 : 1000000000 / gen->scheme.tick_ns;
     gen->sec_end = UINT64_MAX / (gen->ticks_per_s + 1);
@@ -266,12 +267,13 @@ static void set_masked(firn_gen *gen) {
 void firn__policy_way(firn_gen *gen) {
     bool windows =
         gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
-    bool single = windows && gen->keys.nodes == 1 && gen->keys.ordering_ == FIRN__ORDERING_STRICT &&
-                  gen->shuffle.digits == 0;
-    bool plain = single && gen->start == FIRN_START_ZERO && gen->random_bits == 0;
+    bool direct = windows && gen->straight && gen->start == FIRN_START_ZERO && gen->shared == NULL;
+    bool coarse = gen->keys.clock_ == FIRN__CLOCK_TICK && gen->clock == &firn__clock_system;
     set_masked(gen);
-    if (plain) {
-        gen->way = FIRN__WAY_PLAIN;
+    gen->blocks = gen->keys.ordering_ != FIRN__ORDERING_STRICT;
+    bool single = windows && gen->keys.nodes == 1 && !gen->blocks && gen->shuffle.digits == 0;
+    if (direct && (gen->cycles || coarse)) {
+        gen->way = gen->cycles ? FIRN__WAY_STRAIGHT : FIRN__WAY_TICK;
     } else if (gen->masked.size > 0 && gen->kind == FIRN__KIND_RANDOM) {
         gen->way = gen->scheme.tick_ns == 0 ? FIRN__WAY_UNTIMED : FIRN__WAY_RANDOM;
     } else if (gen->masked.size > 0 && single) {

@@ -50,7 +50,8 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
                                   (UINT32_C(1) << 30) +
                               1;
-    *seen = (firn__seen){.steps = steps,
+    *seen = (firn__seen){.era = FIRN__NO_ERA,
+                         .steps = steps,
                          .lane = lane,
                          .serial = serial,
                          .counter = cycles,
@@ -91,6 +92,7 @@ static void hold_still(firn_gen *gen, uint64_t tick) {
         last = used > last ? used : last;
     }
     atomic_store_explicit(&live->any.blocked, last + 1, memory_order_release);
+    firn__event(gen);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
         if (permit != NULL) { /* so that every call comes to ask */
@@ -217,6 +219,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
             gen->kept.chunk_count = 0;
             firn__node_note(gen->kept.note);
             atomic_store_explicit(&live->watch.trusted_s, INT64_MIN, memory_order_release);
+            atomic_store_explicit(&live->any.era, serial | 1, memory_order_relaxed);
             atomic_store_explicit(&live->any.serial, serial | 1, memory_order_release);
         }
     }
@@ -242,9 +245,26 @@ int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *err
     return code == FIRN_OK ? check_blocked(gen, *tick, patient, error) : code;
 }
 
+/* Notes what the calls of this thread need of a permit, until the next event. */
+static void remember(const firn_gen *gen, firn__looked looked, firn__seen *seen) {
+    firn__permit *permit = looked.permit;
+    seen->permit = permit;
+    seen->base_tick = permit->base_tick;
+    seen->base = permit->base;
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN) {
+        seen->straight = seen->base.low + seen->base_tick * gen->per_tick;
+        firn__seen_tick(gen, seen);
+        seen->era = looked.era; /* else it was closed, and its template may be zeros */
+    }
+}
+
 int firn__present(firn_gen *gen, firn__looked looked, uint64_t *tick, bool *changed,
                   firn_error *error) {
     int code = firn__gen_ready(gen, tick, !gen->has_renewer || !gen->reserved, error);
     *changed = looked.permit != firn__permit_of(gen, looked.k); /* then the reading may be older */
+    if (code == FIRN_OK && !*changed && looked.permit != NULL) {
+        remember(gen, looked, firn__seen_of(gen));
+    }
     return code;
 }

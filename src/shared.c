@@ -31,6 +31,7 @@ typedef struct firn__shared {
     _Atomic uint64_t config; /* a digest of what all must agree on; 0: nothing yet */
     _Atomic uint32_t maker;  /* the thread that prepares the lock; READY: it is prepared */
     _Atomic uint32_t chosen; /* 1 + the index of the permit that is issued from; 0: none */
+    _Atomic uint64_t era;    /* changes whenever `chosen` does: see firn__event */
     pthread_mutex_t lock;    /* robust, between processes: the renewal lock. Of all that follows: */
     uint32_t count;          /* permits that have a node; only rises */
     firn__past past;
@@ -208,6 +209,7 @@ void firn__shared_choose(firn_gen *gen, const firn__permit *permit) {
     if (gen->shared != NULL) {
         uint32_t chosen = permit == NULL ? 0 : (uint32_t)(permit - gen->shared->permits) + 1;
         atomic_store_explicit(&gen->shared->chosen, chosen, memory_order_release);
+        atomic_fetch_add_explicit(&gen->shared->era, 1, memory_order_acq_rel);
     }
 }
 
@@ -293,5 +295,6 @@ int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *er
                           "one");
     }
     gen->past = &gen->shared->past;
+    gen->shared_era = &gen->shared->era;
     return prepare_lock(gen, error);
 }

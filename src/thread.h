@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread keeps: the last clock reading and the leased block of a few generators, and
- * its block of entropy. Every entry is checked against its owner's serial, which a fork wipes,
- * so nothing here outlives a fork unseen. */
+/* What each thread keeps of a few generators. Every entry is checked against its owner's era or serial, which a fork
+ * wipes, so nothing here outlives a fork unseen. */
 #ifndef FIRN_THREAD_H
 #define FIRN_THREAD_H
 
 #include <firn/firn.h>
+#include <time.h>
 
 /* The faster model wherever the loader takes it from a library that is loaded late. */
 #if defined(__GLIBC__) && defined(__GNUC__)
@@ -16,17 +16,28 @@
 
 #define FIRN__SEEN 4 /* generators a thread remembers; one more only costs it a clock reading */
 
-/* The last exact reading of a generator's clock in this thread, and the block leased under
- * ordering=thread. */
+/* Of no generator: an era begins at random, and is 0 in a forked child. */
+#define FIRN__NO_ERA UINT64_MAX
+
+/* What a thread remembers of a generator: the last reading of its clock, the permit that was loaded before, what
+ * follows from both, and the block leased under ordering=thread. All of it counts while the generator's era is the one
+ * noted here. Slots are relative to the permit's base tick. */
 typedef struct firn__seen {
-    uint64_t serial;  /* of the generator; 0: empty */
-    uint64_t counter; /* the cycle counter, read before the clock */
-    uint64_t tick;    /* of `wall` */
-    firn_time wall;
-    uint32_t lane;            /* which of several windows is this thread's, from 1 on */
-    uint64_t steps;           /* steps back that the watch had counted by then */
-    const void *permit;       /* of the block */
-    int64_t block, block_end; /* slots of the block, relative to the permit's base tick */
+    uint64_t era;                /* FIRN__NO_ERA: only serial and lane count */
+    uint64_t counter;            /* the cycle counter, read before the clock */
+    struct firn__permit *permit; /* not NULL */
+    uint64_t least;              /* the first slot of `tick`; 0: it is not after the base tick */
+    uint64_t lead_end;           /* the slot after the last one that max_lead_ms allows */
+    uint64_t straight;           /* an ID of slot 0, if the layout is straight */
+    uint64_t block, block_end;   /* what is left of the block */
+    struct timespec coarse;      /* the last reading of clock=tick */
+    firn_time wall;              /* the last reading that was judged */
+    uint64_t tick;               /* of `wall` */
+    uint64_t base_tick;          /* of the permit */
+    firn_id base;                /* its template */
+    uint64_t serial;             /* of the generator; 0: empty */
+    uint64_t steps;              /* rollbacks that the watch had counted by then */
+    uint32_t lane;               /* which of several windows is this thread's, from 1 on */
 } firn__seen;
 
 #endif

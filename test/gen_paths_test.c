@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The short paths of firn_next: a permit that is retired in the middle of a call, a start that cannot be drawn, and
- * which of several nodes a thread issues from. The clock and the packer are replaced by ones that retire the permit,
- * so that each race happens in each run. */
+/* The short paths of firn_next: a permit that is retired in the middle of a call, an event in the middle of one, a
+ * start that cannot be drawn, packing, and which of several nodes a thread issues from. The clock and the entropy are
+ * replaced by ones that make the event, so that each race happens in each run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,18 +11,16 @@
 
 #include "generating.h"
 
-#include "gen.h"
+#include "issue.h"
 #include "wiped.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 /* ---- a permit that is retired in the middle of a call ----------------------------------------- */
 
-/* Whom to retire at the next reading of the clock, or at the next packing; NULL: nobody. */
-static firn_gen *at_reading, *at_packing;
-static firn__packer *real_packer;
-static firn_id packed[2]; /* the last two, newest first */
-static int packings;
+/* Whom to retire at the next reading of the clock; NULL: nobody. */
+static firn_gen *at_reading;
 
 static void retire(firn_gen **which) {
     firn_gen *gen = *which;
@@ -40,15 +38,6 @@ static int reads_and_retires(void *self, firn_time *now) {
     return code;
 }
 
-static void packs_and_retires(firn_id *id, const firn_scheme *scheme, const firn__draw *draw,
-                              const firn_id *base) {
-    real_packer(id, scheme, draw, base);
-    packings++;
-    packed[1] = packed[0];
-    packed[0] = *id;
-    retire(&at_packing);
-}
-
 static const firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
     return atomic_load(&gen->live->any.permits[k]);
 }
@@ -58,7 +47,7 @@ static void a_closed_permit_issues_nothing(void **state) {
     static const struct {
         const char *keys;
         enum firn__way way;
-    } paths[] = {{"", FIRN__WAY_PLAIN},
+    } paths[] = {{"", FIRN__WAY_USUAL},
                  {"ordering=thread", FIRN__WAY_USUAL},
                  {"start=random:9", FIRN__WAY_USUAL}};
     (void)state;
@@ -81,36 +70,130 @@ static void a_closed_permit_issues_nothing(void **state) {
     }
 }
 
-/* What was packed from a template that may have been wiped meanwhile is never handed out. */
-static void an_id_of_a_permit_that_was_closed_is_dropped(void **state) {
-    (void)state;
-    firn_gen *gen = opened("lable-spread", ""); /* snowflake needs no packer */
-    if (gen->way != FIRN__WAY_PLAIN) {
-        closed(gen);
-        skip(); /* the kernel does not wipe on fork, so there is no short path */
-    }
-    real_packer = gen->pack;
-    gen->pack = packs_and_retires;
-    next(gen);
-    assert_int_equal(packings, 1);
-    at_packing = gen;
-    firn_id id = next(gen);
-    assert_int_equal(packings, 3);
-    assert_true(firn_id_cmp(&id, &packed[0]) == 0 && firn_id_cmp(&id, &packed[1]) != 0);
+/* Whose era changes at the next draw of a start; NULL: nobody's. */
+static firn_gen *at_drawing;
 
-    /* Nor does it stay in the result when nothing else can be issued. */
-    const firn_id nothing = {0, 0, 0, 0};
-    firn_error error = {0};
-    at_packing = gen;
-    world.log.fate = FATE_DOWN;
-    world.log.fated = -1;
-    id = (firn_id){11, 22, 33, 44};
-    assert_int_equal(firn_next(gen, &id, &error), FIRN_ESTORE);
-    said(&error, FIRN_ESTORE, "down");
-    assert_int_equal(packings, 4);
-    assert_memory_equal(&id, &nothing, sizeof id);
-    world.log.fated = 0;
-    closed(gen);
+static int draws_zeros_in_an_event(void *self, void *out, size_t size) {
+    (void)self;
+    memset(out, 0, size);
+    if (at_drawing != NULL) {
+        firn__event(at_drawing);
+        at_drawing = NULL;
+    }
+    return FIRN_OK;
+}
+
+/* As when a handler of a signal forks the process in the middle of a call: the start of a new tick is drawn just before
+ * its first slot is taken. */
+static void slots_taken_during_an_event_are_dropped(void **state) {
+    static const char *const keys[] = {"start=random:2", "start=random:2 ordering=thread"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        firn_gen *gen = opened("snowflake", keys[i]);
+        bool short_path = gen->way != FIRN__WAY_OTHER;
+        int (*fill)(void *, void *, size_t) = world.entropy.fill;
+        next(gen);
+        pass(&world.clock, SECOND);
+        world.entropy.fill = draws_zeros_in_an_event;
+        for (int j = 0; j < 3; j++) {
+            at_drawing = j == 1 ? gen : NULL;
+            firn_id id = next(gen), two[2];
+            assert_null(at_drawing);
+            uint64_t dropped = j != 1 || !short_path ? 0 : i == 0 ? 1 : FIRN__BLOCK;
+            assert_int_equal(id.low & 4095, dropped);
+            pass(&world.clock, MS);
+            at_drawing = j == 1 ? gen : NULL;
+            assert_int_equal(firn_next_n(gen, two, 2, NULL), FIRN_OK);
+            assert_int_equal(two[0].low & 4095, j == 1 && short_path ? 2 : 0);
+            assert_int_equal(two[1].low, two[0].low + 1);
+            pass(&world.clock, MS);
+        }
+        world.entropy.fill = fill;
+        closed(gen);
+    }
+}
+
+/* ---- threads on the direct ways, with events ---------------------------------------------------- */
+
+#define LAYOUT "0x0:1 time:41/ms@@2020-01-01 node:6 sequence:16"
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define EACH 30000
+#else
+#define EACH 100000
+#endif
+
+typedef struct crew {
+    firn_gen *gen;
+    uint64_t *ids;
+    int code;
+    pthread_t thread;
+} crew;
+
+static _Atomic int finished; /* of the threads at work */
+
+static void *issue_each(void *context) {
+    crew *it = context;
+    firn_error error;
+    for (size_t i = 0; i < EACH && it->code == FIRN_OK; i++) {
+        firn_id id;
+        it->code = i % 2 == 0 ? firn_next(it->gen, &id, &error)
+                              : firn_next_u64(it->gen, &id.low, 1, &error);
+        it->ids[i] = id.low;
+    }
+    atomic_fetch_add(&finished, 1);
+    return NULL;
+}
+
+static int compare(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* By the system's clock and the cycle counter, as users have them, while the node is given back again and again. */
+static void threads_on_the_direct_ways_agree(void **state) {
+    static const char *const keys[] = {"", "clock=tick", "ordering=thread",
+                                       "ordering=thread clock=tick", "nodes=2"};
+    uint64_t *ids = malloc(3 * EACH * sizeof *ids);
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const firn_config config = {
+            .size = sizeof config, .scheme = LAYOUT, .keys = keys[i], .store = world.store};
+        firn_gen *gen;
+        firn_error error = {0};
+        crew hands[3];
+        bool fallen = false;
+        atomic_store(&finished, 0);
+        if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
+            fail_msg("%s: %s", keys[i], error.text);
+        }
+        for (size_t k = 0; k < 3; k++) {
+            hands[k] = (crew){.gen = gen, .ids = ids + k * EACH};
+            assert_int_equal(pthread_create(&hands[k].thread, NULL, issue_each, &hands[k]), 0);
+        }
+        for (int j = 0; j < 100 && atomic_load(&finished) < 3; j++) {
+            pthread_mutex_lock(&gen->live->locked.lock);
+            firn__permit_retire(gen, 0, true, NULL);
+            pthread_mutex_unlock(&gen->live->locked.lock);
+            while (permit_of(gen, 0) == NULL && atomic_load(&finished) < 3) {
+                sched_yield(); /* until another is claimed */
+            }
+        }
+        for (size_t k = 0; k < 3; k++) {
+            pthread_join(hands[k].thread, NULL);
+            assert_int_equal(hands[k].code, FIRN_OK);
+            for (size_t j = 1; j < EACH;
+                 j++) { /* one node in turn: each thread sees the IDs rise */
+                fallen = fallen || hands[k].ids[j] <= hands[k].ids[j - 1];
+            }
+        }
+        assert_false(fallen && gen->keys.nodes == 1);
+        qsort(ids, 3 * EACH, sizeof *ids, compare);
+        for (size_t j = 1; j < 3 * EACH; j++) {
+            assert_true(ids[j] != ids[j - 1]);
+        }
+        closed(gen);
+    }
+    free(ids);
 }
 
 /* ---- packing by what a tick and a sequence number add ------------------------------------------ */
@@ -309,8 +392,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
         TEST("a permit that was closed issues nothing", a_closed_permit_issues_nothing),
-        TEST("an ID of a permit that was closed meanwhile is dropped",
-             an_id_of_a_permit_that_was_closed_is_dropped),
+        TEST("slots taken during an event are dropped", slots_taken_during_an_event_are_dropped),
+        TEST("threads on the direct ways agree", threads_on_the_direct_ways_agree),
         TEST("each layout packs as its slices say", each_layout_packs_as_its_slices_say),
         TEST("a random start needs entropy", a_random_start_needs_entropy),
         TEST("threads take turns on the nodes", threads_take_turns_on_the_nodes),
