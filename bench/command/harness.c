@@ -14,6 +14,7 @@
 
 enum {
     ROUNDS = 1000,
+    PATIENCE = 5, /* rounds, by those wanted, until enough have a clear mode */
     THREAD_ROUNDS = 200,
     CONTESTANTS = 8,
     TRIES = 3,
@@ -234,19 +235,22 @@ typedef struct contestant {
     bool open, failed;
 } contestant;
 
+/* BENCH_MODES: between the modes, or interrupted. */
+static enum bench_mode mode_of(const contestant *it, const sample *at) {
+    return it->run.slow                          ? BENCH_ALL
+           : at->low_rate >= ALONE * best_rate   ? BENCH_ALONE
+           : at->high_rate <= SHARED * best_rate ? BENCH_SHARED
+                                                 : BENCH_MODES;
+}
+
 static void summarize(contestant *it) {
     static double times[ROUNDS];
     bench_result *result = it->result;
     for (int mode = 0; mode < BENCH_MODES; mode++) {
         int count = 0;
         for (int i = 0; i < it->count; i++) {
-            const sample *at = &it->samples[i];
-            enum bench_mode its = it->run.slow                          ? BENCH_ALL
-                                  : at->low_rate >= ALONE * best_rate   ? BENCH_ALONE
-                                  : at->high_rate <= SHARED * best_rate ? BENCH_SHARED
-                                                                        : BENCH_MODES;
-            if ((int)its == mode) {
-                times[count++] = at->ns;
+            if ((int)mode_of(it, &it->samples[i]) == mode) {
+                times[count++] = it->samples[i].ns;
             }
         }
         result->samples[mode] = count;
@@ -266,17 +270,26 @@ static void enter(contestant *it, const bench_case *about, const bench_api *api,
     it->failed = !it->open || !calibrate(&it->run);
 }
 
+/* One burst, kept if its mode is clear. False: it has enough of them. */
+static bool take_turn(contestant *it, int round) {
+    int wanted = it->run.slow ? BENCH_REPEATS : it->run.threads > 0 ? THREAD_ROUNDS : ROUNDS;
+    int patience = it->run.threads > 0 ? 2 : PATIENCE;
+    if (it->failed || it->count >= wanted || round >= wanted * patience) {
+        return false;
+    }
+    sample *at = &it->samples[it->count];
+    it->failed = !burst(&it->run, at);
+    it->count += mode_of(it, at) != BENCH_MODES;
+    return true;
+}
+
 /* Everything that was entered, in turn; the first one changes, so that none always follows the same. */
 static void take_turns(contestant *all, int count) {
-    for (int round = 0; round < ROUNDS; round++) {
+    bool busy = true;
+    for (int round = 0; round < ROUNDS * PATIENCE && busy; round++) {
+        busy = false;
         for (int i = 0; i < count; i++) {
-            contestant *it = &all[(i + round) % count];
-            int rounds = it->run.slow          ? BENCH_REPEATS
-                         : it->run.threads > 0 ? THREAD_ROUNDS
-                                               : ROUNDS;
-            if (!it->failed && round < rounds) {
-                it->failed = !burst(&it->run, &it->samples[it->count++]);
-            }
+            busy = take_turn(&all[(i + round) % count], round) || busy;
         }
     }
     for (int i = 0; i < count; i++) {
