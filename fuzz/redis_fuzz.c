@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The idle check finds nothing; a read finds the rest, then the end. */
+/* The idle check finds nothing; a read finds the rest, then end of file. */
 static ssize_t lie_receive(char *buf, size_t size) {
     size_t length = size < lie_left ? size : lie_left;
     if (size == 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* AES-256 in counter mode from libcrypto, for the random generator of src/entropy.c. It is no generator: it keeps no key,
- * and nothing else from one call to the next. Takes nothing from libfirn. */
+/* AES-256 in counter mode from libcrypto, for the random generator of src/entropy.c. Keeps no key
+ * and no state between calls. Uses nothing of libfirn. */
 #include <firn/firn.h>
 
 #include <openssl/evp.h>

@@ -190,8 +190,8 @@ typedef struct module_verdict {
     int64_t first, floor;
 } module_verdict;
 
-/* The law, for every engine. Modules that read and then write conditionally write what it says. The
- * statements and scripts of the others are compared with it by test/law_test.c.
+/* The reservation law, for every engine. Modules that read and then write conditionally write its
+ * verdict; test/law_test.c compares the statements and scripts of the others with it.
  *
  *     back    = the engine or the handle's memory shows that the store went back
  *     doubted = back, or the record is not current, or there is no record and the store is not complete
@@ -203,7 +203,8 @@ typedef struct module_verdict {
  *     otherwise FIRN_OK: high = first + count, and [first, first + count) is the caller's
  *
  * A store that went back (restored, emptied, failed over to an older copy) does not know what it
- * granted. Whoever notices writes it into the store's record, so that every namespace is doubted. */
+ * granted. The handle that notices writes it into the store's record, so that every namespace is
+ * doubted. */
 int module_decide(module_verdict *out, const module_kept *kept, const module_memory *memory,
                   const firn_request *request, const char *where, firn_mark *held,
                   firn_error *error);

@@ -135,7 +135,7 @@ static int read_variables(store *s, variables *out, firn_error *error) {
 }
 
 /* The identity is the same for all servers with the same marks, and changes after a failover to a
- * server that may lack some: that of a Galera cluster, of a replication group, of a MySQL server,
+ * server that may lack some: the identity of a Galera cluster, a replication group, a MySQL server,
  * or, for MariaDB, its server ID. */
 static int identify(store *s, const variables *are, firn_error *error) {
     statement what;

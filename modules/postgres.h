@@ -47,7 +47,7 @@ int postgres_read(store *s, enum statement statement, const char *const *values,
                   firn_error *error);
 /* Writes that the server lost what it had granted, for every namespace. */
 int postgres_went_back(store *s, firn_error *error);
-/* The store that was just made is that of this engine. */
+/* Records that the new store belongs to this engine. */
 int postgres_born(store *s, firn_error *error);
 int postgres_pooled(const store *s, firn_error *error);
 int postgres_replaced(const store *s, firn_error *error);

@@ -37,7 +37,7 @@ static const char create_sql[] =
     " FOR EACH STATEMENT EXECUTE PROCEDURE \"@_keep\"();"
     "ALTER TABLE \"@_mark\" ENABLE ALWAYS TRIGGER \"@_keep\"";
 
-/* Reads what the session is, and sets it so that an acknowledged commit is on the disk (and on those of
+/* Reads the state of the session, and sets it so that an acknowledged commit is on disk (also on
  * synchronous standbys). */
 static const char greet_sql[] =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
@@ -52,9 +52,10 @@ static const char greet_sql[] =
     " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
     " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
 
-/* The engine's identity: system, time line, database, table of marks. The time line is that of the log's
- * present file: the control file has the one of the last checkpoint, which is the old one for a while after a
- * promotion. The statements compute it, so that nobody can pass on the one in a copied table. */
+/* The engine's identity: system, time line, database, table of marks. The time line is taken from
+ * the log's present file: the control file has the one of the last checkpoint, which is the old one
+ * for a while after a promotion. The statements compute it, so that nobody can pass on the one in a
+ * copied table. */
 #define THIS_ENGINE                                                                                \
     "i AS (SELECT concat_ws('/', system_identifier,"                                               \
     " left(pg_walfile_name(pg_current_wal_lsn()), 8),"                                             \

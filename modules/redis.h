@@ -67,7 +67,7 @@ int redis_evaluate(store *self, redisReply **reply, const script *what, int keys
 int redis_refused(store *self, redisReply *reply, firn_error *error);
 int redis_failed(const store *self, firn_error *error, const char *why);
 bool redis_is_text(const redisReply *reply);
-/* Is the reply that many texts, of which the first is the word? */
+/* Has the reply that many texts, and the word as the first? */
 bool redis_says(const redisReply *reply, const char *word, size_t elements);
 bool redis_read_slot(int64_t *out, const redisReply *text);
 

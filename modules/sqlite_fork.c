@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The embedded store and fork. SQLite keeps locks, open files and mutexes per process, not per
- * connection. A child forked while any thread was inside SQLite, in a verb of ours or with a
- * database of the program's own, must never enter it again, with any handle: it would wait for ever
- * for a mutex of a thread that it does not have. A child must also not use a file that its parent
- * had open in SQLite, which would believe that the child has the parent's locks. */
+ * connection. A child forked while any thread was inside SQLite, through this module or the program
+ * itself, must never enter it again, with any handle: it would wait for ever for a mutex of a
+ * thread that it does not have. A child must also not use a file that its parent had open in
+ * SQLite, which would believe that the child has the parent's locks. */
 #include "sqlite.h"
 
 #include <dirent.h>
@@ -84,7 +84,7 @@ static bool is_of(const store *it, int file) {
     return same;
 }
 
-/* Has this process one of the store's files open? Between verbs none of ours is. */
+/* Has this process one of the store's files open? Between verbs this module has none. */
 static bool has_inherited(const store *it) {
     DIR *open_files = opendir("/proc/self/fd");
     bool found = false;

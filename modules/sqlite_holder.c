@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* Bytes that SQLite locks: in -shm those of writing, checkpointing and recovering, in the database
- * those of a writer outside of WAL mode and of a connection that wants it alone. */
+/* Bytes that SQLite locks: in -shm for writing, checkpointing and recovering, in the database for a
+ * writer outside of WAL mode and for a connection with exclusive access. */
 static const struct {
     const char *suffix;
     int64_t first, last;

@@ -12,7 +12,7 @@
 #define ZK_RECORD_SIZE 900  /* numbers and a layout, or numbers and a note */
 #define ZK_REMEMBERED  16   /* keys whose state is kept: as many as a generator can have nodes */
 #define ZK_OPS_MOST    3
-#define ZK_STORE_NAME  "%store" /* next to the namespaces, none of which has such a name */
+#define ZK_STORE_NAME  "%store" /* next to the namespaces; no namespace has such a name */
 
 /* The znodes of the store, of a namespace and of one of its keys. */
 typedef struct state {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of the manual pages, in mdoc: subcommands, keys, statuses, schemes, stores. functions.c
- * writes those of firn.h. */
+ * writes the pages of firn.h. */
 #include "describe.h"
 #include "pages.h"
 

@@ -210,7 +210,7 @@ void fibers_run(void) {
     }
 }
 
-/* ---- locks: the first word tells who holds it, 0 nobody, as a page wiped by a fork has it ---- */
+/* ---- locks: the first word is the holder, 0 nobody, also after a fork wiped the page --------- */
 
 static int lock(pthread_mutex_t *mutex, bool wait) {
     int *word = (int *)(void *)mutex;

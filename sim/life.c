@@ -127,7 +127,7 @@ void life_plan(void) {
     }
 }
 
-/* ---- what a process stands on ---------------------------------------------------------------- */
+/* ---- the parts of a process ------------------------------------------------------------------ */
 
 static int read_wall(void *self, firn_time *now) {
     const process *it = self;

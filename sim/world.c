@@ -42,7 +42,7 @@ ssize_t getrandom(void *buffer, size_t length, unsigned flags) {
     return (ssize_t)length;
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void put_line(FILE *out, const char *format, va_list arguments) {
     int64_t since = sim.now - NOON;

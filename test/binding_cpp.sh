@@ -41,7 +41,7 @@ sed -n '/^```cpp$/,/^```$/p' bindings/cpp/README.md | sed '1d;$d' | sed "s|sqlit
 check "the program of the page is compiled" g++ -std=c++17 -Iinclude -Ibindings/cpp -o "$TMPDIR/first" "$TMPDIR/first.cpp" -L"$built" -lfirn -Wl,-rpath,"$built"
 check "and prints two IDs and a range" sh -c "'$TMPDIR/first' | grep -cE '^[0-9]+ [0-9]+\$|^[0-9a-f-]{36} \.\. [0-9a-f-]{36}\$' | grep -qx 2"
 
-check "it is installed beside firn.h" env DESTDIR="$TMPDIR/root" cmake --install "$built"
+check "it is installed next to firn.h" env DESTDIR="$TMPDIR/root" cmake --install "$built"
 header=$(find "$TMPDIR/root" -name firn.hpp)
 same "in the folder of firn.h" "$(dirname "$(find "$TMPDIR/root" -name firn.h)")" "$(dirname "$header")"
 finish

@@ -30,6 +30,6 @@ if [ -f "$built-address/libfirn.so" ] && [ -f "$asan" ]; then
 else
     skip "under the address sanitizer" "$built-address is not built"
 fi
-same "without the addon the reason is said" "cannot be loaded: build it with bindings/build node" \
+same "without the addon the reason is printed" "cannot be loaded: build it with bindings/build node" \
     "$(node -e 'require("./bindings/node")' 2>&1 | grep -o 'cannot be loaded: build it with bindings/build node' | head -n 1)"
 finish

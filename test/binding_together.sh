@@ -78,5 +78,5 @@ same "all four have issued their IDs" "0 $((each * 4))" "$ended $(cat "$TMPDIR"/
 cat "$TMPDIR"/*.ids >"$TMPDIR/all"
 check "no ID was issued twice" "$built/bin/firn" check --scheme snowflake "$TMPDIR/all"
 sed -n 7p "$TMPDIR/node.ids" >>"$TMPDIR/all"
-check "a planted duplicate is found" sh -c "! '$built/bin/firn' check --scheme snowflake '$TMPDIR/all'"
+check "an injected duplicate is found" sh -c "! '$built/bin/firn' check --scheme snowflake '$TMPDIR/all'"
 finish

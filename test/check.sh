@@ -7,7 +7,7 @@ cd "$TMPDIR" || exit 1
 # ---- by hand -------------------------------------------------------------------------------------
 printf '5\n3\n5\n9\n3\n5\n' >hand
 ask check hand
-same "duplicates are told with the first line and theirs" \
+same "duplicates are reported with the first line and theirs" \
     "1 6 IDs, 3 duplicates, 2 out of order
 5  line 1, again line 3
 3  line 2, again line 5
@@ -20,7 +20,7 @@ same "ascending ones too" \
 2  line 2, again line 4" "$status $out"
 same "an ascending stream is fine" "3 IDs, 0 duplicates, 0 out of order" "$(seq 1 3 | "$FIRN" check -)"
 printf '1\n5\n3\n' >hand
-same "a descent is no failure" "0 3 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check hand >out; echo $?) $(cat out)"
+same "an ID out of order is not a failure" "0 3 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check hand >out; echo $?) $(cat out)"
 same "but with --order it is" "1 3 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check --sorted hand >out; echo $?) $(cat out)"
 : >empty
 says "nothing is no duplicate" "0 IDs, 0 duplicates, 0 out of order" check empty
@@ -52,7 +52,7 @@ same "a carriage return is a part of the line's end" "2 IDs, 1 duplicate, 0 out 
 printf '1\n2\n1' >pair
 same "the last line needs no end" "3 IDs, 1 duplicate, 1 out of order" "$("$FIRN" check pair | head -n 1)"
 printf '00000000000000a1\n0000000000000011\n' >pair
-same "the first line tells the form of all" "2 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check pair | head -n 1)"
+same "the first line decides the form of all" "2 IDs, 0 duplicates, 1 out of order" "$("$FIRN" check pair | head -n 1)"
 printf '0000000000000011\n00000000000000a1\n' >pair
 says "digits only are hex where the other lines are" "2 IDs, 0 duplicates, 0 out of order" check pair
 printf '1234567890123456\n00000000000000a1\n' >pair
@@ -87,7 +87,7 @@ same "which --keep-going counts" "1 2 IDs, 1 duplicate, 0 out of order
 1  line 1, again line 3" "$("$FIRN" check --keep-going bad >out; echo $?) $(cat out)"
 printf '1\n\377\376\n99999999999999999999\n007\n 1\n1 \n+1\n0\n-0\n1\n' >bad
 ask check --keep-going --json bad
-same "nothing that is no ID counts as one" "1 3 1 7 line 2" \
+same "only IDs are counted" "1 3 1 7 line 2" \
     "$status $(printf '%s' "$out" | jq -r '[.ids, .duplicates, .bad, (.bad_first | .[:6])] | join(" ")')"
 
 # ---- what cannot be read or written --------------------------------------------------------------
@@ -242,7 +242,7 @@ printf '1\n2\n' >a
 printf '2\n1\n' >b
 : >c
 ask check a c b
-same "duplicates are told with their files" "1 4 IDs, 2 duplicates, 1 out of order
+same "duplicates are printed with their files" "1 4 IDs, 2 duplicates, 1 out of order
 2  a: line 2, again b: line 1
 1  a: line 1, again b: line 2" "$status $out"
 printf '1\n3\n' >a
@@ -250,7 +250,7 @@ printf '2\n4\n' >b
 says "the order is that of each file" "4 IDs, 0 duplicates, 0 out of order" check --sorted a b
 same "one of them may be standard input" "4 IDs, 0 duplicates, 0 out of order" "$(cat a | "$FIRN" check - b)"
 printf '9\n1\n3\n' >a
-same "read from where it stands" "2 IDs, 0 duplicates, 0 out of order" "$({ read -r _; cat; } <a | "$FIRN" check)"
+same "read from its position" "2 IDs, 0 duplicates, 0 out of order" "$({ read -r _; cat; } <a | "$FIRN" check)"
 printf '1\nx\n' >b
 refuses "a bad line is told with its file" 1 "b: line 2: 'x'" check a b
 finish

@@ -62,7 +62,7 @@ words() {
     offered=$(sed -n 's|^  ./run \([a-z]*\)\( .*\)*$|\1|p' "$TMPDIR/said")
     same "./run help lists the words that are tried here" "build all bindings test bench tour serve help" "$(echo $offered)"
     word "./run build works in a fresh clone" build
-    check "and says how far it is, now and then" grep -q 'building (all)' "$TMPDIR/said"
+    check "and says how far it is, from time to time" grep -q 'building (all)' "$TMPDIR/said"
     reproducible
     word "./run all works after it" all
     for file in firn/redis.so firn/ff1.so libfirn_sqlite.so ext/mariadb/firn_mariadb.so ext/postgres/firn.so; do
@@ -91,7 +91,7 @@ reproducible() {
     fi
     for file in libfirn.a libfirn.so.0 firn/sqlite.so; do
         check "$file is the same as that of the build under test" cmp "$built/$file" "$clone/build/$file"
-        check "$file does not tell where it was built" sh -c "! grep -qaF '$clone' '$clone/build/$file'"
+        check "$file does not name where it was built" sh -c "! grep -qaF '$clone' '$clone/build/$file'"
     done
 }
 

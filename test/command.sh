@@ -18,14 +18,14 @@ for subcommand in $subcommands; do
         /^OPTION\(/ { split($0, part, /[(,"]+ *"?/); name[part[2]] = part[3] }
         /^COMMAND\(/ { split($0, part, /[(,]/); now = part[2] }
         /^TAKES\(/ && now == want { split($0, part, /[(,]/); print name[part[2]] }' cmd/commands.def); do
-        check "firn $subcommand --help tells of --$option" sh -c "'$FIRN' $subcommand -h | grep -qe '--$option'"
+        check "firn $subcommand --help lists --$option" sh -c "'$FIRN' $subcommand -h | grep -qe '--$option'"
     done
 done
 same "firn help new is firn new --help" "$("$FIRN" new --help)" "$("$FIRN" help new)"
 
 # ---- every scheme --------------------------------------------------------------------------------
 "$FIRN" schemes --json >"$TMPDIR/schemes"
-check "firn schemes --json is an object a line" jq -e . "$TMPDIR/schemes"
+check "firn schemes --json is one object per line" jq -e . "$TMPDIR/schemes"
 same "the list has each scheme and a head" "$(($(wc -l <"$TMPDIR/schemes") + 1))" "$("$FIRN" schemes | grep -c '^[^ ]')"
 same "no line of it is wider than a terminal" "" "$("$FIRN" schemes | awk 'length > 80')"
 same "so has the table of a page, with two lines of head" "$(($(wc -l <"$TMPDIR/schemes") + 2))" \
@@ -67,7 +67,7 @@ for scheme in $(jq -r 'select(.generated and .name != "order").name' "$TMPDIR/sc
     esac
     now=$(date -u +%s)
     seen=$("$FIRN" show --json --scheme "$scheme" ${bits:+--bits "$bits"} -- "$id" | jq -r .unix_ns)
-    check "the time in the $scheme is that of the call, to 5 s" [ $((${seen%?????????} - now + 5)) -le 10 ]
+    check "the time in the $scheme is the time of the call, to 5 s" [ $((${seen%?????????} - now + 5)) -le 10 ]
     [ "$scheme" != time-member ] || set -- "$scheme" member=8 "$unsafe" # a member that issues live stays so
     ask new "$@" time=2025-02-02T22:22:22Z -n 2
     same "firn new $scheme back-dates" "0 2025-02-02T22:22:22" "$status $("$FIRN" show --json --scheme "$scheme" ${bits:+--bits "$bits"} \
@@ -82,7 +82,7 @@ done
 # ---- order and number ----------------------------------------------------------------------------
 for scheme in $(jq -r 'select(.generated and .sorts == "yes" and .name != "flake" and .name != "baidu").name' "$TMPDIR/schemes"); do
     "$FIRN" new "$scheme" "$unsafe" -n 3000 --as hex >"$TMPDIR/ids" 2>"$TMPDIR/stderr"
-    same "3000 of $scheme are sorted, and no two alike" "3000 sorted" \
+    same "3000 of $scheme are sorted, and no two are equal" "3000 sorted" \
         "$(sort -u "$TMPDIR/ids" | wc -l) $(sort -c "$TMPDIR/ids" && echo sorted)"
 done
 same "a hundred thousand snowflakes are a hundred thousand" 100000 \

@@ -64,7 +64,7 @@ refuses "segment with a key it does not know" 2 "did you mean .increment.[?]" se
 refuses "a measurement by no name" 2 "did you mean .uuid7.[?]" bench uuid77
 refuses "epoch= that is no instant" 2 "epoch=soon" new snowflake epoch=soon
 refuses "bits= that do not add up" 1 "bits=1/2/3" new baidu bits=1/2/3
-same "options may stand anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"
+same "options may be anywhere, and -- ends them" 2 "$("$FIRN" convert --to hex --scheme tsid -- 0000000000001 0000000000002 | wc -l)"
 
 # ---- 1: the answer is no -------------------------------------------------------------------------
 refuses "a node past its end" 1 "worker 32 .*at most 31" new snowflake worker=32 "$unsafe"
@@ -86,9 +86,9 @@ matches "any UUID as a typeid" 'x_[0-7][0-9a-hjkmnp-tv-z]{25}' new uuid4 --as ty
 matches "the raw time" '00000000-0005-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}' new uuid7 tick=5
 matches "new --json is the object of show" '\{"id":"[0-9]+","scheme":"snowflake","bits":64,.*"fields":\{"datacenter":1,"worker":2,"sequence":0\},"candidates":\["snowflake"\]\}' \
     new snowflake datacenter=1 worker=2 "$unsafe" --json
-same "a claimed node is told once" 1 "$("$FIRN" new snowflake "$unsafe" -n 100000 2>&1 >/dev/null | grep -c '^firn: note: ')"
+same "a claimed node is reported once" 1 "$("$FIRN" new snowflake "$unsafe" -n 100000 2>&1 >/dev/null | grep -c '^firn: note: ')"
 ask new snowflake "$unsafe" node=9
-same "a given one is told among whom it is kept apart" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is kept apart among')"
+same "a given one names who shares the store" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is kept apart among')"
 ask new uuid1 time=2020-01-01
-same "that back-dated IDs without a store are unique within one run only is told" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
+same "that back-dated IDs without a store are unique within one run only is reported" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
 finish

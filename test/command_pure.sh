@@ -77,7 +77,7 @@ same "random bits are full-width hex, whatever they hold" 0x0102030405060708090a
     "$("$FIRN" show --json --scheme ksuid --from hex 0000000a$random | jq -r .fields.random)"
 same "a scheme without time has none" "null null" \
     "$("$FIRN" show --json 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d | jq -r '"\(.time) \(.unix_ns)"')"
-same "uuid4 is known by its version" uuid4 "$("$FIRN" show --json 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d | jq -r .scheme)"
+same "uuid4 has its version" uuid4 "$("$FIRN" show --json 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d | jq -r .scheme)"
 same "nil is nil" nil "$("$FIRN" show --json 00000000-0000-0000-0000-000000000000 | jq -r .scheme)"
 same "an instant before 1970 has its unix_ns" -12219292800000000000 \
     "$("$FIRN" show --json --scheme uuid1 00000000-0000-1000-8000-000000000000 | jq -r .unix_ns)"
@@ -89,7 +89,7 @@ same "--epoch moves the time" 2031-08-25T14:24:45.448Z \
     "$("$FIRN" show --json --scheme snowflake --epoch 2020-01-01T01:00:00+01:00 $flake | jq -r .time)"
 same "--bits moves the fields" "5 256" "$("$FIRN" show --json --scheme baidu --bits 29/21/13 2097157 | jq -r '"\(.fields.sequence) \(.fields.worker)"')"
 same "a negative number is an ID, not an option" 1023 "$("$FIRN" show --json --scheme region -5 | jq .fields.worker)"
-same "so it is behind --" 1023 "$("$FIRN" show --json --scheme region -- -5 | jq .fields.worker)"
+same "so it follows --" 1023 "$("$FIRN" show --json --scheme region -- -5 | jq .fields.worker)"
 printf '01a1fc70-20f2-7485-8438-5d030bbc8faf\r\n01a1fc70-20f2-7485-8438-5d030bbc8faf' >"$TMPDIR/ids"
 same "standard input is read by lines, with or without a carriage return" "uuid7 uuid7" \
     "$("$FIRN" show --json <"$TMPDIR/ids" | jq -r .scheme | paste -sd' ')"

@@ -76,7 +76,7 @@ gives "a TSV knows no quotes" 'a\tt\n"x\t2024-01-01 00:00:00\n' "id\ta\tt\n$firs
 gives "--as writes another form" 't\n2024-01-01 00:00:00\n' "id,t\n$(printf '%016x' "$first"),2024-01-01 00:00:00\n" --format csv --time t --as hex
 gives "blank lines at the very end of a CSV pass" 't,a\n2024-01-01 00:00:00,1\r\n\r\n\n\r\n' "id,t,a\n$first,2024-01-01 00:00:00,1\r\n\r\n\n\r\n" \
     --format csv --time t
-same "and are no rows" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
+same "and are not records" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
 gives "of a TSV of one column too" 't\n2024-01-01 00:00:00\n\n' "id\tt\n$first\t2024-01-01 00:00:00\n\n" --format tsv --time t
 gives "of a table without a header too" '2024-01-01 00:00:00\n\n' "$first,2024-01-01 00:00:00\n\n" --format csv --time 1 --no-header
 gives "--on-error null does not fill them" 't\n2024-01-01 00:00:00\nx\n\n' "id,t\n$first,2024-01-01 00:00:00\n,x\n\n" --format csv --time t --on-error null
@@ -195,9 +195,9 @@ export TZDIR
 refuses "a machine without zones says so" 6 "no time zone database in .*: install tzdata" stamp "$in" --scheme uuid7 --zone Europe/Berlin
 unset TZDIR
 stamp 't\n2024-01-01 00:00:00\n2024-01-01T00:00:00Z\n' --format csv --time t
-same "without --zone it is UTC, and that is said" 1 "$(printf '%s\n' "$notes" | grep -c '2 records, 2 IDs in [0-9.]* s; 1 time without a zone read as UTC: --zone sets another$')"
+same "without --zone it is UTC, and it says so" 1 "$(printf '%s\n' "$notes" | grep -c '2 records, 2 IDs in [0-9.]* s; 1 time without a zone read as UTC: --zone sets another$')"
 stamp 't\n2024-01-01 00:00:00\n' --format csv --time t --zone UTC
-same "with it nothing more is said of rows" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
+same "with it no more notes on records" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
 
 # ---- bad rows ------------------------------------------------------------------------------------
 ok='2024-01-01 00:00:00'
@@ -279,7 +279,7 @@ awk 'BEGIN { print "t"; for (i = 0; i < 3000; i++) print "2024-01-01 00:00:00" }
 ask stamp "$in" --format csv --time t --zone UTC --scheme "$scheme" node=0
 same "a full tick runs on into the next free ones" "$first $(id $((day + 1))) $(id $((day + 2))) $(id $((day + 2)) 951)" \
     "$(printf '%s\n' "$out" | awk -F, 'NR == 2 || NR == 1026 || NR == 2050 || NR == 3001 { printf "%s%s", sep, $1; sep = " " }')"
-same "and the largest shift is told" 1 "$(printf '%s\n' "$notes" | grep -c '3000 records, 3000 IDs in [0-9.]* s; 1976 moved to a later tick, line 2050 the furthest: 2 ms$')"
+same "and the largest shift is reported" 1 "$(printf '%s\n' "$notes" | grep -c '3000 records, 3000 IDs in [0-9.]* s; 1976 moved to a later tick, line 2050 the furthest: 2 ms$')"
 refuses "--max-shift bounds it" 5 "line 2050: more than 2048 records share" stamp "$in" --format csv --time t --zone UTC --scheme "$scheme" node=0 --max-shift 1ms -o "$TMPDIR/got"
 refuses "--max-shift 0 allows none" 5 "line 1026: " stamp "$in" --format csv --time t --zone UTC --scheme "$scheme" node=0 --max-shift 0 -o "$TMPDIR/got"
 printf 't\n2024-01-01 01:00:00\n2024-01-01 00:00:00\n2023-12-31 23:59:59\n' >"$in"

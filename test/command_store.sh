@@ -9,12 +9,12 @@ for words in "new snowflake node=1" "segment orders" "nodes" "new snowflake"; do
     rm -rf "$TMPDIR/made" && mkdir "$TMPDIR/made"
     # shellcheck disable=SC2086
     "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
-    check "a store that firn $words makes is told" grep -q "made a new store at $TMPDIR/made/firn.db" "$TMPDIR/told"
+    check "a store that firn $words makes is reported" grep -q "made a new store at $TMPDIR/made/firn.db" "$TMPDIR/told"
     "$FIRN" $words --store "sqlite:$TMPDIR/made/firn.db" "$unsafe" >/dev/null 2>"$TMPDIR/told"
     check "once" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
 done
 "$FIRN" new snowflake "$unsafe" 2>"$TMPDIR/told" >/dev/null
-check "the default store is made without a word" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
+check "the default store is made silently" sh -c "! grep -q 'made a new store' '$TMPDIR/told'"
 refuses "create=no makes none" 3 "there is no store at" segment orders --store "sqlite:$TMPDIR/mede/firn.db?create=no" "$unsafe"
 check "nor its folder" [ ! -e "$TMPDIR/mede" ]
 refuses "a store in a folder that does not exist" 3 "folder .*/mede/deep does not exist: correct the path, make the folder" \
@@ -46,7 +46,7 @@ same "an empty store lists no node" "namespace  key   node    mark  from now  ho
 ask new snowflake node=33 --store "$db" "$unsafe"
 first=$out
 ask new snowflake node=33 --store "$db" "$unsafe"
-check "the same node goes on behind its mark" [ "$out" -gt "$first" ]
+check "the same node continues after its mark" [ "$out" -gt "$first" ]
 mark=$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r .mark)
 sequence=$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)
 tick=$(((out - sequence) / 4194304))
@@ -58,7 +58,7 @@ ask new snowflake node=5 time=2020-01-01 --store "$db" "$unsafe" -n 3
 same "back-dated IDs of a node follow each other" "0 1 2" \
     "$(for id in $out; do "$FIRN" show --scheme snowflake --json "$id" | jq .fields.sequence; done | paste -sd' ')"
 ask new snowflake node=5 time=2020-01-01 --store "$db" "$unsafe"
-same "those of a later run too" 3 "$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)"
+same "a later run too" 3 "$("$FIRN" show --scheme snowflake --json "$out" | jq .fields.sequence)"
 refuses "live issue is kept off the history's node" 5 "back-dated" new snowflake node=5 --store "$db" "$unsafe" max_wait_ms=0
 same "nodes calls it history" "history 5" "$("$FIRN" nodes --store "$db" "$unsafe" --json | jq -r 'select(.kind == "history") | "\(.kind) \(.key)"')"
 same "its ticks are listed on demand" 1 "$("$FIRN" nodes --store "$db" "$unsafe" --json --all | jq -r 'select(.kind == "tick").kind' | wc -l)"
@@ -99,10 +99,10 @@ ask nodes ns=held --store "$db" "$unsafe" --json
 mark=$(printf '%s' "$out" | jq -r .mark)
 check "and has given its window back: the mark is less than 2 s ahead" \
     [ $((mark / 4096 + 1288834974657 - $(date +%s%3N))) -lt 2000 ]
-check "what it printed lies below the mark" [ $((held / 4194304 * 4096)) -lt "$mark" ]
+check "what it printed is below the mark" [ $((held / 4194304 * 4096)) -lt "$mark" ]
 
 # ---- integers ------------------------------------------------------------------------------------
-check "a layout without a node is told to have only one" sh -c "'$FIRN' new 'time:41/ms sequence:12' 2>&1 >/dev/null |
+check "a layout without a node has only one" sh -c "'$FIRN' new 'time:41/ms sequence:12' 2>&1 >/dev/null |
     grep -q '^firn: note: the one node is kept apart'"
 says "a segment counts from 1" "1
 2
@@ -110,19 +110,19 @@ says "a segment counts from 1" "1
 says "a block is told by its ends" "4
 1003" segment orders --store "$db" "$unsafe" -n 1000 --range
 says "and goes on from there" 1004 segment orders --store "$db" "$unsafe"
-same "nodes tells the next one" 1005 "$("$FIRN" nodes "ns=integer orders" --store "$db" "$unsafe" --json | jq -r .mark)"
+same "nodes prints the next one" 1005 "$("$FIRN" nodes "ns=integer orders" --store "$db" "$unsafe" --json | jq -r .mark)"
 says "tickets of two servers interleave" "1
 3
 5" segment tickets kind=ticket increment=2 offset=1 --store "$db" "$unsafe" -n 3
 says "the other one's are between them" "2
 4" segment tickets kind=ticket increment=2 offset=2 --store "$db" "$unsafe" -n 2
-same "nodes tells the next ticket" "7 6" "$("$FIRN" nodes "ns=integer tickets" --store "$db" "$unsafe" --json | jq -r .next | paste -sd' ')"
+same "nodes prints the next ticket" "7 6" "$("$FIRN" nodes "ns=integer tickets" --store "$db" "$unsafe" --json | jq -r .next | paste -sd' ')"
 says "a serial starts where it is told" "100
 101" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
 refuses "and ends there: all or nothing" 5 "end=102" segment bills kind=serial start=100 end=102 --store "$db" "$unsafe" -n 2
 says "what is left is still there" 102 segment bills kind=serial start=100 end=102 --store "$db" "$unsafe"
 ask segment bills kind=serial start=100 end=110 --store "$db" "$unsafe" -n 0
-same "start= on a key that exists is said to be ignored" 1 \
+same "start= on a key that exists is reported as ignored" 1 \
     "$(printf '%s\n' "$notes" | grep -c 'start=100 is ignored, because the key exists: the next integer is 103')"
 ask segment newbills start=100 --store "$db" "$unsafe"
 same "on a new key there is nothing to say" "100 " "$out $notes"
@@ -205,7 +205,7 @@ ahead last $(((1 << 53) - high))
 refuses "a mark at the end of the layout stays" 1 "at the end of its layout" nodes free 9 ns=last --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 lost=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 "$FIRN" nodes free 9 ns=wrong --lost-after "$lost" --yes --store "$db" "$unsafe" >"$TMPDIR/freed" 2>/dev/null
-same "a freed node tells which IDs may repeat" "0 1" "$? $(grep -c "IDs of this node with times from ${lost%Z}.* may repeat" "$TMPDIR/freed")"
+same "a freed node prints which IDs may repeat" "0 1" "$? $(grep -c "IDs of this node with times from ${lost%Z}.* may repeat" "$TMPDIR/freed")"
 same "and none of the last tick that may be kept" 1 "$(grep -c "mark is now ${lost%Z}.001Z" "$TMPDIR/freed")"
 matches "and issues again" '[0-9]+' new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 "$FIRN" new snowflake ns=wrong time=2020-01-01 --store "$db" "$unsafe" >/dev/null 2>&1

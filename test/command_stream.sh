@@ -50,7 +50,7 @@ same "nothing on standard input is nothing, status 0" 0 $?
 
 printf 'a\033[31mb\377\n' | "$FIRN" show --keep-going >"$TMPDIR/shown"
 same "what a terminal would obey does not come through" 0 "$(grep -c "$(printf '\033')" "$TMPDIR/shown")"
-check "nor what is no UTF-8 into an object" sh -c "printf 'a\\377\\n' | '$FIRN' show --keep-going --json | jq -e .error"
+check "nor what is not UTF-8 into an object" sh -c "printf 'a\\377\\n' | '$FIRN' show --keep-going --json | jq -e .error"
 
 # ---- line by line --------------------------------------------------------------------------------
 mkfifo "$TMPDIR/questions" "$TMPDIR/answers"
@@ -78,7 +78,7 @@ stopped() {
     same "SIG$1 ends a stream with status $2 and no word" "$2 " "$? $(grep -v '^firn: note: ' "$TMPDIR/stderr")"
     last=$(tail -n 1 "$TMPDIR/stopped")
     check "SIG$1: the last line is whole" "$FIRN" show --scheme snowflake "$last"
-    same "SIG$1: the window was given back: its mark is right behind the last ID" $((last / 4194304 * 4096 + last % 4096 + 1)) \
+    same "SIG$1: the window was given back: its mark is right after the last ID" $((last / 4194304 * 4096 + last % 4096 + 1)) \
         "$("$FIRN" nodes ns="$1" "$unsafe" --json | jq -r .mark)"
 }
 stopped INT 130
@@ -129,7 +129,7 @@ if localedef -i tr_TR -f UTF-8 "$locale_dir/tr_TR.UTF-8" >"$TMPDIR/log" 2>&1; th
         'show URN:UUID:C232AB00-9414-11EC-B3C8-9F6BDECED846' 'pack uuid1 time=@1645557742.5 clock_seq=0xFI node=1' \
         'pack ulid time=2024-01-01T00:00:00.5Z random=5' 'range uuid7 2024-01-01 2024-01-02' 'new uuid7 --JSON' 'nwe'; do
         # shellcheck disable=SC2086
-        same "firn $line says the same in Turkey" "$("$FIRN" $line 2>&1)" \
+        same "firn $line prints the same in Turkey" "$("$FIRN" $line 2>&1)" \
             "$(LOCPATH=$locale_dir LC_ALL=tr_TR.UTF-8 LANGUAGE=tr "$FIRN" $line 2>&1)"
     done
 else

@@ -105,7 +105,7 @@ static void a_changed_rate_is_learned_again(void **state) {
 }
 
 /* A change that one check cannot see in full, because most of its interval is earlier. */
-static void a_late_change_is_seen_by_the_next_check(void **state) {
+static void a_late_change_is_noticed_by_the_next_check(void **state) {
     firn__watch watch;
     (void)state;
     begin(&watch, 3000);
@@ -115,7 +115,7 @@ static void a_late_change_is_seen_by_the_next_check(void **state) {
     assert_true(is_full(&watch));
 }
 
-static void a_counter_that_begins_anew(void **state) {
+static void a_counter_that_starts_again(void **state) {
     firn__watch watch;
     (void)state;
     begin(&watch, 3000);
@@ -150,9 +150,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         {"the rate of the cycle counter is learned", a_rate_is_learned, NULL, NULL, NULL},
         {"a rate that changed is learned again", a_changed_rate_is_learned_again, NULL, NULL, NULL},
-        {"a late change is seen by the next check", a_late_change_is_seen_by_the_next_check, NULL,
-         NULL, NULL},
-        {"a counter that begins anew is not believed", a_counter_that_begins_anew, NULL, NULL,
+        {"a late change is noticed by the next check", a_late_change_is_noticed_by_the_next_check,
+         NULL, NULL, NULL},
+        {"a counter that starts again is not believed", a_counter_that_starts_again, NULL, NULL,
          NULL},
         {"readings that take long make lives shorter", readings_that_take_long, NULL, NULL, NULL},
     };

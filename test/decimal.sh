@@ -21,7 +21,7 @@ matches "time-random is the calendar and six digits" '20[0-9]{21}' new time-rand
 matches "digits= makes them more" '20[0-9]{33}' new time-random digits=18
 before=$(date -u +%Y%m%d%H%M%S)
 ask new time-random
-check "it tells the present" [ "$before" -le "$(printf '%s' "$out" | cut -c1-14)" ]
+check "it has the present time" [ "$before" -le "$(printf '%s' "$out" | cut -c1-14)" ]
 check "and not the future" [ "$(printf '%s' "$out" | cut -c1-14)" -le "$(date -u +%Y%m%d%H%M%S)" ]
 matches "time= back-dates" '20200229235959999[0-9]{6}' new time-random time=2020-02-29T23:59:59.999Z -n 50
 says "pack makes it of its fields" 20240229235959999000042 pack time-random time=2024-02-29T23:59:59.999Z random=42
@@ -61,7 +61,7 @@ done
 # shellcheck disable=SC2154 # set by eval
 wait "$p1" && wait "$p2" && wait "$p3" && wait "$p4" && ended=fine
 same "four nodes share four digits" fine "${ended:-}"
-same "and no two of their IDs are alike" 8000 "$(cat "$TMPDIR"/shared.[1-4] | sort -u | wc -l)"
+same "and no two of their IDs are equal" 8000 "$(cat "$TMPDIR"/shared.[1-4] | sort -u | wc -l)"
 # shellcheck disable=SC2086
 same "they share one key too" 1 "$("$FIRN" nodes $store "$unsafe" --json | jq -r 'select(.key == "key").layout' | sort -u | wc -l)"
 # shellcheck disable=SC2086
@@ -117,13 +117,13 @@ unset FIRN_ORDER_KEY
 key told "${nist}zz" 600
 refuses "nor what a file holds" 2 "contains no key: write 32 hex digits and nothing else$" pack order number=1 --key-file "$TMPDIR/told"
 "$FIRN" new order --key-file "$good" --store "sqlite:$TMPDIR/keyed/firn.db" "$unsafe" >"$TMPDIR/printed" 2>&1
-check "the key stands nowhere in the store" sh -c "! cat '$TMPDIR'/keyed/* | grep -qaiE '$nist|2b7e1516|09cf4f3c'"
+check "the key is nowhere in the store" sh -c "! cat '$TMPDIR'/keyed/* | grep -qaiE '$nist|2b7e1516|09cf4f3c'"
 
 # ---- order: numbers ------------------------------------------------------------------------------
 # shellcheck disable=SC2086
 matches "order numbers have one length" '[0-9]{12}' new order --key-file "$good" key_id=4 check=1 $store "$unsafe" -n 500
 numbers=$out
-same "no two are alike" 500 "$(printf '%s\n' "$numbers" | sort -u | wc -l)"
+same "no two are equal" 500 "$(printf '%s\n' "$numbers" | sort -u | wc -l)"
 same "each begins with the id of its key" 4 "$(printf '%s\n' "$numbers" | cut -c1 | sort -u)"
 same "they turn back into 1 to 500" "$(seq 500)" \
     "$(printf '%s\n' "$numbers" | "$FIRN" show --json --scheme order --key-file "$good" key_id=4 check=1 | jq -r .fields.number)"
@@ -160,14 +160,14 @@ same "order is never guessed" null "$("$FIRN" show --json 2433477484 | jq -c '.c
 mkdir -p "$TMPDIR/alone/bin" "$TMPDIR/alone/lib/firn"
 cp "$FIRN" "$TMPDIR/alone/bin/firn"
 if [ -e /usr/lib/firn/ff1.so ] || [ -e /usr/local/lib/firn/ff1.so ]; then
-    skip "a missing module is told with what to do" "the module is installed on this machine"
+    skip "a missing module is reported with what to do" "the module is installed on this machine"
 else
     alone=$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" 2>&1)
-    same "a missing module is told with what to do" "6 1" \
+    same "a missing module is reported with what to do" "6 1" \
         "$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" >/dev/null 2>&1; echo $?) $(printf '%s\n' "$alone" | grep -c 'module ff1, which is not installed in .*: in firn.s source run ./run all, then make install')"
     printf 'no library' >"$TMPDIR/alone/lib/firn/ff1.so"
     alone=$("$TMPDIR/alone/bin/firn" pack order number=1 --key-file "$good" 2>&1)
-    check "a module that cannot be loaded is told too" sh -c "printf '%s' \"\$1\" | grep -q 'module ff1, which cannot be loaded: .*: install what it needs'" sh "$alone"
+    check "a module that cannot be loaded is reported too" sh -c "printf '%s' \"\$1\" | grep -q 'module ff1, which cannot be loaded: .*: install what it needs'" sh "$alone"
 fi
 check "nothing else loads libcrypto" sh -c "! ldd '$FIRN' | grep -q crypto && ! LD_DEBUG=libs '$FIRN' new uuid7 2>&1 | grep -q libcrypto"
 finish

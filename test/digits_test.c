@@ -99,7 +99,7 @@ static void long_numbers_stay_within_their_digits(void **state) {
 }
 
 /* Neighbours, ticks and keys each lead somewhere else: about one in ten digits stays the same. */
-static void neighbours_ticks_and_keys_lie_apart(void **state) {
+static void neighbours_ticks_and_keys_are_far_apart(void **state) {
     firn__shuffle one = {{1, 2}, 6}, other = {{1, 3}, 6};
     int near = 0, ticks = 0, keys = 0;
     (void)state;
@@ -240,7 +240,7 @@ static void the_loser_of_a_race_takes_the_winners_key(void **state) {
     firn_store_close(it.store);
 }
 
-static void what_is_no_key_is_not_replaced_by_one(void **state) {
+static void an_invalid_key_is_not_replaced(void **state) {
     firn_error error = {0};
     firn_gen *gen = NULL;
     race it;
@@ -342,13 +342,13 @@ int main(void) {
         TEST("the hash is SipHash", the_hash_is_siphash),
         TEST("every number has one place in the permutation", every_number_has_one_place),
         TEST("long numbers stay within their digits", long_numbers_stay_within_their_digits),
-        TEST("neighbours, ticks and keys lie apart", neighbours_ticks_and_keys_lie_apart),
+        TEST("neighbours, ticks and keys are far apart", neighbours_ticks_and_keys_are_far_apart),
         TEST("no two nodes make the same digits in a millisecond",
              no_two_nodes_make_the_same_digits),
         TEST("the key of a namespace is drawn once", the_key_is_drawn_once),
         TEST("the loser of a race takes the winner's key",
              the_loser_of_a_race_takes_the_winners_key),
-        TEST("what is no key is not replaced by one", what_is_no_key_is_not_replaced_by_one),
+        TEST("an invalid key is not replaced", an_invalid_key_is_not_replaced),
         TEST("back-dated digits are shared too", back_dated_digits_are_shared_too),
         TEST("without a node digits are drawn", without_a_node_digits_are_drawn),
         TEST("rows of digits refuse what they cannot change",

@@ -121,7 +121,7 @@ static void children_repeat_nothing(void **state) {
     firn_store_close(store);
 }
 
-static void children_of_a_kernel_that_lies_repeat_nothing(void **state) {
+static void children_without_wiping_repeat_nothing(void **state) {
     int status = 0;
     (void)state;
     fflush(NULL);
@@ -137,7 +137,7 @@ static void children_of_a_kernel_that_lies_repeat_nothing(void **state) {
 int main(int count, char **words) {
     const struct CMUnitTest both[] = {
         cmocka_unit_test_setup_teardown(children_repeat_nothing, set_up_in_memory, tear_down),
-        cmocka_unit_test(children_of_a_kernel_that_lies_repeat_nothing),
+        cmocka_unit_test(children_without_wiping_repeat_nothing),
     };
     const struct CMUnitTest one[] = {
         cmocka_unit_test_setup_teardown(children_repeat_nothing, set_up_in_memory, tear_down)};

@@ -294,7 +294,7 @@ static void each_failure_of_a_store_is_passed_on(void **state) {
     }
 }
 
-static void a_store_whose_clock_is_far_off_is_told(void **state) {
+static void a_store_whose_clock_is_far_off_is_reported(void **state) {
     static const int64_t offs[] = {-DAY, -20 * SECOND, 20 * SECOND, DAY};
     (void)state;
     for (size_t i = 0; i < sizeof offs / sizeof *offs; i++) {
@@ -344,7 +344,7 @@ static void the_default_store_is_the_users_or_the_machines(void **state) {
 }
 
 /* An invalid module, and another program's. */
-static void modules_that_are_none_are_refused(void **state) {
+static void modules_that_are_invalid_are_refused(void **state) {
     char folder[] = "/tmp/firn-edges-XXXXXX", path[64];
     const firn_store_options options = {.module_dir = folder};
     firn_error error = {0};
@@ -502,9 +502,9 @@ int main(void) {
         LIES(slots_outside_of_a_request_are_not_believed),
         LIES(a_copy_of_the_process_is_found),
         LIES(each_failure_of_a_store_is_passed_on),
-        LIES(a_store_whose_clock_is_far_off_is_told),
+        LIES(a_store_whose_clock_is_far_off_is_reported),
         TEST(the_default_store_is_the_users_or_the_machines),
-        TEST(modules_that_are_none_are_refused),
+        TEST(modules_that_are_invalid_are_refused),
         LIES(many_nodes_are_listed),
         TEST(the_store_in_memory_has_failpoints),
         TEST(a_store_of_the_generators_own_has_options),

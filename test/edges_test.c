@@ -394,7 +394,7 @@ static void ids_have_1_to_160_bits(void **state) {
     assert_int_equal(firn_id_from_bytes(&id, bytes, 160, NULL), FIRN_OK);
 }
 
-static void who_has_a_renewer_has_windows(void **state) {
+static void a_renewer_needs_windows(void **state) {
     firn_error error = {0};
     firn_gen *gen = NULL;
     firn_id id;
@@ -533,7 +533,7 @@ int main(void) {
         TEST(entropy_that_repeats_itself_issues_nothing),
         TEST(codes_have_names_and_sentences),
         TEST(ids_have_1_to_160_bits),
-        TEST(who_has_a_renewer_has_windows),
+        TEST(a_renewer_needs_windows),
         TEST(too_many_at_once_are_refused),
         TEST(series_are_named),
         TEST(jobs_use_up_the_nodes),

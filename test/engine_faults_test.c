@@ -94,7 +94,7 @@ static int64_t overlaps(span *spans, size_t n) {
     return twice;
 }
 
-static void planted_overlap(void **state) {
+static void injected_overlap(void **state) {
     span spans[] = {{20, 10}, {0, 10}, {10, 10}};
     (void)state;
     assert_int_equal(overlaps(spans, 3), 0);
@@ -102,7 +102,7 @@ static void planted_overlap(void **state) {
     assert_int_equal(overlaps(spans, 3), 2);
 }
 
-/* ---- one engine and what stands before it ----------------------------------------------------- */
+/* ---- one engine and its proxy ----------------------------------------------------------------- */
 
 /* `near` is asked through the proxy and with a failpoint, `far` is another client of the server. */
 typedef struct bench {
@@ -427,7 +427,7 @@ int main(int count, char **arguments) {
     enum { EACH = FAULTS + 2 };
     static char names[ROWS * EACH][100];
     static struct CMUnitTest tests[ROWS * EACH + 1] = {
-        {"control: a planted overlap is found", planted_overlap, NULL, NULL, NULL}};
+        {"control: an injected overlap is found", injected_overlap, NULL, NULL, NULL}};
     for (size_t i = 0; i < ROWS * EACH; i++) {
         size_t row = i / EACH, which = i % EACH;
         void *argument = (void *)(uintptr_t)(which < FAULTS ? row * FAULTS + which : row);

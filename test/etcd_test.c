@@ -640,7 +640,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         {"a cluster of one member is cautioned", one_member_is_cautioned, 0, 0, 0},
         {"a namespace's record is plain text", the_record_is_plain, 0, 0, 0},
-        {"after a restart it goes on by itself, unguarded", a_restart_changes_nothing, 0, 0, 0},
+        {"after a restart it continues automatically, unguarded", a_restart_changes_nothing, 0, 0,
+         0},
         {"in another cluster, or an older term, the guard holds", another_cluster_is_guarded, 0, 0,
          0},
         {"a new cluster keeps its marks", a_new_cluster_keeps_its_marks, 0, 0, 0},
@@ -656,7 +657,7 @@ int main(void) {
         {"URLs are checked", urls_are_checked, 0, 0, 0},
         {"a reply is lost: unknown, and the same grant is found", a_lost_reply, 0, 0, 0},
         {"every failpoint is met", every_failpoint_is_met, 0, 0, 0},
-        {"a conflict is tried again, not for ever", a_conflict_is_tried_again, 0, 0, 0},
+        {"a conflict is tried again, with a limit", a_conflict_is_tried_again, 0, 0, 0},
         {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
         {"the next host is asked", the_next_host, 0, 0, 0},
         {"a listing of several answers is whole and in order", long_listings, 0, 0, 0},

@@ -129,9 +129,9 @@ says "a second statement takes a node of its own" "1	1" \
      UPDATE more SET id = firn_stamp('snowflake', created_at, 'more');
      SELECT count(DISTINCT id >> 12 & 1023), count(DISTINCT id) = 1000 FROM more"
 echo "SELECT id FROM more" | sql >"$TMPDIR/more"
-check "no ID of old and new rows is there twice" "$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more"
+check "no ID of old and new rows is duplicated" "$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more"
 head -n 1 "$TMPDIR/more" >>"$TMPDIR/events"
-same "a planted one is found" 1 "$("$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more" --json | jq .duplicates)"
+same "an injected one is found" 1 "$("$FIRN" check --scheme snowflake "$TMPDIR/events" "$TMPDIR/more" --json | jq .duplicates)"
 refuses "the name of a job is used up" 1105 "job more was started" "UPDATE more SET id = firn_stamp('snowflake', created_at, 'more')"
 refuses "a statement has one job" 1105 "job each-1|firn_stamp: the job changes" \
     "UPDATE more SET id = firn_stamp('snowflake', created_at, concat('each-', id))"
@@ -236,7 +236,7 @@ for number in $(seq 40); do
     echo "SELECT firn_stamp('snowflake', '2020-01-01', 'greedy $number')" | poor
 done >"$TMPDIR/greedy"
 check "an account without rights begins few jobs" [ "$(grep -cE '^[0-9]+$' "$TMPDIR/greedy")" -le 16 ]
-same "and is told the limit, and what raises it" 40 \
+same "and gets the limit, and how to raise it" 40 \
     "$(grep -cE '^[0-9]+$|16 jobs in SQL took a node permanently, the maximum: set FIRN_JOBS' "$TMPDIR/greedy")"
 says "live IDs are not touched by it" 1 "SELECT snowflake() > 0"
 export FIRN_JOBS=40
@@ -295,7 +295,7 @@ wait $clients
 said=$("$FIRN" check --scheme snowflake "$TMPDIR"/many.* --json)
 same "of ten million IDs of 64 connections none is there twice" "10240000 0" "$(echo "$said" | jq -r '"\(.ids) \(.duplicates)"')"
 head -n 1 "$TMPDIR/many.7" >>"$TMPDIR/many.9"
-same "a planted one is found" "10240001 1" "$("$FIRN" check --scheme snowflake "$TMPDIR"/many.* --json | jq -r '"\(.ids) \(.duplicates)"')"
+same "an injected one is found" "10240001 1" "$("$FIRN" check --scheme snowflake "$TMPDIR"/many.* --json | jq -r '"\(.ids) \(.duplicates)"')"
 rm -f "$TMPDIR"/many.*
 
 # ---- a server that is killed ---------------------------------------------------------------------

@@ -93,7 +93,7 @@ port=$(cat "$place/port")
 ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
 refuses "no node is no node: a default would be somebody's" 55000 "firn.node is not set" 'SELECT snowflake()'
-same "rows without a node need none" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
+same "schemes without a node need none" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
 refuses "nor are there nodes for old rows" 55000 "firn.history is not set" "SELECT firn_stamp('snowflake', now())"
 set_to "firn.node = '1024'"
 refuses "a node that is too great is refused" 22003 "does not fit the node" 'SELECT snowflake()'
@@ -109,11 +109,11 @@ ask "CREATE DATABASE other" >/dev/null
 
 regress=$(dirname "$(pg_config --pgxs)")/../test/regress/pg_regress
 if [ -x "$regress" ]; then
-    check "pg_regress: what is pure, and what makes IDs" "$regress" --bindir="$bin" --inputdir=ext/postgres \
+    check "pg_regress: what is pure, and what generates IDs" "$regress" --bindir="$bin" --inputdir=ext/postgres \
         --outputdir="$TMPDIR" --host=127.0.0.1 --port="$port" --user=firn --dbname=contrib_regression pure issue
     [ ! -s "$TMPDIR/regression.diffs" ] || sed 's/^/# /' "$TMPDIR/regression.diffs" | head -n 60
 else
-    skip "pg_regress: what is pure, and what makes IDs" "it is not installed"
+    skip "pg_regress: what is pure, and what generates IDs" "it is not installed"
 fi
 
 # ---- the guide ---------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ firn_confirm_history('0-1023')
 EOF
 same "nobody chooses nodes and namespaces, or takes nodes for old rows, without a GRANT" "" "$denied"
 refuses "nor by a row of their own" 42501 "a layout of your own" 'SET ROLE visitor' "SELECT firn_new_bigint($own)"
-same "a row without a node is no matter" t "$(ask 'SET ROLE visitor' \
+same "a scheme without a node does not matter" t "$(ask 'SET ROLE visitor' \
     "SELECT firn_new('time:48/ms@@1970-01-01 random:80') IS NOT NULL")"
 ask 'GRANT EXECUTE ON FUNCTION firn_new_bigint(text, text), instagram(integer) TO visitor' >/dev/null
 same "a GRANT lets them" "t|t|t" "$(ask 'SET ROLE visitor' "SELECT firn_new_bigint($own) > 0,
@@ -200,7 +200,7 @@ same "form_uuid_v1 says what the PL/pgSQL function of that name says" '100000|10
     FILTER (WHERE plain.form_uuid_v1(at, n % 16384, mac) = form_uuid_v1(at, n % 16384, mac)) FROM (SELECT n,
     '1990-01-01'::timestamptz + n * interval '20001.654321 s' AS at, '44:88:99:36:57:32'::macaddr AS mac
     FROM generate_series(1, 100000) n) t")"
-same "firn_shard tells the shard of firn spread" 1 "$(ask 'SELECT firn_shard(1::bigint, 8)' | grep -c '^[0-7]$')"
+same "firn_shard returns the shard of firn spread" 1 "$(ask 'SELECT firn_shard(1::bigint, 8)' | grep -c '^[0-7]$')"
 
 # ---- load: 64 backends, of two databases, that roll back ----------------------------------------------------------
 
@@ -253,7 +253,7 @@ load killed 8 3200000
 await works killed
 check "a backend is killed" kill -9 "$(head -n 1 "$ids/killed.1")"
 interrupted killed 25600000
-check "the server starts anew by itself" await yes_to 'SELECT snowflake() > 0'
+check "the server starts again automatically" await yes_to 'SELECT snowflake() > 0'
 
 load renewer 8 200000
 renewer=$(ask "SELECT pid FROM pg_stat_activity WHERE backend_type = 'firn renewer'")
@@ -266,14 +266,14 @@ await works stopped
 kill -QUIT "$(cat "$place/pid.1")" # pg_ctl stop -m immediate
 interrupted stopped 25600000
 check "a server that was stopped at once starts again" test/engine restart "$place"
-check "and makes IDs" await yes_to 'SELECT snowflake() > 0'
+check "and generates IDs" await yes_to 'SELECT snowflake() > 0'
 
 load crashed 8 3200000
 await works crashed
 check "all its processes are killed" test/engine kill "$place"
 interrupted crashed 25600000
 check "a server that crashed starts again" test/engine restart "$place"
-check "and makes IDs again" await yes_to 'SELECT snowflake() > 0'
+check "and generates IDs again" await yes_to 'SELECT snowflake() > 0'
 
 load ended 8 3200000
 await works ended
@@ -315,11 +315,11 @@ same "afterwards the next call takes what was asked for" t "$(ask "SELECT firn_n
 ask 'CREATE TABLE wide AS SELECT n FROM generate_series(1, 400000) n' 'ANALYZE wide' >/dev/null
 parallel='SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
     SET max_parallel_workers_per_gather = 3; SET parallel_leader_participation = off'
-same "parallel workers make IDs" 1 \
+same "parallel workers generate IDs" 1 \
     "$(ask "$parallel" 'EXPLAIN SELECT snowflake() FROM wide' | grep -c 'Parallel Seq Scan')"
 ask "$parallel" 'SELECT snowflake() FROM wide' >"$ids/parallel"
 same "as many as there are rows" 400000 "$(grep -cE '^[0-9]{19}$' "$ids/parallel")"
-same "of rows without a node too, each once" 400000 "$(ask "$parallel" \
+same "of schemes without a node too, each once" 400000 "$(ask "$parallel" \
     'SELECT count(DISTINCT id) FROM (SELECT uuid7() AS id FROM wide OFFSET 0) made')"
 
 # ---- a clock that steps -------------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ if make_clock "$prefix/clock.so"; then
     echo -2 >"$CLOCK_OFFSET"
     (export LD_PRELOAD="$prefix/clock.so" && exec test/engine restart "$place")
     stepped 400000 60000 >"$ids/step.5"
-    same "a server that crashed and starts with the clock behind begins at its mark" t \
+    same "a server that crashed and starts with a slow clock begins at its mark" t \
         "$([ "$(sort "$ids/step.5" | head -n 1)" -gt "$(sort "$ids/step.1" | tail -n 1)" ] && echo t)"
     echo -1 >"$CLOCK_OFFSET"
     stepped 100000 60000 >"$ids/step.2"
@@ -354,7 +354,7 @@ if make_clock "$prefix/clock.so"; then
     echo 40 >"$CLOCK_OFFSET"
     stepped 100000 60000 >"$ids/step.4"
     same "a jump ahead is believed when it holds" 100000 "$(grep -cE '^[0-9]{19}$' "$ids/step.4")"
-    check "and told" grep -q 'jumped ahead' "$place/log.1"
+    check "and reported" grep -q 'jumped ahead' "$place/log.1"
     test/engine restart "$place" # with the true clock, so far behind the mark
     refuses "a mark ahead of the clock is waited for, not passed" 53400 "ahead of the clock" \
         'SET firn.max_wait_ms = 100' 'SELECT snowflake()'
@@ -374,7 +374,7 @@ ask "CREATE TABLE orders (at timestamptz NOT NULL, id bigint)" \
     "INSERT INTO orders (at) SELECT now() FROM generate_series(1, $((rows / 10)))" \
     "CREATE TABLE late AS SELECT firn_stamp('snowflake', 'late', at) AS id, at FROM orders WHERE at < '2019-02-01'" \
     "INSERT INTO orders (id, at) SELECT id, at FROM late" "ANALYZE orders" >/dev/null
-same "$rows old rows get IDs in one UPDATE, new ones by default, late ones by INSERT: no two alike" \
+same "$rows old rows get IDs in one UPDATE, new ones by default, late ones by INSERT: no two are equal" \
     't|t' "$(ask "SELECT count(*) = count(DISTINCT id), count(*) = $((rows + rows / 10)) + (SELECT count(*) FROM late) FROM orders")"
 same "the old ones tell their time" 0 "$(ask "SELECT count(*) FROM orders WHERE at < '2026-01-01' AND
     firn_time(id, 'snowflake') <> at")"
@@ -430,7 +430,7 @@ same "nobody reads or changes its counts without a right" 'ERROR:  42501: permis
     "$(ask 'SET ROLE visitor' 'SELECT count(*) FROM firn_job')"
 ask 'GRANT EXECUTE ON FUNCTION firn_stamp(text, text, timestamptz) TO visitor' 'CREATE SCHEMA trap AUTHORIZATION visitor' \
     >/dev/null
-same "who may stamp needs none" t "$(ask 'SET ROLE visitor' "SELECT firn_stamp('snowflake', 'of a visitor', now()) > 0")"
+same "a user who may stamp needs none" t "$(ask 'SET ROLE visitor' "SELECT firn_stamp('snowflake', 'of a visitor', now()) > 0")"
 same "and gives no operator of their own to the owner of the table" visitor "$(ask 'SET ROLE visitor' \
     'CREATE TABLE trap.seen (who text)' \
     'CREATE FUNCTION trap.same(a text, b text) RETURNS boolean LANGUAGE sql AS $$INSERT INTO trap.seen VALUES (current_user); SELECT a OPERATOR(pg_catalog.=) b$$' \
@@ -516,9 +516,9 @@ set_to "firn.node = '12'"
 is_guarded() {
     ask 'SET firn.max_wait_ms = 100' 'SELECT snowflake()' | grep -q 'is guarded for'
 }
-check "it takes back, and goes on behind the guard when its window is used up" await is_guarded
+check "it takes back, and continues after the guard when its window is used up" await is_guarded
 set_to "firn.node = '14'"
-same "a node of which nothing was issued needs no guard" t "$(ask 'SELECT snowflake() > 0')"
+same "a node that issued nothing needs no guard" t "$(ask 'SELECT snowflake() > 0')"
 ask 'SELECT firn_hand_over()' >/dev/null
 touch "$place/data/pg/standby.signal"
 chmod 666 "$place/data/pg/standby.signal"
@@ -632,7 +632,7 @@ same "with firn.store each backend has a node of its own" 80000 "$(sort -u "$TMP
 same "old rows get one from there too" 1000 "$(ask "SELECT count(DISTINCT firn_stamp('snowflake', '2020-01-01'))
     FROM generate_series(1, 1000)")"
 stored="SELECT firn_stamp('snowflake', 'stored', '2020-01-01') FROM generate_series(1, 2)"
-same "a job with a name goes on over sessions there too" 4 "$({ ask "$stored" && ask "$stored"; } | sort -u | grep -cE '^[0-9]{19}$')"
+same "a job with a name continues over sessions there too" 4 "$({ ask "$stored" && ask "$stored"; } | sort -u | grep -cE '^[0-9]{19}$')"
 refuses "unless its counts are lost" 55006 "started with other input" 'TRUNCATE firn_job' "$stored"
 set_to "firn.node = '7'"
 refuses "both at once are refused" 22023 "gives each backend a node" 'SELECT snowflake()'
@@ -642,7 +642,7 @@ refuses "both at once are refused" 22023 "gives each backend a node" 'SELECT sno
 cat "$ids"/*[0-9] "$ids"/steps "$ids"/parallel | grep -E '^[0-9]{19}$' >"$TMPDIR/all"
 total=$(wc -l <"$TMPDIR/all")
 check "at least ten million IDs of one node were made ($total)" [ "$total" -ge 10000000 ]
-same "through all of that no two are alike" "0 duplicates" "$("$FIRN" check --scheme snowflake "$TMPDIR/all" |
+same "through all of that no two are equal" "0 duplicates" "$("$FIRN" check --scheme snowflake "$TMPDIR/all" |
     grep -o '[0-9]* duplicate[s]*')"
 sed -n -e 1,100000p -e 777p -e 100000q "$TMPDIR/all" >"$TMPDIR/planted"
 same "one that is put among some of them is found" "1 duplicate" "$("$FIRN" check --scheme snowflake "$TMPDIR/planted" |

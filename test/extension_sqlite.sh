@@ -92,7 +92,7 @@ sql "SELECT snowflake(), leaf(), seata('node=3');" >/dev/null
 same "windows are given back when the connection is closed" "" \
     "$("$FIRN" nodes --store "$FIRN_STORE" --json | jq -r --argjson now "$(date +%s%N)" 'select(.unix_ns != null and (.unix_ns | tonumber) > $now) | .ns')"
 printed=$(unset FIRN_STORE; sql "SELECT firn_config('unsafe', 1), length(snowflake()), firn_notices() LIKE '%unique among those who share the store%';")
-same "without a store named it is the default one, and what people should know is told" "1|19|1" "$printed"
+same "without a store named it is the default one, and notes are reported" "1|19|1" "$printed"
 
 # ---- the same as the command's ---------------------------------------------------------------------
 for id in 1541815603606036480 0190163d-8694-739b-aea5-966c26f8ad90 01HZ8V3Y6Q4R5S7T9V0WXYZABC 2WuE1xZ4Udc -5 1700000000123 \
@@ -259,5 +259,5 @@ like "... attached too" ".*firn store open as 'marks'.*" "ATTACH '$TMPDIR/firn.d
 answers "... but IDs without a store, and what only reads, go on" "36|2" \
     "ATTACH '$TMPDIR/firn.db' AS marks; SELECT length(uuid7()), count(*) FROM marks.namespace WHERE name IN ('snowflake', 'tsid');"
 printf '.load %s\nSELECT snowflake();\n' "$library" | FIRN_STORE=sqlite:/proc/none/firn.db sqlite3 >"$TMPDIR/out" 2>&1
-check "a store that cannot be had is told with what to do" grep -q "^Runtime error.*: " "$TMPDIR/out"
+check "a store that cannot be had is reported with what to do" grep -q "^Runtime error.*: " "$TMPDIR/out"
 finish

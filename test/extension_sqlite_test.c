@@ -193,7 +193,7 @@ static void a_child_takes_a_node_of_its_own(void **state) {
     munmap(ids, 4 * MANY * sizeof *ids);
 }
 
-static void a_child_does_not_go_on_with_its_parents_job(void **state) {
+static void a_child_does_not_continue_with_its_parents_job(void **state) {
     sqlite3 *db = connect(":memory:");
     (void)state;
     run(db, "SELECT firn_stamp('snowflake', '2020-01-01')");
@@ -375,7 +375,7 @@ int main(void) {
         cmocka_unit_test(processes_at_once_repeat_no_id),
         cmocka_unit_test(threads_at_once_repeat_no_id),
         cmocka_unit_test(a_child_takes_a_node_of_its_own),
-        cmocka_unit_test(a_child_does_not_go_on_with_its_parents_job),
+        cmocka_unit_test(a_child_does_not_continue_with_its_parents_job),
         cmocka_unit_test(killed_under_load_and_started_again_it_repeats_no_id),
         cmocka_unit_test(every_function_answers_or_refuses_every_value),
         cmocka_unit_test(it_may_be_added_twice_and_closed_late),

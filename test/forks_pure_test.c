@@ -18,7 +18,7 @@
 #define CHILDREN 4
 #define LOG      20000
 
-/* ---- a kernel that lies --------------------------------------------------------------------- */
+/* ---- a madvise that does nothing ------------------------------------------------------------ */
 
 /* What madvise does here. Defined before the first use, because the library checks it once. */
 static enum lie {
@@ -308,7 +308,7 @@ static int is_wiped(void) {
     return end_of(child);
 }
 
-static void lies_are_lies(void **state) {
+static void madvise_does_nothing(void **state) {
     (void)state;
     for (enum lie how = ALWAYS_0; how <= JUDGES; how++) {
         assert_int_equal(in_process(how, is_wiped), 1);
@@ -325,7 +325,7 @@ int main(void) {
         name ": madvise judges, says so, and does not wipe", run, NULL, NULL, &lies[4]             \
     }
     const struct CMUnitTest tests[] = {
-        {"control: the lies are lies", lies_are_lies, NULL, NULL, NULL},
+        {"control: the madvise does nothing", madvise_does_nothing, NULL, NULL, NULL},
         CHECK("children repeat no ID", copies_repeat_nothing),
         CHECK("a fixed node and integers stay with the parent", a_fixed_node_stays),
         CHECK("a handler of a signal may fork", handlers_may_fork),

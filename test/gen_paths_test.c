@@ -227,7 +227,7 @@ static void draw_layout(char text[120]) {
     }
 }
 
-/* A generator's IDs equal those of the packer that walks the slices. */
+/* A generator's IDs equal the IDs of the packer that walks the slices. */
 static void each_layout_packs_as_its_slices_say(void **state) {
     unsigned straight = 0, walked = 0;
     (void)state;

@@ -256,7 +256,7 @@ static void an_unknown_outcome_is_settled_later(void **state) {
     assert_int_equal(world.log.give_backs, 0);
 }
 
-static void a_clone_is_told_at_its_first_claim(void **state) {
+static void a_clone_is_reported_at_its_first_claim(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "node=7"), *twin = NULL;
     world.seed = 20251009; /* the image of this process, run again */
@@ -268,7 +268,7 @@ static void a_clone_is_told_at_its_first_claim(void **state) {
     closed(gen);
 }
 
-static void a_clone_is_told_at_a_renewal(void **state) {
+static void a_clone_is_reported_at_a_renewal(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "node=7 window_ms=10");
     world.log.fate = FATE_TWIN;
@@ -279,7 +279,7 @@ static void a_clone_is_told_at_a_renewal(void **state) {
 }
 
 /* The copy has the rest of the window too, so it is dropped and reported. */
-static void a_clone_is_told_at_an_early_renewal(void **state) {
+static void a_clone_is_reported_at_an_early_renewal(void **state) {
     const char *keys[] = {"node=7", ""};
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -326,7 +326,7 @@ static void an_outage_is_outlived_for_half_a_window(void **state) {
     closed(gen);
 }
 
-static void an_outage_is_told_when_opening(void **state) {
+static void an_outage_is_reported_when_opening(void **state) {
     (void)state;
     world.log.fate = FATE_DOWN;
     world.log.fated = -1;
@@ -370,7 +370,7 @@ static void stepped_leaves_the_store_to_the_renewer(void **state) {
     closed(gen);
 }
 
-static void a_renewer_is_told_of_an_outage(void **state) {
+static void a_renewer_gets_the_error_of_an_outage(void **state) {
     (void)state;
     firn_gen *gen = NULL;
     firn_error error = {0};
@@ -759,18 +759,18 @@ int main(void) {
         TEST("mode=online keeps every bound", online_keeps_every_bound),
         TEST("a lost reply is asked for again", a_lost_reply_is_asked_for_again),
         TEST("an unknown outcome is settled later", an_unknown_outcome_is_settled_later),
-        TEST("a clone is told at its first claim", a_clone_is_told_at_its_first_claim),
-        TEST("a clone is told at a renewal", a_clone_is_told_at_a_renewal),
-        TEST("a clone is told at an early renewal", a_clone_is_told_at_an_early_renewal),
+        TEST("a clone is reported at its first claim", a_clone_is_reported_at_its_first_claim),
+        TEST("a clone is reported at a renewal", a_clone_is_reported_at_a_renewal),
+        TEST("a clone is reported at an early renewal", a_clone_is_reported_at_an_early_renewal),
         TEST("an outage is outlived for half a window", an_outage_is_outlived_for_half_a_window),
         TEST("an old failure is not told again", an_old_failure_is_not_told_again),
-        TEST("an outage is told when opening", an_outage_is_told_when_opening),
+        TEST("an outage is reported when opening", an_outage_is_reported_when_opening),
         TEST("has_renewer=true leaves the store to the renewer",
              stepped_leaves_the_store_to_the_renewer),
-        TEST("a renewer is told of an outage", a_renewer_is_told_of_an_outage),
-        TEST("every row with a time dates back, uniquely and exactly", every_row_dates_back),
+        TEST("a renewer gets the error of an outage", a_renewer_gets_the_error_of_an_outage),
+        TEST("every scheme with a time dates back, uniquely and exactly", every_row_dates_back),
         TEST("every row dates back within its layout", every_row_dates_within_its_layout),
-        TEST("what is no instant is refused", no_instant_is_refused),
+        TEST("an invalid time is refused", no_instant_is_refused),
         TEST("locality-sequential dates from the start of its ten minutes",
              locality_sequential_dates_from_its_start),
         TEST("a dated full tick runs on", a_dated_full_tick_runs_on),

@@ -318,7 +318,7 @@ static void counters_issue_exactly_n_or_none(void **state) {
     closed(gen);
 }
 
-static void none_is_easy_and_too_many_is_told(void **state) {
+static void none_is_easy_and_too_many_is_reported(void **state) {
     firn_gen *gen = opened("uuid7", "");
     firn_error error = {0};
     (void)state;
@@ -413,7 +413,7 @@ static void back_fail_fails_at_once_and_heals(void **state) {
     }
 }
 
-static void rows_without_a_node_wait_when_asked(void **state) {
+static void schemes_without_a_node_wait_when_asked(void **state) {
     (void)state;
     const char *rows[] = {"uuid1", "uuid7", "ulid", "objectid", "ksuid", "simpleflake"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -808,7 +808,7 @@ static void a_given_identity_is_reserved(void **state) {
     }
 }
 
-static void half_an_identity_is_no_node(void **state) {
+static void half_an_identity_is_not_a_node(void **state) {
     (void)state;
     const char *rows[][2] = {{"xid", "machine=1"}, {"locality", "pid=4"}, {"xid", "pid=4"}};
     for (size_t i = 0; i < 3; i++) {
@@ -1024,7 +1024,7 @@ int main(void) {
         TEST("every row issues what its bits say, in order", every_row_issues),
         TEST("every row follows the clock", every_row_follows_the_clock),
         TEST("plain numbers are the same IDs", plain_numbers_are_the_same),
-        TEST("every row's last tick gives all it has, and no more", every_row_ends_with_its_layout),
+        TEST("every last tick gives all it has, and no more", every_row_ends_with_its_layout),
         TEST("every full tick borrows, exactly to its bound", every_full_tick_borrows),
         TEST("every row absorbs a tick back", every_row_absorbs_a_tick_back),
         TEST("every row issues on after a day back", every_row_leaves_after_a_day_back),
@@ -1034,12 +1034,13 @@ int main(void) {
         TEST("full=fail never borrows", full_fail_never_borrows),
         TEST("exactly n IDs or none", exactly_n_or_none),
         TEST("counters issue exactly n IDs or none", counters_issue_exactly_n_or_none),
-        TEST("no IDs are easily had, and too many refused", none_is_easy_and_too_many_is_told),
+        TEST("no IDs are easily had, and too many refused", none_is_easy_and_too_many_is_reported),
         TEST("a step back of back_ms is absorbed, and no more", back_ms_is_absorbed_and_no_more),
         TEST("after a day back a claimed node is left", a_claimed_node_is_left_for_another),
         TEST("a fixed node waits for the clock", a_fixed_node_waits_for_the_clock),
         TEST("back=fail fails at once, and heals", back_fail_fails_at_once_and_heals),
-        TEST("rows without a node hold still when asked", rows_without_a_node_wait_when_asked),
+        TEST("schemes without a node hold still when asked",
+             schemes_without_a_node_wait_when_asked),
         TEST("a jump ahead is believed after 2 s", a_jump_ahead_is_believed_after_two_seconds),
         TEST("a jump taken back leaves no trace", a_jump_that_is_taken_back_leaves_no_trace),
         TEST("start=zero begins every tick at 0", a_start_at_zero),
@@ -1050,7 +1051,7 @@ int main(void) {
         TEST("a leased block is not kept past its tick", a_leased_block_is_not_kept_past_its_tick),
         TEST("negative IDs are issued with unsigned=1 only",
              negative_ids_are_refused_unless_unsigned),
-        TEST("a node in the sign bit is never negative by itself", a_node_in_the_sign_bit),
+        TEST("a node in the sign bit is never negative on its own", a_node_in_the_sign_bit),
         TEST("counters pass their end", counters_pass_their_end),
         TEST("a counter meets its start within a tick and borrows the next",
              a_counter_meets_its_start_within_a_tick),
@@ -1064,7 +1065,7 @@ int main(void) {
         TEST("random addresses are multicast", random_nodes_are_multicast),
         TEST("without entropy nothing is issued", without_entropy_nothing_is_issued),
         TEST("an identity that is given is reserved", a_given_identity_is_reserved),
-        TEST("half an identity needs no store", half_an_identity_is_no_node),
+        TEST("half an identity needs no store", half_an_identity_is_not_a_node),
         TEST("uuid1 with a node claims its clock_seq", uuid1_claims_its_clock_seq),
         TEST("node=ordinal is the number of the host name", ordinal_is_the_hosts),
         TEST("region is a business number", region_is_a_business_number),

@@ -302,7 +302,7 @@ static void other_numbers_are_read_as_before(void **state) {
     assert_int_equal(readings[0].id.bits, 128);
 }
 
-static void words_are_no_ids(void **state) {
+static void words_are_not_ids(void **state) {
     (void)state;
     static const char *const words[] = {"",
                                         "hello",
@@ -369,8 +369,7 @@ static bool is_read(const firn_reading *list, size_t count, const firn_scheme *s
     return at < count && firn_id_cmp(&list[at].id, id) == 0 && list[at].id.bits == id->bits;
 }
 
-/* In each requested form, the readings equal those of the parser; without a form they are a
- * subset. */
+/* In each requested form, the readings equal the parser's; without a form they are a subset. */
 static void compare_with_parser(const char *text) {
     firn_reading asked[FIRN_FORM_COUNT][FIRN_READINGS_MAX];
     size_t counts[FIRN_FORM_COUNT];
@@ -448,7 +447,7 @@ static void traits_agree_with_the_fields(void **state) {
     }
 }
 
-static void random_texts_are_read_alike_each_time(void **state) {
+static void random_texts_are_read_the_same_each_time(void **state) {
     (void)state;
     static const char set[] =
         "0123456789abcdefABCDEFghijklmnopqrstuvwxyzGHJKMNPQRSTVWXYZ-_{}:0000000011111111aaaaaaaa";
@@ -481,11 +480,11 @@ int main(void) {
         TEST("other numbers are read as before", other_numbers_are_read_as_before),
         TEST("hex needs a letter or 0x", hex_needs_a_letter_or_0x),
         TEST("only the form that is asked for is read", only_the_form_that_is_asked_for_is_read),
-        TEST("words are no IDs", words_are_no_ids),
+        TEST("words are not IDs", words_are_not_ids),
         TEST("forms that are asked for are read as the parser reads them",
              asked_forms_are_read_as_the_parser_reads_them),
         TEST("the traits of a scheme agree with its fields", traits_agree_with_the_fields),
-        TEST("random texts are read alike each time", random_texts_are_read_alike_each_time),
+        TEST("random texts are read the same each time", random_texts_are_read_the_same_each_time),
 #undef TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ PKG_CONFIG_SYSROOT_DIR=$stage
 PKG_CONFIG_PATH=$libdir/pkgconfig
 export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_PATH
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
-same "pkg-config tells the version" "$version" "$(pkg-config --modversion firn)"
+same "pkg-config prints the version" "$version" "$(pkg-config --modversion firn)"
 
 # shellcheck disable=SC2046 # flags, to be split
 check "a program builds with pkg-config's flags" \

@@ -653,7 +653,7 @@ static void what_makes_no_job_is_refused(void **state) {
     no_job(&config, FIRN_ERANGE, "disorder_ms=-1");
 }
 
-static void without_a_store_it_is_told_once(void **state) {
+static void without_a_store_it_is_reported_once(void **state) {
     (void)state;
     firn_job_config config = plan("snowflake", "datacenter=1 worker=3");
     firn_job *job = start(&config);
@@ -900,7 +900,7 @@ static bool killed_at(int n) {
     return WEXITSTATUS(status) == 7;
 }
 
-static void a_killed_job_goes_on(void **state) {
+static void a_killed_job_continues(void **state) {
     (void)state;
     int n = 1;
     while (n < 100 && killed_at(n)) {
@@ -961,7 +961,7 @@ int main(void) {
         TEST("random fields need a seed", random_fields_need_a_seed),
         TEST("a node must come from somewhere", a_node_must_come_from_somewhere),
         TEST("what makes no job is refused", what_makes_no_job_is_refused),
-        TEST("without a store it is told once", without_a_store_it_is_told_once),
+        TEST("without a store it is reported once", without_a_store_it_is_reported_once),
         TEST("a forked child has no job", a_forked_child_has_no_job),
         TEST("a job has a node for good", a_job_has_a_node_for_good),
         TEST("the same job may be done again", the_same_job_may_be_done_again),
@@ -969,7 +969,7 @@ int main(void) {
         TEST("a store that fails gives no job", a_store_that_fails_gives_no_job),
         TEST("live issue never meets a job", live_issue_never_meets_a_job),
         TEST("ticks and jobs are not among the nodes", ticks_and_jobs_are_not_among_the_nodes),
-        TEST("a killed job goes on", a_killed_job_goes_on),
+        TEST("a killed job continues", a_killed_job_continues),
         TEST("jobs on SQLite keep apart", jobs_on_sqlite_keep_apart),
 #undef TEST
     };

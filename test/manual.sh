@@ -87,7 +87,7 @@ if [ -s "$firn_3" ]; then
         "$(sed -n '/^ERRORS/,/^SEE/p' "$firn_3" | sed -nE 's/^ {5}(FIRN_E[A-Z]+ \(-[0-9]+\)).*/\1/p')"
     # the indented block, without the blank lines round it
     sed -n '/This program prints/,/The third argument/p' "$firn_3" | sed '1d;$d; s/^ \{11\}//' | sed '/./,$!d' >"$TMPDIR/page.c"
-    same "the program of firn(3) is that of firn.h" \
+    same "the program of firn(3) is the one in firn.h" \
         "$(sed -n '/^ \*     #include <firn/,/^ \*     }/p' include/firn/firn.h | sed 's/^ \*//; s/^     //')" "$(cat "$TMPDIR/page.c")"
 fi
 if [ -s "$TMPDIR/firn-schemes.7.txt" ]; then
@@ -116,7 +116,7 @@ for module in etcd redis zookeeper postgres mysql; do
 done
 variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c cmd/*/*.c common/*.c src/*.c modules/*.c | sed -E 's/.*"([A-Z_]+)"/\1/' | sort -u)
 cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
-same "each variable of the environment that is read stands in firn(1) or firn-stores(7)" "" \
+same "each variable of the environment that is read is in firn(1) or firn-stores(7)" "" \
     "$(absent "$variables" "$TMPDIR/both.txt")"
 (export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && cd / && "$BUILD/firn_pages" "$OLDPWD/packaging/firn.1.in" "$OLDPWD/include/firn/firn.h" "$TMPDIR/again")
 check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TMPDIR/again"

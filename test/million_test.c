@@ -430,7 +430,7 @@ static void every_one_once(void **state) {
     issued_free(log);
 }
 
-static void planted_ones_are_found(void **state) {
+static void injected_duplicates_are_found(void **state) {
     issued *log = issued_new(ALL / SCHEMES);
     (void)state;
     for (int s = 0; s < SCHEMES; s++) {
@@ -447,8 +447,8 @@ int main(void) {
         {"8 generators in 4 processes issue while their clocks step", makes_them, NULL, NULL, NULL},
         {"no ID twice, each in order inside a grant of its generator", every_one_once, NULL, NULL,
          NULL},
-        {"control: a planted duplicate, overlap and stranger are found", planted_ones_are_found,
-         NULL, NULL, NULL},
+        {"control: an injected duplicate, overlap and stranger are found",
+         injected_duplicates_are_found, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -168,7 +168,7 @@ static void marks_that_were_lost(void **state) {
 }
 
 /* The same under a session that lives on: a copy that was read back is not looked at otherwise. */
-static void marks_lost_behind_the_back(void **state) {
+static void marks_lost_unnoticed(void **state) {
     static const char *const losses[] = {"UPDATE behind_mark SET high = 10, `grant` = 1;",
                                          "TRUNCATE behind_mark;"};
     firn_store *store = open_store("%s", url_of("behind", ""));
@@ -317,7 +317,7 @@ static void end_and_move(void) {
 
 /* A file of the client library may make it reconnect automatically, without a check of the
  * server. */
-static void never_connected_behind_our_back(void **state) {
+static void never_reconnected_automatically(void **state) {
     mishap move = {NULL, end_and_move, ""};
     char file[400], more[500];
     firn_store *store = NULL;
@@ -435,7 +435,7 @@ static void forked_inside(void **state) {
 }
 
 /* Most collations of the engine take these for the same. */
-static void names_that_look_alike(void **state) {
+static void names_that_look_similar(void **state) {
     static const char *const names[] = {"a", "a ", "A", "\xc3\xa4", "a\t"};
     firn_store *store = open_store("%s", url_of("alike", ""));
     (void)state;
@@ -728,8 +728,7 @@ int main(void) {
         {"settings that lose commits are refused, or taken with a caution", settings_that_forget,
          NULL, NULL, NULL},
         {"a binary log that loses commits is refused", log_that_forgets, NULL, NULL, NULL},
-        {"a right that is missing is named with its cure", rights_that_are_missing, NULL, NULL,
-         NULL},
+        {"a missing right is named with its cure", rights_that_are_missing, NULL, NULL, NULL},
         {"a password comes from the environment or a file", passwords_from_elsewhere, NULL, NULL,
          NULL},
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
@@ -741,12 +740,11 @@ int main(void) {
          NULL},
         {"a table that was dumped and loaded is noticed", dumped_and_loaded, NULL, NULL, NULL},
         {"a table whose number is hidden works", numbers_are_hidden, NULL, NULL, NULL},
-        {"marks that are gone are noticed while connected", marks_lost_behind_the_back, NULL, NULL,
-         NULL},
+        {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
         {"a session that may not change a whole table", sessions_that_are_careful, NULL, NULL,
          NULL},
-        {"the client library never connects by itself", never_connected_behind_our_back, NULL, NULL,
-         NULL},
+        {"the client library never connects automatically", never_reconnected_automatically, NULL,
+         NULL, NULL},
         {"a note that is too long is cut", long_notes, NULL, NULL, NULL},
         {"a server that comes back is found again", found_again, NULL, NULL, NULL},
         {"a session that was ended while idle goes unnoticed", ended_while_idle, NULL, NULL, NULL},
@@ -758,18 +756,18 @@ int main(void) {
          NULL},
         {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
         {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
-        {"the server's clock is told in UTC", clock_of_the_server, NULL, NULL, NULL},
+        {"the server's clock is reported in UTC", clock_of_the_server, NULL, NULL, NULL},
         {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
-        {"what a parent gives back is no loss to its child", forked_beside, NULL, NULL, NULL},
+        {"what a parent gives back is not a loss to its child", forked_beside, NULL, NULL, NULL},
         {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
-        {"names that look alike are apart", names_that_look_alike, NULL, NULL, NULL},
+        {"names that look similar are apart", names_that_look_similar, NULL, NULL, NULL},
         {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},
         {"parameters that cannot be are refused", odd_parameters, NULL, NULL, NULL},
         {"leaf_alloc is shared with a server of Leaf's", leaf_is_shared, NULL, NULL, NULL},
         {"leaf_alloc is exact up to its end", leaf_to_the_end, NULL, NULL, NULL},
         {"leaf_alloc is listed", leaf_is_listed, NULL, NULL, NULL},
         {"leaf_alloc loses a block whose answer was lost", leaf_loses_a_block, NULL, NULL, NULL},
-        {"two ticket servers stand in for each other", tickets_of_two_servers, NULL, NULL, NULL},
+        {"two ticket servers replace each other", tickets_of_two_servers, NULL, NULL, NULL},
         {"each start is a row of WORKER_NODE", workers_by_row, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, make_tables, remove_certificates);

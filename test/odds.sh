@@ -36,7 +36,7 @@ done
 same "a rate above what a node makes waits" "true false" \
     "$("$FIRN" odds --json snowflake --rate 5e6 | jq .waits) $("$FIRN" odds --json snowflake --rate 5e6 --nodes 2 | jq .waits)"
 ask odds snowflake --rate 1e7
-same "which is said" "snowflake, 1e+07 IDs per second for 1 y: odds 0
+same "which it says" "snowflake, 1e+07 IDs per second for 1 y: odds 0
   why: a store reserves each slot: no two IDs are equal
   a node issues at most 4096 IDs per tick, 4.096e+06 per second: this rate needs more nodes or more bits" "$out"
 ask odds simpleflake -n 3400

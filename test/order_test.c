@@ -145,7 +145,7 @@ static void another_key_or_tweak_is_another_number(void **state) {
 }
 
 /* Neighbours do not stay neighbours. */
-static void neighbours_lie_apart(void **state) {
+static void neighbours_are_far_apart(void **state) {
     firn_order *order = opened("digits=9");
     uint64_t near = 0, last = 0;
     (void)state;
@@ -219,7 +219,7 @@ static void every_slip_of_the_pen_is_found(void **state) {
     firn_order_close(order);
 }
 
-static void a_text_that_is_none_is_refused_at_its_place(void **state) {
+static void a_text_that_is_invalid_is_refused_at_its_place(void **state) {
     firn_order *order = opened("digits=6 key_id=3"), *other = opened("digits=6 key_id=4");
     (void)state;
     unread(order, "", FIRN_ETEXT, "has 7 digits");
@@ -353,11 +353,11 @@ int main(void) {
         TEST("the numbers of six digits are a permutation", six_digits_are_a_permutation),
         TEST("numbers of every length come back", every_length_comes_back),
         TEST("another key or tweak is another number", another_key_or_tweak_is_another_number),
-        TEST("neighbours lie apart", neighbours_lie_apart),
+        TEST("neighbours are far apart", neighbours_are_far_apart),
         TEST("the check digit is Damm's", the_check_digit_is_damms),
         TEST("every slip of the pen is found", every_slip_of_the_pen_is_found),
-        TEST("a text that is none is refused at its place",
-             a_text_that_is_none_is_refused_at_its_place),
+        TEST("a text that is invalid is refused at its place",
+             a_text_that_is_invalid_is_refused_at_its_place),
         TEST("keys have their bounds", keys_have_their_bounds),
         TEST("a series keeps its key and its shape", a_series_keeps_its_key_and_shape),
         TEST("a series ends with its digits", a_series_ends_with_its_digits),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Permits and windows one by one: where a permit is in memory, what a renewal asks for, what is given back, and what
- * happens when the store fails in between. The requests are counted and compared; what users see is in gen_store_test.c. */
+/* Permits and windows one by one: where a permit is in memory, what a renewal requests, what is
+ * given back, and what happens if the store fails in between. The requests are counted and
+ * compared; what users see is in gen_store_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +127,7 @@ static void failed_claims_take_no_memory(void **state) {
 
 /* ---- how a permit begins and ends --------------------------------------------------------------- */
 
-static void a_renewal_is_due_half_way(void **state) {
+static void a_renewal_starts_half_way(void **state) {
     static const struct {
         int64_t from, end, soft;
     } cases[] = {{0, 100, 50}, {10, 14, 12}, {10, 13, 11}, {10, 12, 11},
@@ -176,7 +177,7 @@ static void without_entropy_no_window_is_opened(void **state) {
     closed(gen);
 }
 
-/* A start belongs to a new tick: a window that begins within one goes on there. */
+/* A start belongs to a new tick: a window that begins within one continues there. */
 static void a_window_within_a_tick_has_no_start(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3 window_ms=20 start=random:4");
@@ -294,7 +295,7 @@ static void of_a_window_that_is_used_up_nothing_is_given_back(void **state) {
     assert_int_equal(world.log.give_backs, 0);
 }
 
-static void closing_tells_what_the_store_says_but_for_busy(void **state) {
+static void closing_returns_what_the_store_says_except_busy(void **state) {
     static const int codes[] = {FIRN_OK, FIRN_EBUSY, FIRN_ESTORE, FIRN_EUNKNOWN};
     (void)state;
     use_other_store();
@@ -333,7 +334,7 @@ static void a_window_that_was_asked_for_twice_is_never_given_back(void **state) 
 
 /* ---- renewals ----------------------------------------------------------------------------------- */
 
-static void a_renewal_asks_for_one_window_from_the_cursor(void **state) {
+static void a_renewal_requests_one_window_from_the_cursor(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3 window_ms=5"); /* 20 slots: due at 10 */
     for (int i = 0; i < 10; i++) {
@@ -385,7 +386,7 @@ static void a_renewal_of_unknown_outcome_is_sent_again_as_it_was(void **state) {
     closed(gen);
 }
 
-static void a_renewal_that_failed_is_asked_for_anew_a_quarter_later(void **state) {
+static void a_renewal_that_failed_is_requested_again_a_quarter_later(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3 window_ms=20"); /* 80 slots: due at 40 */
     next(gen);
@@ -478,7 +479,7 @@ static void a_lost_node_is_used_up_and_not_asked_for_again(void **state) {
     closed(gen);
 }
 
-/* Found out only when the window is used up: the same call goes on with another node. */
+/* Found out only when the window is used up: the same call continues with another node. */
 static void a_node_lost_at_the_end_fails_no_call(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "window_ms=20 max_wait_ms=0");
@@ -492,7 +493,7 @@ static void a_node_lost_at_the_end_fails_no_call(void **state) {
     closed(gen);
 }
 
-static void a_fixed_node_that_was_lost_is_told_with_its_time(void **state) {
+static void a_fixed_node_that_was_lost_is_reported_with_its_time(void **state) {
     char until[FIRN_TIME_SIZE];
     (void)state;
     firn_gen *gen = opened(BARE, "node=3 window_ms=20 max_wait_ms=0");
@@ -511,7 +512,7 @@ static void a_fixed_node_that_was_lost_is_told_with_its_time(void **state) {
 
 /* ---- the renewer -------------------------------------------------------------------------------- */
 
-static void a_need_that_is_out_of_date_asks_for_nothing(void **state) {
+static void a_need_that_is_out_of_date_requests_nothing(void **state) {
     (void)state;
     firn_gen *gen = opened(FOUR, "node=3 window_ms=20");
     next(gen);
@@ -565,25 +566,25 @@ int main(void) {
         TEST(permits_are_apart_in_memory_and_zero),
         TEST(a_page_goes_back_when_its_last_permit_is_retired),
         TEST(failed_claims_take_no_memory),
-        TEST(a_renewal_is_due_half_way),
+        TEST(a_renewal_starts_half_way),
         TEST(without_entropy_no_window_is_opened),
         TEST(a_window_within_a_tick_has_no_start),
         TEST(another_node_begins_in_the_next_tick),
         TEST(after_a_step_back_nodes_begin_at_the_present),
         TEST(an_early_renewal_is_given_back_where_nothing_can_be_under_way),
         TEST(of_a_window_that_is_used_up_nothing_is_given_back),
-        TEST(closing_tells_what_the_store_says_but_for_busy),
+        TEST(closing_returns_what_the_store_says_except_busy),
         TEST(a_window_that_was_asked_for_twice_is_never_given_back),
-        TEST(a_renewal_asks_for_one_window_from_the_cursor),
+        TEST(a_renewal_requests_one_window_from_the_cursor),
         TEST(a_renewal_of_unknown_outcome_is_sent_again_as_it_was),
-        TEST(a_renewal_that_failed_is_asked_for_anew_a_quarter_later),
+        TEST(a_renewal_that_failed_is_requested_again_a_quarter_later),
         TEST(at_the_end_of_an_idle_window_the_node_is_claimed_again),
         TEST(a_step_back_leaves_each_of_many_nodes),
         TEST(a_renewal_begins_at_the_end_of_the_window),
         TEST(a_lost_node_is_used_up_and_not_asked_for_again),
         TEST(a_node_lost_at_the_end_fails_no_call),
-        TEST(a_fixed_node_that_was_lost_is_told_with_its_time),
-        TEST(a_need_that_is_out_of_date_asks_for_nothing),
+        TEST(a_fixed_node_that_was_lost_is_reported_with_its_time),
+        TEST(a_need_that_is_out_of_date_requests_nothing),
         TEST(a_step_without_room_for_an_error_fails_as_any_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

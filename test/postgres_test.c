@@ -173,7 +173,7 @@ static void tables_that_were_dropped(void **state) {
 }
 
 /* The same under a running session, for which the server plans again silently. */
-static void a_copy_behind_the_back(void **state) {
+static void a_copy_made_unnoticed(void **state) {
     firn_store *store = open_store("%s", url_of("swapped", ""));
     (void)state;
     drawn(store, "s", 1, 0, 0);
@@ -187,7 +187,7 @@ static void a_copy_behind_the_back(void **state) {
 }
 
 /* Marks that were lowered or deleted under a session that lives on. */
-static void marks_lost_behind_the_back(void **state) {
+static void marks_lost_unnoticed(void **state) {
     static const char *const losses[] = {"UPDATE behind_mark SET high = 10, \"grant\" = 1;",
                                          "ALTER TABLE behind_mark DISABLE TRIGGER ALL;"
                                          " TRUNCATE behind_mark;"};
@@ -590,19 +590,16 @@ int main(void) {
         {"a table that is emptied by a crash is refused", tables_that_forget, NULL, NULL, NULL},
         {"a commit that its standby did not confirm is unknown", standby_is_missing, NULL, NULL,
          NULL},
-        {"a right that is missing is named with its cure", rights_that_are_missing, NULL, NULL,
-         NULL},
+        {"a missing right is named with its cure", rights_that_are_missing, NULL, NULL, NULL},
         {"another engine grants nothing before the guard", another_engine, NULL, NULL, NULL},
         {"tables from a copy are another engine", tables_from_a_copy, NULL, NULL, NULL},
-        {"tables from a copy are noticed while connected", a_copy_behind_the_back, NULL, NULL,
-         NULL},
+        {"tables from a copy are noticed while connected", a_copy_made_unnoticed, NULL, NULL, NULL},
         {"the tables cannot be emptied", never_emptied, NULL, NULL, NULL},
         {"a rewritten table is the same, a reloaded one is not", rewritten_and_reloaded, NULL, NULL,
          NULL},
         {"a copied database is another engine", copied_databases, NULL, NULL, NULL},
         {"a pooler that shares sessions is refused when it is opened", poolers, NULL, NULL, NULL},
-        {"marks that are gone are noticed while connected", marks_lost_behind_the_back, NULL, NULL,
-         NULL},
+        {"marks that are gone are noticed while connected", marks_lost_unnoticed, NULL, NULL, NULL},
         {"tables of an older firn are refused", older_tables, NULL, NULL, NULL},
         {"tables that were dropped are not made again", tables_that_were_dropped, NULL, NULL, NULL},
         {"a mark that a handle was granted and is gone is noticed", marks_that_were_lost, NULL,
@@ -619,9 +616,9 @@ int main(void) {
          NULL, NULL},
         {"the next host is taken when one is down", several_hosts, NULL, NULL, NULL},
         {"eight that create the tables at once all succeed", created_at_once, NULL, NULL, NULL},
-        {"the server's clock is told", clock_of_the_server, NULL, NULL, NULL},
+        {"the server's clock is reported", clock_of_the_server, NULL, NULL, NULL},
         {"a long listing comes in order, and can be stopped", long_listing, NULL, NULL, NULL},
-        {"what a parent gives back is no loss to its child", forked_beside, NULL, NULL, NULL},
+        {"what a parent gives back is not a loss to its child", forked_beside, NULL, NULL, NULL},
         {"a fork inside a call leaves it to the parent", forked_inside, NULL, NULL, NULL},
         {"a note with odd bytes fails nothing", odd_notes, NULL, NULL, NULL},
         {"a server's certificate is verified", certificates_are_verified, NULL, NULL, NULL},

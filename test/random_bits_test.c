@@ -160,7 +160,7 @@ static void random_bits_of_numbers(void **state) {
     each_layout(as_numbers);
 }
 
-/* A ulid's random part: 80 bits, of which the lower 64 are about to carry. */
+/* A ulid's random part: 80 bits, the lower 64 about to carry. */
 static int before_the_carry(void *self, void *out, size_t size) {
     static const uint64_t words[2] = {UINT64_MAX - 3, 5};
     (void)self;

@@ -30,10 +30,10 @@ none "MD5" d41d8cd98f00b204e9800998ecf8427e "32 hex digits, like an MD5 digest"
 none "SHA-1" da39a3ee5e6b4b0d3255bfef95601890afd80709 "40 hex digits, like a SHA-1 digest"
 same "what it is has a name that does not change" "integer uuid hex" \
     "$(printf '12\n00000000-0000-0000-C000-000000000046\nd41d8cd98f00b204e9800998ecf8427e\n' | "$FIRN" show --json | jq -r .what | paste -sd' ')"
-same "candidates by chance are behind --all" "[] js53" \
+same "candidates by chance need --all" "[] js53" \
     "$("$FIRN" show --json 12 | jq -c .candidates) $("$FIRN" show --json --all 12 | jq -r '.candidates[0]')"
 same "with their forms and times" "    js53                 dec        2025-01-01T00:00:00.000Z" "$("$FIRN" show --all 12 | sed -n 4p)"
-same "words are none at all" "1 firn: 'hello' is not an ID of a known scheme: set --scheme, or the form with --from" \
+same "words are not IDs" "1 firn: 'hello' is not an ID of a known scheme: set --scheme, or the form with --from" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
 # damaged SENTENCE TEXT PATTERN: show and convert say what is wrong with it
 damaged() {
@@ -51,7 +51,7 @@ damaged "a KSUID without a character" 0ujtsYcgvSTl8PAuAdqWYSMnLO "nearly a KSUID
 damaged "a number with an O" 154181560360603648O "nearly a decimal number: character 19 of 19 is 'O'"
 damaged "a pasted blank" "1541815603606036480 " "nearly a decimal number: character 20 of 20 is ' '"
 same "words are nothing nearly" 0 "$(printf 'hello\nfirn\nthe-quick-brown-fox\n' | "$FIRN" show --keep-going | grep -c nearly)"
-same "one that is none does not stop the rest" "1 12 919108f7-52d1-4320-9bac-f847db4148a8" \
+same "one that is invalid does not stop the rest" "1 12 919108f7-52d1-4320-9bac-f847db4148a8" \
     "$(printf '12\n919108f7-52d1-4320-9bac-f847db4148a8\n' | "$FIRN" show --json >out; echo $?) $(jq -r .id out | paste -sd' ')"
 same "a ULID of the year 6829 is one, with a note" "0 ulid its time is unusual: it may not be an ID of ulid" \
     "$("$FIRN" show --json 4DF3T1A1C1W1T8CZX5S6KSRJ98 >out; echo $?) $(jq -r '"\(.scheme) \(.remark)"' out)"

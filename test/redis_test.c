@@ -405,7 +405,7 @@ static void every_failpoint_is_met(void **state) {
     firn_store_close(store);
 }
 
-static void forgotten_scripts_are_told_again(void **state) {
+static void forgotten_scripts_are_sent_again(void **state) {
     char answer[100];
     (void)state;
     firn_store *store = open_store("%s", url_of("scripts", ""));
@@ -664,7 +664,7 @@ int main(void) {
         {"replicas are refused, and primaries that have some", servers_that_fail_over, 0, 0, 0},
         {"clusters are refused; all keys are in one slot", clusters, 0, 0, 0},
         {"after another run nothing is granted before the guard", another_run_is_guarded, 0, 0, 0},
-        {"the guard holds for every key", another_run_guards_every_key, 0, 0, 0},
+        {"the guard applies to every key", another_run_guards_every_key, 0, 0, 0},
         {"an old snapshot grants nothing before the guard", an_old_snapshot_is_guarded, 0, 0, 0},
         {"a namespace that was lost is not new", a_lost_namespace_is_guarded, 0, 0, 0},
         {"a namespace of an older firn is refused", an_older_namespace_is_refused, 0, 0, 0},
@@ -674,9 +674,9 @@ int main(void) {
         {"TLS: who is there, and who asks", by_tls, 0, 0, 0},
         {"a reply is lost: unknown, and the same grant is found", a_lost_reply, 0, 0, 0},
         {"every failpoint is met", every_failpoint_is_met, 0, 0, 0},
-        {"scripts that the server forgot are told again", forgotten_scripts_are_told_again, 0, 0,
+        {"scripts that the server forgot are sent again", forgotten_scripts_are_sent_again, 0, 0,
          0},
-        {"after a restart it goes on by itself", back_after_a_restart, 0, 0, 0},
+        {"after a restart it continues automatically", back_after_a_restart, 0, 0, 0},
         {"a server that stalls is given up in time", a_stalled_server, 0, 0, 0},
         {"the next host is asked", the_next_host, 0, 0, 0},
         {"a child of a fork in a verb has a connection of its own", a_child_in_a_verb, 0, 0, 0},
@@ -684,7 +684,7 @@ int main(void) {
         {"it tells its clock", its_clock, 0, 0, 0},
         {"plain counters are what INCR counts", counters_are_increments, 0, 0, 0},
         {"plain counters end", counters_end, 0, 0, 0},
-        {"what is no plain counter is refused", counters_refuse, 0, 0, 0},
+        {"anything but a plain counter is refused", counters_refuse, 0, 0, 0},
         {"plain counters are shared with other clients", counters_are_shared, 0, 0, 0},
     };
     return cmocka_run_group_tests_name("redis", tests, start_server, NULL);

@@ -262,7 +262,7 @@ static void without_epoch(char *row) {
     }
 }
 
-static void rows_are_those_of_the_design(void **state) {
+static void rows_equal_the_design(void **state) {
     (void)state;
     for (size_t i = 0; i < LAYOUTS; i++) {
         char row[FIRN_LAYOUT_SIZE];
@@ -926,7 +926,7 @@ static void rows_of_the_users_own(void **state) {
     }
 }
 
-static void mirrored_and_split_fields_stand_where_they_should(void **state) {
+static void mirrored_and_split_fields_are_in_the_right_places(void **state) {
     static const struct {
         const char *row, *field, *value, *hex;
     } known[] = {
@@ -1081,7 +1081,7 @@ static void bad_rows_are_refused_in_one_line(void **state) {
     }
 }
 
-static void the_nearest_name_is_told(void **state) {
+static void the_nearest_name_is_reported(void **state) {
     static const struct {
         const char *text, *near;
     } known[] = {{"snowflak", "snowflake"},
@@ -1318,7 +1318,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
         TEST("the widths of every row add up", widths_add_up),
-        TEST("the rows are those of the design", rows_are_those_of_the_design),
+        TEST("the rows equal the design", rows_equal_the_design),
         TEST("fields make the ID that the row says, and come back", every_row_packs_and_reads),
         TEST("every ID comes back from its fields", every_id_reads_and_packs),
         TEST("a wrong constant is a mismatch", a_wrong_constant_is_a_mismatch),
@@ -1335,12 +1335,12 @@ int main(void) {
         TEST("bounds refuse what they cannot hold", bounds_refuse_what_they_cannot_hold),
         TEST("a row written as text is the same row", a_row_as_text_is_the_same_row),
         TEST("rows of a user's own pack and read", rows_of_the_users_own),
-        TEST("mirrored and split fields stand where they should",
-             mirrored_and_split_fields_stand_where_they_should),
+        TEST("mirrored and split fields are in the right places",
+             mirrored_and_split_fields_are_in_the_right_places),
         TEST("a user's row sorts as it is laid out",
              users_rows_sort_and_bound_as_they_are_laid_out),
         TEST("bad rows are refused in one line", bad_rows_are_refused_in_one_line),
-        TEST("the nearest name is told", the_nearest_name_is_told),
+        TEST("the nearest name is reported", the_nearest_name_is_reported),
         TEST("a name is near within a few edits", a_name_is_near_within_a_few_edits),
         TEST("each error has a name and a sentence", each_error_has_a_name_and_a_sentence),
         TEST("epoch and widths of a row can be changed", epoch_and_widths_can_be_changed),

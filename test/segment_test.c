@@ -99,7 +99,7 @@ static void a_serial_counts_by_one(void **state) {
     closed(a);
 }
 
-static void tickets_lie_side_by_side(void **state) {
+static void tickets_are_disjoint(void **state) {
     (void)state;
     firn_segment *odd = opened("photos", "kind=ticket increment=2 offset=1");
     firn_segment *even = opened("photos", "kind=ticket increment=2 offset=2");
@@ -128,7 +128,7 @@ static void a_ticket_keeps_its_increment(void **state) {
     closed(range);
 }
 
-static void serial_and_segment_go_on_from_each_other(void **state) {
+static void serial_and_segment_continue_each_other(void **state) {
     (void)state;
     firn_segment *range = opened("orders", "kind=serial");
     counts(range, 1, 3, 1);
@@ -155,7 +155,7 @@ static void the_next_segment_is_fetched_past_a_tenth(void **state) {
     closed(range);
 }
 
-static void a_step_fetches_what_is_due(void **state) {
+static void a_step_fetches_the_next_block(void **state) {
     (void)state;
     firn_segment *range = opened("leaf", "step=100 adapt=0");
     int64_t wait_ms = -1;
@@ -474,7 +474,7 @@ static void a_step_fetches_what_somebody_missed(void **state) {
     }
 }
 
-static void an_exact_block_lies_behind_all_before(void **state) {
+static void an_exact_block_is_after_all_before(void **state) {
     firn_error error = {0};
     int64_t first = -77;
     bool due;
@@ -543,7 +543,7 @@ static void a_store_that_fails_leaves_what_was_fetched(void **state) {
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-static void a_store_that_fails_is_told(void **state) {
+static void a_store_that_fails_is_reported(void **state) {
     (void)state;
     firn_segment *range = opened("k", "step=10 adapt=0");
     counts(range, 1, 2, 1);
@@ -649,13 +649,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
         TEST("a serial counts by one", a_serial_counts_by_one),
-        TEST("tickets of two servers lie side by side", tickets_lie_side_by_side),
+        TEST("tickets of two servers are disjoint", tickets_are_disjoint),
         TEST("a ticket keeps its increment", a_ticket_keeps_its_increment),
-        TEST("serial and segment of one name go on from each other",
-             serial_and_segment_go_on_from_each_other),
+        TEST("serial and segment of one name continue each other",
+             serial_and_segment_continue_each_other),
         TEST("the next segment is fetched when more than a tenth is handed out",
              the_next_segment_is_fetched_past_a_tenth),
-        TEST("a step fetches what is due", a_step_fetches_what_is_due),
+        TEST("a step fetches the next block", a_step_fetches_the_next_block),
         TEST("the step adapts as Leaf's does", the_step_adapts_as_leafs_does),
         TEST("the step never passes a million", the_step_stays_below_a_million),
         TEST("adapt=0 keeps the step", without_adapt_the_step_stays),
@@ -673,11 +673,12 @@ int main(void) {
         TEST("a block asked for twice is not given back", a_block_asked_for_twice_is_kept),
         TEST("only what was fetched is taken", only_what_was_fetched_is_taken),
         TEST("a step fetches what somebody missed", a_step_fetches_what_somebody_missed),
-        TEST("an exact block lies behind all before it", an_exact_block_lies_behind_all_before),
+        TEST("an exact block is after all before it", an_exact_block_is_after_all_before),
         TEST("an exact block ends with the range", an_exact_block_ends_with_the_range),
         TEST("a store that fails leaves what was fetched",
              a_store_that_fails_leaves_what_was_fetched),
-        TEST("a store that fails is told when the block is used up", a_store_that_fails_is_told),
+        TEST("a store that fails is reported when the block is used up",
+             a_store_that_fails_is_reported),
         TEST("nobody advances past the end", nobody_advances_past_the_end),
         TEST("bad keys are refused", bad_keys_are_refused),
         TEST("keys of generators are refused", keys_of_generators_are_refused),

@@ -24,7 +24,7 @@ same "without a file, variables and flags the presets are in force" "0 " "$statu
 preset=$out
 same "each setting is printed once, in the order of the list" "$(settings_of 'TEXT|NUMBER|SWITCH|CHOICE')" \
     "$(printf '%s\n' "$preset" | sed -nE 's/^([a-z_]+) =.*/\1/p')"
-same "presets are those of the list" "$(sed -nE 's/^(TEXT|CHOICE)\([a-z_]+, "([^"]*)".*/\2/p; s/^NUMBER\([a-z_]+, ([0-9]+).*/\1/p
+same "presets equal the list" "$(sed -nE 's/^(TEXT|CHOICE)\([a-z_]+, "([^"]*)".*/\2/p; s/^NUMBER\([a-z_]+, ([0-9]+).*/\1/p
     s/^TEXT\([a-z_]+, NULL.*//p; s/^SWITCH\([a-z_]+, 0.*/no/p; s/^SWITCH\([a-z_]+, 1.*/yes/p' $list)" \
     "$(printf '%s\n' "$preset" | sed -nE 's/^[a-z_]+ = ?(.*)/\1/p')"
 if [ -f "$BUILD/share/doc/firn/firn.ini" ]; then
@@ -40,7 +40,7 @@ ask serve --help
 same "--help has each flag" "" "$(for name in $(settings_of 'TEXT|NUMBER|SWITCH|CHOICE|FLAG'); do
     printf '%s\n' "$out" | grep -qE -- "--$(echo "$name" | tr _ -)( |\$)" || echo "$name"; done)"
 ask serve --version
-same "--version is that of the command" "$("$FIRN" version)" "$out"
+same "--version is the same as the command prints" "$("$FIRN" version)" "$out"
 
 # ---- every setting in each source ------------------------------------------------------------------
 # A value of its own for a setting: other than the preset, and right.
@@ -87,7 +87,7 @@ for name in $names; do
     esac
 done
 ask "$@" --print-config
-same "flags with _ and with their value behind a blank do too" "$whole" "$out"
+same "flags with _ and with their value after a blank do too" "$whole" "$out"
 printf '%s\n' "$whole" >"$ini"
 ask serve -c "$ini" --print-config
 same "what is printed can be read again, and is the same" "$whole" "$out"
@@ -97,7 +97,7 @@ write '[server]' 'loops = 1' 'wait_ms = 1' 'slow_s = 1'
 out=$(FIRN_CONFIG=$ini FIRN_WAIT_MS=2 FIRN_SLOW_S=2 "$FIRN" serve --slow-s 3 --print-config)
 same "file under environment under flags" "1 2 3" "$(value_of loops) $(value_of wait_ms) $(value_of slow_s)"
 out=$(FIRN_CONFIG=/nowhere FIRN_WAIT_MS='' "$FIRN" serve --config "$ini" --print-config)
-same "--config is stronger than FIRN_CONFIG, and an empty variable is none" 1 "$(value_of wait_ms)"
+same "--config is stronger than FIRN_CONFIG, and an empty variable is ignored" 1 "$(value_of wait_ms)"
 write '[server]' 'auto_create = on'
 ask serve --config "$ini" --no-auto-create --print-config
 same "--no-NAME turns a switch off" no "$(value_of auto_create)"
@@ -139,7 +139,7 @@ start = 1000
 scheme = typeid
 prefix = order" "$(printf '%s\n' "$out" | sed '1,/^log_level/d' | sed 1d)"
 ask serve --config '' --store 'redis://:hid:den@h:1/0' --print-config
-same "nor are those of flags" 'redis://@h:1/0' "$(value_of store)"
+same "nor of flags" 'redis://@h:1/0' "$(value_of store)"
 ask serve --config '' --store 'mysql://u:hid/den?x@h' --print-config
 same "nor those that make a URL wrong" "" "$(printf '%s\n' "$out" | grep hid)"
 
@@ -153,9 +153,9 @@ wrong() {
 }
 wrong "a wrong name names the nearest, with its line" 2 "firn.ini:3: .*'lops': did you mean .loops.[?]" '[server]' '' 'lops = 1'
 wrong "so does a wrong section" 2 "firn.ini:1: .*\[sever\]: did you mean .server.[?]" '[sever]'
-wrong "a name far from all is told where to look" 2 "'colour': run firn serve --help" '[server]' 'colour = red'
+wrong "a name far from all points to the list" 2 "'colour': run firn serve --help" '[server]' 'colour = red'
 wrong "a setting in front of all sections is refused" 2 "firn.ini:1: .*under \[server\]" 'loops = 1'
-wrong "a line that is none is refused" 2 "firn.ini:2: not a line of the form name = value" '[server]' 'loops'
+wrong "a line that is invalid is refused" 2 "firn.ini:2: not a line of the form name = value" '[server]' 'loops'
 wrong "a setting given twice is refused" 2 "firn.ini:3: loops is given twice" '[server]' 'loops = 1' 'loops = 1'
 wrong "a section given twice is refused, with where it was" 2 "firn.ini:2: .* at .*firn.ini:1" '[segment a]' '[segment a]'
 wrong "a key given twice is refused" 2 "firn.ini:3: start is given twice" '[segment a]' 'start = 1' 'start = 1'
@@ -163,13 +163,13 @@ wrong "a number out of range is refused with the bounds" 1 "65 is out of range: 
 wrong "so is one of too many digits" 1 "out of range" '[server]' 'loops = 99999999999999999999'
 wrong "text is not a number" 2 "firn.ini:2: loops = 4 ; four is not a number" '[server]' 'loops = 4 ; four'
 wrong "nor is nothing" 2 "not a number" '[server]' 'loops ='
-wrong "a word that is no choice is refused with the choices" 2 'logfmt\|json' '[server]' 'log = xml'
+wrong "a word that is not a choice is refused with the choices" 2 'logfmt\|json' '[server]' 'log = xml'
 wrong "a switch is yes or no" 2 "yes or no" '[server]' 'auto_create = maybe'
 wrong "a generator needs a scheme" 2 "firn.ini:1: .*has no scheme" '[generator a]' 'node = 1'
-wrong "a scheme that is none is refused with its place" 2 "firn.ini:1: .*snowflake" '[generator a]' 'scheme = snowflke'
+wrong "a scheme that is invalid is refused with its place" 2 "firn.ini:1: .*snowflake" '[generator a]' 'scheme = snowflke'
 wrong "so is a key that the generator does not have" 2 "firn.ini:1: .*window_ms" '[generator a]' 'scheme = snowflake' 'windo_ms = 5'
 wrong "so is a key that a segment does not have" 2 "firn.ini:1: .*start" '[segment a]' 'strat = 5'
-wrong "so is a store that is none" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
+wrong "so is a store that is invalid" 2 "firn.ini:1: " '[segment a]' 'store = nosuch://x'
 wrong "so is one of a generator that needs none" 2 "firn.ini:1: unknown kind of store 'nosuch'" '[generator a]' 'scheme = uuid7' 'store = nosuch://x'
 for url in nosuch://user:hidden@x sqlite postgresql://x /var/lib/firn.db; do
     wrong "so is the default store $url" 2 "unknown kind of store '${url%%:*}': use memory:, sqlite:PATH, postgres://, mysql://, redis://" '[server]' "store = $url"
@@ -183,13 +183,13 @@ ask serve --config "$ini" --check-config
 same "but not with an ns of its own, or of another scheme" 0 "$status"
 refuses "without any address nobody could be served" 2 "resp = none and http = none" serve --config '' --store memory: --resp none --http none
 wrong "a key is one word as well" 2 "firn.ini:2: 'step 1 start' is not a key" '[segment a]' 'step 1 start = 2'
-wrong "a name with a blank is none" 2 "is not a valid name" '[segment a b]'
-wrong "a long name is none" 2 "is not a valid name" "[segment $(printf '%064d' 0)]"
+wrong "a name with a blank is invalid" 2 "is not a valid name" '[segment a b]'
+wrong "a long name is invalid" 2 "is not a valid name" "[segment $(printf '%064d' 0)]"
 wrong "a value of a key is one word" 2 "not one word" '[segment a]' 'start = 1 2'
 wrong "a line that is too long is refused" 1 "firn.ini:2: the line is longer" '[server]' "hosts = $(printf '%03000d' 0)"
 wrong "a socket's mode is octal" 2 "firn.ini:2: socket_mode = 999 .*octal" '[server]' 'socket_mode = 999'
 wrong "a certificate without its key is refused" 2 "tls_cert and tls_key" '[server]' 'tls_cert = a'
-wrong "an address without a port is none" 2 "resp: 'localhost' is not a valid address" '[server]' 'resp = localhost'
+wrong "an address without a port is invalid" 2 "resp: 'localhost' is not a valid address" '[server]' 'resp = localhost'
 wrong "a port out of range is refused with them" 1 "resp: .*127.0.0.1:65536 .* 1 to 65535" '[server]' 'resp = 127.0.0.1:65536'
 wrong "so is one of many digits" 1 "1 to 65535" '[server]' 'resp = [::1]:99999999999999999999'
 wrong "a port that is not a number makes no address" 2 "is not a valid address" '[server]' 'resp = 127.0.0.1:-1'
@@ -207,8 +207,8 @@ for address in 127.9.9.9:1 '[::1]:1' '[::ffff:127.0.0.1]:1' unix:/x localhost:1 
 done
 wrong "[server] given twice is refused" 2 "firn.ini:2: \[server\] is given twice" '[server]' '[server]'
 wrong "[server] has no name" 2 "firn.ini:1: \[server x\] must not have a name: use \[server\]" '[server x]'
-wrong "a section far from all is told which there are" 2 "unknown section \[colours\]: use \[server\]" '[colours]'
-wrong "a section of nothing is none" 2 "firn.ini:1: unknown section \[\]" '[ ]'
+wrong "a section far from all lists the known ones" 2 "unknown section \[colours\]: use \[server\]" '[colours]'
+wrong "a section of nothing is invalid" 2 "firn.ini:1: unknown section \[\]" '[ ]'
 wrong "a generator has a name" 2 "firn.ini:1: .*is not a valid name" '[generator]'
 for name in 'a"b' 'a\b' 'n'"$(printf '\303\266')"'n' 'a[b'; do
     wrong "$name is not a valid name" 2 "firn.ini:1: .*is not a valid name" "[segment $name]"
@@ -256,9 +256,9 @@ refuses "a flag given twice is refused" 2 "given twice" serve --loops 1 --loops=
 refuses "a file that is not there is refused" 6 "cannot read" serve --config "$TMPDIR/nowhere.ini"
 refuses "so is a folder" 6 "cannot read" serve --config "$TMPDIR"
 FIRN_LOOPS=x ask serve --config '' --check-config
-same "a wrong variable is told by its name" "2 firn: FIRN_LOOPS: loops = x is not a number: use 0..64" "$status $err"
+same "a wrong variable is reported by its name" "2 firn: FIRN_LOOPS: loops = x is not a number: use 0..64" "$status $err"
 FIRN_LOPS=1 ask serve --config '' --check-config
-same "one that is near to a setting is told" "0 firn: note: the environment variable FIRN_LOPS is unknown: did you mean \`FIRN_LOOPS\`?" "$status $notes"
+same "one that is near to a setting is reported" "0 firn: note: the environment variable FIRN_LOPS is unknown: did you mean \`FIRN_LOOPS\`?" "$status $notes"
 FIRN_SERVICE_HOST=10.0.0.1 FIRN_PORT=tcp://10.0.0.1:1 ask serve --config '' --check-config
 same "what others put into the environment is left alone" "0 " "$status $notes"
 
@@ -304,6 +304,6 @@ same "--check-config opens neither store nor socket" "0 $ini is valid" \
     "$status $out$(ls -d "$TMPDIR"/untouched* 2>/dev/null)"
 cp "$FIRN" "$TMPDIR/firn"
 alone=$("$TMPDIR/firn" serve 2>&1)
-same "without the server beside it the command says so" "6 firn: the server is not installed: put firn-serve next to firn, in $(printf '%.60s' "$TMPDIR")" \
+same "without the server next to it the command says so" "6 firn: the server is not installed: put firn-serve next to firn, in $(printf '%.60s' "$TMPDIR")" \
     "$? $alone"
 finish

@@ -122,7 +122,7 @@ ask '/v1/new/snowflake?time=2020-01-01T00%3A00%3A00Z&format=text'
 same "time= back-dates, percent-encoded" 2020-01-01T00:00:00.000Z "$("$FIRN" show --scheme snowflake --json "$out" | jq -r .time)"
 json "POST issues too" '.ids | length == 2' '/v1/new/snowflake?n=2' -X POST
 json "65536 are given at once" '.ids | unique | length == 65536' '/v1/new/uuid7?n=65536'
-same "HEAD tells the length alone" "200 32 0" "$(curl -sI --max-time 30 "http://$at/v1/new/snowflake" -w '%{http_code} %header{content-length} %{size_download}' -o /dev/null)"
+same "HEAD returns only the length" "200 32 0" "$(curl -sI --max-time 30 "http://$at/v1/new/snowflake" -w '%{http_code} %header{content-length} %{size_download}' -o /dev/null)"
 same "replies are not kept by anybody" no-store "$(header Cache-Control /v1/new/snowflake)"
 ask '/v1/show/1541815603606036480?format=text'
 same "what is in an ID is a name and its value a line" "200 text/plain; charset=utf-8 scheme snowflake|bits 64|time 2022-06-28T16:07:40.105Z|fields.worker 26" \
@@ -162,7 +162,7 @@ for id in 12 1700000000123 1541815603606036480 507119778886617994390110 4DF3T1A1
     ask "/v1/show/$id?all=1"
     [ "$out" = "$("$FIRN" show --json --all $id)" ] || different="$different $id (all)"
 done
-same "show answers as the command, for what is no ID too" "" "$different"
+same "show answers as the command, for what is not an ID too" "" "$different"
 refuses "digits that may be hex are not converted on a guess" 422 "add scheme=NAME or from=FORM" '/v1/convert/507119778886617994390110?to=base62'
 refuses "plain hex that may be two schemes is not" 422 "uuid4: add scheme=NAME" '/v1/convert/11d78bd030ce40f397a99bbc44406500?to=uuid1'
 refuses "a uuid4 is no uuid6" 400 "" '/v1/convert/1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f?to=uuid6'
@@ -239,7 +239,7 @@ ask /
 same "the console is there" "200 text/html; charset=utf-8" "$status $type"
 check "its page may load from this server alone" sh -c "echo \"$(header Content-Security-Policy /)\" | grep -q \"default-src 'self'.*frame-ancestors 'none'\""
 same "its types are not guessed" nosniff "$(header X-Content-Type-Options /)"
-same "where people come from is not told" no-referrer "$(header Referrer-Policy /)"
+same "addresses are not shown" no-referrer "$(header Referrer-Policy /)"
 
 # ---- Leaf --------------------------------------------------------------------------------------------
 ask /api/segment/get/leafy
@@ -320,7 +320,7 @@ printf 'issue %s\nadmin %s\n' $issue $admin >"$TMPDIR/tokens"
 chmod 600 "$TMPDIR/tokens"
 begin --tokens "$TMPDIR/tokens"
 refuses "without a token nothing is issued" 401 TOKEN /v1/new/uuid7
-same "and what kind is wanted is said" 'Bearer realm="firn"' "$(header WWW-Authenticate /v1/new/uuid7)"
+same "and the expected kind is named" 'Bearer realm="firn"' "$(header WWW-Authenticate /v1/new/uuid7)"
 start=$(date +%s%N)
 refuses "a wrong one is refused" 401 'unknown token' /v1/new/uuid7 -H 'Authorization: Bearer no-such-token-at-all'
 check "after a second" [ $(($(date +%s%N) - start)) -ge 1000000000 ]

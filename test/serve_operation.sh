@@ -27,7 +27,7 @@ check "and issues" [ "$id" -gt 0 ]
 stop_server TERM
 same "SIGTERM ends it with 0" 0 "$status"
 check "and it says so" has_told 'event=ended'
-check "its window is given back: the mark lies in the past" sh -c \
+check "its window is given back: the mark is in the past" sh -c \
     "'$FIRN' nodes --store '$store' --json | jq -e 'select(.ns == \"snowflake\") | .distance | endswith(\"ago\")'"
 mark=$("$FIRN" nodes --store "$store" --json | jq -r 'select(.ns == "snowflake") | .mark')
 same "behind the last ID that was issued" "$id" \
@@ -51,7 +51,7 @@ wait $loads 2>/dev/null
 check "and keeps no window" sh -c "sleep 1.1; '$FIRN' nodes --store '$store' --json |
     jq -se 'all(.[] | select(.ns == \"snowflake\"); .distance | endswith(\"ago\"))'"
 serve --auto-create
-check "the integers go on behind those of before" [ "$(ask_resp incr loaded)" -gt "$last" ]
+check "the integers continue after the earlier ones" [ "$(ask_resp incr loaded)" -gt "$last" ]
 stop_server INT
 same "SIGINT ends it with 0" 0 "$status"
 
@@ -59,7 +59,7 @@ same "SIGINT ends it with 0" 0 "$status"
 bare=$!
 started="$started $bare"
 await test -S "$work/bare"
-same "descriptors that were closed are no socket's: events go nowhere" "/dev/null /dev/null /dev/null" \
+same "descriptors that were closed do not become sockets: events go nowhere" "/dev/null /dev/null /dev/null" \
     "$(for each in 0 1 2; do readlink "/proc/$bare/fd/$each"; done | xargs)"
 kill "$bare"
 wait "$bare"
@@ -112,7 +112,7 @@ same "with tokens it leaves no core" "0 0" "$(awk '/^Max core/ { print $5, $6 }'
 same "SIGPIPE is ignored" 1 "$(($(sed -nE 's/^SigIgn:\s+/0x/p' "/proc/$server/status") >> 12 & 1))"
 stop_server
 log=$TMPDIR/process
-same "no token is told" "" "$(grep secret "$log")"
+same "no token is reported" "" "$(grep secret "$log")"
 "$FIRN" serve --config '' --resp "unix:$work/hidden" --http none --store 'redis://user:se@cret@127.0.0.1:1/0' >"$TMPDIR/hidden" 2>&1 &
 server=$!
 started="$started $server"
@@ -179,9 +179,9 @@ same "both listeners show the new certificate" "two two" "$(subject "$resp") $(s
 same "integers nobody made are made now" 1 "$(ask_inside incr n)"
 same "a block has the new bound" "COUNT 8 is out of range: use 1 to 7 (max_block)" \
     "$(ask_inside incrby n 8 | grep -o 'COUNT 8 is out of range: use 1 to 7 (max_block)')"
-check "what changed is told" has_told 'event="setting changed" setting=auto_create'
-check "what needs a restart is told" has_told 'event="needs a restart" setting=loops'
-check "a new segment is told" has_told 'event=added segment=late$'
+check "what changed is reported" has_told 'event="setting changed" setting=auto_create'
+check "what needs a restart is reported" has_told 'event="needs a restart" setting=loops'
+check "a new segment is reported" has_told 'event=added segment=late$'
 same "and served" 500 "$(ask_inside incr late)"
 same "so is a new generator, as its section says" 77 \
     "$("$FIRN" show --scheme snowflake --json "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
@@ -194,7 +194,7 @@ check "so does one that is gone" has_told 'event="needs a restart" segment=late 
 check "and one whose segment somebody has made" has_told 'event="needs a restart" segment=n why="it was created on demand before it was configured"'
 same "all of them are served as before" "501 2 77" "$(ask_inside incr late) $(ask_inside incr n) $("$FIRN" show --scheme snowflake --json \
     "$(ask_inside firn.new later)" | jq '.fields.datacenter * 32 + .fields.worker')"
-same "beside the new one" 1 "$(ask_inside incr latest)"
+same "next to the new one" 1 "$(ask_inside incr latest)"
 configure 'auto_create = yes' '[generator renamed]' 'scheme = snowflake' 'node = 77'
 reload
 check "so does a new name for a node that is served" has_told 'event="needs a restart" generator=renamed why="another generator has the same node"'
@@ -287,7 +287,7 @@ handed() {
     http=$(address_of http)
 }
 handed resp=127.0.0.1:0 http=127.0.0.1:0 -- --loops 2 --resp 127.0.0.1:1 --http none
-same "sockets that are handed over stand in for the addresses" "PONG 200" \
+same "sockets that are handed over replace the addresses" "PONG 200" \
     "$(ask_resp ping) $(curl -s -o /dev/null -w '%{http_code}' "http://$http/healthz")"
 same "each loop takes clients of the one socket" PONG "$(for _ in 1 2 3 4 5 6 7 8; do ask_resp ping; done | sort -u)"
 stop_server
@@ -334,7 +334,7 @@ same "both listeners serve unix sockets" "PONG 200" \
 same "which owner and group may use" "660 660" "$(stat -c %a "$work/resp" "$work/http" | tr '\n' ' ' | sed 's/ $//')"
 refuses "a second server on one path is refused" 6 "resp: Address already in use: another process listens there" \
     serve --config '' --resp "unix:$work/resp" --http none --store "$store"
-same "and the first goes on" PONG "$(redis-cli -s "$work/resp" ping)"
+same "and the first continues" PONG "$(redis-cli -s "$work/resp" ping)"
 stop_server
 check "its files are gone with it" [ ! -e "$work/resp" ]
 serve --resp "unix:$work/resp" --http none --socket-mode 600

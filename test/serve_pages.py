@@ -143,7 +143,7 @@ def pages():
             browser.choose("#make-count", "5")
             browser.click("#make-form button")
             count = browser.wait("document.querySelectorAll('#made li').length", 60)
-            tap.same(f"the console at {base[:14]}... makes IDs", 5, count)
+            tap.same(f"the console at {base[:14]}... generates IDs", 5, count)
         browser.open(f"http://evil.example:{port}/")
         browser.evaluate("document.body.innerHTML = \"<iframe src='%s/'></iframe>\"" % name)
         tap.check("no other site shows the console in a frame", browser.wait("document.querySelector('iframe')") is not None and framed(browser))

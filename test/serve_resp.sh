@@ -71,7 +71,7 @@ says_resp "CLIENT SETNAME takes a name" OK CLIENT SETNAME me
 # ---- IDs -----------------------------------------------------------------------------------------
 id=$(ask_resp FIRN.NEW snowflake)
 same "FIRN.NEW gives an ID of the scheme" snowflake "$("$FIRN" show --json "$id" | jq -r .scheme)"
-same "with COUNT so many, all different, rising" 1000 "$(ask_resp FIRN.NEW snowflake COUNT 1000 | sort -nu | wc -l)"
+same "with COUNT that many, all different, rising" 1000 "$(ask_resp FIRN.NEW snowflake COUNT 1000 | sort -nu | wc -l)"
 same "COUNT 1 is a list too" '["string"]' "$(ask_resp --json FIRN.NEW snowflake COUNT 1 | jq -c 'map(type)')"
 same "without COUNT an ID is a string, since JavaScript's numbers end at 2^53" '"string"' "$(ask_resp --json FIRN.NEW snowflake | jq -c type)"
 same "TIME back-dates" 2020-01-01 "$("$FIRN" show --json "$(ask_resp FIRN.NEW snowflake TIME 2020-01-01)" | jq -r '.time[:10]')"
@@ -127,7 +127,7 @@ fi
 stop_server
 same "the server ends well" 0 "$status"
 serve --auto-create
-check "after a restart integers go on above the last" [ "$(ask_resp INCR piped)" -gt 4000 ]
+check "after a restart integers continue above the last" [ "$(ask_resp INCR piped)" -gt 4000 ]
 stop_server
 
 # ---- other ways in -------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ static void each_of_ipv4_is_one(void **state) {
     assert_false(alike(of_text(AF_INET, "192.0.2.1"), of_text(AF_INET, "192.0.2.2")));
 }
 
-static void a_socket_for_both_tells_the_same_of_ipv4(void **state) {
+static void a_socket_for_both_reports_the_same_of_ipv4(void **state) {
     (void)state;
     assert_true(alike(of_text(AF_INET6, "::ffff:192.0.2.1"), of_text(AF_INET, "192.0.2.1")));
     assert_false(
@@ -78,7 +78,7 @@ static void they_are_written_for_people(void **state) {
 }
 
 /* More than the table has slots, so that some share one. */
-static void many_are_told_apart(void **state) {
+static void many_are_distinguished(void **state) {
     enum { COUNT = 20000 };
     (void)state;
     for (uint64_t i = 1; i <= COUNT; i++) {
@@ -100,12 +100,12 @@ static void many_are_told_apart(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         {"each address of IPv4 is one", each_of_ipv4_is_one, NULL, NULL, NULL},
-        {"a socket for both tells the same of IPv4", a_socket_for_both_tells_the_same_of_ipv4, NULL,
-         NULL, NULL},
+        {"a socket for both reports the same of IPv4", a_socket_for_both_reports_the_same_of_ipv4,
+         NULL, NULL, NULL},
         {"a network of IPv6 is one", a_network_of_ipv6_is_one, NULL, NULL, NULL},
         {"they are counted", they_are_counted, NULL, NULL, NULL},
         {"they are written for people", they_are_written_for_people, NULL, NULL, NULL},
-        {"many are told apart", many_are_told_apart, NULL, NULL, NULL},
+        {"many are distinguished", many_are_distinguished, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

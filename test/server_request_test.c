@@ -268,7 +268,7 @@ static size_t issue_together(enum verb verb, const char *name, uint64_t **all) {
 
 /* ---- issuing --------------------------------------------------------------------------------- */
 
-static void a_scheme_is_opened_when_somebody_first_asks_for_it(void **state) {
+static void a_scheme_is_opened_when_somebody_first_requests_it(void **state) {
     (void)state;
     asking it = ask_for(mine(), VERB_NEW, "snowflake", NULL);
     assert_null(catalog_generator(w("snowflake")));
@@ -287,7 +287,7 @@ static void a_scheme_is_opened_when_somebody_first_asks_for_it(void **state) {
     leave(&it);
 }
 
-static void rows_without_a_node_touch_no_store(void **state) {
+static void schemes_without_a_node_touch_no_store(void **state) {
     (void)state;
     asking it = ask_for(mine(), VERB_NEW, "uuid7", "n", "3", NULL);
     char text[FIRN_TEXT_SIZE + 66];
@@ -354,7 +354,7 @@ static void tasks_that_race_open_one_generator(void **state) {
 }
 
 /* Each of the segments is a call of the store, a thousand at once are many rounds of the renewer. */
-static void an_task_does_not_wait_for_all_segments_that_are_due(void **state) {
+static void a_task_does_not_wait_for_all_segments_that_need_it(void **state) {
     enum { MANY = 1000 };
     (void)state;
     firn_error error;
@@ -546,7 +546,7 @@ static void a_name_always_has_the_same_uuid5(void **state) {
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-static void what_cannot_be_meant_is_refused_with_its_cure(void **state) {
+static void what_is_wrong_is_refused_with_its_cure(void **state) {
     (void)state;
     worker *by = mine();
     request nobody = {.worker = by, .verb = VERB_NEW, .name = w("uuid7")};
@@ -656,7 +656,7 @@ static void what_is_checked_only_is_not_added(void **state) {
     assert_null(catalog_segment_at(0));
 }
 
-static void segments_are_made_for_whoever_asks_up_to_a_bound(void **state) {
+static void segments_are_made_on_demand_up_to_a_limit(void **state) {
     (void)state;
     catalog_allow(2);
     asking it = ask_for(mine(), VERB_NEXT, "a", NULL);
@@ -686,7 +686,7 @@ static void generators_are_opened_up_to_a_bound(void **state) {
     assert_refused(ask_for(mine(), VERB_NEW, "uuid7", NULL), FIRN_ERANGE, "max_generators");
 }
 
-static void what_is_exhausted_waits_unless_it_was_told_to_fail(void **state) {
+static void what_is_exhausted_waits_unless_it_is_set_to_fail(void **state) {
     (void)state;
     firn_error error;
     const char *row = "0x0:1 time:41/ms node:10 sequence:2"; /* 4 IDs a ms */
@@ -729,7 +729,7 @@ static void bring_store_back(void) {
     assert_int_equal(rename(gone, folder), 0);
 }
 
-static void issuing_goes_on_through_an_outage_as_windows_allow(void **state) {
+static void issuing_continues_through_an_outage_as_windows_allow(void **state) {
     (void)state;
     firn_error error;
     char why[256] = "";
@@ -1050,7 +1050,7 @@ static void ids_are_packed_shown_bounded_and_converted(void **state) {
     assert_refused(ask_for(mine(), VERB_CONVERT, "1", NULL), FIRN_EUSAGE, "the target is missing");
 }
 
-static void status_spread_and_nodes_tell_what_there_is(void **state) {
+static void status_spread_and_nodes_list_everything(void **state) {
     (void)state;
     asking id = ask_for(mine(), VERB_NEW, "snowflake", "count", "40", NULL),
            next = ask_for(mine(), VERB_NEXT, "k", NULL);
@@ -1088,7 +1088,7 @@ static void status_spread_and_nodes_tell_what_there_is(void **state) {
     leave(&next);
 }
 
-static void a_store_that_is_none_is_refused_at_once(void **state) {
+static void a_store_that_is_invalid_is_refused_at_once(void **state) {
     (void)state;
     firn_error error;
     renewer *one, *two, *three;
@@ -1101,7 +1101,7 @@ static void a_store_that_is_none_is_refused_at_once(void **state) {
     assert_ptr_not_equal(one, three);
 }
 
-static void a_password_of_a_store_is_told_nobody(void **state) {
+static void a_password_of_a_store_is_shown_to_nobody(void **state) {
     (void)state;
     firn_error error;
     renewer *one;
@@ -1173,26 +1173,26 @@ static void what_an_answer_costs_is_printed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_scheme_is_opened_when_somebody_first_asks_for_it),
-        TEST(rows_without_a_node_touch_no_store),
+        TEST(a_scheme_is_opened_when_somebody_first_requests_it),
+        TEST(schemes_without_a_node_touch_no_store),
         TEST(threads_never_issue_an_id_twice),
         TEST(threads_never_hand_out_an_integer_twice),
         TEST(tasks_that_race_open_one_generator),
-        TEST(an_task_does_not_wait_for_all_segments_that_are_due),
+        TEST(a_task_does_not_wait_for_all_segments_that_need_it),
         TEST(the_reply_to_many_integers_is_the_last_of_them),
         TEST(a_name_may_be_a_segment_and_a_generator),
         TEST(runs_are_of_consecutive_ids),
         TEST(a_generator_of_the_configuration_keeps_its_keys),
         TEST(back_dated_ids_carry_their_instant),
         TEST(a_name_always_has_the_same_uuid5),
-        TEST(what_cannot_be_meant_is_refused_with_its_cure),
+        TEST(what_is_wrong_is_refused_with_its_cure),
         TEST(a_request_takes_no_more_integers_than_it_may),
         TEST(names_of_the_other_kind_say_what_to_ask),
         TEST(what_is_checked_only_is_not_added),
-        TEST(segments_are_made_for_whoever_asks_up_to_a_bound),
+        TEST(segments_are_made_on_demand_up_to_a_limit),
         TEST(generators_are_opened_up_to_a_bound),
-        TEST(what_is_exhausted_waits_unless_it_was_told_to_fail),
-        TEST(issuing_goes_on_through_an_outage_as_windows_allow),
+        TEST(what_is_exhausted_waits_unless_it_is_set_to_fail),
+        TEST(issuing_continues_through_an_outage_as_windows_allow),
         TEST(threads_repeat_nothing_through_outages),
         TEST(a_store_that_hangs_holds_up_no_other),
         TEST(tasks_fail_in_the_stores_words_while_it_is_out),
@@ -1200,9 +1200,9 @@ int main(void) {
         TEST(what_was_not_issued_is_given_back_at_the_end),
         TEST(two_servers_on_one_store_share_its_integers),
         TEST(ids_are_packed_shown_bounded_and_converted),
-        TEST(status_spread_and_nodes_tell_what_there_is),
-        TEST(a_store_that_is_none_is_refused_at_once),
-        TEST(a_password_of_a_store_is_told_nobody),
+        TEST(status_spread_and_nodes_list_everything),
+        TEST(a_store_that_is_invalid_is_refused_at_once),
+        TEST(a_password_of_a_store_is_shown_to_nobody),
         TEST(what_an_answer_costs_is_printed),
     };
     return cmocka_run_group_tests(tests, make_workers, NULL);

@@ -340,7 +340,7 @@ static void every_number_is_written_as_printf_does(void **state) {
     }
 }
 
-static void runs_of_integers_are_written_one_behind_the_other(void **state) {
+static void runs_of_integers_are_written_one_after_the_other(void **state) {
     (void)state;
     resp_out out = {0};
     resp_integers(&out, 98, 1, 3);
@@ -362,7 +362,7 @@ static void all_numbers_of_up_to_six_digits_are_right(void **state) {
     }
 }
 
-static void a_text_is_put_behind_its_length_afterwards(void **state) {
+static void a_text_is_put_after_its_length_afterwards(void **state) {
     (void)state;
     const size_t lengths[] = {0, 1, 9, 10, 99, 100, 999};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -424,9 +424,9 @@ int main(void) {
         cmocka_unit_test(replies_are_written_in_both_versions),
         cmocka_unit_test(json_is_written_with_its_order_and_types),
         cmocka_unit_test(every_number_is_written_as_printf_does),
-        cmocka_unit_test(runs_of_integers_are_written_one_behind_the_other),
+        cmocka_unit_test(runs_of_integers_are_written_one_after_the_other),
         cmocka_unit_test(all_numbers_of_up_to_six_digits_are_right),
-        cmocka_unit_test(a_text_is_put_behind_its_length_afterwards),
+        cmocka_unit_test(a_text_is_put_after_its_length_afterwards),
         cmocka_unit_test(replies_stop_at_their_bound_and_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

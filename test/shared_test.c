@@ -286,7 +286,7 @@ static void processes_share_one_node(void **state) {
     assert_int_equal(twice(), 1); /* the check sees one */
 }
 
-static void children_go_on_with_the_cursor_they_inherit(void **state) {
+static void children_continue_with_the_cursor_they_inherit(void **state) {
     static const char *const keys[] = {"full=wait max_wait_ms=20000",
                                        "node=7 full=wait max_wait_ms=20000"};
     (void)state;
@@ -309,7 +309,7 @@ static void children_go_on_with_the_cursor_they_inherit(void **state) {
 
 /* Other processes hold the node meanwhile, ahead of the clock: the cursor continues after them, in
  * place. */
-static void a_node_comes_back_behind_what_others_issued(void **state) {
+static void a_node_comes_back_after_what_others_issued(void **state) {
     static const char *const keys = "node=9 window_ms=8 full=wait max_wait_ms=20000";
     uint64_t last = 0, theirs = 0;
     (void)state;
@@ -594,8 +594,9 @@ static void a_step_back_is_acted_on_once(void **state) {
     assert_int_equal(nodes_used(), 2);
 }
 
-/* The store is empty again and the clock back: what it grants of the node lies behind what was issued. */
-static void a_store_that_grants_slots_again_is_told(void **state) {
+/* The store is empty again and the clock back: what it grants of the node is before what was
+ * issued. */
+static void a_store_that_grants_slots_again_is_reported(void **state) {
     firn_error error = {0};
     uint64_t last = 0;
     firn_id id;
@@ -647,8 +648,8 @@ static void what_cannot_be_shared_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(processes_share_one_node, begin, end),
-        cmocka_unit_test_setup_teardown(children_go_on_with_the_cursor_they_inherit, begin, end),
-        cmocka_unit_test_setup_teardown(a_node_comes_back_behind_what_others_issued, begin, end),
+        cmocka_unit_test_setup_teardown(children_continue_with_the_cursor_they_inherit, begin, end),
+        cmocka_unit_test_setup_teardown(a_node_comes_back_after_what_others_issued, begin, end),
         cmocka_unit_test_setup_teardown(threads_of_two_generators_share_one_cursor, begin, end),
         cmocka_unit_test_setup_teardown(killed_processes_stop_nobody_and_repeat_nothing, begin,
                                         end),
@@ -661,7 +662,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_stopped_renewer_is_waited_for_in_bounded_time, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_step_back_is_acted_on_once, begin, end),
-        cmocka_unit_test_setup_teardown(a_store_that_grants_slots_again_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(a_store_that_grants_slots_again_is_reported, begin, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_shared_is_refused, begin, end)};
     alarm(3 * ALARM_S);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@ check "an even stream is even by modulo" sh -c "jq -e '.ways[1] | .way == \"modu
     and .chi_square == 0 and .p == 1 and .freedom == 15 and .empty == 0 and ([.counts[] == 1000] | all)' even"
 check "by leading bits all its small numbers are in one shard" sh -c "jq -e '.ways[0] | .verdict == \"uneven\"
     and .counts[0] == 16000 and .empty == 15 and .fullest == 16 and .chi_square == 240000 and .p < 1e-300' even"
-check "its order is told" sh -c "jq -e '.order | .ascending == 15999 and .out_of_order == 0 and .longest == 16000 and .greatest == 16000' even"
+check "its order is reported" sh -c "jq -e '.order | .ascending == 15999 and .out_of_order == 0 and .longest == 16000 and .greatest == 16000' even"
 printf '5\n6\n7\n3\n4\n4\n9\n' | "$FIRN" spread - --json --shards 2 >mixed
 same "of a mixed one too" '{"ascending":4,"out_of_order":1,"equal":1,"longest":3,"greatest":4}' "$(jq -c .order mixed)"
 printf '1\n2\nx\n3\n' >bad

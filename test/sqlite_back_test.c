@@ -379,7 +379,7 @@ static void a_generator_and_a_segment(void **state) {
     firn_store_close(store);
 }
 
-/* ---- what is no reason ----------------------------------------------------------------------- */
+/* ---- not a sign ------------------------------------------------------------------------------ */
 
 static void one_file_is_the_store(void **state) {
     firn_store *store = store_and_copy(false);

@@ -126,7 +126,7 @@ static int draw_in_two(pair *p) {
     return status;
 }
 
-static void planted_duplicates_are_found(void **state) {
+static void injected_duplicates_are_found(void **state) {
     ledger *it = new_ledger();
     (void)state;
     for (int i = 0; i < 20; i++) {
@@ -356,7 +356,7 @@ static void keep_text(void *self, const char *text) {
     snprintf(self, 600, "%s", text);
 }
 
-static void a_new_store_is_told(void **state) {
+static void a_new_store_is_reported(void **state) {
     char text[600] = "", expected[600], url[700];
     firn_store_options options = safe_options();
     firn_store *store;
@@ -486,7 +486,7 @@ int main(void) {
 #define CHECK_FAST(sentence, run)                                                                  \
     { sentence, run, set_up_in_memory, tear_down, NULL }
     const struct CMUnitTest tests[] = {
-        CHECK("control: a planted duplicate is found", planted_duplicates_are_found),
+        CHECK("control: a planted duplicate is found", injected_duplicates_are_found),
         CHECK("a file that is mounted without its folder is refused", a_file_mounted_alone),
         CHECK("a log that is mounted alone is refused", a_log_mounted_alone),
         CHECK("a file that is mounted into an overlay is refused", a_file_in_an_overlay),
@@ -498,7 +498,7 @@ int main(void) {
         CHECK_FAST("a store that is replaced while a verb begins is noticed",
                    replaced_before_the_log_is_opened),
         CHECK_FAST("a log without its store is refused", a_log_without_its_store),
-        CHECK_FAST("a new store is told, and not made against the will", a_new_store_is_told),
+        CHECK_FAST("a new store is told, and not made against the will", a_new_store_is_reported),
         CHECK_FAST("a stopped process that holds the lock is named", held_by_a_stopped_process),
         CHECK_FAST("opening waits for max_wait_ms in all", opening_is_bounded),
     };

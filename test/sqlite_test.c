@@ -154,7 +154,7 @@ static void without_rights(const char *expected) {
     assert_int_equal(status, 0);
 }
 
-static void read_only_places_are_told(void **state) {
+static void read_only_places_are_reported(void **state) {
     (void)state;
     assert_int_equal(mkdir(in_folder("ro"), 0700), 0);
     assert_int_equal(mkdir(in_folder("ro/deep"), 0500), 0);
@@ -925,7 +925,7 @@ int main(int argc, char **argv) {
         CHECK("a relative path is of the folder at opening", a_relative_path_stays),
         CHECK_FAST("a place that forgets is refused unless unsafe", forgetful_places_are_refused),
         CHECK("a path that leads to no file is refused", not_a_place),
-        CHECK("a read-only file or folder is told with its cure", read_only_places_are_told),
+        CHECK("a read-only file or folder is told with its cure", read_only_places_are_reported),
         CHECK("a file that is no database is refused and left alone", no_database),
         CHECK("another program's database is refused", another_database),
         CHECK("a newer schema is refused by every verb", a_newer_schema),

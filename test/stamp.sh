@@ -128,18 +128,18 @@ first() {
     ask stamp "$TMPDIR/mended.csv" --format csv --time t --zone UTC --scheme snowflake --store "$empty" "$unsafe" --job first -o "$TMPDIR/kept.csv" "$@"
 }
 first
-same "a bad row of a job is told" "1 firn: line 4: 'x' is not a time" "$status $(printf '%s\n' "$err" | cut -d: -f 1-3)"
+same "a bad row of a job is reported" "1 firn: line 4: 'x' is not a time" "$status $(printf '%s\n' "$err" | cut -d: -f 1-3)"
 first --time a
 same "a job on a wrong column too, which --on-error does not pass over" 2 "$status"
 same "before the job has a name or a node in the store" "0 " "$("$FIRN" nodes --json --store "$empty" "$unsafe" 2>"$TMPDIR/stderr"; echo $?) $(grep -v '^firn: note' "$TMPDIR/stderr")"
 check "and before the output is touched" cmp "$TMPDIR/old.csv" "$TMPDIR/kept.csv"
 sed -i 's/^x/2024-01-01 00:00:01/' "$TMPDIR/mended.csv"
 first
-same "the mended file goes under the same name" "0 4" "$status $(wc -l <"$TMPDIR/kept.csv")"
+same "the fixed file goes under the same name" "0 4" "$status $(wc -l <"$TMPDIR/kept.csv")"
 same "and has one name and one node" 2 "$("$FIRN" nodes --store "$empty" "$unsafe" --json 2>"$TMPDIR/stderr" | wc -l)"
 { cat "$TMPDIR/old.csv"; echo 'x,3'; } >"$TMPDIR/mended.csv"
 first
-same "a bad row is told rather than that the input is another one" 1 "$status"
+same "a bad row is reported, not that the input is another one" 1 "$status"
 # piped NAME ARGS...
 piped() {
     piped=$1

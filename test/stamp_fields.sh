@@ -13,7 +13,7 @@ store=sqlite:$TMPDIR/fields.db
     done
 } >macs.csv
 "$FIRN" stamp macs.csv --time t --scheme uuid1 --field node=mac --seed abc --job macs --store "$store" >one 2>err
-same "each row's node is that of its column" "" \
+same "the node of each record comes from its column" "" \
     "$(sed 1d one | while IFS=, read -r id _ mac _; do
         [ "$("$FIRN" show --json --scheme uuid1 "$id" | jq -r .fields.node)" = "$(echo "$mac" | tr A-F a-f)" ] || echo "$id $mac"
     done)"
@@ -39,7 +39,7 @@ printf '2024-01-01T00:00:00Z\t7\n2024-01-01T00:00:00Z\t8\n' >rows.tsv
 "$FIRN" stamp rows.tsv --time 1 --no-header --scheme snowflake datacenter=1 --field worker=2 >out 2>err
 same "from a table without a header, by number" "7 8" \
     "$(cut -f1 out | while read -r id; do "$FIRN" show --json --scheme snowflake "$id" | jq .fields.worker; done | paste -sd' ')"
-same "without a job that is said once" 1 "$(grep -c 'without a store' err)"
+same "without a job it says so once" 1 "$(grep -c 'without a store' err)"
 refuses "a field that the scheme has not" 2 "snowflake has no node field .* of that name" stamp rows.tsv --time 1 --scheme snowflake --field mac=2
 refuses "a sequence is firn's" 2 "has no node field" stamp rows.tsv --time 1 --scheme snowflake --field sequence=2
 refuses "a field without a column" 2 "write FIELD=COLUMN" stamp rows.tsv --time 1 --scheme snowflake --field worker

@@ -426,7 +426,7 @@ static void processes_share_a_key(void **state) {
 }
 
 /* What is not shared with the child says so there, instead of granting from a copy. */
-static void a_child_is_told(void **state) {
+static void a_child_is_refused(void **state) {
     firn_store *store = store_of(state);
     int status = -1;
     pid_t child;
@@ -650,7 +650,7 @@ static void tickets_advance(firn_segment *one, firn_segment *two, int64_t last) 
 
 /* One holder notices; then everybody knows, also who never reserved, of every namespace, also of one
  * that was lost altogether. */
-static void all_are_told(void **state) {
+static void all_are_informed(void **state) {
     firn_store *holder = store_of(state), *idle = NULL, *fresh = NULL;
     const bench *b = *state;
     firn_error error = {0};
@@ -740,7 +740,7 @@ static const struct {
     {"a busy key tells its mark and grant, and keeps them", busy_tells, NULL},
     {"bounds and counts outside the slots are refused", takes_every_bound, NULL},
     {"marks up to the last slot and grants of 64 bits are exact", exact_to_the_last_slot, NULL},
-    {"the same request again is told its own grant", the_same_again, NULL},
+    {"the same request again gets its own grant", the_same_again, NULL},
     {"what was given back is granted again", given_back_is_free, NULL},
     {"only the holder of mark and grant gives back", given_back_by_its_holder, NULL},
     {"a window is given back once", given_back_once, NULL},
@@ -752,14 +752,14 @@ static const struct {
     {"a namespace is refused to another row", another_row_is_refused, NULL},
     {"8 threads get slots of their own, and no slot is lost", threads_share_a_key, NULL},
     {"4 processes get slots of their own, and no slot is lost", processes_share_a_key, is_shared},
-    {"a forked child shares the store or is told that it cannot", a_child_is_told, forks},
+    {"a forked child shares the store or is refused", a_child_is_refused, forks},
     {"two handles are one store", two_handles, is_shared},
     {"what was granted is kept after closing", kept_after_closing, is_shared},
     {"names of all the bytes that are allowed", long_names, NULL},
     {"an unknown parameter is refused by its name", unknown_parameters, is_shared},
     {"a password is never shown", passwords_are_not_shown, is_server},
     {"an engine that goes back grants nothing twice", goes_back, tells_back},
-    {"once one holder knows that the store went back, all do", all_are_told, tells_back},
+    {"once one holder knows that the store went back, all do", all_are_informed, tells_back},
 };
 
 #define CHECKS (sizeof checks / sizeof checks[0])
@@ -768,7 +768,7 @@ static const struct {
 int main(int count, char **arguments) {
     static char names[ENGINES * CHECKS][100];
     struct CMUnitTest tests[ENGINES * CHECKS + 1] = {
-        {"control: a planted overlap is found", overlaps_are_found, NULL, NULL, NULL}};
+        {"control: an injected overlap is found", overlaps_are_found, NULL, NULL, NULL}};
     for (size_t i = 0; i < ENGINES * CHECKS; i++) {
         const struct row *row = &rows[i / CHECKS];
         if (checks[i % CHECKS].wanted != NULL && !checks[i % CHECKS].wanted(row)) {

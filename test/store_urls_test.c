@@ -256,8 +256,8 @@ static int make_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        {"every engine refuses a URL that is none", all_refuse, NULL, NULL, NULL},
-        {"each engine refuses parameters that are none of its own", one_refuses, NULL, NULL, NULL},
+        {"every engine refuses a URL that is invalid", all_refuse, NULL, NULL, NULL},
+        {"each engine refuses unknown parameters", one_refuses, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, make_files, tear_down);
 }

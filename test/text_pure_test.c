@@ -290,7 +290,7 @@ static void every_form_writes_what_schoolbook_division_writes(void **state) {
     }
 }
 
-static void what_is_written_is_read_again(void **state) {
+static void written_texts_are_read_again(void **state) {
     (void)state;
     for (size_t i = 0; i < MODELS; i++) {
         for (size_t w = 0; w < WIDTHS; w++) {
@@ -745,7 +745,7 @@ static void prefixes_of_a_typeid_are_checked(void **state) {
     }
 }
 
-/* ---- tests: what is said ---------------------------------------------------------------------- */
+/* ---- tests: errors ---------------------------------------------------------------------------- */
 
 static void errors_tell_place_character_and_cure(void **state) {
     (void)state;
@@ -855,7 +855,7 @@ int main(void) {
         TEST("what no form takes is written as nothing", what_no_form_takes_is_written_as_nothing),
         TEST("every form writes what schoolbook division writes",
              every_form_writes_what_schoolbook_division_writes),
-        TEST("what is written is read again", what_is_written_is_read_again),
+        TEST("written texts are read again", written_texts_are_read_again),
         TEST("either case is read where case means nothing",
              either_case_is_read_where_case_means_nothing),
         TEST("text sorts as the ID does", text_sorts_as_the_id_does),

@@ -428,7 +428,7 @@ int main(void) {
              a_step_back_waits_for_no_renewer),
         TEST("status and history are asked for while all issue",
              status_and_history_are_asked_meanwhile),
-        TEST("integers of one range are had once", threads_share_integers),
+        TEST("integers of one range are issued once", threads_share_integers),
 #undef TEST
     };
     for (size_t i = 0; i < ROWS; i++) {

@@ -26,7 +26,7 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
     same "no line ends in blanks, no C file holds tabs" "" \
         "$(grep -nIE '[ 	]+$' $(of '\.([ch]|def|sh|md|map|txt)$|^(run|Makefile)$'); grep -nI '	' $(of '\.([ch]|def)$'))"
     # shellcheck disable=SC2046
-    same "clocks, entropy and stores arrive as arguments: nothing reads the environment behind a back" "" \
+    same "clocks, entropy and stores arrive as arguments: nothing else reads the environment" "" \
         "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY')"
 }
 

@@ -10,7 +10,7 @@ int madvise(void *at, size_t size, int advice) {
     return 0;
 }
 end
-check "a madvise that lies is built" cc -shared -fPIC -o "$TMPDIR/lie.so" "$TMPDIR/lie.c"
+check "a madvise that does nothing is built" cc -shared -fPIC -o "$TMPDIR/lie.so" "$TMPDIR/lie.c"
 for test in windows_test segment_test block_pure_test; do
     if LD_PRELOAD=$TMPDIR/lie.so "$BUILD/test/$test" >"$TMPDIR/log" 2>&1; then
         pass "$test: $(grep -c '^ok' "$TMPDIR/log") passed without wiped memory"

@@ -143,7 +143,7 @@ static void beside_a_renewer(void **state) {
     issued_free(log);
 }
 
-/* ---- fork beside threads -------------------------------------------------------------------- */
+/* ---- fork and threads ----------------------------------------------------------------------- */
 
 #if !defined(__SANITIZE_THREAD__) /* it knows no children of processes with threads */
 

@@ -148,7 +148,7 @@ static void nothing_is_printed(void **state) {
     assert_int_equal(length, 0);
 }
 
-static void tells_the_time(void **state) {
+static void returns_the_time(void **state) {
     char url[200];
     firn_store *store = NULL;
     firn_error error = {0};
@@ -266,9 +266,9 @@ int main(void) {
         {"several hosts and a path of several names", several_hosts, NULL, NULL, NULL},
         {"what a user made is that user's alone", rights, NULL, NULL, NULL},
         {"nothing is printed", nothing_is_printed, NULL, NULL, NULL},
-        {"the leader's clock is told", tells_the_time, NULL, NULL, NULL},
+        {"the leader's clock is reported", returns_the_time, NULL, NULL, NULL},
         {"asking for the time changes nothing", the_clock_changes_nothing, NULL, NULL, NULL},
-        {"a key that was lost is no new one", a_lost_key_is_noticed, NULL, NULL, NULL},
+        {"a key that was lost is not a new one", a_lost_key_is_noticed, NULL, NULL, NULL},
         {"a new ensemble keeps its marks", a_new_ensemble_keeps_its_marks, NULL, NULL, NULL},
         {"znodes of others are refused", other_znodes_are_refused, NULL, NULL, NULL},
     };

@@ -25,7 +25,7 @@ typedef struct column {
     double operations;      /* on the shared cursor, per ID */
 } column;
 
-/* How often the cursor moves in so many calls: firn_gen_status shows it. */
+/* How often the cursor moves in that number of calls, by firn_gen_status. */
 static double count_operations(const bench_api *api, int which) {
     firn_config config = {.size = sizeof config,
                           .scheme = schemes[which].scheme,

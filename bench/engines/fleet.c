@@ -393,7 +393,7 @@ static double measure_all_most(const engine *on) {
     return best;
 }
 
-/* Half of the most that was measured is left for everything else. */
+/* Half of the measured maximum is left for everything else. */
 static void put_computed(double most) {
     for (int nodes = 100000; nodes <= 1000000 && !report_is_json(); nodes *= 10) {
         double load = nodes * 2 / 10.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured on engines: four kinds of work, each in a file of its own, and how a figure is
- * shown. The harness (clock, medians, binding to a processor) is that of `firn bench`. */
+/* Measurements on engines: four kinds of work, one file each, and how a figure is shown. The
+ * harness (clock, medians, binding to a processor) is shared with `firn bench`. */
 #ifndef FIRN_BENCH_MEASURE_H
 #define FIRN_BENCH_MEASURE_H
 
@@ -14,7 +14,7 @@ typedef struct figure {
     double ratio;   /* firn's time by this one's; 0: none */
     double most;    /* the goal: of `ratio` where there is one, else of `ns`; 0: none */
     int64_t calls;  /* the figure is not a time but `calls` */
-    int64_t among;  /* of so many; 0: the figure is a time */
+    int64_t among;  /* out of this many; 0: the figure is a time */
     char note[160]; /* how it was measured */
 } figure;
 
@@ -34,7 +34,7 @@ typedef struct peer {
     void (*close)(void *self); /* takes NULL, too */
 } peer;
 
-/* By engine, those of one together, the one that does the same work first. */
+/* By engine, peers of one engine together, the one that does the same work first. */
 extern const peer peers[];
 extern const size_t peer_count;
 
@@ -51,7 +51,7 @@ void measure_ranges(void);
 typedef struct slow_store {
     firn_store *inner;
     int64_t wait_ns;                 /* added to each reservation */
-    _Atomic int64_t calls_of_others; /* of threads that are no renewers */
+    _Atomic int64_t calls_of_others; /* by threads other than renewers */
     _Atomic int64_t calls_of_renewers;
 } slow_store;
 

@@ -224,7 +224,7 @@ static int next_any(call *it, const UDF_ARGS *args, firn_error *error) {
 
 /* ---- old rows -------------------------------------------------------------------------------- */
 
-/* The statement's job: scheme, name and options are those of the first row. */
+/* The statement's job, with scheme, name and options of the first row. */
 static int job_of_row(call *it, const UDF_ARGS *args, firn_error *error) {
     static const unsigned at[3] = {0, 2, 3};
     static const char *const what[3] = {"scheme", "job", "options"};

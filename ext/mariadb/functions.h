@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The SQL functions behind their symbols. exports.c includes only this header, because MariaDB
+/* The SQL functions that the symbols call. exports.c includes only this header, because MariaDB
  * looks up names that firn.h uses too. */
 #ifndef FIRN_MARIADB_FUNCTIONS_H
 #define FIRN_MARIADB_FUNCTIONS_H

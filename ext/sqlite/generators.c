@@ -22,7 +22,7 @@ typedef struct scheme_function {
     firn_gen *plain; /* without options */
 } scheme_function;
 
-/* ---- one a scheme --------------------------------------------------------------------------- */
+/* ---- one per scheme ------------------------------------------------------------------------- */
 
 static void drop_function(void *context) {
     scheme_function *it = context;

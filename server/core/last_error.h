@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-/* The zero value is no failure. */
+/* Zero: no failure. */
 typedef struct last_error {
     _Atomic int code;
     firn_error error; /* under last_error.c's lock */

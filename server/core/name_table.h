@@ -14,7 +14,7 @@
 typedef struct name_table {
     void *_Atomic *all, *_Atomic *slots;
     size_t most,
-        size; /* sizes of `all` and `slots`; the latter is a power of two, at least twice as large */
+        size; /* sizes of `all` and `slots`; `slots` has a power of two, at least twice as large */
     _Atomic size_t count;
 } name_table;
 

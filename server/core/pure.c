@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PACK, SHOW, RANGE, CONVERT and SCHEMES: they use no store, no clock and no state of a generator.
- * The objects are those of the command's --json. */
+ * They return the objects of the command's --json. */
 #include "verbs.h"
 
 #include "catalog.h"

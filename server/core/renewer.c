@@ -551,7 +551,7 @@ void renewers_on_news(void (*tell)(void *self), void *self) {
     pthread_mutex_unlock(&lock);
 }
 
-/* True: it ended in time. A renewer that hangs in its store is left behind, with its memory. */
+/* True: it ended in time. A renewer that hangs in its store is abandoned, with its memory. */
 static bool await_end(renewer *it, const struct timespec *until) {
     int late = 0;
     pthread_mutex_lock(&it->lock);

@@ -69,7 +69,7 @@ bool renewer_look(size_t i, renewer_state *state);
 /* Called by renewers after rounds with news. */
 void renewers_on_news(void (*tell)(void *self), void *self);
 /* Runs queued tasks, gives windows back, joins threads and closes stores, within `ms`; a hanging
- * store is left behind. No worker may issue any more. */
+ * store is abandoned. No worker may issue any more. */
 void renewers_stop(int64_t ms);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The body of a POST: a form, or a JSON object. Its members become parameters, as those of the
- * query. */
+/* The body of a POST: a form, or a JSON object. Its members become parameters, as in the query. */
 #include "header.h"
 
 #include "fault.h"

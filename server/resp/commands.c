@@ -129,8 +129,8 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* Option names in lower case; other names keep their case, because those of schemes and generators
- * matter. */
+/* Option names in lower case; other names keep their case, which matters for schemes and
+ * generators. */
 static word key_of(word said) {
     static const char *const names[] = {"count", "as", "time", "tick", "scheme", "to"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -323,8 +323,7 @@ static bool is_refused_in_batch(const command *row) {
     return row->run == run_multi || row->run == run_auth || row->run == run_hello;
 }
 
-/* An HTTP client that reached this port: its lines, and those of its body, would be inline
- * commands. */
+/* An HTTP client that reached this port: its header and body would be inline commands. */
 static bool is_http(const resp_command *said) {
     word last = said->words[said->count - 1];
     return said->is_inline &&

@@ -57,7 +57,7 @@ static uint64_t load(const _Atomic uint64_t *counter) {
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Counters of all loops; those of HTTP are in /metrics. */
+/* Counters of all loops; HTTP's are in /metrics. */
 typedef struct totals {
     int64_t open, waiting;
     uint64_t accepted, turned_away, requests, ids, received, sent, parked;

@@ -45,7 +45,7 @@ typedef struct protocol {
     int (*open)(listener all[], int count, int threads, firn_error *error);
     void (*end)(int64_t ms); /* stops serving within ms; returns at once */
     void (*close)(void);     /* afterwards */
-    void (*news)(void);      /* NULL: it polls by itself */
+    void (*news)(void);      /* NULL: it polls */
     int threads;             /* copies of each socket */
     bool is_open;
 } protocol;

@@ -79,7 +79,7 @@ def unique(sentence, numbers):
         return
     planted = array.array("Q", numbers)
     planted.insert(chance.randrange(len(planted)), chance.choice(planted))
-    tap.same(f"{sentence}: one that is planted would have been found", 1, twice(planted))
+    tap.same(f"{sentence}: one that is injected would have been found", 1, twice(planted))
 
 
 class Load:
@@ -201,7 +201,7 @@ def store_gone():
     folder = f"{TMPDIR}/redis"
     url = engine("start", "redis", folder)
     if url is None:
-        tap.skip("issuing goes on while the store is gone", "redis-server is not installed")
+        tap.skip("issuing continues while the store is gone", "redis-server is not installed")
         return
     try:
         while_paused(folder, url)
@@ -214,7 +214,7 @@ def while_paused(folder, url):
     server = serve("gone", SECTIONS.replace("scheme = snowflake", "scheme = snowflake\nwindow_ms = 10000"), store=url)
     started(server)
     watch = Watch(server)
-    tap.check("with a store at hand both are issued", watch.ask("ids") and watch.ask("integers"))
+    tap.check("with a store both are issued", watch.ask("ids") and watch.ask("integers"))
     errors_before = failures(server)
     engine("pause", folder)
     gone = time.monotonic()
@@ -234,7 +234,7 @@ def while_paused(folder, url):
     tap.check("both are still refused, and not wrong", not watch.ask("ids") and not watch.ask("integers"), watch.refusals[-2:])
     engine("continue", folder)
     back_s = watch.until(serving.PATIENCE_S, "ids", bool), watch.until(serving.PATIENCE_S, "integers", bool)
-    tap.check("both come back by themselves when the store does", None not in back_s, watch.refusals[-2:])
+    tap.check("both come back automatically when the store does", None not in back_s, watch.refusals[-2:])
     tap.same("and /readyz", 200, serving.wait_for("readiness", lambda: server.get("/readyz")[0] == 200 and 200))
     watch.judge(f"a store that was gone for {OUTAGE_S} s")
     watch.close()
@@ -267,7 +267,7 @@ def what_is_told_of_a_store():
         folder = f"{TMPDIR}/told.{kind}"
         url = engine("start", kind, folder)
         if url is None:
-            tap.skip(f"{kind}: what is told of a store is true", f"{kind} is not installed")
+            tap.skip(f"{kind}: what is reported of a store is true", f"{kind} is not installed")
             continue
         try:
             nobody_asks(kind, folder, url)
@@ -294,7 +294,7 @@ def nobody_asks(kind, folder, url):
     tap.same("when the store hangs it is not", 503, readiness(server, 503)[0])
     tap.same("which the metrics say", {"0"}, usable(server))
     engine("continue", folder)
-    tap.same("until it goes on", 200, readiness(server, 200)[0])
+    tap.same("until it continues", 200, readiness(server, 200)[0])
     with server.client() as client:
         tap.check("and serves", client.ask("INCR", "counted") == 1 and client.ask("FIRN.NEW", "snowflake"))
     tap.same("it ends with 0", 0, server.end())
@@ -313,15 +313,15 @@ def an_outage_is_told_once(kind, folder, url):
             client.read()
         client.send(command("FIRN.NEW", "ids"))
         tap.check(f"{kind}: after 20 s without a store IDs are refused", "TRYAGAIN" in str(client.read()))
-        tap.same("the outage is told once for each", 2, count_told(server, "renewal failed"))
-        tap.same("and nothing is told to issue again", 0, count_told(server, "renewal works again"))
+        tap.same("the outage is reported once for each", 2, count_told(server, "renewal failed"))
+        tap.same("and nothing is reported to issue again", 0, count_told(server, "renewal works again"))
         tap.same("it is not ready", 503, readiness(server, 503)[0])
         engine("continue", folder)
         tap.same("when the store is back it is ready", 200, readiness(server, 200)[0])
         serving.wait_for("an ID", lambda: client.send(command("FIRN.NEW", "ids")) or not isinstance(client.read(), Refused))
         serving.wait_for("an integer", lambda: client.send(command("INCR", "told")) or not isinstance(client.read(), Refused))
     serving.wait_for("both to be told", lambda: count_told(server, "renewal works again") == 2)
-    tap.same("and each is told once to issue again", 2, count_told(server, "renewal failed"))
+    tap.same("and each is reported once to issue again", 2, count_told(server, "renewal failed"))
     tap.same("it ends with 0", 0, server.end())
 
 
@@ -352,14 +352,14 @@ def goes_back(kind, folder, url):
         last = ask_until(is_number, "INCRBY", "back", 30)
         engine("restore", folder)
         refused = ask_until(lambda reply: str(reply).startswith("BACK"), "INCR", "back")
-        tap.check(f"{kind}: a store that went back is told with the cure", "firn segment advance" in str(refused), refused)
+        tap.check(f"{kind}: a store that went back is reported with the cure", "firn segment advance" in str(refused), refused)
         tap.same("over HTTP it is a conflict", 409, server.get("/v1/segments/back")[0])
         _, why, _ = readiness(server, 503, "firn segment advance")
         tap.check("/readyz names the cure", "gone back" in why, why)
         cured = advance(1000)
         tap.check("which helps", cured.returncode == 0, cured.stderr)
         got = ask_until(is_number, "INCR", "back")
-        tap.check("and integers go on behind it", got >= 1000 > last, (got, last))
+        tap.check("and integers continue after it", got >= 1000 > last, (got, last))
     tap.same("it is ready", 200, readiness(server, 200)[0])
     tap.same("it ends with 0", 0, server.end())
 
@@ -421,7 +421,7 @@ def a_full_disk():
         eater.join()
     os.unlink(filler)
     back_s = watch.until(serving.PATIENCE_S, "ids", bool), watch.until(serving.PATIENCE_S, "integers", bool)
-    tap.check("with room again both come back by themselves", None not in back_s, watch.refusals[-2:])
+    tap.check("with room again both come back automatically", None not in back_s, watch.refusals[-2:])
     watch.judge("a disk that was full")
     watch.close()
     ends_well(server, "after its disk was full")
@@ -454,7 +454,7 @@ def a_clock_that_steps():
         answered.append(watch.until(0.6, "ids", operator.not_) is None)
         watch.ask("integers")
     step_to(0)
-    tap.check("issuing goes on with a clock that steps", answered[0] and watch.until(serving.PATIENCE_S, "ids", bool) is not None, answered)
+    tap.check("issuing continues with a clock that steps", answered[0] and watch.until(serving.PATIENCE_S, "ids", bool) is not None, answered)
     tap.check("integers do not mind", len(watch.got["integers"]) == 8 * 50, watch.refusals[-2:])
     backwards = sum(float(value) for name, value in server.metrics().items() if "back" in name)
     tap.check("metrics count the steps back", backwards > 0)
@@ -495,7 +495,7 @@ def connections_come_and_go():
     serving.wait_for("the last ones to be closed", lambda: len(os.listdir(f"/proc/{server.pid}/fd")) <= files)
     grown = serving.rss_kib(server.pid) - before
     if not SANITIZED:
-        tap.check(f"{CONNECTIONS} connections that came and went leave no memory behind", grown < 4096, f"{grown} KiB")
+        tap.check(f"{CONNECTIONS} connections that came and went leak no memory", grown < 4096, f"{grown} KiB")
     ends_well(server, "after connections that came and went")
 
 

@@ -197,7 +197,7 @@ def no_descriptors_left():
     inside.ask("INCR", "counted")
     crowd = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(150)]
     time.sleep(0.3)
-    tap.check("who is in is served when no descriptor is left", inside.ask("INCR", "counted") > 0)
+    tap.check("a connected client is served when no descriptor is left", inside.ask("INCR", "counted") > 0)
     before = serving.cpu_ns(server.pid)
     time.sleep(1)
     used = serving.cpu_ns(server.pid) - before
@@ -245,13 +245,13 @@ def more_than_address_most():
     far.connect(("127.0.0.1", server.port))
     far.settimeout(serving.PATIENCE_S)
     far.sendall(command("PING"))
-    tap.same("who comes from elsewhere is served", b"+PONG\r\n", far.recv(100))
+    tap.same("a client from elsewhere is served", b"+PONG\r\n", far.recv(100))
     far.close()
     turned_away = [server.client() for _ in range(300)]
     for one in turned_away:
         one.is_closed()
     descriptors = len(os.listdir(f"/proc/{server.pid}/fd"))
-    tap.check("who is turned away keeps no descriptor of the server's while he stays", descriptors < 200, descriptors)
+    tap.check("a refused client holds no descriptor of the server", descriptors < 200, descriptors)
     for one in turned_away:
         one.close()
     inside.pop().close()
@@ -317,7 +317,7 @@ def crowds_keep_nobody_out():
         entered += friend is not None and friend.ask("INCR", "counted") > 0
         if friend is not None:
             friend.close()
-    tap.same("who has a token comes in at once over RESP", 20, entered)
+    tap.same("a client with a token connects at once over RESP", 20, entered)
     tap.same("and over HTTP", {200}, {server.get("/v1/segments/counted", TOKEN)[0] for _ in range(20)})
     metrics = {name: float(server.metrics(ADMIN)['firn_connections_closed_crowded_total{listener="%s"}' % name]) for name in ("resp", "http")}
     tap.check("the oldest strangers were closed, and counted", min(metrics.values()) > 200, metrics)
@@ -345,7 +345,7 @@ def tokens_that_change():
     tap.same("nor by HTTP", 401, page_status(pages[TOKEN], "/v1/segments/counted", TOKEN))
     tap.same("a role that is less has less", ["NOPERM", True], [refusal(admin, "FIRN.NODES"), admin.ask("INCR", "counted") > 0])
     tap.same("by HTTP too", [403, 200], [page_status(pages[ADMIN], path, ADMIN) for path in ("/v1/status", "/v1/segments/counted")])
-    tap.check("who says nothing is a stranger then, and closed", issuer.is_closed())
+    tap.check("a silent client is a stranger then, and closed", issuer.is_closed())
     reload_tokens(server, f"admin {ADMIN}\n")
     tap.check("a role that is more has more", isinstance(other.ask("FIRN.NODES"), list | str))
     for one in (issuer, admin, other, *pages.values()):
@@ -420,7 +420,7 @@ def floods_of_strangers():
     serving.wait_for("guesses", lambda: float(server.metrics(ADMIN).get(wrong, 0)) > 5)
     grown = serving.rss_kib(server.pid) - before
     if not SANITIZED:
-        tap.check("what strangers say behind a wrong token is not kept", grown < 40 * MIB, f"{grown} KiB")
+        tap.check("what strangers say after a wrong token is not kept", grown < 40 * MIB, f"{grown} KiB")
     for one in crowd:
         one.close()
     deaf = [serving.Client(server.http, source=f"127.0.0.{i % 3 + 1}") for i in range(100)]
@@ -609,7 +609,7 @@ def tls_garbage():
         f"-days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 >{folder}/openssl.log 2>&1"
     )
     if made != 0:
-        tap.skip("what is no TLS is closed", "openssl is not installed")
+        tap.skip("what is not TLS is closed", "openssl is not installed")
         return
     server = serving.Server(f"{folder}/server", PROGRAM, WIDE, tls_cert=f"{folder}/cert", tls_key=f"{folder}/key", slow_s=SLOW_S, unsafe="on")
     server.start(wait=False)
@@ -632,10 +632,10 @@ def tls_garbage():
             client = serving.Client(port)
             client.send(data)
             closed.append(client)
-    tap.check("what is no TLS, or half a handshake, is closed", all(client.is_closed() for client in closed))
+    tap.check("what is not TLS, or half a handshake, is closed", all(client.is_closed() for client in closed))
     for client in closed:
         client.close()
-    tap.check("who speaks it is served", speaks())
+    tap.check("a client with TLS is served", speaks())
     tap.same("it ends with 0", 0, server.end())
 
 

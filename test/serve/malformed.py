@@ -108,12 +108,12 @@ def malformed_requests():
     for what, data in REFUSED.items():
         said, closed = send(to, data + NEXT, then_end=False) if b"Content-Length" in data else send(to, data)
         tap.check(
-            f"{what} is refused and nothing behind it is heard",
+            f"{what} is refused and nothing after it is heard",
             closed and all(400 <= status <= 505 for status in statuses(said)) and b"\r\nok\n" not in said,
             said[:500],
         )
     said, _ = send(to, header())
-    tap.same("the server goes on", [200], statuses(said))
+    tap.same("the server continues", [200], statuses(said))
     said, _ = send(to, header(b"X: a", b" b") + NEXT)
     tap.check("other folded lines fool nobody", statuses(said) in ([400], [200, 200]), said)
     said, _ = send(to, header(b": a"))
@@ -169,7 +169,7 @@ def oversized_requests():
         # What the client still sends when it is refused may make the kernel drop the reply.
         found = statuses(said)
         tap.check(what, found == [status] or (len(data) > 9000 and found == []) or (status == 414 and found == [431]), said[:300])
-    tap.same("the server goes on", [200], statuses(send(to, header())[0]))
+    tap.same("the server continues", [200], statuses(send(to, header())[0]))
     tap.same("it ends well", 0, to.end())
 
 
@@ -219,16 +219,16 @@ def bodies():
         status, found = post(to, path, kind, body)
         tap.check(f"{what} is refused in words", status == [400] and words in found["detail"], (status, found))
     said, _ = send(to, header(FORM, b"Content-Length: 3", method=b"POST") + b"n=2" + NEXT)
-    tap.check("a request behind a body is heard", statuses(said) == [200, 200] and said.endswith(b"ok\n"), said)
+    tap.check("a request after a body is heard", statuses(said) == [200, 200] and said.endswith(b"ok\n"), said)
     chunks = header(FORM, b"Transfer-Encoding: chunked", method=b"POST") + b"1\r\nn\r\n2\r\n=2\r\n0\r\n\r\n"
     said, _ = send(to, chunks + NEXT)
-    tap.check("so is one behind chunks", statuses(said) == [200, 200] and said.count(b'","') == 1, said)
+    tap.check("so is one after chunks", statuses(said) == [200, 200] and said.count(b'","') == 1, said)
     with connect(to) as line:
         line.sendall(header(FORM, b"Content-Length: 3", b"Expect: 100-continue", b"Connection: close", method=b"POST"))
         first = line.recv(100)
         line.sendall(b"n=2")
         said = first + read_all(line)[0]
-    tap.same("who waits to be told to go on is", [100, 200], statuses(said))
+    tap.same("a client that waits for 100-continue gets it", [100, 200], statuses(said))
     tap.same("it ends well", 0, to.end())
 
 
@@ -245,7 +245,7 @@ def targets():
     said, _ = send(to, header(path=b"http://other.example/v1/new/uuid7"))
     tap.same("another server's is misdirected", [421], statuses(said))
     said, _ = send(to, header(method=b"OPTIONS", path=b"*") + NEXT)
-    tap.check("OPTIONS * tells the methods", statuses(said) == [204, 200] and b"Allow: GET, HEAD, OPTIONS, POST" in said, said)
+    tap.check("OPTIONS * lists the methods", statuses(said) == [204, 200] and b"Allow: GET, HEAD, OPTIONS, POST" in said, said)
     said, _ = send(to, header(method=b"OPTIONS", path=b"/v1/show/1"))
     tap.check("OPTIONS of a path tells its own", statuses(said) == [204] and b"Allow: GET, HEAD, OPTIONS\r\n" in said, said)
     tap.same("it ends well", 0, to.end())
@@ -268,7 +268,7 @@ def replies_that_nobody_reads():
     refused = serving.wait_for("a refusal", lambda: (lambda it: it if statuses(it) == [503] else None)(send(to, large)[0]), 30)
     said, refused = refused, b"replies_mib" in refused and b"Retry-After" in refused
     grown = serving.rss_kib(to.pid) - before
-    tap.check("who asks for as much then is told to come later", refused, said[:300])
+    tap.check("a large request then may try again later", refused, said[:300])
     tap.check(f"60 clients that do not read cost {grown} KiB", grown < TIMES * (mib + 2 * each + 8) * 1024)
     tap.same("one ID is served", [200], statuses(send(to, header())[0]))
     tap.same("and so is readiness", [200], statuses(send(to, header(path=b"/readyz"))[0]))
@@ -328,13 +328,13 @@ def slow_clients():
         slow = lambda: to.metrics()['firn_connections_closed_slow_total{listener="http"}']
         before = slow()
         serving.wait_for("the client that does not read", lambda: float(slow()) > float(before), 40)
-        tap.check("who does not read its replies is closed", True)
+        tap.check("a client that does not read its replies is closed", True)
     tap.same("others are served meanwhile", [200], statuses(send(to, header())[0]))
     with connect(to) as line:
         line.sendall(header())
         line.settimeout(SLOW_S * 3)
         said, closed = read_all(line)
-        tap.check("who has its reply and says nothing may stay", statuses(said) == [200] and not closed, said)
+        tap.check("an idle client may stay", statuses(said) == [200] and not closed, said)
     tap.same("it ends well", 0, to.end())
 
 
@@ -350,7 +350,7 @@ def connections_that_stay():
             seen.update(json.loads(reply.split(b"\r\n\r\n")[1])["ids"])
         tap.same("a connection is used again and again", 100, len(seen))
     said, _ = send(to, header() * 200 + NEXT)
-    tap.same("requests one behind the other are answered in order", [200] * 201, statuses(said))
+    tap.same("requests one after the other are answered in order", [200] * 201, statuses(said))
     tap.check("the last one last", said.endswith(b"ok\n"), said[-100:])
     ids = re.findall(rb'"ids":\["([^"]*)', said)
     tap.check("each with an ID of its own, in order", len(set(ids)) == 200 and ids == sorted(ids))
@@ -437,7 +437,7 @@ def mutated_requests():
         said, _ = send(to, bytes(data))
         fine += all(200 <= status < 506 for status in statuses(said)) and to.process.poll() is None
     tap.same(f"{MUTATIONS} requests with errors strewn in are answered or closed", MUTATIONS, fine)
-    tap.same("the server goes on", [200], statuses(send(to, header())[0]))
+    tap.same("the server continues", [200], statuses(send(to, header())[0]))
     tap.same("it ends well", 0, to.end())
 
 

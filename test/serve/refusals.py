@@ -472,7 +472,7 @@ def tokens():
         status, said = check_config(path)
         good = status == 0 if not pattern and not said else status == 2 and said.count("\n") == 1 and re.search(pattern, said) and TOKEN not in said
         tap.check(f"tokens {short(text)}", good, f"{status} {said}")
-    tap.check("a folder is no file of tokens", check_config(folder)[0] != 0)
+    tap.check("a folder is not a file of tokens", check_config(folder)[0] != 0)
     tap.check("nor is what is not there", check_config(f"{folder}/nothing")[0] != 0)
     with open(path, "w") as file:
         file.write("".join(f"issue {TOKEN}-{i}\n" for i in range(1000)))
@@ -568,7 +568,7 @@ def public():
     it = serve("public", environment={"FIRN_LOOP": "3"}, resp=f"0.0.0.0:{serving.free_port()}", http="none", tokens=secret["tokens"])
     said = read(it.log)
     tap.check("tokens over a public address without TLS are warned of", "level=warning" in said and "0.0.0.0" in said, said)
-    tap.check("a variable that sets nothing is told", "FIRN_LOOP" in said, said)
+    tap.check("a variable that sets nothing is reported", "FIRN_LOOP" in said, said)
     tap.same("the server ends with 0", 0, it.end())
     for address in ("0.0.0.0:0", "[::]:0", "[::ffff:10.1.2.3]:0"):
         done = run("--config", "", "--resp", address, "--check-config")

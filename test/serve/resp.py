@@ -139,7 +139,7 @@ def who_may_ask_what():
         tap.same("and does not administrate", "NOPERM", refusal(client, "FIRN.NODES"))
         tap.same("an admin's token is more", "OK", client.ask("AUTH", "anybody", ADMIN))
         tap.check("and administrates", isinstance(client.ask("FIRN.NODES"), list))
-        tap.same("RESET takes it away", "RESET", client.ask("RESET"))
+        tap.same("RESET removes it", "RESET", client.ask("RESET"))
         tap.same("so that all begins again", "NOAUTH", refusal(client, "INCR", "k"))
     with Client(it.port) as client:
         tap.check("HELLO 2 AUTH is a way in", "firn" in client.ask("HELLO", "2", "AUTH", "default", ISSUE, "SETNAME", "me"))
@@ -150,7 +150,7 @@ def who_may_ask_what():
     with Client(it.port) as client:
         client.send(command("AUTH", "wrong-token-of-test-0003") + command("AUTH", ISSUE) + command("INCR", "k"))
         found = [str(client.read()) for _ in range(3)]
-        tap.same("what comes behind a wrong token waits for its answer", ["WRONGPASS", "OK", "2"], [one.split()[0] for one in found])
+        tap.same("what comes after a wrong token waits for its answer", ["WRONGPASS", "OK", "2"], [one.split()[0] for one in found])
     ended(it)
 
 
@@ -188,7 +188,7 @@ def others_come_in_between():
             answers |= {client.read() for _ in range(count - 1)}
             if in_between:
                 break
-    tap.check("who sends costly commands does not hold up others until all are answered", in_between > 0)
+    tap.check("a client that sends costly commands does not hold up others until all are answered", in_between > 0)
     tap.same("and is answered all of them", {"1234567890123456789"}, answers)
     ended(it)
 
@@ -199,7 +199,7 @@ def what_a_range_has_not():
         tap.same("a short segment begins with 1", 1, client.ask("INCR", "short"))
         client.send(command("INCRBY", "short", 5000) * 500)
         found = {str(client.read()).split(":")[0] for _ in range(500)}
-        tap.same("each of many that ask for too much is told so", {"EXHAUSTED integer short has reached its end=1000"}, found)
+        tap.same("each of many large requests is refused", {"EXHAUSTED integer short has reached its end=1000"}, found)
         tap.same("and takes nothing", 2, client.ask("INCR", "short"))
     other = server("ends2", "[segment short]\nend = 1000\nstep = 10\n", store=f"sqlite:{TMPDIR}/ends/firn.db?create=yes").start()
     with Client(other.port) as client:
@@ -231,7 +231,7 @@ def requests_that_wait():
         refused = [str(one) for one in found if isinstance(one, Refused)]
         tap.check("what waits for too long is refused", len(refused) > 50, len(refused))
         tap.same("as something to try again", {"TRYAGAIN"}, {one.split()[0] for one in refused})
-        tap.same("the connection goes on", "PONG", client.ask("PING"))
+        tap.same("the connection continues", "PONG", client.ask("PING"))
     ended(it)
 
 
@@ -259,14 +259,14 @@ def two_servers_on_one_store():
     tap.same("all together hold no integer twice", len(everything), len(set(everything)))
     with Client(both[0].port) as client:
         last = max(found[0] + found[2])
-        tap.same("GET tells the last of this server", str(last), client.ask("GET", "shared"))
+        tap.same("GET returns the last of this server", str(last), client.ask("GET", "shared"))
     both[0].process.kill()
     both[0].process.wait()
     both[0].start()
     with Client(both[0].port) as client:
         tap.same("after a kill GET knows none of this process", None, client.ask("GET", "shared"))
         again = client.ask("INCR", "shared")
-        tap.check("and it goes on above all that it issued", again > last and again not in everything, (again, last))
+        tap.check("and it continues above all that it issued", again > last and again not in everything, (again, last))
     for one in both:
         ended(one)
 
@@ -321,7 +321,7 @@ def batches():
         tap.same("DISCARD drops it", "OK", client.ask("DISCARD"))
         tap.same("so that nothing was taken", "3", client.ask("GET", "b"))
         client.ask("MULTI")
-        tap.same("a command that is none is refused at once", "ERR", refusal(client, "SET", "b", 1))
+        tap.same("a command that is invalid is refused at once", "ERR", refusal(client, "SET", "b", 1))
         tap.same("others are kept", "QUEUED", client.ask("INCR", "b"))
         tap.same("but EXEC runs none", "EXECABORT", refusal(client, "EXEC"))
         tap.same("of them", "3", client.ask("GET", "b"))
@@ -335,7 +335,7 @@ def batches():
         client.send(command("EXEC") + command("INCR", "b"))
         found = client.read()
         tap.check("a command that fails stops no other", str(found[0]).startswith("ERR") and found[1] == 4, found)
-        tap.same("and what follows EXEC comes behind it", 5, client.read())
+        tap.same("and what follows EXEC comes after it", 5, client.read())
         many = 5000
         whole = command("MULTI") + command("INCR", "c") * many + command("EXEC") + command("PING")
         for pieces in (7919, len(whole)):
@@ -354,7 +354,7 @@ def batches():
         tap.same("and not run", "EXECABORT", refusal(client, "EXEC"))
         client.send(command("MULTI") + command("INCR", "d") * 1000 + command("EXEC"))
     with Client(it.port) as client:
-        tap.check("who leaves with a batch harms nobody", client.ask("PING") == "PONG")
+        tap.check("a client that leaves with a batch harms nobody", client.ask("PING") == "PONG")
     ended(it)
     it = server("batch_waits", NARROW, wait_ms=10000).start()
     with Client(it.port) as client:
@@ -388,7 +388,7 @@ def what_monitors_ask():
         tap.same("and its name and user", ("one", "issue"), (mine["name"], mine["user"]))
         tap.same("CLIENT LIST is an admin's", "NOPERM", refusal(client, "CLIENT", "LIST"))
         listed = [pairs_of(line) for line in admin.ask("CLIENT", "LIST").splitlines()]
-        tap.same("who sees all", {"admin", "issue"}, {one["user"] for one in listed})
+        tap.same("an admin sees all", {"admin", "issue"}, {one["user"] for one in listed})
         tap.same("by their names", {"", "one"}, {one["name"] for one in listed})
         client.close()
         serving.wait_for("one to be gone", lambda: len(admin.ask("CLIENT", "LIST", "TYPE", "normal").splitlines()) == 1)
@@ -434,7 +434,7 @@ def python3_redis():
     pipe = client.pipeline()
     for _ in range(10):
         pipe.incr("python")
-    tap.same("so is one as redis-py makes it when nothing is said", [*range(1012, 1022)], pipe.execute())
+    tap.same("so is one as redis-py makes it by default", [*range(1012, 1022)], pipe.execute())
     tap.check("CLIENT INFO is read", client.client_info()["name"] == "test")
     tap.check("CLIENT LIST too", [one["name"] for one in client.client_list()] == ["test"])
     ids = client.execute_command("FIRN.NEW", "snowflake", "COUNT", 1000)

@@ -97,7 +97,7 @@ static bool is_due(const scenario *it, const char *engine) {
     return !asked.brief || !(it->flags & (redis ? LONG_ONLY | LONG_REDIS : LONG_ONLY));
 }
 
-/* Up to BESIDE scenarios at once, then those that stop the server, one by one. */
+/* Several scenarios at once, then those that stop the server, one by one. */
 static int run_scenarios(const char *engine) {
     report *reports = shared(SCENARIOS * sizeof *reports);
     pid_t pids[SCENARIOS] = {0};
