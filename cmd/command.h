@@ -82,8 +82,8 @@ int fail_usage(session *s, const char *format, ...) __attribute__((format(printf
 void tell_note(void *self, const char *text);
 /* One line on standard error, in one write. */
 void tell(const char *lead, const char *text);
-/* Asks at the terminal, unless --yes is given. STATUS_DONE: yes; STATUS_NO; STATUS_USAGE when standard
- * input is no terminal: `instead` says what to add. */
+/* Asks at the terminal, unless --yes is given. STATUS_DONE: yes; STATUS_NO; STATUS_USAGE if
+ * standard input is not a terminal: `instead` says what to add. */
 int confirm(session *s, const char *question, const char *instead);
 /* What was given as an argument was not of its form: that is usage, while an ID that is not is
  * a no. */

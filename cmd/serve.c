@@ -11,8 +11,8 @@
 
 #define SERVER "firn-serve"
 
-/* Where it may lie, from the folder of this command on: beside it, or where some installations
- * keep what is not called by hand. */
+/* Possible places, relative to the folder of this command: next to it, or where some systems keep
+ * programs that users do not start. */
 static const char *const places[] = {"/" SERVER, "/../libexec/firn/" SERVER};
 
 int run_serve(session *s) {

@@ -66,7 +66,7 @@ static void check_written(const uint8_t *bytes, size_t size, int form) {
     assert(firn_id_cmp(&id, &back) == 0 && back.bits == bits);
 }
 
-/* Each vector version reads as the plain code, and writes the ID that it has read alike. */
+/* Each vector version reads and writes the same as the plain code. */
 static void check_versions(int form, uint32_t bits, const char *text, size_t length) {
     const firn__simd *simd;
     for (size_t i = 1; form < FIRN_FORM_COUNT && (simd = firn__simd_at(i)) != NULL; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Planted bugs: each breaks one rule of uniqueness, so that the simulation can be shown to find
- * it. A build is free of them unless FIRN_BUG names one; the library that is installed never
- * does. */
+/* Injected bugs: each breaks one rule of uniqueness, to show that the simulation finds it. A build
+ * has none unless FIRN_BUG names one; the installed library never does. */
 #ifndef FIRN_BUG_H
 #define FIRN_BUG_H
 

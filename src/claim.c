@@ -84,7 +84,7 @@ int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *erro
     return code;
 }
 
-/* No live end lies further ahead of a true clock: windows and leads are at most 10 s. */
+/* No live end is further ahead of a true clock: windows and leads are at most 10 s. */
 #define GUARD_MS 30000
 
 int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick) {
@@ -199,7 +199,7 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
         qsort(list->used, list->count, sizeof *list->used, by_node);
     }
     for (size_t i = 0; i <= list->count;
-         i++) { /* one of so many numbers in a row is not in the list */
+         i++) { /* one of these consecutive numbers is not in the list */
         struct used wanted = {with_free_bits(gen, (number + i) % all), 0};
         *node = wanted.node;
         if (list->count == 0 ||
@@ -235,7 +235,7 @@ static bool pick_node(firn_gen *gen, uint32_t k, listing *list, int tried, int64
 
 /* ---- one claim ---------------------------------------------------------------------------------- */
 
-/* What a claim asks for. */
+/* The slots that a claim requests. */
 typedef struct claim_wish {
     uint64_t tick;  /* the present */
     int64_t offset; /* where in a new tick the sequence begins */
@@ -278,8 +278,8 @@ static int send(firn_gen *gen, firn__claim *claim, uint64_t tick, bool again, fi
     return code;
 }
 
-/* A claim of unknown outcome by some process of those that share: the same again. FIRN_EBUSY: there is none, or what
- * it can still give lies behind the clock or too far ahead of it. */
+/* Repeats a claim of unknown outcome by some process that shares the generator. FIRN_EBUSY: no such
+ * claim, or its slots are before the clock or too far ahead. */
 static int resume(firn_gen *gen, const claim_wish *wish, firn__permit *out, firn_mark *held,
                   firn_error *error) {
     firn__claim *sent = firn__shared_claim(gen);
@@ -418,7 +418,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
         }
         code = ask(gen, node, own, wish, out, &held, error);
         if (code == FIRN_EBUSY && tried > 0 && held.grant == 0 && held.high == before.high) {
-            break; /* two nodes stand at the same mark of nobody: it is the floor of all */
+            break; /* two nodes have the same mark without a grant: it is the floor of all */
         }
     }
     free(list.used);
@@ -441,7 +441,7 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
     if (from > tick + gen->lead_ticks) {
         return firn__gen_exhausted(gen, error);
     }
-    /* n IDs must fit behind any start of the sequence, in a window that may begin late in its
+    /* n IDs must fit after any start of the sequence, in a window that may start late in its
      * tick */
     wish.count = wish.count < needed ? needed : wish.count;
     wish.count = wish.count < room ? wish.count : room;
@@ -454,7 +454,8 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
         return code;
     }
     code = claim(gen, k, &wish, permit, error);
-    /* A node that another window of ours still holds the end of: that one would issue behind this one. */
+    /* A node whose end another window of this generator still holds: that one would issue after
+     * this one. */
     for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
         const firn__permit *other = firn__permit_of(gen, j);
         if (j != k && other != NULL && other->node == permit->node) {

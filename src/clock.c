@@ -157,8 +157,8 @@ int firn__watch_judge(firn__watch *watch, const firn_clock *clock, int64_t back_
     int64_t steady;
     int code;
     pthread_mutex_lock(&watch->lock);
-    /* Both anew and under the lock: a thread that slept since its reading must not look like a
-     * step back. */
+    /* Both again, under the lock: a thread that slept since its reading must not look like a step
+     * back. */
     code = clock->wall(clock->self, wall);
     if (code == FIRN_OK && !is_instant(wall)) {
         code = FIRN_ECLOCK;
@@ -217,7 +217,7 @@ void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t (*c
         measure_from(watch, steady, counter());
     } else if (passed >= (known == 0 ? LEARN_NS : RELEARN_NS)) {
         uint64_t rate = ran * 16 / (uint64_t)(passed / 1000), stale = 0;
-        if (rate <= UINT64_MAX / (uint64_t)stale_us) { /* else it is no counter of cycles */
+        if (rate <= UINT64_MAX / (uint64_t)stale_us) { /* else it does not count cycles */
             stale = rate * (uint64_t)stale_us / 16;
             stale -= stale / 16;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks for the inside of the library: the system's, the cycle counter that tells how old a
- * reading is, and the watch that judges steps and jumps of the wall clock against the steady
- * one. Knows no slots. */
+/* Clocks inside the library: the system's, the cycle counter that gives the age of a reading, and
+ * the watch that judges steps and jumps of the wall clock against the steady one. Knows no
+ * slots. */
 #ifndef FIRN_CLOCK_H
 #define FIRN_CLOCK_H
 

@@ -23,8 +23,8 @@ extern const firn_entropy firn__entropy_system;
 
 /* ---- the short way ------------------------------------------------------------------------------ */
 
-/* Random bytes for one thread: one page, wiped at a fork and left out of core dumps. A refill writes `key` and `bytes`
- * together. Used bytes are 0, and so is `key` while there is none. */
+/* Random bytes for one thread: one page, wiped at a fork and excluded from core dumps. A refill
+ * writes `key` and `bytes` together. Used bytes are 0, and so is a missing `key`. */
 typedef struct firn__block {
     uint64_t left;  /* unused bytes, at the end of `bytes` */
     uint64_t owner; /* differs from refill to refill, also in a child; 0: wiped since */

@@ -26,13 +26,13 @@
 
 /* The right to issue the slots [next, end) as one node, and the cursor inside it. Slots here are
  * relative to the permit's base tick, so that schemes whose slots need more than 62 bits fit too.
- * The page it lies in reads as zero after a fork, and after it was retired: a cursor of 0 is
- * closed. Its address is never used again while the generator lives, so a thread that slept on
- * an old permit finds it closed and nothing else. */
+ * Its page reads as zero after a fork, and after it was retired: a cursor of 0 is closed. Its
+ * address is never reused while the generator exists, so a thread that slept on an old permit finds
+ * it closed and nothing else. */
 typedef struct firn__permit {
     _Atomic uint64_t cursor; /* FIRN__OPEN | the next slot */
     /* Apart from the cursor, so that what all only read stays in every cache. */
-    _Alignas(64) _Atomic int64_t soft; /* from here on a renewal is due */
+    _Alignas(64) _Atomic int64_t soft; /* renew from here on */
     _Atomic int64_t end;               /* the first slot that is not granted; only rises */
     uint64_t base_tick;
     firn_id base; /* everything of the ID that does not change: constants and fields */
@@ -93,7 +93,7 @@ typedef struct firn__claim {
     int64_t earliest, latest, count;
 } firn__claim;
 
-/* Only with `lock` held, the renewal lock. Whoever holds it may be asking the store. */
+/* Only with `lock` held, the renewal lock. Its holder may be in a call of the store. */
 typedef struct firn__locked {
     pthread_mutex_t lock;
     uint8_t *next, *end; /* what is left of the last chunk that permits are taken from */
@@ -178,7 +178,7 @@ struct firn_gen {
     bool reserved;       /* slots come from the store */
     bool fixed;          /* every bit of the node is given */
     bool has_renewer;    /* firn_next leaves the store to firn_gen_step */
-    bool cycles;         /* the counter may tell how old a reading is */
+    bool cycles;         /* the counter can give the age of a reading */
     bool own_store;
     bool cautioned; /* the store may lose what it acknowledged */
     int start;      /* enum firn_start, of the sequence */
@@ -192,7 +192,7 @@ struct firn_gen {
     int64_t at_once;               /* IDs of one call that always fit into the lead */
     int64_t lead_slots;            /* of the present tick and all that may be borrowed */
     uint64_t ticks_per_s, sec_end; /* of the hot path's clock: sec_end keeps ticks within 64 bits */
-    int ticket_field;              /* the node field that takes a fresh number a start, or -1 */
+    int ticket_field;              /* the node field that takes a new number at each start, or -1 */
     uint32_t drawn;                /* bit i: the generator draws field i, once a process */
     uint64_t pinned, pin_mask;     /* the joined node: bits that are given */
     uint32_t node_bits;
@@ -330,13 +330,13 @@ static inline int64_t firn__end_of(const firn__permit *permit) {
 static inline int64_t firn__soft_of(const firn__permit *permit) {
     return atomic_load_explicit(&permit->soft, memory_order_acquire);
 }
-/* A closed one, of zeros. NULL: *code is that of the error. */
+/* A closed one, of zeros. NULL: *code is the error's. */
 firn__permit *firn__permit_new(firn_gen *gen, int *code, firn_error *error);
 /* Nobody has seen it: it is the next new one. */
 void firn__permit_drop(firn_gen *gen, firn__permit *permit);
 /* Opens it as number k. */
 int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *error);
-/* Sets from which slot on a renewal is due: half way from `from` to the end. */
+/* Sets from which slot on to renew: half way from `from` to the end. */
 void firn__permit_soft(firn__permit *permit, int64_t from);
 /* The same, from the cursor. */
 void firn__permit_soften(firn__permit *permit);
@@ -368,12 +368,12 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
 /* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no permit stays. */
 int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
                        firn_error *error);
-/* FIRN_EBUSY: says until when, by the mark that stands there. */
+/* FIRN_EBUSY: says until when, by the mark there. */
 int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error);
 
 /* ---- window.c: with the renewal lock held ---------------------------------------------------- */
 
-/* What an issuer wants of the renewer. */
+/* What an issuer needs from the renewer. */
 typedef struct firn__need {
     const firn__permit *permit; /* that was seen last; NULL: none */
     uint64_t tick;              /* the present */
@@ -389,7 +389,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
 
 /* ---- present.c ------------------------------------------------------------------------------- */
 
-/* The present tick, read and judged anew. FIRN_ECLOCK, FIRN_ELAYOUT. */
+/* The present tick, read and judged again. FIRN_ECLOCK, FIRN_ELAYOUT. */
 int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error);
 /* In a forked child: a new identity, or FIRN_EFORKED. Else nothing. */
 int firn__gen_adopt(firn_gen *gen, firn_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Guessing: which schemes of the table a text may be an ID of, best first. Judges by the text and
- * fixed constants alone, never by the present time: a text always has the same readings.
+/* Guessing: the schemes of the table that a text may be an ID of, best first. Only the text and fixed
+ * constants count, never the present time: a text always has the same readings.
  *
  * A text is tried in a form
  *   dec       when it is digits only, perhaps after a minus. It is an ID of the narrowest width in
@@ -10,16 +10,15 @@
  *             a letter; of digits only at the full width for schemes that are hex by default and
  *             for all of 128 bits
  *   uuid, urn, braced   for schemes of 128 bits
- *   flake     for flake itself when its time is in [2005, 2045): its 64 bits of milliseconds make an
- *             ID of nearly every word, and of texts of other forms with a wrong digit
+ *   flake     for flake itself when its time is in [2005, 2045): its 64 bits of milliseconds fit
+ *             almost every word, and texts of other forms with a wrong digit
  *   typeid    for schemes of 128 bits when there is a prefix; without one for typeid itself
  *   dated     when it is digits only and the calendar is valid: time-member, and time-random with
  *             as many digits as the length leaves, from three on: shorter ones are mostly numbers
- *   others    for schemes of a width of which some scheme has that form by default
- * or in the one form that is asked for. time-random and time-member are dated and nothing else, and
- * order is never guessed: no digit tells. A row fits when all its constants are there. First come
- * the readings that are plausible (plausible.c), likely times before unlikely ones; among equals
- * the points decide:
+ *   others    for schemes of a width that some scheme with that form by default has
+ * or in the one requested form. time-random and time-member are dated only, and order is never
+ * guessed, because no digit shows it. A scheme fits when the ID has all its constants. First come the
+ * plausible readings (plausible.c), likely times before unlikely ones; among equals the points decide:
  *   +  1      for each bit of its constants, up to 8
  *   + 20      when the form is its default one
  *   + 10      when its time is in [2005, 2045), - 10 when it is not; 0 without a time
@@ -65,9 +64,8 @@ typedef struct {
     bool only_digits; /* perhaps after a minus */
     bool asked;       /* the form was asked for: nothing is left out by sight */
     uint32_t forms;   /* in which the text may be, by its characters */
-    uint32_t usual; /* those of them that are for widths of which a scheme has the form by default,
-                       */
-    uint32_t own;   /* and those that are for these schemes only */
+    uint32_t usual;   /* those for widths with a scheme that has the form by default, */
+    uint32_t own;     /* and those that are for these schemes only */
     uint32_t read[FIRN__WIDTHS_MAX];      /* the forms in which it is an ID of a width */
     attempt (*attempts)[FIRN_FORM_COUNT]; /* by width and form, where it is */
 } sight;

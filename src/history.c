@@ -47,7 +47,7 @@ static int take_counted(firn_gen *gen, uint64_t tick, uint64_t capacity, uint64_
 typedef struct node_search {
     const firn_gen *gen;
     int64_t mark;   /* of the kind of node that is looked for */
-    uint64_t grant; /* of the job whose node it is; 0: whoever's */
+    uint64_t grant; /* of the job that owns the node; 0: any */
     bool again;     /* a node with this mark and grant may be taken again */
     uint64_t *used; /* nodes that have a mark, as far as they match what is pinned */
     size_t count, size;

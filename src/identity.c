@@ -129,7 +129,7 @@ static int set_field(firn_gen *gen, const char *name, const char *value, firn_er
                                 name);
     }
     if (strcmp(value, "random") == 0 && gen->scheme.node_rule == FIRN_NODE_OPTIONAL) {
-        return FIRN_OK; /* as if it were left out */
+        return FIRN_OK; /* counts as left out */
     }
     int code = firn__node_read(&number, name, value, firn_scheme_width(&gen->scheme, (uint32_t)i),
                                slice->role, error);

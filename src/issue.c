@@ -77,7 +77,7 @@ int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ti
         firn__need need = firn__tick_need(gen, permit, *tick, ticks);
         if (permit != NULL && !need.must) {
             if (need.end > firn__soft_of(permit)) {
-                firn__ask(gen, 0, &need, NULL); /* ahead of need: whatever comes of it, go on */
+                firn__ask(gen, 0, &need, NULL); /* early: the result does not matter */
             }
             return FIRN_OK;
         }
@@ -91,8 +91,8 @@ int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ti
 
 /* ---- from slots to IDs ------------------------------------------------------------------------ */
 
-/* A run of slots of one tick: the first packed, the others counted up. Numbers go two to a
- * store: one a store is what would bound the rate. */
+/* A run of slots of one tick: the first packed, the others counted up. Numbers are stored in pairs:
+ * single stores would limit the rate. */
 typedef uint64_t pair __attribute__((vector_size(16)));
 
 static void fill_numbers(uint64_t *numbers, size_t n, uint64_t low, uint64_t stride) {

@@ -93,8 +93,8 @@ FIRN__HOT bool firn__tick_of(const firn_gen *gen, const firn_time *wall, uint64_
     return sec >= 0 && (uint64_t)sec < gen->sec_end && *tick < gen->tick_end;
 }
 
-/* The first slot of `tick`, relative to a permit of this base tick; negative when the clock is behind it. Capped, so
- * that what is added to it does not overflow. */
+/* The first slot of `tick`, relative to a permit of this base tick; negative if the clock is before
+ * it. Capped, so that additions do not overflow. */
 FIRN__HOT int64_t firn__slot_from(const firn_gen *gen, uint64_t base_tick, uint64_t tick) {
     const int64_t most = FIRN__NO_SLOT >> gen->s;
     int64_t ticks = (int64_t)(tick - base_tick);
@@ -217,8 +217,8 @@ FIRN__HOT bool firn__take(const firn_gen *gen, const firn__seen *seen, uint64_t 
     return firn__grab(gen, seen, found, n, soft, starts, slot, NULL) == FIRN__GRAB_DONE;
 }
 
-/* ordering=thread: from the block that this thread has leased. It is dropped with the era: its slots count as issued.
- * False: it is used up, or lies in the past. */
+/* ordering=thread: from the block that this thread has leased. It is dropped with the era: its
+ * slots count as issued. False: it is used up or past. */
 FIRN__HOT bool firn__take_leased(firn__seen *seen, uint64_t *slot) {
     *slot = seen->block;
     seen->block++;
@@ -285,7 +285,7 @@ static inline void firn__put(firn__sink to, size_t i, const firn_id *id) {
     }
 }
 
-/* What was written before a failure was not issued, and must not look as if it were. */
+/* IDs written before a failure were not issued, and must not look issued. */
 static inline void firn__wipe(firn__sink to, size_t n) {
     if (to.ids != NULL) {
         memset(to.ids, 0, n * sizeof *to.ids);
@@ -305,9 +305,9 @@ int firn__present(firn_gen *gen, firn__looked looked, uint64_t *tick, bool *chan
 
 /* Asks the renewer for window k: with need->must the call waits for its turn, else it only tries. */
 int firn__ask(firn_gen *gen, uint32_t k, const firn__need *need, firn_error *error);
-/* What so many ticks more ask of the permit: the slots wanted end behind the cursor and the present. */
+/* What `ticks` more need from the permit: the slots must end after the cursor and the present. */
 firn__need firn__tick_need(const firn_gen *gen, firn__permit *permit, uint64_t tick, int64_t ticks);
-/* A permit that can issue so many ticks now, and a renewal when it is due: for schemes that do not go by slots. */
+/* A permit that can issue that many ticks now, renewed if necessary: for schemes without slots. */
 int firn__ensure(firn_gen *gen, firn__looked *looked, uint64_t *tick, int64_t ticks,
                  firn_error *error);
 /* n IDs of the slots from `from` on, all of them of its first slot unless `count`. */

@@ -134,7 +134,7 @@ static int find_room(firn_gen *gen, const firn__counted *state, const firn__perm
     return next + *ticks > firn__end_of(permit) ? FIRN_EWINDOW : FIRN_OK;
 }
 
-/* Is the random part counted up by counting up the ID: are its lowest 64 bits those of the ID? */
+/* Is the random part counted up by counting up the ID: has the ID the same lowest 64 bits? */
 static bool is_direct(const firn_gen *gen) {
     const firn_slice *last = &gen->scheme.slices[gen->scheme.slice_count - 1];
     return gen->scheme.monotonic && gen->count_bits == 0 && last->role == FIRN_ROLE_RANDOM &&

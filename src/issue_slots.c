@@ -41,7 +41,7 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
                                 error);
             if (result == FIRN__GRAB_SOFT && (int64_t)*slot + n <= firn__end_of(permit)) {
                 firn__need early = {permit, tick, seen->steps, (int64_t)*slot + n, n, false};
-                firn__ask(gen, k, &early, NULL); /* whatever comes of it, go on */
+                firn__ask(gen, k, &early, NULL); /* early: the result does not matter */
                 result = firn__grab(gen, seen, firn__cursor_of(permit), (uint64_t)n,
                                     (uint64_t)firn__end_of(permit), starts, slot, error);
             }
@@ -72,7 +72,7 @@ int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error)
     bool starts = gen->start != FIRN_START_ZERO;
     uint64_t slot;
     int code = FIRN_OK;
-    /* A leased block lies before these: it is dropped, to keep the thread's order. */
+    /* A leased block is before these: it is dropped, to keep the thread's order. */
     seen->block_end = 0;
     if (!firn__recent(gen, looked, seen) ||
         !firn__take(gen, seen, firn__cursor_of(seen->permit), n, starts, &slot) ||

@@ -67,7 +67,7 @@ static int check_alive(const memory *store, firn_error *error) {
                      "or one that both share, such as sqlite:PATH");
 }
 
-/* Where the key is, or would be; *found tells which. */
+/* Where the key is, or would be; *found: it exists. */
 static size_t find(const memory *store, const char *ns, const char *key, bool *found) {
     size_t low = 0, high = store->count;
     *found = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules: parts of firn that bring a library of their own, loaded when they are first used, so
- * that nothing else pays for them. Knows where they lie, not what they do. */
+/* Modules: parts of firn that need another library, loaded on first use, so that nothing else pays
+ * for them. Knows their places, not their functions. */
 #ifndef FIRN_MODULE_H
 #define FIRN_MODULE_H
 
@@ -8,10 +8,10 @@
 
 #define FIRN__MODULE_WHY 96
 
-/* The module `name` from `dir` (may be NULL), from beside this library, or from where it is
- * installed; dlclose releases it. NULL: `why` tells what the loader said, or is "". */
+/* Loads the module `name` from `dir` (may be NULL), from the folder of this library, or from where
+ * it is installed; dlclose releases it. NULL: `why` is the loader's error, or "". */
 void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE_WHY]);
-/* The folder where it is to be installed, for people. */
+/* The folder for installing it, for errors. */
 const char *firn__module_place(void);
 
 #endif

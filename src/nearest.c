@@ -11,8 +11,8 @@ static unsigned least_of(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-/* The optimal string alignment distance, row by row: table[i][j] is that of the first i characters
- * of `a` and the first j of `b`. */
+/* The optimal string alignment distance, row by row: table[i][j] is the distance of the first i
+ * characters of `a` and the first j of `b`. */
 unsigned firn__edits(const char *a, const char *b) {
     unsigned table[WORD_MAX + 1][WORD_MAX + 1];
     const size_t rows = strlen(a), columns = strlen(b);

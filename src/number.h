@@ -34,8 +34,8 @@ static inline uint64_t firn__eight_decimals(uint32_t number) {
 size_t firn__number_put(char *out, uint64_t number);
 /* Writes the decimal number of a value of 128 bits, with a zero. */
 void firn__value_put(char text[FIRN_VALUE_SIZE], firn_value value);
-/* Reads a decimal, 0x hex or address (six bytes of two hex digits, with : or - between). False: the
- * text is none of them, or the number has more than 128 bits. */
+/* Reads a decimal, 0x hex or address (six bytes of two hex digits, with : or - between). False: not
+ * a number, or more than 128 bits. */
 bool firn__value_parse(firn_value *value, const char *text);
 /* 10 to the power of n, 0..19. */
 uint64_t firn__power_of_ten(uint32_t n);

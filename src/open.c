@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOON_NS (INT64_C(63072000) * 1000000000) /* two years: an end nearer than this is told */
+#define SOON_NS (INT64_C(63072000) * 1000000000) /* two years: a nearer end is reported */
 
 static int make_live(firn_gen *gen, firn_error *error) {
     uint64_t serial;
@@ -146,9 +146,8 @@ static int see_key(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-/* The key of shared digits: drawn by the first generator of the namespace, and stored as the row of
- * a namespace beside it; whoever comes second finds it there, or is refused for a row of its own
- * and looks again. */
+/* The key of shared digits: drawn by the first generator of the namespace, and stored as the layout
+ * of another namespace; a later one finds it there, or is refused for its own and looks again. */
 int firn__gen_agree(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE], row[FIRN__SHUFFLE_SIZE];
     int code = gen->shuffle.digits > 0 ? FIRN_ENAMESPACE : FIRN_OK;
@@ -177,8 +176,7 @@ int firn__gen_agree(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* Unique among whom? Told where nobody chose the store: everywhere else it was chosen with open
- * eyes. */
+/* Unique among whom? Reported only if nobody chose the store. */
 static void tell_store(const firn_gen *gen, const char *url) {
     char node[128];
     if (url == NULL && !gen->fixed && gen->ticket_field < 0) {
@@ -195,7 +193,7 @@ static void tell_store(const firn_gen *gen, const char *url) {
     }
 }
 
-/* Under which names its marks stand in a store. */
+/* The names of its marks in a store. */
 static int name_marks(firn_gen *gen, const char *note, firn_error *error) {
     const firn_scheme *home = gen->scheme.ns != NULL ? firn_scheme_find(gen->scheme.ns) : NULL;
     firn_scheme shared = gen->scheme;
@@ -269,7 +267,7 @@ static void tell_end(const firn_gen *gen) {
     }
 }
 
-/* The first window, so that what is wrong is told here and not by the first ID. */
+/* The first window, so that errors are reported here and not by the first ID. */
 static int first_window(firn_gen *gen, firn_error *error) {
     int64_t left = gen->keys.max_wait_ms;
     uint64_t tick;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Order numbers: an integer in disguise, decimal and of fixed length, with a key id in front and a
- * check digit behind it where they are asked for. The cipher is a module's; which integers are
- * taken is the range's. */
+/* Order numbers: encrypted integers, decimal and of fixed length, with an optional key id before
+ * and check digit after them. The cipher is in a module; segment.h issues the integers. */
 #include "clock.h"
 #include "error.h"
 #include "keys.h"
@@ -39,7 +38,7 @@ static const uint8_t damm[10][10] = {
     {5, 8, 6, 9, 7, 2, 0, 1, 3, 4}, {8, 9, 4, 5, 3, 6, 2, 0, 1, 7}, {9, 4, 3, 8, 6, 1, 7, 2, 0, 5},
     {2, 5, 8, 1, 4, 3, 6, 7, 9, 0}};
 
-/* The check digit of so many digits; 0 when the last one of them is theirs. */
+/* The check digit of that many digits; 0 if the last one belongs to it. */
 static uint8_t check_digit(const char *text, size_t length) {
     uint8_t interim = 0;
     for (size_t i = 0; i < length; i++) {
@@ -236,14 +235,14 @@ int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size
 
 /* ---- a series -------------------------------------------------------------------------------- */
 
-/* Numbers of two keys can be alike, and so can numbers of two shapes: the store keeps the shape of
- * a series as the row of a namespace, and under each key id which key it was. */
+/* Numbers of two keys can be equal, and so can numbers of two shapes: the store keeps the shape of
+ * a series as the layout of a namespace, and under each key id which key it was. */
 static int bind_series(const firn_order *order, const char *series, firn_store *store,
                        firn_error *error) {
     char ns[FIRN_NS_SIZE], row[64], key[16] = "key";
     int64_t first;
     firn__patience patience = firn__patience_begin(&firn__clock_system, 0);
-    /* the grant is the key's: whoever opens the series again meets it */
+    /* the grant is the key's, so a later opening of the series meets it */
     firn__sending sending = {.tries = FIRN__SENDINGS, .sent = true};
     snprintf(ns, sizeof ns, "order %.100s", series);
     snprintf(row, sizeof row, "order digits=%d check=%d key_id=%s", (int)order->digits,

@@ -318,8 +318,8 @@ static int refuse(const refused *what, size_t at, const char *why) {
     return firn__refuse(what->error, what->text, what->length, at, why);
 }
 
-/* Valid digits, and the right number of them, but too great: names the first digit that is greater
- * than that of the greatest ID. */
+/* Valid digits of the right number, but too great: names the first digit that exceeds the greatest
+ * ID's. */
 static int refuse_big(const refused *what, const firn__form *form, const char *greatest,
                       uint32_t bits) {
     char why[128];
@@ -332,7 +332,7 @@ static int refuse_big(const refused *what, const firn__form *form, const char *g
     return refuse(what, what->start + at, why);
 }
 
-/* The digits of the greatest ID of a form; after a sign, those of the least ID. */
+/* The digits of the greatest ID of a form; after a sign, of the least ID. */
 static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *what, int form, uint32_t bits) {
     firn_id id = {0, 0, 0, bits};
     if (form == FIRN_FORM_DEC && what->start > 0) {

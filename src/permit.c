@@ -141,8 +141,8 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
         return FIRN_OK;
     }
     note_last(gen, permit,
-              firn__next_of(permit)); /* first: a process may be killed behind the step */
-    /* One atomic step closes the cursor and tells where issuing stopped. */
+              firn__next_of(permit)); /* first: a process may be killed after the step */
+    /* One atomic step closes the cursor and returns where issuing stopped. */
     uint64_t cursor =
         FIRN_BUG == FIRN_BUG_CURSOR
             ? atomic_load_explicit(&permit->cursor, memory_order_acquire)
@@ -152,9 +152,9 @@ int firn__permit_retire(firn_gen *gen, uint32_t k, bool give_back, firn_error *e
     assert(next >= permit->first); /* the cursor never falls */
     note_last(gen, permit, (uint64_t)next);
     bool mine = permit->reserved && !permit->twice && permit->pending_grant == 0 && !permit->lost;
-    /* Nothing before the last grant is given back: the network may repeat an earlier request of
-     * ours, and then a give back below it would meet a mark and a grant that look like ours
-     * again. No request is under way behind the back of an embedded store. */
+    /* Nothing before the last grant is given back: the network may repeat an earlier request, and a
+     * give back below it would then meet an equal mark and grant. An embedded store has no such
+     * requests. */
     bool all = (permit->reserved && firn__store_embedded(gen->store)) || FIRN_BUG == FIRN_BUG_BELOW;
     int64_t back_to = next > permit->granted || all ? next : permit->granted;
     /* Of a shared window nothing is given back: a thread that was stopped may have seen its end. */

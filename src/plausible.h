@@ -13,7 +13,7 @@ enum firn__standing {
     FIRN__LIKELY
 };
 
-/* Of an ID whose constants are those of the scheme. `uuid`: firn__is_uuid; `today`:
+/* For an ID whose constants match the scheme. `uuid`: firn__is_uuid; `today`:
  * firn__traits_today. */
 enum firn__standing firn__standing(const firn__traits *traits, int form, bool uuid, bool today);
 /* Whether an ID has the variant and a defined version of a UUID. */

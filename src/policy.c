@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what people are told ----------------------------------------------------------------------- */
+/* ---- notices ------------------------------------------------------------------------------------ */
 
 void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
     char text[300];
@@ -81,7 +81,7 @@ static int set_start(firn_gen *gen, firn_error *error) {
     } else if (strcmp(text, "rolling") == 0 && capacity >= 4) {
         gen->start = FIRN_START_ROLLING;
         gen->start_below =
-            capacity / 4; /* three quarters of a tick are left even behind the last start */
+            capacity / 4; /* three quarters of a tick are left even after the last start */
     } else if (strncmp(text, "random:", 7) == 0 && capacity > 0) {
         code = firn__number_read(&below, "start", text + 7, 1, (int64_t)capacity, NULL);
         if (code != FIRN_OK) {

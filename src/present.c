@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The present tick, the long way: who is this process, what time is it, and may IDs be issued in it. Judges the clock
- * anew, takes a forked child in, and acts on a clock that stepped back. */
+/* The present tick, the long way: which process is this, what time is it, and may it issue IDs.
+ * Judges the clock again, handles a forked child, and acts on a clock rollback. */
 #include "bug.h"
 #include "entropy.h"
 #include "error.h"
@@ -62,8 +62,8 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
 
 /* ---- a clock that stepped back ------------------------------------------------------------------ */
 
-/* Who leaves the store to a renewer of the caller's (`patient` false) does not wait for the lock: whoever holds it may
- * be asking the store. */
+/* With a renewer of the caller's (`patient` false) it does not wait for the lock, whose holder may
+ * be in a call of the store. */
 static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
     int code = firn__renewal_lock(gen, patient, error);
     return code == FIRN_OK || patient
@@ -161,8 +161,8 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
                       gen->keys.back_ms, (until - 1 - tick) * gen->scheme.tick_ns / 1000000);
 }
 
-/* A jump ahead and back between two judgements leaves no other trace than a cursor that no
- * borrowing can explain. Suspected by the tick at hand, it is proved by a reading taken after it. */
+/* A jump ahead and back between two judgements leaves no trace except a cursor that no borrowing
+ * explains. Suspected by the present tick, it is proved by a later reading. */
 static void see_step(firn_gen *gen, uint64_t *tick) {
     firn__live *live = gen->live;
     bool asked = atomic_load_explicit(&live->any.blocked, memory_order_acquire) != 0 ||
@@ -227,7 +227,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* What every kind does first when the fast way fails: who am I, what time is it, may I. */
+/* What every kind does first when the fast way fails: which process, what time, is it allowed? */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error) {
     int code = firn__gen_adopt(gen, error);
     if (code == FIRN_OK) {

@@ -23,11 +23,10 @@ int64_t firn__patience_spent_ms(const firn__patience *patience);
 bool firn__patience_over(const firn__patience *patience);
 
 typedef struct firn__sending {
-    int tries;  /* at most so many sendings; the first one is never refused for want of time */
-    bool sent;  /* the request, or a copy with its grant, went out before this call */
-    bool twice; /* out: it went out more than once, so it must never be given back */
-    firn_mark
-        held; /* out, FIRN_EBUSY, and FIRN_OK by an earlier sending: the mark that stands there */
+    int tries;      /* maximum number of sendings; the first is never refused for lack of time */
+    bool sent;      /* the request, or a copy with its grant, went out before this call */
+    bool twice;     /* out: it went out more than once, so it must never be given back */
+    firn_mark held; /* out, FIRN_EBUSY, and FIRN_OK by an earlier sending: the present mark */
 } firn__sending;
 
 /* FIRN_OK: [*first, *first + count) is the caller's. FIRN_ECLONED: the very first sending met its own grant, so a copy

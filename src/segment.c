@@ -29,11 +29,10 @@ typedef struct slot_block {
     bool twice; /* its request went out more than once: never given back */
 } slot_block;
 
-/* What a fork wipes: a child fetches blocks of its own. Slots of the present block are handed out
- * without the lock, so that whoever fetches the next one under it holds nobody up. That is safe
- * while each block lies behind all before it: a call that was held up never meets the `next` that
- * it saw again. Blocks of one slot may come in any order (ticket servers that stand in for each
- * other do that), and set no limit. */
+/* What a fork wipes: a child fetches its own blocks. Slots of the present block are issued without
+ * the lock, so that fetching the next one delays nobody. That is safe while each block is after all
+ * earlier ones: a delayed call never meets the `next` that it saw again. Blocks of one slot may
+ * come in any order (ticket servers that replace each other do that), and set no limit. */
 typedef struct segment_shelf {
     _Atomic int64_t next;  /* the first slot that is not handed out */
     _Atomic int64_t limit; /* up to here without the lock: not past the end of the present block.
@@ -102,8 +101,8 @@ int firn_segment_open(firn_segment **out, const char *key, const char *text, fir
         free(segment);
         return code;
     }
-    /* One namespace a name: serial and segment of one name go on from each other, a ticket's
-     * increment is its row. */
+    /* One namespace per name: serial and segment with one name continue each other; a ticket's
+     * increment is its layout. */
     snprintf(segment->ns, sizeof segment->ns, "integer %s", key);
     if (segment->keys.kind == FIRN__TICKET) {
         snprintf(segment->layout, sizeof segment->layout, "integer increment=%" PRId64,
@@ -131,8 +130,7 @@ static int64_t last_slot(const firn_segment *segment) {
     return (segment->keys.end - origin(segment)) / segment->keys.increment;
 }
 
-/* A store tells what it holds and what was asked for, and says ns= behind it, which integers have
- * none of. */
+/* A store names both layouts and suggests ns=, which integers do not have. */
 static int other_kind(firn_error *error) {
     char text[sizeof error->text];
     if (error == NULL) {
@@ -145,9 +143,9 @@ static int other_kind(firn_error *error) {
                       cure != NULL ? (int)(cure - text) : 120, text);
 }
 
-/* Reserves `count` slots at or behind `from`, at the end of the segment fewer, but `least`. Where the
- * engine has gone back, nobody knows what it forgot: only who says from where on is served
- * (guard > 0, by firn_segment_advance). */
+/* Reserves `count` slots at or after `from`, fewer at the end of the segment, but `least`. If the
+ * store went back, nobody knows what it lost: only a call that gives the start is served (guard >
+ * 0, by firn_segment_advance). */
 static int fetch(const firn_segment *segment, int64_t count, int64_t from, int64_t guard,
                  int64_t least, slot_block *out, firn_error *error) {
     firn_request request = {.ns = segment->ns,
@@ -234,8 +232,7 @@ static bool is_empty(const slot_block *block) {
     return block->first == block->end;
 }
 
-/* The slot from which on the block behind the present one is due: when more than a tenth of the
- * present one is handed out. */
+/* The slot at which to fetch the next block: when more than a tenth of the present one is used. */
 static int64_t due_slot(const slot_block *now) {
     return now->end - ((now->end - now->first) * 9 + 9) / 10 + 1;
 }
@@ -250,7 +247,7 @@ static bool is_due(const firn_segment *segment, int64_t slot) {
              steady / 1000000 >= shelf->retry_ms));
 }
 
-/* After `next`: whoever sees a limit sees where its block begins, too. */
+/* After `next`: a thread that sees a limit must see where its block starts, too. */
 static void set_limit(segment_shelf *shelf, int64_t limit) {
     if (atomic_load_explicit(&shelf->limit, memory_order_relaxed) != 0 ||
         shelf->now.end - shelf->now.first > 1) {
@@ -262,7 +259,7 @@ static void set_limit(segment_shelf *shelf, int64_t limit) {
 static void turn_to(const firn_segment *segment, const slot_block *block, int64_t next) {
     segment_shelf *shelf = segment->shelf;
     assert(block->first <= next && next <= block->end);
-    /* While a limit is set, each block lies behind all before it: see segment_shelf. */
+    /* While a limit is set, each block is after all earlier ones: see segment_shelf. */
     assert(shelf->now.end <= block->first ||
            atomic_load_explicit(&shelf->limit, memory_order_relaxed) == 0);
     shelf->now = *block;
@@ -277,7 +274,7 @@ static void turn_to(const firn_segment *segment, const slot_block *block, int64_
     set_limit(shelf, segment->keys.kind == FIRN__SEGMENT ? due_slot(block) : block->end);
 }
 
-/* Others go on in the present block meanwhile. After a failure each call looks whether to try
+/* Other threads use the present block meanwhile. After a failure each call checks whether to try
  * again. */
 static int fetch_ahead(const firn_segment *segment, firn_error *error) {
     segment_shelf *shelf = segment->shelf;
@@ -290,8 +287,8 @@ static int fetch_ahead(const firn_segment *segment, firn_error *error) {
     return code;
 }
 
-/* `least` to `most` slots of the present block, below `limit`; returns how many, 0: there are not so
- * many. At most as many turns as there are slots: each that fails has seen another thread take one. */
+/* `least` to `most` slots of the present block, below `limit`; returns the number, or 0: too few.
+ * At most one turn per slot: each that fails has seen another thread take one. */
 static int64_t take(segment_shelf *shelf, int64_t limit, int64_t least, int64_t most,
                     int64_t *slot) {
     int64_t next = atomic_load_explicit(&shelf->next, memory_order_relaxed);
@@ -322,7 +319,7 @@ static int next_locked(firn_segment *segment, int64_t *slot, firn_error *error) 
         *slot = block.first;
     }
     if (is_due(segment, *slot)) {
-        fetch_ahead(segment, NULL); /* a failure is told when the present block is used up */
+        fetch_ahead(segment, NULL); /* a failure is reported when the present block is used up */
     }
     return FIRN_OK;
 }
@@ -362,14 +359,15 @@ static int64_t take_locked(firn_segment *segment, int64_t least, int64_t most, i
     return count;
 }
 
-/* `least` to `most` of what is fetched. Whoever holds the lock for longer than this turns is fetching. */
+/* `least` to `most` of the fetched ones. A thread that holds the lock for longer than these turns
+ * is fetching. */
 static int64_t take_fetched(firn_segment *segment, int64_t least, int64_t most, int64_t *slot,
                             bool *due) {
     segment_shelf *shelf = segment->shelf;
     firn__wiped_look();
     *due = false;
     for (int turn = 0; turn < 100; turn++) {
-        bool patient = turn < 99; /* the limit may stand before the end of the block */
+        bool patient = turn < 99; /* the limit may be before the end of the block */
         int64_t count = take(shelf, limit_of(shelf), patient ? most : least, most, slot);
         if (count > 0) {
             return count;
@@ -412,14 +410,14 @@ int firn_segment_take(firn_segment *segment, int64_t most, int64_t *first, int64
     return FIRN_OK;
 }
 
-/* Fetches at least `count` where those fetched are too few. Where the segment has not so many left
- * nothing is taken of it, since others may want fewer. */
+/* Fetches at least `count` if too few are left. If the segment has fewer, nothing is taken, because
+ * other callers may need fewer. */
 static int exact_locked(firn_segment *segment, int64_t count, int64_t *slot, firn_error *error) {
     slot_block block = {0};
     if (take_locked(segment, count, count, slot) > 0) {
         return FIRN_OK;
     }
-    set_limit(segment->shelf, segment->shelf->now.end); /* others go on in the present block */
+    set_limit(segment->shelf, segment->shelf->now.end); /* others use the present block */
     int code = fetch_segment(segment, count, &block, error);
     if (code != FIRN_OK) {
         if (is_empty(&segment->shelf->then) && segment->keys.kind == FIRN__SEGMENT) {
@@ -492,7 +490,7 @@ static int give_back(const firn_segment *segment, const slot_block *block, int64
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
-/* What a listing tells of one key. */
+/* A listing's entry for one key. */
 typedef struct look {
     const char *key;
     int64_t high; /* -1: it has no mark */
@@ -536,7 +534,7 @@ int firn_segment_advance(firn_segment *segment, int64_t from, int64_t *next, fir
                           "integers of %s go up to end=%" PRId64 ", not to %" PRId64, segment->ns,
                           segment->keys.end, from);
     }
-    /* One is taken there and given back: the mark is then at or behind it. */
+    /* Takes and gives back one slot: the mark is then at or after it. */
     slot_block block = {0};
     int code = FIRN_BUG == FIRN_BUG_ADVANCE ? fetch(segment, 1, 0, 0, 1, &block, error)
                                             : fetch(segment, 1, slot, guard, 1, &block, error);

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The first byte of a name that is no UTF-8 (RFC 3629), counted from 1; 0: all of it is. Such a name
- * could be neither shown nor kept by every store. */
+/* The first byte, from 1, that is not UTF-8 (RFC 3629); 0: all of it is. Not every store can show
+ * or keep such a name. */
 static size_t not_utf8(const char *name) {
     const unsigned char *at = (const unsigned char *)name;
     while (*at != '\0') {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A generator that processes share: its permits and what its renewer remembers lie in the caller's memory. IDs are
- * issued by the same compare-and-swap as in one process, so a process that is killed at any instruction leaves a
- * cursor that is right. Renewals are under a robust lock, and each of their steps may be the last one:
+/* A generator that processes share: its permits and the renewer's state are in the caller's memory. IDs are issued by
+ * the same compare-and-swap as in one process, so a process killed at any instruction leaves a correct cursor. Renewals
+ * are under a robust lock, and each of their steps may be the last one:
  * - A permit belongs to one node as long as the memory exists, and its cursor and its end only rise. So a thread that
  *   slept on an old permit finds it closed, or finds slots that are all the generator's.
- * - What a renewal or a claim asks for is written down before it is sent. Whoever comes after a process that was killed
- *   meanwhile sends the same again. A claim that was granted and not put in place yet is lost, and with it its slots.
- * Knows no clock but to wait, and nothing of how IDs are issued. */
+ * - The request of a renewal or a claim is written down before it is sent. If the process is killed meanwhile, the next
+ *   one sends the same again. A claim that was granted but not put in place yet is lost, and its slots with it.
+ * Uses the clock only to wait, and does not issue. */
 #include "bug.h"
 #include "error.h"
 #include "gen.h"

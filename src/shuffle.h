@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A keyed permutation of the numbers of a fixed count of decimal digits, another one for each tick.
- * Node and sequence of time-random look like random digits by it and stay unique. It is no secret:
- * the key is in the store. */
+/* A keyed permutation of the numbers with a fixed count of decimal digits, another one for each
+ * tick. It makes node and sequence of time-random look random, and keeps them unique. It is not
+ * secret: the key is in the store. */
 #ifndef FIRN_SHUFFLE_H
 #define FIRN_SHUFFLE_H
 

@@ -9,7 +9,7 @@ _Atomic(const firn__simd *) firn__simd_chosen;
 static const firn__simd plain = {.name = "plain"};
 
 /* The C library has asked the processor already. To ask again takes 5 us on a virtual machine, and
- * the constructor behind __builtin_cpu_supports asks more than ten times, in every process. */
+ * the constructor of __builtin_cpu_supports asks more than ten times, in every process. */
 #if defined(FIRN__SIMD_X86) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 static const firn__simd *best(void) {

@@ -89,8 +89,7 @@ INLINE bool get_base32(firn_id *id, const char *text, const uint8_t *values) {
     if (!are_digits(head, tail)) {
         return false;
     }
-    get_eights(&a, &b,
-               head); /* digits 0 to 7 and 8 to 15, of which 10 on are in the tail as well */
+    get_eights(&a, &b, head); /* digits 0 to 7 and 8 to 15; 10 and later are in the tail as well */
     get_eights(&c, &d, tail);
     if (a >> 38 != 0) {
         return false; /* more than 128 bits */

@@ -57,11 +57,11 @@ INLINE void put_uuid(char *out, uint64_t high, uint64_t low) {
     store(out + 20, last);
 }
 
-/* The values of 16 hex digits; a character that is none has more than 15. */
+/* The values of 16 hex digits; another character has more than 15. */
 INLINE vector hex_values(vector c) {
     vector digit = vsubq_u8(c, vdupq_n_u8('0'));
     vector letter = vsubq_u8(vorrq_u8(c, vdupq_n_u8(0x20)), vdupq_n_u8('a'));
-    digit = vorrq_u8(digit, vcgtq_u8(digit, vdupq_n_u8(9))); /* 255 if it is none */
+    digit = vorrq_u8(digit, vcgtq_u8(digit, vdupq_n_u8(9))); /* 255: not a digit */
     return vminq_u8(digit, vqaddq_u8(letter, vdupq_n_u8(10)));
 }
 

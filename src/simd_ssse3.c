@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts by vectors of 16 bytes, for x86-64 with SSSE3: see simd.h. AVX2 was tried and is no faster
+/* Texts by vectors of 16 bytes, for x86-64 with SSSE3: see simd.h. AVX2 is not faster
  * for one text at a time.
  *
  * An ID is loaded as two words of 64 bits: one load of 16 bytes would wait for the two stores of an
@@ -65,7 +65,7 @@ INLINE void put_uuid(char *out, uint64_t high, uint64_t low) {
     memcpy(out + 32, &last, 4);
 }
 
-/* The values of 16 hex digits; a character that is none has more than 15. */
+/* The values of 16 hex digits; another character has more than 15. */
 INLINE __m128i hex_values(__m128i c) {
     /* 0xf6 + 0..9, less 6: everything else is below 0xf0 */
     __m128i digit = _mm_subs_epu8(_mm_add_epi8(c, all((char)(0xff - '9'))), all(6));
@@ -213,7 +213,7 @@ INLINE size_t put_decimal(char *out, uint64_t number) {
     return 20 - zeros;
 }
 
-/* The value of the first 0 to 4 characters of a text of at least 4; UINT32_MAX: one is no digit. */
+/* The value of the first 0 to 4 characters of a text of at least 4; UINT32_MAX: not all are digits. */
 INLINE uint32_t first_four(const char *text, size_t count) {
     const uint32_t zeros = 0x30303030;
     uint32_t x;

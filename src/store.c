@@ -122,7 +122,7 @@ static int load_module(void **library, const firn_store_ops **ops, const char *e
     return FIRN_OK;
 }
 
-/* The engine's name, and the URL that is shown: without what stands between : and @ behind //. */
+/* The engine's name, and the URL for errors, without the password between : and @ after //. */
 static int split_url(char engine[32], char shown[URL_SIZE], const char *url, firn_error *error) {
     size_t length = strcspn(url, ":");
     const char *slashes = strstr(url, "//"), *from = slashes != NULL ? slashes + 2 : url;
@@ -156,7 +156,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     int code = FIRN_OK;
     firn_store_options quiet = options != NULL ? *options : none;
     options = options != NULL ? options : &none;
-    if (url == NULL) { /* there it is made without a word, whoever asks for it */
+    if (url == NULL) { /* created silently */
         code = default_url(chosen, error);
         url = chosen;
         quiet.notice = NULL;

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* How many slots behind `end` a renewal asks for: the window then ends one length past the last
- * slot issued, or past the present, and holds what is needed. */
+/* How many slots after `end` a renewal requests: the window then ends one length past the last slot
+ * issued, or past the present, and contains what is needed. */
 static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, int64_t end,
                              const firn__need *need) {
     int64_t next = (int64_t)firn__next_of(permit);
@@ -26,7 +26,7 @@ static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, in
 /* Takes in what came of a renewal. */
 static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn__need *need,
                    const firn_request *request, bool twice, int code) {
-    /* While nothing is issued the cursor stands still, and only the clock goes on. */
+    /* While nothing is issued the cursor does not move; only the clock does. */
     int64_t next = (int64_t)firn__next_of(permit);
     next = next < need->end ? need->end : next;
     permit->twice = permit->twice || twice || code == FIRN_EUNKNOWN;
@@ -85,10 +85,10 @@ static int renew(firn_gen *gen, firn__permit *permit, const firn__need *need, fi
         }
     }
     permit->pending_count =
-        request.count; /* whoever comes after a process that is killed sends it again */
+        request.count; /* a later process sends it again if this one is killed */
     permit->pending_grant = request.grant;
     atomic_store_explicit(&permit->soft, end,
-                          memory_order_release); /* while this one asks, the others go on */
+                          memory_order_release); /* the others continue meanwhile */
     /* Ahead of need one sending is enough: the same request goes out again when the next call asks,
      * and the caller waits for one time-out only, while there is something left to issue. */
     sending.tries = need->end <= end ? 1 : FIRN__SENDINGS;
@@ -118,7 +118,7 @@ int firn__window_keep(firn_gen *gen, uint32_t k, const firn__need *need, firn_er
     firn__permit *permit = firn__permit_of(gen, k);
     if (permit != need->permit ||
         need->steps != atomic_load_explicit(&gen->live->watch.stepped, memory_order_acquire)) {
-        return FIRN_OK; /* somebody was faster: what is needed is to be looked at anew */
+        return FIRN_OK; /* another process was faster: check again what is needed */
     }
     int64_t end = permit == NULL ? 0 : firn__end_of(permit);
     if (permit != NULL && need->end <= end) {

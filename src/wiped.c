@@ -43,7 +43,7 @@ static _Atomic(_Atomic char *)
     canary; /* wiped memory that reads 1: what a child finds in it is proof */
 static _Atomic bool watch;
 static _Atomic pid_t owner; /* whose the regions are; only while watching */
-static _Atomic pid_t wiper; /* who is putting zeros in their place */
+static _Atomic pid_t wiper; /* the process that is zeroing them */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool forks_alone; /* the process that forks has one thread */
 static _Atomic pid_t may_load; /* the process in which no lock of another library can be orphaned */
@@ -60,12 +60,12 @@ static void wipe_all(void) {
          it = it->next) {
         void *at = atomic_load_explicit(&it->at, memory_order_acquire);
         if (at != NULL && map_zeros(at, it->size) == MAP_FAILED) {
-            abort(); /* it would go on with what is its parent's */
+            abort(); /* it would use its parent's */
         }
     }
 }
 
-/* By whoever is the wiper: once, although two threads may have seen the old owner. */
+/* By the wiper: once, although two threads may have seen the old owner. */
 static void take_over(pid_t me) {
     if (atomic_load_explicit(&owner, memory_order_acquire) != me) {
         wipe_all();
@@ -93,7 +93,7 @@ static void in_child(void) {
     take_over(getpid());
 }
 
-/* A kernel that knows the advice refuses it for shared memory, and refuses what is no advice. */
+/* A kernel that knows the advice refuses it for shared memory, and refuses invalid advice. */
 static bool kernel_wipes(void *page, size_t size) {
     void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool judges = shared != MAP_FAILED && madvise(shared, size, MADV_WIPEONFORK) != 0 &&
@@ -117,7 +117,7 @@ static void lock_lists(void) {
     }
 }
 
-/* Room behind the region's end for its entry, so that free finds it at once. */
+/* Room after the region's end for its entry, so that free finds it at once. */
 static size_t whole_size(size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     return (size + sizeof(region *) + page - 1) / page * page;

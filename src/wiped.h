@@ -13,8 +13,9 @@ void firn__wiped_free(void *page, size_t size);
 /* False: the kernel wipes, and this was checked. True: it does not, or it could not be checked, and
  * each call that reads wiped memory has to begin with firn__wiped_look. */
 bool firn__wiped_watch(void);
-/* Whether this process may call a library that has locks of its own: no thread that a fork left behind can hold one. True
- * in the process that came here first, and in a child that fork() made of a process with one thread. */
+/* Whether this process may call a library with locks: no thread lost in a fork can hold one. True
+ * in the first process that came here, and in a child that fork() made of a process with one
+ * thread. */
 bool firn__wiped_may_load(void);
 /* In a child that has not looked yet: wipes what it inherited. Costs a load where the kernel wipes,
  * else a system call. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims at their bounds: which node is taken, in which tick it begins, what a clock that differs from the store's does,
- * and what is said when none is free. */
+ * and the error when none is free. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +122,7 @@ static void nodes_in_use_are_not_asked_for(void **state) {
 
 /* ---- when ----------------------------------------------------------------------------------------- */
 
-/* A fixed node may begin within the lead, and not a slot later; busy_ms tells how long that takes. */
+/* A fixed node may begin within the lead, and not a slot later; busy_ms is how long that takes. */
 static void a_fixed_node_begins_within_the_lead(void **state) {
     static const struct {
         int64_t ahead;

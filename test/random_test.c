@@ -24,7 +24,7 @@
 enum { BYTES = sizeof((firn__block *)0)->bytes, PART = 498, PARTS = BYTES / PART };
 enum { KERNEL_REFILLS = 256, STREAM = 32 + BYTES };
 _Static_assert(PART *PARTS == BYTES, "a block is drawn in equal parts");
-/* ---- the kernel and the loader, as the test wants them ------------------------------------------- */
+/* ---- a replaced kernel and loader --------------------------------------------------------------- */
 
 static _Atomic long seeds, blocks; /* calls of getrandom for a seed, and for a block */
 static bool fixed, refuses;        /* bytes that the test knows; an error */
@@ -655,7 +655,7 @@ static void entropy_system_keeps_to_the_kernel(void **state) {
     in_process(keep_to_the_kernel);
 }
 
-/* For test/randomness: so many MiB of one thread's bytes, to a pipe. */
+/* For test/randomness: that many MiB of one thread's bytes, to a pipe. */
 static int write_stream(long mib) {
     static uint8_t bytes[64][BYTES];
     for (long left = mib << 20; left > 0; left -= (long)sizeof bytes) {

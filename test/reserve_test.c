@@ -40,7 +40,7 @@ static void stays_open(void *self) {
     (void)self;
 }
 
-/* Sends what asks for 10 slots, the first of them from 100 to 120, within 60 s. */
+/* Sends a request for 10 slots, the first of them from 100 to 120, within 60 s. */
 static int sent(const int codes[], int count, firn__sending *sending, int64_t *first,
                 firn_error *error) {
     static firn_store_ops ops;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Plain words: test/words.py [PATH...] prints FILE:LINE: for each phrase of test/words.tsv in text that users see, each Markdown
-line above 120 columns, and each term of docs/glossary.md that a page uses before it links to it. Without PATH, what test/words.excused
-lists is left out.
+line above 120 columns, and each term of docs/glossary.md that a page uses before it links to it. Without PATH, files listed in
+test/words.excused are left out.
 
-Users see: pages, manuals, the console, the header, string literals of the product."""
+Users see pages, manuals, the console, the header and string literals of the product. Comments in C are checked too, except for phrases
+marked `users`."""
 import os
 import re
 import subprocess
@@ -23,23 +24,23 @@ def phrases():
         for line in lines:
             if line.startswith("#") or not line.strip():
                 continue
-            pattern, _, plain = line.rstrip("\n").partition("\t")
-            yield re.compile(pattern, re.IGNORECASE), plain
+            pattern, plain, *users = line.rstrip("\n").split("\t")
+            yield re.compile(pattern, re.IGNORECASE), plain, bool(users)
 
 
-def strings(text):
-    """Lines of C in which all but the contents of string literals are blank."""
-    out = []
+def split_c(text):
+    """Lines of C twice: with only the contents of string literals, and with only comments; the rest is blank."""
+    literals, comments = [], []
     at = 0
     token = re.compile(r'/\*.*?\*/|//[^\n]*|#\s*include[^\n]*|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
     for match in token.finditer(text):
-        out.append(re.sub(r"[^\n]", " ", text[at : match.start()]))
+        gap = re.sub(r"[^\n]", " ", text[at : match.start()])
+        blank = re.sub(r"[^\n]", " ", match.group(0))
         at = match.end()
-        if match.group(1) is None:
-            out.append(re.sub(r"[^\n]", " ", match.group(0)))
-        else:
-            out.append(" " + re.sub(r"\\.", "  ", match.group(1)) + " ")
-    return "".join(out).split("\n")
+        is_comment = match.group(0).startswith("/")
+        literals.append(gap + (blank if match.group(1) is None else " " + re.sub(r"\\.", "  ", match.group(1)) + " "))
+        comments.append(gap + (re.sub(r"`[^`\n]*`", "-", match.group(0)) if is_comment else blank))
+    return "".join(literals).split("\n"), "".join(comments).split("\n")
 
 
 def seen(path, text):
@@ -52,7 +53,7 @@ def seen(path, text):
     if path.startswith("server/console/") or path == "run" or path.startswith("packaging/") and path.endswith(".in"):
         return text.split("\n")
     if path.startswith(PRODUCT) and path.endswith((".c", ".h", ".def")):
-        return strings(text)
+        return split_c(text)[0]
     return []
 
 
@@ -64,11 +65,11 @@ def sentences(lines):
 
 
 def check_phrases(path, lines, rules, tell):
-    joined_rules = re.compile("|".join(f"(?:{rule.pattern})" for rule, _ in rules), re.IGNORECASE)
+    joined_rules = re.compile("|".join(f"(?:{rule.pattern})" for rule, *_ in rules), re.IGNORECASE)
     for number, line, joined in sentences(lines):
         if not line.strip() or not joined_rules.search(joined):
             continue
-        for rule, plain in rules:
+        for rule, plain, _ in rules:
             for match in rule.finditer(joined):
                 if match.start() < len(line.rstrip()):
                     tell(path, number, f"\"{match.group(0).strip()}\": {plain}".rstrip(": "))
@@ -145,13 +146,18 @@ def main():
             findings.append(f"{path}:{number}: {what}")
 
     rules = list(phrases())
+    inner_rules = [rule for rule in rules if not rule[2]]
     terms = glossary(tell)
     for path in sorted(filter(os.path.isfile, listed)):
-        if path.startswith(("test/", "fuzz/", "bench/", "sim/")) or path.endswith((".png", ".pml")):
+        is_c = path.endswith((".c", ".h", ".def"))
+        inside = path.startswith(("test/", "fuzz/", "bench/", "sim/"))
+        if path.endswith((".png", ".pml")) or (inside and not is_c):
             continue
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
-        lines = seen(path, text)
+        if is_c and path != "include/firn/firn.h":
+            check_phrases(path, split_c(text)[1], inner_rules, tell)
+        lines = [] if inside else seen(path, text)
         check_phrases(path, lines, rules, tell)
         if path.endswith(".md"):
             lines = text.split("\n")

@@ -124,7 +124,7 @@ static double step(worker *w, int i) {
     return bench_now_ns() + (double)wait_ms * 1e6;
 }
 
-/* Steps for those of the first `count` that need one. */
+/* Steps the ones of the first `count` that need it. */
 static void step_due(worker *w, int count) {
     double now = bench_now_ns();
     for (int i = 0; i < count; i++) {

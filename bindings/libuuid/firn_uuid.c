@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of util-linux's libuuid, by firn: with LD_PRELOAD, or linked in its place. The names, types and results
- * are those of <uuid/uuid.h>, version 2.38 and later; README.md says what differs. Any thread may call each function, also
+ * are as in <uuid/uuid.h>, version 2.38 and later; README.md says what differs. Any thread may call each function, also
  * in a forked child, which never repeats a UUID of its parent. */
 #include <firn/firn.h>
 
@@ -24,7 +24,7 @@ enum { VARIANT_NCS, VARIANT_DCE, VARIANT_MICROSOFT, VARIANT_OTHER }; /* as UUID_
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static firn_gen *by_time, *by_random; /* one of each for the life of the process */
 
-/* libuuid's functions cannot fail. A UUID that might not be unique is no answer either, so the process ends. */
+/* libuuid's functions cannot fail. A UUID that might not be unique is not an answer either, so the process ends. */
 static void fail(const firn_error *error) {
     fprintf(stderr, "libfirn-uuid: %s\n", error->text);
     abort();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libfirn-uuid.so beside the system's libuuid.so.1: the same answers for a million UUIDs and texts; what both generate has
+/* libfirn-uuid.so and the system's libuuid.so.1: the same answers for a million UUIDs and texts; what both generate has
  * the same form; threads and forks repeat nothing. Arguments: the paths of the two libraries. */
 #include <dlfcn.h>
 #include <pthread.h>

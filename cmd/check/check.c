@@ -201,7 +201,7 @@ EACH bool table_has(id_table *table, const uint64_t *key, uint64_t hash, uint32_
     }
 }
 
-/* One block; those of the `pass`-th of `passes` slices. False: the table is full. */
+/* One block; only IDs in slice `pass` of `passes`. False: the table is full. */
 EACH bool add_block(checking *it, id_table *table, uint32_t part, const uint64_t *keys,
                     size_t count, uint64_t index, uint32_t pass, uint32_t passes,
                     uint64_t *duplicates, uint32_t words) {
@@ -522,7 +522,7 @@ static int read_all(checking *it, progress *shown, firn_error *error) {
     }
 }
 
-/* Standard input that is no file is read once, so it is kept from its beginning on. */
+/* Standard input other than a file is read once, so all of it is kept. */
 static int check_all(checking *it, firn_error *error) {
     progress shown = {.label = "reading"};
     begin(it, !stream_again_possible(&it->stream));

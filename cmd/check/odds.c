@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `firn odds`: how likely it is that two IDs of a scheme collide, with the formula. A layout of
- * models; which one holds follows from the scheme alone. All in logarithms, so that odds of 1e-30
- * are as exact as those of one half. Nothing is drawn. */
+/* `firn odds`: how likely two IDs of a scheme collide, with the formula. A layout of models; the
+ * scheme decides which one applies. Computed with logarithms, so that odds of 1e-30 are as exact as
+ * one half. Draws nothing. */
 #include "maths.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
@@ -19,7 +19,7 @@ typedef struct chances {
     double rate;    /* IDs per second, of all nodes */
     double nodes;   /* that make them in equal parts */
     double seconds; /* for so long */
-    double count;   /* instead of a rate: so many in one tick; 0: not given */
+    double count;   /* instead of a rate: this many in one tick; 0: not given */
     double tick;    /* seconds; 0: no tick */
     double space;   /* S: how many values the random part has */
     double starts;  /* how many values the sequence of a tick starts at */
@@ -120,8 +120,8 @@ static double none_started(const chances *it, double amount) {
     return -ticks * pairs / it->space / it->starts;
 }
 
-/* Runs of a tick, one a node, at random places. A run of k IDs stands in the way of one of l at
- * k + l - 1 places. */
+/* Runs of a tick, one per node, at random places. A run of k IDs blocks one of l at k + l - 1
+ * places. */
 static double none_next(const chances *it, double amount) {
     double each = amount;
     if (it->count > 0) {
@@ -229,7 +229,7 @@ static int model_of(const session *s, chances *it) {
     return scheme->monotonic ? MODEL_NEXT : MODEL_DRAWN;
 }
 
-/* How many IDs a node can make in a tick. */
+/* How many IDs one node can issue per tick. */
 static double most_of(const session *s, const firn_scheme *scheme) {
     double count = space_of(s, scheme, FIRN_ROLE_SEQUENCE);
     if (scheme->tick_ns == 0) {

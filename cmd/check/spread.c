@@ -30,7 +30,7 @@ enum {
     EACH_LEAST = 5  /* IDs a shard: fewer say nothing */
 };
 
-#define UNEVEN 0.001 /* odds below which chance is no excuse */
+#define UNEVEN 0.001 /* lower odds are not chance */
 
 /* ---- ways to a shard ----------------------------------------------------------------------- */
 
@@ -179,7 +179,7 @@ static int sample_fill(void *self, void *out, size_t size) {
 typedef struct sample {
     sample_clock clock;
     uint64_t entropy,
-        arrivals; /* states of their own, so that the arrivals are those of any scheme */
+        arrivals; /* separate states, so that the arrivals are the same for every scheme */
     firn_store *store;
     firn_gen *gens[NODES_MOST];
     uint64_t nodes, count;

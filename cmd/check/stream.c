@@ -38,7 +38,7 @@ static inline uint64_t at_least(uint64_t text, uint64_t least) {
     return (text + EACH_BYTE(0x80 - least)) & EACH_BYTE(0x80);
 }
 
-/* The top bit of each byte that is no decimal digit. */
+/* The top bit of each byte that is not a decimal digit. */
 static inline uint64_t not_decimal(uint64_t text) {
     uint64_t low = text & EACH_BYTE(0x7f);
     uint64_t digit = at_least(low, '0') & ~at_least(low, '9' + 1) & ~text;

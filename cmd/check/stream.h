@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Long streams of IDs, one a line, all of one form: files or standard input read in batches at
- * tens of millions of IDs a second. Judges lines, not what the IDs are for. */
+/* Long streams of IDs, one per line, in one form: files or standard input read in batches at tens
+ * of millions of IDs per second. Parses lines only. */
 #ifndef FIRN_STREAM_H
 #define FIRN_STREAM_H
 
@@ -12,7 +12,7 @@ enum { STREAM_BATCH = 256 /* fits the nearest cache */, STREAM_SIZE = 1 << 18, S
 
 typedef struct id_stream {
     id_reader reader;
-    bool known; /* the first line told form and width: */
+    bool known; /* the first line decided form and width: */
     int form;
     uint32_t bits;
     size_t lead;                /* 2: each line begins with 0x */
@@ -22,7 +22,7 @@ typedef struct id_stream {
     char **names; /* of files; - is standard input */
     size_t count, index;
     int file;           /* of names[index]; -1: not open */
-    off_t begin;        /* where standard input stood at first */
+    off_t begin;        /* where standard input was at first */
     uint64_t line;      /* how many lines of this file were read */
     uint64_t bad;       /* lines without an ID, of all files */
     firn_error bad_one; /* what was wrong with the first of them */
@@ -38,7 +38,7 @@ typedef struct id_batch {
     size_t file;   /* index of its name */
     uint64_t line; /* number of its first line, from 1 */
     size_t count;  /* 0: the stream is at its end */
-    firn_id *ids;  /* STREAM_BATCH; a line that is no ID has 0 bits (only with --keep-going) */
+    firn_id *ids;  /* STREAM_BATCH; an invalid line has 0 bits (only with --keep-going) */
 } id_batch;
 
 /* By --scheme, --epoch, --bits, --from, --keep-going; standard input when there is no name. An

@@ -27,8 +27,8 @@ void writer_put(const id_writer *writer, output *out, const firn_id *ids, size_t
 
 /* By --scheme with --epoch and --bits, and --from. An exit status. */
 int reader_open(session *s, id_reader *reader);
-/* A text that may be decimal or hex: reads on in what is there of the stream (lines.h), until a line
- * tells which the stream has. */
+/* A text that may be decimal or hex: reads ahead in the buffered part of the stream (lines.h) until
+ * a line decides. */
 void reader_look_ahead(id_reader *reader, const char *text, size_t length);
 
 /* draw.c: the bits of a scheme in boxes of 32 a line, with names, widths and positions. */

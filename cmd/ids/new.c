@@ -27,9 +27,9 @@ typedef struct issue {
     int64_t count;
 } issue;
 
-/* One-shot: what is needed is reserved and no window held, and a full tick is waited for. The clock is
- * read once for each batch, so preparing the cycle counter would cost more than it saves (30 us in a
- * virtual machine). Of the keys, prefix= is ours where it is no field. */
+/* One-shot: reserves only the requested IDs, holds no window, and waits for a full tick. The clock is
+ * read once per batch, so preparing the cycle counter would cost more than it saves (30 us in a
+ * virtual machine). prefix= is the command's unless it is a field. */
 static int join_keys(session *s, const issue *work, char keys[KEYS_SIZE]) {
     bool field = firn_scheme_field(&work->scheme, "prefix") >= 0;
     const char *const ours[] = {"time", "tick", field ? NULL : "prefix", NULL};

@@ -6,8 +6,8 @@
 
 #include "command.h"
 
-/* Opens what the words digits= key_id= check= tweak= and the key say; refuses every other word but
- * those of `also` (ends with NULL). An exit status. */
+/* Opens what the words digits= key_id= check= tweak= and the key describe; refuses all other words
+ * except `also` (ends with NULL). An exit status. */
 int order_open(session *s, const char *const *also, firn_order **order);
 /* The number of an integer, a line; with `json` an object of `scheme`. A FIRN_E code. */
 int order_put(session *s, firn_order *order, const firn_scheme *scheme, uint64_t integer,

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* TypeID 0.3: at most 63 of a-z and _, not at either end. The empty prefix stands without its
- * _. */
+/* TypeID 0.3: at most 63 of a-z and _, not at either end. An empty prefix has no _. */
 static bool is_prefix(const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         bool letter = text[i] >= 'a' && text[i] <= 'z';

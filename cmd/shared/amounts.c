@@ -25,7 +25,7 @@ static double read_number(const char *text, const char **rest) {
     errno = 0;
     *rest = text;
     if (strspn(text, "0123456789.") == 0 || strpbrk(text, "xX") != NULL) {
-        return 0; /* signs, blanks, names and hex are none */
+        return 0; /* no signs, blanks, names or hex */
     }
     double number = strtod(text, &end);
     *rest = end;

@@ -11,8 +11,8 @@
 
 /* Before any object is made. */
 void json_begin(void);
-/* Writes the object as a line and lets go of it. NULL: memory ran out, which ends the process
- * (status 6), since a line that lacks a member would be a lie. */
+/* Writes the object as a line and releases it. NULL: out of memory, which ends the process (status
+ * 6): an incomplete line would be wrong. */
 void json_line(output *out, json_t *object);
 
 /* What `show --json` says of an ID. Fields up to 32 bits are numbers, wider ones and random

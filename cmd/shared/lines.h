@@ -17,7 +17,7 @@ typedef int line_work(session *s, void *context, const char *text, size_t length
 int lines_do(session *s, char **words, size_t count, line_work *work, void *context);
 
 /* For a line_work: the i-th word or line after the current one, from 0, zero-terminated and without
- * its end, good until the next call. False: there is no more, or none of which all has been read. */
+ * its end, valid until the next call. False: the end, or not completely read. */
 bool lines_ahead(size_t i, const char **text);
 
 #endif

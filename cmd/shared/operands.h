@@ -14,10 +14,10 @@ int operands_split(session *s, size_t fixed, size_t least, size_t most, const ch
 const char *operand_value(const session *s, const char *name);
 /* Is the word `name=...`? */
 bool operand_is(const char *word, const char *name);
-/* Is it one of `names` (ends with NULL)? */
+/* Is the word in `names` (ends with NULL)? */
 bool operand_is_one_of(const char *word, const char *const *names);
-/* The keys but those in `others` (ends with NULL), joined by blanks for the library; `room` is kept
- * free behind them. An exit status. */
+/* Joins the keys with blanks, except `others` (ends with NULL), and leaves `room` bytes free at the
+ * end. An exit status. */
 int operands_join(session *s, const char *const *others, size_t room, char *keys, size_t size);
 /* The scheme that the first operand names, with epoch=, bits= and digits=. An exit status. */
 int operand_scheme(session *s, firn_scheme *scheme);

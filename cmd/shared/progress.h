@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far long work has come, on standard error when that is a terminal and standard output is
- * none. Says nothing in the first second. */
+/* Progress of long work on standard error, if that is a terminal and standard output is not. Prints
+ * nothing in the first second. */
 #ifndef FIRN_PROGRESS_H
 #define FIRN_PROGRESS_H
 

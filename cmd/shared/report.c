@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures and notes on standard error. Decides nothing about going on or stopping. */
+/* Failures and notes on standard error. The callers decide whether to stop. */
 #include "command.h"
 
 #include <stdarg.h>

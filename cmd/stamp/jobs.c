@@ -199,7 +199,8 @@ static int find(jobs *it, const char *key, firn_error *error) {
     return add(it, slot, key, error);
 }
 
-/* The fields of a record, and those of the node as a key: canonical, so that 5 and 0x5 are one node. */
+/* The fields of a record, and the node's fields as a key: canonical, so that 5 and 0x5 are one
+ * node. */
 static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[JOBS_KEY_SIZE],
                        firn_error *error) {
     size_t length = 0;
@@ -225,7 +226,7 @@ static int read_fields(jobs *it, const record *r, firn_fields *fields, char key[
     return FIRN_OK;
 }
 
-/* Other fields than those of the node do not keep IDs apart, so they may be anything. */
+/* Only fields of the node distinguish IDs, so others may have any value. */
 static int put_fields(const jobs *it, const firn_fields *fields, firn_id *id, firn_error *error) {
     firn_fields all = {0};
     int code = FIRN_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs of one run of stamp when fields of the IDs come from columns: one job for each node that
- * records name, since a node's slots are reserved for one job. Fields that are no part of the node are
- * put into the IDs, which stay as different as they were. */
+/* The jobs of one run of stamp if columns give fields of the IDs: one job per node, because a
+ * node's slots are reserved for one job. Fields outside the node are put into the IDs, which stay
+ * different. */
 #ifndef FIRN_JOBS_H
 #define FIRN_JOBS_H
 
@@ -34,7 +34,7 @@ typedef struct jobs {
 /* FIELD=COLUMN: adds the field; *column is where its column's name begins. FIRN_EUSAGE. */
 int jobs_add_field(jobs *it, const firn_scheme *scheme, const char *text, const char **column,
                    firn_error *error);
-/* Takes over config->store. Jobs that are known already are opened anew, in their order. */
+/* Takes over config->store. Known jobs are opened again, in their order. */
 int jobs_open(jobs *it, const firn_job_config *config, firn_error *error);
 /* The ID of a record, as firn_job_next. FIRN_ETEXT, too: a value that the field cannot hold. */
 int jobs_next(jobs *it, const record *r, const firn_time *time, firn_id *id, int64_t *shift_ns,

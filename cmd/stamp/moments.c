@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* THE list of ways to write a date and a time of day. A letter stands for a part:
+/* The ways to write a date and a time of day. A letter stands for a part:
  *     Y 2000   M 01..12   D 01..31   b Jan   d 1..31, blank-padded or not   w Mon
  *     h m s    two digits each; s with a fraction after a point or a comma, up to nine digits
  *     T        T, or one or two blanks
- *     I        nothing, where a T stands behind eight more: other digits are no date
+ *     I        nothing, if a T follows eight more: other digits are not a date
  * and everything else for itself. A zone may follow each of them. */
 static const char *const forms[] = {
     "Y-M-DTh:m:s",    /* RFC 3339, ISO 8601, SQL, most logs */
@@ -397,7 +397,7 @@ static bool read_parts(moments *m, parts *p, bool open, firn_time *time, bool *t
         bool fine = numeric ? take_number_time(p, time) : take_form(p, forms[form]);
         p->is_date = fine && form == FORM_DATE;
         if (fine && !numeric) {
-            if (!p->is_date) { /* what looks like an offset behind a date is an hour */
+            if (!p->is_date) { /* an apparent offset after a date is an hour */
                 take_zone(p, m->zone_told);
             }
             fine = p->why == NULL && resolve(m, p, time, twice);

@@ -31,8 +31,8 @@ typedef struct moments {
 
 /* `zone_name` NULL: UTC. FIRN_EUSAGE, FIRN_ESYSTEM. */
 int moments_open(moments *m, const char *zone_name, firn_error *error);
-/* Reads a time. `used` NULL: `text` holds nothing else but blanks around it; else it may go on
- * behind a delimiter, and *used is how much was read. FIRN_ETEXT. */
+/* Reads a time. `used` NULL: `text` contains nothing else except surrounding blanks; else a
+ * delimiter may follow, and *used is the length read. FIRN_ETEXT. */
 int moments_read(moments *m, const char *text, size_t length, size_t *used, firn_time *time,
                  firn_error *error);
 

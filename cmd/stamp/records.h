@@ -63,11 +63,11 @@ typedef struct record {
     bool timed;         /* `instant` is known already */
     firn_time instant;
     bool cut;                   /* its last line has no end, and the time is the last thing on it */
-    bool passes;                /* it is no record: its bytes stay as they are */
+    bool passes;                /* not a record: its bytes are copied unchanged */
     bool fatal;                 /* nothing after it can be trusted, or the arguments are wrong */
     bool placed;                /* it has a place for its ID: */
-    size_t at;                  /* behind so many bytes, */
-    size_t skip;                /* instead of so many, */
+    size_t at;                  /* after this many bytes, */
+    size_t skip;                /* instead of this many, */
     const char *before, *after; /* between these, */
     const char *nothing;        /* or this, when it gets none */
     struct {
@@ -80,8 +80,8 @@ struct records_format {
     const char *name;
     const char *endings; /* of file names, a blank before and after each */
     char delimiter;      /* of a table, else 0 */
-    /* Reads the arguments; of tables also the header, which lies at the beginning of `text` and
-     * has no BOM: `r` is then its size and the place of the new title. FIRN_EUSAGE; FIRN_ETEXT. */
+    /* Reads the arguments; for tables also the header, which is at the start of `text` without a
+     * BOM: `r` is its size and the place of the new title. FIRN_EUSAGE; FIRN_ETEXT. */
     int (*begin)(records_plan *plan, const char *text, size_t length, bool last, record *r,
                  firn_error *error);
     /* Reads the record at the beginning of `text`. `last`: the text ends where it ends.
@@ -96,7 +96,7 @@ extern const records_format records_csv, records_tsv, records_json, records_log;
 const records_format *records_find(const char *name);
 /* By the ending of a file's name; or NULL. */
 const records_format *records_by_ending(const char *path);
-/* By the first line; or NULL. `table`: --time or --no-header say that it is no log. */
+/* By the first line; or NULL. `table`: --time or --no-header exclude a log. */
 const records_format *records_by_line(moments *m, const char *line, size_t length, bool table);
 
 /* The size of the line at the beginning of `text`, with its end; 0: it is not all there yet. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON lines: an object per line. jansson says whether it is one; where its members stand in the
- * text, which jansson does not tell, is found by a walk that only needs to be right for what
- * jansson has accepted. Most lines of a file differ in their values alone: jansson need not see those
- * (records_shape.h). Numbers are taken from the text, not as floating point. */
+/* JSON lines: one object per line. jansson decides whether it is valid; the places of its members,
+ * which jansson does not report, are found by a walk that only has to be right for valid lines.
+ * Most lines of a file differ only in their values and skip jansson (records_shape.h). Numbers are
+ * taken from the text, not as floating point. */
 #include "command.h"
 #include "records.h"
 
@@ -212,10 +212,10 @@ static size_t value_at(const records_plan *plan, const shape *of, const char *te
             return i;
         }
     }
-    return RECORDS_NONE; /* it is no scalar, or there is none */
+    return RECORDS_NONE; /* not a scalar, or missing */
 }
 
-/* Remembers the shape of a good record, unless a member that counts is no scalar. */
+/* Remembers the shape of a valid record, unless a relevant member is not a scalar. */
 static void learn(records_plan *plan, const char *text, size_t size, const member *time,
                   const member *id, const member fields[RECORDS_FIELDS]) {
     records_shape *one = &plan->shapes[plan->oldest];
@@ -236,7 +236,7 @@ static void learn(records_plan *plan, const char *text, size_t size, const membe
     }
 }
 
-/* Is it worth to look for a shape? Where most lines have one of their own, only now and then. */
+/* Is it worth looking for a shape? If most lines have different shapes, only every few lines. */
 static bool is_worth(records_plan *plan) {
     enum { NOW_AND_THEN = 16 };
     return plan->patience > 0 || ++plan->passed % NOW_AND_THEN == 0;

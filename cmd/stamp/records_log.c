@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain logs: a line a record, its time at the beginning, in the brackets of the common log format,
- * or in a word that --time counts. The ID goes in front, with a tab. */
+/* Plain logs: one record per line, with its time at the start, in the brackets of the common log
+ * format, or in a word that --time counts. The ID goes before it, with a tab. */
 #include "command.h"
 #include "records.h"
 

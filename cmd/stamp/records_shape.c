@@ -77,8 +77,8 @@ bool shape_learn(shape *of, const char *line, size_t size, piece values[SHAPE_VA
 
 /* ---- matching ------------------------------------------------------------------------------- */
 
-/* The first byte that is no plain character of a string: a quote, a backslash, a control character or
- * a part of UTF-8; or `end`. */
+/* The first byte that is not a plain character of a string: a quote, a backslash, a control
+ * character or a part of UTF-8; or `end`. */
 static const char *skip_plain(const char *at, const char *end, const char *limit) {
     while (limit - at >= BYTES_STEP) {
         const bytes all = bytes_load(at);

@@ -28,8 +28,8 @@ typedef struct shape {
 /* Learns the shape of a line that jansson has accepted as an object, and where its values are. False:
  * it has none. */
 bool shape_learn(shape *of, const char *line, size_t size, piece values[SHAPE_VALUES]);
-/* Is the line of that shape? Then it is valid JSON, and `values` tells where its values are. `limit`:
- * memory can be read up to here, at least to the end of the line. */
+/* Has the line this shape? Then it is valid JSON, and `values` has the places of its values.
+ * `limit`: memory can be read up to here, at least to the end of the line. */
 bool shape_match(const shape *of, const char *line, size_t size, const char *limit,
                  piece values[SHAPE_VALUES]);
 

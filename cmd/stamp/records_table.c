@@ -219,8 +219,8 @@ static void place_id(const records_plan *plan, const char *text, const cut_recor
     r->after = r->nothing = !added ? "" : plan->delimiter;
 }
 
-/* Many editors and exports leave blank lines at the very end, which are no records. Elsewhere a blank
- * line is one, and bad. */
+/* Many editors and exports leave blank lines at the very end, which are not records. Elsewhere a
+ * blank line is a bad record. */
 static bool is_blank_end(const char *text, size_t length, bool last) {
     size_t at = 0;
     while (at < length) {
@@ -241,7 +241,7 @@ static int read_record(records_plan *plan, const char *text, size_t length, bool
     cut_record cells;
     int code = FIRN_OK;
     if (is_blank_end(text, length, last)) {
-        r->size = last ? length : 0; /* what comes behind it tells whether it is the end */
+        r->size = last ? length : 0; /* the following bytes decide whether it is the end */
         r->passes = last;
         return FIRN_OK;
     }

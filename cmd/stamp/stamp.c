@@ -354,8 +354,8 @@ static uint64_t lines_in(const char *text, size_t size) {
     return lines;
 }
 
-/* The next record; its size is 0 after the last one. Its own failure is *code; what is returned is
- * that of the input. */
+/* The next record; its size is 0 after the last one. Its own failure is *code; returns a failure of
+ * the input. */
 static int next_record(stamping *it, record *r, int *code, firn_error *error) {
     source *in = &it->in;
     for (;;) {
@@ -479,8 +479,8 @@ static int do_record(stamping *it, record *r, int code, firn_error *error) {
     return code;
 }
 
-/* All records are bad: that is no file with bad records but another column than the time's, and leaving
- * them out would leave nothing. */
+/* If all records are bad, --time probably names the wrong column, and leaving them out would leave
+ * nothing. */
 static int check_any(stamping *it, firn_error *error) {
     const tally *t = &it->tally;
     const char *time = it->plan.time;

@@ -13,7 +13,7 @@ typedef struct whole {
     output *out;      /* to write to */
     bool standard;    /* it is standard output */
     bool stream;      /* nothing can be taken back */
-    off_t began;      /* of standard output, where it stood */
+    off_t began;      /* of standard output, where it was */
     char *path;       /* of the file, its symbolic links followed; NULL: standard output */
     char *temporary;  /* next to it; NULL: none */
     const char *name; /* as it was given, for people */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Zones: see zone.h. Rules of summer time are the zone database's; here an offset is only tried:
- * it holds for a local time when the instant that follows from it has that very offset. */
+/* Rules of summer time are in the system's zone database; this file only tries offsets: one is
+ * right for a local time if the resulting instant has that offset. */
 #include "zone.h"
 
 #include "command.h"

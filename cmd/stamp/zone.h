@@ -24,8 +24,8 @@ typedef struct zone {
 
 /* UTC, +hh:mm or a name like Europe/Berlin. FIRN_EUSAGE; FIRN_ESYSTEM: no zone database. */
 int zone_open(zone *at, const char *name, firn_error *error);
-/* `local`: seconds since 1970 as if it were UTC. False: it never occurs. Of a time that occurs
- * twice the earlier. */
+/* `local`: seconds since 1970 of the local time. False: it never occurs. If it occurs twice, the
+ * earlier one. */
 bool zone_utc(zone *at, int64_t local, int64_t *utc, bool *twice);
 
 #endif

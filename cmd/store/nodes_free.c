@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn nodes free`: lowers the mark of a node that a wrong clock has put far ahead, so that the
- * node can be used again before that time comes. The only thing in firn that may make an ID twice:
- * it says which ones, and asks. */
+ * node can be used again before that time. The only command that can repeat an ID: it prints which
+ * ones, and asks. */
 #include "mark.h"
 #include "nodes.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define GUARD_S 30 /* a mark no further ahead than this may be that of a live window */
+#define GUARD_S 30 /* a mark up to this far ahead can belong to a live window */
 
 /* The one holding that is meant. */
 typedef struct target {

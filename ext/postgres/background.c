@@ -183,8 +183,8 @@ static void write_all(round_ *it) {
     CommitTransactionCommand();
     pqsignal(SIGINT, StatementCancelHandler);
     pgstat_report_activity(STATE_IDLE, NULL);
-    /* One who is told to end while a synchronous standby is waited for returns from the commit
-     * early: then nothing is handed out. */
+    /* If it is terminated while it waits for a synchronous standby, the commit returns early: then
+     * nothing is issued. */
     CHECK_FOR_INTERRUPTS();
     firn_tables_note_begun();
 }
@@ -194,7 +194,7 @@ static void set_why(firn_error *why, const char *what, const char *message) {
     snprintf(why->text, sizeof why->text, "%s, %.100s: see the server's log", what, message);
 }
 
-/* The transaction is gone: everybody who waits is told why. */
+/* The transaction failed: all waiting backends get the reason. */
 static void fail_all(round_ *it, MemoryContext context) {
     MemoryContextSwitchTo(context);
     ErrorData *error = CopyErrorData();

@@ -25,8 +25,8 @@
 
 enum {
     CHUNK_S =
-        1024, /* a row of the table counts the ticks of so many seconds, or up to twice that */
-    CHUNKS_AHEAD = 6, /* a row's shift reaches at most so far */
+        1024, /* a row of the table counts the ticks of this many seconds, or up to twice that */
+    CHUNKS_AHEAD = 6, /* maximum shift of a row */
     PIECE_BITS = 4,   /* a chunk is 2^PIECE_BITS pieces in memory */
     PIECES = 1 << PIECE_BITS,
     NUMBER_MOST = 10 /* bytes of a number */
@@ -71,7 +71,7 @@ static bool spoiled, writing;
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* What was written is in the table; the transaction's end decides about both. */
+/* Written counts are in the table; the transaction's end decides about both. */
 static void forget_all(void) {
     for (firn_counted *it = opened; it != NULL; it = it->next) {
         firn_job_close(it->job);
@@ -107,8 +107,8 @@ static void at_end(XactEvent event, void *unused) {
     }
 }
 
-/* The table goes back to what it was. So do the counts here, since they are read anew; counts of the
- * transaction around it that were not written yet would be lost. */
+/* The table returns to its previous state. So do the counts here, which are read again; unwritten
+ * counts of the outer transaction would be lost. */
 static void at_savepoint(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
                          void *unused) {
     if (event != SUBXACT_EVENT_ABORT_SUB) {
@@ -325,7 +325,7 @@ static chunk *load(firn_counted *it, int64 number) {
     }
     caller before = become_owner(it->table);
     bool was_writing = writing;
-    writing = true; /* these statements end too, and are no reason to write all counts */
+    writing = true; /* these statements end too, and must not write all counts */
     bytea *nothing = palloc0(VARHDRSZ), *bytes = NULL;
     SET_VARSIZE(nothing, VARHDRSZ);
     if (run(ADD, it, number, PointerGetDatum(nothing)) == 0) {

@@ -26,7 +26,7 @@ extern int firn_setting_max_shift_ms;
 extern bool firn_setting_unsafe;
 
 extern bool firn_preloaded;
-/* Counts changes of settings: a maker of another count is made anew. */
+/* Counts changes of settings: makers with another count are opened again. */
 extern uint64 firn_settings_count;
 /* Defines them; firn_preloaded must be set. */
 void firn_settings_define(void);
@@ -69,7 +69,7 @@ typedef struct firn_recipe {
 } firn_recipe;
 
 enum firn_reading_of { FIRN_OF_FIELDS, FIRN_OF_KEYS };
-/* FIELDS: every key is a field, epoch, bits or digits. KEYS: those of a generator too. */
+/* FIELDS: every key is a field, epoch, bits or digits. KEYS: keys of a generator too. */
 void firn_recipe_read(firn_recipe *recipe, const char *scheme, const char *options,
                       enum firn_reading_of what);
 /* The same, remembered at the place of the call as long as the texts stay the same. */
@@ -126,7 +126,7 @@ void firn_check_way(const firn_recipe *recipe, const char *setting);
 uint32 firn_check_slots(const firn_recipe *recipe);
 /* The first slot that the layout refuses: 2^62 bounds a mark. */
 uint64 firn_slot_end_of(const firn_recipe *recipe, uint32 sequence_bits);
-/* The layout to which the namespace belongs: that of uuid1 for uuid6. */
+/* The layout to which the namespace belongs: uuid1's for uuid6. */
 void firn_layout_of(char layout[FIRN_LAYOUT_SIZE], const firn_scheme *scheme);
 
 /* ---- shared memory (shared.c) ----------------------------------------------------------------- */
@@ -145,7 +145,7 @@ enum firn_take_state { FIRN_TAKE_FREE, FIRN_TAKE_ASKED, FIRN_TAKE_ANSWERED };
 /* A reservation that the renewer is asked for, and its answer. */
 typedef struct firn_wish {
     enum firn_take_state state;
-    uint64 grant; /* of the request, which it is known by */
+    uint64 grant; /* of the request, which it identifies */
     int64 count, earliest, latest, guard;
     int64 first;   /* the answer: the first slot that was granted; */
     int64 busy;    /* or, not 0: the mark, past `latest`; */
@@ -178,7 +178,7 @@ enum firn_ask { FIRN_ASK_NODE, FIRN_ASK_CONFIRM, FIRN_ASK_HAND_OVER, FIRN_ASK_TA
 typedef struct firn_take {
     enum firn_take_state state;
     enum firn_ask what;
-    uint64 number; /* of the request: who gave up waiting is not answered */
+    uint64 number; /* of the request: a backend that gave up gets no answer */
     uint64 low, high, mark;
     uint64 node; /* the answer */
     firn_error why;
@@ -189,7 +189,7 @@ typedef struct firn_take {
 typedef struct firn_shared {
     LWLock *lock; /* cells are added, wishes and takes read and written with it */
     ConditionVariable answered;
-    uint64 requests; /* so many takes so far */
+    uint64 requests; /* number of takes */
     Latch *renewer;  /* NULL: it does not run */
     uint32 cell_count;
     firn_take takes[FIRN_TAKES];
@@ -204,7 +204,7 @@ void firn_shared_request(void); /* asks the server for the memory; while it star
 typedef int64 firn_patience;
 
 int64 firn_patience_left(firn_patience *waited); /* ms */
-/* Sleeps until the server interrupts it, and at most so long. */
+/* Sleeps until the server interrupts it, for `ms` at most. */
 void firn_nap(int64 ms);
 /* Waits until the renewer has done something so that `is_done` is true, which is asked with the lock held. Refuses
  * when the time is over. */
@@ -231,7 +231,7 @@ typedef struct firn_issuer {
     firn_gen *gen; /* NULL: its window is still waited for */
     firn_store *store;
     firn_cell *cell;
-    bool changed, converted; /* IDs of the generator are not yet those of the recipe */
+    bool changed, converted; /* the generator's IDs are not the recipe's yet */
     firn_id fields;          /* bits of the fields that the caller sets in each ID */
     firn_scheme scheme;
     char layout[FIRN_LAYOUT_SIZE], keys[1792]; /* of the generator */
@@ -240,8 +240,8 @@ typedef struct firn_issuer {
 void firn_issuer_open(firn_issuer *issuer, const firn_recipe *recipe);
 void firn_issuer_close(firn_issuer *issuer);
 void firn_issuer_next(firn_issuer *issuer, firn_id *id);
-/* IDs of a generator of the backend's own: those that ran ahead of the clock by all they may are waited for, so that a
- * long INSERT goes on. */
+/* IDs of the backend's own generator. Waits if they are too far ahead of the clock, so that a long
+ * INSERT continues. */
 void firn_next_of(firn_gen *gen, firn_id *id);
 /* What the library tells people. */
 void firn_tell(void *self, const char *text);

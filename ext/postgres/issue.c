@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make IDs. Three ways lead to one: rows without a node come from a generator of
- * the backend's own, reserved rows from the server's slots in shared memory, or, with firn.store,
- * from a node that the backend claims there. */
+/* The functions that issue IDs, in three ways: schemes without a node use a generator of the
+ * backend, reserved ones use the server's slots in shared memory, or, with firn.store, a node that
+ * the backend claims there. */
 #include "extension.h"
 
 #include "catalog/pg_proc.h"
@@ -41,14 +41,14 @@ typedef struct maker {
     char prefix[64];
 } maker;
 
-/* Who remembers a maker must ask whether this is still the same. */
+/* Anything that remembers a maker must check that this is unchanged. */
 static uint64 makers_count;
 static HTAB *makers;
 static uint64 made_for; /* firn_settings_count */
 
 /* ---- makers ---------------------------------------------------------------------------------- */
 
-/* Windows of a store go back; an error is only told, since the process ends. */
+/* Gives windows of a store back; an error is only reported, because the process ends. */
 static void close_all(void) {
     HASH_SEQ_STATUS all;
     maker *one;
@@ -130,7 +130,7 @@ static void check_right(FunctionCallInfo fcinfo) {
     }
 }
 
-/* `asker`: the call of a function that anybody may execute with a scheme of theirs, or NULL. */
+/* `asker`: the call of a function that anybody may execute with any scheme, or NULL. */
 static void open_maker(maker *out, const char *scheme, const char *options,
                        FunctionCallInfo asker) {
     firn_recipe *recipe = palloc(sizeof *recipe);

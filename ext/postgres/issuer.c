@@ -25,7 +25,7 @@ static int take_answer(firn_wish *it, int64_t *first, firn_error *error) {
     }
     refused = it->why;
     *error = (firn_error){.code = FIRN_ESTORE};
-    it->state = FIRN_TAKE_FREE; /* told once: the same request is asked for anew */
+    it->state = FIRN_TAKE_FREE; /* reported once: the same request is made again */
     return FIRN_ESTORE;
 }
 

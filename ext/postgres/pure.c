@@ -45,11 +45,11 @@ static void read_text(subject *it, const firn_scheme *scheme, const char *text, 
     }
     FIRN_CHECK(reader_look(&reader, it->readings, &it->counts, it->text, length, &error));
     if (scheme != NULL) {
-        it->readings[0].scheme = scheme; /* that of `reader` ends with this call */
+        it->readings[0].scheme = scheme; /* `reader` ends with this call */
     }
 }
 
-/* The width of bytes is that of the named scheme, or follows from their number. */
+/* The width of bytes follows from the named scheme, or from their number. */
 static firn_id id_of_bytes(bytea *bytes, const firn_scheme *scheme) {
     firn_error error;
     firn_id id;

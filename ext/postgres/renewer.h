@@ -15,7 +15,7 @@ void firn_tables_prepare(void);
 void firn_tables_note_begun(void);
 /* Reserves slots for a cell: the answer is written into the wish. */
 void firn_tables_reserve(const firn_cell *cell, firn_wish *wish);
-/* Does what a take asks for: the answer is written into it. */
+/* Carries out a take: the answer is written into it. */
 void firn_tables_do(firn_take *take);
 /* True, and why: the server handed its nodes over, so it reserves nothing. */
 bool firn_tables_refuse(firn_error *why);

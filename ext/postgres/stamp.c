@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Back-dating: generates IDs for rows that have a time but no ID. A job has a node of its own, taken for good, so
- * its IDs meet neither live ones nor those of another job. One with a name goes on over statements
- * and sessions (counts.c); without a name each call in a statement is a job. */
+/* Back-dating: generates IDs for rows that have a time but no ID. A job has its own node
+ * permanently, so its IDs differ from live ones and from other jobs. A named job continues over
+ * statements and sessions (counts.c); without a name each call in a statement is a job. */
 #include "extension.h"
 
 #include "access/xlog.h"
@@ -71,8 +71,8 @@ typedef struct opening {
     bool reserved;
 } opening;
 
-/* A job that goes on follows from its name alone, so that all sessions have the same one. Nothing of
- * rows with a node is secret. */
+/* The seed of a continuing job follows from its name only, so that all sessions have the same one.
+ * For schemes with a node nothing is secret. */
 static void seed_of(char seed[FIRN_JOB_SIZE + 8], const opening *it) {
     if (it->counts[0] != '\0') {
         snprintf(seed, FIRN_JOB_SIZE + 8, "job %s", it->name);

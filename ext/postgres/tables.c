@@ -118,7 +118,7 @@ static const char adopt[] =
     " AND t.system = $1 AND t.timeline = $2 - 1 AND t.marks = $3"
     " ON CONFLICT DO NOTHING";
 
-/* The next window of each node is behind the guard, as after an unplanned promotion. */
+/* The next window of each node starts after the guard, as after an unplanned promotion. */
 static const char take_back_here[] =
     "WITH h AS (DELETE FROM firn.handover WHERE system = $1 AND timeline = $2 AND marks = $3"
     " RETURNING 1)"
@@ -367,7 +367,7 @@ static void write_mark(const firn_cell *cell, int64 high) {
 
 enum { AHEAD_S = 5 }; /* no window begins further ahead of a true clock */
 
-/* The slot of the present and so many seconds; where the layout ends, the end of all slots. */
+/* The slot of the present plus that many seconds; where the layout ends, the end of all slots. */
 static int64 slot_in(const firn_cell *cell, int s) {
     struct timespec now;
     uint64 tick;
@@ -460,8 +460,7 @@ static void add_live_nodes(arguments *list, const char *ns) {
     add_ints(list, nodes, count);
 }
 
-/* The node of a job that was begun before, if this is the same one. Returns false when there is
- * none. */
+/* The node of a job that was started before, if it is the same job. False: no such job. */
 static bool find_begun(firn_take *it) {
     arguments list = {0};
     bool no_counts, is_null;

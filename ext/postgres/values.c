@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of SQL to those of libfirn and back, errors to SQLSTATEs, options to recipes. Nothing
- * here knows a scheme by name. */
+/* Converts SQL values, errors to SQLSTATEs, and options to recipes. Knows no scheme by name. */
 #include "extension.h"
 
 #include "common/int.h"
@@ -48,7 +47,7 @@ static void make_valid(char *text) {
     }
 }
 
-/* "cause: cure": the cure begins behind the last colon with a blank. */
+/* "cause: cure": the cure starts after the last colon with a blank. */
 void firn_fail(const firn_error *error) {
     char cause[sizeof error->text];
     char *cure = NULL;
@@ -202,8 +201,7 @@ void firn_sum_make(firn_sum *sum, const firn_scheme *scheme, const firn_fields *
 
 enum { OPTIONS_SIZE = 1024, WORDS_MAX = 64 };
 
-/* Keys of a generator that are no business of who writes SQL, since they name places of the
- * server, or take what may be lost. */
+/* Keys of a generator that SQL must not set: they name places of the server, or accept losses. */
 static const char *const forbidden[] = {"store", "unsafe"};
 /* Those that steer a generator of the backend's own, and pass through. */
 static const char *const steering[] = {"nodes",     "ordering", "clock",       "stale_us",

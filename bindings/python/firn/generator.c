@@ -116,7 +116,7 @@ static int generator_step(generator *self, firn_error *error) {
     return code;
 }
 
-/* A renewal that is due is tried before the window ends; what comes of it does not matter to this call. */
+/* Renews before the window ends; this call does not depend on the result. */
 static void generator_keep(generator *self) {
     struct timespec now;
     if (self->reserved && clock_gettime(CLOCK_MONOTONIC_COARSE, &now) == 0 &&
