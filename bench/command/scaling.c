@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 7, REPEATS = 15, IDS = 1 << 16, COUNTED = 20000 };
+enum { STEPS = 7, REPEATS = 15, IDS = 1 << 15, COUNTED = 20000 };
 
 static const struct {
     const char *name, *scheme, *keys;
@@ -64,6 +64,9 @@ static void measure(const bench_api *api, int which, column *to) {
             times[i] = cpu_ns / IDS / threads;
         }
         to->measured[step] = fine ? bench_middle(times, REPEATS) : 0;
+        if (!fine) {
+            tell("firn bench: ", run.note);
+        }
     }
     to->operations = count_operations(api, which);
     run.close(&run);

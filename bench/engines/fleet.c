@@ -14,7 +14,7 @@
 #include <time.h>
 
 enum {
-    WORKERS = 8,
+    WORKERS = 32,
     NODES_MAX = 10000,
     SAMPLES = 1 << 16,
     CLAIMS = 9,
