@@ -206,8 +206,10 @@ static bool calibrate(bench_run *run) {
     double shortest = 0;
     if (run->threads > 0) { /* new threads in each burst: what they do first must not count */
         sample it;
+        run->n = 4 * THREAD_OPERATIONS; /* random bits come from the kernel at first */
+        bool fine = burst(run, &it);
         run->n = THREAD_OPERATIONS;
-        return burst(run, &it);
+        return fine;
     }
     for (run->n = 1; run->n < UINT64_C(1) << 40; run->n *= 2) {
         for (int i = 0; i < (run->slow ? 1 : TRIES); i++) {
