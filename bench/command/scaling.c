@@ -108,9 +108,11 @@ static void put_json(session *s, const column *all, double contended) {
 
 static void put_table(session *s, const column *all, double contended, bool markdown) {
     const char *bar = markdown ? "| " : "";
-    output_print(&s->out, "%s%-16s", bar, "threads");
+    int first = markdown ? 0 : -16, wide = markdown ? 0 : 12, narrow = markdown ? 0 : 10;
+    output_print(&s->out, "%s%*s", bar, first, "threads");
     for (int which = 0; which < SCHEMES; which++) {
-        output_print(&s->out, " %s%12s %s%10s", bar, schemes[which].name, bar, "computed");
+        output_print(&s->out, " %s%*s %s%*s", bar, wide, schemes[which].name, bar, narrow,
+                     "computed");
     }
     output_text(&s->out, markdown ? " |\n|--:" : "\n");
     for (int i = 0; i < 2 * SCHEMES && markdown; i++) {
@@ -118,16 +120,16 @@ static void put_table(session *s, const column *all, double contended, bool mark
     }
     output_text(&s->out, markdown ? "|\n" : "");
     for (int step = 0; step < STEPS; step++) {
-        output_print(&s->out, "%s%-16d", bar, 1 << step);
+        output_print(&s->out, "%s%*d", bar, first, 1 << step);
         for (int which = 0; which < SCHEMES; which++) {
-            output_print(&s->out, " %s%12.1f %s%10.1f", bar, all[which].measured[step], bar,
-                         compute(&all[which], 1 << step, contended));
+            output_print(&s->out, " %s%*.1f %s%*.1f", bar, wide, all[which].measured[step], bar,
+                         narrow, compute(&all[which], 1 << step, contended));
         }
         output_text(&s->out, markdown ? " |\n" : "\n");
     }
-    output_print(&s->out, "%s%-16s", bar, "cursor per ID");
+    output_print(&s->out, "%s%*s", bar, first, "cursor per ID");
     for (int which = 0; which < SCHEMES; which++) {
-        output_print(&s->out, " %s%12.4f %s%10s", bar, all[which].operations, bar, "");
+        output_print(&s->out, " %s%*.4f %s%*s", bar, wide, all[which].operations, bar, narrow, "");
     }
     output_text(&s->out, markdown ? " |\n" : "\n");
     if (!markdown) {
