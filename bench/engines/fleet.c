@@ -435,7 +435,6 @@ void measure_fleet(void) {
     put_computed(most);
     figure size = {.name = "bytes", .calls = (int64_t)ask_server(on, SIZE), .among = NODES_MAX};
     snprintf(size.note, sizeof size.note,
-             "bytes in the tables of so many nodes; %.0f bytes of log per reservation",
-             f.wal_bytes);
+             "bytes of tables, for all nodes; %.0f bytes of log per reservation", f.wal_bytes);
     put_figure(&size);
 }
