@@ -195,9 +195,8 @@ refuses "what is no UTF-8 is told all the same" 404 "'?'" /v1/new/%ff
 refuses "an escaped slash is not one" 404 "" /v1/new/a%2Fb
 refuses "an unknown path is not found" 404 openapi.json /v2/new/snowflake
 refuses "nothing above the console is served" 404 "" /..%2f..%2fetc%2fpasswd --path-as-is
-refuses "an exhausted generator says so" 429 "" '/v1/new/full?n=65536'
-same "and when to come again" 1 "$(header Retry-After '/v1/new/full?n=65536' -X POST)$(curl -s "http://$at/v1/new/full?n=65536" -o /dev/null)"
-same "the code is the library's" EXHAUSTED "$(curl -s --max-time 30 "http://$at/v1/new/full?n=65536" | jq -r .code)"
+refuses "more IDs than one call can issue are refused" 422 "use 1 to" '/v1/new/full?n=65536'
+same "the code is the library's" RANGE "$(curl -s --max-time 30 "http://$at/v1/new/full?n=65536" | jq -r .code)"
 refuses "PUT is not served" 405 GET /v1/new/snowflake -X PUT
 same "Allow says what is" "GET, HEAD, OPTIONS, POST" "$(header Allow /v1/new/snowflake -X PUT)"
 refuses "reading is not posted" 405 GET '/v1/show/1' -X POST
