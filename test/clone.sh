@@ -108,7 +108,12 @@ private_machine() {
         /usr/local | /srv) ;; # begin empty
         *) cp -a "$folder/." "$own" ;;
         esac
-        mount --bind "$own" "$folder" || return 1
+        case $tree/ in "$folder"/*) # this test must not lose the tree that it runs in
+            mkdir -p "$own${tree#"$folder"}"
+            mount --bind "$tree" "$own${tree#"$folder"}" || return 1
+            ;;
+        esac
+        mount --rbind "$own" "$folder" || return 1
     done
     mount -t tmpfs firn /dev/shm || return 1
     mkdir -p /usr/local/bin /srv/ids
