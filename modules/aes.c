@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* AES-256 in counter mode from libcrypto, for the random generator of src/entropy.c. Keeps no key
  * and no state between calls. Uses nothing of libfirn. */
-#include <firn/firn.h>
+#include <firn/cipher.h>
 
 #include <openssl/evp.h>
 

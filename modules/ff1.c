@@ -4,6 +4,8 @@
  * nothing of libfirn. */
 #include "module.h"
 
+#include <firn/cipher.h>
+
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <stdlib.h>

@@ -31,14 +31,14 @@ static int64_t monotonic_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int firn_block_open(firn_block **out, firn_gen *gen, int64_t max_age_us, firn_error *error) {
+int firn_block_open(firn_block **out, firn_gen *gen, int64_t age_us, firn_error *error) {
     uint32_t bits = gen->scheme.bits;
     int code = FIRN_OK;
-    max_age_us = max_age_us == 0 ? 1000 : max_age_us;
-    if (max_age_us < 1 || max_age_us > MAX_AGE_US) {
+    age_us = age_us == 0 ? 1000 : age_us;
+    if (age_us < 1 || age_us > MAX_AGE_US) {
         return firn__fail(error, FIRN_ERANGE,
-                          "max_age_us is %" PRId64 ": give 1 to %" PRId64 ", or 0 for 1000",
-                          max_age_us, MAX_AGE_US);
+                          "age_us is %" PRId64 ": give 1 to %" PRId64 ", or 0 for 1000", age_us,
+                          MAX_AGE_US);
     }
     firn_block *block = calloc(1, sizeof *block);
     if (block == NULL) {
@@ -48,7 +48,7 @@ int firn_block_open(firn_block **out, firn_gen *gen, int64_t max_age_us, firn_er
     block->gen = gen;
     block->stride = bits <= 64 ? 8 : (bits + 7) / 8;
     block->want = FIRST_FILL;
-    block->max_age_us = max_age_us;
+    block->max_age_us = age_us;
     block->page_size = sizeof *block->page + (size_t)FIRN_BLOCK_MAX * block->stride;
     block->page = firn__wiped(block->page_size, &code, error);
     if (block->page == NULL) {

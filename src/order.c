@@ -10,6 +10,7 @@
 #include "store.h"
 
 #include <dlfcn.h>
+#include <firn/cipher.h>
 #include <inttypes.h>
 #include <sha2.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef FIRN_STREAM_H
 #define FIRN_STREAM_H
 
-#include <firn/firn.h>
+#include <firn/cipher.h>
 
 /* Whether there is a cipher. The first call with `load` loads the module, in about 2 ms, while other threads get false.
  * Only where firn__wiped_may_load. */

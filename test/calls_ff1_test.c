@@ -3,7 +3,7 @@
  * number. */
 #include "calls.h"
 
-#include <firn/firn.h>
+#include <firn/cipher.h>
 #include <openssl/evp.h>
 
 CALL(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void), (), 1, NULL)

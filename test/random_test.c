@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <firn/cipher.h>
 #include <pthread.h>
 #include <sys/random.h>
 #include <sys/resource.h>

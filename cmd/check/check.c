@@ -4,12 +4,12 @@
  * into one of 255 parts, where equal ones meet, and a log has the part of each line, so that the
  * i-th ID of a part can be found again as a line. What exceeds the memory is in a temporary
  * file (spill.h). */
+#include "shared/amounts.h"
 #include "shared/json.h"
 #include "shared/progress.h"
 #include "spill.h"
 #include "stream.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,6 @@ enum {
 };
 
 #define MEMORY_LEAST (UINT64_C(1) << 20)
-#define MEMORY_MOST  (UINT64_C(1) << 40)
 #define MEMORY_USUAL (UINT64_C(256) << 20)
 
 /* An ID as words, most significant first; only the first `words` of a check count. */
@@ -642,30 +641,6 @@ static int report(session *s, const checking *it) {
 
 /* ---- the subcommand ------------------------------------------------------------------------ */
 
-/* --memory: bytes, or with K, M, G in units of 1024. */
-static int read_memory(session *s, uint64_t *memory) {
-    const char *text = s->option[OPTION_MEMORY], *units = "KMG", *unit;
-    char *end;
-    *memory = MEMORY_USUAL;
-    if (text == NULL) {
-        return STATUS_DONE;
-    }
-    errno = 0;
-    uint64_t number = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-    int shift = 0;
-    if (number > 0 && *end != '\0' && (unit = strchr(units, *end)) != NULL) {
-        shift = 10 * (int)(unit - units + 1);
-        end++;
-    }
-    bool read = number > 0 && errno == 0 && *end == '\0' && number <= MEMORY_MOST >> shift;
-    number = read ? number << shift : 0;
-    if (number < MEMORY_LEAST) {
-        return fail_usage(s, "--memory %.40s is not valid: write 1M to 1024G", text);
-    }
-    *memory = number;
-    return STATUS_DONE;
-}
-
 /* Of IDs that do not sort, an order by value says nothing. */
 static int refuse_order(session *s, const checking *it) {
     if (s->option[OPTION_SORTED] != NULL && it->stream.reader.named &&
@@ -694,7 +669,7 @@ int run_check(session *s) {
     spill_open(&it.kept, MEMORY_LEAST, sizeof(uint64_t));
     int status = stream_open(s, &it.stream, s->operands, s->operand_count);
     if (status == STATUS_DONE) {
-        status = read_memory(s, &it.memory);
+        status = amount_memory(s, MEMORY_USUAL, MEMORY_LEAST, &it.memory);
     }
     if (status == STATUS_DONE) {
         status = refuse_order(s, &it);

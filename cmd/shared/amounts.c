@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MEMORY_MOST (UINT64_C(1) << 40)
+
 typedef struct unit {
     const char *name;
     double seconds;
@@ -117,6 +119,29 @@ int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t mo
                           " ms): choose a duration in it",
                           name, text, least, most);
     }
+    return STATUS_DONE;
+}
+
+int amount_memory(session *s, uint64_t initial, uint64_t least, uint64_t *memory) {
+    const char *text = s->option[OPTION_MEMORY], *prefixes = "KMG", *prefix;
+    char *end;
+    *memory = initial;
+    if (text == NULL) {
+        return STATUS_DONE;
+    }
+    errno = 0;
+    uint64_t number = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    int shift = 0;
+    if (number > 0 && *end != '\0' && (prefix = strchr(prefixes, *end)) != NULL) {
+        shift = 10 * (int)(prefix - prefixes + 1);
+        end++;
+    }
+    bool read = number > 0 && errno == 0 && *end == '\0' && number <= MEMORY_MOST >> shift;
+    number = read ? number << shift : 0;
+    if (number < least) {
+        return fail_usage(s, "--memory %.40s is not valid: write 1M to 1024G", text);
+    }
+    *memory = number;
     return STATUS_DONE;
 }
 

@@ -99,8 +99,7 @@ FIRN_API size_t firn_id_bytes(uint8_t out[20], const firn_id *id);
 FIRN_API int firn_id_from_bytes(firn_id *id, const uint8_t *in, uint32_t bits, firn_error *error);
 
 /* ---- time ------------------------------------------------------------------------------------ */
-/* An exact time: UTC seconds since 1970-01-01 and 0..999999999 ns, so -0.5 s is {-1, 500000000}.
- * Functions that return a code reject any other ns with FIRN_ERANGE. */
+/* UTC seconds since 1970 and 0..999999999 ns: -0.5 s is {-1, 500000000}. Other ns: FIRN_ERANGE. */
 typedef struct firn_time {
     int64_t sec;
     int32_t ns;
@@ -158,12 +157,12 @@ enum firn_sorts { FIRN_SORTS_NO, FIRN_SORTS_PER_NODE, FIRN_SORTS_BY_TICK, FIRN_S
 /* NONE: IDs are unique with a probability. OPTIONAL: the node is random, and reserved once the
  * caller sets the `node_fields`. REQUIRED: reserved; set by the caller, an ordinal, or claimed. */
 enum firn_node_rule { FIRN_NODE_NONE, FIRN_NODE_OPTIONAL, FIRN_NODE_REQUIRED };
-/* The first sequence of a tick. RANDOM: below `start_below`; ROLLING: the last one + 1, modulo it. */
+/* The first sequence of a tick. RANDOM: below `start_below`; ROLLING: the last + 1, modulo it. */
 enum firn_start { FIRN_START_ZERO, FIRN_START_RANDOM, FIRN_START_ROLLING };
 /* Of a digest field; or a counter begins at firn_locality_start instead of at random. */
 enum firn_hash { FIRN_HASH_NONE, FIRN_HASH_MD5, FIRN_HASH_SHA1 };
 
-/* One slice of an ID. A field may consist of several slices; its index is the index of the first. */
+/* One slice of an ID. A field may have several slices; its index is the index of the first. */
 typedef struct firn_slice {
     char name[16];  /* of the field or the constant; a constant may have none: "" */
     uint8_t role;   /* enum firn_role */
@@ -253,8 +252,8 @@ FIRN_API int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields
 FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id,
                          firn_error *error);
 /* Pure. The least and the greatest ID of the ticks that overlap from <= time < to. `pinned` (may be
- * NULL) has the fields before the time. FIRN_EUSAGE: such a field is missing, or from >= to;
- * FIRN_ELAYOUT; FIRN_EUNSORTED: the IDs do not sort by time. */
+ * NULL) has the fields before the time. FIRN_EUSAGE: one is missing, or from >= to; FIRN_ELAYOUT;
+ * FIRN_EUNSORTED: the IDs do not sort by time. */
 FIRN_API int firn_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
                         const firn_fields *pinned, const firn_time *from, const firn_time *to,
                         firn_error *error);
@@ -280,8 +279,7 @@ FIRN_API int firn_form_find(const char *name);
 FIRN_API size_t firn_form_width(int form, uint32_t bits);
 /* Writes an ID and returns `text`; "" if the form does not take its width (dated: or its value). */
 FIRN_API char *firn_format(char text[FIRN_TEXT_SIZE], const firn_id *id, int form);
-/* Reads an ID in one form. Apart from letter case and the prefix of a typeid, each ID has exactly
- * one text. FIRN_ETEXT, with the character from 1 and the reason. */
+/* Reads an ID. Apart from letter case and a prefix, it has one text. FIRN_ETEXT, with character. */
 FIRN_API int firn_parse(firn_id *id, int form, uint32_t bits, const char *text, size_t length,
                         firn_error *error);
 
@@ -317,17 +315,6 @@ typedef struct firn_entropy {
     void *self;
     int (*fill)(void *self, void *out, size_t size); /* required: fills all, or returns an error */
 } firn_entropy;
-
-/* The cipher of the random generator, which a module exports as `firn_stream_module`. Called by any
- * thread, at the same time. A module uses no function of libfirn. */
-typedef struct firn_stream_ops {
-    uint32_t version;         /* 1 */
-    const char *name;         /* "aes" */
-    int (*open)(void **self); /* once a process */
-    /* XORs `bytes` with AES-256 in counter mode, counter 0 of 16 bytes first. `size` is a multiple
-     * of 16. Erases its copies of the key, and keeps nothing. */
-    int (*stream)(void *self, void *bytes, size_t size, const uint8_t key[32]);
-} firn_stream_ops;
 
 /* ---- store ----------------------------------------------------------------------------------- */
 #define FIRN_SLOT_MAX  (INT64_C(1) << 62) /* high-water marks are 0..FIRN_SLOT_MAX */
@@ -485,8 +472,7 @@ FIRN_API int firn_close(firn_gen *gen, firn_error *error);
 
 /* ---- block ----------------------------------------------------------------------------------- */
 #define FIRN_BLOCK_MAX 256
-/* IDs issued ahead, for languages in which a call costs more than an ID. What is dropped counts as
- * issued. One thread at a time; its generator outlives it. */
+/* IDs issued ahead, for languages in which a call costs more than an ID. One thread at a time. */
 typedef struct firn_block firn_block;
 /* A page of IDs, which follow it: ID i is at (char *)(page + 1) + i * stride. IDs of up to 64 bits
  * are uint64_t, others `stride` bytes, most significant first. Take ID `next` and raise `next`
@@ -496,18 +482,15 @@ typedef struct firn_page {
     int64_t until_ns;
     uint32_t stride, reserved;
 } firn_page;
-
-/* Opens an empty block. max_age_us: how long its IDs are fresh, 1..1000000; 0: 1000. FIRN_ERANGE. */
-FIRN_API int firn_block_open(firn_block **block, firn_gen *gen, int64_t max_age_us,
-                             firn_error *error);
+/* Opens an empty block. age_us: how long its IDs are fresh, 1..1000000; 0: 1000. FIRN_ERANGE. */
+FIRN_API int firn_block_open(firn_block **block, firn_gen *gen, int64_t age_us, firn_error *error);
 /* The page of a block, until the block is closed. */
 FIRN_API firn_page *firn_block_page(const firn_block *block);
-/* Drops what is left and issues 1..FIRN_BLOCK_MAX IDs, more or fewer as the last ones were taken
- * or dropped. Errors as firn_next; the page is then empty. */
+/* Drops what is left and issues 1..FIRN_BLOCK_MAX IDs. Errors as firn_next; then it is empty. */
 FIRN_API int firn_block_fill(firn_block *block, firn_error *error);
 /* Takes one ID of `stride` bytes, and fills the page when necessary. Errors as firn_next. */
 FIRN_API int firn_block_next(firn_block *block, void *id, firn_error *error);
-/* Frees a block. NULL is allowed. */
+/* Frees a block, before its generator. NULL is allowed. */
 FIRN_API void firn_block_close(firn_block *block);
 
 /* ---- job ------------------------------------------------------------------------------------- */
@@ -532,7 +515,6 @@ typedef struct firn_job_config {
     void (*notice)(void *self, const char *text); /* notes for users; must not call firn */
     void *notice_self;
 } firn_job_config;
-
 /* Opens a job. FIRN_EUSAGE: no time in the scheme, unknown key, or node, name or seed missing;
  * FIRN_ERANGE; FIRN_EBUSY: the name was used with another digest or other settings, the node is in
  * use, or no node is left; errors of a store. */
@@ -556,7 +538,7 @@ typedef struct firn_segment firn_segment;
  * increment=N, offset=N, start=N, end=N, adapt=0|1. Close it before the store. FIRN_EUSAGE. */
 FIRN_API int firn_segment_open(firn_segment **segment, const char *key, const char *keys,
                                firn_store *store, const firn_clock *clock, firn_error *error);
-/* The next integer. Any thread. FIRN_EEXHAUSTED: after `end`; FIRN_ESTORE; FIRN_EBACK: _advance it. */
+/* The next integer. Any thread. FIRN_EEXHAUSTED: after `end`; FIRN_ESTORE; FIRN_EBACK: advance. */
 FIRN_API int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error);
 /* Reserves `count` integers: *first, *first + increment, ... Errors as firn_segment_next. */
 FIRN_API int firn_segment_block(firn_segment *segment, int64_t count, int64_t *first,
@@ -586,18 +568,6 @@ FIRN_API int firn_segment_step(firn_segment *segment, int64_t *wait_ms, firn_err
 FIRN_API int firn_segment_close(firn_segment *segment, firn_error *error);
 
 /* ---- order ----------------------------------------------------------------------------------- */
-/* A cipher over decimal numbers of a fixed length, which a module exports as `firn_cipher_module`.
- * One call at a time per handle. A module uses no function of libfirn. */
-typedef struct firn_cipher_ops {
-    uint32_t version; /* 1 */
-    const char *name; /* "ff1" */
-    int (*open)(void **self, const uint8_t key[16], uint32_t digits, const uint8_t *tweak,
-                size_t tweak_size, firn_error *error); /* copies the key */
-    int (*encrypt)(void *self, uint64_t *out, uint64_t in, firn_error *error);
-    int (*decrypt)(void *self, uint64_t *out, uint64_t in, firn_error *error);
-    void (*close)(void *self); /* erases the key */
-} firn_cipher_ops;
-
 #define FIRN_ORDER_SIZE 24 /* room for an order number */
 /* Order numbers: encrypted integers of a fixed number of decimal digits. The same integer gives the
  * same number, so the integers come from a store. One thread at a time. */
@@ -606,8 +576,7 @@ typedef struct firn_order firn_order;
 /* Opens a key for order numbers: [key id] [integer, encrypted with FF1: AES-128, radix 10] [check
  * digit: Damm]. `keys`: digits=6..19 (10) of the integer, key_id=0..9 (none), check=0|1 (0),
  * tweak=HEX of at most 32 bytes (none). Numbers of two keys with one key id may collide.
- * `module_dir` (may be NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no
- * module ff1, or no libcrypto. */
+ * `module_dir` (may be NULL) is searched first. FIRN_EUSAGE, FIRN_ERANGE; FIRN_ESYSTEM: no ff1. */
 FIRN_API int firn_order_open(firn_order **order, const char *keys, const uint8_t key[16],
                              const char *module_dir, firn_error *error);
 /* Writes the order number of an integer. FIRN_ERANGE: the integer has more digits. */
