@@ -21,7 +21,7 @@ LABLE = "sequence:6 generator@8:3 mode=%s:1 generator@0:8 cluster:4"
 RFC = "version=%s:4 %s variant=0x2:2 %s"
 HOST = "clock_seq:14 node:48"
 
-# name: (layout, text form, how it sorts, schemes it converts to)
+# name: (layout, text form, how it sorts)
 SCHEMES = {
     "snowflake": ("0x0:1 time:41/ms" + SNOWFLAKE + " datacenter:5 worker:5 sequence:12", "dec", "yes"),
     "leaf": ("0x0:1 time:41/ms" + SNOWFLAKE + " worker:10 sequence:12", "dec", "yes"),

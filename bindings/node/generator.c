@@ -143,27 +143,39 @@ static napi_value next(napi_env env, napi_callback_info info) {
                : fail_with(&c, &error);
 }
 
-/* many(generator, count) and at(generator, count, sec, ns): an array */
+/* Argument 1, 0 to COUNT_MAX. -1: thrown. */
+static int64_t count_of(call *c) {
+    int64_t count = integer_of(c, 1);
+    if (count >= 0 && count <= COUNT_MAX) {
+        return count;
+    }
+    fail(c, FIRN_ERANGE, "ask for 0 to 16777216 IDs at once");
+    return -1;
+}
+
+/* many(generator, count[, time]): an array; with a time, as text, back-dated IDs */
 static napi_value many(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);
     firn_error error = {0, ""};
     napi_value array = NULL;
-    int64_t count = integer_of(&c, 1);
-    firn_time at = {integer_of(&c, 2), (int32_t)integer_of(&c, 3)};
-    if (self == NULL) {
+    int64_t count = self != NULL ? count_of(&c) : -1;
+    size_t length = 0;
+    firn_time at;
+    if (count < 0) {
         return NULL;
     }
-    if (count < 0 || count > COUNT_MAX) {
-        return fail(&c, FIRN_ERANGE, "ask for 0 to 16777216 IDs at once");
+    const char *time = text_of(&c, 2, &length);
+    if (time != NULL && firn_time_parse(&at, time, length, &error) != FIRN_OK) {
+        return end(&c, fail_with(&c, &error));
     }
     firn_id *ids = malloc((size_t)count * sizeof *ids + 1);
     if (ids == NULL) {
-        return fail(&c, FIRN_EMEMORY, "out of memory");
+        return end(&c, fail(&c, FIRN_EMEMORY, "out of memory"));
     }
-    int code = count == 0    ? FIRN_OK
-               : c.count > 2 ? firn_at(self->gen, &at, ids, (size_t)count, &error)
-                             : issue(self, ids, NULL, (size_t)count, &error);
+    int code = count == 0     ? FIRN_OK
+               : time != NULL ? firn_at(self->gen, &at, ids, (size_t)count, &error)
+                              : issue(self, ids, NULL, (size_t)count, &error);
     if (code != FIRN_OK) {
         fail_with(&c, &error);
     } else {
@@ -176,7 +188,7 @@ static napi_value many(napi_env env, napi_callback_info info) {
         }
     }
     free(ids);
-    return array;
+    return end(&c, array);
 }
 
 /* array(generator, count): an ArrayBuffer of uint64 for up to 64 bits, else of bytes, most significant first */
@@ -186,12 +198,9 @@ static napi_value array(napi_env env, napi_callback_info info) {
     firn_error error = {0, ""};
     napi_value out;
     void *data;
-    int64_t count = integer_of(&c, 1);
-    if (self == NULL) {
+    int64_t count = self != NULL ? count_of(&c) : -1;
+    if (count < 0) {
         return NULL;
-    }
-    if (count < 0 || count > COUNT_MAX) {
-        return fail(&c, FIRN_ERANGE, "ask for 0 to 16777216 IDs at once");
     }
     size_t stride = self->bits <= 64 ? 8 : (self->bits + 7) / 8;
     if (napi_create_arraybuffer(env, (size_t)count * stride, &data, &out) != napi_ok) {

@@ -211,14 +211,7 @@ class Generator {
 
   /** n IDs of a past time, from a node that issues no others. */
   at (when, n = 1) {
-    const [, sign, sec, fraction] = /^(-?)(\d+)\.(\d{9})$/.exec(unixText(when))
-    let seconds = BigInt(sign + sec)
-    let ns = Number(fraction)
-    if (sign && ns > 0) {
-      seconds -= 1n
-      ns = 1000000000 - ns
-    }
-    return call('many', this.#gen, integer('n', n, 0, 1 << 24), seconds, ns)
+    return call('many', this.#gen, integer('n', n, 0, 1 << 24), time('time', when))
   }
 
   /** n IDs as a BigUint64Array for up to 64 bits, else as bytes, most significant first. */
@@ -253,14 +246,6 @@ class Generator {
 }
 
 if (Symbol.dispose) Generator.prototype[Symbol.dispose] = Generator.prototype.close
-
-// A time as seconds and nanoseconds: "@-1.500000000" without the @.
-function unixText (when) {
-  if (typeof when !== 'string') return time('time', when).slice(1)
-  const shown = call('unpack', 'time:64/100ns@@0000-01-01', null, null, null,
-    call('pack', 'time:64/100ns@@0000-01-01', null, null, null, ['time', text('time', when)]))
-  return time('time', BigInt(shown.unixNs)).slice(1)
-}
 
 /** Opens a generator: open('snowflake', { store: 'sqlite:/srv/firn.db', node: 3 }). */
 function open (scheme, { store, output, note, moduleDir, unsafe = false, ...keys } = {}) {

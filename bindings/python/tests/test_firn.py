@@ -282,12 +282,10 @@ class Bad(unittest.TestCase):
 
 class Life(unittest.TestCase):
     def test_many_generators(self):
-        before = gc.get_count()
         gens = [memory("uuid7") for _ in range(10000)]
         self.assertEqual(len({gen.next() for gen in gens}), 10000)
         del gens
         gc.collect()
-        self.assertIsNotNone(before)
 
     def test_an_iterator_keeps_its_generator(self):
         it = memory().ids()
