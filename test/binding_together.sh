@@ -16,7 +16,7 @@ fi
 own=$TMPDIR/built
 mkdir "$own"
 ln -s "$built"/libfirn.so* "$own/"
-check "the packages are built" env BUILD="$own" bindings/build
+check "the packages are built" env BUILD="$own" bindings/build node python
 check "the wheel is unpacked" $python -m zipfile -e "$(ls "$own"/bindings/python/*.whl)" "$TMPDIR/site"
 url="sqlite:$TMPDIR/ids.db?unsafe=1"
 LD_LIBRARY_PATH=$built
