@@ -132,9 +132,10 @@ format:
 readme: all
 	sh test/readme.sh --write $(BUILD)/bin/firn
 
-# The pictures of the README, from real output. Needs chromium.
+# The pictures of README and docs, from real output. Needs chromium, prometheus and python3-matplotlib.
 pictures: all
 	python3 docs/pictures/make.py $(BUILD)/bin/firn $(BUILD)/bin/firn-serve
+	docs/pictures/dashboard.py $(BUILD)/bin/firn-serve
 
 clean:
 	cmake -E rm -rf $(BUILD) $(ADDRESS) $(THREAD) $(MEMORY) $(FUZZ) $(COVERAGE)

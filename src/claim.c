@@ -355,7 +355,7 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
         return firn__fail(error, FIRN_EBUSY,
                           "every node of %s is in use (the last never-used one is kept for "
                           "back-dated IDs): wait, or "
-                          "take a row with more node bits",
+                          "use a layout with more node bits",
                           gen->ns);
     }
     firn__gen_node_text(node, gen, gen->pinned);

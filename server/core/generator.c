@@ -142,6 +142,11 @@ int generator_try(generator *it, bool *reserved, firn_error *error) {
     return FIRN_OK;
 }
 
+static void keep_window(generator *it) {
+    int64_t left_ms = generator_window_ms(it);
+    atomic_store(&it->window_ms, left_ms > 0 ? left_ms : 0);
+}
+
 int generator_open(generator *it, firn_error *error) {
     firn_gen *gen;
     int64_t wait_ms = 0;
@@ -153,6 +158,7 @@ int generator_open(generator *it, firn_error *error) {
     code = firn_gen_step(gen, &wait_ms, error);
     it->next_ms = steady_ms() + wait_ms;
     atomic_store_explicit(&it->gen, gen, memory_order_release);
+    keep_window(it);
     return code;
 }
 
@@ -273,7 +279,10 @@ static void step(generator *it, bool *news) {
         if (status.held) {
             atomic_store(&it->late, false);
         }
-        *news = *news || status.claims + status.renewals != it->news;
+        if (status.claims + status.renewals != it->news) {
+            keep_window(it);
+            *news = true;
+        }
         it->news = status.claims + status.renewals;
     }
     /* A step that succeeds proves the clock; other failures end only with an answer of the

@@ -47,6 +47,7 @@ typedef struct generator {
     int64_t asked_ms;          /* and when */
     _Atomic bool idle;         /* unused for long: the window may expire */
     uint64_t news;             /* renewer: claims and renewals at its last look */
+    _Atomic int64_t window_ms; /* how long the last window was when it was reserved; 0: unknown */
     firn_gen *_Atomic dated;   /* without a store: generator of back-dated IDs */
     pthread_mutex_t dated_lock;
     int64_t dated_left;             /* under that lock: instants until it is replaced */

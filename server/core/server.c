@@ -140,7 +140,7 @@ bool catalog_ready(char why[256]) {
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
 static struct timespec began; /* written before any thread starts */
-static atomic_bool ending;
+static atomic_bool leaving;
 
 void server_begin(void) {
     clock_gettime(CLOCK_BOOTTIME, &began);
@@ -152,10 +152,18 @@ int64_t server_uptime_s(void) {
     return (int64_t)now.tv_sec - (int64_t)began.tv_sec;
 }
 
-void server_end(void) {
-    atomic_store(&ending, true);
+void server_leave(void) {
+    atomic_store(&leaving, true);
 }
 
-bool server_is_ending(void) {
-    return atomic_load_explicit(&ending, memory_order_relaxed);
+bool server_is_leaving(void) {
+    return atomic_load_explicit(&leaving, memory_order_relaxed);
+}
+
+bool server_is_ready(char why[256]) {
+    if (server_is_leaving()) {
+        snprintf(why, 256, "the server is stopping");
+        return false;
+    }
+    return catalog_ready(why);
 }

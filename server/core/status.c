@@ -199,7 +199,7 @@ int answer_status(const request *it, reply *out, firn_error *error) {
     if (it->pair_count > 0) {
         return refuse_key(it, it->pairs[0].key, "status", none, error);
     }
-    bool ready = catalog_ready(why);
+    bool ready = server_is_ready(why);
     out->kind = REPLY_JSON;
     out->json = json_pack("{s:s, s:I, s:b, s:o?, s:o, s:o, s:o, s:o}", "version", firn_version(),
                           "uptime_s", (json_int_t)server_uptime_s(), "ready", ready, "why",

@@ -45,7 +45,7 @@ static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *typ
     add_header(made, "Cache-Control", "no-store");
     add_header(made, "X-Content-Type-Options", "nosniff");
     add_rare_headers(it, made, status);
-    if (server_is_ending()) {
+    if (server_is_leaving()) {
         add_header(made, "Connection", "close");
     }
     enum MHD_Result result = MHD_queue_response(it->connection, status, made);
@@ -235,7 +235,7 @@ static enum MHD_Result write_one(exchange *it, const reply *of) {
 }
 
 static enum MHD_Result write_ids(exchange *it, const reply *of) {
-    if (it->as_text && of->count == 1 && of->kind == REPLY_NUMBERS && !server_is_ending()) {
+    if (it->as_text && of->count == 1 && of->kind == REPLY_NUMBERS && !server_is_leaving()) {
         return write_one(it, of);
     }
     marks say = marks_of(it);
@@ -346,8 +346,8 @@ enum MHD_Result page_health(exchange *it) {
 }
 
 enum MHD_Result page_ready(exchange *it) {
-    char why[256] = "the server is stopping";
-    if (!server_is_ending() && catalog_ready(why)) {
+    char why[256];
+    if (server_is_ready(why)) {
         return answer_text(it, MHD_HTTP_OK, plain_type, "ready\n");
     }
     return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, why);

@@ -9,6 +9,7 @@
 #include "core/word.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,22 @@ static double window_slots(const look *at) {
     return at->status.held ? (double)(at->status.end - at->status.next) : 0;
 }
 
+static double reserved_seconds(const look *at) {
+    return (double)atomic_load(&at->it->window_ms) / 1000;
+}
+
+/* NAN: the layout has no end. */
+static double layout_end(const look *at) {
+    char value[FIRN_NS_SIZE];
+    firn_time end;
+    bool whole = strcmp(keys_value(value, at->it->keys, "unsigned"), "1") == 0;
+    return firn_scheme_end(at->it->scheme, whole, &end) ? (double)end.sec : NAN;
+}
+
+static double is_unsafe(const look *at) {
+    return at->open && at->status.unsafe;
+}
+
 static double lead_seconds(const look *at) {
     return (double)at->status.lead_ns / NS_PER_SECOND;
 }
@@ -200,6 +217,8 @@ static const struct {
      lead_seconds, false},
     {"generator_window_left_seconds", "gauge",
      "How long the window lasts if the store does not answer.", window_seconds, true},
+    {"generator_window_reserved_seconds", "gauge",
+     "How long the last window was when it was reserved.", reserved_seconds, true},
     {"generator_window_left_slots", "gauge", "Slots of the window that are not issued yet.",
      window_slots, true},
     {"generator_claims_total", "counter", "Windows claimed.", claims, true},
@@ -210,6 +229,10 @@ static const struct {
      "Clock rollbacks of up to back_ms, which were absorbed.", steps_back_absorbed, false},
     {"generator_steps_back_left_total", "counter", "Clock rollbacks of more than back_ms.",
      steps_back_left, false},
+    {"generator_layout_end_timestamp_seconds", "gauge",
+     "Unix time at which the layout ends; absent if it has no end.", layout_end, false},
+    {"generator_unsafe", "gauge", "1 if its store or a key allows losing what was acknowledged.",
+     is_unsafe, false},
     {"generator_jumps_ahead_total", "counter", "Clock jumps ahead of more than 5 s.", jumps_ahead,
      false},
 };
@@ -239,9 +262,12 @@ static void write_generators(text_out *to) {
             if (generator_metrics[m].of_window && all[i].it->renewer == NULL) {
                 continue;
             }
-            text_print(to, "firn_%s{generator=\"%s\",scheme=\"%s\"} %.16g\n",
-                       generator_metrics[m].name, QUOTED(all[i].it->name),
-                       QUOTED(all[i].it->scheme->name), generator_metrics[m].value(&all[i]));
+            double value = generator_metrics[m].value(&all[i]);
+            if (!isnan(value)) {
+                text_print(to, "firn_%s{generator=\"%s\",scheme=\"%s\"} %.16g\n",
+                           generator_metrics[m].name, QUOTED(all[i].it->name),
+                           QUOTED(all[i].it->scheme->name), value);
+            }
         }
     }
     to->failed |= all == NULL;
@@ -262,6 +288,29 @@ static void write_segments(text_out *to) {
         firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
         text_print(to, "firn_segment_left{segment=\"%s\"} %" PRId64 "\n", QUOTED(it->name),
                    range != NULL ? firn_segment_left(range) : 0);
+    }
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void write_failure(text_out *to, const char *kind, const char *name, int code) {
+    if (code != FIRN_OK) {
+        text_print(to, "firn_failing{kind=\"%s\",name=\"%s\",error=\"%s\"} 1\n", kind, QUOTED(name),
+                   firn_errname(code));
+    }
+}
+
+static void write_failures(text_out *to) {
+    firn_error error;
+    const generator *g;
+    const segment *s;
+    begin(to, "failing", "gauge",
+          "1 for each generator and segment that cannot reserve, with the error.");
+    for (size_t i = 0; i < NAMES_MOST && (g = catalog_generator_at(i)) != NULL; i++) {
+        write_failure(to, "generator", g->name, generator_trouble(g, &error));
+    }
+    for (size_t i = 0; i < NAMES_MOST && (s = catalog_segment_at(i)) != NULL; i++) {
+        write_failure(to, "segment", s->name, segment_trouble(s, &error));
     }
 }
 
@@ -309,7 +358,7 @@ static void write_metrics(text_out *to) {
     begin(to, "uptime_seconds", "gauge", "Time since the server started.");
     text_print(to, "firn_uptime_seconds %" PRId64 "\n", server_uptime_s());
     begin(to, "ready", "gauge", "1 if /readyz reports ready.");
-    text_print(to, "firn_ready %d\n", !server_is_ending() && catalog_ready(why));
+    text_print(to, "firn_ready %d\n", server_is_ready(why));
     write_kinds(to, "requests_total", "Requests, including refused ones.",
                 offsetof(meter, requests));
     write_kinds(to, "requests_refused_total", "Requests answered with an error.",
@@ -318,6 +367,7 @@ static void write_metrics(text_out *to) {
     write_latency(to);
     write_generators(to);
     write_segments(to);
+    write_failures(to);
     write_stores(to);
 }
 

@@ -39,6 +39,7 @@ typedef struct loop {
     question asked;    /* of the current command */
     resp_command said; /* likewise */
     uint64_t answered; /* commands in the current turn */
+    uint64_t timed;    /* commands that waited, timed from their arrival */
     bool is_refusing;  /* accepting is paused */
     bool is_ending;
     int64_t end_ms;           /* uv_now when the remaining ones are closed */

@@ -136,7 +136,7 @@ static void end_tasks(loop *it) {
         store_is_late(&error);
         const waiter *of = one->waiter; /* valid until the loop frees it */
         task_let_go(one);
-        turn_fail(one, of, &error);
+        turn_fail(one, of, &error, true);
     }
 }
 
@@ -175,8 +175,7 @@ static void come_back(waiter *one) {
     } else if (code == REQUEST_LATER) {
         turn_resume(it); /* opened: run the command again */
     } else {
-        it->late_ms = 0; /* answered: the next command starts a new wait */
-        turn_fail(it, one, &error);
+        turn_fail(it, one, &error, false);
     }
     sent_free(one->sent);
     free(one);

@@ -138,6 +138,15 @@ static int refuse_large(firn_error *error) {
     return FIRN_EWINDOW;
 }
 
+/* Times a command that waited. The turn does not time it again. */
+static void time_wait(connection *it) {
+    loop *on = loop_of(it);
+    if (it->late_ms != 0) {
+        meter_time(&on->lane.worker->meter, 1, (uint64_t)(loop_now_ms(on) - it->late_ms) * 1000000);
+        on->timed++;
+    }
+}
+
 /* Answers a question, or the first of `times` equal ones. Returns the number of commands answered;
  * 0: the connection waits. */
 static size_t answer(connection *it, question *ask, size_t times) {
@@ -158,6 +167,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
     }
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
     count_asked(on, ask, done, code != FIRN_OK);
+    time_wait(it);
     if (code != FIRN_OK) {
         command_refuse(&ask->request, &error, &on->lane.out);
         if (!waiting_is_over(it)) { /* else the commands after it have waited as long */
@@ -166,10 +176,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
         return done;
     }
     command_reply(ask, &out, &on->lane.out);
-    if (it->late_ms != 0) {
-        meter_time(&on->lane.worker->meter, 1, (uint64_t)(loop_now_ms(on) - it->late_ms) * 1000000);
-        it->late_ms = 0;
-    }
+    it->late_ms = 0;
     return done;
 }
 
@@ -385,7 +392,7 @@ static void finish(connection *it, bool has_used) {
 void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) {
     loop *on = loop_of(it);
     uint64_t begun = uv_hrtime();
-    on->answered = 0;
+    on->answered = on->timed = 0;
     client_renew(&it->client);
     size_t used = turn(it, bytes, length);
     if (is_rest) {
@@ -397,8 +404,8 @@ void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest) 
         connection_close(it);
     }
     finish(it, used > 0);
-    if (on->answered > 0) {
-        meter_time(&on->lane.worker->meter, on->answered, uv_hrtime() - begun);
+    if (on->answered > on->timed) {
+        meter_time(&on->lane.worker->meter, on->answered - on->timed, uv_hrtime() - begun);
     }
 }
 
@@ -410,9 +417,11 @@ void turn_resume(connection *it) {
     turn_serve(it, it->rest + it->start, it->length, true);
 }
 
-void turn_fail(connection *it, const waiter *of, const firn_error *error) {
+void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over) {
     loop *on = loop_of(it);
     count_asked(on, &of->asked, 1, true);
+    time_wait(it);
+    it->late_ms = is_over ? it->late_ms : 0;
     on->lane.out.version = it->client.version;
     command_refuse(&of->asked.request, error, &on->lane.out);
     connection_drop(it, of->size);
@@ -425,7 +434,7 @@ void turn_reply(connection *it, const waiter *of, reply *out) {
     on->lane.out.version = it->client.version;
     count_asked(on, &of->asked, 1, false);
     command_reply(&of->asked, out, &on->lane.out);
-    meter_time(&on->lane.worker->meter, 1, (uint64_t)(loop_now_ms(on) - it->late_ms) * 1000000);
+    time_wait(it);
     it->late_ms = 0;
     connection_drop(it, of->size);
     loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);

@@ -10,9 +10,9 @@
 void turn_serve(connection *it, const char *bytes, size_t length, bool is_rest);
 /* Resumes a waiting connection. */
 void turn_resume(connection *it);
-/* Answers a command that waited. */
+/* Answers a command that waited. `is_over`: the commands after it have waited as long. */
 void turn_reply(connection *it, const waiter *of, reply *out);
-void turn_fail(connection *it, const waiter *of, const firn_error *error);
+void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over);
 int store_is_late(firn_error *error);
 /* The connection gives up its task. */
 void task_let_go(connection *it);

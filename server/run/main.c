@@ -322,7 +322,7 @@ static void tell_alive(void) {
 /* Logs changes of readiness. */
 static void tell_ready(void) {
     char why[sizeof all.why] = "";
-    bool ready = catalog_ready(why);
+    bool ready = server_is_ready(why);
     if (ready == all.ready && strcmp(why, all.why) == 0) {
         return;
     }
@@ -528,15 +528,20 @@ static bool hung_up(void) {
     return all.on_terminal && isatty(STDIN_FILENO) != 1;
 }
 
-/* Runs until a signal ends it; returns the signal. */
-static int run(const sigset_t *set) {
-    for (;;) {
-        int64_t wait_ms = ROUND_MS;
+/* The next signal of `set`, or -1 after `wait_ms`. */
+static int await_signal(const sigset_t *set, int64_t wait_ms) {
+    struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000};
+    return sigtimedwait(set, NULL, &wait);
+}
+
+/* Serves until a signal ends it, or until `until_ms`; returns the signal, or -1. */
+static int run(const sigset_t *set, int64_t until_ms) {
+    for (int64_t left_ms; (left_ms = until_ms - steady_ms()) > 0;) {
+        int64_t wait_ms = left_ms < ROUND_MS ? left_ms : ROUND_MS;
         if (all.watchdog_ms > 0 && all.watchdog_ms / 4 < wait_ms) {
             wait_ms = all.watchdog_ms / 4;
         }
-        struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000};
-        int number = sigtimedwait(set, NULL, &wait);
+        int number = await_signal(set, wait_ms);
         if (number == SIGTERM || number == SIGINT || (number == SIGHUP && hung_up())) {
             return number;
         }
@@ -546,6 +551,24 @@ static int run(const sigset_t *set) {
         tell_ready();
         tell_alive();
     }
+    return -1;
+}
+
+/* Serves on for drain_s while /readyz reports 503, so that balancers and clients leave. Another
+ * signal ends this. */
+static void drain(const sigset_t *set) {
+    int64_t began_ms = steady_ms(), until_ms = began_ms + all.config.set.drain_s * 1000;
+    char seconds[24];
+    snprintf(seconds, sizeof seconds, "%" PRId64, all.config.set.drain_s);
+    server_leave();
+    log_event(LOG_LEVEL_INFO, "draining", "seconds", seconds, NULL);
+    while (run(set, until_ms) != -1 && steady_ms() - began_ms < AGAIN_MS) {
+    }
+}
+
+/* How long stopping may take. */
+static int64_t stopping_ms(int64_t drain_s) {
+    return (drain_s + all.config.set.stop_s) * 1000 + GIVE_BACK_MS;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -583,11 +606,14 @@ static int serve(void) {
     all.watchdog_ms = notify_watchdog_ms();
     all.alive_at_ms = steady_ms();
     notify_ready("serving");
-    int number = run(&set);
-
+    int number = run(&set, INT64_MAX);
+    int64_t drain_s = number == SIGTERM ? all.config.set.drain_s : 0; /* SIGINT: a person waits */
+    notify_stopping(stopping_ms(drain_s));
+    if (drain_s > 0) {
+        drain(&set);
+    }
     let_signals_end(&set);
-    server_end();
-    notify_stopping();
+    server_leave();
     log_event(LOG_LEVEL_INFO, "ending", "signal", number == SIGINT ? "INT" : "TERM", NULL);
     close_all();
     log_event(LOG_LEVEL_INFO, "ended", NULL);

@@ -17,8 +17,8 @@ void notify_reloading(void) {
                (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 }
 
-void notify_stopping(void) {
-    sd_notify(0, "STOPPING=1\nSTATUS=ending");
+void notify_stopping(int64_t ms) {
+    sd_notifyf(0, "STOPPING=1\nSTATUS=stopping\nEXTEND_TIMEOUT_USEC=%" PRId64, ms * 1000);
 }
 
 void notify_status(const char *status) {

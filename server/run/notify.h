@@ -7,7 +7,8 @@
 
 void notify_ready(const char *status);
 void notify_reloading(void);
-void notify_stopping(void);
+/* It needs at most `ms` to stop. */
+void notify_stopping(int64_t ms);
 void notify_status(const char *status);
 /* Watchdog: call it twice within notify_watchdog_ms. */
 void notify_alive(void);

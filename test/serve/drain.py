@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Three servers behind nginx and HAProxy, configured as docs/guides/several-servers.md prints it, are restarted one after
+the other while clients ask for IDs: no request fails and no ID comes twice."""
+import http.client
+import json
+import os
+import re
+import signal
+import threading
+import time
+
+import redis
+import serving
+import tap
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
+
+PAGE = "docs/guides/several-servers.md"
+TMPDIR = os.environ["TMPDIR"]
+PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
+DRAIN_S = 3  # HAProxy asks every second
+
+
+def block(kind):
+    """What the page prints between ```kind and ```."""
+    with open(PAGE) as page:
+        return re.search(rf"^```{kind}\n(.*?)^```$", page.read(), re.S | re.M)[1]
+
+
+def on_loopback(text, servers):
+    """Its addresses are those of the servers."""
+    for i, it in enumerate(servers, 1):
+        text = text.replace(f"10.0.0.{i}:7379 port 7380", f"127.0.0.1:{it.port} port {it.http}")
+        text = text.replace(f"10.0.0.{i}:7380", f"127.0.0.1:{it.http}")
+    return text
+
+
+def begin(name, words, config, port):
+    path = f"{TMPDIR}/{name}.conf"
+    with open(path, "w") as file:
+        file.write(config)
+    process = serving.start([*words, path], f"{TMPDIR}/{name}.log")
+    serving.wait_for(f"{name} to listen", lambda: process.poll() is not None or listens(port))
+    if process.poll() is not None:
+        with open(f"{TMPDIR}/{name}.log") as log:
+            raise ChildProcessError(log.read())
+    return process
+
+
+def listens(port):
+    try:
+        http.client.HTTPConnection("127.0.0.1", port, timeout=5).connect()
+        return True
+    except OSError:
+        return False
+
+
+def begin_nginx(servers):
+    port = serving.free_port()
+    folder = f"{TMPDIR}/nginx"
+    os.makedirs(folder, exist_ok=True)
+    site = on_loopback(block("nginx"), servers).replace("listen 80;", f"listen 127.0.0.1:{port};")
+    paths = "".join(f"{name}_temp_path {folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    config = (
+        f"daemon off; user root; pid {folder}/pid; error_log {folder}/error;\nevents {{}}\n"
+        f"http {{ access_log off;\n{paths}{site} }}\n"
+    )
+    return begin("nginx", ["/usr/sbin/nginx", "-c"], config, port), port
+
+
+def begin_haproxy(servers):
+    web, resp = serving.free_port(), serving.free_port()
+    config = on_loopback(block("haproxy"), servers).replace("bind :80\n", f"bind 127.0.0.1:{web}\n").replace(
+        "bind :7379\n", f"bind 127.0.0.1:{resp}\n"
+    )
+    return begin("haproxy", ["/usr/sbin/haproxy", "-db", "-f"], config, web), web, resp
+
+
+class Load:
+    """Threads that ask until they are told to end, with what they got and what failed."""
+
+    def __init__(self):
+        self.ids, self.failed, self.threads, self.ending = [], [], [], threading.Event()
+
+    def go(self, ask, *parts):
+        thread = threading.Thread(target=self._run, args=(ask, *parts), daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def _run(self, ask, *parts):
+        asked = ask(*parts)
+        while not self.ending.is_set():
+            try:
+                self.ids.extend(next(asked))
+            except Exception as error:  # whatever a client would see
+                self.failed.append(repr(error))
+                asked = ask(*parts)
+                time.sleep(0.01)
+
+    def end(self):
+        self.ending.set()
+        for thread in self.threads:
+            thread.join(serving.PATIENCE_S)
+
+
+def over_http(port):
+    """A keep-alive client, which opens a new connection when the server said that it closes this one."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=serving.PATIENCE_S)
+    while True:
+        connection.request("POST", "/v1/new/snowflake?n=3", headers={"Host": "localhost"})
+        reply = connection.getresponse()
+        body = reply.read()
+        if reply.status != 200:
+            raise ValueError(f"{reply.status}: {body!r}")
+        yield json.loads(body)["ids"]
+
+
+def over_resp(port):
+    retry = Retry(ConstantBackoff(0.05), 5)
+    client = redis.Redis(port=port, retry=retry, retry_on_error=[redis.ConnectionError], socket_timeout=serving.PATIENCE_S)
+    while True:
+        yield [id.decode() for id in client.execute_command("FIRN.NEW", "snowflake", "COUNT", "3")]
+
+
+def restart(it):
+    """As systemctl restart does, and waits until it is ready."""
+    it.signal(signal.SIGTERM)
+    serving.wait_for("the server to report 503", lambda: it.process.poll() is not None or it.get("/readyz")[0] == 503)
+    drained = it.process.poll() is None
+    status = it.process.wait(serving.PATIENCE_S)
+    it.start()
+    serving.wait_for("the server to be ready", lambda: it.get("/readyz")[0] == 200)
+    return drained and status == 0
+
+
+def three_servers():
+    url = f"sqlite:{TMPDIR}/ids.db?create=yes"
+    return [serving.Server(f"{TMPDIR}/server{i}", PROGRAM, store=url, unsafe="on", drain_s=DRAIN_S).start() for i in range(3)]
+
+
+def judge(load, sentence):
+    tap.same(f"{sentence}: no request of {len(load.ids) // 3} fails", [], load.failed[:3])
+
+
+def roll(servers, load):
+    """Restarts each server, with some more IDs before and after it."""
+    well = []
+    for it in [*servers, None]:
+        before = len(load.ids)
+        serving.wait_for("more IDs", lambda: len(load.ids) > before + 100)
+        if it is not None:
+            well.append(restart(it))
+    return well
+
+
+def behind_balancers():
+    servers = three_servers()
+    nginx, nginx_port = begin_nginx(servers)
+    haproxy, web, resp = begin_haproxy(servers)
+    ways = {"nginx": (over_http, nginx_port), "HAProxy, HTTP": (over_http, web), "HAProxy, RESP": (over_resp, resp)}
+    loads = {name: Load() for name in ways}
+    direct = Load()
+    try:
+        for name, (ask, port) in ways.items():
+            for _ in range(2):
+                loads[name].go(ask, port)
+        direct.go(over_http, servers[0].http)
+        tap.same("each server drains and ends with 0", [True] * 3, roll(servers, loads["nginx"]))
+        for load in (*loads.values(), direct):
+            load.end()
+        for name, load in loads.items():
+            judge(load, name)
+        tap.check("a client without a balancer does see the restart", len(direct.failed) > 0)
+        ids = [id for load in (*loads.values(), direct) for id in load.ids]
+        tap.same("no ID comes twice", len(ids), len(set(ids)))
+        ids.append(ids[7])
+        tap.check("and an injected duplicate is found", len(ids) != len(set(ids)))
+    finally:
+        for process in (nginx, haproxy):
+            process.terminate()
+            process.wait(serving.PATIENCE_S)
+        for it in servers:
+            it.end()
+
+
+def signals():
+    it = serving.Server(f"{TMPDIR}/second", PROGRAM, unsafe="on", drain_s=3600).start()
+    with it.client() as client:
+        it.signal(signal.SIGTERM)
+        serving.wait_for("the log to say so", lambda: "event=draining" in open(it.log).read())
+        tap.same("while it drains /readyz reports 503", 503, it.get("/readyz")[0])
+        tap.same("and the process is healthy", 200, it.get("/healthz")[0])
+        tap.same("and the metrics say so", "0", it.metrics()["firn_ready"])
+        tap.check("an open connection is served", int(client.ask("FIRN.NEW", "snowflake")) > 0)
+        with it.client() as other:
+            tap.check("and a new one", int(other.ask("FIRN.NEW", "snowflake")) > 0)
+        connection = http.client.HTTPConnection("127.0.0.1", it.http, timeout=serving.PATIENCE_S)
+        connection.request("GET", "/v1/new/snowflake")
+        tap.same("HTTP clients are told to leave", "close", connection.getresponse().headers["Connection"])
+        time.sleep(0.4)  # signals closer together count as one
+        it.signal(signal.SIGTERM)
+        tap.same("a second signal ends it with 0", 0, it.process.wait(serving.PATIENCE_S))
+    it.start()
+    it.signal(signal.SIGINT)
+    tap.same("Ctrl-C does not drain", 0, it.process.wait(serving.PATIENCE_S))
+
+
+def rolling_restart():
+    if all(os.path.exists(f"/usr/sbin/{name}") for name in ("nginx", "haproxy")):
+        behind_balancers()
+    elif os.environ.get("CI") == "true":
+        tap.check("nginx-light and haproxy are installed", False)
+    else:
+        tap.skip("a rolling restart behind nginx and HAProxy", "nginx-light or haproxy is missing")
+
+
+tap.run([signals, rolling_restart])
