@@ -358,10 +358,10 @@ bool is_drained(connection *it) {
 static void finish(connection *it, bool has_used) {
     loop *on = loop_of(it);
     bool is_half = it->wait == WAIT_NOTHING && it->length > 0;
+    count_strangers(it); /* first: a client that reads +OK is not counted any more */
     if (!connection_send(it)) {
         return;
     }
-    count_strangers(it);
     if (it->stranger.is_in && connection_unsent(it) > 0) {
         /* replies to unauthenticated clients are short: not reading them is an attack */
         meter_add(&on->lane.worker->meter.closed_slow, 1);
