@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# The clients of the server: test/clients/clients.py asks each language the same; then the blocks of their READMEs run
+# as printed, and their packages are built.
+. test/serve.tap
+languages=
+
+# language NAME PACKAGES COMMAND...: is tested if the command succeeds.
+language() {
+    name=$1 packages=$2
+    shift 2
+    if "$@" >/dev/null 2>&1; then
+        languages=$languages${languages:+,}$name
+        return 0
+    fi
+    [ "${CI:-}" != true ] || fail "$packages are installed"
+    skip "the client for $name" "one of these packages is missing: $packages"
+    return 1
+}
+language php "php-cli php-curl php-illuminate-database php-illuminate-events php-sqlite3" php -r \
+    'require "Illuminate/Database/autoload.php"; require "Illuminate/Events/autoload.php"; exit(extension_loaded("curl") && extension_loaded("pdo_sqlite") ? 0 : 1);'
+language ruby "ruby ruby-redis ruby-activerecord ruby-sqlite3" ruby -e 'require "redis"; require "active_record"; require "sqlite3"'
+/usr/bin/python3 test/clients/clients.py "$languages" >"$TMPDIR/checks" 2>&1
+ended=$?
+grep -v '^1\.\.' "$TMPDIR/checks"
+checks=$(grep -cE '^(not )?ok ' "$TMPDIR/checks")
+failures=$((failures + $(grep -c '^not ok ' "$TMPDIR/checks")))
+same "the checks ran to their end" "$((failures != 0))" "$ended"
+
+# ---- READMEs --------------------------------------------------------------------------------------
+
+# blocks LANGUAGE FENCE: the blocks of its README in $TMPDIR/LANGUAGE.N, asking the server of this test
+blocks() {
+    awk -v fence="\`\`\`$2" -v file="$TMPDIR/$1." '$0 == "```" { inside = 0 } inside { print >(file n) } $0 == fence { inside = 1; n++ }' \
+        "bindings/$1/README.md"
+    sed -i -E "s,(redis://)ids[12]:7379,\1$resp,g; s,(http://)ids[12]:7380,\1$http,g" "$TMPDIR/$1."[1-9]
+}
+serve --auto-create
+for name in $(echo "$languages" | tr , ' '); do
+    case $name in
+    php)
+        blocks php php
+        for file in "$TMPDIR"/php.[1-9]; do
+            printf '<?php\n%s\n' "$(cat "$file")" >"$file.php"
+        done
+        check "php: the blocks of its README run, with Laravel's models" php bindings/php/tests/readme.php "$TMPDIR"/php.[1-9].php
+        ;;
+    ruby)
+        blocks ruby ruby
+        cat "$TMPDIR"/ruby.[1-9] >"$TMPDIR/readme.rb"
+        check "ruby: the blocks of its README run, with Rails' models" ruby bindings/ruby/tests/readme.rb "$TMPDIR/readme.rb"
+        ;;
+    esac
+    check "$name: its package is built" env BUILD="$TMPDIR/built" bindings/build "$name"
+done
+finish

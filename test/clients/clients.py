@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: MIT
+"""Every client of the server (bindings/) does the same: each check below is run against each language.
+
+A language has a driver, bindings/LANGUAGE/tests/drive.*, which keeps clients by name and answers a line with a line.
+Words are percent-encoded, and times are milliseconds:
+
+    open NAME addresses=A,B token= ca= connect_timeout= timeout= max_wait= block=
+    next NAME SCHEME | many NAME SCHEME N | at NAME SCHEME TIME N | kind NAME SCHEME (integer or text)
+    ids NAME SCHEME MAX_AGE N PAUSE      N IDs of one iterator, which the driver keeps; it sleeps PAUSE between them
+    fork NAME SCHEME N                   N IDs of one iterator in a child, then N in the parent
+    show NAME ID (scheme, time) | range NAME SCHEME FROM TO | convert NAME ID FORM | guess NAME ID (schemes)
+    integer NAME KEY | integers NAME KEY N (first, last, increment) | print NAME (the client as text)
+
+It answers `ok WORD...`, or `error KIND CODE TEXT`, where KIND is overload, unreachable or request."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "serve"))
+import serving  # noqa: E402
+import tap  # noqa: E402
+import fakes  # noqa: E402
+
+TMPDIR, BUILD = os.environ["TMPDIR"], os.environ["BUILD"]
+PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
+PATIENCE_S = 120
+TOKEN = "issue-0123456789abcdef"
+EVER = 3600_000  # ms
+
+
+class Language:
+    """`run` makes the words that run the driver in a copy of bindings/NAME. `planted`: changes of `source` that the
+    checks must notice, of the check of the process and of the age of a block."""
+
+    def __init__(self, name, run, tools, source, fork=None, age=None, resp=False, environment=None):
+        self.name, self.run, self.tools, self.source, self.fork, self.age = name, run, tools, source, fork, age
+        self.resp, self.environment = resp, environment or {}
+
+    def words(self, folder):
+        shutil.copytree(f"bindings/{self.name}", folder)
+        return self.run(folder)
+
+    def address(self, server, tls=False):
+        port = server.port if self.resp or isinstance(server, fakes.Fake) else server.http
+        return "%s://127.0.0.1:%d" % (("rediss" if tls else "redis") if self.resp else ("https" if tls else "http"), port)
+
+
+class Driver:
+    def __init__(self, language, words):
+        self.language = language
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=open(f"{TMPDIR}/{language.name}.log", "ab"), text=True,
+                                        env={**os.environ, **language.environment})
+        self.clients = 0
+
+    def ask(self, *words):
+        """The words of the answer; an error is a list that begins with "error"."""
+        self.process.stdin.write(" ".join(urllib.parse.quote(str(word), safe=":/,=.-") for word in words) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            with open(f"{TMPDIR}/{self.language.name}.log") as log:
+                raise EOFError("the driver ended: " + log.read()[-3000:])
+        status, *rest = line.rstrip("\n").split(" ")
+        return rest if status == "ok" else [status] + rest[:2] + [" ".join(rest[2:])]
+
+    def open(self, *servers, tls=False, **options):
+        self.clients += 1
+        name = f"c{self.clients}"
+        addresses = ",".join(server if isinstance(server, str) else self.language.address(server, tls) for server in servers)
+        said = self.ask("open", name, f"addresses={addresses}", *(f"{key}={value}" for key, value in options.items()))
+        if said:
+            raise ValueError(f"open: {said}")
+        return name
+
+    def end(self):
+        self.process.stdin.close()
+        try:
+            return self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return "it did not end"
+
+
+lock = threading.Lock()
+
+
+class Run:
+    """All checks of one language."""
+
+    def __init__(self, language):
+        self.language, self.driver, self.folder = language, None, f"{TMPDIR}/{language.name}"
+        self.bad = fakes.MALFORMED_RESP if language.resp else fakes.MALFORMED_HTTP
+
+    def check(self, sentence, holds, why=""):
+        with lock:
+            tap.check(f"{self.language.name}: {sentence}", holds, why)
+
+    def same(self, sentence, expected, found):
+        self.check(sentence, expected == found, f"expected: {expected!r}\nfound: {found!r}")
+
+    def fails(self, sentence, kind, said, words=""):
+        self.check(sentence, said[:2] == ["error", kind] and words in " ".join(said[2:]), f"expected: {kind} {words}\nfound: {said!r}"[:900])
+
+    def serve(self, name, sections="", **settings):
+        # Both servers of a language share a store.
+        settings = {"store": f"sqlite:{self.folder}/ids.db?create=yes", "unsafe": "on", "auto_create": "yes", "stop_s": 1,
+                    "loops": 1, "http_threads": 1, **settings}
+        return serving.Server(f"{self.folder}/{name}", PROGRAM, sections, **settings)
+
+    def all(self):
+        try:
+            os.makedirs(self.folder)
+            words = self.language.words(f"{self.folder}/as-it-is")
+            self.driver = Driver(self.language, words)
+            self.first = self.serve("first", "[segment short]\nend = 2\n").start()
+            self.second = self.serve("second").start()
+            for part in PARTS:
+                if len(sys.argv) > 2 and part.__name__ not in sys.argv[2:]:
+                    continue
+                begun = time.monotonic()
+                try:
+                    part(self)
+                except Exception:
+                    self.check(part.__name__, False, traceback.format_exc())
+                    if self.driver.process.poll() is not None:
+                        self.driver = Driver(self.language, words)
+                if os.environ.get("VERBOSE"):
+                    print(f"# {self.language.name} {part.__name__}: {time.monotonic() - begun:.1f} s")
+            self.same("the driver ends well", 0, self.driver.end())
+        except Exception:
+            self.check("its checks run", False, traceback.format_exc())
+        for server in (getattr(self, "first", None), getattr(self, "second", None)):
+            if server and server.process.poll() is None:
+                server.kill()
+
+
+# ---- what each language is asked --------------------------------------------------------------------------------------
+
+
+def issues(self):
+    ask, both = self.driver.ask, self.driver.open(self.first, self.second)
+    one, many = ask("next", both, "snowflake"), ask("many", both, "snowflake", 1000)
+    self.check("1000 IDs are in order, after the one before", len(many) == 1000 and all(map(fakes.is_number, one + many)) and
+               sorted(set(map(int, one + many))) == list(map(int, one + many)), one + many[:9])
+    self.same("a 64-bit ID is an integer, a UUID a text", ["integer", "text"], ask("kind", both, "snowflake") + ask("kind", both, "uuid7"))
+    self.check("a UUID looks like one", re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", ask("next", both, "uuid7")[0]))
+    old = ask("at", both, "snowflake", "2024-02-29T12:00:00Z", 2)
+    self.same("back-dated IDs have their time", ["snowflake", "2024-02-29T12:00:00.000Z"], ask("show", both, old[0]))
+    self.check("and are different", len(set(old)) == 2, old)
+    self.same("a range has the least and the greatest ID", ["2008327652766646272", "2008690040632246271"],
+              ask("range", both, "snowflake", "2026-01-06", "2026-01-07"))
+    self.same("an ID in another form", ["1565a11f6217a000"], ask("convert", both, "1541815603606036480", "hex"))
+    self.same("what an ID may be", "snowflake leaf seata baidu", " ".join(ask("guess", both, "1541815603606036480")[:4]))
+    first, last, increment = map(int, ask("integers", both, "invoices", 10))
+    self.same("a block of integers", (first + 9, 1), (last, increment))
+    self.check("the next integer follows", int(ask("integer", both, "invoices")[0]) == last + 1)
+    alone = self.driver.open(self.first)
+    self.same("the end of a segment", ["1", "2"], ask("integer", alone, "short") + ask("integer", alone, "short"))
+    self.fails("and no integer after it", "request", ask("integer", alone, "short"), "short")
+    apart = [id for server in (self.first, self.second) for id in ask("many", self.driver.open(server), "snowflake", 3000)]
+    self.same("two servers give different IDs", 6000, len(set(apart)))
+
+
+def keeps_blocks(self):
+    ask, fake = self.driver.ask, fakes.Fake()
+    client = self.driver.open(fake)
+    ids = ask("ids", client, "snowflake", EVER, 1000, 0)
+    self.check("1000 IDs of an iterator take at most 12 requests", len(set(ids)) == 1000 and fake.requests <= 12, f"{fake.requests} {ids[:9]}")
+    self.check("a block has at most 256 IDs", max(sum(id[:5] == group for id in ids) for group in {id[:5] for id in ids}) <= 256)
+    self.same("an ID is not older than max_age", 4, aged(self.driver, client))
+    before = fake.requests
+    ask("next", client, "snowflake")
+    ask("next", client, "snowflake")
+    self.same("next asks the server each time", 2, fake.requests - before)
+    small = self.driver.open(fake, block=2)
+    self.same("the size of a block can be limited", 2, max(
+        sum(int(id) // 100000 == group for id in ids) for ids in [ask("ids", small, "snowflake", EVER, 9, 0)] for group in {int(id) // 100000 for id in ids}))
+    fake.close()
+
+
+def aged(driver, client):
+    """How many blocks four IDs come from, if a block ages while the program does something else."""
+    driver.ask("ids", client, "snowflake", 30, 20, 0)
+    return len({int(id) // 100000 for id in driver.ask("ids", client, "snowflake", 30, 4, 60)})
+
+
+def forks(self):
+    if not self.language.fork:
+        return
+    self.same("a child repeats none of its parent's block", "", forked(self.driver))
+
+
+def forked(driver):
+    fake = fakes.Fake()
+    client = driver.open(fake)
+    driver.ask("ids", client, "snowflake", EVER, 20, 0)  # of blocks of 1, 2, 4, 8 and 16: eleven are left
+    ids = driver.ask("fork", client, "snowflake", 5)
+    fake.close()
+    return "" if len(ids) == 10 and len(set(ids)) == 10 else str(ids)
+
+
+def survives_kills(self):
+    ask, both = self.driver.ask, self.driver.open(self.first, self.second, timeout=20000, max_wait=60000)
+    ids = ask("many", both, "snowflake", 10) + ask("ids", both, "snowflake", EVER, 5, 0)
+    self.first.kill()
+    ids += ask("many", both, "snowflake", 10) + ask("ids", both, "snowflake", 1, 5, 5)
+    self.first.start()
+    self.second.kill()
+    ids += ask("many", both, "snowflake", 10) + ask("ids", both, "snowflake", 1, 5, 5)
+    alone = self.driver.open(self.second, timeout=20000, max_wait=60000)
+    late = []
+    asking = threading.Thread(target=lambda: late.extend(ask("many", alone, "snowflake", 10)))
+    asking.start()
+    time.sleep(0.2)  # the client meanwhile finds nobody
+    self.second.start()
+    asking.join()
+    ids += late
+    self.check("kill -9 of either server is no error, and repeats no ID", len(ids) == len(set(ids)) == 55 and all(map(fakes.is_number, ids)), ids)
+    self.second.end()
+    self.second.start()
+    self.check("nor is the restart of the only server", fakes.is_number(ask("next", alone, "snowflake")[0]))
+
+
+def tells_overload(self):
+    ask = self.driver.ask
+    fake = fakes.Fake(lambda request, count: ("TRYAGAIN", "no IDs are left") if request < 4 else fakes.numbers(request, count))
+    self.check("a request that was overloaded is sent again", fakes.is_number(ask("next", self.driver.open(fake), "snowflake")[0]))
+    fake.close()
+    fake = fakes.Fake(lambda request, count: ("TRYAGAIN", "no IDs are left"))
+    begun = time.monotonic()
+    said = ask("next", self.driver.open(fake, max_wait=300), "snowflake")
+    self.fails("overload that lasts is an error", "overload", said, "no IDs are left")
+    self.check("after several requests", fake.requests > 2, fake.requests)
+    self.check("and after about max_wait", 0.05 < time.monotonic() - begun < 20)
+    self.check("another server is asked at once", fakes.is_number(ask("next", self.driver.open(fake, self.first, max_wait=60000), "snowflake")[0]))
+    fake.close()
+    real = self.serve("without", store=f"sqlite:{self.folder}/none.db", wait_ms=1).start()
+    self.fails("a server without its store is overloaded", "overload", ask("next", self.driver.open(real, max_wait=100), "snowflake"))
+    real.kill()
+
+
+def tells_failure(self):
+    ask = self.driver.ask
+    nobody = self.language.address(type("", (), {"port": serving.free_port(), "http": serving.free_port()}))
+    self.fails("no server is unreachable", "unreachable", ask("next", self.driver.open(nobody, max_wait=200), "snowflake"), "127.0.0.1")
+    fake = fakes.Fake(lambda request, count: None)
+    begun = time.monotonic()
+    self.fails("a server that never answers is unreachable", "unreachable", ask("next", self.driver.open(fake, timeout=200, max_wait=500), "snowflake"))
+    self.check("within the time limits", 0.15 < time.monotonic() - begun < 20, time.monotonic() - begun)
+    self.check("and another one is asked", fakes.is_number(ask("next", self.driver.open(fake, self.first, timeout=2000, max_wait=60000), "snowflake")[0]))
+    fake.close()
+    fake = fakes.Fake(delay=lambda request: 1 if request == 0 else 0)
+    self.same("a reply that comes too late is not the reply to the next request", "10001",
+              (lambda ids: ids[0][:5] if len(ids) == 3 else ids)(ask("many", self.driver.open(fake, connect_timeout=100, timeout=300, max_wait=20000), "snowflake", 3)))
+    fake.close()
+
+
+def refuses_malformed(self):
+    ask, wrong = self.driver.ask, {}
+    for what, reply in self.bad.items():
+        fake = fakes.Fake(lambda request, count, reply=reply: reply)
+        said = ask("many", self.driver.open(fake, timeout=300, max_wait=50), "snowflake", 3)
+        if said[:2] != ["error", "unreachable"]:
+            wrong[what] = said
+        fake.close()
+    self.same("no malformed reply is taken for IDs", {}, wrong)
+    fake = fakes.Fake(lambda request, count: self.bad["letters"])
+    self.same("and another server is asked", 3, len(ask("many", self.driver.open(fake, self.first, max_wait=60000), "snowflake", 3)))
+    fake.close()
+
+
+def refuses_requests(self):
+    ask, client = self.driver.ask, self.driver.open(self.first, self.second)
+    self.fails("an unknown scheme is a wrong request", "request", ask("next", client, "snowflak"), "snowflak")
+    fake = fakes.Fake(lambda request, count: ("ERR", "COUNT is out of range"))
+    self.fails("a wrong request is an error", "request", ask("many", self.driver.open(fake), "snowflake", 3), "out of range")
+    self.same("and is sent once", 1, fake.requests)
+    fake.close()
+    for count in (0, -1, 65537, 1 << 62):
+        self.fails(f"{count} IDs are refused", "request", ask("many", client, "snowflake", count))
+    for name in ("a b", "x\r\nINCR y", "../status", "snowflake?n=5", "snowflake/..", "", "a%0d", "é", "x" * 3000):
+        self.fails(f"a hostile name is refused: {name[:20]!a}", "request", ask("next", client, name))
+    self.fails("a time that is none", "request", ask("at", client, "snowflake", "yesterday", 1))
+
+
+def sends_tokens(self):
+    path = f"{self.folder}/tokens"
+    with open(path, "w") as tokens:
+        os.fchmod(tokens.fileno(), 0o600)
+        tokens.write(f"issue {TOKEN}\n")
+    closed, ask = self.serve("closed", tokens=path, stop_s=0).start(), self.driver.ask
+    name = self.driver.open(closed, token=TOKEN)
+    self.check("the right token", fakes.is_number(ask("next", name, "snowflake")[0]))
+    self.check("is not in the client's text", TOKEN not in " ".join(ask("print", name)), ask("print", name))
+    self.fails("no token is a wrong request", "request", ask("next", self.driver.open(closed), "snowflake"))
+    said = ask("next", self.driver.open(closed, self.first, token="wrong-0123456789abcdef", timeout=20000), "snowflake")
+    self.fails("so is a wrong one", "request", said)
+    self.check("which the error does not show", "wrong-0123" not in " ".join(said), said)
+    closed.kill()
+
+
+def speaks_tls(self):
+    base = f"{self.folder}/tls"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{base}.key", "-out", f"{base}.crt"], check=True, capture_output=True)
+    server = self.serve("tls", tls_cert=f"{base}.crt", tls_key=f"{base}.key").start(wait=False)
+    serving.wait_for("the server", lambda: not fakes.stopped(server.port) and not fakes.stopped(server.http))
+    self.check("TLS with a certificate that it trusts", fakes.is_number(self.driver.ask("next", self.driver.open(server, tls=True, ca=f"{base}.crt"), "snowflake")[0]))
+    self.fails("and none with another", "unreachable", self.driver.ask("next", self.driver.open(server, tls=True, max_wait=50), "snowflake"))
+    server.kill()
+
+
+PARTS = [issues, keeps_blocks, forks, survives_kills, tells_overload, tells_failure, refuses_malformed, refuses_requests, sends_tokens, speaks_tls]
+
+
+def plants(self):
+    """The checks notice a client whose block survives a fork or never grows old."""
+    for what, change in (("fork", self.language.fork), ("age", self.language.age)):
+        if not change:
+            continue
+        folder = f"{self.folder}/{what}"
+        shutil.copytree(f"bindings/{self.language.name}", folder)
+        with open(f"{folder}/{self.language.source}") as source:
+            text = source.read()
+        self.check(f"the check of the {what} is where it is expected", change[0] in text, change[0])
+        with open(f"{folder}/{self.language.source}", "w") as source:
+            source.write(text.replace(*change))
+        driver = Driver(self.language, self.language.run(folder))
+        if what == "fork":
+            self.check("without the check of the process, a child repeats IDs", forked(driver))
+        else:
+            fake = fakes.Fake()
+            self.check("without the check of the age, an ID is too old", aged(driver, driver.open(fake)) < 4)
+            fake.close()
+        driver.end()
+
+
+PARTS.append(plants)
+LANGUAGES = [
+    Language("php", lambda folder: ["php", f"{folder}/tests/drive.php"], "php php-curl", "src/Firn.php",
+             fork=("|| $this->pid !== getmypid()) {\n            $this->refill", ") {\n            $this->refill"), age=("|| hrtime(true) / 1e9 > $this->until ", "")),
+    Language("ruby", lambda folder: ["ruby", f"{folder}/tests/drive.rb"], "ruby ruby-redis", "lib/firn.rb", resp=True,
+             fork=(" && @pid == Process.pid\n        @taken", "\n        @taken"), age=("&& now <= @until ", "")),
+]
+
+
+def main():
+    chosen = sys.argv[1].split(",") if len(sys.argv) > 1 and sys.argv[1] else None
+    runs = [threading.Thread(target=Run(language).all) for language in LANGUAGES if not chosen or language.name in chosen]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    print(f"1..{tap.checks}")
+    sys.exit(tap.failures > 0)
+
+
+if __name__ == "__main__":
+    main()
