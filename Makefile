@@ -119,6 +119,9 @@ bench-engines: bench-engines-build
 bench-server: all
 	$(COMPILE) $(BUILD) --target firn_load -j$(JOBS)
 	/usr/bin/python3 bench/server/compare.py $(BUILD)
+# 40 and 200 servers on one PostgreSQL, and what their clients see when it is gone.
+bench-replicas: all
+	/usr/bin/python3 bench/server/replicas.py $(BUILD)/bin/firn-serve 40 200
 # In the databases: real servers, some minutes.
 bench-extensions: everything
 	BUILD=$(BUILD) sh ext/postgres/bench.sh
@@ -143,4 +146,4 @@ clean:
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-extensions format readme pictures clean
+.PHONY: together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean

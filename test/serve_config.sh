@@ -103,7 +103,14 @@ ask serve --config "$ini" --no-auto-create --print-config
 same "--no-NAME turns a switch off" no "$(value_of auto_create)"
 write '[server]' '   loops=2   ' '# wait_ms = 7' '; slow_s = 7' "$(printf '\ttokens =')" '' '[ server2'
 ask serve --config "$ini" --print-config
-same "a section without its end is refused with its line" "2 firn: $ini:7: the section has no closing bracket: add ]" "$status $err"
+same "a section without its end is refused with its line" "2 firn.ini:7: the section has no closing bracket: add ]" \
+    "$status $(printf '%s' "$err" | sed 's|^firn: .*/||')"
+deep=$TMPDIR/$(printf '%0120d' 0)
+mkdir -p "$deep"
+printf '[server]\n[generator a]\nscheme = snowflake\nnode = 4711\n' >"$deep/firn.ini"
+ask serve --config "$deep/firn.ini" --check-config
+same "a long path is cut at its start, and the line is shown" "0/firn.ini:2: node" \
+    "$(printf '%s' "$err" | grep -oE '0/firn.ini:2: node')"
 printf '\357\273\277[server]\r\nloops = 2\r\n' >"$ini"
 ask serve --config "$ini" --print-config
 same "a byte order mark and other ends of lines are read over" "2" "$(value_of loops)"

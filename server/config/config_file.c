@@ -268,7 +268,10 @@ static char *next_line(char *line, int size, void *stream) {
         return NULL;
     }
     from->line++;
-    snprintf(from->where, sizeof from->where, "%.100s:%d", from->path, from->line);
+    enum { SHOWN = 68 }; /* the end of a longer path: messages have room for 80 bytes */
+    size_t length = strlen(from->path), cut = length > SHOWN ? length - SHOWN + 3 : 0;
+    snprintf(from->where, sizeof from->where, "%s%s:%d", cut > 0 ? "..." : "", from->path + cut,
+             from->line);
     size_t blanks = strspn(line, " \t\r\n\f\v");
     if (from->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) {
         blanks = 3; /* a byte order mark */

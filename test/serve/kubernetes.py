@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""packaging/kubernetes: the manifests agree with each other and with their firn.ini, and servers with these files do what
+docs/guides/kubernetes.md says. kubectl renders them, where there is one (Debian has none)."""
+import configparser
+import glob
+import os
+import shutil
+import signal
+import subprocess
+
+import redis
+import serving
+import tap
+import yaml
+
+FOLDER = "packaging/kubernetes"
+TMPDIR = os.environ["TMPDIR"]
+PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
+KINDS = {"base": "Deployment", "sidecar": "Deployment", "statefulset": "StatefulSet"}
+TOKEN = "0123456789abcdef0123"
+GIVE_BACK_S = 10
+
+
+def documents(name):
+    """All objects of a folder by their kind; its kustomization is one of them."""
+    found = {}
+    for path in sorted(glob.glob(f"{FOLDER}/{name}/*.yaml")):
+        with open(path) as file:
+            for it in yaml.safe_load_all(file):
+                found[it["kind"]] = it
+    return found
+
+
+def settings_of(name):
+    parser = configparser.ConfigParser()
+    parser.read(f"{FOLDER}/{name}/firn.ini")
+    return parser
+
+
+def the_container(pod):
+    return next(it for it in [*pod.get("initContainers", []), *pod["containers"]] if it["name"] == "firn")
+
+
+def agrees(name):
+    """What would be refused, or would never become ready, because two files say different things."""
+    all_ = documents(name)
+    kustomization, workload = all_["Kustomization"], all_[KINDS[name]]
+    pod, settings = workload["spec"]["template"]["spec"], settings_of(name)["server"]
+    container = the_container(pod)
+    files = sorted(os.path.basename(path) for path in glob.glob(f"{FOLDER}/{name}/*.yaml"))
+    yield sorted([*kustomization["resources"], "kustomization.yaml"]), files
+    label = kustomization["labels"][0]
+    yield label["includeSelectors"], True
+    volumes = {it["name"]: it for it in pod["volumes"]}
+    claims = {it["metadata"]["name"] for it in workload["spec"].get("volumeClaimTemplates", [])}
+    mounts = {it["name"]: it["mountPath"] for it in container["volumeMounts"]}
+    yield sorted(mounts), sorted({*volumes, *claims})
+    yield volumes["config"]["configMap"]["name"], kustomization["configMapGenerator"][0]["name"]
+    yield container["args"], [f"--config={mounts['config']}/firn.ini"]
+    yield settings["tokens"], f"{mounts['secret']}/tokens"
+    yield volumes["secret"]["secret"]["defaultMode"], 0o440
+    ports = {it["name"]: it["containerPort"] for it in container["ports"]}
+    tcp = [settings[each] for each in ("resp", "http") if not settings[each].startswith("unix:")]
+    yield sorted(ports.values()), sorted(int(each.rsplit(":")[-1]) for each in tcp)
+    probes = [container[each]["httpGet"] for each in ("startupProbe", "readinessProbe", "livenessProbe") if each in container]
+    yield [], [each for each in probes if each["port"] not in ports or each["path"] not in ("/healthz", "/readyz")]
+    least = int(settings.get("drain_s", 0)) + int(settings.get("stop_s", 5)) + GIVE_BACK_S
+    yield pod["terminationGracePeriodSeconds"] >= least, True
+    yield container["securityContext"]["readOnlyRootFilesystem"], True
+    if "Service" in all_:
+        yield [], [it for it in all_["Service"]["spec"]["ports"] if ports.get(it["targetPort"]) != it["port"]]
+    for key in ("resp", "store"):
+        path = settings.get(key, "").partition(":")[2].partition("?")[0]
+        if path.startswith("/"):
+            yield os.path.dirname(path) in mounts.values(), True
+
+
+def manifests():
+    for name in KINDS:
+        pairs = list(agrees(name))
+        tap.same(f"{name}: its files agree", [], [(found, wanted) for found, wanted in pairs if found != wanted])
+    if shutil.which("kubectl"):
+        for name in KINDS:
+            done = subprocess.run(["kubectl", "kustomize", f"{FOLDER}/{name}"], capture_output=True, text=True, timeout=120)
+            rendered = list(yaml.safe_load_all(done.stdout)) if done.returncode == 0 else []
+            workload = next((it for it in rendered if it["kind"] == KINDS[name]), None)
+            tap.check(f"{name}: kubectl renders it", workload is not None, done.stderr)
+            pod = workload["spec"]["template"]
+            tap.same(f"{name}: the selector finds the pods", workload["spec"]["selector"]["matchLabels"], pod["metadata"]["labels"])
+            tap.check(f"{name}: the image has a version", the_container(pod["spec"])["image"].startswith("firn:"))
+            configs = [it["metadata"]["name"] for it in rendered if it["kind"] == "ConfigMap"]
+            used = [it["configMap"]["name"] for it in pod["spec"]["volumes"] if "configMap" in it]
+            tap.same(f"{name}: the pods use the rendered configuration", configs, used)
+    else:
+        tap.skip("kubectl renders them", "kubectl is missing")
+
+
+class Pod:
+    """A server with the firn.ini of a folder; its files are below TMPDIR, its ports free ones, its host name `host`."""
+
+    def __init__(self, name, host, store=None):
+        self.folder = f"{TMPDIR}/{name}.{host}"
+        os.makedirs(f"{self.folder}/state", mode=0o700)
+        self.port, self.http = serving.free_port(), serving.free_port()
+        with open(f"{FOLDER}/{name}/firn.ini") as file:
+            text = file.read()
+        for old, new in (
+            ("0.0.0.0:7379", f"127.0.0.1:{self.port}"), ("0.0.0.0:7380", f"127.0.0.1:{self.http}"), ("/etc/firn/secret", self.folder),
+            ("/run/firn/resp", f"{self.folder}/resp"), ("/var/lib/firn", f"{self.folder}/state"), ("drain_s = 15", "drain_s = 1"),
+            ("[server]", "[server]\nunsafe = on"),
+        ):
+            text = text.replace(old, new)
+        with open(f"{self.folder}/firn.ini", "w") as file:
+            file.write(text)
+        with open(os.open(f"{self.folder}/tokens", os.O_CREAT | os.O_WRONLY, 0o440), "w") as file:
+            file.write(f"issue {TOKEN}\n")
+        named = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', host]
+        words = [*named, PROGRAM, f"--config={self.folder}/firn.ini"]
+        checked = subprocess.run([*words, "--check-config"], capture_output=True, text=True, env=self.environment(store), timeout=120)
+        tap.check(f"{name}: firn.ini is valid", checked.returncode == 0, checked.stderr)
+        self.process = serving.start(words, f"{self.folder}/log", environment=self.environment(store))
+        serving.wait_for("readiness", self.is_ready)
+
+    @staticmethod
+    def environment(store):
+        return {**os.environ, **({"FIRN_STORE": store} if store else {})}
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            with open(f"{self.folder}/log") as log:
+                raise ChildProcessError(log.read())
+        done = subprocess.run(["curl", "-fs", f"http://127.0.0.1:{self.http}/readyz"], capture_output=True, timeout=120)
+        return done.returncode == 0
+
+    def client(self):
+        where = {"unix_socket_path": f"{self.folder}/resp"} if os.path.exists(f"{self.folder}/resp") else {"port": self.port}
+        return redis.Redis(password=TOKEN, decode_responses=True, socket_timeout=serving.PATIENCE_S, **where)
+
+    def issue(self, n=1000):
+        return self.client().execute_command("FIRN.NEW", "orders", "COUNT", n)
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(serving.PATIENCE_S)
+
+
+def served(name, stores):
+    """Two pods of a folder issue IDs at once."""
+    pods = [Pod(name, f"{name}-{i}", store) for i, store in enumerate(stores)]
+    ids = [id for _ in range(5) for pod in pods for id in pod.issue()]
+    tap.same(f"{name}: no ID of two pods comes twice", len(ids), len(set(ids)))
+    return pods
+
+
+def ended(name, pods):
+    tap.same(f"{name}: SIGTERM ends them with 0", [0] * len(pods), [pod.end() for pod in pods])
+
+
+def shared_store():
+    for name in ("base", "sidecar"):
+        pods = served(name, [f"sqlite:{TMPDIR}/{name}.db?create=yes"] * 2)
+        ended(name, pods)
+
+
+def ordinals():
+    pods = served("statefulset", [None, None])
+    for i, pod in enumerate(pods):
+        fields = pod.client().execute_command("FIRN.SHOW", pod.issue(1)[0], "SCHEME", "snowflake")
+        tap.check(f"statefulset: the node of pod {i} is {i}", fields[fields.index("fields") + 1][2:4] == ["worker", i], fields)
+        try:
+            pod.client().execute_command("FIRN.NEW", "snowflake")
+            tap.check("statefulset: clients cannot open another generator", False)
+        except redis.ResponseError as error:
+            tap.check("statefulset: clients cannot open another generator", "max_generators" in str(error), error)
+    ended("statefulset", pods)
+
+
+tap.run([manifests, shared_store, ordinals])
