@@ -52,6 +52,11 @@ fuzz:
 test: test-build sanitize memory fuzz
 	BUILD=$(BUILD) test/run-all
 
+# The core as WebAssembly: the same bytes from the same sources with Debian 12's clang-14, lld-14 and wasi-libc. It is in the
+# tree, so that nothing else needs these; a change of what it contains goes into one commit with it.
+wasm:
+	bindings/wasm/compile.sh bindings/wasm/firn.wasm
+
 # Which lines and branches the tests run: test/coverage.py; test/uncovered excuses some. Sanitizers, fuzzers and the tests of
 # the build itself are left out. Functions are compiled once, not into each caller, so that a branch counts once.
 coverage:
@@ -146,4 +151,4 @@ clean:
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean
+.PHONY: wasm together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean

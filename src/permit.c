@@ -16,7 +16,10 @@
 
 #define PERMIT_SIZE ((sizeof(firn__permit) + 63) / 64 * 64)
 #define PAGE        4096
-#define CHUNK       (64 * PAGE)
+#ifndef FIRN_CHUNK_PAGES
+#define FIRN_CHUNK_PAGES 64
+#endif
+#define CHUNK (FIRN_CHUNK_PAGES * PAGE)
 
 /* A page holds a head and as many permits as fit. When all of them are retired the page goes
  * back to the kernel and reads as zero from then on: closed. */

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Generators. */
 #include "firn_node.h"
+#include "output.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum result { RESULT_BIGINT, RESULT_TEXT, RESULT_BUFFER };
-
-static napi_value id_value(napi_env env, const firn_id *id, int result, int form) {
+static napi_value id_value(napi_env env, const firn_id *id, const output *as) {
     char text[FIRN_TEXT_SIZE];
     napi_value value;
-    if (result == RESULT_BIGINT) {
+    if (as->kind == OUTPUT_BIGINT) {
         napi_create_bigint_uint64(env, id->low, &value);
         return value;
     }
-    return result == RESULT_BUFFER ? buffer(env, id) : string(env, firn_format(text, id, form));
+    return as->kind == OUTPUT_BYTES ? buffer(env, id)
+                                    : string(env, firn_format(text, id, as->form));
 }
 
 /* ---- generator --------------------------------------------------------------------------------- */
 
 typedef struct generator {
     firn_gen *gen; /* NULL: closed */
-    int result, form;
-    uint32_t bits;
+    output as;
     bool stepping; /* a step runs in the thread pool */
     bool closing;  /* close once it has ended */
 } generator;
@@ -48,38 +46,6 @@ static void generator_freed(napi_env env, void *data, void *hint) {
     free(self);
 }
 
-/* "bigint", "string", "buffer", a form, or null for what suits the scheme. False: thrown. */
-static bool choose_result(call *c, generator *self, const firn_scheme *scheme, const char *output) {
-    char text[200];
-    self->bits = scheme->bits;
-    self->form = scheme->form;
-    self->result = RESULT_TEXT;
-    if (output == NULL) {
-        bool number = scheme->bits <= 64 &&
-                      (scheme->form == FIRN_FORM_DEC || scheme->form == FIRN_FORM_UNSIGNED);
-        self->result = number ? RESULT_BIGINT : RESULT_TEXT;
-        return true;
-    }
-    if (strcmp(output, "bigint") == 0 && scheme->bits <= 64) {
-        self->result = RESULT_BIGINT;
-        return true;
-    }
-    if (strcmp(output, "buffer") == 0 || strcmp(output, "string") == 0) {
-        self->result = output[0] == 'b' ? RESULT_BUFFER : RESULT_TEXT;
-        return true;
-    }
-    self->form = firn_form_find(output);
-    if (self->form >= 0 && firn_form_width(self->form, scheme->bits) > 0) {
-        return true;
-    }
-    snprintf(text, sizeof text,
-             "output %.40s does not fit %s, which has %u bits: bigint (up to 64), buffer, string "
-             "or a form",
-             output, scheme->name, (unsigned)scheme->bits);
-    fail(c, FIRN_EUSAGE, text);
-    return false;
-}
-
 /* open(scheme, keys, store, module_dir, note, output, unsafe) */
 static napi_value open_generator(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
@@ -96,17 +62,20 @@ static napi_value open_generator(napi_env env, napi_callback_info info) {
                                 .store_options = &options,
                                 .note = text_of(&c, 4, NULL),
                                 .has_renewer = strstr(keys, "mode=online") == NULL};
-    const char *output = text_of(&c, 5, NULL);
     if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
         return end(&c, fail_with(&c, &error));
     }
+    output as;
+    int code = output_read(&as, firn_gen_scheme(gen), text_of(&c, 5, NULL), &error);
     generator *self = calloc(1, sizeof *self);
-    if (self == NULL || !choose_result(&c, self, firn_gen_scheme(gen), output)) {
+    if (code != FIRN_OK || self == NULL) {
         free(self);
         firn_close(gen, NULL);
-        return end(&c, NULL);
+        return end(&c, code != FIRN_OK ? fail_with(&c, &error)
+                                       : fail(&c, FIRN_EMEMORY, "out of memory"));
     }
     self->gen = gen;
+    self->as = as;
     return end(&c, wrapped(&c, self, generator_freed, &generator_tag));
 }
 
@@ -138,9 +107,8 @@ static napi_value next(napi_env env, napi_callback_info info) {
     if (self == NULL) {
         return NULL;
     }
-    return issue(self, &id, NULL, 1, &error) == FIRN_OK
-               ? id_value(env, &id, self->result, self->form)
-               : fail_with(&c, &error);
+    return issue(self, &id, NULL, 1, &error) == FIRN_OK ? id_value(env, &id, &self->as)
+                                                        : fail_with(&c, &error);
 }
 
 /* Argument 1, 0 to COUNT_MAX. -1: thrown. */
@@ -183,7 +151,7 @@ static napi_value many(napi_env env, napi_callback_info info) {
         for (uint32_t i = 0; i < (uint32_t)count; i++) {
             napi_handle_scope scope;
             napi_open_handle_scope(env, &scope);
-            napi_set_element(env, array, i, id_value(env, &ids[i], self->result, self->form));
+            napi_set_element(env, array, i, id_value(env, &ids[i], &self->as));
             napi_close_handle_scope(env, scope);
         }
     }
@@ -202,14 +170,14 @@ static napi_value array(napi_env env, napi_callback_info info) {
     if (count < 0) {
         return NULL;
     }
-    size_t stride = self->bits <= 64 ? 8 : (self->bits + 7) / 8;
+    size_t stride = self->as.bits <= 64 ? 8 : (self->as.bits + 7) / 8;
     if (napi_create_arraybuffer(env, (size_t)count * stride, &data, &out) != napi_ok) {
         return fail(&c, FIRN_EMEMORY, "out of memory");
     }
     if (count == 0) {
         return out;
     }
-    if (self->bits <= 64) {
+    if (self->as.bits <= 64) {
         return issue(self, NULL, data, (size_t)count, &error) == FIRN_OK ? out
                                                                          : fail_with(&c, &error);
     }
@@ -298,7 +266,7 @@ static napi_value close_generator(napi_env env, napi_callback_info info) {
     return firn_close(gen, &error) == FIRN_OK ? NULL : fail_with(&c, &error);
 }
 
-/* status(generator) -> [reserved, held, node, lead_ns, claims, renewals, store_errors]; describe(generator) -> layout */
+/* status(generator) -> {reserved, held, node, claims, renewals, giveBacks, storeErrors, scheme, layout} */
 static napi_value status(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     generator *self = generator_of(&c);

@@ -74,3 +74,5 @@ export function scheme (name: string, options?: SchemeOptions): Scheme
 export function schemes (): string[]
 export function forms (): string[]
 export const version: string
+/** "addon" or "wasm", which has no stores */
+export const backend: 'addon' | 'wasm'

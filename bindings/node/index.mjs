@@ -3,6 +3,6 @@ import firn from './index.js'
 
 export const {
   open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme, schemes, forms,
-  version
+  version, backend
 } = firn
 export default firn

@@ -79,14 +79,14 @@ static napi_value pack(napi_env env, napi_callback_info info) {
                                                                        : fail_with(&c, &error));
 }
 
-/* unpack(scheme..., Buffer) -> {name: text}; its time as "sec" and "ns" of the result's property "" */
+/* unpack(scheme..., Buffer) -> {fields, timeText, unixNs}: texts; of a scheme without time only the fields */
 static napi_value unpack(napi_env env, napi_callback_info info) {
     call c = begin(env, info);
     firn_scheme scheme;
     firn_fields fields;
     firn_error error = {0, ""};
     firn_id id;
-    napi_value out, values, number;
+    napi_value out, values;
     if (!scheme_of(&c, &scheme) || !id_of(&c, 4, &id, &scheme)) {
         return end(&c, NULL);
     }
@@ -112,8 +112,6 @@ static napi_value unpack(napi_env env, napi_callback_info info) {
             env, out, "timeText",
             string(env, firn_time_format(text, &time, firn_scheme_digits(&scheme))));
         napi_set_named_property(env, out, "unixNs", string(env, firn_time_unix_ns(text, &time)));
-        napi_create_double(env, (double)time.sec * 1000 + time.ns / 1000000, &number);
-        napi_set_named_property(env, out, "unixMs", number);
     }
     return end(&c, out);
 }

@@ -117,6 +117,7 @@ static void add_codes(napi_env env, napi_value exports) {
     FIRN_ERRORS(FIRN_X)
 #undef FIRN_X
     napi_set_named_property(env, exports, "codes", codes);
+    napi_set_named_property(env, exports, "backend", string(env, "addon"));
     napi_set_named_property(env, exports, "version", string(env, firn_version()));
     napi_set_named_property(env, exports, "builtFor", string(env, FIRN_VERSION));
 }

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+// The package, on top of the functions of the addon or of WebAssembly, called native here. README.md has the rules;
+// index.d.ts the types. `addonError` says why WebAssembly takes the place of the addon. A script of a page, or a module of CommonJS.
+'use strict'
+
+function firnApi (native, addonError) {
+  // ---- errors ---------------------------------------------------------------------------------------------------
+
+  const nameOf = new Map(Object.entries(native.codes).map(([name, code]) => [code, name]))
+
+  /** An error of firn: code "ERR_FIRN_BUSY", name in `reason` ("BUSY"), number in `errno`, what to do in `cure`. */
+  class FirnError extends Error {
+    constructor (errno, text) {
+      super(text)
+      this.name = 'FirnError'
+      this.errno = errno
+      this.reason = nameOf.get(errno) ?? 'UNKNOWN'
+      this.code = `ERR_FIRN_${this.reason}`
+      if (addonError && this.reason === 'SYSTEM') this.cause = addonError
+      this.cure = text.includes(': ') ? text.slice(text.lastIndexOf(': ') + 2) : ''
+    }
+  }
+
+  // Calls the addon, whose errors are plain objects.
+  function call (name, ...args) {
+    try {
+      return native[name](...args)
+    } catch (thrown) {
+      const ours = thrown !== null && typeof thrown === 'object' && 'text' in thrown
+      throw ours ? new FirnError(thrown.code, thrown.text) : thrown
+    }
+  }
+
+  const usage = text => new FirnError(native.codes.USAGE, text)
+
+  // ---- arguments ------------------------------------------------------------------------------------------------
+
+  function text (name, value) {
+    if (typeof value !== 'string') throw new TypeError(`${name} is a string, not ${value === null ? 'null' : typeof value}`)
+    if (value.includes('\0')) throw usage(`${name} has a zero character: remove it`)
+    if (/[\ud800-\udfff]/u.test(value)) throw usage(`${name} has half of a surrogate pair: remove it`)
+    return value
+  }
+
+  const optional = (name, value) => value === undefined || value === null ? null : text(name, value)
+
+  function integer (name, value, least, greatest) {
+    if (!Number.isInteger(value)) throw new TypeError(`${name} is an integer, not ${String(value)}`)
+    if (value < least || value > greatest) {
+      throw new FirnError(native.codes.RANGE, `${name} is ${value}: give ${least} to ${greatest}`)
+    }
+    return value
+  }
+
+  // A time as firn reads it: a Date, RFC 3339 text, or a BigInt of nanoseconds since 1970.
+  function time (name, value) {
+    if (value instanceof Date) {
+      if (Number.isNaN(value.getTime())) throw usage(`${name} is an invalid Date`)
+      return time(name, BigInt(value.getTime()) * 1000000n)
+    }
+    if (typeof value === 'bigint') {
+      const negative = value < 0n
+      const ns = String(negative ? -value : value).padStart(10, '0')
+      return `@${negative ? '-' : ''}${ns.slice(0, -9)}.${ns.slice(-9)}`
+    }
+    if (typeof value === 'string') return text(name, value)
+    throw new TypeError(`${name} is a Date, RFC 3339 text or a BigInt of nanoseconds, not ${typeof value}`)
+  }
+
+  function word (name, value) {
+    if (value instanceof Date) return time(name, value)
+    if (typeof value === 'boolean') return value ? '1' : '0'
+    if (typeof value === 'bigint' || Number.isInteger(value)) return String(value)
+    const given = text(name, value)
+    if (/\s/.test(given)) throw usage(`${name} has a blank: remove it`)
+    return given
+  }
+
+  const keysOf = keys => Object.entries(keys).filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => `${name}=${word(name, value)}`).join(' ')
+
+  const schemeArgs = (scheme, { epoch, bits, digits } = {}) => [text('scheme', scheme),
+    epoch === undefined ? null : time('epoch', epoch), optional('bits', bits), digits === undefined ? null : String(digits)]
+
+  function pairs (fields) {
+    const out = []
+    for (const [name, value] of Object.entries(fields)) {
+      out.push(text('field', name), name === 'time' ? time(name, value) : word(name, value))
+    }
+    return out
+  }
+
+  const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+
+  const isNumber = ({ bits, form }) => bits <= 64 && (form === 'dec' || form === 'unsigned')
+  const natural = (described, bytes, args) => isNumber(described)
+    ? BigInt('0x' + hexOf(bytes))
+    : call('format', ...args, null, bytes)
+
+  // A scheme by its name alone is described once.
+  const described = new Map()
+  function describe (args) {
+    const known = described.get(args[0])
+    if (args[1] !== null || args[2] !== null || args[3] !== null) return call('describe', ...args)
+    if (known) return known
+    const found = call('describe', ...args)
+    if (described.size < 100) described.set(args[0], found)
+    return found
+  }
+
+  const outOf = (args, bytes) => natural(describe(args), bytes, args)
+
+  // The bytes of an ID: a BigInt, text or a Uint8Array.
+  function bytesOf (id, args, form) {
+    if (typeof id === 'string') return call('parse', ...args, form, text('id', id))
+    if (id instanceof Uint8Array) return new Uint8Array(id)
+    if (typeof id === 'bigint') {
+      const { bits, name } = describe(args)
+      const size = Math.ceil(bits / 8)
+      if (id >= 1n << BigInt(8 * size) || id < (size === 8 ? -(1n << 63n) : 0n)) {
+        throw new FirnError(native.codes.RANGE, `${id} does not fit in ${size} bytes: ${name} has ${bits} bits`)
+      }
+      const unsigned = BigInt.asUintN(8 * size, id)
+      return Uint8Array.from({ length: size }, (_, i) => Number(unsigned >> BigInt(8 * (size - 1 - i)) & 255n))
+    }
+    throw new TypeError(`an ID is a BigInt, a string or a Uint8Array, not ${typeof id}: numbers above 2^53 are rounded`)
+  }
+
+  // ---- generators -----------------------------------------------------------------------------------------------
+
+  const BLOCK = 256
+
+  // Takes IDs from blocks. No process that runs JavaScript forks, so a block may be in its memory.
+  class Ids {
+    #gen
+    #kind
+    #maxAge
+    #list = []
+    #next = 0
+    #until = 0
+    #want = 16
+
+    constructor (gen, kind, maxAge) {
+      this.#gen = gen
+      this.#kind = kind
+      this.#maxAge = maxAge
+    }
+
+    // Twice as many IDs when all were taken, half as many when most were dropped.
+    #fill (now) {
+      if (this.#next === this.#list.length) this.#want = Math.min(2 * this.#want, BLOCK)
+      else if (this.#next < this.#list.length / 2) this.#want = Math.max(this.#want >> 1, 1)
+      this.#list = []
+      this.#next = 0
+      this.#until = now + this.#maxAge
+      this.#list = this.#kind === 'bigint'
+        ? new BigUint64Array(call('array', this.#gen, this.#want))
+        : call('many', this.#gen, this.#want)
+    }
+
+    next () {
+      const now = performance.now()
+      if (this.#next === this.#list.length || now >= this.#until) this.#fill(now)
+      return { value: this.#list[this.#next++], done: false }
+    }
+
+    [Symbol.iterator] () {
+      return this
+    }
+  }
+
+  const listed = new Set(native.names(false))
+
+  /** Issues IDs. Made by open(). */
+  class Generator {
+    #gen
+    #kind
+    #bits
+    #timer
+    #open = true
+
+    constructor (gen, output, hasStore) {
+      const { scheme: name, layout } = call('status', gen)
+      const { bits } = scheme(layout)
+      const { form } = scheme(listed.has(name) ? name : layout)
+      this.#gen = gen
+      this.#bits = bits
+      this.#kind = output ?? (isNumber({ bits, form }) ? 'bigint' : 'string')
+      if (hasStore) this.#renew(1)
+    }
+
+    // Renews the window in the thread pool before it ends. Does not keep the process alive.
+    #renew (ms) {
+      const self = new WeakRef(this)
+      this.#timer = setTimeout(() => {
+        const still = self.deref()
+        if (still?.#open) native.step(still.#gen)?.then(wait => self.deref()?.#again(wait))
+      }, ms)
+      this.#timer.unref?.()
+    }
+
+    #again (wait) {
+      if (this.#open) this.#renew(wait)
+    }
+
+    /** One ID: strict order, fresh time. */
+    next () {
+      return call('next', this.#gen)
+    }
+
+    /** n IDs, in order. */
+    many (n) {
+      return call('many', this.#gen, integer('n', n, 0, 1 << 24))
+    }
+
+    /** n IDs of a past time, from a node that issues no others. */
+    at (when, n = 1) {
+      return call('many', this.#gen, integer('n', n, 0, 1 << 24), time('time', when))
+    }
+
+    /** n IDs as a BigUint64Array for up to 64 bits, else as bytes, most significant first. */
+    array (n) {
+      const raw = call('array', this.#gen, integer('n', n, 0, 1 << 24))
+      return this.#bits <= 64 ? new BigUint64Array(raw) : new Uint8Array(raw)
+    }
+
+    /** An endless iterator that takes IDs from blocks. An ID is at most maxAge milliseconds old, at most 1000. */
+    ids ({ maxAge = 1 } = {}) {
+      if (typeof maxAge !== 'number' || !(maxAge >= 0.001 && maxAge <= 1000)) {
+        throw new FirnError(native.codes.RANGE, `maxAge is ${String(maxAge)}: give 0.001 to 1000 milliseconds`)
+      }
+      return new Ids(this.#gen, this.#kind, maxAge)
+    }
+
+    [Symbol.iterator] () {
+      return this.ids()
+    }
+
+    /** The state: reserved, held, node, claims, renewals, giveBacks, storeErrors, scheme, layout. */
+    status () {
+      return call('status', this.#gen)
+    }
+
+    /** Gives the window back to the store. Calling it again does nothing. */
+    close () {
+      this.#open = false
+      clearTimeout(this.#timer)
+      call('close', this.#gen)
+    }
+  }
+
+  if (Symbol.dispose) Generator.prototype[Symbol.dispose] = Generator.prototype.close
+
+  /** Opens a generator: open('snowflake', { store: 'sqlite:/srv/firn.db', node: 3 }). */
+  function open (scheme, { store, output, note, moduleDir, unsafe = false, ...keys } = {}) {
+    const gen = call('open', text('scheme', scheme), keysOf(keys), optional('store', store),
+      optional('moduleDir', moduleDir), optional('note', note), optional('output', output), Boolean(unsafe))
+    return new Generator(gen, output, keys.mode !== 'online' && call('status', gen).reserved)
+  }
+
+  /** Integers that are unique under a key. Calls may wait for the store. */
+  class Segment {
+    #segment
+
+    constructor (key, { store, moduleDir, unsafe = false, ...keys } = {}) {
+      this.#segment = call('openSegment', text('key', key), keysOf(keys), optional('store', store),
+        optional('moduleDir', moduleDir), Boolean(unsafe))
+    }
+
+    next () { return call('segment', this.#segment, 'next') }
+    peek () { return call('segment', this.#segment, 'peek') }
+    increment () { return call('segment', this.#segment, 'increment') }
+    advance (from) { return call('segment', this.#segment, 'advance', BigInt(from)) }
+    close () { call('segment', this.#segment, 'close') }
+
+    /** The first of n integers; the others follow in steps of increment(). */
+    block (n) { return call('segment', this.#segment, 'block', BigInt(n)) }
+  }
+
+  /** Order numbers: integers encrypted with a key of 16 bytes. */
+  class Order {
+    #order
+
+    constructor (key, { moduleDir, ...keys } = {}) {
+      if (!(key instanceof Uint8Array)) throw new TypeError('the key is a Uint8Array of 16 bytes')
+      this.#order = call('openOrder', new Uint8Array(key), keysOf(keys), optional('moduleDir', moduleDir))
+    }
+
+    write (integer) { return call('writeOrder', this.#order, BigInt(integer)) }
+    read (number) { return call('readOrder', this.#order, text('number', number)) }
+  }
+
+  // ---- pure functions -------------------------------------------------------------------------------------------
+
+  /** The ID with these fields; `time` is a Date, RFC 3339 text or a BigInt of nanoseconds since 1970. */
+  function pack (scheme, fields, options) {
+    const args = schemeArgs(scheme, options)
+    return outOf(args, call('pack', ...args, pairs(fields)))
+  }
+
+  /** What an ID contains. Without a scheme, the best reading of a text. */
+  function show (id, scheme, options = {}) {
+    let form = optional('form', options.form)
+    let bytes
+    if (scheme === undefined || scheme === null) {
+      const [best] = call('guess', text('id', id))
+      if (best === undefined) throw new FirnError(native.codes.TEXT, `${JSON.stringify(id)} is not an ID of a known scheme: name one`)
+      ;({ scheme, form, bytes } = best)
+    }
+    const args = schemeArgs(scheme, options)
+    bytes ??= bytesOf(id, args, form)
+    const { fields, timeText, unixNs: ns } = call('unpack', ...args, bytes)
+    const unixNs = ns === undefined ? undefined : BigInt(ns)
+    const date = ns === undefined ? undefined : new Date(Number(unixNs / 1000000n) - (unixNs % 1000000n < 0n ? 1 : 0))
+    return { scheme, id: outOf(args, bytes), text: call('format', ...args, null, bytes), fields,
+      time: date && !Number.isNaN(date.getTime()) ? date : undefined, timeText,
+      unixNs }
+  }
+
+  /** The ID of a text; refuses what is not an ID of the scheme. */
+  function parse (id, scheme, options = {}) {
+    const args = schemeArgs(scheme, options)
+    return outOf(args, call('parse', ...args, optional('form', options.form), text('id', id)))
+  }
+
+  /** An ID as text in a form; without one, the scheme's own. */
+  function format (id, scheme, form, options) {
+    const args = schemeArgs(scheme, options)
+    return call('format', ...args, optional('form', form), bytesOf(id, args, null))
+  }
+
+  /** [least, greatest] ID of from <= time < to. `pinned` has the fields before the time. */
+  function range (scheme, from, to, { pinned = {}, ...options } = {}) {
+    const args = schemeArgs(scheme, options)
+    return call('range', ...args, time('from', from), time('to', to), pairs(pinned)).map(bytes => outOf(args, bytes))
+  }
+
+  /** The same fields in another scheme: uuid1, uuid6, uuid1-swapped. */
+  function convert (id, from, to) {
+    const args = schemeArgs(from)
+    const bytes = call('convert', ...args, text('to', to), bytesOf(id, args, null))
+    return outOf(schemeArgs(to), bytes)
+  }
+
+  /** The schemes that a text is plausibly an ID of, best first. */
+  function guess (id) {
+    return call('guess', text('id', id))
+      .map(({ scheme, form, bytes }) => ({ scheme, form, id: outOf(schemeArgs(scheme), bytes) }))
+  }
+
+  /** A uuid3 or uuid5 of a namespace ("dns", "url", "oid", "x500" or a UUID) and a name (string or bytes). */
+  function digest (scheme, namespace, name) {
+    const args = schemeArgs(scheme)
+    if (typeof name !== 'string' && !(name instanceof Uint8Array)) throw new TypeError('a name is a string or a Uint8Array')
+    const bytes = typeof name === 'string' ? new TextEncoder().encode(name) : name
+    return outOf(args, call('digest', ...args, text('namespace', namespace), bytes))
+  }
+
+  /** Describes a scheme: name, layout, bits, form, sorts. */
+  function scheme (name, options) {
+    return { ...describe(schemeArgs(name, options)) }
+  }
+
+  const schemes = () => call('names', false)
+  const forms = () => call('names', true)
+
+  return { open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme,
+    schemes, forms, version: native.version, backend: native.backend }
+}
+
+if (typeof module === 'object') module.exports = firnApi

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Compiles the core to WebAssembly: bindings/wasm/compile.sh OUT. The same sources give the same bytes with Debian 12's
+# clang-14, lld-14 and wasi-libc, wherever they lie; so the result is in the tree, as bindings/wasm/firn.wasm, and a
+# program without these tools has it too. test/binding_wasm.sh compares.
+set -eu
+LC_ALL=C && export LC_ALL
+out=$1
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+cd "$(dirname "$0")/../.."
+
+# Not what needs a system: platform.c is in its place.
+sources=$(for file in src/*.c; do
+    case $file in
+    */memory.c | */module.c | */node.c | */shared.c | */simd*.c | */store.c | */stream.c | */wiped.c | */block.c | */job.c | */segment*.c) ;;
+    *) echo "$file" ;;
+    esac
+done)
+clang=${CLANG:-clang-14} objects=$(mktemp -d)
+trap 'rm -rf "$objects"' EXIT
+for source in $sources src/simd.c common/object.c common/reading.c common/remark.c common/describe.c common/fault.c \
+    modules/ff1.c modules/module_error.c bindings/wasm/*.c; do
+    # shellcheck disable=SC2086 # flags
+    $clang --target=wasm32-wasi -nostdlibinc -isystem bindings/wasm/platform -isystem /usr/include/wasm32-wasi \
+        -mbulk-memory -msign-ext -mnontrapping-fptoint -std=c17 -Oz -flto -ffunction-sections -fdata-sections \
+        -D_GNU_SOURCE= -DCLOCK_REALTIME_COARSE=CLOCK_REALTIME -DCLOCK_BOOTTIME=CLOCK_MONOTONIC -DFIRN_CHUNK_PAGES=1 \
+        -Iinclude -Isrc -Icommon -Ibindings/wasm -ffile-prefix-map="$PWD"=. -Wall -Wextra ${CFLAGS:-} \
+        -c "$source" -o "$objects/$(echo "$source" | tr / _).o"
+done
+# Not by clang: it would run wasm-opt too, where that is installed.
+wasm-ld-14 -m wasm32 --no-entry --gc-sections --strip-all -z stack-size=65536 "$objects"/*.o -L/usr/lib/wasm32-wasi \
+    -lc-printscan-no-floating-point -lc "$($clang --target=wasm32-wasi -print-libgcc-file-name)" -o "$out"
+chmod 644 "$out"

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// WebAssembly for Vercel's edge runtime, which compiles .wasm files when they are deployed, and refuses to do so later.
+import module from './firn.wasm?module'
+import make from './make.mjs'
+
+const firn = make(module)
+
+export const {
+  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme, schemes, forms,
+  version, backend
+} = firn
+export default firn

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/* What core.js calls. Arguments are in one buffer, each as a length of 32 bits and its bytes, with a zero behind them;
+ * length 2^32-1 is null. A call returns how many bytes it wrote at out(), or a negative error code, with the sentence and
+ * a zero there. Texts in results end with a zero each. */
+#include "../node/output.h"
+#include "object.h"
+#include "platform/jansson.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+
+/* ---- arguments and results ------------------------------------------------------------------- */
+
+static uint8_t *in;
+static uint32_t in_size, in_at;
+static char *out;
+static uint32_t out_size;
+static firn_error error;
+
+/* Where the arguments of the next call go, with room for `size` bytes; NULL: no memory. */
+EXPORT(room) uint8_t *room(uint32_t size) {
+    in_at = 0;
+    if (size > in_size) {
+        free(in);
+        in = malloc(size);
+        in_size = in != NULL ? size : 0;
+    }
+    return in;
+}
+
+static bool make_room(size_t size) {
+    if (size > out_size) {
+        free(out);
+        out = malloc(size);
+        out_size = out != NULL ? (uint32_t)size : 0;
+    }
+    return out != NULL;
+}
+
+EXPORT(out) const char *out_at(void) {
+    return make_room(4096) ? out : NULL;
+}
+
+static const char *text_of(size_t *length) {
+    uint32_t size;
+    memcpy(&size, in + in_at, 4);
+    in_at += 4;
+    if (length != NULL) {
+        *length = size;
+    }
+    if (size == UINT32_MAX) {
+        return NULL;
+    }
+    const char *text = (const char *)in + in_at;
+    in_at += size + 1;
+    return text;
+}
+
+static int fail(int code) {
+    if (!make_room(4096)) {
+        return FIRN_EMEMORY;
+    }
+    memcpy(out, error.text, sizeof error.text);
+    return code;
+}
+
+static int refuse(int code, const char *text) {
+    snprintf(error.text, sizeof error.text, "%s", text);
+    return fail(code);
+}
+
+static int no_memory(void) {
+    return refuse(FIRN_EMEMORY, "out of memory");
+}
+
+static int put_bytes(const firn_id *id) {
+    return make_room(4096) ? (int)firn_id_bytes((uint8_t *)out, id) : no_memory();
+}
+
+static size_t put_text(size_t at, const char *text) {
+    size_t size = strlen(text) + 1;
+    if (at + size <= out_size) {
+        memcpy(out + at, text, size);
+    }
+    return at + size;
+}
+
+/* The next four arguments: name, epoch, bits, digits. */
+static int scheme_of(firn_scheme *scheme) {
+    const char *name = text_of(NULL), *epoch = text_of(NULL), *bits = text_of(NULL),
+               *digits = text_of(NULL);
+    const firn_scheme *listed = firn_scheme_find(name);
+    if (listed != NULL && epoch == NULL && bits == NULL && digits == NULL) {
+        *scheme = *listed;
+        return FIRN_OK;
+    }
+    return firn_scheme_make(scheme, name, epoch, bits, digits, &error);
+}
+
+/* The next argument, the bytes of an ID. */
+static int id_of(firn_id *id, const firn_scheme *scheme) {
+    size_t size;
+    const char *bytes = text_of(&size);
+    if (size != (scheme->bits + 7) / 8) {
+        snprintf(error.text, sizeof error.text, "%zu bytes: an ID of %s has %u", size, scheme->name,
+                 (unsigned)(scheme->bits + 7) / 8);
+        return FIRN_ERANGE;
+    }
+    return firn_id_from_bytes(id, (const uint8_t *)bytes, scheme->bits, &error);
+}
+
+/* The next `count` arguments, names and values in turn. */
+static int fields_of(firn_fields *fields, const firn_scheme *scheme, uint32_t count) {
+    int code = FIRN_OK;
+    memset(fields, 0, sizeof *fields);
+    for (uint32_t i = 0; i < count && code == FIRN_OK; i += 2) {
+        size_t lengths[2];
+        const char *name = text_of(&lengths[0]), *value = text_of(&lengths[1]);
+        if (lengths[0] >= 199 || lengths[1] >= 199) {
+            return refuse(FIRN_ERANGE, "a name or value has 199 bytes or more: shorten it");
+        }
+        code = firn_fields_set(fields, scheme, name, value, &error);
+    }
+    return code;
+}
+
+static int time_of(firn_time *time) {
+    size_t length;
+    const char *text = text_of(&length);
+    return firn_time_parse(time, text, length, &error);
+}
+
+/* ---- pure functions -------------------------------------------------------------------------- */
+
+/* scheme, fields -> bytes */
+EXPORT(pack) int pack(uint32_t count) {
+    firn_scheme scheme;
+    firn_fields fields;
+    firn_id id;
+    int code = scheme_of(&scheme);
+    if (code == FIRN_OK) {
+        code = fields_of(&fields, &scheme, count);
+    }
+    if (code == FIRN_OK) {
+        code = firn_pack(&id, &scheme, &fields, &error);
+    }
+    return code == FIRN_OK ? put_bytes(&id) : fail(code);
+}
+
+/* scheme, bytes -> time, ns and ms since 1970 (or three empty texts), then names and values */
+EXPORT(unpack) int unpack(void) {
+    firn_scheme scheme;
+    firn_fields fields;
+    firn_id id;
+    char text[FIRN_VALUE_SIZE] = "";
+    int code = scheme_of(&scheme);
+    if (code == FIRN_OK) {
+        code = id_of(&id, &scheme);
+    }
+    if (code == FIRN_OK) {
+        code = firn_unpack(&fields, &scheme, &id, &error);
+    }
+    if (code != FIRN_OK || !make_room(8192)) {
+        return fail(code);
+    }
+    int field = scheme_time_index(&scheme);
+    size_t at = 0;
+    if (field >= 0) {
+        firn_time time;
+        firn_scheme_time(&scheme, fields.value[field].low, &time);
+        at = put_text(at, firn_time_format(text, &time, firn_scheme_digits(&scheme)));
+        at = put_text(at, firn_time_unix_ns(text, &time));
+    } else {
+        at = put_text(put_text(at, ""), "");
+    }
+    for (uint32_t i = 0; i < scheme.slice_count; i++) {
+        if (scheme.slices[i].name[0] != '\0' && firn_scheme_first(&scheme, i) == i) {
+            at = put_text(at, scheme.slices[i].name);
+            at = put_text(at, firn_fields_get(text, &fields, &scheme, i));
+        }
+    }
+    return (int)at;
+}
+
+/* scheme, from, to, fields -> bytes of the least, bytes of the greatest */
+EXPORT(range) int range(uint32_t count) {
+    firn_scheme scheme;
+    firn_fields pinned;
+    firn_time from, to;
+    firn_id least, greatest;
+    int code = scheme_of(&scheme);
+    if (code == FIRN_OK) {
+        code = time_of(&from);
+    }
+    if (code == FIRN_OK) {
+        code = time_of(&to);
+    }
+    if (code == FIRN_OK) {
+        code = fields_of(&pinned, &scheme, count);
+    }
+    if (code == FIRN_OK) {
+        code = firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error);
+    }
+    if (code != FIRN_OK) {
+        return fail(code);
+    }
+    int size = put_bytes(&least);
+    return size > 0 ? size + (int)firn_id_bytes((uint8_t *)out + size, &greatest) : size;
+}
+
+/* scheme, form or null, text -> bytes */
+EXPORT(parse) int parse(void) {
+    firn_scheme scheme;
+    firn_fields fields;
+    firn_id id;
+    int code = scheme_of(&scheme);
+    if (code != FIRN_OK) {
+        return fail(code);
+    }
+    size_t length;
+    const char *name = text_of(NULL), *text = text_of(&length);
+    int form = name != NULL ? firn_form_find(name) : scheme.form;
+    if (form < 0) {
+        return refuse(FIRN_EUSAGE, "there is no such form: see forms()");
+    }
+    code = firn_parse(&id, form, scheme.bits, text, length, &error);
+    if (code == FIRN_OK) {
+        code = firn_unpack(&fields, &scheme, &id, &error);
+    }
+    return code == FIRN_OK ? put_bytes(&id) : fail(code);
+}
+
+/* scheme, form or null, bytes -> text */
+EXPORT(format) int format(void) {
+    firn_scheme scheme;
+    firn_id id;
+    int code = scheme_of(&scheme);
+    if (code != FIRN_OK) {
+        return fail(code);
+    }
+    const char *name = text_of(NULL);
+    int form = name != NULL ? firn_form_find(name) : scheme.form;
+    if (form < 0 || firn_form_width(form, scheme.bits) == 0) {
+        return refuse(FIRN_EUSAGE, "the form does not write IDs of this width: see forms()");
+    }
+    code = id_of(&id, &scheme);
+    if (code != FIRN_OK || !make_room(4096)) {
+        return fail(code);
+    }
+    return (int)strlen(firn_format(out, &id, form));
+}
+
+/* scheme, name of the other scheme, bytes -> bytes */
+EXPORT(convert) int convert(void) {
+    firn_scheme from;
+    firn_id id, made;
+    int code = scheme_of(&from);
+    const firn_scheme *to = firn_scheme_find(text_of(NULL));
+    if (code == FIRN_OK && to == NULL) {
+        return refuse(FIRN_EUSAGE, "there is no such scheme: see schemes()");
+    }
+    if (code == FIRN_OK) {
+        code = id_of(&id, &from);
+    }
+    if (code == FIRN_OK) {
+        code = firn_convert(&made, to, &id, &from, &error);
+    }
+    return code == FIRN_OK ? put_bytes(&made) : fail(code);
+}
+
+/* scheme, namespace, name -> bytes */
+EXPORT(digest) int digest(void) {
+    firn_scheme scheme;
+    firn_id id;
+    int code = scheme_of(&scheme);
+    const char *space = text_of(NULL);
+    size_t size;
+    const char *name = text_of(&size);
+    if (code == FIRN_OK) {
+        code = firn_digest(&id, &scheme, space, name, size, &error);
+    }
+    return code == FIRN_OK ? put_bytes(&id) : fail(code);
+}
+
+/* text -> scheme, form and hex of each reading */
+EXPORT(guess) int guess(void) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    char hex[FIRN_TEXT_SIZE];
+    size_t length, at = 0;
+    const char *text = text_of(&length);
+    size_t count = firn_guess(readings, text, length, -1);
+    if (!make_room(16384)) {
+        return no_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint8_t bytes[20];
+        size_t size = firn_id_bytes(bytes, &readings[i].id);
+        for (size_t k = 0; k < size; k++) {
+            snprintf(hex + 2 * k, 3, "%02x", bytes[k]);
+        }
+        at = put_text(at, readings[i].scheme->name);
+        at = put_text(at, firn_form_name(readings[i].form));
+        at = put_text(at, hex);
+    }
+    return (int)at;
+}
+
+/* scheme -> name, layout, bits, form, sorts */
+EXPORT(describe) int describe(void) {
+    static const char *const sorts[] = {"no", "per node", "by tick", "yes"};
+    char text[FIRN_LAYOUT_SIZE];
+    firn_scheme scheme;
+    int code = scheme_of(&scheme);
+    if (code != FIRN_OK || !make_room(4096)) {
+        return fail(code);
+    }
+    size_t at = put_text(0, scheme.name);
+    at = put_text(at, firn_scheme_layout(text, &scheme));
+    snprintf(text, sizeof text, "%u", (unsigned)scheme.bits);
+    at = put_text(at, text);
+    at = put_text(at, firn_form_name(scheme.form));
+    return (int)put_text(at, sorts[scheme.sorts]);
+}
+
+/* "schemes", "forms", or "codes": names and numbers, and "version" */
+EXPORT(names) int names(void) {
+    static const struct {
+        const char *name;
+        int code;
+    } codes[] = {
+#define FIRN_X(name, value, text) {#name, value},
+        FIRN_ERRORS(FIRN_X)
+#undef FIRN_X
+    };
+    const char *what = text_of(NULL), *name;
+    char number[16];
+    size_t at = 0;
+    if (!make_room(8192)) {
+        return no_memory();
+    }
+    if (strcmp(what, "version") == 0) {
+        return (int)put_text(0, firn_version());
+    }
+    for (size_t i = 0; what[0] == 'c' && i < sizeof codes / sizeof codes[0]; i++) {
+        snprintf(number, sizeof number, "%d", codes[i].code);
+        at = put_text(put_text(at, codes[i].name), number);
+    }
+    for (int i = 0; what[0] == 'f' && (name = firn_form_name(i)) != NULL; i++) {
+        at = put_text(at, name);
+    }
+    for (size_t i = 0; what[0] == 's' && firn_scheme_at(i) != NULL; i++) {
+        at = put_text(at, firn_scheme_at(i)->name);
+    }
+    return (int)at;
+}
+
+/* ---- the objects of the console ---------------------------------------------------------------- */
+
+static int put_json(json_t *json) {
+    const char *text = json != NULL ? json_text(json) : "";
+    size_t size = strlen(text);
+    bool done = size > 0 && make_room(size + 1);
+    if (done) {
+        memcpy(out, text, size);
+    }
+    json_decref(json);
+    return done ? (int)size : no_memory();
+}
+
+/* text, scheme or null -> what `firn show --json --all` prints */
+EXPORT(show) int show(void) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    id_counts counts;
+    size_t length;
+    const char *text = text_of(&length), *name = text_of(NULL);
+    id_reader reader = {.named = name != NULL, .form = -1, .cure = "choose a scheme"};
+    int code = FIRN_OK;
+    if (reader.named) {
+        code = firn_scheme_make(&reader.scheme, name, NULL, NULL, NULL, &error);
+    }
+    if (code == FIRN_OK) {
+        code = reader_look(&reader, readings, &counts, text, length, &error);
+    }
+    return code == FIRN_OK ? put_json(object_of_text(text, readings, counts, true, reader.named))
+                           : fail(code);
+}
+
+/* scheme -> what `firn schemes --json` prints */
+EXPORT(row) int row(void) {
+    firn_scheme scheme;
+    int code = scheme_of(&scheme);
+    return code == FIRN_OK ? put_json(object_of_scheme(&scheme)) : fail(code);
+}
+
+/* ---- generators -------------------------------------------------------------------------------- */
+
+typedef struct generator {
+    firn_gen *gen;
+    output as;
+} generator;
+
+EXPORT(slot) void **slot(void) {
+    static void *handle; /* where the calls that open put a handle */
+    return &handle;
+}
+
+/* scheme, keys, output or null -> kind of output, as one digit; *handle */
+EXPORT(open) int open_generator(generator **handle) {
+    generator made;
+    const char *scheme = text_of(NULL), *keys = text_of(NULL), *as = text_of(NULL);
+    const firn_config config = {.size = sizeof config, .scheme = scheme, .keys = keys};
+    int code = firn_open_with(&made.gen, &config, &error);
+    if (code != FIRN_OK) {
+        return fail(code);
+    }
+    code = output_read(&made.as, firn_gen_scheme(made.gen), as, &error);
+    *handle = code == FIRN_OK ? malloc(sizeof made) : NULL;
+    if (*handle == NULL) {
+        firn_close(made.gen, NULL);
+        return code == FIRN_OK ? no_memory() : fail(code);
+    }
+    **handle = made;
+    return make_room(4096) ? (int)put_text(0, made.as.kind == OUTPUT_BIGINT ? "bigint"
+                                              : made.as.kind == OUTPUT_TEXT ? "string"
+                                                                            : "buffer")
+                           : no_memory();
+}
+
+EXPORT(close) void close_generator(generator *self) {
+    firn_close(self->gen, NULL);
+    free(self);
+}
+
+EXPORT(bits) uint32_t bits(const generator *self) {
+    return self->as.bits;
+}
+
+/* The layout and the name of a generator's scheme. */
+EXPORT(status) int status(const generator *self) {
+    char text[FIRN_LAYOUT_SIZE];
+    if (!make_room(4096)) {
+        return no_memory();
+    }
+    size_t at = put_text(0, firn_gen_scheme(self->gen)->name);
+    return (int)put_text(at, firn_scheme_layout(text, firn_gen_scheme(self->gen)));
+}
+
+static int put_ids(const generator *self, const firn_id *ids, size_t count) {
+    char text[FIRN_TEXT_SIZE];
+    size_t stride = self->as.kind == OUTPUT_BIGINT ? 8 : (self->as.bits + 7) / 8, at = 0;
+    if (self->as.kind == OUTPUT_TEXT) {
+        stride = firn_form_width(self->as.form, self->as.bits) + 1;
+    }
+    if (!make_room(count * stride + 32)) {
+        return no_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (self->as.kind == OUTPUT_BIGINT) {
+            memcpy(out + at, &ids[i].low, 8);
+            at += 8;
+        } else if (self->as.kind == OUTPUT_BYTES) {
+            uint8_t bytes[20];
+            memcpy(out + at, bytes, firn_id_bytes(bytes, &ids[i]));
+            at += stride;
+        } else {
+            at = put_text(at, firn_format(text, &ids[i], self->as.form));
+        }
+    }
+    return (int)at;
+}
+
+/* One ID: 64 bits, a text without the zero, or bytes. */
+EXPORT(next) int next(generator *self) {
+    firn_id id;
+    int code = firn_next(self->gen, &id, &error);
+    if (code != FIRN_OK) {
+        return fail(code);
+    }
+    if (self->as.kind == OUTPUT_TEXT && make_room(FIRN_TEXT_SIZE)) {
+        return (int)strlen(firn_format(out, &id, self->as.form));
+    }
+    return put_ids(self, &id, 1);
+}
+
+/* time or null: that many IDs, all or none; `kind` as enum output_kind, or -1 for the generator's */
+EXPORT(many) int many(generator *self, uint32_t count, int kind) {
+    const char *text = count > 0 ? text_of(NULL) : NULL;
+    firn_id *ids = count > 0 ? malloc((size_t)count * sizeof *ids) : NULL;
+    generator as = *self;
+    firn_time at;
+    if (count == 0 || ids == NULL) {
+        return count == 0 ? 0 : no_memory();
+    }
+    as.as.kind = kind >= 0 ? kind : as.as.kind;
+    int code = text == NULL ? firn_next_n(self->gen, ids, count, &error)
+                            : firn_time_parse(&at, text, strlen(text), &error);
+    if (code == FIRN_OK && text != NULL) {
+        code = firn_at(self->gen, &at, ids, count, &error);
+    }
+    int size = code == FIRN_OK ? put_ids(&as, ids, count) : fail(code);
+    free(ids);
+    return size;
+}
+
+/* ---- order numbers ----------------------------------------------------------------------------- */
+
+/* keys, 16 bytes; *handle */
+EXPORT(open_order) int open_order(firn_order **handle) {
+    size_t size;
+    const char *keys = text_of(NULL), *key = text_of(&size);
+    if (size != 16) {
+        return refuse(FIRN_EUSAGE, "the key has another length: give 16 bytes");
+    }
+    int code = firn_order_open(handle, keys, (const uint8_t *)key, NULL, &error);
+    explicit_bzero(in, in_size);
+    return code == FIRN_OK ? 0 : fail(code);
+}
+
+EXPORT(close_order) void close_order(firn_order *order) {
+    firn_order_close(order);
+}
+
+EXPORT(write_order) int write_order(firn_order *order, uint64_t integer) {
+    int code = firn_order_write(order, out, integer, &error);
+    return code == FIRN_OK ? (int)strlen(out) : fail(code);
+}
+
+/* text -> 64 bits */
+EXPORT(read_order) int read_order(firn_order *order) {
+    size_t length;
+    uint64_t integer;
+    const char *text = text_of(&length);
+    int code = firn_order_read(order, &integer, text, length, &error);
+    if (code != FIRN_OK || !make_room(8)) {
+        return fail(code);
+    }
+    memcpy(out, &integer, 8);
+    return 8;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// WebAssembly on Node.js: known answers, order, clocks that go back, errors, workers, the entry points of other hosts. Run
+// by node --test, where require('firn') finds the package. FIRN_SPEC is the folder of known answers.
+'use strict'
+
+const assert = require('node:assert')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const test = require('node:test')
+const { Worker, isMainThread, parentPort } = require('node:worker_threads')
+
+const firn = require('firn/wasm')
+const ORDERED = ['uuid7', 'ulid', 'typeid', 'uuid6', 'xid', 'objectid']
+
+function node (script, ...flags) {
+  const done = spawnSync(process.execPath, [...flags, '-e', script], { encoding: 'utf8', timeout: 300000, cwd: __dirname })
+  assert.strictEqual(done.stderr, '')
+  return done.stdout.trim()
+}
+
+function code (reason, call) {
+  assert.throws(call, error => error instanceof firn.FirnError && error.code === 'ERR_FIRN_' + reason, `${call}`)
+}
+
+// IDs by every call in turn.
+function mixed (gen, count) {
+  const it = gen.ids({ maxAge: 1000 })
+  const out = []
+  while (out.length < count) out.push(gen.next(), ...gen.many(7), it.next().value, gen.next())
+  return out
+}
+
+function main () {
+  test('every case of spec/', () => {
+    const files = fs.readdirSync(process.env.FIRN_SPEC).filter(name => name.endsWith('.json'))
+      .map(name => JSON.parse(fs.readFileSync(path.join(process.env.FIRN_SPEC, name))))
+    const { passed, failed } = require('./spec.js')(firn, files)
+    assert.deepStrictEqual(failed, [])
+    assert.ok(passed > 3000)
+  })
+
+  test('IDs ascend, whichever call issues them', () => {
+    for (const scheme of ORDERED) {
+      const gen = firn.open(scheme)
+      const ids = [...gen.many(20000), ...Array.from({ length: 20000 }, () => gen.next()), ...gen.many(5)]
+      for (let i = 1; i < ids.length; i++) assert.ok(ids[i] > ids[i - 1], `${scheme} ${ids[i - 1]} ${ids[i]}`)
+      const all = mixed(gen, 5000) // those of a block precede what was issued after it
+      assert.strictEqual(new Set(all).size, all.length)
+    }
+    for (const scheme of ['ksuid', 'uuid4', 'simpleflake']) { // random after the time
+      const ids = mixed(firn.open(scheme), 500)
+      assert.strictEqual(new Set(ids).size, ids.length)
+    }
+  })
+
+  test('a clock that goes back breaks no order', () => {
+    const now = Date.now
+    try {
+      for (const scheme of ORDERED) {
+        const gen = firn.open(scheme)
+        let last = gen.next()
+        let at = now() + 1000
+        for (const step of [0, 1, 5000, -1, -100, -3600000, 7, -86400000, 1000, 2 * 86400000, -1, NaN, 3]) {
+          at = Number.isNaN(step) ? 0 : at + step
+          Date.now = () => at
+          for (const id of [...gen.many(3000), gen.next()]) {
+            assert.ok(id > last, `${scheme} ${step}: ${last} ${id}`)
+            last = id
+          }
+        }
+      }
+    } finally {
+      Date.now = now
+    }
+  })
+
+  test('types and forms', () => {
+    for (const [scheme, options, type] of [['uuid7', {}, 'string'], ['simpleflake', {}, 'bigint'], ['simpleflake', { output: 'hex' }, 'string'],
+      ['uuid7', { output: 'buffer' }, 'object'], ['ulid', { output: 'uuid' }, 'string']]) {
+      const gen = firn.open(scheme, options)
+      for (const id of [gen.next(), gen.many(3)[2], gen.ids().next().value]) assert.strictEqual(typeof id, type)
+      gen.close()
+    }
+    assert.ok(firn.open('simpleflake').array(3) instanceof BigUint64Array)
+    assert.strictEqual(firn.open('uuid7').array(3).length, 48)
+    assert.strictEqual(firn.open('uuid7', { output: 'base58' }).next().length, 22)
+    const gen = firn.open('uuid7')
+    assert.strictEqual(firn.show(gen.at('2024-02-29T12:00:00.5Z')[0], 'uuid7').timeText, '2024-02-29T12:00:00.500Z')
+    const start = Date.now()
+    const { time } = firn.show(gen.next(), 'uuid7')
+    assert.ok(Math.abs(time - start) < 172800000 * 2) // the clock of this instance has been two days ahead
+    assert.strictEqual(firn.show('1541815603606036480').scheme, 'snowflake')
+    assert.strictEqual(firn.show('00000000-0000-1000-8000-000000000000', 'uuid1').time.getTime(), Date.UTC(1582, 9, 15))
+  })
+
+  test('errors', () => {
+    for (const scheme of ['snowflake', 'tsid', 'sonyflake']) {
+      assert.throws(() => firn.open(scheme, { node: scheme === 'snowflake' ? 3 : undefined }), /WebAssembly has none/)
+    }
+    assert.throws(() => new firn.Segment('orders'), /WebAssembly has none/)
+    code('USAGE', () => firn.open('uuid8x'))
+    code('USAGE', () => firn.open('uuid7', { output: 'bigint' }))
+    code('USAGE', () => firn.open('uuid7', { nonsense: 1 }))
+    code('TEXT', () => firn.parse('nonsense', 'uuid7'))
+    code('RANGE', () => firn.pack('snowflake', { time: '2020-01-01', datacenter: 32, worker: 0, sequence: 0 }))
+    code('RANGE', () => firn.show(new Uint8Array(3), 'uuid7'))
+    code('USAGE', () => new firn.Order(new Uint8Array(15)))
+    for (const integer of [-1n, 1n << 64n, 10n ** 10n]) code('RANGE', () => new firn.Order(new Uint8Array(16)).write(integer))
+    for (const bad of ['\0', 'a\0b', '\ud800', 'x\udfff', '', 'x'.repeat(100000), 'é', '😀', ' ', null, undefined, 1.5, {}, [], NaN]) {
+      assert.throws(() => firn.open(bad))
+      assert.throws(() => firn.parse(bad, 'uuid7'))
+      assert.throws(() => firn.digest('uuid5', bad, 'name'))
+      assert.throws(() => firn.pack('uuid7', { time: bad, sequence: 0, random: 0 }))
+      assert.throws(() => firn.pack('snowflake', { time: '2020-01-01', datacenter: 1, worker: 1, sequence: bad }))
+    }
+    const gen = firn.open('uuid7')
+    code('RANGE', () => gen.many(1 << 25))
+    assert.throws(() => gen.many('3'), TypeError)
+    gen.close()
+    gen.close()
+    for (const call of [() => gen.next(), () => gen.many(1), () => gen.array(1), () => gen.status()]) code('USAGE', call)
+    assert.strictEqual(node(`
+      Object.defineProperty(globalThis, 'crypto', { value: undefined })
+      const firn = require('firn/wasm')
+      try { firn.open('uuid4').next() } catch (error) { console.log(error.code) }`), 'ERR_FIRN_ENTROPY')
+  })
+
+  test('memory is given back', () => {
+    const used = script => Number(node(`
+      const firn = require('firn/wasm')
+      const memory = () => process.memoryUsage().external
+      const before = memory()
+      ${script}
+      console.log(memory() - before)`, '--expose-gc'))
+    assert.ok(used('for (let i = 0; i < 5000; i++) firn.open("uuid7").close()') < 4 << 20)
+    assert.ok(used('for (let i = 0; i < 5000; i++) firn.show("0190163d-8694-739b-aea5-966c26f8ad91")') < 4 << 20)
+    assert.ok(used('const gens = Array.from({ length: 10000 }, () => firn.open("uuid7")); gens.map(gen => gen.next())') < 400 << 20)
+    assert.strictEqual(node(`
+      const firn = require('firn/wasm')
+      const seen = new Set()
+      const round = () => { for (let i = 0; i < 500; i++) seen.add(firn.open('uuid7').next()) }
+      const wait = () => new Promise(resolve => setTimeout(resolve))
+      ;(async () => {
+        for (let i = 0; i < 10; i++) { round(); global.gc(); await wait() }
+        console.log(seen.size)
+      })()`, '--expose-gc'), '5000')
+  })
+
+  test('workers have instances of their own', async () => {
+    const parts = await Promise.all(Array.from({ length: 4 }, () => new Promise((resolve, reject) => {
+      const worker = new Worker(__filename)
+      worker.once('message', resolve)
+      worker.once('error', reject)
+    })))
+    for (const ids of parts) for (let i = 1; i < ids.length; i++) assert.ok(ids[i] > ids[i - 1])
+    assert.strictEqual(new Set(parts.flat()).size, 4 * 5000)
+  })
+
+  test('modules of every host have the same exports', () => {
+    const names = Object.keys(firn).sort().join()
+    const keys = 'console.log(Object.keys(all).filter(name => name !== "default").sort().join(), all.open("uuid7").next().length, all.backend)'
+    const imported = (from, ...flags) => node(`import * as all from '${from}'; ${keys}`, '--input-type=module', '--no-warnings', ...flags)
+    assert.strictEqual(imported('firn/wasm'), `${names} 36 wasm`)
+    // Node.js compiles no .wasm file when it is imported: this takes the place of the hosts that do
+    const loader = 'data:text/javascript,' + encodeURIComponent(`
+      import fs from 'node:fs'
+      export const load = (url, context, next) => !/[.]wasm([?]module)?$/.test(url) ? next(url, context) : { format: 'module',
+        shortCircuit: true, source: 'import fs from "node:fs"; export default new WebAssembly.Module(fs.readFileSync(' +
+          JSON.stringify(new URL(url).pathname) + '))' }`)
+    for (const host of ['workerd', 'edge-light', 'deno', 'bun', 'browser']) {
+      assert.strictEqual(imported('firn', `--conditions=${host}`, `--experimental-loader=${loader}`), `${names} 36 wasm`)
+    }
+  })
+}
+
+if (isMainThread) main()
+else parentPort.postMessage(firn.open('uuid7').many(5000))

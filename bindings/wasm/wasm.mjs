@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// WebAssembly for browsers, Deno, Bun, and import 'firn/wasm' everywhere. Nothing is fetched.
+import base64 from './bytes.mjs'
+import make from './make.mjs'
+
+const firn = make(await WebAssembly.compile(Uint8Array.from(atob(base64), char => char.charCodeAt(0))))
+
+export const {
+  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme, schemes, forms,
+  version, backend
+} = firn
+export default firn

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// WebAssembly for Cloudflare Workers, which compile .wasm files when they are deployed, and refuse to do so later.
+import module from './firn.wasm'
+import make from './make.mjs'
+
+const firn = make(module)
+
+export const {
+  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme, schemes, forms,
+  version, backend
+} = firn
+export default firn

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# The package for npm where there is no addon: it is packed, installed and put to its own tests on Node.js and in a headless
+# Chromium. firn.wasm in the tree is what the sources give.
+. test/tap
+case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
+
+lacks() {
+    [ "${CI:-}" != true ] || fail "$1" "$2 is missing"
+    skip "$1" "$2 is missing"
+}
+
+same_bytes="firn.wasm is what the sources give, byte for byte: else run make wasm"
+if ! command -v clang-14 >/dev/null || ! command -v wasm-ld-14 >/dev/null || [ ! -d /usr/lib/wasm32-wasi ]; then
+    lacks "$same_bytes" "clang-14, lld-14 or wasi-libc"
+elif check "the sources compile without a warning" env CFLAGS=-Werror bindings/wasm/compile.sh "$TMPDIR/firn.wasm"; then
+    check "$same_bytes" cmp "$TMPDIR/firn.wasm" bindings/wasm/firn.wasm
+fi
+
+if ! command -v node >/dev/null; then
+    lacks "the package without the addon" nodejs
+    finish
+fi
+app=$TMPDIR/app
+mkdir -p "$app/node_modules/firn"
+own=$TMPDIR/built # test/binding_node.sh builds the package too, perhaps at this moment
+mkdir "$own"
+ln -s "$built"/libfirn.so* "$own/"
+check "the package is built" env BUILD="$own" bindings/build node
+if command -v npm >/dev/null; then
+    check "npm packs it without a network" env npm_config_cache="$TMPDIR/npm" \
+        sh -c 'cd "$1" && npm pack --offline --ignore-scripts --pack-destination "$2"' sh "$own/bindings/node" "$TMPDIR"
+    tar -xzf "$TMPDIR"/firn-*.tgz --strip-components 1 -C "$app/node_modules/firn"
+else
+    skip "npm packs it without a network" "npm is missing"
+    cp "$own"/bindings/node/* "$app/node_modules/firn"
+fi
+rm -f "$app/node_modules/firn/firn.node" # as on a machine that it was not built for
+cp bindings/wasm/test_wasm.js bindings/node/spec.js "$app"
+
+FIRN_SPEC=$PWD/spec
+export FIRN_SPEC
+if (cd "$app" && timeout 600 node --test test_wasm.js) >"$TMPDIR/log" 2>&1; then
+    pass "WebAssembly works on Node.js: $(grep -cE '^(ok|✔)' "$TMPDIR/log") tests"
+else
+    fail "WebAssembly works on Node.js" "$(grep -vE '^ *(duration_ms|type:|---|\.\.\.)' "$TMPDIR/log" | tail -n 60)"
+fi
+same "without the addon, require('firn') is WebAssembly, and says why a store is missing" \
+    "wasm ERR_FIRN_SYSTEM true Cannot find module './firn.node'" \
+    "$(cd "$app" && node -e 'const firn = require("firn")
+        try { firn.open("snowflake") } catch (error) {
+            console.log(firn.backend, error.code, /WebAssembly has none/.test(error.message), /Cannot find.*node.$/m.exec(error.cause.message)[0])
+        }' 2>&1)"
+
+if command -v chromium >/dev/null && command -v openssl >/dev/null; then
+    PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 test/binding_wasm.py "$app/node_modules/firn" spec "$TMPDIR" >"$TMPDIR/browser" 2>&1 || true
+    while IFS= read -r line; do
+        case $line in
+        'ok '*) pass "${line#* - }" ;;
+        'not ok '*) fail "${line#* - }" "$(grep '^#' "$TMPDIR/browser")" ;;
+        esac
+    done <"$TMPDIR/browser"
+    grep -q '^1\.\.' "$TMPDIR/browser" || fail "the test in Chromium comes to its end" "$(cat "$TMPDIR/browser")"
+else
+    lacks "WebAssembly in Chromium" "chromium or openssl"
+fi
+finish
