@@ -199,7 +199,9 @@ static void ages_are_checked(void **state) {
         assert_null(block);
     }
     firn_block_close(NULL);
+    firn_block *late = block_of(gen, 1);
     assert_int_equal(firn_close(gen, NULL), FIRN_OK);
+    firn_block_close(late);
 }
 
 /* IDs that parent and child both have, if the child uses the inherited page, or a copy made by a

@@ -75,6 +75,9 @@ words() {
     if [ -f /usr/include/node/node_api.h ]; then
         check "and an addon" test -s "$clone/build/bindings/node/firn.node"
     fi
+    if command -v javac >/dev/null; then
+        check "and a jar" sh -c "test -s '$clone'/build/bindings/java/firn-[0-9]*.jar"
+    fi
     word "./run tour works" tour
     serves "./run serves until Ctrl-C, and ends with status 0"
     serves "./run serve does the same" serve

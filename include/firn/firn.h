@@ -490,7 +490,7 @@ FIRN_API firn_page *firn_block_page(const firn_block *block);
 FIRN_API int firn_block_fill(firn_block *block, firn_error *error);
 /* Takes one ID of `stride` bytes, and fills the page when necessary. Errors as firn_next. */
 FIRN_API int firn_block_next(firn_block *block, void *id, firn_error *error);
-/* Frees a block, before its generator. NULL is allowed. */
+/* Frees a block, even after its generator was closed. NULL is allowed. */
 FIRN_API void firn_block_close(firn_block *block);
 
 /* ---- job ------------------------------------------------------------------------------------- */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+package dev.firn;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the library knows: schemes, text forms, and what a text may be. */
+public final class Firn {
+    private Firn() {
+    }
+
+    /**
+     * The version of the library.
+     *
+     * @return such as "0.1.0"
+     */
+    public static String version() {
+        return Text.of(Native.versions()).split(" ")[1];
+    }
+
+    /**
+     * The names of all schemes.
+     *
+     * @return a new list
+     */
+    public static List<String> schemes() {
+        return names(false);
+    }
+
+    /**
+     * The names of all text forms.
+     *
+     * @return a new list
+     */
+    public static List<String> forms() {
+        return names(true);
+    }
+
+    private static List<String> names(boolean forms) {
+        List<String> out = new ArrayList<>();
+        for (byte[] name; (name = Native.nameAt(out.size(), forms)) != null;) {
+            out.add(Text.of(name));
+        }
+        return out;
+    }
+
+    /**
+     * Finds the schemes that a text is plausibly an ID of.
+     *
+     * @param text the text of an ID
+     * @return the readings, best first; empty if none is plausible
+     */
+    public static List<Reading> guess(String text) {
+        long[] found = Native.guess(Text.utf8("text", text));
+        List<Reading> out = new ArrayList<>();
+        for (int i = 0; i < found.length; i += 5) {
+            Scheme scheme = Scheme.of(Text.of(Native.nameAt((int) found[i], false)));
+            String form = Text.of(Native.nameAt((int) found[i + 1], true));
+            out.add(new Reading(form, new Id(scheme, found, i + 2)));
+        }
+        return out;
+    }
+
+    /**
+     * One reading of a text.
+     *
+     * @param form the text form
+     * @param id the ID, whose {@link Id#scheme} is the scheme
+     */
+    public record Reading(String form, Id id) {
+    }
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: MIT
+// The package firn for Java: known answers, types, errors, threads, garbage collection, class loaders, processes. One program,
+// because a JVM takes long to start; test/binding_java.sh runs it with -Xcheck:jni and under the address sanitizer.
+import dev.firn.Block;
+import dev.firn.Code;
+import dev.firn.Firn;
+import dev.firn.FirnException;
+import dev.firn.Generator;
+import dev.firn.Id;
+import dev.firn.Options;
+import dev.firn.OrderNumbers;
+import dev.firn.Scheme;
+import dev.firn.Segment;
+import dev.firn.Sorts;
+import dev.firn.Status;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+final class FirnTest {
+    private static final AtomicInteger STORES = new AtomicInteger();
+    private static final Instant PAST = Instant.parse("2020-02-29T12:00:00.001Z");
+
+    private FirnTest() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        if (args.length > 0 && args[0].equals("child")) {
+            child(args[1], Integer.parseInt(args[2]));
+        }
+        Check.test("every case of spec/ has its answer", Spec::run);
+        Check.test("each scheme has the type that suits it", FirnTest::types);
+        Check.test("IDs keep their order across calls, blocks and arrays", FirnTest::order);
+        Check.test("a block drops IDs that are too old", FirnTest::oldBlocks);
+        Check.test("a block belongs to one thread", FirnTest::blocksAndThreads);
+        Check.test("a stream takes IDs from blocks, also in parallel", FirnTest::streams);
+        Check.test("back-dated IDs have their time", FirnTest::backDated);
+        Check.test("ranges, fields and guesses are right", FirnTest::pure);
+        Check.test("segments, order numbers and statuses work", FirnTest::numbers);
+        Check.test("errors have a code, a reason and a cure", FirnTest::errors);
+        Check.test("wrong arguments are refused", FirnTest::wrongArguments);
+        Check.test("what is closed says so", FirnTest::closed);
+        Check.test("closing waits for the calls of other threads", FirnTest::closedMeanwhile);
+        Check.test("a window is renewed, and threads wait for the renewer", FirnTest::renewal);
+        Check.test("threads issue no ID twice, while garbage is collected", FirnTest::threads);
+        Check.test("10000 generators that leaked are freed", FirnTest::leaked);
+        Check.test("class loaders load the library again, and are unloaded", Loaders::reload);
+        Check.test("another version of the library is refused", Loaders::otherVersion);
+        Check.test("a library that is not there is named", Loaders::missing);
+        Check.test("the programs of README.md and the guide run", Frameworks::programs);
+        Check.test("the examples for Spring and Hibernate run", Frameworks::springAndHibernate);
+        if (System.getProperty("firn.jdbc") != null) {
+            Check.test("the example for JDBC runs", () -> Frameworks.jdbc(System.getProperty("firn.jdbc")));
+        }
+        Check.test("another process on the same store gets other IDs, and ends with its generator open", FirnTest::processes);
+        Check.finish();
+    }
+
+    static Options<Generator> memory(String scheme) {
+        return Generator.of(scheme).store("memory:");
+    }
+
+    static String store() throws Exception {
+        Path folder = Files.createDirectories(Path.of(System.getProperty("firn.folder"), "s" + STORES.incrementAndGet()));
+        return "sqlite:" + folder.resolve("ids.db");
+    }
+
+    private static void types() {
+        try (Generator gen = memory("snowflake").open(); Block block = gen.block()) {
+            Check.that(gen.nextLong() > 0 && gen.next().toLong() > 0 && block.nextLong() > 0 && block.nextId().toLong() > 0);
+            Check.that(gen.longs(2).length == 2 && gen.many(2).get(1).toLong() > 0);
+            Check.that(gen.longs(0).length == 0 && gen.many(0).isEmpty());
+            Check.same(Sorts.YES, gen.scheme().sorts());
+            Check.same("snowflake", gen.scheme().name());
+            Check.fails(Code.USAGE, gen::nextUuid);
+            Check.fails(Code.USAGE, block::nextUuid);
+            Check.same(16, gen.next().format("hex").length());
+            Check.that(block.hasNext());
+        }
+        try (Generator gen = Generator.of("uuid7").open(); Block block = gen.block()) {
+            for (UUID id : List.of(gen.nextUuid(), gen.next().toUuid(), block.nextUuid(), block.nextId().toUuid(), gen.many(3).get(2).toUuid())) {
+                Check.same(7, id.version());
+                Check.same(2, id.variant());
+                Check.same(id.toString(), gen.scheme().id(id).toString());
+            }
+            Check.fails(Code.USAGE, gen::nextLong);
+            Check.fails(Code.USAGE, block::nextLong);
+            Check.fails(Code.USAGE, () -> gen.longs(1));
+            Check.fails(Code.USAGE, () -> gen.next().toLong());
+        }
+        for (String scheme : List.of("ksuid", "objectid", "xid", "ulid", "flake", "tsid", "js53")) { // 160, 96, 128 and 64 bits
+            try (Generator gen = memory(scheme).open(); Block block = gen.block()) {
+                for (Id id : List.of(gen.next(), block.nextId(), gen.many(1).get(0))) {
+                    Check.same(id, gen.scheme().parse(id.toString()));
+                    Check.same(id, gen.scheme().id(id.toBytes()));
+                    Check.same((gen.scheme().bits() + 7) / 8, id.toBytes().length);
+                    Check.same(id.hashCode(), gen.scheme().parse(id.toString()).hashCode());
+                }
+            }
+        }
+    }
+
+    private static void order() {
+        try (Generator gen = memory("snowflake").open(); Block block = gen.block(Duration.ofSeconds(1))) {
+            List<Long> ids = new ArrayList<>(List.of(gen.nextLong()));
+            gen.many(100).forEach(id -> ids.add(id.toLong()));
+            Arrays.stream(gen.longs(100)).forEach(ids::add);
+            for (int i = 0; i < 1000; i++) {
+                ids.add(block.nextLong());
+            }
+            for (int i = 1; i < ids.size(); i++) {
+                Check.that(ids.get(i) > ids.get(i - 1));
+            }
+        }
+    }
+
+    private static void oldBlocks() throws Exception {
+        try (Generator gen = Generator.of("uuid7").open(); Block block = gen.block()) {
+            for (int i = 0; i < 20; i++) {
+                block.nextUuid();
+            }
+            for (int round = 0; round < 3; round++) {
+                Instant start = Instant.now();
+                Thread.sleep(20);
+                Instant time = block.nextId().show().time().orElseThrow();
+                Check.that(!time.isBefore(start.truncatedTo(java.time.temporal.ChronoUnit.MILLIS)));
+            }
+            for (Duration age : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofMillis(1001), Duration.ofSeconds(Long.MAX_VALUE))) {
+                Check.fails(Code.RANGE, () -> gen.block(age));
+            }
+        }
+        dev.firn.Inside.blocksWithoutClock();
+    }
+
+    private static void blocksAndThreads() throws Exception {
+        try (Generator gen = memory("snowflake").open(); Block block = gen.block()) {
+            block.nextLong();
+            AtomicInteger refused = new AtomicInteger();
+            Thread other = new Thread(() -> {
+                for (Runnable call : List.<Runnable>of(block::nextLong, block::nextId, block::close)) {
+                    Check.fails(Code.USAGE, call::run);
+                    refused.incrementAndGet();
+                }
+            });
+            other.start();
+            other.join();
+            Check.same(3, refused.get());
+            Check.that(block.nextLong() < block.nextLong());
+        }
+    }
+
+    private static void streams() {
+        try (Generator gen = memory("snowflake").open()) {
+            Check.same(500L, gen.stream().limit(500).distinct().count());
+            Set<Long> seen = gen.stream().parallel().unordered().limit(5000).boxed().collect(Collectors.toSet());
+            Check.same(5000, seen.size());
+            long[] some = LongStream.generate(gen::nextLong).limit(3).toArray();
+            Check.that(some[0] < some[1] && some[1] < some[2]);
+        }
+    }
+
+    private static void backDated() {
+        try (Generator gen = memory("snowflake").open(); Generator uuids = Generator.of("uuid7").open()) {
+            List<Id> ids = gen.at(PAST, 3);
+            Check.same(3, new HashSet<>(ids).size());
+            for (Id id : ids) {
+                Check.same(PAST, id.show().time().orElseThrow());
+                Check.same("2020-02-29T12:00:00.001Z", id.show().timeText());
+            }
+            Check.same(PAST, uuids.at(PAST).show().time().orElseThrow());
+            for (Instant time : List.of(Instant.parse("1969-12-31T23:59:59.5Z"), Instant.MIN, Instant.MAX)) {
+                Check.fails(Code.LAYOUT, () -> uuids.at(time));
+            }
+        }
+    }
+
+    private static void pure() {
+        Scheme snowflake = Scheme.of("snowflake");
+        Id id = snowflake.pack(Map.of("time", PAST, "datacenter", 1, "worker", 2L, "sequence", "3"));
+        Check.same(Map.of("datacenter", "1", "worker", "2", "sequence", "3"), without(id.show().fields(), "time"));
+        Check.same(id, snowflake.id(id.toLong()));
+        Check.same(id, Firn.guess(id.toString()).stream().filter(r -> r.id().scheme().name().equals("snowflake")).findFirst().orElseThrow().id());
+        Check.same(List.of(), Firn.guess("Java"));
+        Scheme.Range day = snowflake.range(Instant.parse("2026-01-06T00:00:00Z"), Instant.parse("2026-01-07T00:00:00Z"));
+        Check.that(day.least().compareTo(day.greatest()) < 0 && day.least().toLong() < day.greatest().toLong());
+        Check.fails(Code.UNSORTED, () -> Scheme.of("uuid4").range(PAST, PAST.plusSeconds(1)));
+        Check.same("2ed6657d-e927-568b-95e1-2665a8aea6a2", Scheme.of("uuid5").digest("dns", "www.example.com").toString());
+        Check.same(UUID.nameUUIDFromBytes(new byte[16]).version(), Scheme.of("uuid3").digest("url", "").toUuid().version());
+        Scheme own = Scheme.of("time:41/ms@@2024-01-01 node:10 sequence:12");
+        Check.same(63, own.bits());
+        Check.fails(Code.RANGE, () -> own.id(-1));
+        Check.same("time:41/ms@@2024-01-01T00:00:00Z node:10 sequence:12", own.layout());
+        Check.that(Scheme.of("snowflake", Map.of("epoch", PAST, "bits", "41/5/5/12")).layout().contains("2020-02-29T12:00:00.001Z"));
+        Check.that(Firn.schemes().contains("uuid7") && Firn.schemes().size() > 30 && Firn.forms().contains("base58"));
+        Check.same("0.1.0", Firn.version());
+        Id far = Scheme.of("flake").parse("ffffffffffffffff0000000000000000", "hex");
+        Check.that(far.show().time().isPresent() && far.show().timeText().startsWith("+"));
+        Check.that(Scheme.of("uuid4").id(UUID.randomUUID()).show().time().isEmpty());
+    }
+
+    private static Map<String, String> without(Map<String, String> fields, String name) {
+        return fields.entrySet().stream().filter(e -> !e.getKey().equals(name)).collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    private static void numbers() throws Exception {
+        try (Segment segment = Segment.of("orders \u00e9").store(store()).unsafe(true).set("kind", "serial").open()) {
+            Check.same(List.of(1L, 2L, 5L, 100L, 100L, 101L, 1L),
+                List.of(segment.next(), segment.block(3), segment.next(), segment.advance(100), segment.next(), segment.peek(), segment.increment()));
+            for (long count : new long[] {0, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+                Check.fails(Code.RANGE, Code.EXHAUSTED, () -> segment.block(count));
+            }
+        }
+        byte[] key = new byte[16];
+        try (OrderNumbers orders = OrderNumbers.of(key).set("digits", 10).set("check", true).open()) {
+            Check.same(4711L, orders.read(orders.write(4711)));
+            Check.fails(Code.RANGE, () -> orders.write(-1));
+            Check.fails(Code.TEXT, () -> orders.read("123"));
+            orders.close();
+            Check.fails(Code.USAGE, () -> orders.write(1));
+        }
+        Check.fails(Code.USAGE, () -> OrderNumbers.of(new byte[15]));
+        try (Generator gen = memory("snowflake").set("node", 33).note("a test").open()) {
+            gen.nextLong();
+            Status status = gen.status();
+            Check.that(status.node() == 33 && status.held() && status.reserved() && status.next() > status.first());
+        }
+    }
+
+    private static void errors() {
+        FirnException error = Check.fails(Code.USAGE, () -> Generator.of("snowflak").open());
+        Check.same(-1, error.code().number());
+        Check.that(error.cure().contains("did you mean") && error.getMessage().equals(error.reason() + ": " + error.cure()));
+        Check.fails(Code.TEXT, () -> Scheme.of("uuid7").parse("nonsense"));
+        FirnException range = Check.fails(Code.RANGE, () -> Scheme.of("snowflake").pack(Map.of("time", PAST, "datacenter", 32, "worker", 0, "sequence", 0)));
+        Check.that(range.reason().contains("32") && range.getMessage().contains("31"));
+        Check.fails(Code.USAGE, () -> memory("snowflake").set("nonsense", 1).open());
+        Check.fails(Code.USAGE, () -> Scheme.of("snowflake", Map.of("nonsense", 1)));
+        Check.fails(Code.MISMATCH, () -> Scheme.of("uuid7").id(UUID.randomUUID()));
+        Check.fails(Code.USAGE, () -> Scheme.of("uuid7").digest("dns", "x"));
+    }
+
+    private static void wrongArguments() {
+        Scheme snowflake = Scheme.of("snowflake");
+        try (Generator gen = memory("snowflake").open()) {
+            for (int n : new int[] {-1, (1 << 24) + 1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+                Check.fails(Code.RANGE, () -> gen.longs(n));
+                Check.fails(Code.RANGE, () -> gen.many(n));
+                Check.fails(Code.RANGE, () -> gen.at(PAST, n));
+            }
+            Check.throwsA(NullPointerException.class, () -> gen.at(null));
+            Check.throwsA(IndexOutOfBoundsException.class, () -> gen.many(1).get(1));
+        }
+        for (Runnable call : List.<Runnable>of(() -> Generator.of(null), () -> Scheme.of((String) null), () -> snowflake.parse(null),
+            () -> snowflake.id((byte[]) null), () -> snowflake.id((UUID) null), () -> snowflake.pack(null), () -> Firn.guess(null),
+            () -> Segment.of(null), () -> OrderNumbers.of(null), () -> snowflake.digest(null, ""), () -> snowflake.range(null, PAST),
+            () -> memory("snowflake").set("node", (String) null), () -> snowflake.pack(Collections.singletonMap("time", null)))) {
+            Check.throwsA(NullPointerException.class, call::run);
+        }
+        String[] texts = {"\0", "a\0b", "\ud800", "x\udfff", "\udc00\ud800", "", "x".repeat(100000), "\u00e9", "\ud83d\ude00", " "};
+        for (String text : texts) {
+            Check.throwsA(FirnException.class, () -> Generator.of(text).open());
+            Check.throwsA(FirnException.class, () -> Scheme.of("uuid7").parse(text));
+            Check.throwsA(FirnException.class, () -> snowflake.parse("1", text));
+            Check.throwsA(FirnException.class, () -> snowflake.pack(Map.of("time", PAST, "datacenter", 1, "worker", 1, "sequence", text)));
+            Check.throwsA(FirnException.class, () -> snowflake.pack(Map.of("time", PAST, text, 1)));
+            Check.throwsA(FirnException.class, () -> memory("snowflake").set("node", text).open());
+            Check.throwsA(FirnException.class, () -> memory("snowflake").set(text, 1).open());
+            if (!text.isBlank()) {
+                Check.throwsA(FirnException.class, () -> Generator.of("snowflake").store(text).open());
+            }
+        }
+        Check.that(Check.fails(Code.USAGE, () -> Scheme.of("\ud83d\ude00")).getMessage().contains("\ud83d\ude00")); // UTF-8 of four bytes
+        for (Object value : new Object[] {-1, 4096, Long.MIN_VALUE, new java.math.BigInteger("1" + "0".repeat(60)), 1.5, Double.NaN, 'x',
+            List.of(), Float.NEGATIVE_INFINITY, new byte[1]}) {
+            Check.throwsA(FirnException.class, () -> snowflake.pack(Map.of("time", PAST, "datacenter", 1, "worker", 1, "sequence", value)));
+        }
+        for (int size : new int[] {0, 7, 9, 1 << 20}) {
+            Check.fails(Code.RANGE, () -> snowflake.id(new byte[size]));
+        }
+    }
+
+    private static void closed() {
+        Generator gen = memory("snowflake").open();
+        Block block = gen.block(Duration.ofSeconds(1));
+        block.nextLong();
+        gen.close();
+        gen.close();
+        for (Runnable call : List.<Runnable>of(gen::nextLong, gen::next, () -> gen.longs(1), () -> gen.many(1), () -> gen.at(PAST), gen::status,
+            gen::block, block::nextLong, block::nextId, () -> gen.stream().findFirst())) {
+            Check.that(Check.fails(Code.USAGE, call::run).getMessage().contains("closed: open another one"));
+        }
+        block.close();
+        block.close();
+        Check.that(Check.fails(Code.USAGE, block::nextLong).getMessage().contains("closed"));
+        Segment segment = Segment.of("x").store("memory:").open();
+        segment.close();
+        segment.close();
+        Check.fails(Code.USAGE, segment::next);
+        Check.fails(Code.USAGE, segment::increment);
+    }
+
+    private static void closedMeanwhile() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            Generator gen = memory("uuid7").open();
+            CountDownLatch running = new CountDownLatch(2);
+            List<Future<Long>> calls = new ArrayList<>();
+            ExecutorService threads = Executors.newFixedThreadPool(2);
+            for (int i = 0; i < 2; i++) {
+                calls.add(threads.submit(() -> {
+                    Block block = gen.block();
+                    running.countDown();
+                    for (long n = 0; n < 100_000_000; n++) {
+                        try {
+                            gen.next();
+                            block.nextUuid();
+                            gen.many(50);
+                        } catch (FirnException error) {
+                            return error.code() == Code.USAGE ? n : -1;
+                        }
+                    }
+                    return -1L;
+                }));
+            }
+            running.await();
+            gen.close();
+            for (Future<Long> call : calls) {
+                Check.that(call.get(60, TimeUnit.SECONDS) >= 0);
+            }
+            threads.shutdown();
+        }
+    }
+
+    private static void renewal() throws Exception {
+        try (Generator gen = Generator.of("snowflake").store(store()).unsafe(true).set("window_ms", 50).set("full", "wait").open()) {
+            long last = 0;
+            long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (gen.status().renewals() < 3 && System.nanoTime() < limit) {
+                long id = gen.nextLong();
+                Check.that(id > last);
+                last = id;
+                Thread.sleep(5);
+            }
+            Check.that(gen.status().renewals() >= 3);
+        }
+        dev.firn.Inside.waitsForRenewer(memory("snowflake").set("window_ms", 50).open());
+        dev.firn.Inside.failedRenewalIsThrown();
+    }
+
+    private static void threads() throws Exception {
+        String url = store();
+        for (Options<Generator> options : List.of(Generator.of("snowflake").store(url).unsafe(true).set("full", "wait"), Generator.of("uuid7"))) {
+            try (Generator gen = options.open()) {
+                boolean wide = gen.scheme().bits() > 64;
+                Callable<List<String>> task = () -> {
+                    List<String> ids = new ArrayList<>();
+                    Block block = gen.block();
+                    gen.many(500).forEach(id -> ids.add(id.toString()));
+                    for (int i = 0; i < 1000; i++) {
+                        ids.add(gen.next().toString());
+                        ids.add(wide ? block.nextUuid().toString() : Long.toString(block.nextLong()));
+                        if (i % 250 == 0) {
+                            System.gc();
+                        }
+                    }
+                    return ids; // without closing the block
+                };
+                ExecutorService threads = Executors.newFixedThreadPool(4);
+                List<String> all = new ArrayList<>();
+                for (Future<List<String>> part : threads.invokeAll(Collections.nCopies(8, task))) {
+                    all.addAll(part.get());
+                }
+                threads.shutdown();
+                Check.same(8 * 2500, all.size());
+                Check.same(all.size(), new HashSet<>(all).size());
+                all.add(all.get(7));
+                Check.that(new HashSet<>(all).size() < all.size()); // what this would find
+            }
+        }
+    }
+
+    private static long mappedPages() throws Exception {
+        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[0]);
+    }
+
+    private static void leaked() throws Exception {
+        Generator[] all = new Generator[10000];
+        long before = mappedPages();
+        Set<UUID> ids = new HashSet<>();
+        for (int i = 0; i < all.length; i++) {
+            all[i] = Generator.of("uuid7").open();
+            ids.add(all[i].nextUuid());
+            Block block = all[i].block();
+            ids.add(block.nextUuid());
+        }
+        Check.same(20000, ids.size());
+        long most = mappedPages();
+        Check.that(most - before > 10000); // each has memory of its own
+        Arrays.fill(all, null);
+        long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (mappedPages() - before > (most - before) / 4 && System.nanoTime() < limit) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        Check.that(mappedPages() - before <= (most - before) / 4);
+    }
+
+    private static void processes() throws Exception {
+        String url = store();
+        List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow(), "-Xshare:auto", "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC", "-Dfirn.folder=" + System.getProperty("firn.folder"), "-cp", System.getProperty("java.class.path"), "FirnTest", "child", url, "3"));
+        Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> ids;
+        try (Generator gen = Generator.of("snowflake").store(url).unsafe(true).set("full", "wait").open()) {
+            Set<Long> seen = new HashSet<>();
+            ids = new String(child.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8).lines().collect(Collectors.toList());
+            for (long id : gen.longs(3000)) {
+                seen.add(id);
+            }
+            Check.same(3, child.waitFor());
+            Check.same(3000, ids.size());
+            ids.forEach(id -> Check.that(seen.add(Long.parseLong(id))));
+        }
+    }
+
+    /** Issues IDs, and ends with the generator, a block and a thread of its own in use. */
+    private static void child(String url, int status) {
+        Generator gen = Generator.of("snowflake").store(url).unsafe(true).set("full", "wait").open();
+        Block block = gen.block();
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < 1500; i++) {
+            out.append(gen.nextLong()).append('\n').append(block.nextLong()).append('\n');
+        }
+        System.out.print(out);
+        System.out.flush();
+        Generator other = Generator.of("uuid7").open();
+        Thread busy = new Thread(() -> {
+            while (true) {
+                other.next();
+            }
+        });
+        busy.setDaemon(true);
+        busy.start();
+        System.exit(status);
+    }
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// Not the real one: a name and its signatures, for test/Frameworks.java.
+package org.hibernate.engine.spi;
+
+public interface SharedSessionContractImplementor {
+    SessionFactoryImplementor getFactory();
+}
