@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+#![warn(rust_2018_idioms)]
+
+mod error;
+mod generator;
+mod id;
+mod ids;
+mod order;
+mod scheme;
+mod segment;
+#[cfg(feature = "serde")]
+pub mod serde;
+mod time;
+
+pub use error::{version, Error, ErrorKind, Result};
+pub use generator::{Builder, Generator, Output, Status};
+pub use id::{Id, Uuid};
+pub use ids::Ids;
+pub use order::{Order, OrderBuilder};
+pub use scheme::{forms, guess, show, Changes, Fields, Reading, Scheme, Shown, Sorts};
+pub use segment::{Segment, SegmentBuilder};
+pub use time::parse_time;
+
+/// What the compiler refuses.
+///
+/// A block is used by one thread at a time:
+/// ```compile_fail,E0277
+/// fn shared<T: Sync>(_: T) {}
+/// let gen = firn::Generator::open("uuid7").unwrap();
+/// shared(gen.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap());
+/// ```
+/// So is a key for order numbers:
+/// ```compile_fail,E0277
+/// fn shared<T: Sync>(_: T) {}
+/// shared(firn::Order::builder([0; 16]).open().unwrap());
+/// ```
+/// A block does not outlive its generator:
+/// ```compile_fail,E0597
+/// let ids = {
+///     let gen = firn::Generator::open("uuid7").unwrap();
+///     gen.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap()
+/// };
+/// drop(ids);
+/// ```
+/// A generator is not closed under a block:
+/// ```compile_fail,E0505
+/// let gen = firn::Generator::open("uuid7").unwrap();
+/// let mut ids = gen.ids::<firn::Id>(std::time::Duration::from_millis(1)).unwrap();
+/// gen.close().unwrap();
+/// ids.next();
+/// ```
+/// All of them can be sent, and generators and segments shared:
+/// ```
+/// fn sent<T: Send>() {}
+/// fn shared<T: Send + Sync>() {}
+/// shared::<(firn::Generator, firn::Segment, firn::Scheme, firn::Id, firn::Uuid, firn::Error)>();
+/// sent::<(firn::Order, firn::Ids<'static, u64>)>();
+/// ```
+/// Nobody else can say what a generator issues:
+/// ```compile_fail,E0277
+/// impl firn::Output for String {}
+/// ```
+#[cfg(doctest)]
+struct Refused;
