@@ -124,6 +124,13 @@ bench-engines: bench-engines-build
 bench-server: all
 	$(COMPILE) $(BUILD) --target firn_load -j$(JOBS)
 	/usr/bin/python3 bench/server/compare.py $(BUILD)
+# A release of the commit that is checked out: tarball, list of components, checksums.
+.PHONY: dist abi
+dist: everything
+	packaging/dist.sh $(BUILD)
+# Do programs linked with the library of a release, OLD=libfirn.so.0, run with this build?
+abi: all
+	packaging/abi.sh $(OLD) $(BUILD)/libfirn.so.0
 # 40 and 200 servers on one PostgreSQL, and what their clients see when it is gone.
 bench-replicas: all
 	/usr/bin/python3 bench/server/replicas.py $(BUILD)/bin/firn-serve 40 200

@@ -275,7 +275,7 @@ pages() {
     chmod +x "$TMPDIR/bin/"*
     PATH=$TMPDIR/bin:/usr/local/sbin:/usr/local/bin:$PATH
     : >"$TMPDIR/excused"
-    for page in docs/start/install.md README.md SECURITY.md CONTRIBUTING.md docs/*.md docs/explanation/*.md docs/guides/*.md docs/reference/*.md docs/start/tutorial.md; do
+    for page in docs/start/install.md README.md SECURITY.md CONTRIBUTING.md docs/*.md docs/explanation/*.md docs/guides/*.md docs/reference/*.md docs/start/tutorial.md docs/skill/SKILL.md; do
         case $page in docs/guides/migrating.md) continue ;; esac
         run_page "$page"
     done

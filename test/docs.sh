@@ -115,7 +115,8 @@ fi
 # ---- the head and the end of a page ------------------------------------------------------------------
 
 unsaid=$(for page in docs/*/*.md; do
-    sed '/^<!--/d; /^# /d; /^$/d' "$page" | sed -n 1p | grep -q '^For ' || echo "$page: whom is it for?"
+    # without the front matter of a skill
+    sed -e '1{/^---$/{:more' -e 'N;/\n---$/!b more' -e 'd}}' -e '/^<!--/d; /^# /d; /^$/d' "$page" | sed -n 1p | grep -q '^For ' || echo "$page: whom is it for?"
     tail -n 12 "$page" | grep -qE '^(Next: |## Where to go next$)' || echo "$page: where to go next?"
 done)
 same "each page begins with whom it is for, and ends with where to go next" "" "$unsaid"

@@ -6,7 +6,7 @@ tree=$(pwd)
 PATH=$(dirname "$FIRN"):$PATH
 export PATH
 
-for page in start/choosing start/tutorial guides/migrating; do
+for page in start/choosing start/tutorial guides/migrating skill/SKILL; do
     work=$TMPDIR/$page
     XDG_STATE_HOME=$work/state
     export XDG_STATE_HOME

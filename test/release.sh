@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# What a release is made of: make dist gives the same bytes twice and a tree that builds, and make abi finds a function
+# that was removed.
+. test/tap
+if ! command -v git >/dev/null; then
+    skip "a release" "git is missing"
+    finish
+fi
+tree=$(pwd)
+clone=$TMPDIR/clone
+mkdir "$clone"
+if git ls-files --error-unmatch run >/dev/null 2>&1; then git ls-files -z --cached --others --exclude-standard; else find . -name 'build*' -prune -o -name .git -prune -o -type f -print0; fi |
+    tar --null --ignore-failed-read -T - -c 2>/dev/null | tar -x -C "$clone"
+(cd "$clone" && git init -q && git add -A && git -c user.name=firn -c user.email=firn@example.com commit -qm release) >"$TMPDIR/log" 2>&1
+check "make dist makes a release" sh -c "'$clone/packaging/dist.sh' '$BUILD'"
+version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
+same "a tarball, a list of components and checksums" "SHA256SUMS firn-$version.spdx.json firn-$version.tar.gz" \
+    "$(LC_ALL=C ls "$BUILD/dist" | paste -sd' ')"
+cp "$BUILD/dist/SHA256SUMS" "$TMPDIR/sums"
+(cd "$clone" && umask 077 && TZ=Asia/Tokyo packaging/dist.sh "$BUILD") >"$TMPDIR/log" 2>&1
+check "the same bytes again" cmp "$TMPDIR/sums" "$BUILD/dist/SHA256SUMS"
+check "the checksums are right" sh -c "cd '$BUILD/dist' && sha256sum -c SHA256SUMS"
+check "the list names the library that hashes" sh -c "jq -e '.packages[] | select(.name == \"libmd.so.0\")' '$BUILD/dist/firn-$version.spdx.json'"
+check "the tarball holds the manual" sh -c "tar -tzf '$BUILD/dist/firn-$version.tar.gz' | grep -qx 'firn-$version/generated/man/man1/firn.1'"
+same "and nothing of this machine" "" "$(tar -xzOf "$BUILD/dist/firn-$version.tar.gz" | grep -aoF "$tree" | head -n 1)"
+echo >>"$clone/README.md"
+check "changes that are not committed are refused" sh -c "! '$clone/packaging/dist.sh' '$BUILD'"
+
+if ! command -v abidiff >/dev/null; then
+    [ "${CI:-}" != true ] || fail "abigail-tools is installed"
+    skip "the interface of the library" "abigail-tools is missing"
+    finish
+fi
+# linked MAP OUT: the library with another list of functions.
+linked() {
+    cc -shared -g -o "$2" -Wl,-soname,libfirn.so.0 -Wl,--whole-archive "$BUILD/libfirn.a" -Wl,--no-whole-archive \
+        -Wl,--version-script="$1" -lmd -pthread
+}
+linked src/libfirn.map "$TMPDIR/old.so"
+check "the interface of this build is its own" packaging/abi.sh "$TMPDIR/old.so" "$BUILD/libfirn.so.0"
+sed '/firn_block_next;/d' src/libfirn.map >"$TMPDIR/less.map"
+linked "$TMPDIR/less.map" "$TMPDIR/less.so"
+check "a removed function is found" sh -c "! packaging/abi.sh '$TMPDIR/old.so' '$TMPDIR/less.so'"
+check "a new function is allowed" packaging/abi.sh "$TMPDIR/less.so" "$TMPDIR/old.so"
+finish
