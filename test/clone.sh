@@ -78,6 +78,9 @@ words() {
     if command -v javac >/dev/null; then
         check "and a jar" sh -c "test -s '$clone'/build/bindings/java/firn-[0-9]*.jar"
     fi
+    if command -v go >/dev/null; then
+        check "and a module for Go" test -s "$clone/build/bindings/go/go.mod"
+    fi
     word "./run tour works" tour
     serves "./run serves until Ctrl-C, and ends with status 0"
     serves "./run serve does the same" serve

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+module firn.example/firn
+
+go 1.19

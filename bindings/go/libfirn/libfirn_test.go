@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: MIT
+
+package libfirn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"firn.example/firn"
+	"firn.example/firn/internal/heap"
+)
+
+var (
+	_          firn.Generator[firn.ID] = (*Generator[firn.ID])(nil)
+	_          firn.Segment            = (*Segment)(nil)
+	background                         = context.Background()
+)
+
+func open[T firn.Type](t testing.TB, scheme, keys string) *Generator[T] {
+	t.Helper()
+	g, err := Open[T](scheme, Config{Store: "memory:", Keys: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func code(t *testing.T, want firn.Code, err error) {
+	t.Helper()
+	var known *firn.Error
+	if !errors.Is(err, want) || !errors.As(err, &known) || len(known.Text) < 10 {
+		t.Errorf("%v, not an error of code %v", err, want)
+	}
+}
+
+func TestCodesAreThoseOfTheLibrary(t *testing.T) {
+	for c := firn.Code(-1); c >= firn.ErrBack; c-- {
+		if name, text := codeOf(c); c.String() != name || c.Error() != "firn: "+text {
+			t.Error(c, name, text)
+		}
+	}
+	if name, _ := codeOf(firn.ErrBack - 1); name != "?" {
+		t.Error("run go generate: the library has", name)
+	}
+}
+
+// wide is a type of a program's own.
+type wide [16]byte
+
+func TestTypes(t *testing.T) {
+	if n, err := open[int64](t, "snowflake", "").Next(background); err != nil || n <= 0 {
+		t.Error(n, err)
+	}
+	if id, err := open[wide](t, "uuid7", "").Next(background); err != nil || id[6]>>4 != 7 {
+		t.Error(id, err)
+	}
+	for scheme, length := range map[string]int{"ulid": 26, "ksuid": 27, "objectid": 24, "typeid": 26, "tsid": 13} {
+		g := open[string](t, scheme, "")
+		ids, err := g.Append(background, nil, 300)
+		source, err2 := g.IDs(0)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		one, err := source.Next(background)
+		if ids = append(ids, one); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if back, err := Parse[string](id, scheme); len(id) != length || err != nil || back != id {
+				t.Error(scheme, id, back, err)
+			}
+		}
+	}
+	for _, scheme := range []string{"uuid7", "ksuid", "objectid"} {
+		_, err := Open[firn.ID](scheme, Config{})
+		code(t, firn.ErrUsage, err)
+	}
+	_, err := Open[firn.UUID]("ksuid", Config{})
+	code(t, firn.ErrUsage, err)
+	g, err := Open[string]("uuid7", Config{Form: "base58"})
+	if id, err2 := g.Next(background); err != nil || err2 != nil || len(id) != 22 {
+		t.Error(id, err, err2)
+	}
+	_, err = Open[string]("snowflake", Config{Store: "memory:", Form: "uuid"})
+	code(t, firn.ErrUsage, err)
+}
+
+func TestOrderAcrossCalls(t *testing.T) {
+	g := open[firn.ID](t, "snowflake", "full=wait")
+	source, err := g.IDs(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := g.Next(background)
+	ids, err2 := g.Append(background, []firn.ID{one}, 1000)
+	if err != nil || err2 != nil || len(ids) != 1001 || ids[0] != one {
+		t.Fatal(err, err2, len(ids))
+	}
+	for i := 0; i < 5000; i++ {
+		if one, err = source.Next(background); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, one)
+	}
+	for i := range ids[1:] {
+		if ids[i+1] <= ids[i] {
+			t.Fatal(i, ids[i], ids[i+1])
+		}
+	}
+}
+
+func TestOldBlocksAreDropped(t *testing.T) {
+	g := open[firn.UUID](t, "uuid7", "")
+	source, _ := g.IDs(0)
+	for i := 0; i < 20; i++ {
+		source.Next(background)
+	}
+	time.Sleep(20 * time.Millisecond)
+	start := time.Now().Truncate(time.Millisecond)
+	id, err := source.Next(background)
+	shown, err2 := Show(id, "uuid7")
+	if err != nil || err2 != nil || shown.Time.Before(start) {
+		t.Error(shown.Time, start, err, err2)
+	}
+}
+
+func TestBackDated(t *testing.T) {
+	g := open[firn.ID](t, "snowflake", "")
+	at := time.Date(2020, 2, 29, 12, 0, 0, 1e6, time.UTC)
+	ids, err := g.At(background, at, 3)
+	if err != nil || len(ids) != 3 || ids[0] == ids[1] || ids[1] == ids[2] {
+		t.Fatal(ids, err)
+	}
+	for _, id := range ids {
+		if shown, err := Show(id, "snowflake"); err != nil || !shown.Time.Equal(at) {
+			t.Error(shown, err)
+		}
+	}
+	_, err = open[firn.UUID](t, "uuid7", "").At(background, time.Unix(-1, 5e8), 1)
+	code(t, firn.ErrLayout, err)
+}
+
+func TestIntegers(t *testing.T) {
+	config := Config{Store: "sqlite:" + t.TempDir() + "/ids.db", Keys: "kind=serial", Unsafe: true}
+	s, err := OpenSegment("orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(want int64) {
+		t.Helper()
+		if n, err := s.Next(background); err != nil || n != want {
+			t.Error(n, want, err)
+		}
+	}
+	next(1)
+	if first, increment, err := s.Block(background, 3); first != 2 || increment != 1 || err != nil {
+		t.Error(first, increment, err)
+	}
+	next(5)
+	if n, err := s.Advance(background, 100); n != 100 || err != nil {
+		t.Error(n, err)
+	}
+	if n, err := s.Peek(background); n != 100 || err != nil {
+		t.Error(n, err)
+	}
+	next(100)
+	if err := s.Close(); err != nil || s.Close() != nil {
+		t.Error(err)
+	}
+	_, err = s.Next(background)
+	code(t, firn.ErrUsage, err)
+	for _, key := range []string{"", strings.Repeat("x", 64), "a\x00b"} {
+		if _, err = OpenSegment(key, config); err == nil {
+			t.Errorf("a segment %.20q", key)
+		}
+	}
+}
+
+func TestErrorsNameTheCure(t *testing.T) {
+	_, err := Open[firn.ID]("snowflak", Config{})
+	var known *firn.Error
+	if !errors.As(err, &known) || known.Code != firn.ErrUsage || !strings.Contains(known.Cure(), "did you mean") {
+		t.Error(err)
+	}
+	g := open[firn.ID](t, "snowflake", "")
+	for _, n := range []int{-1, firn.MaxCount + 1, 1 << 40} {
+		_, err = g.Append(background, nil, n)
+		code(t, firn.ErrRange, err)
+		_, err = g.At(background, time.Unix(1577836800, 0), n)
+		code(t, firn.ErrRange, err)
+	}
+	if ids, err := g.Append(background, []firn.ID{7}, 0); err != nil || len(ids) != 1 {
+		t.Error(ids, err)
+	}
+	for _, age := range []time.Duration{-1, 1, time.Second + 1} {
+		_, err = g.IDs(age)
+		code(t, firn.ErrRange, err)
+	}
+	fields := func(sequence string) map[string]string {
+		return map[string]string{"time": "2020-01-01", "datacenter": "1", "worker": "1", "sequence": sequence}
+	}
+	for _, text := range []string{"", "-1", "4096", "x", "1.5", "\x00", "1\x002", "\xff\xfe", "\xed\xa0\x80", " ", "NaN",
+		"18446744073709551616", strings.Repeat("9", 100000), "é", "😀"} {
+		if _, err := Pack[firn.ID]("snowflake", fields(text)); err == nil {
+			t.Errorf("sequence %.20q", text)
+		}
+		if _, err := Open[firn.ID](text, Config{Store: "memory:"}); err == nil {
+			t.Errorf("scheme %.20q", text)
+		}
+		if _, err := Parse[string](text, "uuid7"); err == nil {
+			t.Errorf("ID %.20q", text)
+		}
+		if _, err := Open[firn.ID]("snowflake", Config{Store: "memory:", Keys: "node=" + text}); err == nil && text != "" {
+			t.Errorf("node %.20q", text)
+		}
+		Guess(text)
+		ParseTime(text)
+	}
+	_, err = Show(firn.ID(1<<63), "snowflake")
+	code(t, firn.ErrMismatch, err)
+	_, err = Show(firn.ID(1<<40), "time:20/s@@2020-01-01 node:10 sequence:10")
+	code(t, firn.ErrRange, err)
+	_, err = Show("nonsense", "")
+	code(t, firn.ErrText, err)
+	_, err = Format(firn.ID(1), "snowflake", "uuid")
+	code(t, firn.ErrUsage, err)
+	_, err = OpenOrder(make([]byte, 15), Config{})
+	code(t, firn.ErrUsage, err)
+}
+
+func TestClosed(t *testing.T) {
+	g := open[firn.ID](t, "snowflake", "")
+	source, _ := g.IDs(0)
+	source.Next(background)
+	g.Close()
+	_, err := g.Next(background)
+	code(t, firn.ErrUsage, err)
+	_, err = source.Next(background)
+	code(t, firn.ErrUsage, err)
+	_, err = g.Append(background, nil, 3)
+	code(t, firn.ErrUsage, err)
+	_, err = g.At(background, time.Now(), 1)
+	code(t, firn.ErrUsage, err)
+	_, err = g.IDs(0)
+	code(t, firn.ErrUsage, err)
+	_, err = g.Status()
+	code(t, firn.ErrUsage, err)
+	_, err = g.Layout()
+	code(t, firn.ErrUsage, err)
+}
+
+// TestGoroutines issues with every call at once, and closes the generator meanwhile at the end.
+func TestGoroutines(t *testing.T) {
+	const goroutines, each = 8, 1500
+	url := "sqlite:" + t.TempDir() + "/ids.db"
+	for _, scheme := range []string{"snowflake", "tsid"} {
+		g, err := Open[firn.ID](scheme, Config{Store: url, Unsafe: true, Keys: "full=wait"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared, _ := g.IDs(0)
+		parts := make([][]firn.ID, goroutines)
+		var all sync.WaitGroup
+		for i := range parts {
+			all.Add(1)
+			go func(ids *[]firn.ID) {
+				defer all.Done()
+				own, _ := g.IDs(0)
+				for k := 0; k < each; k++ {
+					for _, from := range []firn.Source[firn.ID]{g, own, shared} {
+						id, err := from.Next(background)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						*ids = append(*ids, id)
+					}
+				}
+				var err error
+				if *ids, err = g.Append(background, *ids, each); err != nil {
+					t.Error(err)
+				}
+			}(&parts[i])
+		}
+		all.Wait()
+		seen := map[firn.ID]bool{}
+		for _, part := range parts {
+			for _, id := range part {
+				if seen[id] {
+					t.Fatal("duplicate", id)
+				}
+				seen[id] = true
+			}
+		}
+		if len(seen) != goroutines*each*4 {
+			t.Error(len(seen))
+		}
+		for i := 0; i < goroutines; i++ {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				for {
+					_, err := g.Next(background)
+					_, err2 := shared.Next(background)
+					if err != nil && err2 != nil {
+						code(t, firn.ErrUsage, err)
+						code(t, firn.ErrUsage, err2)
+						return
+					}
+				}
+			}()
+		}
+		time.Sleep(5 * time.Millisecond)
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		all.Wait()
+	}
+}
+
+func TestTheWindowIsRenewed(t *testing.T) {
+	g, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + t.TempDir() + "/ids.db", Unsafe: true, Keys: "window_ms=50"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	limit := time.Now().Add(time.Minute)
+	for time.Now().Before(limit) {
+		if _, err := g.Next(background); err != nil {
+			t.Fatal(err)
+		}
+		if s, _ := g.Status(); s.Renewals >= 3 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Error("no renewal in a minute")
+}
+
+// TestAStoreThatHangs locks the database, so that the window cannot be renewed.
+func TestAStoreThatHangs(t *testing.T) {
+	sqlite, err := exec.LookPath("sqlite3")
+	if err != nil {
+		t.Skip("sqlite3 is not installed")
+	}
+	path := filepath.Join(t.TempDir(), "ids.db")
+	g, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + path, Unsafe: true, Keys: "window_ms=50"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	lock := exec.Command(sqlite, path)
+	in, _ := lock.StdinPipe()
+	out, _ := lock.StdoutPipe()
+	if err := lock.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Wait()
+	defer in.Close()
+	io.WriteString(in, ".timeout 60000\nBEGIN IMMEDIATE;\nSELECT 'locked';\n")
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
+		t.Fatal(line, err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		ctx, cancel := context.WithTimeout(background, 50*time.Millisecond)
+		_, err := g.Next(ctx)
+		cancel()
+		if err != nil && errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the deadline of the context never ended a call:", err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	in.Close()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err = g.Next(background); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the generator does not recover:", err)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	g := open[firn.ID](t, "snowflake", "mode=online")
+	ctx, cancel := context.WithCancel(background)
+	if _, err := g.Next(ctx); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestManyGeneratorsAreCollected(t *testing.T) {
+	seen := map[firn.UUID]bool{}
+	gens := make([]*Generator[firn.UUID], 10000)
+	for i := range gens {
+		var err error
+		if gens[i], err = Open[firn.UUID]("uuid7", Config{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, g := range gens {
+		id, err := g.Next(background)
+		if err != nil || seen[id] {
+			t.Fatal(id, err)
+		}
+		seen[id] = true
+	}
+	core := gens[0].core
+	gens = nil
+	for limit := time.Now().Add(time.Minute); ; runtime.Gosched() {
+		runtime.GC()
+		core.users.RLock()
+		freed := core.gen == nil
+		core.users.RUnlock()
+		if freed {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatal("the finalizer has not closed it")
+		}
+	}
+}
+
+func TestNothingLeaks(t *testing.T) {
+	if os.Getenv("FIRN_LEAKS") == "" {
+		t.Skip("FIRN_LEAKS is not set")
+	}
+	rss := func() int {
+		text, _ := os.ReadFile("/proc/self/statm")
+		pages, _ := strconv.Atoi(strings.Fields(string(text))[1])
+		return pages * os.Getpagesize()
+	}
+	work := func(n int) {
+		for ; n > 0; n-- {
+			g, _ := Open[string]("snowflake", Config{Store: "memory:"})
+			source, _ := g.IDs(0)
+			source.Next(background)
+			g.Append(background, nil, 10)
+			g.At(background, time.Unix(1577836800, 0), 2)
+			Show("2124459457274892288", "")
+			Parse[string]("x", "uuid7")
+			Pack[string]("snowflake", map[string]string{"nonsense": "1"})
+			Range[firn.ID]("snowflake", time.Unix(1577836800, 0), time.Unix(1577836801, 0))
+			g.Close()
+			if order, err := OpenOrder(make([]byte, 16), Config{}); err == nil {
+				order.Write(5)
+				order.Close()
+			}
+			s, _ := OpenSegment("x", Config{Store: "memory:"})
+			s.Next(background)
+			s.Close()
+		}
+		debug.FreeOSMemory()
+	}
+	work(500)
+	const rounds = 3000
+	pages, bytes, goroutines := rss(), heap.InUse(), runtime.NumGoroutine()
+	work(rounds)
+	if grown := heap.InUse() - bytes; grown > rounds*16 {
+		t.Errorf("%d bytes of C per round", grown/rounds)
+	}
+	if grown := rss() - pages; grown > rounds*3000 { // less than the page of a block
+		t.Errorf("%d bytes of memory per round", grown/rounds)
+	}
+	if n := runtime.NumGoroutine(); n > goroutines+5 {
+		t.Errorf("%d goroutines, %d before", n, goroutines)
+	}
+	g := open[firn.ID](t, "snowflake", "")
+	source, _ := g.IDs(0)
+	if n := testing.AllocsPerRun(1000, func() { g.Next(background); source.Next(background) }); n != 0 {
+		t.Errorf("Next allocates %v times", n)
+	}
+}
+
+// TestVersion runs with a library of another version loaded first, if FIRN_OTHER is its version.
+func TestVersion(t *testing.T) {
+	other := os.Getenv("FIRN_OTHER")
+	if other == "" {
+		t.Skip("FIRN_OTHER is not set")
+	}
+	_, err := Open[firn.UUID]("uuid7", Config{})
+	code(t, firn.ErrSystem, err)
+	_, err = Pack[firn.UUID]("uuid7", nil)
+	code(t, firn.ErrSystem, err)
+	if !strings.Contains(fmt.Sprint(err), "libfirn is version "+other) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkIDs(b *testing.B) {
+	g := open[firn.ID](b, "snowflake", "nodes=16 full=borrow")
+	source, _ := g.IDs(0)
+	for name, from := range map[string]firn.Source[firn.ID]{"next": g, "block": source} {
+		b.Run(name, func(b *testing.B) {
+			for i := 0; i < b.N; i++ {
+				from.Next(background)
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim.h"
+
+#include <string.h>
+
+static void put(void *out, const firn_id *id, bool wide) {
+    if (wide) {
+        uint8_t bytes[20];
+        firn_id_bytes(bytes, id);
+        memcpy(out, bytes, 16);
+    } else {
+        memcpy(out, &id->low, sizeof id->low);
+    }
+}
+
+firn_go_id firn_go_next(uintptr_t address, bool wide) {
+    firn_gen *gen = (firn_gen *)address;
+    firn_go_id out = {{0, 0}, 0};
+    firn_id id;
+    if (!wide) {
+        out.code = firn_next_u64(gen, out.word, 1, NULL);
+    } else if ((out.code = firn_next(gen, &id, NULL)) == FIRN_OK) {
+        put(out.word, &id, wide);
+    }
+    return out;
+}
+
+int firn_go_open(firn_gen **gen, const char *scheme, const char *keys, const char *store,
+                 const char *module_dir, const char *note, bool unsafe, bool renews,
+                 firn_error *error) {
+    const firn_store_options options = {.module_dir = module_dir, .unsafe = unsafe};
+    const firn_config config = {.size = sizeof config,
+                                .scheme = scheme,
+                                .keys = keys,
+                                .store_url = store,
+                                .store_options = &options,
+                                .note = note,
+                                .has_renewer = renews};
+    return firn_open_with(gen, &config, error);
+}
+
+int firn_go_store(firn_store **store, const char *url, const char *module_dir, bool unsafe,
+                  firn_error *error) {
+    const firn_store_options options = {.module_dir = module_dir, .unsafe = unsafe};
+    return firn_store_open(store, url, &options, error);
+}
+
+firn_id *firn_go_many(firn_gen *gen, const firn_time *at, size_t n, firn_error *error) {
+    firn_id *ids = malloc(n * sizeof *ids);
+    if (ids == NULL) {
+        error->code = FIRN_EMEMORY;
+        strcpy(error->text, "out of memory: ask for fewer IDs at once");
+        return NULL;
+    }
+    int code = at != NULL ? firn_at(gen, at, ids, n, error) : firn_next_n(gen, ids, n, error);
+    if (code != FIRN_OK) {
+        free(ids);
+        return NULL;
+    }
+    return ids;
+}
+
+void firn_go_words(void *out, const firn_id *ids, size_t n, bool wide) {
+    for (size_t i = 0; i < n; i++) {
+        put((char *)out + i * (wide ? 16 : 8), &ids[i], wide);
+    }
+}
+
+void firn_go_texts(char *out, const firn_id *ids, size_t n, int form) {
+    for (size_t i = 0; i < n; i++) {
+        firn_format(out + i * FIRN_TEXT_SIZE, &ids[i], form);
+    }
+}
+
+void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int form) {
+    for (uint32_t i = 0; i < page->count; i++) {
+        const char *at = (const char *)(page + 1) + (size_t)i * page->stride;
+        firn_id id = {.bits = bits};
+        if (bits <= 64) {
+            memcpy(&id.low, at, sizeof id.low);
+        } else {
+            firn_id_from_bytes(&id, (const uint8_t *)at, bits, NULL); /* its own IDs fit */
+        }
+        firn_format(out + (size_t)i * FIRN_TEXT_SIZE, &id, form);
+    }
+}
+
+firn_scheme *firn_go_scheme(const char *name, const char *epoch, const char *bits,
+                            const char *digits, firn_error *error) {
+    const firn_scheme *listed = firn_scheme_find(name);
+    firn_scheme *out = malloc(sizeof *out);
+    if (out == NULL) {
+        error->code = FIRN_EMEMORY;
+        strcpy(error->text, "out of memory");
+    } else if (listed != NULL && epoch == NULL && bits == NULL && digits == NULL) {
+        *out = *listed;
+    } else if (firn_scheme_make(out, name, epoch, bits, digits, error) != FIRN_OK) {
+        free(out);
+        out = NULL;
+    }
+    return out;
+}

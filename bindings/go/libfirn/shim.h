@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What Go cannot call or lay out itself: results by value, so that the hot path allocates nothing, and structures with
+ * pointers, which must not be in Go memory. */
+#ifndef FIRN_GO_SHIM_H
+#define FIRN_GO_SHIM_H
+
+#include <firn/firn.h>
+#include <stdlib.h>
+
+/* An ID as its Go type has it: 8 bytes as an integer, or 16 bytes most significant first. */
+typedef struct {
+    uint64_t word[2];
+    int code;
+} firn_go_id;
+firn_go_id firn_go_next(uintptr_t gen, bool wide);
+
+int firn_go_open(firn_gen **gen, const char *scheme, const char *keys, const char *store,
+                 const char *module_dir, const char *note, bool unsafe, bool renews,
+                 firn_error *error);
+int firn_go_store(firn_store **store, const char *url, const char *module_dir, bool unsafe,
+                  firn_error *error);
+/* n IDs, back-dated if `at` is not NULL; NULL: *error. The caller frees them. */
+firn_id *firn_go_many(firn_gen *gen, const firn_time *at, size_t n, firn_error *error);
+/* Writes IDs as their Go type has them, 8 or 16 bytes each. */
+void firn_go_words(void *out, const firn_id *ids, size_t n, bool wide);
+/* Writes the n texts, each ended by a zero, FIRN_TEXT_SIZE apart. */
+void firn_go_texts(char *out, const firn_id *ids, size_t n, int form);
+/* The same for the IDs of a page. */
+void firn_go_page_texts(char *out, const firn_page *page, uint32_t bits, int form);
+
+/* A scheme in C memory, which the caller frees; NULL: *error. */
+firn_scheme *firn_go_scheme(const char *name, const char *epoch, const char *bits,
+                            const char *digits, firn_error *error);
+
+#endif
