@@ -19,6 +19,9 @@ language() {
 language php "php-cli php-curl php-illuminate-database php-illuminate-events php-sqlite3" php -r \
     'require "Illuminate/Database/autoload.php"; require "Illuminate/Events/autoload.php"; exit(extension_loaded("curl") && extension_loaded("pdo_sqlite") ? 0 : 1);'
 language ruby "ruby ruby-redis ruby-activerecord ruby-sqlite3" ruby -e 'require "redis"; require "active_record"; require "sqlite3"'
+language lua "lua5.3 lua-socket lua-sec lua-posix" lua5.3 -e 'require "socket" require "ssl" require "posix.unistd"'
+language lua5.4 "lua5.4 lua-socket lua-sec" lua5.4 -e 'require "socket" require "ssl"'
+language elixir "elixir" elixir -e ':ssl.start()'
 /usr/bin/python3 test/clients/clients.py "$languages" >"$TMPDIR/checks" 2>&1
 ended=$?
 grep -v '^1\.\.' "$TMPDIR/checks"
@@ -48,6 +51,20 @@ for name in $(echo "$languages" | tr , ' '); do
         blocks ruby ruby
         cat "$TMPDIR"/ruby.[1-9] >"$TMPDIR/readme.rb"
         check "ruby: the blocks of its README run, with Rails' models" ruby bindings/ruby/tests/readme.rb "$TMPDIR/readme.rb"
+        ;;
+    lua)
+        blocks lua lua
+        cat "$TMPDIR"/lua.[1-9] >"$TMPDIR/readme.lua"
+        check "lua: the block of its README runs" env LUA_PATH="bindings/lua/?.lua;;" lua5.3 "$TMPDIR/readme.lua"
+        ;;
+    lua5.4)
+        check "lua5.4: too" env LUA_PATH="bindings/lua/?.lua;;" lua5.4 "$TMPDIR/readme.lua"
+        continue
+        ;;
+    elixir)
+        blocks elixir elixir
+        cat "$TMPDIR"/elixir.[1-9] >"$TMPDIR/readme.exs"
+        check "elixir: the blocks of its README run, with a stub of Ecto" elixir -r bindings/elixir/lib/firn.ex bindings/elixir/tests/readme.exs "$TMPDIR/readme.exs"
         ;;
     esac
     check "$name: its package is built" env BUILD="$TMPDIR/built" bindings/build "$name"

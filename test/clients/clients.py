@@ -35,15 +35,16 @@ EVER = 3600_000  # ms
 
 
 class Language:
-    """`run` makes the words that run the driver in a copy of bindings/NAME. `planted`: changes of `source` that the
-    checks must notice, of the check of the process and of the age of a block."""
+    """`run` makes the words that run the driver in a copy of bindings/FOLDER. `fork` and `age` are changes of `source`
+    that the checks must notice: of the check of the process (None: the language cannot fork), and of a block's age.
+    `other_fork`: variables with which forks are checked once more."""
 
-    def __init__(self, name, run, tools, source, fork=None, age=None, resp=False, environment=None):
-        self.name, self.run, self.tools, self.source, self.fork, self.age = name, run, tools, source, fork, age
-        self.resp, self.environment = resp, environment or {}
+    def __init__(self, name, run, source, fork=None, age=None, resp=False, folder=None, other_fork=None):
+        self.name, self.run, self.source, self.fork, self.age, self.resp = name, run, source, fork, age, resp
+        self.folder, self.other_fork = f"bindings/{folder or name}", other_fork
 
     def words(self, folder):
-        shutil.copytree(f"bindings/{self.name}", folder)
+        shutil.copytree(self.folder, folder)
         return self.run(folder)
 
     def address(self, server, tls=False):
@@ -52,11 +53,11 @@ class Language:
 
 
 class Driver:
-    def __init__(self, language, words):
+    def __init__(self, language, words, **variables):
         self.language = language
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=open(f"{TMPDIR}/{language.name}.log", "ab"), text=True,
-                                        env={**os.environ, **language.environment})
+                                        env={**os.environ, **variables})
         self.clients = 0
 
     def ask(self, *words):
@@ -117,8 +118,8 @@ class Run:
     def all(self):
         try:
             os.makedirs(self.folder)
-            words = self.language.words(f"{self.folder}/as-it-is")
-            self.driver = Driver(self.language, words)
+            self.words = self.language.words(f"{self.folder}/as-it-is")
+            self.driver = Driver(self.language, self.words)
             self.first = self.serve("first", "[segment short]\nend = 2\n").start()
             self.second = self.serve("second").start()
             for part in PARTS:
@@ -130,7 +131,7 @@ class Run:
                 except Exception:
                     self.check(part.__name__, False, traceback.format_exc())
                     if self.driver.process.poll() is not None:
-                        self.driver = Driver(self.language, words)
+                        self.driver = Driver(self.language, self.words)
                 if os.environ.get("VERBOSE"):
                     print(f"# {self.language.name} {part.__name__}: {time.monotonic() - begun:.1f} s")
             self.same("the driver ends well", 0, self.driver.end())
@@ -195,6 +196,10 @@ def forks(self):
     if not self.language.fork:
         return
     self.same("a child repeats none of its parent's block", "", forked(self.driver))
+    if self.language.other_fork:
+        driver = Driver(self.language, self.words, **self.language.other_fork)
+        self.same(f"nor with {' '.join(self.language.other_fork)}", "", forked(driver))
+        driver.end()
 
 
 def forked(driver):
@@ -307,13 +312,20 @@ def sends_tokens(self):
 
 
 def speaks_tls(self):
-    base = f"{self.folder}/tls"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
-                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{base}.key", "-out", f"{base}.crt"], check=True, capture_output=True)
+    base, new = f"{self.folder}/tls", ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    for words in (
+        [*new, "-subj", "/CN=authority", "-keyout", f"{base}.ca.key", "-out", f"{base}.ca"],
+        [*new, "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
+         "-CA", f"{base}.ca", "-CAkey", f"{base}.ca.key", "-keyout", f"{base}.key", "-out", f"{base}.crt"],
+    ):
+        subprocess.run(words, check=True, capture_output=True)
     server = self.serve("tls", tls_cert=f"{base}.crt", tls_key=f"{base}.key").start(wait=False)
     serving.wait_for("the server", lambda: not fakes.stopped(server.port) and not fakes.stopped(server.http))
-    self.check("TLS with a certificate that it trusts", fakes.is_number(self.driver.ask("next", self.driver.open(server, tls=True, ca=f"{base}.crt"), "snowflake")[0]))
-    self.fails("and none with another", "unreachable", self.driver.ask("next", self.driver.open(server, tls=True, max_wait=50), "snowflake"))
+    right = self.language.address(server, tls=True)
+    said = self.driver.ask("next", self.driver.open(right, ca=f"{base}.ca"), "snowflake")
+    self.check("TLS with a certificate that it trusts", fakes.is_number(said[0]), said)
+    for what, address, options in (("none with another", right, {}), ("none for another host", right.replace("127.0.0.1", "localhost"), {"ca": f"{base}.ca"})):
+        self.fails(what, "unreachable", self.driver.ask("next", self.driver.open(address, max_wait=50, **options), "snowflake"))
     server.kill()
 
 
@@ -326,7 +338,7 @@ def plants(self):
         if not change:
             continue
         folder = f"{self.folder}/{what}"
-        shutil.copytree(f"bindings/{self.language.name}", folder)
+        shutil.copytree(self.language.folder, folder)
         with open(f"{folder}/{self.language.source}") as source:
             text = source.read()
         self.check(f"the check of the {what} is where it is expected", change[0] in text, change[0])
@@ -344,10 +356,15 @@ def plants(self):
 
 PARTS.append(plants)
 LANGUAGES = [
-    Language("php", lambda folder: ["php", f"{folder}/tests/drive.php"], "php php-curl", "src/Firn.php",
+    Language("php", lambda folder: ["php", f"{folder}/tests/drive.php"], "src/Firn.php",
              fork=("|| $this->pid !== getmypid()) {\n            $this->refill", ") {\n            $this->refill"), age=("|| hrtime(true) / 1e9 > $this->until ", "")),
-    Language("ruby", lambda folder: ["ruby", f"{folder}/tests/drive.rb"], "ruby ruby-redis", "lib/firn.rb", resp=True,
+    Language("ruby", lambda folder: ["ruby", f"{folder}/tests/drive.rb"], "lib/firn.rb", resp=True,
              fork=(" && @pid == Process.pid\n        @taken", "\n        @taken"), age=("&& now <= @until ", "")),
+    Language("lua", lambda folder: ["lua5.3", f"{folder}/tests/drive.lua"], "firn.lua", resp=True,
+             fork=(" or owner ~= pid()", ""), age=("or elapsed > (max_age or 0.001) ", ""), other_fork={"FIRN_WITHOUT_POSIX": "1"}),
+    Language("lua5.4", lambda folder: ["lua5.4", f"{folder}/tests/drive.lua"], "firn.lua", resp=True, folder="lua"),
+    Language("elixir", lambda folder: ["elixir", "-r", f"{folder}/lib/firn.ex", f"{folder}/tests/drive.exs"], "lib/firn.ex", resp=True,
+             age=(" and System.monotonic_time() - asked <= max_age", "")),
 ]
 
 

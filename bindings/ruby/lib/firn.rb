@@ -139,8 +139,9 @@ module Firn
     # What next and many return: the form to ask for, and whether that is an Integer. Asked of a server once per name.
     def output(name)
       @outputs[name] ||= begin
-        shape = call("FIRN.SCHEMES", name.to_s) { |reply| reply if reply.is_a?(Array) && reply.size.even? }
-        shape = shape.each_slice(2).to_h
+        raise RequestError, "the name is empty: give that of a scheme or generator" if name.to_s.empty?
+
+        shape = call("FIRN.SCHEMES", name.to_s) { |reply| reply.each_slice(2).to_h if reply.is_a?(Array) && reply.size.even? }
         [shape["form"], %w[dec unsigned].include?(shape["form"]) && shape["bits"].to_i <= 64]
       end
     end
