@@ -62,6 +62,8 @@ final class FirnTest {
         Check.test("a window is renewed, and threads wait for the renewer", FirnTest::renewal);
         Check.test("threads issue no ID twice, while garbage is collected", FirnTest::threads);
         Check.test("10000 generators that leaked are freed", FirnTest::leaked);
+        Check.test("renewers end with their generators", FirnTest::renewersEnd);
+        Check.test("the jar is a module", Loaders::module);
         Check.test("class loaders load the library again, and are unloaded", Loaders::reload);
         Check.test("another version of the library is refused", Loaders::otherVersion);
         Check.test("a library that is not there is named", Loaders::missing);
@@ -360,6 +362,11 @@ final class FirnTest {
             }
             Check.that(gen.status().renewals() >= 3);
         }
+        try (Generator gen = memory("snowflake").set("window_ms", 50).set("full", "wait").open()) {
+            long renewals = gen.status().renewals() + gen.status().claims();
+            Check.fails(Code.WINDOW, () -> gen.longs(300000)); // a window has 204800: the call waited for the renewer in vain
+            Check.that(gen.nextLong() > 0 && gen.status().renewals() + gen.status().claims() > renewals);
+        }
         dev.firn.Inside.waitsForRenewer(memory("snowflake").set("window_ms", 50).open());
         dev.firn.Inside.failedRenewalIsThrown();
     }
@@ -396,13 +403,23 @@ final class FirnTest {
         }
     }
 
-    private static long mappedPages() throws Exception {
-        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[0]);
+    /** KiB of the pages that a fork wipes: those of generators and blocks. */
+    private static long wipedKib() throws Exception {
+        long size = 0;
+        long sum = 0;
+        for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
+            if (line.startsWith("Size:")) {
+                size = Long.parseLong(line.replaceAll("[^0-9]", ""));
+            } else if (line.startsWith("VmFlags:") && line.contains(" wf")) {
+                sum += size;
+            }
+        }
+        return sum;
     }
 
     private static void leaked() throws Exception {
         Generator[] all = new Generator[10000];
-        long before = mappedPages();
+        long before = wipedKib();
         Set<UUID> ids = new HashSet<>();
         for (int i = 0; i < all.length; i++) {
             all[i] = Generator.of("uuid7").open();
@@ -411,15 +428,35 @@ final class FirnTest {
             ids.add(block.nextUuid());
         }
         Check.same(20000, ids.size());
-        long most = mappedPages();
-        Check.that(most - before > 10000); // each has memory of its own
+        long most = wipedKib() - before;
+        Check.that(most > 40000); // each has memory of its own
         Arrays.fill(all, null);
         long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (mappedPages() - before > (most - before) / 4 && System.nanoTime() < limit) {
+        while (wipedKib() - before > most / 100 && System.nanoTime() < limit) {
             System.gc();
             Thread.sleep(20);
         }
-        Check.that(mappedPages() - before <= (most - before) / 4);
+        Check.that(wipedKib() - before <= most / 100);
+    }
+
+    private static void renewersEnd() throws Exception {
+        Generator open = memory("snowflake").open();
+        memory("snowflake").open(); // leaks
+        long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (renewers() > 1 && System.nanoTime() < limit) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        Check.same(1L, renewers());
+        open.close();
+        while (renewers() > 0 && System.nanoTime() < limit) {
+            Thread.sleep(5);
+        }
+        Check.same(0L, renewers());
+    }
+
+    private static long renewers() {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("firn-renewer")).count();
     }
 
     private static void processes() throws Exception {

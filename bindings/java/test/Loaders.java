@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.module.Configuration;
+import java.lang.module.ModuleFinder;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
@@ -55,6 +57,16 @@ final class Loaders {
         Object made = type.getMethod("of", String.class).invoke(null, "snowflake");
         options.getMethod("store", String.class).invoke(made, store);
         return options.getMethod("open").invoke(made);
+    }
+
+    static void module() throws Exception {
+        ModuleFinder jar = ModuleFinder.of(Path.of(System.getProperty("firn.jar")));
+        Configuration resolved = ModuleLayer.boot().configuration().resolve(jar, ModuleFinder.of(), Set.of("dev.firn"));
+        ModuleLayer layer = ModuleLayer.boot().defineModulesWithOneLoader(resolved, ClassLoader.getPlatformClassLoader());
+        try (AutoCloseable gen = (AutoCloseable) generator(layer.findLoader("dev.firn"), "memory:")) {
+            Check.same("dev.firn", gen.getClass().getModule().getName());
+            Check.that((Long) gen.getClass().getMethod("nextLong").invoke(gen) > 0);
+        }
     }
 
     /** -> a loader that nothing refers to any more; its generator leaks, or is closed. */

@@ -13,8 +13,8 @@ import java.util.UUID;
  * the block's age is dropped, so an idle program never takes a stale time.
  *
  * <p>A block belongs to the thread that opened it; another one gets a {@link FirnException}, not an ID twice. A block that
- * was not closed is freed when it is collected. It has 8 KiB of memory, so a virtual thread that takes a few IDs does better
- * with {@link Generator#nextLong}.
+ * was not closed is freed when it is collected. To open one costs as much as some
+ * hundred IDs, so a thread that takes a few does better with {@link Generator#nextLong}.
  */
 public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
     // The page: firn_page in firn.h, checked in generator.c.

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 public final class FirnException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    /** The kind of error. */
     private final Code code;
 
     FirnException(Code code, String message) {
