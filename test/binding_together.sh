@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Programs in four languages issue snowflakes from one SQLite store at the same time: no ID twice, among TOGETHER of them
+# Programs in four languages, five with Java, issue snowflakes from one SQLite store at the same time: no ID twice, among TOGETHER of them
 # (400000; `make together` takes 10^7). The duplicate check finds a planted one.
 . test/tap
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
@@ -16,7 +16,14 @@ fi
 own=$TMPDIR/built
 mkdir "$own"
 ln -s "$built"/libfirn.so* "$own/"
-check "the packages are built" env BUILD="$own" bindings/build node python
+java=
+if command -v javac >/dev/null && [ -f "$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")/include/jni.h" ]; then
+    java=java
+elif [ "${CI:-}" = true ]; then
+    fail "openjdk-17-jdk-headless is installed"
+fi
+# shellcheck disable=SC2086 # a name or nothing
+check "the packages are built" env BUILD="$own" bindings/build node python $java
 check "the wheel is unpacked" $python -m zipfile -e "$(ls "$own"/bindings/python/*.whl)" "$TMPDIR/site"
 url="sqlite:$TMPDIR/ids.db?unsafe=1"
 LD_LIBRARY_PATH=$built
@@ -58,6 +65,23 @@ for (let i = 0; i < each; i++) {
 }
 gen.close()
 end
+cat >"$TMPDIR/Issue.java" <<'end'
+import dev.firn.*;
+class Issue {
+    public static void main(String[] args) {
+        try (Generator gen = Generator.of("snowflake").store(System.getenv("url")).set("full", "wait").open(); Block block = gen.block()) {
+            StringBuilder out = new StringBuilder();
+            for (int i = 0, each = Integer.parseInt(System.getenv("each")); i < each; i++) {
+                out.append(i % 2 == 0 ? gen.nextLong() : block.nextLong()).append('\n');
+                if (i % 10000 == 9999 || i == each - 1) {
+                    System.out.print(out);
+                    out.setLength(0);
+                }
+            }
+        }
+    }
+}
+end
 check "the program in C++ is built" g++ -std=c++17 -O2 -Iinclude -Ibindings/cpp -o "$TMPDIR/issue" "$TMPDIR/issue.cpp" -L"$built" -lfirn
 package=$own/bindings/node
 export package
@@ -69,11 +93,17 @@ node "$TMPDIR/issue.js" >"$TMPDIR/node.ids" 2>"$TMPDIR/node.log" &
 third=$!
 "$built/bin/firn" new snowflake -n "$each" mode=window full=wait "store=$url" >"$TMPDIR/command.ids" 2>"$TMPDIR/command.log" &
 fourth=$!
+fifth=
+if [ -n "$java" ]; then
+    java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$(find "$own/bindings/java" -name 'firn-*[0-9].jar')" "$TMPDIR/Issue.java" \
+        >"$TMPDIR/java.ids" 2>"$TMPDIR/java.log" &
+    fifth=$!
+fi
 ended=0
-for one in $first $second $third $fourth; do
+for one in $first $second $third $fourth $fifth; do
     wait $one || ended=1
 done
-same "all four have issued their IDs" "0 $((each * 4))" "$ended $(cat "$TMPDIR"/*.ids | wc -l)"
+same "all have issued their IDs" "0 $((each * (${fifth:+1 +} 4)))" "$ended $(cat "$TMPDIR"/*.ids | wc -l)"
 [ $ended = 0 ] || cat "$TMPDIR"/*.log
 cat "$TMPDIR"/*.ids >"$TMPDIR/all"
 check "no ID was issued twice" "$built/bin/firn" check --scheme snowflake "$TMPDIR/all"
