@@ -95,9 +95,6 @@ WRAPPED(int, gnutls_pcert_list_import_x509_raw,
 WRAPPED(int, gnutls_privkey_init, (gnutls_privkey_t * out), (out), GNUTLS_E_MEMORY_ERROR)
 WRAPPED(int, gnutls_load_file, (const char *path, gnutls_datum_t *out), (path, out),
         GNUTLS_E_FILE_ERROR)
-WRAPPED(int, gnutls_hash_fast,
-        (gnutls_digest_algorithm_t by, const void *text, size_t size, void *out),
-        (by, text, size, out), GNUTLS_E_MEMORY_ERROR)
 WRAPPED(ssize_t, gnutls_record_send, (gnutls_session_t to, const void *bytes, size_t size),
         (to, bytes, size), GNUTLS_E_PUSH_ERROR)
 WRAPPED(ssize_t, gnutls_record_recv, (gnutls_session_t from, void *bytes, size_t size),

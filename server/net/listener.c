@@ -2,6 +2,7 @@
 #include "listener.h"
 
 #include "fault.h"
+#include "systemd.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -341,21 +341,8 @@ static int open_unix(listener out[], const address *to, int copies, int mode) {
 static struct {
     bool asked;
     int count;
-    char names[HANDED_MAX][16];
+    char names[HANDED_MAX][SYSTEMD_NAME];
 } handed;
-
-static void ask_systemd(void) {
-    char **names = NULL;
-    handed.asked = true;
-    handed.count = sd_listen_fds_with_names(1, &names);
-    for (int i = 0; i < handed.count; i++) {
-        if (i < HANDED_MAX) {
-            snprintf(handed.names[i], sizeof handed.names[i], "%s", names[i]);
-        }
-        free(names[i]);
-    }
-    free(names);
-}
 
 static bool is_protocol(const char *name) {
     return strcmp(name, "resp") == 0 || strcmp(name, "http") == 0;
@@ -366,14 +353,15 @@ static int take_handed(listener out[], int room, const char *protocol, int copie
                        firn_error *error) {
     int count = 0;
     if (!handed.asked) {
-        ask_systemd();
+        handed.asked = true;
+        handed.count = systemd_sockets(handed.names, HANDED_MAX);
     }
     if (handed.count < 0 || handed.count > HANDED_MAX) {
         return set_error(error, FIRN_ESYSTEM, "systemd passed %d sockets: pass 1 to %d",
                          handed.count, HANDED_MAX);
     }
     for (int i = 0; i < handed.count; i++) {
-        int fd = SD_LISTEN_FDS_START + i;
+        int fd = SYSTEMD_FIRST + i;
         if (!is_protocol(handed.names[i])) {
             return set_error(error, FIRN_EUSAGE,
                              "systemd passed a socket named '%s': set FileDescriptorName=resp or "
@@ -383,8 +371,7 @@ static int take_handed(listener out[], int room, const char *protocol, int copie
         if (strcmp(handed.names[i], protocol) != 0) {
             continue;
         }
-        if (count + copies > room || sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0 ||
-            fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
+        if (count + copies > room || !systemd_listens(fd) || fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
             return set_error(error, FIRN_ESYSTEM,
                              "descriptor %d that systemd passed is not a listening socket, or one "
                              "too many: set ListenStream= in its unit",
