@@ -66,6 +66,15 @@ coverage:
 	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|format|tidy|torture'
 	test/coverage.py $(COVERAGE)
 
+.PHONY: deb apt-repo rpm test-deb
+# Packages of what is committed: BUILD/deb, a signed repository of them in BUILD/apt (KEY: your key), BUILD/rpm.
+deb:
+	BUILD=$(BUILD) packaging/deb.sh
+apt-repo:
+	BUILD=$(BUILD) KEY="$(KEY)" packaging/apt-repo.sh
+rpm:
+	BUILD=$(BUILD) packaging/rpm.sh
+
 # Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
 test-bare:
 	test/bare
@@ -73,6 +82,8 @@ test-systemd:
 	test/systemd
 test-arch:
 	test/arch
+test-deb:
+	test/deb
 
 # Statistics of SIZE MiB of the random generator; needs rng-tools5, ent and dieharder. 65536 takes some hours.
 SIZE ?= 1024

@@ -37,7 +37,9 @@ int run_serve(session *s) {
     }
     if (errno == ENOENT) {
         set_error(&error, FIRN_ESYSTEM,
-                  "the server is not installed: put " SERVER " next to firn, in %.60s", folder);
+                  "the server is not installed: install the package firn-server (Debian), or put "
+                  "firn-serve next to firn, in %.60s",
+                  folder);
     } else {
         set_error(&error, FIRN_ESYSTEM, "cannot execute %.80s: %s", path, strerror(errno));
     }

@@ -101,7 +101,8 @@ static int load_cipher(firn_order *order, const char *dir, firn_error *error) {
                                 why)
                    : firn__fail(error, FIRN_ESYSTEM,
                                 "order numbers need the module ff1, which is not installed in "
-                                "%.60s: in firn's source run ./run all, then make install",
+                                "%.40s: install the package libfirn-modules (Debian), or in firn's "
+                                "source run ./run all, then make install",
                                 firn__module_place());
     }
     order->ops = dlsym(order->library, "firn_cipher_module");

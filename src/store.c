@@ -94,10 +94,12 @@ static int refuse_engine(const char *engine, const char *why, firn_error *error)
                           engine, why);
     }
     if (is_ours(engine)) {
+        bool basic = strcmp(engine, "sqlite") == 0;
         return firn__fail(error, FIRN_EUSAGE,
-                          "the module for %.20s is not installed in %.60s: in firn's source run "
-                          "./run all, then make install",
-                          engine, firn__module_place());
+                          "the module for %.20s is not installed in %.40s: install the package "
+                          "%s%s (Debian), or in firn's source run ./run all, then make install",
+                          engine, firn__module_place(),
+                          basic ? "libfirn-modules" : "libfirn-store-", basic ? "" : engine);
     }
     return firn__fail(
         error, FIRN_EUSAGE,

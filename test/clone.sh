@@ -294,7 +294,7 @@ missing_module() {
     firn new snowflake --store redis://127.0.0.1 >"$TMPDIR/said" 2>&1
     same "without its module a store is refused as usage" 2 $?
     check "and the error names the cure" \
-        grep -q 'redis is not installed in /usr/local/lib/firn: in firn.s source run ./run all, then make install' "$TMPDIR/said"
+        grep -q 'redis is not installed in /usr/local/lib/firn: install the package libfirn-store-redis (Debian), or in firn.s source run ./run all, then make install' "$TMPDIR/said"
 }
 
 if [ "${1:-}" = --pages ]; then

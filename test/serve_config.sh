@@ -311,6 +311,6 @@ same "--check-config opens neither store nor socket" "0 $ini is valid" \
     "$status $out$(ls -d "$TMPDIR"/untouched* 2>/dev/null)"
 cp "$FIRN" "$TMPDIR/firn"
 alone=$("$TMPDIR/firn" serve 2>&1)
-same "without the server next to it the command says so" "6 firn: the server is not installed: put firn-serve next to firn, in $(printf '%.60s' "$TMPDIR")" \
+same "without the server next to it the command says so" "6 firn: the server is not installed: install the package firn-server (Debian), or put firn-serve next to firn, in $(printf '%.60s' "$TMPDIR")" \
     "$? $alone"
 finish

@@ -11,8 +11,8 @@ of() {
     printf '%s\n' "$all" | grep -E "$1"
 }
 
-# Data (vectors, corpora) cannot carry the line; LICENSE is the licence.
-for file in $(of '' | grep -vE '^(LICENSE|fuzz/corpus/.*|test/data/.*|.*\.(tsv|png|svg|wasm))$'); do
+# Data (vectors, corpora) and files whose form is Debian's cannot carry the line; LICENSE is the licence.
+for file in $(of '' | grep -vE '^(LICENSE|debian/(changelog|copyright|source/format)|fuzz/corpus/.*|test/data/.*|.*\.(tsv|png|svg|wasm))$'); do
     [ "$(head -n 5 "$file" | grep -c 'SPDX-License-Identifier: MIT')" = 1 ] || spdx="${spdx:-} $file"
 done
 same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
@@ -44,11 +44,11 @@ for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$');
 done
 same "every script is run by another or by make" "" "${unused:-}"
 
-for file in $(of '^(run|test/(run-all|bare|arch|fuzz)|\.ci/run)$'); do
+for file in $(of '^(run|test/(run-all|bare|arch|deb|fuzz)|debian/(rules|tests/(command|library|server|sql))|\.ci/run)$'); do
     [ -x "$file" ] || plain="${plain:-} $file"
 done
 same "what is started by its name can be executed" "" "${plain:-}"
-for file in run .ci/run $(of '\.sh$') test/run-all test/tap; do
+for file in run .ci/run $(of '\.sh$|^debian/(tests/(command|library|server|sql)|.*[.]p[a-z]*)$') test/run-all test/tap; do
     sh -n "$file" || broken="${broken:-} $file"
 done
 same "the plainest shell reads every script" "" "${broken:-}"
