@@ -57,6 +57,10 @@ test: test-build sanitize memory fuzz
 wasm:
 	bindings/wasm/compile.sh bindings/wasm/firn.wasm
 
+# The decoder page: one file, which any host can serve and any browser can open. Needs python3.
+site:
+	site/make.py $(BUILD)/site/index.html
+
 # Which lines and branches the tests run: test/coverage.py; test/uncovered excuses some. Sanitizers, fuzzers and the tests of
 # the build itself are left out. Functions are compiled once, not into each caller, so that a branch counts once.
 coverage:
@@ -169,4 +173,4 @@ clean:
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: wasm together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean
+.PHONY: wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean

@@ -39,11 +39,11 @@ else
     skip "a terminal gets colour" "no pseudo-terminal is available"
 fi
 
-# The console's choice (ROLES of console.js) against the colours of `firn schemes NAME`, scheme by scheme.
+# The console's choice (ROLES of read.js) against the colours of `firn schemes NAME`, scheme by scheme.
 cat >"$TMPDIR/tones.py" <<'PYTHON'
 import json, os, re, subprocess, sys
 firn = sys.argv[1]
-with open("server/console/console.js", encoding="utf-8") as file:
+with open("server/console/read.js", encoding="utf-8") as file:
     script = file.read()
 roles = {name: re.findall(r'"(\w+)"', tones) for name, tones in re.findall(r"^  (\w+): \{ tones: \[([^\]]*)\]", script, re.M)}
 codes = {"33": "blue", "208": "orange", "36": "green", "134": "purple", "142": "yellow", "167": "red", "38": "sky", "245": "grey"}

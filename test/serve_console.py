@@ -13,11 +13,9 @@ import traceback
 import urllib.request
 
 from browser import Browser
+from decoding import CONTRAST, SAMPLES, check, check_drawing, check_forms, finish, firn, same
 
 VIEWS = ("read", "make", "now", "windows", "spread")
-SAMPLES = ("541815603606036480", "0192f0c8-d1e3-7a55-9e37-79b97f4a7c15", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-           "507f1f77bcf86cd799439011", "0ujtsYcgvSTl8PAuAdqWYSMnLOv", "c232ab00-9414-11ec-b3c8-9f6bdeced846",
-           "00000000-0000-0000-0000-000000000000")
 CONFIG = """[server]
 http = 127.0.0.1:0
 resp = none
@@ -28,24 +26,6 @@ scheme = tsid
 step = 1000
 """
 TOKEN = "kxJ2v8Qm3nZr5tYw7bAc9dEf"
-
-checks = failures = 0
-
-
-def check(sentence, good, why=""):
-    global checks, failures
-    checks += 1
-    if not good:
-        failures += 1
-    print("%s %d - %s" % ("ok" if good else "not ok", checks, sentence))
-    if not good and why != "":
-        print("\n".join("# " + line for line in str(why)[:2000].split("\n")))
-    sys.stdout.flush()
-
-
-def same(sentence, expected, found):
-    check(sentence, expected == found, "expected: %s\nfound:    %s" % (expected, found))
-
 
 # ---- the server and the command ------------------------------------------------------------------
 
@@ -88,52 +68,7 @@ class Server:
             return self.process.wait(5)
 
 
-def firn(*words):
-    return subprocess.run([sys.argv[2], *words], check=True, capture_output=True, text=True, timeout=30).stdout
-
-
 # ---- read ----------------------------------------------------------------------------------------
-
-DRAWN = """({
-    digits: [...document.querySelectorAll('#bits b')].map((cell) => cell.textContent).join(''),
-    slices: [...document.querySelectorAll('#bits .slice')].map((piece) =>
-        [piece.dataset.field, piece.tagName === 'BUTTON', piece.querySelectorAll('b').length]),
-    legend: Object.fromEntries([...document.querySelectorAll('#legend tbody tr')].map((row) =>
-        [row.dataset.field, row.cells[1].textContent])),
-    tones: [...document.querySelectorAll('#legend .swatch')].map((one) => one.className),
-    scheme: document.querySelector('#read-scheme').textContent,
-    time: document.querySelector('#times').hidden ? null : document.querySelector('#time-utc').textContent,
-    candidates: [...document.querySelectorAll('#candidates button')].map((button) => button.textContent),
-})"""
-
-
-def slices_drawn(pieces):
-    """Those of a slice that goes over the end of a line are one."""
-    slices = []
-    for field, begins, width in pieces:
-        if begins:
-            slices.append([field, width])
-        else:
-            slices[-1][1] += width
-    return slices
-
-
-def check_drawing(browser, schemes, id, scheme=None):
-    if scheme:
-        browser.wait("document.querySelector('#read-scheme').textContent === '%s'" % scheme)
-    drawn = browser.evaluate(DRAWN)
-    words = ["--scheme", drawn["scheme"], id]
-    shown = json.loads(firn("show", "--json", *words))
-    digits = firn("convert", "--to", "bin", *words).strip()
-    row = schemes[shown["scheme"]]
-    fields = {name: str(value) for name, value in shown["fields"].items()}
-    legend = {name: value for name, value in drawn["legend"].items() if name in fields}
-    slices = [[one["name"] or "fixed", one["bits"]] for one in row["slices"]]
-    right = (drawn["digits"] == digits and slices_drawn(drawn["slices"]) == slices and legend == fields
-             and drawn["time"] == shown["time"])
-    check("%s is drawn as `firn show` reads it, as %s" % (id, drawn["scheme"]), right, "%s\n%s\n%s" % (drawn, shown, digits))
-    return drawn
-
 
 def read(browser, id):
     """As people do: the box is emptied, the text pasted, the key pressed."""
@@ -152,6 +87,8 @@ def check_reading(browser, server, schemes):
         read(browser, id)
         best = json.loads(firn("show", "--json", "--all", id))
         drawn = check_drawing(browser, schemes, id, best["scheme"])
+        if best["scheme"] not in ("nil", "typeid"):
+            check_forms(browser, id, best["scheme"])
         if len(best["candidates"]) > 1:
             same("its candidates are those of `firn show`", best["candidates"], drawn["candidates"])
         used = [tone for tone, slice in zip(drawn["tones"], drawn["legend"]) if slice != "fixed"]
@@ -178,6 +115,22 @@ def check_reading(browser, server, schemes):
     error = browser.wait("document.querySelector('#read-error').textContent")
     check("what is no ID is told in the server's words", error and "!!" in error, error)
     check("and nothing is drawn of it", browser.evaluate("document.querySelector('#reading').hidden"))
+
+
+def check_offline(browser, server):
+    browser.open(server.base + "/?offline#read=" + SAMPLES[0])
+    browser.wait("document.title.includes(' is snowflake')")
+    browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    read(browser, SAMPLES[2])
+    same("an ID is decoded without the server", "ulid", browser.text("#read-scheme"))
+    browser.choose("#span-to", "2016-08-02T12:00:00Z")
+    browser.evaluate("document.querySelector('#span').dispatchEvent(new Event('input'))")
+    ids = firn("range", "ulid", "2016-07-30", "2016-08-02T12:00:00Z").split()
+    check("so are the bounds of a time span", browser.wait("document.querySelector('#span-ids').textContent.includes('%s')" % ids[1]))
+    browser.choose("#span-to", "2016-02-31")
+    browser.evaluate("document.querySelector('#span').dispatchEvent(new Event('input'))")
+    check("and a wrong one is refused in firn's words", browser.wait("document.querySelector('#span-error').textContent"))
+    browser.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
 
 
 # ---- keys ----------------------------------------------------------------------------------------
@@ -388,38 +341,6 @@ def check_spread(browser, server):
 
 # ---- looks ---------------------------------------------------------------------------------------
 
-# The least contrast of any text that can be seen with what lies behind it, and whose it is.
-CONTRAST = """(() => {
-    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-    const colour = (text) => { context.clearRect(0, 0, 1, 1); context.fillStyle = text; context.fillRect(0, 0, 1, 1);
-        return [...context.getImageData(0, 0, 1, 1).data]; };
-    const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
-        .reduce((all, v, i) => all + v * [0.2126, 0.7152, 0.0722][i], 0);
-    const behind = (element) => { for (let at = element; at; at = at.parentElement) {
-        const c = colour(getComputedStyle(at).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255, 255]; };
-    let least = [99, ''];
-    const judge = (element, text, what) => {
-        const a = light(colour(text)), b = light(behind(element));
-        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        if (ratio < least[0]) least = [ratio, what];
-    };
-    let texts = 0;
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const element = node.parentElement;
-        if (!node.data.trim() || !element.checkVisibility() || element.closest('option, noscript, .hidden')) continue;
-        texts++;
-        judge(element, getComputedStyle(element).color, element.className + ' ' + node.data.trim());
-    }
-    for (const input of document.querySelectorAll('input, select')) {
-        if (!input.checkVisibility()) continue;
-        judge(input, getComputedStyle(input).color, '#' + input.id);
-        if (input.placeholder) judge(input, getComputedStyle(input, '::placeholder').color, 'placeholder of #' + input.id);
-    }
-    return [...least, texts];
-})()"""
-
-
 def check_looks(browser, server):
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     browser.open(server.base + "/?looks#make=snowflake")
@@ -565,6 +486,7 @@ def main():
         browser.resize(1280, 900)
         check_without_script(browser, server)
         check_reading(browser, server, schemes)
+        check_offline(browser, server)
         check_keys(browser, server)
         check_live(browser, server)
         check_making(browser, server)
@@ -582,8 +504,7 @@ def main():
             browser.close()
         status = server.stop()
     same("the server ends well", 0, status)
-    print("1..%d" % checks)
-    return failures > 0
+    return finish()
 
 
 sys.exit(main())

@@ -146,7 +146,7 @@ const firnCore = (() => {
         return { name, layout, bits: Number(bits), form, sorts }
       },
       // What the command prints with --json, for the console.
-      showObject: (text, scheme) => JSON.parse(textFrom('show', text, scheme)),
+      showObject: (text, scheme, form) => JSON.parse(textFrom('show', text, scheme, form)),
       schemeObject: (...args) => JSON.parse(textFrom('row', ...args)),
 
       // Without a store nothing needs the options store, moduleDir, note and unsafe.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What core.js calls. Arguments are in one buffer, each as a length of 32 bits and its bytes, with a zero behind them;
- * length 2^32-1 is null. A call returns how many bytes it wrote at out(), or a negative error code, with the sentence and
+/* What core.js calls. Arguments are in one buffer, each as a length of 32 bits, its bytes, and a zero; the length 2^32-1
+ * is null. A call returns how many bytes it wrote at out(), or a negative error code, with the sentence and
  * a zero there. Texts in results end with a zero each. */
 #include "../node/output.h"
 #include "object.h"
@@ -369,13 +369,15 @@ static int put_json(json_t *json) {
     return done ? (int)size : no_memory();
 }
 
-/* text, scheme or null -> what `firn show --json --all` prints */
+/* text, scheme or null, form or null -> what `firn show --json --all` prints */
 EXPORT(show) int show(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts;
     size_t length;
-    const char *text = text_of(&length), *name = text_of(NULL);
-    id_reader reader = {.named = name != NULL, .form = -1, .cure = "choose a scheme"};
+    const char *text = text_of(&length), *name = text_of(NULL), *form = text_of(NULL);
+    id_reader reader = {.named = name != NULL,
+                        .form = form != NULL ? firn_form_find(form) : -1,
+                        .cure = "to decode it anyway, add &scheme=NAME to the URL"};
     int code = FIRN_OK;
     if (reader.named) {
         code = firn_scheme_make(&reader.scheme, name, NULL, NULL, NULL, &error);

@@ -30,8 +30,8 @@ IMPORT(random) int host_random(void *out, size_t size);
 
 /* ---- clock and randomness -------------------------------------------------------------------- */
 
-/* A clock that goes back stands still here until it has caught up: the order of IDs never breaks. It is the steady clock
- * too, so that nothing is judged a step. */
+/* After a clock rollback the time does not move until the clock has caught up, so that the order of IDs never breaks. The
+ * steady clock is the same, so that nothing is judged a step. */
 int clock_gettime(clockid_t id, struct timespec *out) {
     static double ms;
     double now = host_wall(), seconds;
@@ -204,7 +204,7 @@ bool firn__stream(void *bytes, size_t size, const uint8_t key[32]) {
     return false;
 }
 
-/* ---- files: there are none ----------------------------------------------------------------------- */
+/* ---- no files ------------------------------------------------------------------------------------ */
 
 int __imported_wasi_snapshot_preview1_fd_close(int file);
 int __imported_wasi_snapshot_preview1_fd_close(int file) {

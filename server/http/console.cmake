@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Writes OUT, a C file that holds the files of FOLDER byte for byte but for %VERSION%: cmake -DFOLDER=... -DVERSION=... -DOUT=... -P console.cmake
+# Writes OUT, a C file that holds the files of server/console in the tree ROOT, and of bindings/ what decodes in the page,
+# byte for byte but for %VERSION%: cmake -DROOT=... -DVERSION=... -DOUT=... -P console.cmake
 set(type_html "text/html; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")
 set(type_svg "image/svg+xml")
 set(type_json "application/json")
+set(type_wasm "application/wasm")
 
-file(GLOB files RELATIVE ${FOLDER} ${FOLDER}/*)
+file(GLOB files ${ROOT}/server/console/*)
+list(APPEND files ${ROOT}/bindings/node/api.js ${ROOT}/bindings/wasm/core.js ${ROOT}/bindings/wasm/firn.wasm)
 list(SORT files)
 string(HEX "%VERSION%" mark)
 string(HEX "${VERSION}" version)
@@ -18,11 +21,12 @@ foreach(file ${files})
     if(NOT DEFINED type_${ending})
         message(FATAL_ERROR "${file}: no media type is known for .${ending}")
     endif()
-    file(READ ${FOLDER}/${file} hex HEX)
+    file(READ ${file} hex HEX)
+    get_filename_component(name ${file} NAME)
     string(REPLACE ${mark} ${version} hex ${hex})
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
     string(APPEND arrays "static const unsigned char bytes${number}[] = {${bytes}};\n")
-    string(APPEND rows "    {\"${file}\", \"${type_${ending}}\", bytes${number}, sizeof bytes${number}},\n")
+    string(APPEND rows "    {\"${name}\", \"${type_${ending}}\", bytes${number}, sizeof bytes${number}},\n")
     math(EXPR number "${number} + 1")
 endforeach()
 file(WRITE ${OUT} "/* Made by console.cmake. */\n#include \"http/http_reply.h\"\n\n${arrays}\n"

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: MIT */
-/* The modules' header asks for it; nothing of it is used. */
+/* The header of the modules includes it, and modules/ff1.c uses nothing of it. */

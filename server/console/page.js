@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// What the scripts of the console and of the decoder page share: elements, sentences, numbers, the clipboard.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+
+// An element with properties, attributes (those with a - or named role) and children.
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-") || name === "role") element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children);
+  return element;
+}
+
+function say(text) {
+  byId("said").textContent = text;
+}
+
+function showError(element, text) {
+  element.textContent = text || "";
+  element.hidden = !text;
+}
+
+// Only what differs is touched, so that text which somebody selects stays selected.
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const shortened = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const showCount = (n) => (Math.abs(n) < 100000 ? grouped.format(n) : shortened.format(n));
+
+// The clipboard's interface is there on secure origins only (https, this machine); elsewhere a box
+// is selected.
+async function copyText(text, button) {
+  let copied = true;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const box = make("textarea", { value: text, className: "hidden" });
+    document.body.append(box);
+    box.select();
+    copied = document.execCommand("copy");
+    box.remove();
+    button.focus();
+  }
+  const before = button.dataset.text || button.textContent;
+  button.dataset.text = before;
+  button.textContent = copied ? "Copied" : "Not allowed";
+  say(copied ? "Copied" : "The browser does not let this page copy");
+  setTimeout(() => {
+    button.textContent = before;
+  }, 1200);
+}
+
+// A page from a file may have no storage.
+function keptTheme() {
+  try {
+    return localStorage.getItem("firn-theme") || "";
+  } catch {
+    return "";
+  }
+}
+
+function keepTheme(name) {
+  try {
+    localStorage.setItem("firn-theme", name);
+  } catch {
+    // until the page is closed
+  }
+}
+
+function setTheme(name) {
+  if (name) document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+}
+
+function listenToTheme() {
+  byId("theme").value = keptTheme();
+  byId("theme").addEventListener("change", (event) => {
+    keepTheme(event.target.value);
+    setTheme(event.target.value);
+  });
+}
+
+// ---- places -----------------------------------------------------------------------------------
+
+function go(query) {
+  const hash = `#${new URLSearchParams(query)}`;
+  if (hash === location.hash) follow();
+  else location.hash = hash;
+}
+
+// The parameters after #. A bare ID (#1541815603606036480) means #read=ID.
+function place(views) {
+  const text = location.hash.slice(1);
+  const query = new URLSearchParams(text);
+  if (!text || /[=&]/.test(text) || views.includes(text) || byId(text)) return query;
+  try {
+    return new URLSearchParams({ read: decodeURIComponent(text) });
+  } catch {
+    return query; // a % without two digits
+  }
+}
