@@ -22,6 +22,7 @@ language ruby "ruby ruby-redis ruby-activerecord ruby-sqlite3" ruby -e 'require 
 language lua "lua5.3 lua-socket lua-sec lua-posix" lua5.3 -e 'require "socket" require "ssl" require "posix.unistd"'
 language lua5.4 "lua5.4 lua-socket lua-sec" lua5.4 -e 'require "socket" require "ssl"'
 language elixir "elixir" elixir -e ':ssl.start()'
+language csharp "mono-mcs libmono-system-net-http4.0-cil" sh -c 'command -v mcs && ls /usr/lib/mono/4.5/System.Net.Http.dll'
 /usr/bin/python3 test/clients/clients.py "$languages" >"$TMPDIR/checks" 2>&1
 ended=$?
 grep -v '^1\.\.' "$TMPDIR/checks"
@@ -60,6 +61,13 @@ for name in $(echo "$languages" | tr , ' '); do
     lua5.4)
         check "lua5.4: too" env LUA_PATH="bindings/lua/?.lua;;" lua5.4 "$TMPDIR/readme.lua"
         continue
+        ;;
+    csharp)
+        blocks csharp csharp
+        printf 'using System;\nclass Readme {\n static void Main() { Run().GetAwaiter().GetResult(); }\n static async System.Threading.Tasks.Task Run() {\n%s\n Console.Write(id < next);\n}}\n' \
+            "$(cat "$TMPDIR"/csharp.[1-9])" >"$TMPDIR/Readme.cs"
+        check "csharp: the block of its README is compiled" mcs -langversion:7 -r:System.Net.Http -out:"$TMPDIR/readme.exe" bindings/csharp/Firn.cs "$TMPDIR/Readme.cs"
+        same "csharp: and runs" True "$(mono "$TMPDIR/readme.exe" 2>&1)"
         ;;
     elixir)
         blocks elixir elixir
