@@ -15,7 +15,8 @@ if ! command -v javac >/dev/null || [ -n "${lacking:-}" ]; then
     finish
 fi
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
-check "the jar is built" env CFLAGS='-Wconversion -pedantic -Werror' bindings/build java
+check "the jar is built" env CFLAGS='-Wconversion -pedantic -Werror' \
+    JAVACFLAGS='-Xlint:all -Xdoclint:all/protected -Werror' bindings/build java
 there=$built/bindings/java
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)
 jar=$there/firn-$version.jar

@@ -16,7 +16,7 @@ cp -r bindings/java/src bindings/java/pom.xml "$there"
 awk -v out="$there/src/dev/firn" -f bindings/java/enums.awk include/firn/firn.h
 quick='-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC' # these programs run for a second or two
 # shellcheck disable=SC2046,SC2086 # names without blanks
-javac $quick --release 17 -encoding UTF-8 -Xlint:all -Xdoclint:all/protected -Werror -d "$there/classes" \
+javac $quick --release 17 -encoding UTF-8 ${JAVACFLAGS:-} -d "$there/classes" \
     $(find "$there/src" -name '*.java' | sort)
 # pack JAR FOLDER: files in a fixed order, with a fixed time.
 pack() {

@@ -60,6 +60,7 @@ final class FirnTest {
         Check.test("what is closed says so", FirnTest::closed);
         Check.test("closing waits for the calls of other threads", FirnTest::closedMeanwhile);
         Check.test("a window is renewed, and threads wait for the renewer", FirnTest::renewal);
+        Check.test("a store that fails is an error for callers, until it is back", FirnTest::storeFails);
         Check.test("threads issue no ID twice, while garbage is collected", FirnTest::threads);
         Check.test("10000 generators that leaked are freed", FirnTest::leaked);
         Check.test("renewers end with their generators", FirnTest::renewersEnd);
@@ -369,6 +370,34 @@ final class FirnTest {
         }
         dev.firn.Inside.waitsForRenewer(memory("snowflake").set("window_ms", 50).open());
         dev.firn.Inside.failedRenewalIsThrown();
+    }
+
+    private static void storeFails() throws Exception {
+        Path file = Path.of(store().substring("sqlite:".length()));
+        Path away = file.resolveSibling("away");
+        long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        try (Generator gen = Generator.of("snowflake").store("sqlite:" + file).unsafe(true).set("window_ms", 200).open()) {
+            long last = gen.nextLong();
+            Files.move(file, away);
+            FirnException error = null;
+            for (; error == null && System.nanoTime() < limit; Thread.sleep(1)) {
+                try {
+                    last = gen.nextLong();
+                } catch (FirnException caught) {
+                    error = caught;
+                }
+            }
+            Check.that(error != null && error.getMessage().contains(file.toString()) && error.getCause() instanceof FirnException);
+            Files.deleteIfExists(file);
+            Files.move(away, file);
+            for (boolean back = false; !back; Thread.sleep(1)) {
+                try {
+                    back = gen.nextLong() > last;
+                } catch (FirnException caught) {
+                    Check.that(System.nanoTime() < limit);
+                }
+            }
+        }
     }
 
     private static void threads() throws Exception {

@@ -2,6 +2,7 @@
 package dev.firn;
 
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -55,7 +56,10 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
         return Thread.currentThread() == thread;
     }
 
-    /** Where the next ID is in the page. */
+    /**
+     * Where the next ID is in the page. Each caller ends with a fence: without one, a block may be collected, and its page
+     * unmapped, as soon as its fields were read for the last time.
+     */
     private int take() {
         if (Thread.currentThread() != thread) {
             throw Text.usage("this block belongs to the thread " + thread.getName() + ": open one in each thread");
@@ -95,8 +99,9 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
         if (stride != 8) {
             throw Text.usage(scheme + " has " + scheme.bits() + " bits, a long has 64: use nextId() or nextUuid()");
         }
-        int at = take();
-        return page.getLong(at);
+        long id = page.getLong(take());
+        Reference.reachabilityFence(this);
+        return id;
     }
 
     /**
@@ -110,7 +115,9 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
             throw Text.usage(scheme + " has " + scheme.bits() + " bits, a UUID has 128: use nextId() or nextLong()");
         }
         int at = take();
-        return new UUID(big(at), big(at + 8));
+        UUID id = new UUID(big(at), big(at + 8));
+        Reference.reachabilityFence(this);
+        return id;
     }
 
     /**
@@ -120,12 +127,13 @@ public final class Block implements PrimitiveIterator.OfLong, AutoCloseable {
      * @throws FirnException as {@link #nextLong}
      */
     public Id nextId() {
-        int at = take();
         if (stride == 8) {
-            return new Id(scheme, 0, page.getLong(at), 0);
+            return new Id(scheme, 0, nextLong(), 0);
         }
+        int at = take();
         byte[] bytes = new byte[24]; // right-aligned
         page.get(at, bytes, 24 - stride, stride);
+        Reference.reachabilityFence(this);
         ByteBuffer parts = ByteBuffer.wrap(bytes);
         return new Id(scheme, parts.getLong(8), parts.getLong(16), (int) parts.getLong(0));
     }
