@@ -220,10 +220,10 @@ static int check_addresses(const config *it, const char *name, const char *addre
     if (code != FIRN_OK) {
         return set_error(error, code, "%s: %s", name, error->text);
     }
-    if (it->set.tokens[0] == '\0' && address_is_public(addresses)) {
+    if (!settings_authenticate(&it->set) && address_is_public(addresses)) {
         return set_error(error, FIRN_EUSAGE,
                          "%s = %.60s can be reached from other machines without authentication: "
-                         "set tokens = FILE, or listen on 127.0.0.1",
+                         "set tokens = FILE or tls_client_ca, or listen on 127.0.0.1",
                          name, addresses);
     }
     return FIRN_OK;

@@ -229,6 +229,10 @@ typedef struct table {
 static table initial;
 static table *_Atomic in_force = &initial;
 
+bool settings_authenticate(const settings *set) {
+    return set->tokens[0] != '\0' || set->tls_client_ca[0] != '\0';
+}
+
 const settings *settings_now(void) {
     return &atomic_load_explicit(&in_force, memory_order_acquire)->set;
 }

@@ -59,6 +59,9 @@ bool setting_same(const settings *a, const settings *b, const setting *it);
 /* Copies one value. */
 void setting_copy(settings *to, const settings *from, const setting *it);
 
+/* Do TCP clients need a token or a certificate? */
+bool settings_authenticate(const settings *set);
+
 /* The current settings, which change at once when a new table is installed. Any thread. */
 const settings *settings_now(void);
 /* Installs a table. FIRN_EMEMORY: the old one stays. One thread at a time. */

@@ -20,7 +20,15 @@ typedef struct identity {
     struct identity *before;
 } identity;
 
+/* Who may sign the certificates of clients. Replaced ones are never freed either. */
+typedef struct authority {
+    gnutls_x509_trust_list_t list;
+    gnutls_datum_t bytes;
+    struct authority *before;
+} authority;
+
 static identity *_Atomic in_force;
+static authority *_Atomic signers;            /* NULL: clients need no certificate */
 static gnutls_certificate_credentials_t asks; /* shared; calls credentials_retrieve */
 static gnutls_priority_t priorities;
 static int loads;
@@ -123,48 +131,132 @@ static int prepare(firn_error *error) {
     return FIRN_OK;
 }
 
-static bool is_alone(const char *cert, const char *key) {
-    return (cert[0] == '\0') != (key[0] == '\0');
+/* ---- who may sign ------------------------------------------------------------------------------ */
+
+static void free_authority(authority *it) {
+    if (it->list != NULL) {
+        gnutls_x509_trust_list_deinit(it->list, 1);
+    }
+    gnutls_free(it->bytes.data);
+    free(it);
 }
 
-int credentials_check(const char *cert, const char *key, firn_error *error) {
-    identity *made = NULL;
-    if (is_alone(cert, key)) {
+static int make_authority(authority **out, const char *path, firn_error *error) {
+    authority *made = calloc(1, sizeof *made);
+    if (made == NULL || gnutls_x509_trust_list_init(&made->list, 0) != 0) {
+        free(made);
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
+    }
+    int code = FIRN_OK, number = gnutls_load_file(path, &made->bytes);
+    if (number < 0) {
+        code = refused(path, number, FIRN_EIO, error);
+    } else {
+        number = gnutls_x509_trust_list_add_trust_mem(made->list, &made->bytes, NULL,
+                                                      GNUTLS_X509_FMT_PEM, 0, 0);
+        if (number <= 0) {
+            code = set_error(error, FIRN_EUSAGE,
+                             "%.100s has no certificate in PEM: set tls_client_ca to the "
+                             "certificates that sign the ones of clients",
+                             path);
+        }
+    }
+    if (code != FIRN_OK) {
+        free_authority(made);
+        return code;
+    }
+    *out = made;
+    return FIRN_OK;
+}
+
+/* ---- checking and loading ---------------------------------------------------------------------- */
+
+static int check_set(const credential_files *from, firn_error *error) {
+    if ((from->cert[0] == '\0') != (from->key[0] == '\0')) {
         return set_error(
             error, FIRN_EUSAGE,
             "only one of certificate and key is given: set both tls_cert and tls_key, or neither");
     }
-    int code = cert[0] != '\0' ? make_identity(&made, cert, key, error) : FIRN_OK;
-    if (made != NULL) {
-        free_identity(made);
+    if (from->client_ca[0] != '\0' && from->cert[0] == '\0') {
+        return set_error(error, FIRN_EUSAGE,
+                         "tls_client_ca needs TLS: set tls_cert and tls_key too");
+    }
+    return FIRN_OK;
+}
+
+static int make_both(identity **own, authority **signs, const credential_files *from,
+                     firn_error *error) {
+    int code = make_identity(own, from->cert, from->key, error);
+    if (code == FIRN_OK && from->client_ca[0] != '\0') {
+        code = make_authority(signs, from->client_ca, error);
+        if (code != FIRN_OK) {
+            free_identity(*own);
+        }
     }
     return code;
 }
 
-int credentials_load(const char *cert, const char *key, firn_error *error) {
-    identity *made = NULL, *before = atomic_load(&in_force);
-    if (is_alone(cert, key) || cert[0] == '\0') {
-        return credentials_check(cert, key, error);
-    }
-    int code = prepare(error);
-    code = code == FIRN_OK ? make_identity(&made, cert, key, error) : code;
-    if (code != FIRN_OK) {
+int credentials_check(const credential_files *from, firn_error *error) {
+    identity *own = NULL;
+    authority *signs = NULL;
+    int code = check_set(from, error);
+    if (code != FIRN_OK || from->cert[0] == '\0') {
         return code;
     }
-    if (before != NULL && before->cert_bytes.size == made->cert_bytes.size &&
-        memcmp(before->cert_bytes.data, made->cert_bytes.data, made->cert_bytes.size) == 0) {
-        free_identity(made); /* equal certificates have equal keys */
-        return FIRN_OK;
+    code = make_both(&own, &signs, from, error);
+    if (code == FIRN_OK) {
+        free_identity(own);
     }
-    if (loads == LOADS_MAX) {
-        free_identity(made);
+    if (signs != NULL) {
+        free_authority(signs);
+    }
+    return code;
+}
+
+static bool same(const gnutls_datum_t *a, const gnutls_datum_t *b) {
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+/* Both replace what is in force, unless the files are the same: equal certificates have equal
+ * keys. */
+static void put_in_force(identity *own, authority *signs) {
+    identity *own_before = atomic_load(&in_force);
+    authority *signs_before = atomic_load(&signers);
+    if (own_before != NULL && same(&own_before->cert_bytes, &own->cert_bytes)) {
+        free_identity(own);
+    } else {
+        own->before = own_before;
+        atomic_store_explicit(&in_force, own, memory_order_release);
+        loads++;
+    }
+    if (signs != NULL && signs_before != NULL && same(&signs_before->bytes, &signs->bytes)) {
+        free_authority(signs);
+    } else if (signs != signs_before) {
+        if (signs != NULL) {
+            signs->before = signs_before;
+        }
+        atomic_store_explicit(&signers, signs, memory_order_release);
+        loads++;
+    }
+}
+
+int credentials_load(const credential_files *from, firn_error *error) {
+    identity *own = NULL;
+    authority *signs = NULL;
+    int code = check_set(from, error);
+    if (code != FIRN_OK || from->cert[0] == '\0') {
+        return code;
+    }
+    if (loads >= LOADS_MAX) {
         return set_error(error, FIRN_ERANGE, "%d certificates were loaded: restart the server",
                          LOADS_MAX);
     }
-    loads++;
-    made->before = before;
-    atomic_store_explicit(&in_force, made, memory_order_release);
-    return FIRN_OK;
+    code = prepare(error);
+    code = code == FIRN_OK ? make_both(&own, &signs, from, error) : code;
+    if (code == FIRN_OK) {
+        put_in_force(own, signs);
+    }
+    return code;
 }
 
 /* ---- sessions ------------------------------------------------------------------------------- */
@@ -173,13 +265,48 @@ bool credentials_are_there(void) {
     return atomic_load(&in_force) != NULL;
 }
 
+/* The client's chain ends at one that may sign, and is meant for clients. */
+static int check_client(gnutls_session_t session) {
+    authority *now = atomic_load_explicit(&signers, memory_order_acquire);
+    gnutls_typed_vdata_st purpose = {GNUTLS_DT_KEY_PURPOSE_OID,
+                                     (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT, 0};
+    gnutls_x509_crt_t chain[CHAIN_MAX];
+    unsigned count = 0, length = 0, status = 1;
+    const gnutls_datum_t *raw = gnutls_certificate_get_peers(session, &count);
+    int number = GNUTLS_E_NO_CERTIFICATE_FOUND;
+    if (now == NULL) { /* turned off during the handshake */
+        return 0;
+    }
+    for (; length < count && length < CHAIN_MAX; length++) {
+        if (gnutls_x509_crt_init(&chain[length]) != 0) {
+            break;
+        }
+        if (gnutls_x509_crt_import(chain[length], &raw[length], GNUTLS_X509_FMT_DER) != 0) {
+            gnutls_x509_crt_deinit(chain[length]);
+            break;
+        }
+    }
+    if (length > 0 && length == count) {
+        number = gnutls_x509_trust_list_verify_crt2(now->list, chain, length, &purpose, 1, 0,
+                                                    &status, NULL);
+    }
+    for (unsigned i = 0; i < length; i++) {
+        gnutls_x509_crt_deinit(chain[i]);
+    }
+    return number == 0 && status == 0 ? 0 : GNUTLS_E_CERTIFICATE_ERROR;
+}
+
 int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, int count,
                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
                          gnutls_pcert_st **chain, unsigned *chain_length, gnutls_privkey_t *key) {
     identity *now = atomic_load_explicit(&in_force, memory_order_acquire);
-    (void)session, (void)names, (void)count, (void)algorithms, (void)algorithm_count;
+    (void)names, (void)count, (void)algorithms, (void)algorithm_count;
     if (now == NULL) {
         return -1;
+    }
+    if (atomic_load_explicit(&signers, memory_order_acquire) != NULL) {
+        gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
+        gnutls_session_set_verify_function(session, check_client);
     }
     *chain = now->chain;
     *chain_length = now->length;

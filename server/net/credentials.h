@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Certificate and key for both listeners, loaded again on SIGHUP. */
+/* Certificate and key for both listeners, and which certificates may sign the ones of clients; loaded again on
+ * SIGHUP. */
 #ifndef FIRN_CREDENTIALS_H
 #define FIRN_CREDENTIALS_H
 
@@ -13,11 +14,16 @@
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:"      \
     "+AES-128-GCM:+AES-256-CCM:+AES-128-CCM:-MAC-ALL:+AEAD:-RSA:-SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1"
 
-/* Loads both PEM files, or none ("" and ""). FIRN_EUSAGE: only one, or they do not match; FIRN_EIO.
- * On failure the old ones stay. */
-int credentials_load(const char *cert, const char *key, firn_error *error);
+/* Paths of PEM files, or "". With client_ca, clients must present a certificate that it signed. */
+typedef struct credential_files {
+    const char *cert, *key, *client_ca;
+} credential_files;
+
+/* Loads certificate and key, or neither. FIRN_EUSAGE: only one, they do not match, or client_ca
+ * without them; FIRN_EIO. On failure the old ones stay. */
+int credentials_load(const credential_files *from, firn_error *error);
 /* Only checks. */
-int credentials_check(const char *cert, const char *key, firn_error *error);
+int credentials_check(const credential_files *from, firn_error *error);
 /* Do TCP addresses use TLS? Fixed when the server starts. */
 bool credentials_are_there(void);
 /* A server session with the current certificate. FIRN_EMEMORY. */

@@ -174,9 +174,14 @@ static int begin_catalog(const config *it, firn_error *error) {
     return code == FIRN_OK ? catalog_begun(error) : code;
 }
 
+static credential_files files_of(const settings *set) {
+    return (credential_files){set->tls_cert, set->tls_key, set->tls_client_ca};
+}
+
 static int check_files(const settings *set, firn_error *error) {
+    credential_files files = files_of(set);
     int code = access_check(or_null(set->tokens), error);
-    return code == FIRN_OK ? credentials_check(set->tls_cert, set->tls_key, error) : code;
+    return code == FIRN_OK ? credentials_check(&files, error) : code;
 }
 
 /* Without an address or an inherited socket the server would do nothing. */
@@ -192,10 +197,10 @@ static int check_reach(const settings *set, firn_error *error) {
     for (int i = 0; i < PROTOCOL_COUNT; i++) {
         for (int j = 0; j < all.protocols[i].count; j++) {
             const char *address = all.protocols[i].all[j].address;
-            if (set->tokens[0] == '\0' && address_is_public(address)) {
+            if (!settings_authenticate(set) && address_is_public(address)) {
                 return set_error(error, FIRN_EUSAGE,
                                  "%s can be reached from other machines without authentication: "
-                                 "set tokens = FILE, or listen on 127.0.0.1",
+                                 "set tokens = FILE or tls_client_ca, or listen on 127.0.0.1",
                                  address);
             }
         }
@@ -247,8 +252,9 @@ static int open_all(firn_error *error) {
     protocol *resp = &all.protocols[PROTOCOL_RESP], *http = &all.protocols[PROTOCOL_HTTP];
     resp->threads = set->loops > 0 ? (int)set->loops : cores();
     http->threads = set->http_threads > 0 ? (int)set->http_threads : (cores() < 4 ? cores() : 4);
+    credential_files files = files_of(set);
     int code = access_load(or_null(set->tokens), error);
-    code = code == FIRN_OK ? credentials_load(set->tls_cert, set->tls_key, error) : code;
+    code = code == FIRN_OK ? credentials_load(&files, error) : code;
     code = code == FIRN_OK ? open_listeners(resp, set->resp, error) : code;
     code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
     code = code == FIRN_OK ? check_served(error) : code;
@@ -461,7 +467,8 @@ static int take_config(const config *fresh, firn_error *error) {
     code = code == FIRN_OK ? check_reach(set, error) : code;
     code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
     if (code == FIRN_OK && credentials_are_there()) {
-        code = credentials_load(set->tls_cert, set->tls_key, error);
+        credential_files files = files_of(set);
+        code = credentials_load(&files, error);
     }
     if (code != FIRN_OK) {
         return code;
