@@ -38,12 +38,13 @@ class Language:
     """`run` makes the words that run the driver in a copy of bindings/FOLDER. `fork` and `age` are changes of `source`
     that the checks must notice: of the check of the process (None: the language cannot fork), and of a block's age.
     `other_fork`: variables with which forks are checked once more. `hosts`: can its driver tell for which host a
-    certificate is?"""
+    certificate is? `copies`: programs can copy an iterator."""
 
     def __init__(self, name, run, source, fork=None, age=None, resp=False, folder=None, other_fork=None,
-                 hosts=True):
+                 hosts=True, copies=False):
         self.name, self.run, self.source, self.fork, self.age, self.resp = name, run, source, fork, age, resp
         self.folder, self.other_fork, self.hosts = f"bindings/{folder or name}", other_fork, hosts
+        self.copies = copies
 
     def words(self, folder):
         shutil.copytree(self.folder, folder)
@@ -213,6 +214,17 @@ def forked(driver):
     return "" if len(ids) == 10 and len(set(ids)) == 10 else str(ids)
 
 
+def copies(self):
+    if not self.language.copies:
+        return
+    fake = fakes.Fake()
+    client = self.driver.open(fake)
+    self.driver.ask("ids", client, "snowflake", EVER, 20, 0)
+    ids = self.driver.ask("copy", client, "snowflake", 5)
+    fake.close()
+    self.same("a copy of an iterator repeats none of its block", 10, len(set(ids)))
+
+
 def survives_kills(self):
     ask, both = self.driver.ask, self.driver.open(self.first, self.second, timeout=20000, max_wait=60000)
     ids = ask("many", both, "snowflake", 10) + ask("ids", both, "snowflake", EVER, 5, 0)
@@ -332,7 +344,7 @@ def speaks_tls(self):
     server.kill()
 
 
-PARTS = [issues, keeps_blocks, forks, survives_kills, tells_overload, tells_failure, refuses_malformed, refuses_requests, sends_tokens, speaks_tls]
+PARTS = [issues, keeps_blocks, forks, copies, survives_kills, tells_overload, tells_failure, refuses_malformed, refuses_requests, sends_tokens, speaks_tls]
 
 
 def plants(self):
@@ -366,9 +378,9 @@ def csharp(folder):
 
 PARTS.append(plants)
 LANGUAGES = [
-    Language("php", lambda folder: ["php", f"{folder}/tests/drive.php"], "src/Firn.php",
+    Language("php", copies=True, run=lambda folder: ["php", f"{folder}/tests/drive.php"], source="src/Firn.php",
              fork=("|| $this->pid !== getmypid()) {\n            $this->refill", ") {\n            $this->refill"), age=("|| hrtime(true) / 1e9 > $this->until ", "")),
-    Language("ruby", lambda folder: ["ruby", f"{folder}/tests/drive.rb"], "lib/firn.rb", resp=True,
+    Language("ruby", copies=True, run=lambda folder: ["ruby", f"{folder}/tests/drive.rb"], source="lib/firn.rb", resp=True,
              fork=(" && @pid == Process.pid\n        @taken", "\n        @taken"), age=("&& now <= @until ", "")),
     Language("lua", lambda folder: ["lua5.3", f"{folder}/tests/drive.lua"], "firn.lua", resp=True,
              fork=(" or owner ~= pid()", ""), age=("or elapsed > (max_age or 0.001) ", ""), other_fork={"FIRN_WITHOUT_POSIX": "1"}),

@@ -53,6 +53,13 @@ while (($line = fgets(STDIN)) !== false) {
                 pcntl_waitpid($child, $status);
                 return [...$ids, ...$take($chosen, (int) $b, 0)];
             })(),
+            'copy' => (function () use ($name, $a, $b, $take, &$kept) {
+                foreach ($kept as $key => $ids) {
+                    str_starts_with($key, "$name $a ") && $copy = clone $kept[$chosen = $key];
+                }
+                $kept["copy $chosen"] = $copy;
+                return array_merge(...array_map(fn ($each) => array_map(fn () => $each->next(), range(1, (int) $b)), [$copy, $kept[$chosen]]));
+            })(),
             'show' => [($shown = $client->show($a))['scheme'], $shown['time']],
             'range' => $client->range($a, $b, $c),
             'convert' => [$client->convert($a, $b)],

@@ -248,6 +248,14 @@ module Firn
       @pid = Process.pid
     end
 
+    # A copy (dup, clone) with the same block would issue its IDs again.
+    def initialize_copy(_other)
+      super
+      @mutex = Mutex.new
+      @block = []
+      @taken = @until = 0
+    end
+
     # The next ID, from the block if it is fresh.
     def next
       @mutex.synchronize do

@@ -38,6 +38,10 @@ STDIN.each_line do |line|
            ids = reader.read.split
            Process.wait(child)
            ids + take.call(key, words[1].to_i, 0)
+         when "copy"
+           key = kept.keys.find { |it| it[0, 2] == [name, words[0]] }
+           kept[[*key, "copy"]] = kept[key].dup
+           take.call([*key, "copy"], words[1].to_i, 0) + take.call(key, words[1].to_i, 0)
          when "show" then client.show(words[0]).values_at("scheme", "time")
          when "range" then client.range(*words)
          when "convert" then [client.convert(*words)]
