@@ -299,6 +299,8 @@ char *firn__gen_node_text(char text[128], const firn_gen *gen, uint64_t node);
 /* Makes the generator one of those that share this memory. FIRN_EUSAGE: the memory is too small, or used with another
  * configuration, or such a generator cannot be shared; FIRN_EBUSY: somebody else prepares it. */
 int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *error);
+/* Is that memory this generator's? Asked again in a child. FIRN_EUSAGE: no, or in another PID namespace. */
+int firn__shared_join(const firn_gen *gen, firn_error *error);
 /* The permit that all issue from, as number 0 of this process; none when it is closed. */
 void firn__shared_look(const firn_gen *gen);
 /* Puts a permit that was claimed in place, closed: *placed is where all find it. The lock is held. FIRN_EBACK. */

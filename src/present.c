@@ -205,6 +205,9 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
                               "none",
                               firn__gen_node_text(node, gen, gen->pinned));
         }
+        if (code == FIRN_OK && gen->shared != NULL) {
+            code = firn__shared_join(gen, error); /* not from another PID namespace */
+        }
         if (code == FIRN_OK) {
             code = firn__gen_identify(gen, error);
         }

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,17 +59,20 @@ static void mix(uint64_t *digest, const void *bytes, size_t size) {
     }
 }
 
-/* Of all that must be the same in each process for slots, IDs and marks to mean the same. */
+/* Of all that must be the same in each process for slots, IDs and marks to mean the same. The PID namespace too: the
+ * kernel and libc know the holder of a robust lock by its number there. */
 static uint64_t digest_of(const firn_gen *gen) {
+    struct stat pids = {0};
+    stat("/proc/self/ns/pid", &pids); /* without /proc nothing is known, and 0 is everybody's */
     char layout[FIRN_LAYOUT_SIZE];
     const char *texts[] = {FIRN_VERSION, gen->scheme.name, firn_scheme_layout(layout, &gen->scheme),
                            gen->ns,      gen->layout,      firn__store_url(gen->store)};
-    const uint64_t numbers[] = {firn_shared_size(),    gen->pinned,
-                                gen->pin_mask,         gen->window_ticks,
-                                gen->lead_ticks,       gen->back_ticks,
-                                gen->tick_end,         (uint64_t)gen->start,
-                                gen->start_below,      (uint64_t)gen->keys.back_,
-                                gen->kept.fields.given};
+    const uint64_t numbers[] = {firn_shared_size(),     gen->pinned,
+                                gen->pin_mask,          gen->window_ticks,
+                                gen->lead_ticks,        gen->back_ticks,
+                                gen->tick_end,          (uint64_t)gen->start,
+                                gen->start_below,       (uint64_t)gen->keys.back_,
+                                gen->kept.fields.given, (uint64_t)pids.st_ino};
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         mix(&digest, texts[i], strlen(texts[i]) + 1);
@@ -271,8 +275,19 @@ int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit 
     return FIRN_OK;
 }
 
+int firn__shared_join(const firn_gen *gen, firn_error *error) {
+    uint64_t theirs = 0, mine = digest_of(gen);
+    return atomic_compare_exchange_strong_explicit(&gen->shared->config, &theirs, mine,
+                                                   memory_order_acq_rel, memory_order_acquire) ||
+                   theirs == mine
+               ? FIRN_OK
+               : firn__fail(error, FIRN_EUSAGE,
+                            "the shared memory is another generator's: open all that share it with "
+                            "the same scheme, keys, store and version of firn, in one PID "
+                            "namespace, and zeros for a new one");
+}
+
 int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *error) {
-    uint64_t none = 0, mine;
     size_t least = gen->fixed ? FIXED : firn_shared_size();
     int code = check_kind(gen, error);
     if (code != FIRN_OK) {
@@ -284,15 +299,10 @@ int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *er
                           size, _Alignof(firn__shared), least);
     }
     gen->shared = memory;
-    mine = digest_of(gen);
-    if (!atomic_compare_exchange_strong_explicit(&gen->shared->config, &none, mine,
-                                                 memory_order_acq_rel, memory_order_acquire) &&
-        none != mine) {
+    code = firn__shared_join(gen, error);
+    if (code != FIRN_OK) {
         gen->shared = NULL;
-        return firn__fail(error, FIRN_EUSAGE,
-                          "the shared memory is another generator's: open all that share it with "
-                          "the same scheme, keys, store and version of firn, and zeros for a new "
-                          "one");
+        return code;
     }
     gen->past = &gen->shared->past;
     gen->shared_era = &gen->shared->era;

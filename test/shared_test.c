@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <firn/firn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -645,6 +646,40 @@ static void what_cannot_be_shared_is_refused(void **state) {
     firn_close(gen, NULL);
 }
 
+/* In a PID namespace of its own, where the numbers of processes mean others. */
+static void is_refused_elsewhere(void *inherited) {
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    firn_id id;
+    if (try_open(&gen, "snowflake", "", firn_shared_size(), &error) != FIRN_EUSAGE ||
+        firn_next(inherited, &id, &error) != FIRN_EUSAGE ||
+        strstr(error.text, "in one PID namespace") == NULL) {
+        fprintf(stderr, "# %s\n", error.text);
+        _exit(1);
+    }
+}
+
+static void makes_a_namespace(void *gen) {
+    if (unshare(CLONE_NEWPID) == 0) {
+        ended_well(started(is_refused_elsewhere, gen));
+        _exit(0);
+    }
+    _exit(errno == EPERM ? 2 : 1); /* 2: not allowed */
+}
+
+static void another_pid_namespace_is_refused(void **state) {
+    int status = -1;
+    (void)state;
+    firn_gen *gen = opened("");
+    pid_t child = started(makes_a_namespace, gen);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    firn_close(gen, NULL);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+        skip();
+    }
+    assert_int_equal(status, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(processes_share_one_node, begin, end),
@@ -663,7 +698,8 @@ int main(void) {
                                         end),
         cmocka_unit_test_setup_teardown(a_step_back_is_acted_on_once, begin, end),
         cmocka_unit_test_setup_teardown(a_store_that_grants_slots_again_is_reported, begin, end),
-        cmocka_unit_test_setup_teardown(what_cannot_be_shared_is_refused, begin, end)};
+        cmocka_unit_test_setup_teardown(what_cannot_be_shared_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(another_pid_namespace_is_refused, begin, end)};
     alarm(3 * ALARM_S);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     firn_store_close(store);
