@@ -391,6 +391,145 @@ static void a_failure_is_not_hidden_by_another_node(void **state) {
     closed(gen);
 }
 
+/* ---- each way by the system's clock -------------------------------------------------------------- */
+
+/* A way of firn_next with the clock that users have. */
+typedef struct way {
+    const char *scheme, *keys;
+    enum firn__way way;
+    clockid_t clock; /* that it reads */
+    bool successive; /* each ID is of the next slot */
+} way;
+
+static firn_gen *opened_by_the_system(const char *scheme, const char *keys) {
+    const firn_config config = {
+        .size = sizeof config, .scheme = scheme, .keys = keys, .store = world.store};
+    firn_error error = {0};
+    firn_gen *gen = NULL;
+    if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
+        fail_msg("%s %s: %s", scheme, keys, error.text);
+    }
+    return gen;
+}
+
+static int64_t time_ms(clockid_t id) {
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* One ID or some, by each of the calls in turn. */
+static size_t issue_in_turn(firn_gen *gen, unsigned turn, firn_id ids[3]) {
+    firn_error error = {0};
+    uint64_t numbers[3];
+    const bool is_short = gen->scheme.bits <= 64;
+    const size_t n = turn % 4 == 3 ? 2 + turn / 4 % 2 : 1;
+    int code = turn % 2 == 0 ? firn_next(gen, ids, &error)
+               : is_short    ? firn_next_u64(gen, numbers, n, &error)
+                             : firn_next_n(gen, ids, n, &error);
+    if (code != FIRN_OK) {
+        fail_msg("%s: %s", gen->scheme.name, error.text);
+    }
+    for (size_t i = 0; i < n && turn % 2 != 0 && is_short; i++) {
+        ids[i] = (firn_id){numbers[i], 0, 0, gen->scheme.bits};
+    }
+    return n;
+}
+
+/* The time of an ID is not before the call, but for 100 us, and not after it; and an ID is whole. */
+static void check_way(const way *it) {
+    firn_gen *gen = opened_by_the_system(it->scheme, it->keys);
+    const int time_at = role(&gen->scheme, FIRN_ROLE_TIME);
+    const int64_t end_ms = time_ms(CLOCK_MONOTONIC) + 20;
+    const int random_at = role(&gen->scheme, FIRN_ROLE_RANDOM);
+    uint64_t last = 0, random = 0;
+    size_t repeats = 0, issued = 0;
+    assert_true(gen->way == it->way || firn__wiped_watch());
+    for (unsigned turn = 0; turn < 200 || time_ms(CLOCK_MONOTONIC) < end_ms; turn++) {
+        firn_id ids[3];
+        const int64_t before_ms = time_ms(it->clock);
+        const size_t n = issue_in_turn(gen, turn, ids);
+        const int64_t after_ms = time_ms(CLOCK_REALTIME);
+        for (size_t i = 0; i < n; i++) {
+            firn_time at;
+            assert_true(ids[i].bits == gen->scheme.bits && (ids[i].bits > 128 || ids[i].top == 0));
+            assert_true(ids[i].bits > 64 || ids[i].high == 0);
+            const firn_fields fields = fields_of(gen, &ids[i]);
+            if (time_at >= 0) {
+                firn_scheme_time(&gen->scheme, fields.value[time_at].low, &at);
+                const int64_t tick_ms = gen->scheme.tick_ns / 1000000;
+                const int64_t id_ms = at.sec * 1000 + at.ns / 1000000;
+                assert_in_range(id_ms, before_ms - 1 - tick_ms, after_ms);
+            }
+            if (random_at >= 0) {
+                repeats += fields.value[random_at].low == random;
+                random = fields.value[random_at].low;
+                issued++;
+            }
+            if (it->successive) {
+                const uint64_t here = slot(gen, &ids[i]);
+                assert_true(turn == 0 || here == last + 1 ||
+                            (here > last && (here & gen->count_mask) == 0));
+                last = here;
+            }
+        }
+    }
+    assert_true(repeats <= issued / 2);
+    closed(gen);
+}
+
+static void each_way_is_fresh_and_whole(void **state) {
+    const clockid_t exact = CLOCK_REALTIME, coarse = CLOCK_REALTIME_COARSE;
+    const enum firn__way straight = firn__cycles() != 0 ? FIRN__WAY_STRAIGHT : FIRN__WAY_USUAL;
+    static const char wide[] = "0x0:1 time:41/ms@@2020-01-01 node:2 sequence:20";
+    const way ways[] = {
+        {wide, "ns=a", straight, exact, true},
+        {wide, "ns=b ordering=thread", straight, exact, false},
+        {wide, "ns=c clock=tick", FIRN__WAY_TICK, coarse, true},
+        {wide, "ns=d clock=tick ordering=thread", FIRN__WAY_TICK, coarse, false},
+        {wide, "ns=e clock=exact", FIRN__WAY_USUAL, exact, true},
+        {wide, "ns=f start=random:9", FIRN__WAY_USUAL, exact, false},
+        {"time:42/ms@@2020-01-01 sequence:20 random:32", "", FIRN__WAY_MASKED, exact, false},
+        {"ksuid", "", FIRN__WAY_RANDOM, exact, false},
+        {"time:42/ms@@2020-01-01 random:22", "unsigned=1", FIRN__WAY_RANDOM, exact, false},
+        {"random:64", "unsigned=1", FIRN__WAY_UNTIMED, exact, false},
+        {"uuid4", "", FIRN__WAY_UNTIMED, exact, false},
+        {"ulid", "", FIRN__WAY_OTHER, exact, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        check_way(&ways[i]);
+    }
+}
+
+/* ---- blocks that a thread leases ------------------------------------------------------------------ */
+
+/* All that may be issued now, one after the other, and nothing twice or beyond it. */
+static void a_lease_ends_where_the_lead_ends(void **state) {
+    static const struct {
+        const char *scheme, *keys;
+        size_t most;
+    } rows[] = {
+        {"snowflake", "ordering=thread max_lead_ms=2 back_ms=0", 3 * 4096},
+        {"0x0:1 time:41/ms node:10 sequence:2", "ordering=thread max_lead_ms=0 back_ms=0", 4},
+        {"0x0:1 time:41/ms node:10 sequence:5", "ordering=thread max_lead_ms=2 back_ms=0", 96}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn_gen *gen = opened(rows[i].scheme, rows[i].keys);
+        for (int turn = 0; turn < 2; turn++) {
+            uint64_t last = now_of(gen) * (gen->count_mask + 1) - 1;
+            for (size_t j = 0; j < rows[i].most; j++) {
+                uint64_t here = next_slot(gen);
+                assert_int_equal(here, last + 1);
+                last = here;
+            }
+            denied(gen, FIRN_EEXHAUSTED, "max_lead_ms");
+            pass(&world.clock, SECOND);
+        }
+        closed(gen);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, world_new, world_end, NULL}
@@ -402,6 +541,8 @@ int main(void) {
         TEST("threads take turns on the nodes", threads_take_turns_on_the_nodes),
         TEST("a thread moves on to the next node", a_thread_moves_on_to_the_next_node),
         TEST("a failure is not hidden by another node", a_failure_is_not_hidden_by_another_node),
+        TEST("on each way an ID is fresh and whole", each_way_is_fresh_and_whole),
+        TEST("a lease ends where the lead ends", a_lease_ends_where_the_lead_ends),
 #undef TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
