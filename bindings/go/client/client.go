@@ -34,7 +34,7 @@ type Config struct {
 	User, Token string
 	// TLS turns on TLS for every address but unix sockets.
 	TLS *tls.Config
-	// Timeout limits calls whose context has no deadline. Default: 5 s.
+	// Timeout limits each request, unless its context has a deadline. Default: 5 s.
 	Timeout time.Duration
 	// Attempt limits one attempt at one server. Default: 2 s, more than the wait_ms of a server.
 	Attempt time.Duration

@@ -99,7 +99,7 @@ func TestAServerThatLies(t *testing.T) {
 	for _, text := range []string{"x\r\n", "\r\n", "\n", "$-2\r\n", "$99999999999\r\n", "$2000000\r\n", "*2000000000\r\n", "*-5\r\n",
 		"$3\r\nabcde", ":x\r\n", "$\r\n", "*\r\n", "+" + strings.Repeat("x", 10000) + "\r\n", strings.Repeat("*1\r\n", 100),
 		"%1\r\n+a\r\n+b\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "+OK\r\n", ":7\r\n", "$-1\r\n", "*-1\r\n", "*0\r\n",
-		"*2\r\n$1\r\n7\r\n$1\r\n8\r\n", "*1\r\n:7\r\n", "*1\r\n$-1\r\n", "*1\r\n$4\r\n00zz\r\n", "*1\r\n*1\r\n$1\r\n7\r\n"} {
+		"*2\r\n$1\r\n7\r\n$1\r\n8\r\n", "*1\r\n:7\r\n", "*1\r\n$-1\r\n", "*1\r\n$4\r\n00ff\r\n", "*1\r\n*1\r\n$1\r\n7\r\n"} {
 		c := newClient(t, Config{Addrs: []string{fake(t, func(string) string { return text })}})
 		start := time.Now()
 		_, err := Open[firn.ID](c, "snowflake").Next(background)
@@ -110,7 +110,7 @@ func TestAServerThatLies(t *testing.T) {
 			code(t, firn.ErrProtocol, err)
 		}
 	}
-	address := fake(t, func(string) string { return "*1\r\n$32\r\n" + strings.Repeat("0", 32) + "\r\n" })
+	address := fake(t, func(string) string { return "*1\r\n$32\r\n" + strings.Repeat("7", 32) + "\r\n" })
 	_, err := Open[firn.ID](newClient(t, Config{Addrs: []string{address}}), "uuid7").Next(background)
 	code(t, firn.ErrUsage, err)
 }
@@ -247,11 +247,11 @@ func TestBlocks(t *testing.T) {
 	c := newClient(t, Config{Addrs: []string{fake(t, func(command string) string {
 		var n int
 		asked = append(asked, command)
-		fmt.Sscanf(command, "FIRN.NEW snowflake AS hex COUNT %d", &n)
+		fmt.Sscanf(command, "FIRN.NEW snowflake AS unsigned COUNT %d", &n)
 		out := fmt.Sprintf("*%d\r\n", n)
 		for ; n > 0; n-- {
 			next++
-			out += fmt.Sprintf("$16\r\n%016x\r\n", next)
+			out += fmt.Sprintf("$16\r\n%016d\r\n", next)
 		}
 		return out
 	})}})
@@ -264,7 +264,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(i, id, err)
 		}
 	}
-	if len(asked) != 2 || asked[1] != "FIRN.NEW snowflake AS hex COUNT 32" {
+	if len(asked) != 2 || asked[1] != "FIRN.NEW snowflake AS unsigned COUNT 32" {
 		t.Error(asked)
 	}
 	source, _ = Open[firn.ID](c, "snowflake").IDs(time.Microsecond) // each is too old when it arrives, but the first
@@ -274,7 +274,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if last := asked[len(asked)-1]; last != "FIRN.NEW snowflake AS hex COUNT 2" {
+	if last := asked[len(asked)-1]; last != "FIRN.NEW snowflake AS unsigned COUNT 2" {
 		t.Error(asked)
 	}
 	for _, age := range []time.Duration{-1, 1, time.Hour} {

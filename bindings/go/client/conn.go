@@ -120,33 +120,25 @@ func (c *conn) read(depth int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := string(line[1 : len(line)-2])
-	switch line[0] {
+	kind, text := line[0], line[1:len(line)-2]
+	switch kind {
 	case '+':
-		return text, nil
+		return string(text), nil
 	case '-':
 		return refused(text), nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return nil, c.malformed("a number that is none")
-	}
+	n, ok := number(text)
 	switch {
-	case line[0] == ':':
+	case !ok:
+		return nil, c.malformed("a number that is none")
+	case kind == ':':
 		return n, nil
-	case (line[0] == '$' || line[0] == '*') && n == -1:
+	case (kind == '$' || kind == '*') && n == -1:
 		return nil, nil
-	case line[0] == '$' && n >= 0 && n <= maxBulk:
-		bulk := make([]byte, n+2)
-		if _, err := io.ReadFull(c.in, bulk); err != nil {
-			return nil, err
-		}
-		if bulk[n] != '\r' || bulk[n+1] != '\n' {
-			return nil, c.malformed("a string of another length")
-		}
-		return string(bulk[:n]), nil
-	case line[0] == '*' && n >= 0 && n <= maxArray && depth < maxDepth:
-		array := []any{} // grows with what arrives, not with what is announced
+	case kind == '$' && n >= 0 && n <= maxBulk:
+		return c.bulk(int(n))
+	case kind == '*' && n >= 0 && n <= maxArray && depth < maxDepth:
+		array := make([]any, 0, min(n, 256)) // it grows with what arrives, not with what is announced
 		for ; n > 0; n-- {
 			one, err := c.read(depth + 1)
 			if err != nil {
@@ -157,4 +149,50 @@ func (c *conn) read(depth int) (any, error) {
 		return array, nil
 	}
 	return nil, c.malformed("a reply that is none, or too long")
+}
+
+// bulk reads a string of n bytes and the end of its line.
+func (c *conn) bulk(n int) (any, error) {
+	var bytes []byte
+	var err error
+	if n+2 <= maxLine {
+		bytes, err = c.in.Peek(n + 2)
+		c.in.Discard(len(bytes))
+	} else {
+		bytes = make([]byte, n+2)
+		_, err = io.ReadFull(c.in, bytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bytes[n] != '\r' || bytes[n+1] != '\n' {
+		return nil, c.malformed("a string of another length")
+	}
+	return string(bytes[:n]), nil
+}
+
+// number reads decimal digits. strconv would allocate for each length.
+func number(text []byte) (int64, bool) {
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	var n int64
+	for _, digit := range text {
+		if digit < '0' || digit > '9' || n > (1<<63-1-9)/10 {
+			return 0, false
+		}
+		n = 10*n + int64(digit-'0')
+	}
+	if negative {
+		n = -n
+	}
+	return n, len(text) > 0
+}
+
+func min(a, b int64) int64 {
+	if a < b {
+		return a
+	}
+	return b
 }

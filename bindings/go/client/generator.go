@@ -30,9 +30,7 @@ type Generator[T firn.Type] struct {
 // parameters are pairs of names and values of FIRN.NEW: "AS", "base58" for strings, "PREFIX", "user" of a typeid.
 func Open[T firn.Type](c *Client, name string, parameters ...string) *Generator[T] {
 	g := &Generator[T]{client: c, kind: kind.Of[T](), name: name, words: parameters}
-	if g.kind != kind.Text {
-		g.words = append(g.words[:len(g.words):len(g.words)], "AS", "hex")
-	}
+	g.words = as(g.kind, g.words[:len(g.words):len(g.words)])
 	return g
 }
 
@@ -105,31 +103,46 @@ func (g *Generator[T]) add(ctx context.Context, ids []T, n int, more ...string) 
 	return ids, nil
 }
 
-// read turns an ID of a reply, in hex unless strings are wanted, into one of Go.
+// as adds the form that read reads.
+func as(k kind.Kind, words []string) []string {
+	switch k {
+	case kind.Number:
+		return append(words, "AS", "unsigned")
+	case kind.Bytes:
+		return append(words, "AS", "hex")
+	}
+	return words
+}
+
+// read turns an ID of a reply into one of Go.
 func read[T firn.Type](k kind.Kind, name string, reply any) (T, error) {
 	var id T
 	text, ok := reply.(string)
 	if !ok {
 		return id, fail(firn.ErrProtocol, nil, "the server replied with %T, not with an ID: is it firn serve?", reply)
 	}
-	if k == kind.Text {
+	var err error
+	switch k {
+	case kind.Text:
 		return kind.Cast[T](text), nil
-	}
-	if err := k.Fits(name, 4*len(text)); err != nil {
-		return id, err
-	}
-	if k == kind.Number {
-		number, err := strconv.ParseUint(text, 16, 64)
-		if err != nil {
-			return id, fail(firn.ErrProtocol, err, "the server replied with %.40q, not with an ID: is it firn serve?", text)
+	case kind.Number:
+		var number uint64
+		if number, err = strconv.ParseUint(text, 10, 64); err == nil {
+			return kind.Cast[T](number), nil
 		}
-		return kind.Cast[T](number), nil
+		if errors.Is(err, strconv.ErrRange) {
+			return id, fail(firn.ErrUsage, nil, "an ID of %s has more than 64 bits: use the type firn.UUID or string", name)
+		}
+	case kind.Bytes:
+		if err := k.Fits(name, 4*len(text)); err != nil {
+			return id, err
+		}
+		var bytes [16]byte
+		if _, err = hex.Decode(bytes[:], []byte(text)); err == nil {
+			return kind.Cast[T](bytes), nil
+		}
 	}
-	var bytes [16]byte
-	if _, err := hex.Decode(bytes[:], []byte(text)); err != nil {
-		return id, fail(firn.ErrProtocol, err, "the server replied with %.40q, not with an ID: is it firn serve?", text)
-	}
-	return kind.Cast[T](bytes), nil
+	return id, fail(firn.ErrProtocol, err, "the server replied with %.40q, not with an ID: is it firn serve?", text)
 }
 
 // source takes IDs from a block, which it replaces with requests of its own.

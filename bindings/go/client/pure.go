@@ -15,13 +15,6 @@ import (
 // The functions below ask the server, because this package has no implementation of the schemes. Parameters are pairs
 // of names and values, such as "EPOCH", "2024-01-01". IDs are given as text: of a firn.ID or firn.UUID, String.
 
-func asHex(k kind.Kind, words []string) []string {
-	if k != kind.Text {
-		return append(words, "AS", "hex")
-	}
-	return words
-}
-
 // Pack returns the ID with these fields. "time" takes RFC 3339 or @SECONDS, "tick" a tick.
 func Pack[T firn.Type](ctx context.Context, c *Client, scheme string, fields map[string]string, parameters ...string) (T, error) {
 	var none T
@@ -30,7 +23,7 @@ func Pack[T firn.Type](ctx context.Context, c *Client, scheme string, fields map
 	for name, value := range fields {
 		words = append(words, name, value)
 	}
-	reply, err := c.do(ctx, asHex(k, append(words, parameters...))...)
+	reply, err := c.do(ctx, as(k, append(words, parameters...))...)
 	if err != nil {
 		return none, err
 	}
@@ -41,7 +34,7 @@ func Pack[T firn.Type](ctx context.Context, c *Client, scheme string, fields map
 func Range[T firn.Type](ctx context.Context, c *Client, scheme string, from, to time.Time, parameters ...string) (least, greatest T, err error) {
 	k := kind.Of[T]()
 	words := append([]string{"FIRN.RANGE", scheme, timeText(from), timeText(to)}, parameters...)
-	reply, err := c.do(ctx, asHex(k, words)...)
+	reply, err := c.do(ctx, as(k, words)...)
 	if err != nil {
 		return least, greatest, err
 	}

@@ -92,7 +92,7 @@ func Open[T firn.Type](scheme string, config Config) (*Generator[T], error) {
 		c.renewer.start(c.gen)
 	}
 	g := &Generator[T]{c}
-	runtime.SetFinalizer(g, func(g *Generator[T]) { go g.Close() }) // closing may wait for the store
+	runtime.SetFinalizer(g, collected[*Generator[T]])
 	return g, nil
 }
 
@@ -236,7 +236,10 @@ func (g *Generator[T]) Append(ctx context.Context, ids []T, n int) ([]T, error) 
 // At issues n IDs of a past time, on a node that issues no others. It may wait for the store.
 func (g *Generator[T]) At(ctx context.Context, at time.Time, n int) ([]T, error) {
 	when := timeOf(at)
-	return await(ctx, func() ([]T, error) { return g.add(context.Background(), nil, &when, n) })
+	if g.waits { // add awaits it
+		return g.add(ctx, nil, &when, n)
+	}
+	return await(ctx, func() ([]T, error) { return g.add(ctx, nil, &when, n) })
 }
 
 func (g *Generator[T]) add(ctx context.Context, ids []T, at *C.firn_time, n int) ([]T, error) {

@@ -44,7 +44,7 @@ func OpenSegment(key string, config Config) (*Segment, error) {
 		return nil, errorOf(&e)
 	}
 	s.increment = int64(C.firn_segment_increment(s.c))
-	runtime.SetFinalizer(s, func(s *Segment) { go s.Close() })
+	runtime.SetFinalizer(s, collected[*Segment])
 	return s, nil
 }
 

@@ -104,17 +104,30 @@ type result[R any] struct {
 	err   error
 }
 
+// A call that waits in C holds a thread, and Go ends a process that has 10000. So few may wait at once.
+var (
+	calls = make(chan struct{}, 128)
+	steps = make(chan struct{}, 128) // of renewers, for which calls wait
+)
+
 // await runs f, which may wait for a store. If ctx ends first, f goes on in the background, and its result is lost.
 func await[R any](ctx context.Context, f func() (R, error)) (R, error) {
-	if ctx.Done() == nil {
-		return f()
-	}
 	var none R
 	if err := ctx.Err(); err != nil {
 		return none, ended(err, "the call")
 	}
+	select {
+	case calls <- struct{}{}:
+	case <-ctx.Done():
+		return none, ended(ctx.Err(), "the store")
+	}
+	if ctx.Done() == nil {
+		defer func() { <-calls }()
+		return f()
+	}
 	done := make(chan result[R], 1)
 	go func() {
+		defer func() { <-calls }()
 		value, err := f()
 		done <- result[R]{value, err}
 	}()
@@ -124,6 +137,11 @@ func await[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	case <-ctx.Done():
 		return none, ended(ctx.Err(), "the store")
 	}
+}
+
+// collected closes what its owner has forgotten. A finalizer must not wait, and closing may.
+func collected[C interface{ Close() error }](c C) {
+	go await(context.Background(), func() (struct{}, error) { return struct{}{}, c.Close() })
 }
 
 func ended(cause error, what string) error {

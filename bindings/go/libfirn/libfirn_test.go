@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -390,6 +391,36 @@ func TestAStoreThatHangs(t *testing.T) {
 			t.Fatal("the deadline of the context never ended a call:", err)
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+	// Many calls that wait need few threads.
+	s, err := OpenSegment("x", Config{Store: "memory:"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	online, err := Open[firn.ID]("snowflake", Config{Store: "sqlite:" + path, Unsafe: true, Keys: "mode=online max_wait_ms=300"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer online.Close()
+	ctx, cancel := context.WithTimeout(background, 200*time.Millisecond)
+	defer cancel()
+	var all sync.WaitGroup
+	for i := 0; i < 3000; i++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			if _, err := online.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		}()
+	}
+	all.Wait()
+	if threads := pprof.Lookup("threadcreate").Count(); threads > 300 {
+		t.Error(threads, "threads")
+	}
+	if n, err := s.Next(background); err != nil || n != 1 {
+		t.Error(n, err)
 	}
 	in.Close()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {

@@ -52,9 +52,11 @@ func (r *renewer) run() {
 		var e C.firn_error
 		var err error
 		wait := C.int64_t(50)
+		steps <- struct{}{}
 		if C.firn_gen_step(r.gen, &wait, &e) != 0 {
 			err = errorOf(&e)
 		}
+		<-steps
 		r.mu.Lock()
 		r.err = err
 		close(r.stepped)
