@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Programs in four languages, five with Java, issue snowflakes from one SQLite store at the same time: no ID twice, among TOGETHER of them
-# (400000; `make together` takes 10^7). The duplicate check finds a planted one.
+# Programs in four languages, and in Java and Go if they are installed, issue snowflakes from one SQLite store at the same
+# time: no ID twice, among TOGETHER of them (400000; `make together` takes 10^7). The duplicate check finds a planted one.
 . test/tap
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
 total=${TOGETHER:-400000}
@@ -22,8 +22,16 @@ if command -v javac >/dev/null && [ -f "$(dirname "$(dirname "$(readlink -f "$(c
 elif [ "${CI:-}" = true ]; then
     fail "openjdk-17-jdk-headless is installed"
 fi
-# shellcheck disable=SC2086 # a name or nothing
-check "the packages are built" env BUILD="$own" bindings/build node python $java
+go=
+if command -v go >/dev/null; then
+    go=go
+elif [ "${CI:-}" = true ]; then
+    fail "golang-go is installed"
+fi
+GOCACHE=${GOCACHE:-$built/go-cache}
+export GOCACHE
+# shellcheck disable=SC2086 # names or nothing
+check "the packages are built" env BUILD="$own" bindings/build node python $java $go
 check "the wheel is unpacked" $python -m zipfile -e "$(ls "$own"/bindings/python/*.whl)" "$TMPDIR/site"
 url="sqlite:$TMPDIR/ids.db?unsafe=1"
 LD_LIBRARY_PATH=$built
@@ -82,6 +90,42 @@ class Issue {
     }
 }
 end
+mkdir "$TMPDIR/go"
+printf 'module issue\n\ngo 1.19\n\nrequire firn.example/firn v0.1.0\n\nreplace firn.example/firn => %s\n' "$own/bindings/go" >"$TMPDIR/go/go.mod"
+cat >"$TMPDIR/go/main.go" <<'end'
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+
+	"firn.example/firn"
+	"firn.example/firn/libfirn"
+)
+
+func main() {
+	gen, err := libfirn.Open[firn.ID]("snowflake", libfirn.Config{Store: os.Getenv("url"), Keys: "full=wait"})
+	if err != nil {
+		panic(err)
+	}
+	block, _ := gen.IDs(0)
+	from := []firn.Source[firn.ID]{gen, block}
+	out := bufio.NewWriter(os.Stdout)
+	each, _ := strconv.Atoi(os.Getenv("each"))
+	for i := 0; i < each; i++ {
+		id, err := from[i%2].Next(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(out, id)
+	}
+	out.Flush()
+	gen.Close()
+}
+end
 check "the program in C++ is built" g++ -std=c++17 -O2 -Iinclude -Ibindings/cpp -o "$TMPDIR/issue" "$TMPDIR/issue.cpp" -L"$built" -lfirn
 package=$own/bindings/node
 export package
@@ -93,17 +137,23 @@ node "$TMPDIR/issue.js" >"$TMPDIR/node.ids" 2>"$TMPDIR/node.log" &
 third=$!
 "$built/bin/firn" new snowflake -n "$each" mode=window full=wait "store=$url" >"$TMPDIR/command.ids" 2>"$TMPDIR/command.log" &
 fourth=$!
-fifth=
+others=
 if [ -n "$java" ]; then
     java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$(find "$own/bindings/java" -name 'firn-*[0-9].jar')" "$TMPDIR/Issue.java" \
         >"$TMPDIR/java.ids" 2>"$TMPDIR/java.log" &
-    fifth=$!
+    others=$!
+fi
+if [ -n "$go" ]; then
+    check "the program in Go is built" env -C "$TMPDIR/go" GOFLAGS=-mod=mod GOPROXY=off CGO_CFLAGS="-I$PWD/include" CGO_LDFLAGS="-L$built" go build .
+    "$TMPDIR/go/issue" >"$TMPDIR/go.ids" 2>"$TMPDIR/go.log" &
+    others="$others $!"
 fi
 ended=0
-for one in $first $second $third $fourth $fifth; do
+for one in $first $second $third $fourth $others; do
     wait $one || ended=1
 done
-same "all have issued their IDs" "0 $((each * (${fifth:+1 +} 4)))" "$ended $(cat "$TMPDIR"/*.ids | wc -l)"
+# shellcheck disable=SC2086
+same "all have issued their IDs" "0 $((each * (4 + $(set -- $others && echo $#))))" "$ended $(cat "$TMPDIR"/*.ids | wc -l)"
 [ $ended = 0 ] || cat "$TMPDIR"/*.log
 cat "$TMPDIR"/*.ids >"$TMPDIR/all"
 check "no ID was issued twice" "$built/bin/firn" check --scheme snowflake "$TMPDIR/all"
