@@ -92,7 +92,7 @@ def manifests():
             used = [it["configMap"]["name"] for it in pod["spec"]["volumes"] if "configMap" in it]
             tap.same(f"{name}: the pods use the rendered configuration", configs, used)
     else:
-        tap.skip("kubectl renders them", "kubectl is missing")
+        print("# kubectl is missing, which Debian does not have: nothing renders the manifests")
 
 
 class Pod:
