@@ -364,9 +364,8 @@ final class FirnTest {
             Check.that(gen.status().renewals() >= 3);
         }
         try (Generator gen = memory("snowflake").set("window_ms", 50).set("full", "wait").open()) {
-            long renewals = gen.status().renewals() + gen.status().claims();
-            Check.fails(Code.WINDOW, () -> gen.longs(300000)); // a window has 204800: the call waited for the renewer in vain
-            Check.that(gen.nextLong() > 0 && gen.status().renewals() + gen.status().claims() > renewals);
+            Check.fails(Code.WINDOW, () -> gen.longs(300000)); // a window has 204800: the call is tried again, with an end
+            Check.that(gen.nextLong() > 0);
         }
         dev.firn.Inside.waitsForRenewer(memory("snowflake").set("window_ms", 50).open());
         dev.firn.Inside.failedRenewalIsThrown();
