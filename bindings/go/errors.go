@@ -12,7 +12,8 @@ import (
 // Code is the kind of an error. errors.Is(err, firn.ErrBusy) compares codes.
 type Code int
 
-// The codes of package client, which a server or the way to it causes.
+// The codes of package client, which a server or the way to it causes. In package libfirn, ErrUnavailable is the end of a
+// context.
 const (
 	// ErrOverload: a server answered that it has no IDs or no connection left for the moment. Try again later.
 	ErrOverload Code = iota + 1

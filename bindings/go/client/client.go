@@ -232,8 +232,13 @@ func (c *Client) once(ctx context.Context, deadline time.Time, args []string) (a
 		} else if cn != nil {
 			cn.Close()
 		}
-		if err != nil && !isFinal(err) && c.current == at && ctx.Err() == nil {
-			c.current = (at + 1) % len(c.servers)
+		if err != nil && !isFinal(err) && ctx.Err() == nil {
+			if !errors.Is(err, firn.ErrOverload) {
+				c.dropIdle(at)
+			}
+			if c.current == at {
+				c.current = (at + 1) % len(c.servers)
+			}
 		}
 		c.mu.Unlock()
 		return reply, err

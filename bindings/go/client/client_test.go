@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand"
 	"net"
 	"strings"
 	"sync"
@@ -99,7 +100,8 @@ func TestAServerThatLies(t *testing.T) {
 	for _, text := range []string{"x\r\n", "\r\n", "\n", "$-2\r\n", "$99999999999\r\n", "$2000000\r\n", "*2000000000\r\n", "*-5\r\n",
 		"$3\r\nabcde", ":x\r\n", "$\r\n", "*\r\n", "+" + strings.Repeat("x", 10000) + "\r\n", strings.Repeat("*1\r\n", 100),
 		"%1\r\n+a\r\n+b\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "+OK\r\n", ":7\r\n", "$-1\r\n", "*-1\r\n", "*0\r\n",
-		"*2\r\n$1\r\n7\r\n$1\r\n8\r\n", "*1\r\n:7\r\n", "*1\r\n$-1\r\n", "*1\r\n$4\r\n00ff\r\n", "*1\r\n*1\r\n$1\r\n7\r\n"} {
+		"*2\r\n$1\r\n7\r\n$1\r\n8\r\n", "*1\r\n:7\r\n", "*1\r\n$-1\r\n", "*1\r\n$4\r\n00ff\r\n", "*1\r\n*1\r\n$1\r\n7\r\n",
+		one + one, "*1\r\n$1\r\n7\r\n+"} {
 		c := newClient(t, Config{Addrs: []string{fake(t, func(string) string { return text })}})
 		start := time.Now()
 		_, err := Open[firn.ID](c, "snowflake").Next(background)
@@ -113,6 +115,25 @@ func TestAServerThatLies(t *testing.T) {
 	address := fake(t, func(string) string { return "*1\r\n$32\r\n" + strings.Repeat("7", 32) + "\r\n" })
 	_, err := Open[firn.ID](newClient(t, Config{Addrs: []string{address}}), "uuid7").Next(background)
 	code(t, firn.ErrUsage, err)
+}
+
+// TestRandomReplies reads replies with wrong bytes: none crashes, and none takes memory that it only announces.
+func TestRandomReplies(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	good := "*3\r\n$4\r\n1234\r\n:12\r\n*2\r\n+OK\r\n$-1\r\n"
+	for i := 0; i < 3000; i++ {
+		text := []byte(good)
+		for k := random.Intn(4); k >= 0; k-- {
+			text[random.Intn(len(text))] = "*$+-:\r\n0123456789x\x00\xff"[random.Intn(20)]
+		}
+		ours, theirs := net.Pipe()
+		go func() {
+			theirs.Write(text)
+			theirs.Close()
+		}()
+		newConn(ours, "test").read(0)
+		ours.Close()
+	}
 }
 
 func TestErrorsOfTheServer(t *testing.T) {

@@ -69,6 +69,9 @@ func (c *conn) ask(ctx context.Context, deadline time.Time, args []string) (any,
 	if err == nil {
 		reply, err = c.read(0)
 	}
+	if err == nil && c.in.Buffered() > 0 { // the next command would get the rest
+		err = c.malformed("more than one reply")
+	}
 	if err != nil {
 		var known *firn.Error
 		if errors.As(err, &known) {

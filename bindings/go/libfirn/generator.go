@@ -39,9 +39,9 @@ type core struct {
 	stride uintptr // of the IDs in a block
 	waits  bool    // calls may wait in the library
 
-	users  sync.RWMutex // read: a call is in progress; written by Close
+	users  sync.RWMutex // read: a call is in progress; written by shut
 	gen    *C.firn_gen  // nil: closed
-	close  sync.Once
+	once   sync.Once    // of shut
 	closed error
 
 	renewer renewer
@@ -96,9 +96,12 @@ func Open[T firn.Type](scheme string, config Config) (*Generator[T], error) {
 	return g, nil
 }
 
-// Close gives the window back to the store and frees the generator, after the calls in progress.
-func (c *core) Close() error {
-	c.close.Do(func() {
+// Close gives the window back to the store and frees the generator, after the calls in progress. Calling it again does
+// nothing.
+func (g *Generator[T]) Close() error { return g.shut() }
+
+func (c *core) shut() error {
+	c.once.Do(func() {
 		c.renewer.end()
 		c.users.Lock()
 		defer c.users.Unlock()
@@ -144,24 +147,26 @@ func (c *core) status() Status {
 }
 
 // Status returns the state of the generator.
-func (c *core) Status() (Status, error) {
-	c.users.RLock()
-	defer c.users.RUnlock()
-	if c.gen == nil {
+func (g *Generator[T]) Status() (Status, error) {
+	defer runtime.KeepAlive(g)
+	g.users.RLock()
+	defer g.users.RUnlock()
+	if g.gen == nil {
 		return Status{}, closedError()
 	}
-	return c.status(), nil
+	return g.status(), nil
 }
 
 // Layout returns the bits of the scheme with the generator's keys applied.
-func (c *core) Layout() (string, error) {
-	c.users.RLock()
-	defer c.users.RUnlock()
-	if c.gen == nil {
+func (g *Generator[T]) Layout() (string, error) {
+	defer runtime.KeepAlive(g)
+	g.users.RLock()
+	defer g.users.RUnlock()
+	if g.gen == nil {
 		return "", closedError()
 	}
 	var text [C.FIRN_LAYOUT_SIZE]C.char
-	return C.GoString(C.firn_scheme_layout(&text[0], C.firn_gen_scheme(c.gen))), nil
+	return C.GoString(C.firn_scheme_layout(&text[0], C.firn_gen_scheme(g.gen))), nil
 }
 
 // call runs f on the open generator. When the window is used up, it waits for the renewer and runs f again.

@@ -48,6 +48,7 @@ func (g *Generator[T]) IDs(maxAge time.Duration) (firn.Source[T], error) {
 	var e C.firn_error
 	b := &block{age: age}
 	c := g.core
+	defer runtime.KeepAlive(g)
 	c.users.RLock()
 	defer c.users.RUnlock()
 	if c.gen == nil {
