@@ -23,6 +23,8 @@ language lua "lua5.3 lua-socket lua-sec lua-posix" lua5.3 -e 'require "socket" r
 language lua5.4 "lua5.4 lua-socket lua-sec" lua5.4 -e 'require "socket" require "ssl"'
 language elixir "elixir" elixir -e ':ssl.start()'
 language csharp "mono-mcs libmono-system-net-http4.0-cil" sh -c 'command -v mcs && ls /usr/lib/mono/4.5/System.Net.Http.dll'
+language python "python3-redis" /usr/bin/python3 -c 'import redis'
+language node "nodejs" node -e 'fetch, AbortSignal.timeout'
 /usr/bin/python3 test/clients/clients.py "$languages" >"$TMPDIR/checks" 2>&1
 ended=$?
 grep -v '^1\.\.' "$TMPDIR/checks"
@@ -68,6 +70,21 @@ for name in $(echo "$languages" | tr , ' '); do
             "$(cat "$TMPDIR"/csharp.[1-9])" >"$TMPDIR/Readme.cs"
         check "csharp: the block of its README is compiled" mcs -langversion:7 -r:System.Net.Http -out:"$TMPDIR/readme.exe" bindings/csharp/Firn.cs "$TMPDIR/Readme.cs"
         same "csharp: and runs" True "$(mono "$TMPDIR/readme.exe" 2>&1)"
+        ;;
+    python)
+        blocks python python
+        cat $(grep -l firn_client "$TMPDIR"/python.[1-9]) >"$TMPDIR/readme.py"
+        check "python: the block of its README runs" env PYTHONPATH=bindings/python PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$TMPDIR/readme.py"
+        continue # test/binding_python.sh builds the package
+        ;;
+    node)
+        blocks node js
+        mkdir -p "$TMPDIR/node_modules/firn"
+        cp bindings/node/*.js bindings/node/*.mjs bindings/node/package.json "$TMPDIR/node_modules/firn/"
+        { echo '(async () => {' && cat $(grep -l firn/client "$TMPDIR"/node.[1-9]) && echo '})()'; } >"$TMPDIR/readme.js"
+        check "node: the block of its README runs" node "$TMPDIR/readme.js"
+        same "node: and as an ES module" "function" "$(cd "$TMPDIR" && node --input-type=module -e 'import { Client } from "firn/client"; console.log(typeof Client)' 2>&1)"
+        continue # test/binding_node.sh builds the package
         ;;
     elixir)
         blocks elixir elixir

@@ -14,7 +14,7 @@ package=$BUILD/bindings/python
 same "one wheel serves every Python from 3.9 on" "firn-0.1.0-cp39-abi3" "$(basename "$package"/*.whl | sed 's/-linux.*//')"
 mkdir "$TMPDIR/site"
 check "the wheel holds the package" $python -m zipfile -e "$(ls "$package"/*.whl)" "$TMPDIR/site"
-for file in firn/_firn.abi3.so firn/__init__.py firn/__init__.pyi firn/py.typed firn/django.py firn/sqlalchemy.py; do
+for file in firn_client.py firn/_firn.abi3.so firn/__init__.py firn/__init__.pyi firn/py.typed firn/django.py firn/sqlalchemy.py; do
     check "the wheel holds $file" test -f "$TMPDIR/site/$file"
 done
 

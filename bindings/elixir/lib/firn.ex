@@ -96,16 +96,21 @@ defmodule Firn do
 
     most = GenServer.call(firn, :options).block
 
-    # {IDs left, how many were taken, when the block was requested}
-    Stream.unfold({[], 0, 0}, fn {left, taken, asked} ->
-      if left != [] and System.monotonic_time() - asked <= max_age do
-        {hd(left), {tl(left), taken + 1, asked}}
+    # {IDs, how many were taken, when the block was requested}. The count is shared by whoever continues the stream, so
+    # that a continuation that is called twice repeats no ID.
+    Stream.unfold({{}, :atomics.new(1, []), 0}, fn {block, taken, asked} ->
+      count = :atomics.add_get(taken, 1, 1)
+
+      if count <= tuple_size(block) and System.monotonic_time() - asked <= max_age do
+        {elem(block, count - 1), {block, taken, asked}}
       else
         # A new block is as large as what was used of the last one, or twice as large if all was used.
-        size = if left == [], do: taken * 2, else: taken
+        size = if count > tuple_size(block), do: tuple_size(block) * 2, else: count - 1
         asked = System.monotonic_time()
-        [id | rest] = many!(firn, name, size |> max(1) |> min(most), fields)
-        {id, {rest, 1, asked}}
+        block = firn |> many!(name, size |> max(1) |> min(most), fields) |> List.to_tuple()
+        taken = :atomics.new(1, [])
+        :atomics.put(taken, 1, 1)
+        {elem(block, 0), {block, taken, asked}}
       end
     end)
   end

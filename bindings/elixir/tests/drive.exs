@@ -50,6 +50,25 @@ defmodule Drive do
     {state, taken}
   end
 
+  # A stream that was left in the middle, and is continued twice.
+  defp answer("copy", name, [scheme, n], state) do
+    step = fn id, ids -> {:suspend, [id | ids]} end
+    ids = Firn.ids(state[name], scheme, max_age: 3_600_000)
+    {:suspended, _, continue} = Enum.reduce(1..20, Enumerable.reduce(ids, {:cont, []}, step), fn _, {_, _, more} -> more.({:cont, []}) end)
+
+    taken =
+      for _ <- 1..2 do
+        {_, ids} = Enum.reduce(1..String.to_integer(n), {continue, []}, fn _, {more, ids} ->
+          {:suspended, ids, more} = more.({:cont, ids})
+          {more, ids}
+        end)
+
+        ids
+      end
+
+    {state, Enum.concat(taken)}
+  end
+
   defp answer(verb, name, words, state), do: {state, plain(verb, state[name], words)}
 
   defp plain("next", firn, [scheme]), do: [Firn.next!(firn, scheme)]

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The driver of the client for JavaScript: see test/clients/clients.py.
+'use strict'
+const { Client, OverloadError, UnreachableError, RequestError } = require('./client.js')
+
+const clients = new Map()
+const kept = new Map()
+const verbs = {
+  open (name, ...words) {
+    const given = Object.fromEntries(words.map(word => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]))
+    const options = { token: given.token }
+    for (const [key, option] of [['timeout', 'timeout'], ['max_wait', 'maxWait'], ['block', 'block']]) {
+      if (given[key]) options[option] = Number(given[key])
+    }
+    clients.set(name, new Client(given.addresses.split(','), options))
+    return []
+  },
+  next: async (name, scheme) => [await clients.get(name).next(scheme)],
+  many: (name, scheme, n) => clients.get(name).many(scheme, n),
+  at: (name, scheme, time, n) => clients.get(name).at(scheme, time, n),
+  kind: async (name, scheme) => [typeof await clients.get(name).next(scheme) === 'bigint' ? 'integer' : 'text'],
+  async ids (name, scheme, age, n, pause) {
+    const key = [name, scheme, age].join(' ')
+    if (!kept.has(key)) kept.set(key, clients.get(name).ids(scheme, { maxAge: Number(age) }))
+    const taken = []
+    for (let i = 0; i < n; i++) {
+      if (i && pause > 0) await new Promise(resolve => setTimeout(resolve, pause))
+      taken.push((await kept.get(key).next()).value)
+    }
+    return taken
+  },
+  async show (name, id) {
+    const { scheme, time } = await clients.get(name).show(id)
+    return [scheme, time]
+  },
+  range: (name, ...words) => clients.get(name).range(...words),
+  convert: async (name, ...words) => [await clients.get(name).convert(...words)],
+  guess: (name, id) => clients.get(name).guess(id),
+  integer: async (name, key) => [await clients.get(name).integer(key)],
+  integers: async (name, key, n) => Object.values(await clients.get(name).integers(key, n)),
+  print: name => [encodeURIComponent(require('util').inspect(clients.get(name), { showHidden: true, depth: 9 }))]
+}
+
+async function main () {
+  for await (const line of require('readline').createInterface({ input: process.stdin })) {
+    const [verb, ...words] = line.split(' ').map(decodeURIComponent)
+    let said
+    try {
+      said = ['ok', ...await verbs[verb](...words)]
+    } catch (error) {
+      const kind = error instanceof OverloadError ? 'overload' : error instanceof UnreachableError ? 'unreachable' : error instanceof RequestError && 'request'
+      if (!kind) throw error
+      said = ['error', kind, error.code || '-', error.message.replace(/\s+/g, ' ')]
+    }
+    process.stdout.write(said.join(' ') + '\n')
+  }
+}
+main()

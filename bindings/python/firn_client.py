@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""Unique IDs from firn serve, over the Redis protocol, with redis-py (4.3 or later). One file, without libfirn.
+
+    import firn_client
+
+    ids = firn_client.Client(["redis://ids1:7379", "redis://ids2:7379"])
+    ids.next("snowflake")               # one ID: strict order, fresh time
+    ids.many("uuid7", 3)                # a list of three
+    for id in ids.ids("snowflake"):     # from blocks, at most 1 ms old
+        break
+
+Any thread may use a client, and an iterator. After a fork the child takes a new block and new connections, so no ID is
+issued twice. IDs are int up to 64 bits, uuid.UUID for UUIDs, else str."""
+import datetime
+import os
+import random
+import re
+import threading
+import time
+import uuid
+import weakref
+
+import redis
+import redis.backoff
+import redis.retry
+
+__version__ = "0.1.0"
+__all__ = ["Client", "Ids", "Error", "OverloadError", "UnreachableError", "RequestError"]
+
+# First words of errors; redis-py takes some off and makes classes of them.
+_WORDS = {"TRYAGAIN", "BACK", "EXHAUSTED", "NOAUTH", "WRONGPASS", "NOPERM", "OOM", "LOADING", "BUSY", "ERR"}
+_CLASSES = {"TryAgainError": "TRYAGAIN", "OutOfMemoryError": "OOM", "BusyLoadingError": "LOADING", "NoPermissionError": "NOPERM",
+            "AuthenticationError": "WRONGPASS", "AuthenticationWrongNumberOfArgsError": "NOAUTH"}
+_OVERLOAD = {"TRYAGAIN", "OOM", "LOADING", "BUSY"}
+
+
+class Error(Exception):
+    """Every error of this module. `code` is the first word of the server's error ("ERR", "TRYAGAIN", ...), or ""."""
+
+    def __init__(self, text, code=""):
+        super().__init__(text)
+        self.code = code
+
+
+class OverloadError(Error):
+    """Servers answered that they cannot issue now, for longer than max_wait. Try again later."""
+
+
+class UnreachableError(Error):
+    """No server answered within max_wait."""
+
+
+class RequestError(Error, ValueError):
+    """The request is wrong: an unknown scheme, a count out of range, a wrong token, the end of a segment. Never retried."""
+
+
+class Client:
+    """A client of one or several servers that share a store. It asks the first one that answers, and stays with it until
+    it fails.
+
+    addresses: redis://host:7379, rediss://host:7379 (TLS) or unix:///run/firn.sock, or a list of them
+    token: authenticates
+    tls: arguments of redis-py for rediss://, such as {"ssl_ca_certs": "ca.pem"}
+    connect_timeout, timeout: seconds for a connection, and for a reply (more than the server's wait_ms)
+    max_wait: seconds of retries. A call ends within the sum of the three
+    block: the greatest number of IDs that an iterator keeps"""
+
+    def __init__(self, addresses="redis://127.0.0.1:7379", *, token=None, tls=None, connect_timeout=1, timeout=2.5, max_wait=5,
+                 block=256):
+        addresses = [addresses] if isinstance(addresses, str) else list(addresses)
+        if not addresses:
+            raise ValueError("there are no addresses: give at least one")
+        self._max_wait, self._block, self._current, self._outputs = max_wait, block, 0, {}
+        self._shown = [re.sub("//[^@/]*@", "//", address) for address in addresses]
+        options = {"socket_timeout": timeout, "socket_connect_timeout": connect_timeout, "decode_responses": True,
+                   "retry": redis.retry.Retry(redis.backoff.NoBackoff(), 0)}
+        if token is not None:
+            options["password"] = token
+        self._servers = []
+        for address in addresses:
+            # redis-py checks the name of the host only if it is told to
+            given = {**options, "ssl_check_hostname": True, **(tls or {})} if address.startswith("rediss:") else dict(options)
+            if address.startswith("unix:"):
+                del given["socket_connect_timeout"]
+            self._servers.append(redis.Redis.from_url(address, **given))
+
+    def __repr__(self):
+        return f"firn_client.Client({self._shown})"
+
+    def __reduce__(self):
+        raise TypeError("a client cannot be pickled: make one in each process")
+
+    def close(self):
+        """Closes the idle connections. The client can be used again."""
+        for server in self._servers:
+            server.connection_pool.disconnect(inuse_connections=False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def next(self, name, **fields):
+        """One ID. as_="hex" selects a text form; other fields are those of the scheme, such as prefix="user"."""
+        return self.many(name, 1, **fields)[0]
+
+    def many(self, name, n, *, as_=None, **fields):
+        """n IDs (1 to 65536), in order, as a list."""
+        form, kind = (as_, str) if as_ else self._output(name)
+        words = [word for key, value in fields.items() for word in (key, _text(value))]
+        return self._call(["FIRN.NEW", name, *words, "COUNT", n, "AS", form], lambda reply: _ids(reply, n, kind))
+
+    def at(self, name, time, n=1, **fields):
+        """n IDs of a past time: a datetime with a time zone, or text such as "2024-02-29T12:00:00Z"."""
+        return self.many(name, n, TIME=time, **fields)
+
+    def ids(self, name, max_age=0.001, **fields):
+        """An endless iterator that takes IDs from blocks: an ID is at most max_age seconds old."""
+        return Ids(self, name, max_age, self._block, fields)
+
+    def show(self, id, scheme=None):
+        """The fields of an ID, as a dict: "scheme", "time", "unix_ns", "fields", "candidates" ..."""
+        shown = self._call(["FIRN.SHOW", str(id)] + (["SCHEME", scheme] if scheme else []), _pairs)
+        shown["fields"] = _pairs(shown.get("fields")) or {}
+        return shown
+
+    def guess(self, id):
+        """The schemes that an ID may be of, the likeliest first."""
+        return self.show(id).get("candidates", [])
+
+    def range(self, scheme, start, end):
+        """The least and the greatest ID of a time span; `end` is not included."""
+        _, kind = self._output(scheme)
+        return tuple(self._call(["FIRN.RANGE", scheme, _text(start), _text(end)],
+                                lambda reply: _ids(reply[1::2] if isinstance(reply, list) else None, 2, kind)))
+
+    def convert(self, id, form):
+        """An ID in another form or scheme, as text."""
+        return self._call(["FIRN.CONVERT", str(id), form], lambda reply: reply if isinstance(reply, str) else None)
+
+    def integer(self, key):
+        """The next integer of a segment."""
+        return self._call(["INCR", key], lambda reply: reply if isinstance(reply, int) else None)
+
+    def integers(self, key, n):
+        """n integers of a segment, as a range."""
+        def read(reply):
+            if isinstance(reply, list) and len(reply) == 4 and all(isinstance(part, int) for part in reply):
+                return range(reply[0], reply[1] + 1, reply[2])
+        return self._call(["FIRN.BLOCK", key, "COUNT", n], read)
+
+    def _output(self, name):
+        """The form to ask for, and the type to return. Asked of a server once per name."""
+        if not name:
+            raise RequestError("the name is empty: give that of a scheme or generator")
+        if name not in self._outputs:
+            shape = self._call(["FIRN.SCHEMES", name], _pairs)
+            form = shape.get("form", "")
+            kind = int if form in ("dec", "unsigned") and int(shape.get("bits", 999)) <= 64 else uuid.UUID if form == "uuid" else str
+            self._outputs[name] = form, kind
+        return self._outputs[name]
+
+    def _call(self, words, read):
+        """Sends a command to one server after the other until one replies. read() checks the reply; None: it is malformed.
+        Sending it again issues nothing twice: IDs that got lost are skipped."""
+        deadline, pause, busy, failures, attempt = time.monotonic() + self._max_wait, 0, None, {}, 0
+        while attempt == 0 or time.monotonic() + pause <= deadline:
+            here, attempt = self._current, attempt + 1
+            server, answered = self._servers[here], False
+            try:
+                reply = server.execute_command(*words)
+                answered = True
+                result = read(reply)
+                if result is not None:
+                    return result
+                answered, failures[here] = False, "malformed reply"
+            except (redis.ResponseError, redis.AuthenticationError, redis.exceptions.BusyLoadingError) as error:
+                answered = isinstance(error, redis.ResponseError)
+                busy = self._judge(error)
+            except redis.ConnectionError as error:
+                # The server closes a connection beyond max_connections with this sentence, as Redis does.
+                if "max number of clients" in str(error):
+                    busy = str(error), "ERR"
+                else:
+                    failures[here] = str(error)
+            except (redis.RedisError, OSError, ValueError) as error:
+                failures[here] = str(error)
+            finally:
+                if not answered:  # also after KeyboardInterrupt: a late reply must not be read as the next one
+                    server.connection_pool.disconnect()
+            if self._current == here:
+                self._current = (here + 1) % len(self._servers)
+            if attempt % len(self._servers) == 0:  # a pause after each round
+                time.sleep(pause * random.uniform(0.5, 1))
+                pause = min(pause * 2, 0.5) or 0.01
+        if busy:
+            raise OverloadError(f"the servers are overloaded ({busy[0]}): try again later", busy[1])
+        told = "; ".join(f"{self._shown[i]}: {why}" for i, why in failures.items())
+        raise UnreachableError(f"no server answered ({told}): start firn serve there, or correct the addresses")
+
+    @staticmethod
+    def _judge(error):
+        """Text and code of an overload; raises RequestError for every other error."""
+        text, code = str(error), _CLASSES.get(type(error).__name__, "ERR")
+        word, _, rest = text.partition(" ")
+        if word in _WORDS:
+            text, code = rest, word
+        if code not in _OVERLOAD and "max number of clients" not in text:
+            raise RequestError(text, code) from None
+        return text, code
+
+
+class Ids:
+    """An endless iterator of Client.ids()."""
+
+    def __init__(self, client, name, max_age, most, fields):
+        self._client, self._name, self._max_age, self._most, self._fields = client, name, max_age, most, fields
+        self._lock, self._block, self._taken, self._until, self._pid = threading.Lock(), [], 0, 0, os.getpid()
+        _all.add(self)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with self._lock:
+            if self._taken >= len(self._block) or time.monotonic() > self._until or self._pid != os.getpid():
+                self._refill()
+            self._taken += 1
+            return self._block[self._taken - 1]
+
+    def __reduce__(self):
+        raise TypeError("an iterator cannot be pickled: make one in each process")
+
+    def _refill(self):
+        # A new block is as large as what was used of the last one, or twice as large if all was used.
+        size = max(self._taken, 1) if self._taken < len(self._block) else max(len(self._block) * 2, 1)
+        asked = time.monotonic()  # an ID is issued after this
+        self._block = self._client.many(self._name, min(size, self._most), **self._fields)
+        self._until, self._taken, self._pid = asked + self._max_age, 0, os.getpid()
+
+
+_all = weakref.WeakSet()
+
+
+def _unlock():
+    """In the child of a fork: another thread of the parent may have held a lock."""
+    for ids in list(_all):
+        ids._lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock)
+
+
+def _ids(reply, n, kind):
+    if not isinstance(reply, list) or len(reply) != n or not all(isinstance(id, str) and id for id in reply):
+        return None
+    if kind is int and not all(re.fullmatch(r"-?[0-9]{1,20}", id) for id in reply):
+        return None
+    return [kind(id) for id in reply]
+
+
+def _pairs(reply):
+    if isinstance(reply, list) and reply and len(reply) % 2 == 0 and all(isinstance(name, str) for name in reply[::2]):
+        return dict(zip(reply[::2], reply[1::2]))
+
+
+def _text(value):
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise RequestError(f"the datetime {value} has no time zone: give it one, such as datetime.timezone.utc")
+        return value.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return str(value)
