@@ -4,7 +4,9 @@
 #include "bits.h"
 #include "error.h"
 
+#include <endian.h>
 #include <inttypes.h>
+#include <string.h>
 
 int firn_id_cmp(const firn_id *a, const firn_id *b) {
     if (a->top != b->top) {
@@ -17,10 +19,14 @@ int firn_id_cmp(const firn_id *a, const firn_id *b) {
 }
 
 size_t firn_id_bytes(uint8_t out[20], const firn_id *id) {
+    const uint32_t top = htobe32(id->top);
+    const uint64_t high = htobe64(id->high), low = htobe64(id->low);
+    uint8_t all[20];
+    memcpy(all, &top, 4);
+    memcpy(all + 4, &high, 8);
+    memcpy(all + 12, &low, 8);
     size_t length = (id->bits + 7) / 8;
-    for (size_t i = 0; i < length; i++) {
-        out[i] = (uint8_t)firn__get(id, (uint32_t)(length - 1 - i) * 8, 8).low;
-    }
+    memcpy(out, all + sizeof all - length, length);
     return length;
 }
 
