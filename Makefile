@@ -52,6 +52,10 @@ fuzz:
 test: test-build sanitize memory fuzz
 	BUILD=$(BUILD) test/run-all
 
+# Well-known packages against spec/: needs the npm registry.
+known-packages:
+	BUILD=$(BUILD) spec/known/run
+
 # The core as WebAssembly: the same bytes from the same sources with Debian 12's clang-14, lld-14 and wasi-libc. It is in the
 # tree, so that nothing else needs these; a change of what it contains goes into one commit with it.
 wasm:

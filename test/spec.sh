@@ -28,4 +28,6 @@ wrong "a wrong field is found" uuid7.json '"sequence": "67108863"' '"sequence": 
 wrong "a wrong range is found" tsid.json '"greatest": "4VB0WW09QZZZZ"' '"greatest": "4VB0WW09QZZZY"'
 wrong "an accepted text is found" ulid.json '"text": "[^"]*", "why"' '"text": "00000000000000000000000000", "why"'
 wrong "a pair in the wrong order is found" tsid.json '"0BEPRAM4B8VA3", "0BEPRAM4B8VA4"' '"0BEPRAM4B8VA4", "0BEPRAM4B8VA3"'
+same "and Python's uuid, asked as known/README.md says" "0" \
+    "$(spec/known/check.py 'python3 spec/known/packages.py' | sed -nE 's/^\| uuid \| .* \| ([^|]*) \|$/\1/p')"
 finish
