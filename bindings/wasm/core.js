@@ -30,7 +30,8 @@ const firnCore = (() => {
   function core (module) {
     const wasm = new WebAssembly.Instance(module, imports(() => wasm.memory)).exports
     if (wasm._initialize) wasm._initialize()
-    const freed = new FinalizationRegistry(([close, handle]) => close(handle))
+    // Some hosts, such as Workers of an old date, have none: there a generator that is not closed stays.
+    const freed = globalThis.FinalizationRegistry && new FinalizationRegistry(([close, handle]) => close(handle))
     const slot = wasm.slot()
     let bytes = new Uint8Array(0)
     let numbers
@@ -93,7 +94,7 @@ const firnCore = (() => {
 
     function wrapped (handle, what, close) {
       const self = { handle, what }
-      freed.register(self, [close, handle], self)
+      freed?.register(self, [close, handle], self)
       return self
     }
 
@@ -170,7 +171,7 @@ const firnCore = (() => {
       },
       close (gen) {
         if (gen.handle === 0) return
-        freed.unregister(gen)
+        freed?.unregister(gen)
         wasm.close(gen.handle)
         gen.handle = 0
       },

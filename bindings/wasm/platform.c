@@ -226,7 +226,7 @@ int __imported_wasi_snapshot_preview1_fd_write(int file, int pieces, int count, 
 
 char *strerror(int code) {
     (void)code;
-    return "the host has no crypto.getRandomValues";
+    return "crypto.getRandomValues fails; Workers allow it within a request only";
 }
 
 void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *)) {
@@ -355,6 +355,11 @@ void firn__renewal_unlock(firn_gen *gen) {
 
 int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *error) {
     (void)gen, (void)memory, (void)size;
+    return no_store(error);
+}
+
+int firn__shared_join(const firn_gen *gen, firn_error *error) {
+    (void)gen;
     return no_store(error);
 }
 

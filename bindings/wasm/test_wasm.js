@@ -147,6 +147,15 @@ function main () {
       })()`, '--expose-gc'), '5000')
   })
 
+  test('a host without FinalizationRegistry', () => {
+    assert.strictEqual(node(`
+      delete globalThis.FinalizationRegistry
+      const gen = require('firn/wasm').open('uuid7')
+      gen.next()
+      gen.close()
+      console.log('closed')`), 'closed')
+  })
+
   test('workers have instances of their own', async () => {
     const parts = await Promise.all(Array.from({ length: 4 }, () => new Promise((resolve, reject) => {
       const worker = new Worker(__filename)
