@@ -53,6 +53,7 @@ for bad in stranger misused expired; do
     check "RESP: nor one with a certificate that is $bad" sh -c "! echo '$(over_resp $bad | tr -d "'")' | grep -q PONG"
 done
 stop_server
+same "the server ends with 0" 0 "$status"
 
 # A reload replaces the CA.
 printf '[server]\nresp = 127.0.0.1:0\nhttp = 127.0.0.1:0\nstore = memory:\nunsafe = on\ntls_cert = %s\ntls_key = %s\n' \
@@ -84,6 +85,7 @@ same "and another reload for one of another CA" "000 200" "$(over_http 1.3 clien
 for _ in 1 2 3; do reload theirs; done
 same "and again for none" "000 200" "$(over_http 1.3) $(reload '' && over_http 1.3)"
 stop_server
+same "the server ends with 0" 0 "$status"
 
 refused() {
     ask serve --config '' "$@" --check-config

@@ -29,6 +29,7 @@ typedef struct authority {
 
 static identity *_Atomic in_force;
 static authority *_Atomic signers;            /* NULL: clients need no certificate */
+static authority *last_signers;               /* of all that were ever in force */
 static gnutls_certificate_credentials_t asks; /* shared; calls credentials_retrieve */
 static gnutls_priority_t priorities;
 static int loads;
@@ -233,7 +234,8 @@ static void put_in_force(identity *own, authority *signs) {
         free_authority(signs);
     } else if (signs != signs_before) {
         if (signs != NULL) {
-            signs->before = signs_before;
+            signs->before = last_signers;
+            last_signers = signs;
         }
         atomic_store_explicit(&signers, signs, memory_order_release);
         loads++;
