@@ -83,7 +83,11 @@ for name in $(echo "$languages" | tr , ' '); do
         cp bindings/node/*.js bindings/node/*.mjs bindings/node/package.json "$TMPDIR/node_modules/firn/"
         { echo '(async () => {' && cat $(grep -l firn/client "$TMPDIR"/node.[1-9]) && echo '})()'; } >"$TMPDIR/readme.js"
         check "node: the block of its README runs" node "$TMPDIR/readme.js"
-        same "node: and as an ES module" "function" "$(cd "$TMPDIR" && node --input-type=module -e 'import { Client } from "firn/client"; console.log(typeof Client)' 2>&1)"
+        awk '/^## / { app = /A Next.js app/ } /^```$/ { inside = 0 } app && inside && n == 3 { print } app && /^```js$/ { n++; inside = 1 }' \
+            docs/guides/deploying.md | sed -E "s,(http://)ids[12]:7380,\1$http,g" >"$TMPDIR/edge.mjs"
+        same "node: a route handler of an edge runtime, as docs/guides/deploying.md has it" "edge 1" \
+            "$(cd "$TMPDIR" && node --input-type=module -e 'import { runtime, POST } from "./edge.mjs"
+                console.log(runtime, (await (await POST()).text()).match(/^{"id":"[0-9]{15,19}"}$/).length)' 2>&1)"
         continue # test/binding_node.sh builds the package
         ;;
     elixir)

@@ -32,4 +32,17 @@ else
 fi
 same "without the addon the reason is printed" "cannot be loaded: build it with bindings/build node" \
     "$(node -e 'require("./bindings/node")' 2>&1 | grep -o 'cannot be loaded: build it with bindings/build node' | head -n 1)"
+
+# The Next.js app of docs/guides/deploying.md: its first two blocks, without Next.js, which Debian does not have.
+mkdir -p "$TMPDIR/app/lib" "$TMPDIR/app/app/api/orders" "$TMPDIR/app/node_modules"
+ln -s "$built/bindings/node" "$TMPDIR/app/node_modules/firn"
+echo '{ "type": "module" }' >"$TMPDIR/app/package.json"
+awk -v folder="$TMPDIR/app/" '/^## / { app = /A Next.js app/ } /^```$/ { file = "" } app && file { print >(folder file) }
+    /^```js$/ { n++; file = n == 1 ? "lib/ids.js" : n == 2 ? "app/api/orders/route.js" : "" } !app { n = 0 }' docs/guides/deploying.md
+same "the route handler of a Next.js app gives two IDs" "number of IDs: 2" "$(cd "$TMPDIR/app" &&
+    FIRN_STORE="sqlite:$TMPDIR/next.db?unsafe=1" LD_LIBRARY_PATH=$built node --input-type=module -e '
+import { POST } from "./app/api/orders/route.js"
+const given = [await POST(), await POST()].map(response => response.json().then(body => body.id))
+console.log("number of IDs:", new Set((await Promise.all(given)).filter(id => /^[0-9]{15,19}$/.test(id))).size)
+process.exit()' 2>&1)"
 finish

@@ -39,6 +39,12 @@ for name in django sqlalchemy numpy; do
         skip "with $name" "python3-$name is missing"
     fi
 done
+if [ -x /usr/bin/gunicorn ] && $python -c 'import django' 2>/dev/null; then
+    tried "a Django service under gunicorn" "$BUILD" test_gunicorn
+else
+    [ "${CI:-}" != true ] || fail "gunicorn and python3-django are installed"
+    skip "a Django service under gunicorn" "gunicorn or python3-django is missing"
+fi
 same "every public name has a type" "" "$(LD_LIBRARY_PATH=$BUILD PYTHONPATH=$TMPDIR/site $python -c '
 import ast, firn
 stub = ast.parse(open("bindings/python/firn/__init__.pyi").read())
