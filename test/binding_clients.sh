@@ -25,6 +25,7 @@ language elixir "elixir" elixir -e ':ssl.start()'
 language csharp "mono-mcs libmono-system-net-http4.0-cil" sh -c 'command -v mcs && ls /usr/lib/mono/4.5/System.Net.Http.dll'
 language python "python3-redis" /usr/bin/python3 -c 'import redis'
 language node "nodejs" node -e 'fetch, AbortSignal.timeout'
+language java "openjdk-17-jdk-headless" sh -c 'command -v javac'
 /usr/bin/python3 test/clients/clients.py "$languages" >"$TMPDIR/checks" 2>&1
 ended=$?
 grep -v '^1\.\.' "$TMPDIR/checks"
@@ -89,6 +90,16 @@ for name in $(echo "$languages" | tr , ' '); do
             "$(cd "$TMPDIR" && node --input-type=module -e 'import { runtime, POST } from "./edge.mjs"
                 console.log(runtime, (await (await POST()).text()).match(/^{"id":"[0-9]{15,19}"}$/).length)' 2>&1)"
         continue # test/binding_node.sh builds the package
+        ;;
+    java)
+        blocks java java
+        mkdir -p "$TMPDIR/built"
+        ln -s "$BUILD"/libfirn.so* "$TMPDIR/built/"
+        check "java: its package is built" env BUILD="$TMPDIR/built" bindings/build java
+        cp "$(grep -l 'class Ask' "$TMPDIR"/java.[1-9])" "$TMPDIR/Ask.java"
+        same "java: the program of its README asks the server" true \
+            "$(java -cp "$(find "$TMPDIR/built" -name 'firn-*[0-9].jar')" "$TMPDIR/Ask.java" 2>&1)"
+        continue
         ;;
     elixir)
         blocks elixir elixir

@@ -12,6 +12,7 @@ Words are percent-encoded, and times are milliseconds:
     integer NAME KEY | integers NAME KEY N (first, last, increment) | print NAME (the client as text)
 
 It answers `ok WORD...`, or `error KIND CODE TEXT`, where KIND is overload, unreachable or request."""
+import glob
 import os
 import re
 import shutil
@@ -381,6 +382,13 @@ def csharp(folder):
     return ["mono", f"{folder}/drive.exe"]
 
 
+def java(folder):
+    quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    subprocess.run(["javac", *("-J" + flag for flag in quick), "-d", f"{folder}/classes", *glob.glob(f"{folder}/src/dev/firn/client/*.java"), f"{folder}/test/Drive.java"],
+                   check=True, stdout=subprocess.DEVNULL)
+    return ["java", *quick, "-cp", f"{folder}/classes", "Drive"]
+
+
 PARTS.append(plants)
 LANGUAGES = [
     Language("php", copies=True, run=lambda folder: ["php", f"{folder}/tests/drive.php"], source="src/Firn.php",
@@ -395,6 +403,7 @@ LANGUAGES = [
              fork=(" or self._pid != os.getpid()", ""), age=(" or time.monotonic() > self._until", "")),
     Language("node", lambda folder: ["node", f"{folder}/test_drive.js"], "client.js", age=(" && performance.now() - this.#asked <= this.#maxAge", ""),
              authority="NODE_EXTRA_CA_CERTS"),
+    Language("java", java, "src/dev/firn/client/ServerBlock.java", age=(" > maxAgeNs", " > maxAgeNs + (1L << 60)")),
     Language("elixir", lambda folder: ["elixir", "-r", f"{folder}/lib/firn.ex", f"{folder}/tests/drive.exs"], "lib/firn.ex", resp=True,
              copies=True, age=(" and System.monotonic_time() - asked <= max_age", "")),
 ]

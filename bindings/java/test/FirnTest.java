@@ -295,6 +295,14 @@ final class FirnTest {
             List.of(), Float.NEGATIVE_INFINITY, new byte[1]}) {
             Check.throwsA(FirnException.class, () -> snowflake.pack(Map.of("time", PAST, "datacenter", 1, "worker", 1, "sequence", value)));
         }
+        dev.firn.client.FirnClient client = dev.firn.client.FirnClient.of("http://127.0.0.1:1").build(); // is not asked
+        for (String name : new String[] {"", "\ud800", "x\udfff"}) {
+            Check.throwsA(dev.firn.client.ServerException.Request.class, () -> client.next(name));
+            Check.throwsA(dev.firn.client.ServerException.Request.class, () -> client.integer(name));
+        }
+        for (String address : new String[] {"", "ids1:7380", "ftp://ids1", "http://", "http://ids1/v1"}) {
+            Check.throwsA(IllegalArgumentException.class, () -> dev.firn.client.FirnClient.of(address));
+        }
         for (int size : new int[] {0, 7, 9, 1 << 20}) {
             Check.fails(Code.RANGE, () -> snowflake.id(new byte[size]));
         }
