@@ -51,6 +51,13 @@ same "without the addon, require('firn') is WebAssembly, and says why a store is
             console.log(firn.backend, error.code, /WebAssembly has none/.test(error.message), /Cannot find.*node.$/m.exec(error.cause.message)[0])
         }' 2>&1)"
 
+awk '/^```js$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print >sprintf("%s/block%d.mjs", folder, n) }' \
+    folder="$app" bindings/wasm/README.md
+same "the first example of README.md prints what it says" "true 2022-06-28T16:07:40.105Z true 1ec9414c-232a-6b00-b3c8-9f6bdeced846" \
+    "$(cd "$app" && node block1.mjs | tr -s '\n ' '  ' | sed -E "s/^01[0-9a-f-]{34} /true /; s/\\[ '019b909a-.*-ffffffffffff' \\]/true/; s/ $//")"
+same "the worker of README.md answers with a ULID" 26 \
+    "$(cd "$app" && node --input-type=module -e 'import worker from "./block2.mjs"; console.log((await (await worker.fetch()).text()).length)')"
+
 if command -v chromium >/dev/null && command -v openssl >/dev/null; then
     PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 test/binding_wasm.py "$app/node_modules/firn" spec "$TMPDIR" >"$TMPDIR/browser" 2>&1 || true
     while IFS= read -r line; do
