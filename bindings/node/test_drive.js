@@ -38,6 +38,12 @@ const verbs = {
   guess: (name, id) => clients.get(name).guess(id),
   integer: async (name, key) => [await clients.get(name).integer(key)],
   integers: async (name, key, n) => Object.values(await clients.get(name).integers(key, n)),
+  async crowd (name, scheme) {
+    const ids = clients.get(name).ids(scheme, { maxAge: 3600000 })
+    const taking = Array.from({ length: 800 }, () => ids.next().then(({ value }) => value))
+    const asking = Array.from({ length: 160 }, () => clients.get(name).next(scheme))
+    return Promise.all([...taking, ...asking])
+  },
   print: name => [encodeURIComponent(require('util').inspect(clients.get(name), { showHidden: true, depth: 9 }))]
 }
 

@@ -40,13 +40,14 @@ class Language:
     that the checks must notice: of the check of the process (None: the language cannot fork), and of a block's age.
     `other_fork`: variables with which forks are checked once more. `hosts`: can its driver tell for which host a
     certificate is? `authority`: the variable that names an authority, if a client cannot. `copies`: programs can copy
-    an iterator."""
+    an iterator. `threads`: they can share a client between threads. `interrupts`: and end a call from outside."""
 
     def __init__(self, name, run, source, fork=None, age=None, resp=False, folder=None, other_fork=None,
-                 hosts=True, authority=None, copies=False):
+                 hosts=True, authority=None, copies=False,
+                 threads=False, interrupts=False):
         self.name, self.run, self.source, self.fork, self.age, self.resp = name, run, source, fork, age, resp
         self.folder, self.other_fork, self.hosts, self.authority = f"bindings/{folder or name}", other_fork, hosts, authority
-        self.copies = copies
+        self.copies, self.threads, self.interrupts = copies, threads, interrupts
 
     def words(self, folder):
         shutil.copytree(self.folder, folder)
@@ -227,6 +228,20 @@ def copies(self):
     self.same("a copy of an iterator repeats none of its block", 10, len(set(ids)))
 
 
+def serves_threads(self):
+    if self.language.threads:
+        fake = fakes.Fake()
+        ids = self.driver.ask("crowd", self.driver.open(fake), "snowflake")
+        fake.close()
+        self.same("eight threads that share a client and an iterator get different IDs", (960, 960), (len(ids), len(set(ids))))
+    if self.language.interrupts:
+        fake = fakes.Fake(delay=lambda request: 1 if request == 0 else 0)
+        client = self.driver.open(fake)
+        said = self.driver.ask("interrupt", client, "snowflake", 200) + self.driver.ask("next", client, "snowflake")
+        fake.close()
+        self.same("after an interrupted call, its late reply is not the reply to the next one", ["interrupted", "10001"], [said[0], said[1][:5]])
+
+
 def survives_kills(self):
     ask, both = self.driver.ask, self.driver.open(self.first, self.second, timeout=20000, max_wait=60000)
     ids = ask("many", both, "snowflake", 10) + ask("ids", both, "snowflake", EVER, 5, 0)
@@ -350,7 +365,7 @@ def speaks_tls(self):
     server.kill()
 
 
-PARTS = [issues, keeps_blocks, forks, copies, survives_kills, tells_overload, tells_failure, refuses_malformed, refuses_requests, sends_tokens, speaks_tls]
+PARTS = [issues, keeps_blocks, forks, copies, serves_threads, survives_kills, tells_overload, tells_failure, refuses_malformed, refuses_requests, sends_tokens, speaks_tls]
 
 
 def plants(self):
@@ -393,19 +408,19 @@ PARTS.append(plants)
 LANGUAGES = [
     Language("php", copies=True, run=lambda folder: ["php", f"{folder}/tests/drive.php"], source="src/Firn.php",
              fork=("|| $this->pid !== getmypid()) {\n            $this->refill", ") {\n            $this->refill"), age=("|| hrtime(true) / 1e9 > $this->until ", "")),
-    Language("ruby", copies=True, run=lambda folder: ["ruby", f"{folder}/tests/drive.rb"], source="lib/firn.rb", resp=True,
+    Language("ruby", copies=True, threads=True, interrupts=True, run=lambda folder: ["ruby", f"{folder}/tests/drive.rb"], source="lib/firn.rb", resp=True,
              fork=(" && @pid == Process.pid\n        @taken", "\n        @taken"), age=("&& now <= @until ", "")),
     Language("lua", lambda folder: ["lua5.3", f"{folder}/tests/drive.lua"], "firn.lua", resp=True,
              fork=(" or owner ~= pid()", ""), age=("or elapsed > (max_age or 0.001) ", ""), other_fork={"FIRN_WITHOUT_POSIX": "1"}),
     Language("lua5.4", lambda folder: ["lua5.4", f"{folder}/tests/drive.lua"], "firn.lua", resp=True, folder="lua"),
-    Language("csharp", csharp, "Firn.cs", age=(" > maxAge", " > maxAge + TimeSpan.FromDays(1)"), hosts=False),  # mono's callback does not
-    Language("python", lambda folder: ["/usr/bin/python3", f"{folder}/tests/drive.py"], "firn_client.py", resp=True,
+    Language("csharp", csharp, "Firn.cs", threads=True, interrupts=True, age=(" > maxAge", " > maxAge + TimeSpan.FromDays(1)"), hosts=False),  # mono's callback does not
+    Language("python", lambda folder: ["/usr/bin/python3", f"{folder}/tests/drive.py"], "firn_client.py", resp=True, threads=True, interrupts=True,
              fork=(" or self._pid != os.getpid()", ""), age=(" or time.monotonic() > self._until", "")),
-    Language("node", lambda folder: ["node", f"{folder}/test_drive.js"], "client.js", age=(" && performance.now() - this.#asked <= this.#maxAge", ""),
+    Language("node", lambda folder: ["node", f"{folder}/test_drive.js"], "client.js", threads=True, age=(" && performance.now() - this.#asked <= this.#maxAge", ""),
              authority="NODE_EXTRA_CA_CERTS"),
     Language("java", java, "src/dev/firn/client/ServerBlock.java", age=(" > maxAgeNs", " > maxAgeNs + (1L << 60)")),
     Language("elixir", lambda folder: ["elixir", "-r", f"{folder}/lib/firn.ex", f"{folder}/tests/drive.exs"], "lib/firn.ex", resp=True,
-             copies=True, age=(" and System.monotonic_time() - asked <= max_age", "")),
+             copies=True, threads=True, interrupts=True, age=(" and System.monotonic_time() - asked <= max_age", "")),
 ]
 
 

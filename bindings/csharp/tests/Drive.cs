@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The driver of the C# client: see test/clients/clients.py.
 using System;
+using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
@@ -70,6 +71,24 @@ static class Drive
             case "integers":
                 var (first, last, step) = client.Integers(words[2], long.Parse(words[3]));
                 return new[] { $"{first}", $"{last}", $"{step}" };
+            case "crowd":
+                var shared = client.Ids(words[2], TimeSpan.FromHours(1));
+                var all = new ConcurrentBag<string>();
+                var threads = Enumerable.Range(0, 8).Select(_ => new Thread(() =>
+                {
+                    for (int i = 0; i < 100; i++) all.Add(shared.Next().ToString());
+                    for (int i = 0; i < 20; i++) all.Add(client.Next(words[2]).ToString());
+                })).ToList();
+                threads.ForEach(thread => thread.Start());
+                threads.ForEach(thread => thread.Join());
+                return all;
+            case "interrupt":
+                try
+                {
+                    var limit = new CancellationTokenSource(int.Parse(words[3]));
+                    return new[] { client.NextAsync(words[2], null, limit.Token).GetAwaiter().GetResult().ToString() };
+                }
+                catch (OperationCanceledException) { return new[] { "interrupted" }; }
             case "print": return new[] { client.ToString().Replace(' ', '_') };
             default: throw new ArgumentException(words[0]);
         }

@@ -82,6 +82,21 @@ defmodule Drive do
   defp plain("integer", firn, [key]), do: [Firn.integer!(firn, key)]
   defp plain("print", firn, []), do: [firn |> :sys.get_state() |> inspect() |> URI.encode_www_form()]
 
+  defp plain("crowd", firn, [scheme]) do
+    1..8
+    |> Task.async_stream(fn _ -> Enum.take(Firn.ids(firn, scheme, max_age: 3_600_000), 100) ++ for(_ <- 1..20, do: Firn.next!(firn, scheme)) end,
+      max_concurrency: 8, timeout: 60_000)
+    |> Enum.flat_map(fn {:ok, ids} -> ids end)
+  end
+
+  defp plain("interrupt", firn, [scheme, ms]) do
+    task = Task.Supervisor.async_nolink(Drive.Tasks, fn -> Firn.next!(firn, scheme) end)
+    case Task.yield(task, String.to_integer(ms)) || Task.shutdown(task, :brutal_kill) do
+      {:ok, id} -> [id]
+      nil -> ["interrupted"]
+    end
+  end
+
   defp plain("integers", firn, [key, n]) do
     first..last//step = Firn.integers!(firn, key, String.to_integer(n))
     [first, last, step]
@@ -97,4 +112,5 @@ defmodule Drive do
   end
 end
 
+{:ok, _} = Task.Supervisor.start_link(name: Drive.Tasks)
 Drive.run(%{})

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The driver of the Python client: see test/clients/clients.py."""
+import concurrent.futures
 import os
+import signal
 import sys
 import time
 import urllib.parse
@@ -10,6 +12,17 @@ import firn_client  # noqa: E402
 
 clients, kept = {}, {}
 KINDS = {firn_client.OverloadError: "overload", firn_client.UnreachableError: "unreachable", firn_client.RequestError: "request"}
+
+
+class Interrupted(BaseException):
+    """As KeyboardInterrupt, or the time limit of a worker."""
+
+
+def interrupt(*_):
+    raise Interrupted
+
+
+signal.signal(signal.SIGALRM, interrupt)
 
 
 def take(key, n, pause=0):
@@ -47,6 +60,17 @@ def answer(verb, name, *words):
             ids = said.read().split()
         os.wait()
         return ids + take(key, int(words[1]))
+    if verb == "crowd":
+        ids = client.ids(words[0], 3600)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            taken = [pool.submit(lambda: [next(ids) for _ in range(100)] + [client.next(words[0]) for _ in range(20)]) for _ in range(8)]
+        return sum((each.result() for each in taken), [])
+    if verb == "interrupt":
+        signal.setitimer(signal.ITIMER_REAL, int(words[1]) / 1000)
+        try:
+            return [client.next(words[0])]
+        except Interrupted:
+            return ["interrupted"]
     if verb == "integers":
         block = client.integers(words[0], int(words[1]))
         return [block[0], block[-1], block.step]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The driver of the Ruby client: see test/clients/clients.py.
 require_relative "../lib/firn"
+require "timeout"
 require "uri"
 
 clients = {}
@@ -48,6 +49,15 @@ STDIN.each_line do |line|
          when "guess" then client.guess(words[0])
          when "integer" then [client.integer(words[0])]
          when "integers" then client.integers(words[0], words[1].to_i).then { |it| [it.first, it.to_a.last, it.step] }
+         when "crowd"
+           ids = client.ids(words[0], max_age: 3600)
+           Array.new(8) { Thread.new { Array.new(100) { ids.next } + Array.new(20) { client.next(words[0]) } } }.flat_map(&:value)
+         when "interrupt"
+           begin
+             Timeout.timeout(words[1].to_i / 1000.0) { [client.next(words[0])] }
+           rescue Timeout::Error
+             ["interrupted"]
+           end
          when "print" then [client.inspect.tr(" ", "_")]
          end
   puts ["ok", *said].join(" ")
