@@ -44,6 +44,16 @@ const verbs = {
     const asking = Array.from({ length: 160 }, () => clients.get(name).next(scheme))
     return Promise.all([...taking, ...asking])
   },
+  async spend (name, scheme, n) {
+    const ids = clients.get(name).ids(scheme, { maxAge: 3600000 })
+    const spent = []
+    for (const [call, count] of [[() => clients.get(name).next(scheme), n], [() => ids.next(), n * 100]]) {
+      const begun = performance.now()
+      for (let i = 0; i < count; i++) await call()
+      spent.push(Math.round((performance.now() - begun) * 1e6 / count))
+    }
+    return spent
+  },
   print: name => [encodeURIComponent(require('util').inspect(clients.get(name), { showHidden: true, depth: 9 }))]
 }
 

@@ -11,7 +11,12 @@ Words are percent-encoded, and times are milliseconds:
     show NAME ID (scheme, time) | range NAME SCHEME FROM TO | convert NAME ID FORM | guess NAME ID (schemes)
     integer NAME KEY | integers NAME KEY N (first, last, increment) | print NAME (the client as text)
 
-It answers `ok WORD...`, or `error KIND CODE TEXT`, where KIND is overload, unreachable or request."""
+    copy NAME SCHEME N | crowd NAME SCHEME | interrupt NAME SCHEME MS | spend NAME SCHEME N: see the checks of these names
+
+It answers `ok WORD...`, or `error KIND CODE TEXT`, where KIND is overload, unreachable or request.
+
+clients.py [LANGUAGE,... [PART...]] runs checks, `clients.py --bench` measures. They need BUILD, FIRN and TMPDIR, as all
+tests do, and the root of the tree as folder."""
 import glob
 import os
 import re
@@ -435,5 +440,19 @@ def main():
     sys.exit(tap.failures > 0)
 
 
+def bench():
+    """ns per ID of a server on this machine: the least of five rounds."""
+    run = Run(Language("bench", None, None))
+    os.makedirs(run.folder, exist_ok=True)
+    server = run.serve("bench", loops=0).start()
+    for language in LANGUAGES:
+        driver = Driver(language, language.words(f"{run.folder}/{language.name}"))
+        client = driver.open(server)
+        rounds = [list(map(int, driver.ask("spend", client, "snowflake", 1000))) for _ in range(5)]
+        print(f"{language.name:8} next {min(each[0] for each in rounds)} block {min(each[1] for each in rounds)}", flush=True)
+        driver.end()
+    server.end()
+
+
 if __name__ == "__main__":
-    main()
+    bench() if sys.argv[1:] == ["--bench"] else main()

@@ -3,6 +3,7 @@
 using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Globalization;
 using System.Linq;
 using System.Net.Http;
@@ -89,6 +90,15 @@ static class Drive
                     return new[] { client.NextAsync(words[2], null, limit.Token).GetAwaiter().GetResult().ToString() };
                 }
                 catch (OperationCanceledException) { return new[] { "interrupted" }; }
+            case "spend":
+                var block = client.Ids(words[2], TimeSpan.FromHours(1));
+                int n = int.Parse(words[3]);
+                var clock = Stopwatch.StartNew();
+                for (int i = 0; i < n; i++) client.Next(words[2]);
+                double next = clock.Elapsed.TotalMilliseconds * 1e6 / n;
+                clock.Restart();
+                for (int i = 0; i < n * 100; i++) block.Next();
+                return new[] { next, clock.Elapsed.TotalMilliseconds * 1e4 / n }.Select(ns => ((long)ns).ToString());
             case "print": return new[] { client.ToString().Replace(' ', '_') };
             default: throw new ArgumentException(words[0]);
         }

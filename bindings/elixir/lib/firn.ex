@@ -55,7 +55,17 @@ defmodule Firn do
   @spec start_link(keyword) :: GenServer.on_start()
   def start_link(options) do
     {name, options} = Keyword.split(options, [:name])
-    defaults = [addresses: "redis://127.0.0.1:7379", token: nil, ssl: [], connect_timeout: 1000, timeout: 2500, max_wait: 5000, block: 256]
+
+    defaults = [
+      addresses: "redis://127.0.0.1:7379",
+      token: nil,
+      ssl: [],
+      connect_timeout: 1000,
+      timeout: 2500,
+      max_wait: 5000,
+      block: 256
+    ]
+
     options = options |> Keyword.validate!(defaults) |> Map.new()
     addresses = options.addresses |> List.wrap() |> Enum.map(&parse/1) |> List.to_tuple()
     if addresses == {}, do: raise(ArgumentError, "there are no addresses: give at least one")
@@ -152,7 +162,8 @@ defmodule Firn do
   @spec integers(GenServer.server(), String.t(), integer) :: result(Range.t())
   def integers(firn, key, n) do
     call(firn, ["FIRN.BLOCK", key, "COUNT", n], fn
-      [first, last, increment, count] when is_integer(first) and is_integer(last) and increment > 0 and is_integer(count) ->
+      [first, last, increment, count]
+      when is_integer(first) and is_integer(last) and increment > 0 and is_integer(count) ->
         first..last//increment
 
       _ ->
@@ -160,8 +171,9 @@ defmodule Firn do
     end)
   end
 
-  for {name, args} <- [next: 2, next: 3, many: 3, many: 4, at: 3, at: 4, at: 5, show: 2, show: 3, guess: 2, range: 4] ++
-                        [convert: 3, integer: 2, integers: 3] do
+  for {name, args} <-
+        [next: 2, next: 3, many: 3, many: 4, at: 3, at: 4, at: 5, show: 2, show: 3, guess: 2, range: 4] ++
+          [convert: 3, integer: 2, integers: 3] do
     args = Macro.generate_arguments(args, __MODULE__)
     @doc "Like `#{name}/#{length(args)}`, but returns the result or raises `Firn.Error`."
     def unquote(:"#{name}!")(unquote_splicing(args)) do
@@ -175,7 +187,8 @@ defmodule Firn do
   # ---- replies ---------------------------------------------------------------------------------------------------
 
   # The form to ask for, and whether that is an integer. Asked of a server once per name.
-  defp output(_firn, ""), do: {:error, %Firn.Error{kind: :request, message: "the name is empty: give that of a scheme or generator"}}
+  defp output(_firn, ""),
+    do: {:error, %Firn.Error{kind: :request, message: "the name is empty: give that of a scheme or generator"}}
 
   defp output(firn, name) do
     with nil <- GenServer.call(firn, {:output, name}),
@@ -262,10 +275,15 @@ defmodule Firn do
 
       busy ->
         {code, why} = busy
-        {:error, %Firn.Error{kind: :overload, code: code, message: "the servers are overloaded (#{why}): try again later"}}
+
+        {:error,
+         %Firn.Error{kind: :overload, code: code, message: "the servers are overloaded (#{why}): try again later"}}
 
       true ->
-        {:error, unreachable(Enum.map_join(failures, "; ", fn {here, why} -> "#{elem(options.addresses, here).shown}: #{why}" end))}
+        {:error,
+         unreachable(
+           Enum.map_join(failures, "; ", fn {here, why} -> "#{elem(options.addresses, here).shown}: #{why}" end)
+         )}
     end
   end
 
@@ -284,10 +302,17 @@ defmodule Firn do
     token = uri.userinfo && uri.userinfo |> String.split(":") |> List.last()
 
     case uri do
-      %URI{scheme: "unix", path: path} when path != nil -> %{shown: shown, host: {:local, path}, port: 0, module: :gen_tcp, token: nil}
-      %URI{scheme: "redis", host: host} when host != nil -> %{shown: shown, host: ip(host), port: uri.port || 7379, module: :gen_tcp, token: token}
-      %URI{scheme: "rediss", host: host} when host != nil -> %{shown: shown, host: ip(host), port: uri.port || 7379, module: :ssl, token: token}
-      _ -> raise ArgumentError, "the address #{shown} is not valid: use redis://HOST:PORT"
+      %URI{scheme: "unix", path: path} when path != nil ->
+        %{shown: shown, host: {:local, path}, port: 0, module: :gen_tcp, token: nil}
+
+      %URI{scheme: "redis", host: host} when host != nil ->
+        %{shown: shown, host: ip(host), port: uri.port || 7379, module: :gen_tcp, token: token}
+
+      %URI{scheme: "rediss", host: host} when host != nil ->
+        %{shown: shown, host: ip(host), port: uri.port || 7379, module: :ssl, token: token}
+
+      _ ->
+        raise ArgumentError, "the address #{shown} is not valid: use redis://HOST:PORT"
     end
   end
 
@@ -306,7 +331,9 @@ defmodule Firn do
   end
 
   @impl true
-  def handle_call(:options, _from, state), do: {:reply, Map.take(state, [:addresses, :connect_timeout, :timeout, :max_wait, :block]), state}
+  def handle_call(:options, _from, state),
+    do: {:reply, Map.take(state, [:addresses, :connect_timeout, :timeout, :max_wait, :block]), state}
+
   def handle_call({:output, name}, _from, state), do: {:reply, state.outputs[name], state}
 
   def handle_call({:ask, words, deadline}, _from, %{current: here} = state) do
@@ -342,7 +369,13 @@ defmodule Firn do
     tcp = if is_tuple(it.host) and tuple_size(it.host) == 8, do: [:inet6 | tcp], else: tcp
     token = state.token.() || it.token
 
-    with {:ok, socket} <- it.module.connect(it.host, it.port, if(it.module == :ssl, do: tcp ++ tls(state.ssl), else: tcp), state.connect_timeout),
+    with {:ok, socket} <-
+           it.module.connect(
+             it.host,
+             it.port,
+             if(it.module == :ssl, do: tcp ++ tls(state.ssl), else: tcp),
+             state.connect_timeout
+           ),
          conn = {it.module, socket},
          {:ok, "OK"} <- if(token, do: exchange(conn, ["AUTH", token], state.timeout), else: {:ok, "OK"}) do
       {:ok, conn}
@@ -357,9 +390,17 @@ defmodule Firn do
   defp connection(state), do: {:ok, state.conn}
 
   defp tls(given) do
-    roots = if Keyword.has_key?(given, :cacertfile) or Keyword.has_key?(given, :cacerts), do: [], else: [cacerts: :public_key.cacerts_get()]
+    roots =
+      if Keyword.has_key?(given, :cacertfile) or Keyword.has_key?(given, :cacerts),
+        do: [],
+        else: [cacerts: :public_key.cacerts_get()]
+
     match = :public_key.pkix_verify_hostname_match_fun(:https)
-    Keyword.merge([verify: :verify_peer, depth: 4, log_level: :none, customize_hostname_check: [match_fun: match]] ++ roots, given)
+
+    Keyword.merge(
+      [verify: :verify_peer, depth: 4, log_level: :none, customize_hostname_check: [match_fun: match]] ++ roots,
+      given
+    )
   end
 
   # ---- the protocol ----------------------------------------------------------------------------------------------
@@ -400,7 +441,8 @@ defmodule Firn do
   defp items(_conn, buffer, 0, _until, _depth, items), do: {:ok, Enum.reverse(items), buffer}
 
   defp items(conn, buffer, left, until, depth, items) do
-    with {:ok, item, buffer} <- reply(conn, buffer, until, depth + 1), do: items(conn, buffer, left - 1, until, depth, [item | items])
+    with {:ok, item, buffer} <- reply(conn, buffer, until, depth + 1),
+         do: items(conn, buffer, left - 1, until, depth, [item | items])
   end
 
   defp line(conn, buffer, until) do

@@ -26,7 +26,12 @@ defmodule Drive do
 
   defp answer("open", name, words, state) do
     given = Map.new(words, &List.to_tuple(String.split(&1, "=", parts: 2)))
-    numbers = for key <- ~w(connect_timeout timeout max_wait block), given[key], do: {String.to_atom(key), String.to_integer(given[key])}
+
+    numbers =
+      for key <- ~w(connect_timeout timeout max_wait block),
+          given[key],
+          do: {String.to_atom(key), String.to_integer(given[key])}
+
     others = for {key, option} <- [{"token", :token}], given[key], do: {option, given[key]}
     ssl = if given["ca"], do: [ssl: [cacertfile: given["ca"]]], else: []
     {:ok, firn} = Firn.start_link([addresses: String.split(given["addresses"], ",")] ++ numbers ++ others ++ ssl)
@@ -35,7 +40,9 @@ defmodule Drive do
 
   defp answer("ids", name, [scheme, age, n, pause], state) do
     key = {name, scheme, age}
-    state = Map.put_new_lazy(state, key, fn -> start(Firn.ids(state[name], scheme, max_age: String.to_integer(age))) end)
+
+    state =
+      Map.put_new_lazy(state, key, fn -> start(Firn.ids(state[name], scheme, max_age: String.to_integer(age))) end)
 
     taken =
       for i <- 1..String.to_integer(n) do
@@ -54,14 +61,17 @@ defmodule Drive do
   defp answer("copy", name, [scheme, n], state) do
     step = fn id, ids -> {:suspend, [id | ids]} end
     ids = Firn.ids(state[name], scheme, max_age: 3_600_000)
-    {:suspended, _, continue} = Enum.reduce(1..20, Enumerable.reduce(ids, {:cont, []}, step), fn _, {_, _, more} -> more.({:cont, []}) end)
+
+    {:suspended, _, continue} =
+      Enum.reduce(1..20, Enumerable.reduce(ids, {:cont, []}, step), fn _, {_, _, more} -> more.({:cont, []}) end)
 
     taken =
       for _ <- 1..2 do
-        {_, ids} = Enum.reduce(1..String.to_integer(n), {continue, []}, fn _, {more, ids} ->
-          {:suspended, ids, more} = more.({:cont, ids})
-          {more, ids}
-        end)
+        {_, ids} =
+          Enum.reduce(1..String.to_integer(n), {continue, []}, fn _, {more, ids} ->
+            {:suspended, ids, more} = more.({:cont, ids})
+            {more, ids}
+          end)
 
         ids
       end
@@ -84,17 +94,33 @@ defmodule Drive do
 
   defp plain("crowd", firn, [scheme]) do
     1..8
-    |> Task.async_stream(fn _ -> Enum.take(Firn.ids(firn, scheme, max_age: 3_600_000), 100) ++ for(_ <- 1..20, do: Firn.next!(firn, scheme)) end,
-      max_concurrency: 8, timeout: 60_000)
+    |> Task.async_stream(
+      fn _ ->
+        Enum.take(Firn.ids(firn, scheme, max_age: 3_600_000), 100) ++ for(_ <- 1..20, do: Firn.next!(firn, scheme))
+      end,
+      max_concurrency: 8,
+      timeout: 60_000
+    )
     |> Enum.flat_map(fn {:ok, ids} -> ids end)
   end
 
   defp plain("interrupt", firn, [scheme, ms]) do
     task = Task.Supervisor.async_nolink(Drive.Tasks, fn -> Firn.next!(firn, scheme) end)
+
     case Task.yield(task, String.to_integer(ms)) || Task.shutdown(task, :brutal_kill) do
       {:ok, id} -> [id]
       nil -> ["interrupted"]
     end
+  end
+
+  defp plain("spend", firn, [scheme, n]) do
+    n = String.to_integer(n)
+    {next, _} = :timer.tc(fn -> for _ <- 1..n, do: Firn.next!(firn, scheme) end)
+
+    {block, _} =
+      :timer.tc(fn -> firn |> Firn.ids(scheme, max_age: 3_600_000) |> Stream.take(n * 100) |> Stream.run() end)
+
+    [div(next * 1000, n), div(block * 10, n)]
   end
 
   defp plain("integers", firn, [key, n]) do

@@ -78,6 +78,15 @@ function verbs.convert(name, ...) return { clients[name]:convert(...) } end
 function verbs.guess(name, id) return clients[name]:guess(id) end
 function verbs.integer(name, key) return { clients[name]:integer(key) } end
 function verbs.integers(name, key, n) return { clients[name]:integers(key, tonumber(n)) } end
+function verbs.spend(name, scheme, n)
+    local take, spent = clients[name]:ids(scheme, 3600), {}
+    for i, call in ipairs { function() return clients[name]:next(scheme) end, take } do
+        local begun, count = socket.gettime(), math.tointeger(i == 1 and tonumber(n) or n * 100)
+        for _ = 1, count do call() end
+        spent[i] = math.floor((socket.gettime() - begun) * 1e9 / count)
+    end
+    return spent
+end
 function verbs.print(name) return { (tostring(clients[name]):gsub(" ", "_")) } end
 
 io.stdout:setvbuf("line")

@@ -66,6 +66,17 @@ while (($line = fgets(STDIN)) !== false) {
             'guess' => $client->guess($a),
             'integer' => [$client->integer($a)],
             'integers' => $client->integers($a, (int) $b),
+            'spend' => (function () use ($client, $a, $b) {
+                $ids = $client->ids($a, 3600);
+                foreach ([[fn () => $client->next($a), (int) $b], [$ids->next(...), $b * 100]] as [$call, $n]) {
+                    $begun = hrtime(true);
+                    for ($i = 0; $i < $n; $i++) {
+                        $call();
+                    }
+                    $spent[] = intdiv(hrtime(true) - $begun, $n);
+                }
+                return $spent;
+            })(),
             'print' => [rawurlencode(print_r($client, true))],
         };
         echo implode(' ', ['ok', ...$said]), "\n";

@@ -71,6 +71,14 @@ def answer(verb, name, *words):
             return [client.next(words[0])]
         except Interrupted:
             return ["interrupted"]
+    if verb == "spend":
+        ids, spent = client.ids(words[0], 3600), []
+        for call, n in ((lambda: client.next(words[0]), int(words[1])), (ids.__next__, int(words[1]) * 100)):
+            begun = time.perf_counter_ns()
+            for _ in range(n):
+                call()
+            spent.append((time.perf_counter_ns() - begun) // n)
+        return spent
     if verb == "integers":
         block = client.integers(words[0], int(words[1]))
         return [block[0], block[-1], block.step]

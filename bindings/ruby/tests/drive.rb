@@ -58,6 +58,13 @@ STDIN.each_line do |line|
            rescue Timeout::Error
              ["interrupted"]
            end
+         when "spend"
+           ids = client.ids(words[0], max_age: 3600)
+           [-> { client.next(words[0]) }, -> { ids.next }].zip([words[1].to_i, words[1].to_i * 100]).map do |call, n|
+             begun = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+             n.times { call.call }
+             (Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - begun) / n
+           end
          when "print" then [client.inspect.tr(" ", "_")]
          end
   puts ["ok", *said].join(" ")
