@@ -54,7 +54,7 @@ final class Native {
             }
             tried.add("the jar has no " + name);
         } catch (IOException | UnsatisfiedLinkError error) {
-            tried.add("the jar: " + error.getMessage());
+            tried.add("the jar: " + error); // an IOException says little without its name
         }
         throw new UnsatisfiedLinkError("libfirnjni.so cannot be loaded: install libfirn, or name the file with"
             + " -Dfirn.library=PATH (" + String.join("; ", tried) + ")");
