@@ -76,7 +76,7 @@ words() {
         check "and an addon" test -s "$clone/build/bindings/node/firn.node"
     fi
     if command -v javac >/dev/null; then
-        check "and a jar" sh -c "test -s '$clone'/build/bindings/java/firn-[0-9]*.jar"
+        check "and a jar" sh -c "test -s '$clone'/build/bindings/java/firn-*[0-9].jar"
     fi
     if command -v go >/dev/null; then
         check "and a module for Go" test -s "$clone/build/bindings/go/go.mod"
