@@ -130,11 +130,9 @@ func TestOrderAcrossCalls(t *testing.T) {
 
 func TestOldBlocksAreDropped(t *testing.T) {
 	g := open[firn.UUID](t, "uuid7", "")
-	source, _ := g.IDs(0)
-	for i := 0; i < 20; i++ {
-		source.Next(background)
-	}
-	time.Sleep(20 * time.Millisecond)
+	source, _ := g.IDs(50 * time.Millisecond)
+	source.Next(background)
+	time.Sleep(70 * time.Millisecond)
 	start := time.Now().Truncate(time.Millisecond)
 	id, err := source.Next(background)
 	shown, err2 := Show(id, "uuid7")
