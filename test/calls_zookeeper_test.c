@@ -21,6 +21,15 @@ CALL(int, getnameinfo,
 /* ---- the session ---------------------------------------------------------------------------- */
 
 static watcher_fn watcher;
+static int handles_open;
+
+/* libzookeeper 3.8 leaks an event of a session that its network thread queues while the handle is being closed, because
+ * the thread that delivers events may have ended (destroy, in mt_adaptor process_async is 0). Whether each handle is
+ * closed is counted here instead. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:libzookeeper_mt\n";
+}
 
 static void on_event(zhandle_t *handle, int type, int now, const char *path, void *of) {
     int which = calls_answer("an event", 2, 2);
@@ -35,9 +44,16 @@ CALL_BY_HAND(zhandle_t *, zookeeper_init2,
              (const char *hosts, watcher_fn on, int wait_ms, const clientid_t *id, void *of,
               int flags, log_callback_fn log)) {
     watcher = on;
-    return calls_answer("zookeeper_init2", 1, 1) != 0
-               ? NULL
-               : __real_zookeeper_init2(hosts, on_event, wait_ms, id, of, flags, log);
+    zhandle_t *made = calls_answer("zookeeper_init2", 1, 1) != 0
+                          ? NULL
+                          : __real_zookeeper_init2(hosts, on_event, wait_ms, id, of, flags, log);
+    handles_open += made != NULL;
+    return made;
+}
+
+CALL_BY_HAND(int, zookeeper_close, (zhandle_t * handle)) {
+    handles_open--;
+    return __real_zookeeper_close(handle);
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */
@@ -249,6 +265,10 @@ static const calls_scenario scenarios[] = {
 };
 
 int main(int count, char **arguments) {
-    return calls_main("zookeeper", "", scenarios, sizeof scenarios / sizeof scenarios[0],
-                      count > 1 ? arguments[1] : NULL);
+    int failed = calls_main("zookeeper", "", scenarios, sizeof scenarios / sizeof scenarios[0],
+                            count > 1 ? arguments[1] : NULL);
+    if (handles_open != 0) {
+        fprintf(stderr, "# %d handles of libzookeeper were not closed\n", handles_open);
+    }
+    return failed + (handles_open != 0);
 }
