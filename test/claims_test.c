@@ -166,13 +166,145 @@ static void a_node_of_history_is_told_as_such(void **state) {
     closed(gen);
 }
 
+/* A window ends with the layout, also where the mark of its node is ahead of the clock: its IDs would wrap round. */
+static void no_window_reaches_beyond_the_layout(void **state) {
+#define SHORT                                                                                      \
+    "time:16/ms@@2025-10-09T08:52:15Z node:4 sequence:2" /* ends 413 ms after the world's clock */
+    static const struct {
+        int64_t passed_ms, ahead_ms;
+        int code;
+    } cases[] = {{0, 0, FIRN_OK}, {300, 0, FIRN_OK}, {300, 50, FIRN_EBUSY}, {0, 50, FIRN_OK}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[100], ns[8];
+        firn_error error = {0};
+        world_end(NULL);
+        assert_int_equal(world_new(NULL), 0);
+        firn_gen *gen = opened(SHORT, "node=1 window_ms=20");
+        pass(&world.clock, cases[i].passed_ms * MS);
+        snprintf(ns, sizeof ns, "end%zu", i);
+        snprintf(keys, sizeof keys,
+                 "ns=%s node=3 back_ms=5 max_lead_ms=100 max_wait_ms=0 window_ms=200", ns);
+        int64_t high = firn__slots_of(gen, now_of(gen) + (uint64_t)cases[i].ahead_ms);
+        if (cases[i].ahead_ms > 0) {
+            take_node(ns, gen->layout, "3", high);
+        }
+        closed(gen);
+        int code = try_open(&gen, SHORT, keys, false, &error);
+        if (code != cases[i].code) {
+            fail_msg("case %zu: %s %s", i, firn_errname(code), error.text);
+        }
+        if (code == FIRN_OK) {
+            assert_true(status_of(gen).first >= high || cases[i].ahead_ms == 0);
+            assert_true(status_of(gen).end <= gen->slot_end && gen->slot_end == 65536 << 2);
+            closed(gen);
+        }
+    }
+}
+
+/* ---- a store that takes its time ------------------------------------------------------------------ */
+
+static int64_t list_ms; /* that a list takes */
+static int busy_first;  /* this many reservations are refused */
+
+static int list_slowly(void *self, const char *ns, firn_visit *visit, void *context,
+                       firn_error *error) {
+    pass(&world.clock, list_ms * MS);
+    return recorder_list(self, ns, visit, context, error);
+}
+
+static int reserve_later(void *self, const firn_request *request, int64_t *first, firn_mark *held,
+                         firn_error *error) {
+    if (busy_first > 0) {
+        busy_first--;
+        *held = (firn_mark){request->latest + 100, request->grant + 1};
+        return FIRN_EBUSY;
+    }
+    return recorder_reserve(self, request, first, held, error);
+}
+
+static void a_claim_has_a_second_for_its_store(void **state) {
+    static const struct {
+        int nodes; /* that were used */
+        int64_t list_ms;
+        int busy, code;
+    } cases[] = {{0, 0, 3, FIRN_OK},      {0, 999, 1, FIRN_OK},       {0, 1000, 1, FIRN_ESTORE},
+                 {0, 1000, 0, FIRN_OK},   {300, 999, 0, FIRN_OK},     {300, 1000, 0, FIRN_ESTORE},
+                 {255, 1000, 0, FIRN_OK}, {256, 1000, 0, FIRN_ESTORE}};
+    static const char wide[] = "time:41/ms@@2024-01-01 node:12 sequence:2";
+    static firn_store_ops ops;
+    (void)state;
+    ops = recorder_ops;
+    ops.list = list_slowly;
+    ops.reserve = reserve_later;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_gen *gen = NULL;
+        firn_error error = {0};
+        world_end(NULL);
+        assert_int_equal(world_new(NULL), 0);
+        firn_store_close(world.store);
+        assert_int_equal(firn_store_open(&world.log.real, "memory:", NULL, NULL), FIRN_OK);
+        assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
+        list_ms = busy_first = 0;
+        gen = opened(wide, "node=4000");
+        for (int k = 0; k < cases[i].nodes; k++) {
+            char key[16];
+            snprintf(key, sizeof key, "%d", k);
+            take_node("slow", gen->layout, key, 1000);
+        }
+        closed(gen);
+        list_ms = cases[i].list_ms;
+        busy_first = cases[i].busy;
+        world.log.lists = 0;
+        int code = try_open(&gen, wide, "ns=slow max_wait_ms=0", false, &error);
+        if (code != cases[i].code) {
+            fail_msg("case %zu: %s %s", i, firn_errname(code), error.text);
+        }
+        assert_int_equal(world.log.lists, 1); /* however many nodes were tried */
+        if (code == FIRN_OK) {
+            closed(gen);
+        } else {
+            said(&error, FIRN_ESTORE, "too slowly");
+        }
+    }
+}
+
+/* A thread may still hold the address of a permit that was published: no other permit gets it. */
+static void a_permit_that_was_published_is_no_other_again(void **state) {
+    static const char *const schemes[] = {"uuid6", FOUR};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        firn_gen *gen = opened(schemes[i], i == 0 ? "" : "window_ms=20");
+        const firn__permit *before[4] = {NULL};
+        for (int turn = 0; turn < 4; turn++) {
+            next(gen);
+            assert_null(gen->live->locked.spare);
+            before[turn] = atomic_load(&gen->live->any.permits[0]);
+            for (int k = 0; k < turn; k++) {
+                assert_true(before[k] != before[turn]);
+            }
+            pthread_mutex_lock(&gen->live->locked.lock);
+            firn__permit_retire(gen, 0, false, NULL);
+            pthread_mutex_unlock(&gen->live->locked.lock);
+            pass(&world.clock, SECOND);
+        }
+        closed(gen);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(clocks_may_differ_by_max_skew_ms),    TEST(every_node_but_one_is_claimed),
-        TEST(nodes_are_listed_once_in_a_claim),    TEST(nodes_in_use_are_not_asked_for),
-        TEST(a_fixed_node_begins_within_the_lead), TEST(a_node_of_history_is_told_as_such),
+        TEST(clocks_may_differ_by_max_skew_ms),
+        TEST(every_node_but_one_is_claimed),
+        TEST(nodes_are_listed_once_in_a_claim),
+        TEST(nodes_in_use_are_not_asked_for),
+        TEST(a_fixed_node_begins_within_the_lead),
+        TEST(a_node_of_history_is_told_as_such),
+        TEST(no_window_reaches_beyond_the_layout),
+        TEST(a_claim_has_a_second_for_its_store),
+        TEST(a_permit_that_was_published_is_no_other_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
