@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ns per ID, call and loop included, the least of 600 bursts: next(), a block, an array, and what Node.js has itself, or
-// packages that are installed beside the script. Use: bench.js [PACKAGE]; with ./wasm.js it measures WebAssembly.
+// ns per ID, call and loop included, the minimum of 600 bursts: next(), a block, an array, and what Node.js has itself, or
+// packages that NODE_PATH finds. Use: bench.js [PACKAGE]; with ./wasm.js it measures WebAssembly.
 'use strict'
 
 const crypto = require('node:crypto')
