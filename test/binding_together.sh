@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Programs in four languages, and in Java and Go if they are installed, issue snowflakes from one SQLite store at the same
+# Programs in four languages, and in Java, Go and Rust if they are installed, issue snowflakes from one SQLite store at the same
 # time: no ID twice, among TOGETHER of them (400000; `make together` takes 10^7). The duplicate check finds a planted one.
 . test/tap
 case $BUILD in /*) built=$BUILD ;; *) built=$PWD/$BUILD ;; esac
@@ -28,10 +28,18 @@ if command -v go >/dev/null; then
 elif [ "${CI:-}" = true ]; then
     fail "golang-go is installed"
 fi
+rust=
+cargo=cargo
+[ ! -x /usr/bin/cargo ] || cargo=/usr/bin/cargo
+if command -v $cargo >/dev/null && [ -n "$(find /usr/share/cargo/registry -maxdepth 1 -name 'serde_json-*' 2>/dev/null)" ]; then
+    rust=rust
+elif [ "${CI:-}" = true ]; then
+    fail "cargo and librust-serde-json-dev are installed"
+fi
 GOCACHE=${GOCACHE:-$built/go-cache}
 export GOCACHE
 # shellcheck disable=SC2086 # names or nothing
-check "the packages are built" env BUILD="$own" bindings/build node python $java $go
+check "the packages are built" env BUILD="$own" bindings/build node python $java $go $rust
 check "the wheel is unpacked" $python -m zipfile -e "$(ls "$own"/bindings/python/*.whl)" "$TMPDIR/site"
 url="sqlite:$TMPDIR/ids.db?unsafe=1"
 LD_LIBRARY_PATH=$built
@@ -126,6 +134,22 @@ func main() {
 	gen.Close()
 }
 end
+mkdir -p "$TMPDIR/rust/src"
+printf '[package]\nname = "issue"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nfirn = "0.1"\n' >"$TMPDIR/rust/Cargo.toml"
+cat >"$TMPDIR/rust/src/main.rs" <<'end'
+use std::{env::var, io::Write, time::Duration};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let gen = firn::Generator::builder("snowflake").store(var("url")?).key("full", "wait").open()?;
+    let mut ids = gen.ids::<u64>(Duration::from_millis(1))?;
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    for i in 0..var("each")?.parse::<u64>()? {
+        let id = if i % 2 == 0 { gen.next_u64()? } else { ids.next().ok_or("no ID")?? };
+        writeln!(out, "{id}")?;
+    }
+    Ok(out.flush()?)
+}
+end
 check "the program in C++ is built" g++ -std=c++17 -O2 -Iinclude -Ibindings/cpp -o "$TMPDIR/issue" "$TMPDIR/issue.cpp" -L"$built" -lfirn
 package=$own/bindings/node
 export package
@@ -146,6 +170,12 @@ fi
 if [ -n "$go" ]; then
     check "the program in Go is built" env -C "$TMPDIR/go" GOFLAGS=-mod=mod GOPROXY=off CGO_CFLAGS="-I$PWD/include" CGO_LDFLAGS="-L$built" go build .
     "$TMPDIR/go/issue" >"$TMPDIR/go.ids" 2>"$TMPDIR/go.log" &
+    others="$others $!"
+fi
+if [ -n "$rust" ]; then
+    check "the program in Rust is built" env -C "$own/bindings/rust" -u CARGO_TARGET_DIR CARGO_HOME="$TMPDIR/rust/home" FIRN_LIB="$built" \
+        RUSTC="$(dirname "$(command -v $cargo)")/rustc" $cargo build -q --manifest-path "$TMPDIR/rust/Cargo.toml"
+    "$own/bindings/rust/target/debug/issue" >"$TMPDIR/rust.ids" 2>"$TMPDIR/rust.log" &
     others="$others $!"
 fi
 ended=0

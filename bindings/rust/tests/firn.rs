@@ -221,6 +221,9 @@ fn odd_texts_are_refused() -> Result<()> {
     }
     assert_eq!(kind(Scheme::new("snowflake")?.from_u64(u64::MAX)), ErrorKind::Mismatch);
     assert_eq!(kind(uuid7.from_bytes(&[0; 15])), ErrorKind::Range);
+    let small = Scheme::new("time:41/ms@@2025-01-01 node:6 sequence:6")?;
+    assert_eq!(kind(small.from_u64(1 << 53)), ErrorKind::Range);
+    assert_eq!(small.from_u64((1 << 53) - 1)?.to_bytes(), [0x1f, 255, 255, 255, 255, 255, 255]);
     let now = SystemTime::now();
     assert_eq!(kind(uuid7.range(now..now)), ErrorKind::Usage);
     assert_eq!(kind(Scheme::new("uuid4")?.range(now - Duration::from_secs(1)..now)), ErrorKind::Unsorted);
@@ -293,7 +296,8 @@ fn uuids_of_the_crate_uuid() -> Result<()> {
 #[cfg(feature = "serde")]
 mod serde {
     use super::*;
-    use ::serde::de::DeserializeSeed;
+    use ::serde::de::value::{BytesDeserializer, Error as ValueError};
+    use ::serde::{de::DeserializeSeed, Deserialize};
     use serde_json::{from_str, json, to_value, Deserializer};
 
     #[test]
@@ -309,6 +313,10 @@ mod serde {
         let uuid: Uuid = from_str("\"017F22E2-79B0-7CC3-98C4-DC0C0C07398F\"").unwrap();
         assert_eq!(to_value(uuid).unwrap(), json!("017f22e2-79b0-7cc3-98c4-dc0c0c07398f"));
         assert!(from_str::<Uuid>("\"x\"").is_err());
+        type Bytes<'a> = BytesDeserializer<'a, ValueError>;
+        assert_eq!(Uuid::deserialize(Bytes::new(uuid.as_bytes())).unwrap(), uuid);
+        assert!(Uuid::deserialize(Bytes::new(&[0; 15])).is_err());
+        assert_eq!((&snowflake).deserialize(Bytes::new(&id.to_bytes())).unwrap(), id);
         Ok(())
     }
 
