@@ -11,6 +11,10 @@
 // IDs are BigInts up to 64 bits, else strings. Worker threads and processes make their own clients.
 'use strict'
 
+// Next.js caches what fetch returns unless it is told not to: a kept reply would issue its IDs again. Workers that have
+// no such option refuse it.
+const UNCACHED = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
+
 // Every error of this file. `code` is the name of the server's error ('USAGE', 'STORE'), or its HTTP status, or ''.
 class FirnClientError extends Error {
   constructor (message, code = '') {
@@ -159,7 +163,7 @@ class Client {
   async #ask (method, url) {
     try {
       const response = await this.#options.fetch(url, {
-        method, headers: this.#headers, redirect: 'manual', cache: 'no-store', signal: AbortSignal.timeout(this.#options.timeout)
+        method, headers: this.#headers, redirect: 'manual', ...UNCACHED, signal: AbortSignal.timeout(this.#options.timeout)
       })
       return { status: response.status, body: await response.text() }
     } catch (error) {
