@@ -195,7 +195,8 @@ class Ids {
       const mine = this.#refilling === undefined
       this.#refilling ||= this.#refill().finally(() => { this.#refilling = undefined })
       await this.#refilling
-      if (!mine && !this.#fresh()) return this.next()
+      // Meanwhile other calls may have taken the IDs, all of them from a small block.
+      if (mine ? this.#taken >= this.#block.length : !this.#fresh()) return this.next()
     }
     return { value: this.#block[this.#taken++], done: false }
   }
