@@ -45,15 +45,16 @@ static const firn__permit *permit_of(const firn_gen *gen, uint32_t k) {
 /* The thread has found the permit, reads the clock, and then finds the permit closed. */
 static void a_closed_permit_issues_nothing(void **state) {
     static const struct {
-        const char *keys;
+        const char *scheme, *keys;
         enum firn__way way;
-    } paths[] = {{"", FIRN__WAY_USUAL},
-                 {"ordering=thread", FIRN__WAY_USUAL},
-                 {"start=random:9", FIRN__WAY_USUAL}};
+    } paths[] = {{"snowflake", "", FIRN__WAY_USUAL},
+                 {"snowflake", "ordering=thread", FIRN__WAY_USUAL},
+                 {"snowflake", "start=random:9", FIRN__WAY_USUAL},
+                 {"time:41/ms node:10 random:24", "", FIRN__WAY_OTHER}};
     (void)state;
     world.hands.wall = reads_and_retires;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        firn_gen *gen = opened("snowflake", paths[i].keys);
+        firn_gen *gen = opened(paths[i].scheme, paths[i].keys);
         assert_true(gen->way == paths[i].way || firn__wiped_watch());
         firn_id before = next(gen);
         const firn__permit *permit = permit_of(gen, 0);
@@ -62,7 +63,7 @@ static void a_closed_permit_issues_nothing(void **state) {
         firn_id after = next(gen);
         assert_null(at_reading);
         assert_true(firn_id_cmp(&before, &after) != 0);
-        assert_true(world.log.reserves > reserves);
+        assert_true(world.log.reserves > reserves || !gen->reserved);
         assert_true(permit_of(gen, 0) != permit);
         assert_false(atomic_load(&permit->cursor) & FIRN__OPEN);
         closed(gen);
@@ -314,24 +315,34 @@ static void *visit(void *self) {
 /* One after the other, since only the recorder of this world is not for several at once. */
 static void threads_take_turns_on_the_nodes(void **state) {
     (void)state;
-    firn_gen *gen = opened("snowflake", "nodes=4");
-    uint64_t nodes[12];
-    for (int i = 0; i < 12; i++) {
-        visitor it = {gen, 0, -1};
-        pthread_t thread;
-        if (i == 0) {
-            visit(&it); /* the thread that opened it is one of them */
-        } else {
-            assert_int_equal(pthread_create(&thread, NULL, visit, &it), 0);
-            assert_int_equal(pthread_join(thread, NULL), 0);
+    for (int many = 2; many <= 4; many += 2) {
+        char keys[40];
+        snprintf(keys, sizeof keys, "ns=turns%d nodes=%d", many, many);
+        firn_gen *gen = opened("snowflake", keys);
+        uint64_t nodes[12];
+        for (int i = 0; i < 12; i++) {
+            visitor it = {gen, 0, -1};
+            pthread_t thread;
+            if (i == 0) {
+                visit(&it); /* the thread that opened it is one of them */
+            } else {
+                assert_int_equal(pthread_create(&thread, NULL, visit, &it), 0);
+                assert_int_equal(pthread_join(thread, NULL), 0);
+            }
+            assert_int_equal(it.code, FIRN_OK);
+            nodes[i] = it.node;
+            for (int j = 0; j < i; j++) {
+                assert_true((nodes[j] == nodes[i]) == (j % many == i % many));
+            }
         }
-        assert_int_equal(it.code, FIRN_OK);
-        nodes[i] = it.node;
-        for (int j = 0; j < i; j++) {
-            assert_true((nodes[j] == nodes[i]) == (j % 4 == i % 4));
+        for (int i = 0; i < 8; i++) { /* and a thread stays on its own, also the long way */
+            firn_id ids[2];
+            pass(&world.clock, MS);
+            assert_int_equal(firn_next_n(gen, ids, 2, NULL), FIRN_OK);
+            assert_true((ids[1].low >> 12 & 1023) == nodes[0]);
         }
+        closed(gen);
     }
-    closed(gen);
 }
 
 /* Issues `n` at once, all of one node. */
@@ -502,6 +513,44 @@ static void each_way_is_fresh_and_whole(void **state) {
     }
 }
 
+/* ---- random bits ------------------------------------------------------------------------------------ */
+
+/* A step back that is absorbed, and one after it: the time of the IDs stands, and does not fall. */
+static void the_time_of_random_ids_does_not_fall(void **state) {
+    static const char *const schemes[] = {"time:42/ms random:22", "time:42/ms random:80",
+                                          "time:41/ms node:10 random:24"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        firn_gen *gen = opened(schemes[i], i == 0 ? "unsigned=1" : "");
+        uint64_t last = next_field(gen, "time");
+        for (int turn = 0; turn < 4; turn++) {
+            step(&world.clock, turn == 0 ? 7 * MS : -2 * MS);
+            uint64_t here = next_field(gen, "time");
+            assert_int_equal(here, turn == 0 ? last + 7 : last);
+            last = here;
+        }
+        assert_int_equal(status_of(gen).steps_back_left, 0);
+        closed(gen);
+    }
+}
+
+/* Many at once, drawn together, each of the next slot. */
+static void a_batch_with_random_bits_skips_no_slot(void **state) {
+    static const char *const schemes[] = {"time:42/ms@@2020-01-01 sequence:4 random:48",
+                                          "time:42/ms@@2020-01-01 random:32 sequence:6",
+                                          "time:40/ms@@2020-01-01 sequence:12 random:12"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        firn_gen *gen = opened_by_the_system(schemes[i], "unsigned=1");
+        firn_id *ids = bulk(gen, 3000);
+        for (size_t k = 1; k < 3000; k++) {
+            assert_true(slot(gen, &ids[k]) == slot(gen, &ids[k - 1]) + 1);
+        }
+        free(ids);
+        closed(gen);
+    }
+}
+
 /* ---- blocks that a thread leases ------------------------------------------------------------------ */
 
 /* All that may be issued now, one after the other, and nothing twice or beyond it. */
@@ -542,6 +591,8 @@ int main(void) {
         TEST("a thread moves on to the next node", a_thread_moves_on_to_the_next_node),
         TEST("a failure is not hidden by another node", a_failure_is_not_hidden_by_another_node),
         TEST("on each way an ID is fresh and whole", each_way_is_fresh_and_whole),
+        TEST("the time of random IDs does not fall", the_time_of_random_ids_does_not_fall),
+        TEST("a batch with random bits skips no slot", a_batch_with_random_bits_skips_no_slot),
         TEST("a lease ends where the lead ends", a_lease_ends_where_the_lead_ends),
 #undef TEST
     };
