@@ -47,6 +47,14 @@ def check_page(browser, url, schemes):
     same("the console of the browser is empty", [], said)
 
 
+def check_without(browser, url):
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="delete globalThis.WebAssembly")["identifier"]
+    browser.open(url + "?without")
+    check("a browser without WebAssembly is told what to do", browser.wait(
+        "document.querySelector('#read-error').textContent.includes('firn show')"), browser.text("#read-error"))
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
 def check_policy(browser):
     for what, script in (("img-src", "new Image().src = 'http://127.0.0.1:1/'"), ("connect-src", "fetch('http://127.0.0.1:1/').catch(() => 0)"),
                          ("script-src-elem", "document.body.append(Object.assign(document.createElement('script'), { text: '1' }))")):
@@ -81,6 +89,7 @@ def main():
         check_page(browser, "file://" + page, schemes)
         check_page(browser, "http://127.0.0.1:%d/%s?host" % (host.server_port, os.path.basename(page)), schemes)
         check_policy(browser)
+        check_without(browser, "file://" + page)
         check_looks(browser, "file://" + page)
     except Exception:
         check("the test comes to its end", False, traceback.format_exc())

@@ -272,12 +272,20 @@ function drawTime(shown) {
 
 // The package firn, once firn.wasm is compiled; `native` has the objects of `firn show --json` and `firn schemes --json`.
 let loading = null;
-function firnHere() {
+async function firnHere() {
+  if (typeof WebAssembly === "undefined") {
+    throw new Error("this browser has no WebAssembly, which decodes IDs here: turn it on, or use the command firn show");
+  }
   loading ||= wasmModule().then((module) => {
     const native = firnCore(module);
     return { ...firnApi(native), native };
   });
-  return loading;
+  try {
+    return await loading;
+  } catch (error) {
+    loading = null; // the next ID tries again
+    throw error;
+  }
 }
 
 // An error of `native` is an object with a text.
