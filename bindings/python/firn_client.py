@@ -15,6 +15,7 @@ import datetime
 import os
 import random
 import re
+import socket
 import threading
 import time
 import uuid
@@ -82,7 +83,9 @@ class Client:
             given = {**options, "ssl_check_hostname": True, **(tls or {})} if address.startswith("rediss:") else dict(options)
             if address.startswith("unix:"):
                 del given["socket_connect_timeout"]
-            self._servers.append(redis.Redis.from_url(address, **given))
+            server = redis.Redis.from_url(address, **given)
+            server.connection_pool.connection_class = _bounded(server.connection_pool.connection_class)
+            self._servers.append(server)
 
     def __repr__(self):
         return f"firn_client.Client({self._shown})"
@@ -184,7 +187,7 @@ class Client:
                     busy = str(error), "ERR"
                 else:
                     failures[here] = str(error)
-            except (redis.RedisError, OSError, ValueError) as error:
+            except (redis.RedisError, OSError, ValueError, RecursionError) as error:
                 failures[here] = str(error)
             finally:
                 if not answered:  # also after KeyboardInterrupt: a late reply must not be read as the next one
@@ -209,6 +212,45 @@ class Client:
         if code not in _OVERLOAD and "max number of clients" not in text:
             raise RequestError(text, code) from None
         return text, code
+
+
+class _Bounded:
+    """A socket whose time limit is that of a reply. redis-py's is that of each piece."""
+
+    def __init__(self, sock, limit):
+        self._sock, self._limit, self._given, self._until = sock, limit, limit, 0
+
+    def __getattr__(self, name):
+        return getattr(self._sock, name)
+
+    def settimeout(self, given):
+        self._given = given
+        self._sock.settimeout(given)
+
+    def sendall(self, data):
+        self._until = time.monotonic() + self._limit
+        self._sock.settimeout(self._limit)
+        return self._sock.sendall(data)
+
+    def _wait(self):
+        if self._given:  # 0: redis-py looks whether there is something to read
+            left = min(self._given, self._until - time.monotonic())
+            if left <= 0:
+                raise socket.timeout("timed out")
+            self._sock.settimeout(left)
+
+    def recv(self, *args):
+        self._wait()
+        return self._sock.recv(*args)
+
+    def recv_into(self, *args):
+        self._wait()
+        return self._sock.recv_into(*args)
+
+
+def _bounded(connection):
+    """This class of connections, with such sockets."""
+    return type(connection.__name__, (connection,), {"_connect": lambda self: _Bounded(connection._connect(self), self.socket_timeout)})
 
 
 class Ids:

@@ -313,6 +313,12 @@ def tells_failure(self):
     self.check("within the time limits", 0.15 < time.monotonic() - begun < 20, time.monotonic() - begun)
     self.check("and another one is asked", fakes.is_number(ask("next", self.driver.open(fake, self.first, timeout=2000), "snowflake")[0]))
     fake.close()
+    fake = fakes.Fake(lambda request, count: fakes.DRIPS[not self.language.resp])
+    begun = time.monotonic()
+    self.fails("so is one that sends a byte now and then", "unreachable",
+               ask("next", self.driver.open(fake, connect_timeout=200, timeout=200, max_wait=300), "snowflake"))
+    self.check("within the time limits", time.monotonic() - begun < 20, time.monotonic() - begun)
+    fake.close()
     fake = fakes.Fake(delay=lambda request: 1 if request == 0 else 0)
     ids = ask("many", self.driver.open(fake, connect_timeout=100, timeout=300), "snowflake", 3)
     self.check("a reply that comes too late is not the reply to the next request",

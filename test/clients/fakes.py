@@ -63,6 +63,9 @@ class Fake:
                 return
             sink.write(reply)
             sink.flush()
+            while reply in (DRIPS[0], DRIPS[1][1:]) and not self.ended.wait(0.05):
+                sink.write(b"1")
+                sink.flush()
 
     def resp(self, first, source):
         words = []
@@ -113,17 +116,23 @@ def page(status, text, kind="text/plain"):
     return b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s" % (status, kind.encode(), len(body), body)
 
 
+# After these the rest comes byte by byte, and does not end.
+DRIPS = b"*3\r\n$999999\r\n", b"!HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n"
+
 # Replies to FIRN.NEW ... COUNT 3 that are none.
 MALFORMED_RESP = {
     "too few IDs": bulks(["1", "2"]), "too many IDs": bulks(["1", "2", "3", "4"]), "no ID": b"*0\r\n", "nil": b"*-1\r\n",
     "an empty ID": bulks(["1", "", "3"]), "letters": bulks(["1", "zwei", "3"]), "a nil inside": b"*3\r\n$1\r\n1\r\n$-1\r\n$1\r\n3\r\n",
     "65 bits": bulks(["1", "2", "99999999999999999999999"]), "OK": b"+OK\r\n", "another protocol": b"HTTP/1.1 400 Bad\r\n\r\n",
     "a size that is none": b"*3\r\n$x\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n", "half a reply": b"*3\r\n$1\r\n1\r\n$1",
+    "arrays in arrays": b"*1\r\n" * 20000,
+    "bytes that are not UTF-8": b"*3\r\n$2\r\n\xff\xfe\r\n$1\r\n2\r\n$1\r\n3\r\n",
 }
 MALFORMED_HTTP = {
     "too few IDs": b"1\n2\n", "too many IDs": b"1\n2\n3\n4\n", "no ID": b"", "an empty ID": b"1\n\n3\n", "letters": b"1\nzwei\n3\n",
     "65 bits": b"1\n2\n99999999999999999999999\n", "a page of a proxy": b"<html>\nhello\n</html>\n",
     "another protocol": b"!-ERR unknown command\r\n\r\n", "a body that ends early": b"!HTTP/1.1 200 OK\r\nContent-Length: 99\r\nConnection: close\r\n\r\n1\n2\n3\n",
+    "bytes that are not UTF-8": b"\xff\xfe\n2\n3\n",
 }
 
 

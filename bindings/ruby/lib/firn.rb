@@ -3,6 +3,7 @@
 
 require "openssl"
 require "redis"
+require "timeout"
 
 # Unique IDs from firn serve, over the Redis protocol, with the gem redis (4.8 or later).
 #
@@ -54,6 +55,7 @@ module Firn
 
       @options = { password: token, connect_timeout: connect_timeout, read_timeout: timeout, write_timeout: timeout,
                    reconnect_attempts: 0 }
+      @limit = connect_timeout + timeout # the gem's are for each piece of a reply
       @options[:ssl_params] = ssl_params if ssl_params
       @max_wait = max_wait
       @block = block
@@ -147,7 +149,7 @@ module Firn
     end
 
     def ids_of(reply, n, integers)
-      return unless reply.is_a?(Array) && reply.size == n && reply.all? { |id| id.is_a?(String) && !id.empty? }
+      return unless reply.is_a?(Array) && reply.size == n && reply.all? { |id| id.is_a?(String) && id.b.match?(/\A[!-~]+\z/) }
       return reply unless integers
 
       reply.map { |id| id.match?(/\A-?[0-9]{1,20}\z/) ? Integer(id, 10) : (return nil) }
@@ -174,14 +176,14 @@ module Firn
           failures[here] = "malformed reply"
           forget
         rescue ::Redis::CommandError => e
-          code, = e.message.split(" ", 2)
+          code = readable(e.message)[/\A\S*/]
           # The server closes a connection beyond max_connections with this sentence, as Redis does.
           full = e.message.include?("max number of clients")
           raise RequestError.new(without(code, e.message), code), cause: nil unless full || OVERLOAD.include?(code)
 
           busy = [without(code, e.message), code]
-        rescue ::Redis::BaseError, SystemCallError, IOError, SocketError, OpenSSL::SSL::SSLError => e
-          failures[here] = e.message
+        rescue ::Redis::BaseError, SystemCallError, IOError, SocketError, OpenSSL::SSL::SSLError, Timeout::Error, SystemStackError => e
+          failures[here] = e.is_a?(Timeout::Error) ? "no reply within #{@limit} s" : readable(e.message)
           forget
         end
         @current = (here + 1) % @addresses.size if @current == here
@@ -207,7 +209,7 @@ module Firn
       redis ||= ::Redis.new(**@options, **(address.start_with?("unix:") ? { path: address.sub(%r{\Aunix:(//)?}, "") } : { url: address }))
       read = false
       reply = begin
-        redis.call(*command).tap { read = true }
+        Timeout.timeout(@limit) { redis.call(*command).tap { read = true } }
       rescue ::Redis::CommandError
         read = true
         raise
@@ -223,8 +225,12 @@ module Firn
       @pid = Process.pid
     end
 
+    def readable(text)
+      text.dup.force_encoding(Encoding::UTF_8).scrub("?")
+    end
+
     def without(code, text)
-      text.delete_prefix(code).strip
+      readable(text).delete_prefix(code).strip
     end
 
     def without_token(address)
