@@ -68,7 +68,7 @@ local function parsed(address)
     if not scheme then error("the address " .. M.without_token(address) .. " is not valid: use redis://HOST:PORT", 0) end
     local token, place = rest:match("^[^@/]*:([^@/]*)@(.*)$")
     local host, port = (place or rest):match("^%[?(.-)%]?:(%d+)/?$")
-    return { tls = scheme == "rediss", token = token, host = host or place or rest, port = tonumber(port or 7379) }
+    return { tls = scheme == "rediss", token = token, host = host or (place or rest):match("^%[?(.-)%]?/?$"), port = tonumber(port or 7379) }
 end
 
 -- Does the certificate name the host? LuaSec verifies everything else.

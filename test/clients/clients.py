@@ -23,6 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -45,14 +46,15 @@ class Language:
     that the checks must notice: of the check of the process (None: the language cannot fork), and of a block's age.
     `other_fork`: variables with which forks are checked once more. `hosts`: can its driver tell for which host a
     certificate is? `authority`: the variable that names an authority, if a client cannot. `copies`: programs can copy
-    an iterator. `threads`: they can share a client between threads. `interrupts`: and end a call from outside."""
+    an iterator. `threads`: they can share a client between threads. `interrupts`: and end a call from outside.
+    `unix`: they can use a unix socket."""
 
     def __init__(self, name, run, source, fork=None, age=None, resp=False, folder=None, other_fork=None,
                  hosts=True, authority=None, copies=False,
-                 threads=False, interrupts=False):
+                 threads=False, interrupts=False, unix=True):
         self.name, self.run, self.source, self.fork, self.age, self.resp = name, run, source, fork, age, resp
         self.folder, self.other_fork, self.hosts, self.authority = f"bindings/{folder or name}", other_fork, hosts, authority
-        self.copies, self.threads, self.interrupts = copies, threads, interrupts
+        self.copies, self.threads, self.interrupts, self.unix = copies, threads, interrupts, unix
 
     def words(self, folder):
         shutil.copytree(self.folder, folder)
@@ -354,6 +356,17 @@ def refuses_requests(self):
     self.fails("a time that is none", "request", ask("at", client, "snowflake", "yesterday", 1))
 
 
+def listens_locally(self):
+    if not self.language.unix:
+        return
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # the path of a socket is short
+        server = self.serve("local", resp=f"unix:{folder}/resp", http=f"unix:{folder}/http").start(wait=False)
+        path = f"{folder}/{'resp' if self.language.resp else 'http'}"
+        serving.wait_for("the server", lambda: os.path.exists(path))
+        self.check("a unix socket", fakes.is_number(self.driver.ask("next", self.driver.open(f"unix://{path}"), "snowflake")[0]))
+        server.kill()
+
+
 def sends_tokens(self):
     path = f"{self.folder}/tokens"
     with open(path, "w") as tokens:
@@ -393,7 +406,7 @@ def speaks_tls(self):
     server.kill()
 
 
-PARTS = [issues, keeps_blocks, keeps_digits, forks, copies, serves_threads, survives_kills, tells_overload, tells_failure, refuses_malformed, refuses_requests, sends_tokens, speaks_tls]
+PARTS = [issues, keeps_blocks, keeps_digits, forks, copies, serves_threads, survives_kills, tells_overload, tells_failure, refuses_malformed, refuses_requests, listens_locally, sends_tokens, speaks_tls]
 
 
 def plants(self):
@@ -441,12 +454,12 @@ LANGUAGES = [
     Language("lua", lambda folder: ["lua5.3", f"{folder}/tests/drive.lua"], "firn.lua", resp=True,
              fork=(" or owner ~= pid()", ""), age=("or elapsed > (max_age or 0.001) ", ""), other_fork={"FIRN_WITHOUT_POSIX": "1"}),
     Language("lua5.4", lambda folder: ["lua5.4", f"{folder}/tests/drive.lua"], "firn.lua", resp=True, folder="lua"),
-    Language("csharp", csharp, "Firn.cs", threads=True, interrupts=True, age=(" > maxAge", " > maxAge + TimeSpan.FromDays(1)"), hosts=False),  # mono's callback does not
+    Language("csharp", csharp, "Firn.cs", unix=False, threads=True, interrupts=True, age=(" > maxAge", " > maxAge + TimeSpan.FromDays(1)"), hosts=False),  # mono's callback does not
     Language("python", lambda folder: ["/usr/bin/python3", f"{folder}/tests/drive.py"], "firn_client.py", resp=True, threads=True, interrupts=True,
              fork=(" or self._pid != os.getpid()", ""), age=(" or time.monotonic() > self._until", "")),
-    Language("node", lambda folder: ["node", f"{folder}/test_drive.js"], "client.js", threads=True, age=(" && performance.now() - this.#asked <= this.#maxAge", ""),
+    Language("node", lambda folder: ["node", f"{folder}/test_drive.js"], "client.js", unix=False, threads=True, age=(" && performance.now() - this.#asked <= this.#maxAge", ""),
              authority="NODE_EXTRA_CA_CERTS"),
-    Language("java", java, "src/dev/firn/client/ServerBlock.java", age=(" > maxAgeNs", " > maxAgeNs + (1L << 60)")),
+    Language("java", java, "src/dev/firn/client/ServerBlock.java", unix=False, age=(" > maxAgeNs", " > maxAgeNs + (1L << 60)")),
     Language("elixir", lambda folder: ["elixir", "-r", f"{folder}/lib/firn.ex", f"{folder}/tests/drive.exs"], "lib/firn.ex", resp=True,
              copies=True, threads=True, interrupts=True, age=(" and System.monotonic_time() - asked <= max_age", "")),
 ]
