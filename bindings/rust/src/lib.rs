@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#![doc = include_str!("../README.md")]
+// Not for doctest: the program needs a folder for its store. test/binding_rust.sh runs it.
+#![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 #![deny(missing_docs)]
 #![warn(rust_2018_idioms)]
 
