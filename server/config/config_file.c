@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* firn.ini, read with inih. Where inih would silently accept a mistake, this file refuses it with
- * its line: long lines, long or unterminated section names, duplicate sections and names. */
+/* firn.ini: sections, and lines of the form name = value or name: value. Comments have lines of their
+ * own, beginning with # or ;, since values may contain both. Mistakes are refused with their line. */
 #include "config_file.h"
 
 #include "fault.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +20,11 @@ typedef struct reading {
     sections *sections;
     const char *path;
     FILE *file;
-    int line; /* in the file, from 1 */
+    int line; /* from 1 */
     char where[128];
     enum place place;
     bool seen_server;
     bool seen[SETTING_COUNT];
-    int code;
     firn_error *error;
 } reading;
 
@@ -206,79 +204,87 @@ static int read_own(reading *from, const char *name, const char *value) {
     return add_key(from, to, name, value);
 }
 
-/* inih calls this; 0 stops it. `ignored` is the section cut to 49 bytes. */
-static int take_pair(void *self, const char *ignored, const char *name, const char *value) {
-    reading *from = self;
-    (void)ignored;
+static int take_pair(reading *from, const char *name, const char *value) {
+    int code = FIRN_OK;
     switch (from->place) {
     case PLACE_NONE:
-        from->code = set_error(from->error, FIRN_EUSAGE,
-                               "%s: %.40s is before the first section: move it under [server]",
-                               from->where, name);
+        code = set_error(from->error, FIRN_EUSAGE,
+                         "%s: %.40s is before the first section: move it under [server]",
+                         from->where, name);
         break;
     case PLACE_SERVER:
-        from->code = read_setting(from, name, value);
+        code = read_setting(from, name, value);
         break;
     case PLACE_SECTION:
-        from->code = check_plain(from, name, value);
-        from->code = from->code == FIRN_OK ? read_own(from, name, value) : from->code;
+        code = check_plain(from, name, value);
+        code = code == FIRN_OK ? read_own(from, name, value) : code;
         break;
     }
-    return from->code == FIRN_OK;
+    return code;
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static int check_line(reading *from, char *line) {
+static void strip_end(char *text) {
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1])) {
+        length--;
+    }
+    text[length] = '\0';
+}
+
+static char *skip_blanks(char *text) {
+    return text + strspn(text, " \t\r\n\f\v");
+}
+
+/* `line` has no blanks around it. */
+static int take_line(reading *from, char *line) {
     size_t length = strlen(line);
+    if (length == 0 || line[0] == '#' || line[0] == ';') {
+        return FIRN_OK;
+    }
+    if (line[0] == '[') {
+        if (line[length - 1] != ']') {
+            return set_error(from->error, FIRN_EUSAGE,
+                             "%s: the section has no closing bracket: add ]", from->where);
+        }
+        line[length - 1] = '\0';
+        strip_end(line + 1);
+        return begin_section(from, skip_blanks(line + 1));
+    }
+    char *value = line + strcspn(line, "=:");
+    if (*value == '\0') {
+        return set_error(from->error, FIRN_EUSAGE,
+                         "%s: not a line of the form name = value: start comments with #",
+                         from->where);
+    }
+    *value = '\0';
+    strip_end(line);
+    return take_pair(from, line, skip_blanks(value + 1));
+}
+
+static int next_line(reading *from, char *line) {
+    enum { SHOWN = 68 }; /* the end of a longer path: messages have room for 80 bytes */
+    size_t path = strlen(from->path), cut = path > SHOWN ? path - SHOWN + 3 : 0;
+    size_t length = strlen(line);
+    from->line++;
+    snprintf(from->where, sizeof from->where, "%s%s:%d", cut > 0 ? "..." : "", from->path + cut,
+             from->line);
     if (from->line > LINES_MAX) {
         return set_error(from->error, FIRN_ERANGE,
                          "%s: more than %d lines: check that this is the right file", from->where,
                          LINES_MAX);
     }
-    if (length > 0 && line[length - 1] != '\n' && !feof(from->file)) {
+    if ((length == 0 || line[length - 1] != '\n') && !feof(from->file)) {
         return set_error(from->error, FIRN_ERANGE,
                          "%s: the line is longer than %d bytes or contains a zero byte: shorten it",
                          from->where, LINE_SIZE - 2);
     }
-    while (length > 0 && isspace((unsigned char)line[length - 1])) {
-        length--;
-    }
-    if (length > 0 && line[0] == '[') {
-        if (line[length - 1] != ']') {
-            return set_error(from->error, FIRN_EUSAGE,
-                             "%s: the section has no closing bracket: add ]", from->where);
-        }
-        char text[LINE_SIZE];
-        size_t first = 1 + strspn(line + 1, " \t"), end = length - 1;
-        while (end > first && isspace((unsigned char)line[end - 1])) {
-            end--;
-        }
-        snprintf(text, sizeof text, "%.*s", (int)(end > first ? end - first : 0), line + first);
-        return begin_section(from, text);
-    }
-    return FIRN_OK;
-}
-
-/* inih calls this for each line. Leading blanks are removed: inih would take them for a
- * continuation line. */
-static char *next_line(char *line, int size, void *stream) {
-    reading *from = stream;
-    if (from->code != FIRN_OK || fgets(line, size, from->file) == NULL) {
-        return NULL;
-    }
-    from->line++;
-    enum { SHOWN = 68 }; /* the end of a longer path: messages have room for 80 bytes */
-    size_t length = strlen(from->path), cut = length > SHOWN ? length - SHOWN + 3 : 0;
-    snprintf(from->where, sizeof from->where, "%s%s:%d", cut > 0 ? "..." : "", from->path + cut,
-             from->line);
-    size_t blanks = strspn(line, " \t\r\n\f\v");
     if (from->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) {
-        blanks = 3; /* a byte order mark */
+        line += 3; /* a byte order mark */
     }
-    memmove(line, line + blanks, strlen(line + blanks) + 1);
-    from->code = check_line(from, line);
-    return from->code == FIRN_OK ? line : NULL;
+    strip_end(line);
+    return take_line(from, skip_blanks(line));
 }
 
 int config_file_read(settings *set, sections *to, const char *path, firn_error *error) {
@@ -288,21 +294,14 @@ int config_file_read(settings *set, sections *to, const char *path, firn_error *
         return set_error(error, FIRN_EIO, "cannot read %.100s: %s: use --config FILE", path,
                          strerror(errno));
     }
-    ini_max_line = LINE_SIZE;
-    ini_use_stack = true;
-    ini_allow_multiline = false;
-    ini_allow_inline_comments = false; /* values may contain ; */
-    ini_stop_on_first_error = true;
-    int wrong = ini_parse_stream(next_line, &from, take_pair, &from);
+    char line[LINE_SIZE];
+    int code = FIRN_OK;
+    while (code == FIRN_OK && fgets(line, sizeof line, from.file) != NULL) {
+        code = next_line(&from, line);
+    }
     bool failed = ferror(from.file) != 0;
     fclose(from.file);
-    if (from.code == FIRN_OK && failed) {
-        from.code = set_error(error, FIRN_EIO, "cannot read %.100s: check that it is a file", path);
-    }
-    if (from.code == FIRN_OK && wrong != 0) {
-        from.code = set_error(
-            error, FIRN_EUSAGE,
-            "%.100s:%d: not a line of the form name = value: start comments with #", path, wrong);
-    }
-    return from.code;
+    return code == FIRN_OK && failed
+               ? set_error(error, FIRN_EIO, "cannot read %.100s: check that it is a file", path)
+               : code;
 }
