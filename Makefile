@@ -74,7 +74,7 @@ coverage:
 	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|format|tidy|torture'
 	test/coverage.py $(COVERAGE)
 
-.PHONY: deb apt-repo rpm test-deb
+.PHONY: deb apt-repo rpm static test-deb test-static
 # Packages of what is committed: BUILD/deb, a signed repository of them in BUILD/apt (KEY: your key), BUILD/rpm.
 deb:
 	BUILD=$(BUILD) packaging/deb.sh
@@ -82,6 +82,9 @@ apt-repo:
 	BUILD=$(BUILD) KEY="$(KEY)" packaging/apt-repo.sh
 rpm:
 	BUILD=$(BUILD) packaging/rpm.sh
+# The command and the server for any Linux, each one file, in BUILD/static/PROCESSOR.
+static:
+	BUILD=$(BUILD) packaging/static.sh
 
 # Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
 test-bare:
@@ -92,6 +95,8 @@ test-arch:
 	test/arch
 test-deb:
 	test/deb
+test-static:
+	BUILD=$(BUILD) test/static
 
 # Statistics of SIZE MiB of the random generator; needs rng-tools5, ent and dieharder. 65536 takes some hours.
 SIZE ?= 1024

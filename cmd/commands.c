@@ -206,9 +206,9 @@ int command_parse(session *s, int count, char **words) {
     opterr = 0;
     optind = 1;
     while (optind < count) {
-        /* a negative decimal is an ID, not an option: no option is a digit */
+        /* a negative decimal is an ID, not an option: no option is a digit; - alone ends musl's getopt */
         const char *word = words[optind];
-        if (word[0] == '-' && word[1] >= '0' && word[1] <= '9') {
+        if (word[0] == '-' && (word[1] == '\0' || (word[1] >= '0' && word[1] <= '9'))) {
             operands[s->operand_count++] = words[optind++];
             continue;
         }

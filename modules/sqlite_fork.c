@@ -103,17 +103,25 @@ static bool has_inherited(const store *it) {
     return found;
 }
 
-/* Created by the first open and kept. The module is never unloaded: SQLite may stay loaded for
- * others, and the guard's state with it. */
+/* The module is never unloaded: SQLite may stay loaded for others, and the guard's state with it. */
+static bool stays_loaded(void) {
+#ifdef FIRN_STATIC
+    return true;
+#else
+    Dl_info self;
+    return dladdr((const void *)(uintptr_t)stays_loaded, &self) != 0 &&
+           dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != NULL;
+#endif
+}
+
+/* Created by the first open and kept. */
 int sqlite_guard(firn_error *error) {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     _Atomic pid_t *page, *none = NULL;
-    Dl_info self;
     if (atomic_load(&process) != NULL) {
         return FIRN_OK;
     }
-    if (dladdr((const void *)(uintptr_t)sqlite_guard, &self) == 0 ||
-        dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == NULL) {
+    if (!stays_loaded()) {
         return module_fail(error, FIRN_ESYSTEM,
                            "the sqlite module cannot be kept loaded: install it again");
     }

@@ -65,6 +65,14 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
     return library;
 }
 
+void *firn__module_symbol(void *module, const char *symbol) {
+    return dlsym(module, symbol);
+}
+
+void firn__module_close(void *module) {
+    dlclose(module);
+}
+
 const char *firn__module_place(void) {
     return FIRN_MODULE_DIR;
 }

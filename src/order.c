@@ -9,7 +9,6 @@
 #include "reserve.h"
 #include "store.h"
 
-#include <dlfcn.h>
 #include <firn/cipher.h>
 #include <inttypes.h>
 #include <sha2.h>
@@ -105,7 +104,7 @@ static int load_cipher(firn_order *order, const char *dir, firn_error *error) {
                                 "source run ./run all, then make install",
                                 firn__module_place());
     }
-    order->ops = dlsym(order->library, "firn_cipher_module");
+    order->ops = firn__module_symbol(order->library, "firn_cipher_module");
     if (order->ops == NULL || order->ops->version != 1 || strcmp(order->ops->name, "ff1") != 0) {
         return firn__fail(error, FIRN_ESYSTEM,
                           "the module ff1 is of another version: install firn's own");
@@ -166,7 +165,7 @@ void firn_order_close(firn_order *order) {
         order->ops->close(order->cipher);
     }
     if (order->library != NULL) {
-        dlclose(order->library);
+        firn__module_close(order->library);
     }
     free(order);
 }

@@ -7,7 +7,6 @@
 #include "module.h"
 #include "wiped.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -115,9 +114,9 @@ static int load_module(void **library, const firn_store_ops **ops, const char *e
     if (*library == NULL) {
         return refuse_engine(engine, why, error);
     }
-    *ops = dlsym(*library, "firn_store_module");
+    *ops = firn__module_symbol(*library, "firn_store_module");
     if (*ops == NULL || (*ops)->version != 1 || strcmp((*ops)->scheme, engine) != 0) {
-        dlclose(*library);
+        firn__module_close(*library);
         return firn__fail(error, FIRN_ESYSTEM,
                           "the module for %.20s is of another version: install firn's own", engine);
     }
@@ -190,7 +189,7 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
     }
     if (code != FIRN_OK) {
         if (library != NULL) {
-            dlclose(library);
+            firn__module_close(library);
         }
         return code;
     }
@@ -301,7 +300,7 @@ void firn_store_close(firn_store *store) {
     }
     store->ops->close(store->self);
     if (store->library != NULL) {
-        dlclose(store->library);
+        firn__module_close(store->library);
     }
     firn__wiped_free(store->lock, sizeof *store->lock);
     free(store);

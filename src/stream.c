@@ -4,7 +4,6 @@
 
 #include "module.h"
 
-#include <dlfcn.h>
 #include <sha2.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -54,7 +53,8 @@ static int load(void) {
         return MISSING;
     }
     void *library = firn__module_open("aes", NULL, why);
-    const firn_stream_ops *ops = library != NULL ? dlsym(library, "firn_stream_module") : NULL;
+    const firn_stream_ops *ops =
+        library != NULL ? firn__module_symbol(library, "firn_stream_module") : NULL;
     if (ops == NULL || ops->version != 1 || strcmp(ops->name, "aes") != 0 ||
         ops->open(&cipher) != FIRN_OK || !firn__stream_test(ops, cipher)) {
         return MISSING;

@@ -33,7 +33,7 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
 for file in $(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|server|bench)/.*\.c$'); do
     grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
 done
-for file in $(of '\.(h|def)$' | grep -v '^include/'); do
+for file in $(of '\.(h|def)$' | grep -vE '^(include|packaging/static)/'); do
     grep -qsrE "#include \"(.*/)?$(basename "$file")\"" src modules common cmd server packaging sim test fuzz bench ext bindings || unbuilt="${unbuilt:-} $file"
 done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
@@ -44,7 +44,7 @@ for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$');
 done
 same "every script is run by another or by make" "" "${unused:-}"
 
-for file in $(of '^(run|test/(run-all|bare|arch|deb|fuzz)|debian/(rules|tests/(command|library|server|sql))|\.ci/run)$'); do
+for file in $(of '^(run|test/(run-all|bare|arch|deb|static|fuzz)|debian/(rules|tests/(command|library|server|sql))|\.ci/run)$'); do
     [ -x "$file" ] || plain="${plain:-} $file"
 done
 same "what is started by its name can be executed" "" "${plain:-}"

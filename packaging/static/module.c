@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* src/module.c of static programs, which can load nothing: the store in a SQLite file is inside. */
+#include "module.h"
+
+#include <firn/firn.h>
+#include <string.h>
+
+extern const firn_store_ops firn_store_module; /* of modules/sqlite.c */
+
+void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE_WHY]) {
+    (void)dir;
+    why[0] = '\0';
+    return strcmp(name, "sqlite") == 0 ? (void *)(uintptr_t)&firn_store_module : NULL;
+}
+
+void *firn__module_symbol(void *module, const char *symbol) {
+    (void)symbol;
+    return module;
+}
+
+void firn__module_close(void *module) {
+    (void)module;
+}
+
+const char *firn__module_place(void) {
+    return "a static firn (use the packaged one)";
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* server/net/credentials.c and server/resp/secure.c of static programs: TLS is refused, so that nobody takes a plain
+ * address for a safe one. */
+#include "fault.h"
+#include "net/credentials.h"
+#include "resp/secure.h"
+
+int credentials_check(const char *cert, const char *key, firn_error *error) {
+    return cert[0] == '\0' && key[0] == '\0'
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "a static firn-serve has no TLS: remove tls_cert and tls_key and put a "
+                           "TLS proxy before it, or install the package firn-server (Debian)");
+}
+
+int credentials_load(const char *cert, const char *key, firn_error *error) {
+    return credentials_check(cert, key, error);
+}
+
+bool credentials_are_there(void) {
+    return false;
+}
+
+int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, int count,
+                         const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
+                         gnutls_pcert_st **chain, unsigned *chain_length, gnutls_privkey_t *key) {
+    (void)session, (void)names, (void)count, (void)algorithms, (void)algorithm_count;
+    (void)chain, (void)chain_length, (void)key;
+    return -1;
+}
+
+int secure_open(secure **out, firn_error *error) {
+    (void)out;
+    return set_error(error, FIRN_ESYSTEM, "a static firn-serve has no TLS");
+}
+
+size_t secure_read(secure *it, const char *bytes, size_t length, char *plain, resp_out *wire,
+                   bool *ended) {
+    (void)it, (void)bytes, (void)length, (void)plain, (void)wire;
+    *ended = true;
+    return 0;
+}
+
+bool secure_is_ready(const secure *it) {
+    (void)it;
+    return false;
+}
+
+bool secure_write(secure *it, const char *text, size_t length, resp_out *wire) {
+    (void)it, (void)text, (void)length, (void)wire;
+    return false;
+}
+
+void secure_bye(secure *it, resp_out *wire) {
+    (void)it, (void)wire;
+}
+
+void secure_close(secure *it) {
+    (void)it;
+}
