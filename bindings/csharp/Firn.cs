@@ -220,7 +220,7 @@ namespace Firn
         static string Text(DateTimeOffset time) =>
             time.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fffffff'Z'", CultureInfo.InvariantCulture);
         static string Number(long n) => n.ToString(CultureInfo.InvariantCulture);
-        static string WithoutToken(string address) => Regex.Replace(address, "//[^@/]*@", "//");
+        static string WithoutToken(string address) => Regex.Replace(address, "//.*@", "//");
         static T Wait<T>(Task<T> task) => task.GetAwaiter().GetResult();
 
         // ---- requests ------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ local function parsed(address)
     if path then return { path = path } end
     local scheme, rest = address:match("^(rediss?)://(.+)$")
     if not scheme then error("the address " .. M.without_token(address) .. " is not valid: use redis://HOST:PORT", 0) end
-    local token, place = rest:match("^[^@/]*:([^@/]*)@(.*)$")
+    local token, place = rest:match("^[^:@]*:(.*)@([^@]*)$")
     local host, port = (place or rest):match("^%[?(.-)%]?:(%d+)/?$")
     return { tls = scheme == "rediss", token = token, host = host or (place or rest):match("^%[?(.-)%]?/?$"), port = tonumber(port or 7379) }
 end
@@ -119,9 +119,9 @@ local function connected(it, options)
 end
 
 -- A reply: text or number, a table, M.null, or { error = text }; nil and a reason if there is none before `deadline`.
-local function reply(conn, deadline, depth)
+local function reply(conn, deadline, timeout, depth)
     local function receive(pattern)
-        local left = math.max(deadline - now(), 0)
+        local left = math.min(math.max(deadline - now(), 0), timeout) -- a clock may step back
         conn:settimeout(left, "b")
         conn:settimeout(left, "t")
         return conn:receive(pattern)
@@ -142,7 +142,7 @@ local function reply(conn, deadline, depth)
     if kind == "*" and size and size >= 0 and size <= MOST_ITEMS and depth < 4 then
         local items = {}
         for i = 1, size do
-            items[i], why = reply(conn, deadline, depth + 1)
+            items[i], why = reply(conn, deadline, timeout, depth + 1)
             if items[i] == nil then return nil, why end
         end
         return items
@@ -159,7 +159,7 @@ local function ask(conn, words, timeout)
     conn:settimeout(timeout)
     local sent, why = conn:send(table.concat(parts))
     if not sent then return nil, why end
-    return reply(conn, now() + timeout, 0)
+    return reply(conn, now() + timeout, timeout, 0)
 end
 
 -- ---- a client -----------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ end
 M.null = setmetatable({}, { __tostring = function() return "null" end })
 
 function M.without_token(address)
-    return (address:gsub("//[^@/]*@", "//"))
+    return (address:gsub("//.*@", "//"))
 end
 
 --- A client of one or several servers that share a store. It asks the first one that answers, and stays with it until

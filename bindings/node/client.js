@@ -46,6 +46,11 @@ class Client {
   // fetch: instead of the global one, for certificates, proxies, tests
   constructor (addresses = 'http://127.0.0.1:7380', { token, timeout = 2500, maxWait = 5000, block = 256, fetch } = {}) {
     this.#addresses = [addresses].flat().map(address => address.replace(/\/+$/, ''))
+    for (const address of this.#addresses) {
+      if (!/^https?:\/\/[^/?#@]+(\/[^?#@]*)?$/.test(address)) {
+        throw new TypeError(`the address ${address.replace(/\/\/.*@/, '//')} is not valid: use http://HOST:PORT`)
+      }
+    }
     if (!this.#addresses.length) throw new TypeError('there are no addresses: give at least one')
     this.#options = { timeout, maxWait, block, fetch: fetch || globalThis.fetch }
     this.#headers = { accept: 'text/plain', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
@@ -155,7 +160,7 @@ class Client {
       }
     }
     if (busy) throw new OverloadError(`the servers are overloaded (${busy[0]}): try again later`, busy[1])
-    const told = [...failures].map(([i, why]) => `${this.#addresses[i].replace(/\/\/[^@/]*@/, '//')}: ${why}`).join('; ')
+    const told = [...failures].map(([i, why]) => `${this.#addresses[i]}: ${why}`).join('; ')
     throw new UnreachableError(`no server answered (${told}): start firn serve there, or correct the addresses`)
   }
 

@@ -72,7 +72,7 @@ class Client:
         if not addresses:
             raise ValueError("there are no addresses: give at least one")
         self._max_wait, self._block, self._current, self._outputs = max_wait, block, 0, {}
-        self._shown = [re.sub("//[^@/]*@", "//", address) for address in addresses]
+        self._shown = [re.sub("//.*@", "//", address) for address in addresses]
         options = {"socket_timeout": timeout, "socket_connect_timeout": connect_timeout, "decode_responses": True,
                    "retry": redis.retry.Retry(redis.backoff.NoBackoff(), 0)}
         if token is not None:
@@ -83,7 +83,10 @@ class Client:
             given = {**options, "ssl_check_hostname": True, **(tls or {})} if address.startswith("rediss:") else dict(options)
             if address.startswith("unix:"):
                 del given["socket_connect_timeout"]
-            server = redis.Redis.from_url(address, **given)
+            try:
+                server = redis.Redis.from_url(address, **given)
+            except ValueError:
+                raise ValueError(f"the address {re.sub('//.*@', '//', address)} is not valid: use redis://HOST:PORT") from None
             server.connection_pool.connection_class = _bounded(server.connection_pool.connection_class)
             self._servers.append(server)
 

@@ -178,6 +178,9 @@ def issues(self):
     first, last, increment = map(int, ask("integers", both, "invoices", 10))
     self.same("a block of integers", (first + 9, 1), (last, increment))
     self.check("the next integer follows", int(ask("integer", both, "invoices")[0]) == last + 1)
+    fake = fakes.Fake(lambda request, count: fakes.FAR[self.language.resp])
+    self.same("integers of 19 digits", ["4000000000000000000", "4000000000000000009", "1"], ask("integers", self.driver.open(fake), "far", 10))
+    fake.close()
     alone = self.driver.open(self.first)
     self.same("the end of a segment", ["1", "2"], ask("integer", alone, "short") + ask("integer", alone, "short"))
     self.fails("and no integer after it", "request", ask("integer", alone, "short"), "short")
@@ -381,6 +384,10 @@ def sends_tokens(self):
     self.fails("so is a wrong one", "request", said)
     self.check("which the error does not show", "wrong-0123" not in " ".join(said), said)
     closed.kill()
+    address = self.language.address(closed).replace("//", "//user:pass/wo@rd-of-nobody@")
+    said = subprocess.run(self.words, input=f"open c addresses={address} max_wait=50\nnext c snowflake\nprint c\n", capture_output=True, text=True)
+    self.check("nothing shows the password of an address", "pass/" not in said.stdout + said.stderr and "nobody" not in said.stdout + said.stderr,
+               said.stdout + said.stderr)
 
 
 def speaks_tls(self):

@@ -119,6 +119,9 @@ def page(status, text, kind="text/plain"):
 # After these the rest comes byte by byte, and does not end.
 DRIPS = b"*3\r\n$999999\r\n", b"!HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n"
 
+# Ten integers of a segment, over HTTP and RESP.
+FAR = b"4000000000000000000 1 10\n", b"*4\r\n:4000000000000000000\r\n:4000000000000000009\r\n:1\r\n:10\r\n"
+
 # Replies to FIRN.NEW ... COUNT 3 that are none.
 MALFORMED_RESP = {
     "too few IDs": bulks(["1", "2"]), "too many IDs": bulks(["1", "2", "3", "4"]), "no ID": b"*0\r\n", "nil": b"*-1\r\n",

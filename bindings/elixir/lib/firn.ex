@@ -298,12 +298,13 @@ defmodule Firn do
 
   defp parse(address) do
     uri = URI.parse(address)
-    shown = String.replace(address, ~r{//[^@/]*@}, "//")
-    token = uri.userinfo && uri.userinfo |> String.split(":") |> List.last()
+    shown = String.replace(address, ~r{//.*@}, "//")
+    # in a function, so that no report of the state shows it
+    token = fn -> uri.userinfo && uri.userinfo |> String.split(":", parts: 2) |> List.last() end
 
     case uri do
       %URI{scheme: "unix", path: path} when path != nil ->
-        %{shown: shown, host: {:local, path}, port: 0, module: :gen_tcp, token: nil}
+        %{shown: shown, host: {:local, path}, port: 0, module: :gen_tcp, token: fn -> nil end}
 
       %URI{scheme: "redis", host: host} when host != nil ->
         %{shown: shown, host: ip(host), port: uri.port || 7379, module: :gen_tcp, token: token}
@@ -367,7 +368,7 @@ defmodule Firn do
     it = elem(state.addresses, state.current)
     tcp = [:binary, active: false, nodelay: it.port > 0, send_timeout: state.timeout, send_timeout_close: true]
     tcp = if is_tuple(it.host) and tuple_size(it.host) == 8, do: [:inet6 | tcp], else: tcp
-    token = state.token.() || it.token
+    token = state.token.() || it.token.()
 
     with {:ok, socket} <-
            it.module.connect(

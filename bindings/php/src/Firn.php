@@ -48,6 +48,8 @@ final class RequestError extends Error
  */
 final class Client
 {
+    private const MOST_TEXT = 8 << 20; // bytes of a reply
+
     /** @var list<string> */
     private array $addresses;
     private int $current = 0;
@@ -180,7 +182,7 @@ final class Client
     public function integers(string $key, int $n): array
     {
         return $this->call('POST', ['block', $key], ['n' => (string) $n], function (string $text) {
-            if (!preg_match('/^([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,18})\n$/D', $text, $found)) {
+            if (!preg_match('/^([0-9]{1,19}) ([0-9]{1,19}) ([0-9]{1,19})\n$/D', $text, $found)) {
                 return null;
             }
             [, $first, $increment, $count] = array_map(intval(...), $found);
@@ -268,11 +270,12 @@ final class Client
                 return $result;
             }
             $problem = json_decode($text, true);
-            $detail = $problem['detail'] ?? null;
-            if ($status >= 400 && $status < 500 && $status !== 429 && is_string($detail)) {
-                throw new RequestError($detail, $problem['code'] ?? (string) $status);
+            $detail = is_string($problem['detail'] ?? null) ? $problem['detail'] : null;
+            $code = is_string($problem['code'] ?? null) ? $problem['code'] : (string) $status;
+            if ($status >= 400 && $status < 500 && $status !== 429 && $detail !== null) {
+                throw new RequestError($detail, $code);
             } elseif (in_array($status, [429, 503], true)) {
-                $busy = [$detail ?? "HTTP status $status", $problem['code'] ?? (string) $status];
+                $busy = [$detail ?? "HTTP status $status", $code];
             } else {
                 $failures[$address] = match ($status) { 0 => $text, 200 => 'malformed reply', default => "HTTP status $status" };
                 $this->close();
@@ -305,6 +308,7 @@ final class Client
             $this->pid = getmypid();
         }
         $this->curl ??= curl_init();
+        $text = '';
         $unix = str_starts_with($address, 'unix:');
         curl_setopt_array($this->curl, [
             CURLOPT_URL => ($unix ? 'http://localhost' : rtrim($address, '/')) . $target,
@@ -315,17 +319,20 @@ final class Client
             CURLOPT_CONNECTTIMEOUT_MS => (int) ($this->connectTimeout * 1000),
             CURLOPT_TIMEOUT_MS => (int) (($this->connectTimeout + $this->timeout) * 1000),
             CURLOPT_NOSIGNAL => true,
-            CURLOPT_RETURNTRANSFER => true,
+            CURLOPT_WRITEFUNCTION => function ($curl, string $piece) use (&$text): int {
+                $text .= $piece;
+                return strlen($text) > self::MOST_TEXT ? -1 : strlen($piece);
+            },
             CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_1_1,
             CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
         ] + $this->curlOptions);
-        $text = curl_exec($this->curl);
-        return $text === false ? [0, curl_error($this->curl)] : [curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE), $text];
+        $done = curl_exec($this->curl);
+        return $done ? [curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE), $text] : [0, curl_error($this->curl)];
     }
 
     private static function withoutToken(string $address): string
     {
-        return preg_replace('~//[^@/]*@~', '//', $address);
+        return preg_replace('~//.*@~', '//', $address);
     }
 
     private static function now(): float

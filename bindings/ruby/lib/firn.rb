@@ -175,6 +175,8 @@ module Firn
 
           failures[here] = "malformed reply"
           forget
+        rescue URI::InvalidURIError
+          raise ArgumentError, "the address #{without_token(@addresses[here])} is not valid: use redis://HOST:PORT", cause: nil
         rescue ::Redis::CommandError => e
           code = readable(e.message)[/\A\S*/]
           # The server closes a connection beyond max_connections with this sentence, as Redis does.
@@ -234,7 +236,7 @@ module Firn
     end
 
     def without_token(address)
-      address.sub(%r{//[^@/]*@}, "//")
+      address.sub(%r{//.*@}, "//")
     end
 
     def now

@@ -75,8 +75,8 @@ public final class FirnClient {
                 throw new IllegalArgumentException("there are no addresses: give at least one");
             }
             for (String address : addresses) {
-                if (!address.matches("https?://[^/?#]+/?")) {
-                    throw new IllegalArgumentException(address + " is not an address: use http://HOST:PORT or https://HOST:PORT");
+                if (!address.matches("https?://[^/?#@]+/?")) {
+                    throw new IllegalArgumentException(withoutUser(address) + " is not an address: use http://HOST:PORT or https://HOST:PORT");
                 }
             }
             this.addresses = addresses.stream().map(address -> address.replaceAll("/$", "")).toList();
@@ -419,7 +419,7 @@ public final class FirnClient {
     }
 
     private static String withoutUser(String address) {
-        return address.replaceFirst("//[^@/]*@", "//");
+        return address.replaceFirst("//.*@", "//");
     }
 
     private record Reply(int status, String text) {
