@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calls of a generator do and say around the IDs: how long they wait, how many IDs they take, when a step is
- * to be called again, what a status says. On a simulated clock. */
+/* What the calls of a generator do and say around the IDs: how long they wait, how many IDs they take, when to call a
+ * step again, what a status says. On a simulated clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void a_call_waits_as_its_keys_say(void **state) {
         {"time:42/ms random:30 counter:2", "full=wait", MS, MS, 0, FIRN_OK, 1},
         {"time:42/ms random:30 counter:2", "", MS, MS, 0, FIRN_EEXHAUSTED, 0},
         {small, "full=wait unsafe=1 mode=online", MS, MS, 0, FIRN_OK, 1},
-        /* the wait ends by the steady clock, and where that stands, by the pauses */
+        /* the wait ends by the steady clock, and where that does not move, by the pauses */
         {slow, "full=wait max_wait_ms=40", 2 * MS, 2 * MS, 0, FIRN_EEXHAUSTED, 20},
         {slow, "full=wait max_wait_ms=40", 0, 0, 0, FIRN_EEXHAUSTED, 40},
         {slow, "full=wait max_wait_ms=1", 0, 0, 0, FIRN_EEXHAUSTED, 1},

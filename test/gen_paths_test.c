@@ -515,7 +515,7 @@ static void each_way_is_fresh_and_whole(void **state) {
 
 /* ---- random bits ------------------------------------------------------------------------------------ */
 
-/* A step back that is absorbed, and one after it: the time of the IDs stands, and does not fall. */
+/* A step back that is absorbed, and one after it: the time of the IDs stays, and does not fall. */
 static void the_time_of_random_ids_does_not_fall(void **state) {
     static const char *const schemes[] = {"time:42/ms random:22", "time:42/ms random:80",
                                           "time:41/ms node:10 random:24"};

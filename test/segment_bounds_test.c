@@ -50,7 +50,7 @@ static void the_greatest_block_is_half_of_all(void **state) {
     assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
 }
 
-/* A failure is no fetch: the step of the third fetch is the first that adapts. */
+/* A failure does not count as a fetch: the step of the third fetch is the first that adapts. */
 static void failures_do_not_change_the_step(void **state) {
     int64_t value;
     (void)state;
@@ -71,7 +71,7 @@ static void failures_do_not_change_the_step(void **state) {
     assert_int_equal(firn_segment_close(segment, NULL), FIRN_OK);
 }
 
-/* The block fetched ahead, when it has exactly as many as are asked for; and no step is due after it. */
+/* The block fetched ahead, when it has exactly as many as are asked for; and no step is necessary after it. */
 static void an_exact_block_takes_what_is_exactly_there(void **state) {
     int64_t first, wait_ms;
     bool due = true;
