@@ -2,7 +2,6 @@
 /* What the library asks of a system, on a host that has one process, one thread, no files and no stores. Time and
  * randomness are the host's. */
 #include "platform/assert.h"
-#include "platform/dlfcn.h"
 #include "platform/netdb.h"
 #include "platform/pthread.h"
 #include "platform/sys/mman.h"
@@ -256,14 +255,13 @@ const char *firn__module_place(void) {
     return "WebAssembly";
 }
 
-void *dlsym(void *library, const char *name) {
-    (void)name;
-    return library;
+void *firn__module_symbol(void *module, const char *symbol) {
+    (void)symbol;
+    return module;
 }
 
-int dlclose(void *library) {
-    (void)library;
-    return 0;
+void firn__module_close(void *module) {
+    (void)module;
 }
 
 /* ---- stores ---------------------------------------------------------------------------------- */
