@@ -95,9 +95,6 @@ int firn_segment_open(firn_segment **out, const char *key, const char *text, fir
         code = make_shelf(segment, error);
     }
     if (code != FIRN_OK) {
-        if (segment->shelf != NULL) {
-            firn__wiped_free(segment->shelf, sizeof(segment_shelf));
-        }
         free(segment);
         return code;
     }

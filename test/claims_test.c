@@ -292,6 +292,29 @@ static void a_permit_that_was_published_is_no_other_again(void **state) {
     }
 }
 
+/* After a step back a generator without a store has a new identity, or none. */
+static void no_identity_is_used_again(void **state) {
+    (void)state;
+    firn_gen *gen = opened("uuid6", "");
+    int (*fill)(void *, void *, size_t) = world.entropy.fill;
+    uint64_t before = next_field(gen, "node");
+    step(&world.clock, -HOUR);
+    world.entropy.fill = no_entropy;
+    denied(gen, FIRN_EENTROPY, "");
+    denied(gen, FIRN_EENTROPY, "");
+    world.entropy.fill = fill;
+    assert_int_not_equal(next_field(gen, "node"), before);
+    closed(gen);
+}
+
+/* What a store that went back may grant: after all that a clock of today can have reserved. */
+static void a_guard_is_30_s_ahead(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=2");
+    assert_int_equal(world.log.last.guard, firn__slots_of(gen, now_of(gen) + 30001));
+    closed(gen);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
 
 int main(void) {
@@ -305,6 +328,8 @@ int main(void) {
         TEST(no_window_reaches_beyond_the_layout),
         TEST(a_claim_has_a_second_for_its_store),
         TEST(a_permit_that_was_published_is_no_other_again),
+        TEST(no_identity_is_used_again),
+        TEST(a_guard_is_30_s_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -25,7 +26,13 @@
 static bool lies;    /* the kernel does */
 static bool watched; /* in the parent */
 
+static bool refuses; /* to wipe one more mapping */
+
 int madvise(void *at, size_t size, int advice) {
+    if (refuses && advice == MADV_WIPEONFORK) {
+        errno = ENOMEM;
+        return -1;
+    }
     return lies ? 0 : (int)syscall(SYS_madvise, at, size, advice);
 }
 
@@ -142,6 +149,21 @@ static void children_without_wiping_repeat_nothing(void **state) {
     assert_int_equal(status, 0);
 }
 
+/* As when vm.max_map_count is reached: memory that a child would share is not used. */
+static void memory_that_is_not_wiped_is_not_used(void **state) {
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    (void)state;
+    if (firn__wiped_watch()) {
+        skip();
+    }
+    refuses = true;
+    int code = firn_open(&gen, "uuid7", "", &error);
+    refuses = false;
+    said(&error, FIRN_ESYSTEM, "vm.max_map_count");
+    assert_true(code == FIRN_ESYSTEM && gen == NULL);
+}
+
 /* What a library's thread held at the fork stays locked in the child, which then loads none. */
 static int child_may_load(void) {
     int status = 0;
@@ -179,6 +201,7 @@ int main(int count, char **words) {
     const struct CMUnitTest both[] = {
         cmocka_unit_test_setup_teardown(children_repeat_nothing, set_up_in_memory, tear_down),
         cmocka_unit_test(children_without_wiping_repeat_nothing),
+        cmocka_unit_test(memory_that_is_not_wiped_is_not_used),
         cmocka_unit_test(a_child_of_a_threaded_process_loads_nothing),
     };
     const struct CMUnitTest one[] = {

@@ -551,6 +551,8 @@ static void a_stopped_renewer_is_waited_for_in_bounded_time(void **state) {
     clock_gettime(CLOCK_MONOTONIC, &to);
     assert_int_equal(code, FIRN_EWINDOW);
     assert_non_null(strstr(error.text, "another process holds the renewal"));
+    int64_t wait_ms;
+    assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_EWINDOW); /* nor without the lock */
     assert_true(to.tv_sec - from.tv_sec < 60);
     kill(child, SIGCONT);
     ended_well(child);
