@@ -108,6 +108,11 @@ for name in $(echo "$languages" | tr , ' '); do
     elixir)
         blocks elixir elixir
         cat "$TMPDIR"/elixir.[1-9] >"$TMPDIR/readme.exs"
+        same "elixir: a client that is busy is an error, and no exit" unreachable "$(elixir -r bindings/elixir/lib/firn.ex -e '
+            {:ok, firn} = Firn.start_link([])
+            :sys.suspend(firn)
+            {:error, error} = Firn.next(firn, "snowflake")
+            IO.puts(error.kind)' 2>&1)"
         check "elixir: the blocks of its README run, with a stub of Ecto" elixir -r bindings/elixir/lib/firn.ex bindings/elixir/tests/readme.exs "$TMPDIR/readme.exs"
         ;;
     esac

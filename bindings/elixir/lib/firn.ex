@@ -104,7 +104,11 @@ defmodule Firn do
     {max_age, fields} = Keyword.pop(options, :max_age, 1)
     max_age = System.convert_time_unit(max_age, :millisecond, :native)
 
-    most = GenServer.call(firn, :options).block
+    most =
+      case known(firn, :options) do
+        {:ok, options} -> options.block
+        {:error, error} -> raise error
+      end
 
     # {IDs, how many were taken, when the block was requested}. The count is shared by whoever continues the stream, so
     # that a continuation that is called twice repeats no ID.
@@ -191,15 +195,15 @@ defmodule Firn do
     do: {:error, %Firn.Error{kind: :request, message: "the name is empty: give that of a scheme or generator"}}
 
   defp output(firn, name) do
-    with nil <- GenServer.call(firn, {:output, name}),
+    with {:ok, nil} <- known(firn, {:output, name}),
          {:ok, %{"form" => form, "bits" => bits}} <- call(firn, ["FIRN.SCHEMES", name], &pairs/1) do
       output = {form, form in ["dec", "unsigned"] and String.to_integer(to_string(bits)) <= 64}
       GenServer.cast(firn, {:output, name, output})
       {:ok, output}
     else
       {:error, error} -> {:error, error}
+      {:ok, {_, _}} = output -> output
       {:ok, _} -> {:error, unreachable("malformed reply")}
-      output -> {:ok, output}
     end
   end
 
@@ -226,8 +230,14 @@ defmodule Firn do
   # Sends a command to one server after the other until one replies. `read` checks the reply; nil: it is malformed.
   # Sending it again issues nothing twice: IDs that got lost are skipped.
   defp call(firn, words, read) do
-    options = GenServer.call(firn, :options)
-    attempt(firn, options, words, read, 1, now() + options.max_wait, 0, nil, %{})
+    with {:ok, options} <- known(firn, :options), do: attempt(firn, options, words, read, 1, now() + options.max_wait, 0, nil, %{})
+  end
+
+  # What the client knows, without asking a server. It may be waiting for the reply to another request.
+  defp known(firn, what) do
+    {:ok, GenServer.call(firn, what)}
+  catch
+    :exit, {:timeout, _} -> {:error, unreachable("its client is busy with other requests")}
   end
 
   defp attempt(firn, options, words, read, number, deadline, pause, busy, failures) do
