@@ -168,7 +168,7 @@ if [ -n "$java" ]; then
     others=$!
 fi
 if [ -n "$go" ]; then
-    check "the program in Go is built" env -C "$TMPDIR/go" GOFLAGS=-mod=mod GOPROXY=off CGO_CFLAGS="-I$PWD/include" CGO_LDFLAGS="-L$built" go build .
+    check "the program in Go is built" env -C "$TMPDIR/go" GOFLAGS=-mod=mod GOPROXY=off C_INCLUDE_PATH="$PWD/include" LIBRARY_PATH="$built" go build .
     "$TMPDIR/go/issue" >"$TMPDIR/go.ids" 2>"$TMPDIR/go.log" &
     others="$others $!"
 fi

@@ -8,7 +8,7 @@
 // Open one generator at the start of the process, and share it. The pure functions ([Pack], [Show], [Range] and so on)
 // need no generator.
 //
-// If libfirn is not installed below /usr, set CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... to build.
+// If libfirn is not installed below /usr, set C_INCLUDE_PATH and LIBRARY_PATH to build.
 package libfirn
 
 // #cgo LDFLAGS: -lfirn
