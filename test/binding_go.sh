@@ -93,10 +93,18 @@ check "the first program of the page is built" built first
 check "and prints IDs and a range" sh -c "'$TMPDIR/first' | grep -qE '^[0-9]+ [0-9]+ <nil>\$' &&
     '$TMPDIR/first' | grep -qx '2008327652766646272 2008690040632246271 <nil>'"
 check "the second is built" built second
+mkdir "$page/languages"
+{
+    printf 'package main\n\nimport (\n\t"context"\n\n\t"firn.example/firn"\n\t"firn.example/firn/client"\n\t"firn.example/firn/libfirn"\n)\n\n'
+    awk '/^```go$/ { inside = 1; print "func _(ctx context.Context) {"; next }
+        /^```/ && inside { inside = 0; print "_, _ = id, err\n}" } inside' docs/guides/languages.md
+    printf 'func main() {}\n'
+} >"$page/languages/main.go"
+check "so are the blocks of docs/guides/languages.md" built languages
 "$FIRN" serve --resp "unix:$TMPDIR/socket" --http none --store memory: --log-level error &
 server=$!
 await test -S "$TMPDIR/socket"
-check "and gets a UUID from a server" sh -c "'$TMPDIR/second' | grep -qE '^[0-9a-f-]{36} <nil>\$'"
+check "the second gets a UUID from a server" sh -c "'$TMPDIR/second' | grep -qE '^[0-9a-f-]{36} <nil>\$'"
 awk '/^## 40 pods/ { here = 1 } /^```go$/ && here { inside = 1; next } /^```/ { inside = 0; here = here && !done }
     inside { print; done = 1 }' docs/guides/deploying.md >"$TMPDIR/service.go"
 mkdir "$page/service"
