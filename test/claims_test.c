@@ -92,6 +92,26 @@ static void every_node_but_one_is_claimed(void **state) {
     closed(gens[2]);
 }
 
+/* With a node of back-dated IDs none is kept for them: all others are claimed. */
+static void every_node_is_claimed_beside_one_of_history(void **state) {
+    const firn_time past = {1750000000, 0};
+    firn_gen *gens[3];
+    firn_id id;
+    (void)state;
+    gens[0] = opened(TWO, "max_wait_ms=0");
+    assert_int_equal(firn_at(gens[0], &past, &id, 1, NULL), FIRN_OK);
+    uint64_t seen = UINT64_C(1) << field(gens[0], &id, "node");
+    for (int i = 0; i < 3; i++) {
+        gens[i] = i == 0 ? gens[0] : opened(TWO, "max_wait_ms=0");
+        seen |= UINT64_C(1) << next_field(gens[i], "node");
+    }
+    assert_int_equal(__builtin_popcountll(seen), 4);
+    refused(TWO, "max_wait_ms=0", FIRN_EBUSY, "every node");
+    for (int i = 0; i < 3; i++) {
+        closed(gens[i]);
+    }
+}
+
 /* The nodes of the store are listed once a claim, however many are tried. */
 static void nodes_are_listed_once_in_a_claim(void **state) {
     (void)state;
@@ -330,6 +350,7 @@ int main(void) {
         TEST(a_permit_that_was_published_is_no_other_again),
         TEST(no_identity_is_used_again),
         TEST(a_guard_is_30_s_ahead),
+        TEST(every_node_is_claimed_beside_one_of_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
