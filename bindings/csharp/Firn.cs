@@ -91,6 +91,8 @@ namespace Firn
                 MaxResponseContentBufferSize = 8 << 20
             };
             http.DefaultRequestHeaders.Accept.Add(new MediaTypeWithQualityHeaderValue("text/plain"));
+            if (this.options.Token != null && !Regex.IsMatch(this.options.Token, "^[!-~]+\\z"))
+                throw new ArgumentException("the token has a character that is not printable ASCII, such as a line end: remove it");
             if (this.options.Token != null)
                 http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", this.options.Token);
         }

@@ -51,6 +51,7 @@ class Client {
         throw new TypeError(`the address ${address.replace(/\/\/.*@/, '//')} is not valid: use http://HOST:PORT`)
       }
     }
+    if (token !== undefined && !/^[!-~]+$/.test(token)) throw new TypeError('the token has a character that is not printable ASCII, such as a line end: remove it')
     if (!this.#addresses.length) throw new TypeError('there are no addresses: give at least one')
     this.#options = { timeout, maxWait, block, fetch: fetch || globalThis.fetch }
     this.#headers = { accept: 'text/plain', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
@@ -170,7 +171,7 @@ class Client {
       const response = await this.#options.fetch(url, {
         method, headers: this.#headers, redirect: 'manual', ...UNCACHED, signal: AbortSignal.timeout(this.#options.timeout)
       })
-      return { status: response.status, body: await response.text() }
+      return { status: response.status, body: await bodyOf(response) }
     } catch (error) {
       return { status: 0, body: String((error.cause && (error.cause.message || error.cause.code)) || error.message) }
     }
@@ -226,6 +227,24 @@ class Ids {
 
 function text (value) {
   return value instanceof Date ? value.toISOString() : String(value)
+}
+
+const MOST_TEXT = 8 << 20 // bytes of a reply
+
+async function bodyOf (response) {
+  if (!response.body || !response.body.getReader) return response.text()
+  const [reader, decoder] = [response.body.getReader(), new TextDecoder()]
+  let [text, size] = ['', 0]
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return text + decoder.decode()
+    size += value.length
+    if (size > MOST_TEXT) {
+      reader.cancel().catch(() => {})
+      throw new Error(`a reply of more than ${MOST_TEXT} bytes`)
+    }
+    text += decoder.decode(value, { stream: true })
+  }
 }
 
 function tried (read) {

@@ -318,6 +318,11 @@ def tells_failure(self):
     self.check("within the time limits", 0.15 < time.monotonic() - begun < 20, time.monotonic() - begun)
     self.check("and another one is asked", fakes.is_number(ask("next", self.driver.open(fake, self.first, timeout=2000), "snowflake")[0]))
     fake.close()
+    if not self.language.resp:
+        fake = fakes.Fake(lambda request, count: b"1" * (9 << 20))
+        said = ask("next", self.driver.open(fake, max_wait=50), "snowflake")
+        self.check("a reply of 9 MiB is not read to its end", said[:2] == ["error", "unreachable"] and "malformed" not in said[3], said)
+        fake.close()
     fake = fakes.Fake(lambda request, count: fakes.DRIPS[not self.language.resp])
     begun = time.monotonic()
     self.fails("so is one that sends a byte now and then", "unreachable",
@@ -385,9 +390,11 @@ def sends_tokens(self):
     self.check("which the error does not show", "wrong-0123" not in " ".join(said), said)
     closed.kill()
     address = self.language.address(closed).replace("//", "//user:pass/wo@rd-of-nobody@")
-    said = subprocess.run(self.words, input=f"open c addresses={address} max_wait=50\nnext c snowflake\nprint c\n", capture_output=True, text=True)
-    self.check("nothing shows the password of an address", "pass/" not in said.stdout + said.stderr and "nobody" not in said.stdout + said.stderr,
-               said.stdout + said.stderr)
+    for what, words in (("the password of an address", f"addresses={address}"),
+                        ("a token with the end of its line", f"addresses={self.language.address(closed)} token=pass/of-nobody%0A")):
+        said = subprocess.run(self.words, input=f"open c {words} max_wait=50\nnext c snowflake\nprint c\n", capture_output=True, text=True)
+        said = said.stdout + said.stderr
+        self.check(f"nothing shows {what}", "pass/" not in said and "nobody" not in said, said)
 
 
 def speaks_tls(self):

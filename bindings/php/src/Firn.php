@@ -81,6 +81,9 @@ final class Client
         if (!$this->addresses) {
             throw new \InvalidArgumentException('there are no addresses: give at least one');
         }
+        if ($token !== null && !preg_match('/^[!-~]+$/D', $token)) {
+            throw new \InvalidArgumentException('the token has a character that is not printable ASCII, such as a line end: remove it');
+        }
     }
 
     /**

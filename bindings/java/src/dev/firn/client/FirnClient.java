@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 package dev.firn.client;
 
+import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,8 +17,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -89,6 +93,9 @@ public final class FirnClient {
          * @return this
          */
         public Builder token(String text) {
+            if (text != null && !text.matches("[!-~]+")) {
+                throw new IllegalArgumentException("the token has a character that is not printable ASCII, such as a line end: remove it");
+            }
             token = text;
             return this;
         }
@@ -468,7 +475,7 @@ public final class FirnClient {
         if (token != null) {
             request.header("Authorization", "Bearer " + token);
         }
-        CompletableFuture<HttpResponse<String>> reply = http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> reply = http.sendAsync(request.build(), head -> new Body());
         try {
             HttpResponse<String> response = reply.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             return new Reply(response.statusCode(), response.body());
@@ -481,6 +488,46 @@ public final class FirnClient {
         } catch (InterruptedException error) {
             reply.cancel(true);
             throw interrupted();
+        }
+    }
+
+    /** The text of a reply, unless it is too long. */
+    private static final class Body implements HttpResponse.BodySubscriber<String> {
+        private static final int MOST = 8 << 20; // bytes
+        private final HttpResponse.BodySubscriber<String> text = HttpResponse.BodySubscribers.ofString(StandardCharsets.UTF_8);
+        private Flow.Subscription subscription;
+        private long size;
+
+        @Override
+        public CompletionStage<String> getBody() {
+            return text.getBody();
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription given) {
+            subscription = given;
+            text.onSubscribe(given);
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> pieces) {
+            size += pieces.stream().mapToLong(ByteBuffer::remaining).sum();
+            if (size > MOST) {
+                subscription.cancel();
+                text.onError(new IOException("a reply of more than " + MOST + " bytes"));
+            } else {
+                text.onNext(pieces);
+            }
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            text.onError(error);
+        }
+
+        @Override
+        public void onComplete() {
+            text.onComplete();
         }
     }
 
