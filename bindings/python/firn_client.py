@@ -194,7 +194,7 @@ class Client:
                 failures[here] = str(error)
             finally:
                 if not answered:  # also after KeyboardInterrupt: a late reply must not be read as the next one
-                    server.connection_pool.disconnect()
+                    server.connection_pool.disconnect(inuse_connections=False)  # other threads use those
             if self._current == here:
                 self._current = (here + 1) % len(self._servers)
             if attempt % len(self._servers) == 0:  # a pause after each round
@@ -251,9 +251,26 @@ class _Bounded:
         return self._sock.recv_into(*args)
 
 
-def _bounded(connection):
-    """This class of connections, with such sockets."""
-    return type(connection.__name__, (connection,), {"_connect": lambda self: _Bounded(connection._connect(self), self.socket_timeout)})
+def _bounded(base):
+    """This class of connections, with such sockets. A connection whose reply was not read to its end is closed."""
+    class Connection(base):
+        def _connect(self):
+            return _Bounded(super()._connect(), self.socket_timeout)
+
+        def read_response(self, *args, **options):
+            read = False
+            try:
+                reply = super().read_response(*args, **options)
+                read = True
+                return reply
+            except redis.ResponseError:
+                read = True
+                raise
+            finally:
+                if not read:
+                    self.disconnect()
+
+    return Connection
 
 
 class Ids:

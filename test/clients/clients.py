@@ -254,6 +254,10 @@ def serves_threads(self):
         ids = self.driver.ask("crowd", self.driver.open(fake), "snowflake")
         fake.close()
         self.same("eight threads that share a client and an iterator get different IDs", (960, 960), (len(ids), len(set(ids))))
+        fake = fakes.Fake(lambda request, count: self.bad["letters"] if request % 4 == 0 else fakes.numbers(request, count), lambda request: 0.001)
+        ids = self.driver.ask("crowd", self.driver.open(fake, timeout=20000, max_wait=60000), "snowflake")
+        fake.close()
+        self.same("also while the replies of others are malformed", (960, 960), (len(ids), len(set(ids))))
     if self.language.interrupts:
         fake = fakes.Fake(delay=lambda request: 1 if request == 1 else 0)
         client = self.driver.open(fake)
