@@ -51,4 +51,13 @@ for store in postgres mysql redis etcd zookeeper; do
     printf '%s\n' "$packages" | grep -qx "libfirn-store-$store" || lacking="${lacking:-} $store"
 done
 same "and each shared store has one" "" "${lacking:-}"
+
+# The static programs (test/static builds them) replace these files.
+for file in packaging/static/no_tls.c packaging/static/module.c; do
+    check "$file compiles" "${CC:-cc}" -std=c17 -D_GNU_SOURCE -DFIRN_STATIC -Wall -Wextra -Werror -fsyntax-only -Ipackaging/static -Iinclude \
+        -Isrc -Icommon -Iserver $file
+done
+declared=$(grep -ohE '\<(credentials|secure)_[a-z_]+\(' server/net/credentials.h server/resp/secure.h | sort)
+same "no_tls.c has each function of TLS" "$declared" \
+    "$(grep -ohE '^[a-z].*\<(credentials|secure)_[a-z_]+\(' packaging/static/no_tls.c | grep -oE '(credentials|secure)_[a-z_]+\(' | sort)"
 finish

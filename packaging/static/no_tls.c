@@ -5,20 +5,25 @@
 #include "net/credentials.h"
 #include "resp/secure.h"
 
-int credentials_check(const char *cert, const char *key, firn_error *error) {
-    return cert[0] == '\0' && key[0] == '\0'
+int credentials_check(const credential_files *from, firn_error *error) {
+    return from->cert[0] == '\0' && from->key[0] == '\0' && from->client_ca[0] == '\0'
                ? FIRN_OK
                : set_error(error, FIRN_EUSAGE,
                            "a static firn-serve has no TLS: remove tls_cert and tls_key and put a "
                            "TLS proxy before it, or install the package firn-server (Debian)");
 }
 
-int credentials_load(const char *cert, const char *key, firn_error *error) {
-    return credentials_check(cert, key, error);
+int credentials_load(const credential_files *from, firn_error *error) {
+    return credentials_check(from, error);
 }
 
 bool credentials_are_there(void) {
     return false;
+}
+
+int credentials_session(gnutls_session_t *out, firn_error *error) {
+    (void)out;
+    return set_error(error, FIRN_ESYSTEM, "a static firn-serve has no TLS");
 }
 
 int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, int count,
