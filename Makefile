@@ -74,7 +74,7 @@ coverage:
 	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|format|tidy|torture'
 	test/coverage.py $(COVERAGE)
 
-.PHONY: deb apt-repo rpm static test-deb test-static
+.PHONY: deb apt-repo rpm static image test-deb test-static test-image
 # Packages of what is committed: BUILD/deb, a signed repository of them in BUILD/apt (KEY: your key), BUILD/rpm.
 deb:
 	BUILD=$(BUILD) packaging/deb.sh
@@ -85,6 +85,9 @@ rpm:
 # The command and the server for any Linux, each one file, in BUILD/static/PROCESSOR.
 static:
 	BUILD=$(BUILD) packaging/static.sh
+# An OCI image of them, from nothing, in BUILD/image.
+image: static
+	/usr/bin/python3 packaging/image.py $(BUILD)/static $(BUILD)/image
 
 # Not a part of test: a root of Debian's own and other processors need packages that nothing else needs.
 test-bare:
@@ -97,6 +100,8 @@ test-deb:
 	test/deb
 test-static:
 	BUILD=$(BUILD) test/static
+test-image:
+	BUILD=$(BUILD) test/image
 
 # Statistics of SIZE MiB of the random generator; needs rng-tools5, ent and dieharder. 65536 takes some hours.
 SIZE ?= 1024

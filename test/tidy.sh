@@ -44,7 +44,7 @@ for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$');
 done
 same "every script is run by another or by make" "" "${unused:-}"
 
-for file in $(of '^(run|test/(run-all|bare|arch|deb|static|fuzz)|debian/(rules|tests/(command|library|server|sql))|\.ci/run)$'); do
+for file in $(of '^(run|test/(run-all|bare|arch|deb|image|static|fuzz)|debian/(rules|tests/(command|library|server|sql))|\.ci/run)$'); do
     [ -x "$file" ] || plain="${plain:-} $file"
 done
 same "what is started by its name can be executed" "" "${plain:-}"
