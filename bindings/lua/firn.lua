@@ -233,6 +233,7 @@ function Client:_call(words, read)
             local code, text = got.error:match("^(%S*)%s*(.*)$")
             -- The server closes a connection beyond max_connections with this sentence, as Redis does.
             local full = got.error:find("max number of clients", 1, true)
+            if code == "NOAUTH" then self:close() end -- its token was removed: the next connection sends it again
             if not full and not OVERLOAD[code] then fail("request", text, code) end
             if full then self:close() end
             busy = { text, code }

@@ -393,6 +393,13 @@ def sends_tokens(self):
     self.fails("so is a wrong one", "request", said)
     self.check("which the error does not show", "wrong-0123" not in " ".join(said), said)
     closed.kill()
+    if self.language.resp:
+        fake = fakes.Fake(lambda request, count: ("NOAUTH", "Authentication required") if request == 0 else fakes.numbers(request, count))
+        client = self.driver.open(fake, token=TOKEN)
+        self.fails("a token that was removed is a wrong request", "request", ask("next", client, "snowflake"))
+        before = fake.connections
+        self.check("and sent again, on a new connection", fakes.is_number(ask("next", client, "snowflake")[0]) and fake.connections > before)
+        fake.close()
     address = self.language.address(closed).replace("//", "//user:pass/wo@rd-of-nobody@")
     for what, words in (("the password of an address", f"addresses={address}"),
                         ("a token with the end of its line", f"addresses={self.language.address(closed)} token=pass/of-nobody%0A")):

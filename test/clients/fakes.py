@@ -23,10 +23,12 @@ def numbers(request, count):
 class Fake:
     def __init__(self, script=numbers, delay=lambda request: 0):
         self.script, self.delay, self.requests, self.lock = script, delay, 0, threading.Lock()
+        self.connections = 0
         self.ended = threading.Event()
 
         class Handler(socketserver.StreamRequestHandler):
             def handle(handler):
+                self.connections += 1
                 try:
                     self.serve(handler.rfile, handler.wfile)
                 except (OSError, ValueError):

@@ -258,6 +258,8 @@ defmodule Firn do
           GenServer.cast(firn, {:leave, here})
           again(firn, options, words, read, number, deadline, pause, {code, Enum.join(rest)}, failures)
         else
+          # its token was removed: the next connection sends it again
+          if code == "NOAUTH", do: GenServer.cast(firn, {:leave, here})
           {:error, %Firn.Error{kind: :request, code: code, message: Enum.join(rest)}}
         end
 

@@ -212,8 +212,8 @@ module Firn
       read = false
       reply = begin
         Timeout.timeout(@limit) { redis.call(*command).tap { read = true } }
-      rescue ::Redis::CommandError
-        read = true
+      rescue ::Redis::CommandError => e
+        read = !e.message.start_with?("NOAUTH") # its token was removed: the next connection sends it again
         raise
       ensure
         read ? @mutex.synchronize { @idle.push([address, redis]) } : redis.close
