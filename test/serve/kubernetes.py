@@ -17,6 +17,7 @@ FOLDER = "packaging/kubernetes"
 TMPDIR = os.environ["TMPDIR"]
 PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
 KINDS = {"base": "Deployment", "sidecar": "Deployment", "statefulset": "StatefulSet"}
+IMAGES = {"base": "firn-stores:", "sidecar": "firn-stores:", "statefulset": "firn:"}  # firn has the SQLite store only
 TOKEN = "0123456789abcdef0123"
 GIVE_BACK_S = 10
 
@@ -87,7 +88,7 @@ def manifests():
             tap.check(f"{name}: kubectl renders it", workload is not None, done.stderr)
             pod = workload["spec"]["template"]
             tap.same(f"{name}: the selector finds the pods", workload["spec"]["selector"]["matchLabels"], pod["metadata"]["labels"])
-            tap.check(f"{name}: the image has a version", the_container(pod["spec"])["image"].startswith("firn:"))
+            tap.check(f"{name}: the image has a version", the_container(pod["spec"])["image"].startswith(IMAGES[name]))
             configs = [it["metadata"]["name"] for it in rendered if it["kind"] == "ConfigMap"]
             used = [it["configMap"]["name"] for it in pod["spec"]["volumes"] if "configMap" in it]
             tap.same(f"{name}: the pods use the rendered configuration", configs, used)
