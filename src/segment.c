@@ -231,7 +231,7 @@ static bool is_empty(const slot_block *block) {
 
 /* The slot at which to fetch the next block: when more than a tenth of the present one is used. */
 static int64_t due_slot(const slot_block *now) {
-    return now->end - ((now->end - now->first) * 9 + 9) / 10 + 1;
+    return now->first + (now->end - now->first) / 10 + 1;
 }
 
 static bool is_due(const firn_segment *segment, int64_t slot) {
