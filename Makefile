@@ -98,7 +98,7 @@ test-arch:
 	test/arch
 test-deb:
 	test/deb
-test-static:
+test-static: all
 	BUILD=$(BUILD) test/static
 test-image:
 	BUILD=$(BUILD) test/image
