@@ -12,17 +12,6 @@ unset BUILD FIRN FIRN_STORE CI # a newcomer has none of these set
 
 # ---- the words of ./run ----------------------------------------------------------------------------
 
-# The files that git tracks, as they are now: with git's own clone, changes that are not committed would go untested.
-# Without git, everything but what was built.
-fresh_clone() {
-    mkdir -p "$1"
-    if git ls-files --error-unmatch run >/dev/null 2>&1; then
-        git ls-files -z --cached --others --exclude-standard
-    else
-        find . -name 'build*' -prune -o -name .git -prune -o -type f -print0
-    fi | tar --null --ignore-failed-read -T - -c 2>/dev/null | tar -x -C "$1"
-}
-
 # word SENTENCE WORD...: ./run WORD... as a newcomer starts it, from another folder, other time zone and umask than
 # those of the build under test.
 word() {

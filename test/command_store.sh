@@ -161,7 +161,7 @@ held=$!
 conceals() { tr '\0' '\n' <"/proc/$held/cmdline" | grep -qxF 'redis://user:******@127.0.0.1:1/0'; }
 await conceals
 check "and is soon no more among them" conceals
-kill "$held"
+kill -KILL "$held" # blocked in a write, it ends at no other signal
 exec 9>&-
 same "a password among the arguments is worth a note" 1 "$(grep -c '^firn: note: other users can see a password in --store' "$TMPDIR/stderr")"
 same "and is not told again" 0 "$(grep -c secret "$TMPDIR/stderr" "$TMPDIR/stdout" | awk -F: '{ n += $2 } END { print n }')"

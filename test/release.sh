@@ -8,9 +8,7 @@ if ! command -v git >/dev/null; then
 fi
 tree=$(pwd)
 clone=$TMPDIR/clone
-mkdir "$clone"
-if git ls-files --error-unmatch run >/dev/null 2>&1; then git ls-files -z --cached --others --exclude-standard; else find . -name 'build*' -prune -o -name .git -prune -o -type f -print0; fi |
-    tar --null --ignore-failed-read -T - -c 2>/dev/null | tar -x -C "$clone"
+fresh_clone "$clone"
 (cd "$clone" && git init -q && git add -A && git -c user.name=firn -c user.email=firn@example.com commit -qm release) >"$TMPDIR/log" 2>&1
 check "make dist makes a release" sh -c "'$clone/packaging/dist.sh' '$BUILD'"
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)

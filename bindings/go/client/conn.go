@@ -133,7 +133,7 @@ func (c *conn) read(depth int) (any, error) {
 	n, ok := number(text)
 	switch {
 	case !ok:
-		return nil, c.malformed("a number that is none")
+		return nil, c.malformed("a malformed number")
 	case kind == ':':
 		return n, nil
 	case (kind == '$' || kind == '*') && n == -1:
@@ -151,7 +151,7 @@ func (c *conn) read(depth int) (any, error) {
 		}
 		return array, nil
 	}
-	return nil, c.malformed("a reply that is none, or too long")
+	return nil, c.malformed("a malformed or oversized reply")
 }
 
 // bulk reads a string of n bytes and the end of its line.

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::error::Error as _;
 use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use std::{env, fs, process, thread};
 
 use firn::{Builder, ErrorKind, Fields, Generator, Id, Order, Result, Scheme, Segment, Uuid};
 
@@ -12,23 +12,8 @@ fn memory(scheme: &str) -> Builder {
     Generator::builder(scheme).store("memory:")
 }
 
-/// The URL of a new store, whose folder is removed at the end.
-struct Folder(std::path::PathBuf);
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = env::temp_dir().join(format!("firn-rust-{}-{name}", process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-    fn url(&self) -> String {
-        format!("sqlite:{}/ids.db", self.0.display())
-    }
-}
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+mod common;
+use common::Folder;
 
 #[test]
 fn ids_of_every_kind_keep_their_order() -> Result<()> {

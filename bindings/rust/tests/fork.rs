@@ -4,27 +4,11 @@ use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use std::{env, fs, process};
 
 use firn::{Generator, Id, Result};
 
-/// The URL of a new store, whose folder is removed at the end.
-struct Folder(std::path::PathBuf);
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = env::temp_dir().join(format!("firn-rust-{}-{name}", process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-    fn url(&self) -> String {
-        format!("sqlite:{}/ids.db", self.0.display())
-    }
-}
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+mod common;
+use common::Folder;
 
 mod c {
     extern "C" {
