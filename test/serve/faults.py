@@ -486,16 +486,16 @@ def connections_come_and_go():
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
         client.close()
 
-    for number in range(CONNECTIONS // 5):
-        come_and_go(number)
-    before = serving.rss_kib(server.pid)
     files = len(os.listdir(f"/proc/{server.pid}/fd"))
-    for number in range(CONNECTIONS // 5, CONNECTIONS):
-        come_and_go(number)
-    serving.wait_for("the last ones to be closed", lambda: len(os.listdir(f"/proc/{server.pid}/fd")) <= files)
-    grown = serving.rss_kib(server.pid) - before
-    if not SANITIZED:
-        tap.check(f"{CONNECTIONS} connections that came and went leak no memory", grown < 4096, f"{grown} KiB")
+    used = []
+    for _ in range(5):
+        for number in range(CONNECTIONS // 5):
+            come_and_go(number)
+        serving.wait_for("the last ones to be closed", lambda: len(os.listdir(f"/proc/{server.pid}/fd")) <= files)
+        used.append(serving.rss_kib(server.pid))
+    least = min(after - before for before, after in zip(used, used[1:]))
+    if not SANITIZED:  # a leak grows each time: 64 bytes of each connection are the limit
+        tap.check(f"{CONNECTIONS} connections that came and went leak no memory", least < CONNECTIONS // 5 * 64 // 1024, f"{used} KiB")
     ends_well(server, "after connections that came and went")
 
 

@@ -311,9 +311,12 @@ class Life(unittest.TestCase):
                     except firn.Error:
                         pass
         work(300)
-        before = rss()
-        work(3000)
-        self.assertLess(rss() - before, 3000 * 200)  # a leaked object of each round would be more
+        grown = []
+        while len(grown) < 5 and (not grown or grown[-1] >= 2000 * 200):  # a leak grows each time, a heap does not
+            before = rss()
+            work(2000)
+            grown.append(rss() - before)
+        self.assertLess(grown[-1], 2000 * 200, grown)  # a leaked object of each round would be more
 
     def test_shutdown_with_a_generator_open(self):
         for end in ("", "sys.exit(3)", "raise SystemExit", "threading.Thread(target=gen.many, args=(10,)).start()"):
