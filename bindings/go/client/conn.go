@@ -90,7 +90,7 @@ func (c *conn) ask(ctx context.Context, deadline time.Time, args []string) (any,
 func (c *conn) refusal(text string) error {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
-	case "TRYAGAIN":
+	case "TRYAGAIN", "OOM", "LOADING", "BUSY": // the last two: a Redis or a proxy in between
 		return fail(firn.ErrOverload, nil, "%s: %s", c.address, rest)
 	case "NOAUTH":
 		c.broken = true // its token was removed: the next connection sends the token again
@@ -101,8 +101,6 @@ func (c *conn) refusal(text string) error {
 		return fail(firn.ErrBack, nil, "%s", rest)
 	case "EXHAUSTED":
 		return fail(firn.ErrExhausted, nil, "%s", rest)
-	case "OOM":
-		return fail(firn.ErrMemory, nil, "%s", rest)
 	}
 	if strings.HasPrefix(rest, "max number of clients") {
 		c.broken = true
