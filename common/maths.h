@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What odds and spread count with: functions of libm, which is loaded at their first use. Linked, it
- * would make the start of every subcommand a tenth slower. */
+/* Functions of libm, which is loaded at their first use. Linked, it would make the start of every
+ * subcommand a tenth slower. Any thread may call them. */
 #ifndef FIRN_MATHS_H
 #define FIRN_MATHS_H
 
