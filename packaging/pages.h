@@ -35,8 +35,15 @@ typedef struct parameter_line {
 } parameter_line;
 extern const parameter_line parameter_lines[];
 
-/* The lines of firn.h without line ends, ended by NULL. */
+/* The lines of firn.h, as read_lines returns them. */
 extern char **header_lines;
+
+/* Ends the program with a message. */
+_Noreturn void die(const char *what, const char *why);
+
+/* The lines of a file without line ends, ended by NULL. */
+char **read_lines(const char *path);
+void free_lines(char **lines);
 
 /* A page under way. Both end the program with a message when the file cannot be written. */
 FILE *open_page(const char *path);

@@ -20,9 +20,7 @@
 #include "utils/wait_event.h"
 #endif
 
-#include <time.h>
-
-enum { JUMP_MS = 5000, HOLD_MS = 2000, LOOK_MS = 1000 };
+enum { LOOK_MS = 1000 };
 
 void firn_background_register(void) {
     BackgroundWorker worker = {.bgw_flags =
@@ -37,45 +35,6 @@ void firn_background_register(void) {
     snprintf(worker.bgw_library_name, BGW_MAXLEN, "firn");
     snprintf(worker.bgw_function_name, BGW_MAXLEN, "firn_background_main");
     RegisterBackgroundWorker(&worker);
-}
-
-static int64 ms_of(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return now.tv_sec * INT64CONST(1000) + now.tv_nsec / 1000000;
-}
-
-/* Sleeps for all of HOLD_MS, whatever signals come. */
-void firn_hold(void) {
-    int64 end = ms_of(CLOCK_BOOTTIME) + HOLD_MS, left = HOLD_MS;
-    for (int i = 0; i < 100 && left > 0; i++) {
-        pg_usleep((long)Min(left, HOLD_MS) * 1000L);
-        CHECK_FOR_INTERRUPTS();
-        left = end - ms_of(CLOCK_BOOTTIME);
-    }
-}
-
-/* The wall clock against the one that never steps. */
-static int64 offset_now(void) {
-    int64 steady = ms_of(CLOCK_BOOTTIME);
-    return ms_of(CLOCK_REALTIME) - steady;
-}
-
-/* A clock that jumps ahead by more than 5 s against the steady one is believed when it has held
- * for 2 s: else a wrong reading would push the mark into the future, and there it stays. */
-static void await_clock(void) {
-    static int64 offset;
-    static bool known;
-    int64 now = offset_now();
-    if (known && now - offset > JUMP_MS) {
-        ereport(LOG, (errmsg("firn: the clock jumped ahead by %.1f s; it is believed when it has "
-                             "held for 2 s",
-                             (double)(now - offset) / 1000)));
-        firn_hold();
-        now = offset_now();
-    }
-    offset = now;
-    known = true;
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -215,7 +174,7 @@ static void fail_all(round_ *it, MemoryContext context) {
 /* Returns false when nobody asked for anything. */
 static bool serve(round_ *it) {
     MemoryContext context = CurrentMemoryContext;
-    await_clock();
+    firn_await_clock();
     if (!gather(it)) {
         return false;
     }

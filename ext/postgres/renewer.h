@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the renewer's files share: the worker (background.c), and the tables that it reads and writes in a transaction
+/* What the renewer's files share: the worker (background.c), its clock (clock.c), and the tables that it reads and writes in a transaction
  * of its own (tables.c). */
 #ifndef FIRN_EXT_RENEWER_H
 #define FIRN_EXT_RENEWER_H
@@ -8,6 +8,9 @@
 
 /* Sleeps for 2 s, whatever signals come. */
 void firn_hold(void);
+/* Returns after 2 s if the clock has jumped ahead by more than 5 s against the one that never steps: a wrong reading
+ * would push the mark into the future, and there it stays. */
+void firn_await_clock(void);
 
 /* Creates the tables that are missing, and reads who this server is. Refuses tables that others could change. */
 void firn_tables_prepare(void);
