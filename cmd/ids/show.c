@@ -2,6 +2,7 @@
 /* `firn show`: the fields of an ID, for people or as one object per line. It decodes the bits and does
  * not know whether the ID was ever issued. */
 #include "describe.h"
+#include "find.h"
 #include "ids.h"
 #include "order.h"
 #include "remark.h"
@@ -214,8 +215,26 @@ static int open_input(session *s, showing *work) {
                : reader_open(s, &work->reader);
 }
 
+/* Options of the other kind of reading. */
+static int refuse_options(session *s) {
+    static const int of_find[] = {OPTION_SINCE, OPTION_UNTIL};
+    for (size_t i = 0; i < 2; i++) {
+        if (s->option[of_find[i]] != NULL) {
+            return fail_usage(s, "--%s applies to --find: add --find",
+                              option_names[of_find[i]].name);
+        }
+    }
+    return STATUS_DONE;
+}
+
 int run_show(session *s) {
     static showing work;
+    if (s->option[OPTION_FIND] != NULL) {
+        return find_run(s);
+    }
+    if (refuse_options(s) != STATUS_DONE) {
+        return STATUS_USAGE;
+    }
     int status = open_input(s, &work);
     if (status == STATUS_DONE) {
         status =

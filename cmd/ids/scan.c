@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* The scanner: see scan.h. One bit per byte says what is a letter or a digit, and three shifts find the
+ * starts of words of eight or more, so ordinary words are passed 64 bytes at a time. */
+#include "scan.h"
+
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { UUID_LENGTH = 36, TYPEID_LENGTH = 26, PREFIX_MAX = 63, ESCAPE_MAX = 16, LETTERS = 26 };
+
+/* Words that are IDs by their shape: a form of one length, of schemes with this form by default. Their
+ * time must be one of today's. */
+static const struct {
+    uint8_t length;
+    int8_t form, own;
+} shapes[] = {
+    {20, FIRN_FORM_BASE32HEX, FIRN_FORM_BASE32HEX},
+    {24, FIRN_FORM_HEX, FIRN_FORM_HEX},
+    {26, FIRN_FORM_BASE32, FIRN_FORM_BASE32},
+    {27, FIRN_FORM_BASE62, FIRN_FORM_BASE62},
+    {32, FIRN_FORM_HEX, FIRN_FORM_UUID},
+};
+
+/* Today's times, as firn_guess has them: [2005, 2045). */
+static const int64_t today_from = 1104537600, today_end = 2366841600;
+
+/* ---- letters and digits ---------------------------------------------------------------------- */
+
+static bool is_digit(char c) {
+    return (unsigned char)(c - '0') < 10;
+}
+
+static bool is_small(char c) {
+    return (unsigned char)(c - 'a') < LETTERS;
+}
+
+static bool is_hex(char c) {
+    return is_digit(c) || (unsigned char)((c | 0x20) - 'a') < 6;
+}
+
+static bool is_word(char c) {
+    return is_digit(c) || is_small((char)(c | 0x20));
+}
+
+#ifdef __SSE2__
+static uint64_t sixteen(const char *text) {
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)text);
+    const __m128i digit = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+    const __m128i letter =
+        _mm_sub_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
+    const __m128i either =
+        _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit),
+                     _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(LETTERS - 1)), letter));
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(either);
+}
+
+static uint64_t sixty_four(const char *text) {
+    return sixteen(text) | sixteen(text + 16) << 16 | sixteen(text + 32) << 32 |
+           sixteen(text + 48) << 48;
+}
+#else
+static uint64_t sixty_four(const char *text) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        bits |= (uint64_t)is_word(text[i]) << i;
+    }
+    return bits;
+}
+#endif
+
+void scan_begin(scan *it, const scan_want *want, const char *text, size_t from, size_t limit,
+                size_t length) {
+    char last[64] = {0};
+    size_t whole = length / 64;
+    it->want = want;
+    it->text = text;
+    it->at = from;
+    it->limit = limit;
+    it->length = length;
+    for (size_t i = 0; i < whole; i++) {
+        it->word[i] = sixty_four(text + i * 64);
+    }
+    memcpy(last, text + whole * 64, length % 64);
+    it->word[whole] = sixty_four(last);
+    it->word[whole + 1] = 0;
+}
+
+/* The starts of words of eight or more letters and digits among 64 bytes. */
+static uint64_t starts_of(const uint64_t *word, size_t i) {
+    const uint64_t here = word[i], next = word[i + 1], before = i > 0 ? word[i - 1] >> 63 : 0;
+    const uint64_t two = here & (here >> 1 | next << 63), two_next = next & next >> 1;
+    const uint64_t four = two & (two >> 2 | two_next << 62), four_next = two_next & two_next >> 2;
+    const uint64_t eight = four & (four >> 4 | four_next << 60);
+    return eight & ~(here << 1 | before);
+}
+
+static size_t end_of(const scan *it, size_t start) {
+    size_t i = start / 64;
+    uint64_t gaps = ~it->word[i] >> start % 64 << start % 64;
+    while (gaps == 0) { /* the last word is 0 */
+        gaps = ~it->word[++i];
+    }
+    return i * 64 + (size_t)__builtin_ctzll(gaps);
+}
+
+/* The next word that begins at `at` or later, and before the limit. */
+static bool next_word(scan *it, size_t *start, size_t *end) {
+    for (size_t i = it->at / 64; i * 64 < it->limit; i++) {
+        uint64_t starts = starts_of(it->word, i);
+        if (i == it->at / 64) {
+            starts = starts >> it->at % 64 << it->at % 64;
+        }
+        if (starts != 0) {
+            *start = i * 64 + (size_t)__builtin_ctzll(starts);
+            *end = end_of(it, *start);
+            it->at = *end;
+            return *start < it->limit;
+        }
+    }
+    return false;
+}
+
+size_t scan_hold(const char *text, size_t length) {
+    size_t most = length < SCAN_TEXT_MAX ? length : SCAN_TEXT_MAX;
+    for (size_t n = 0; n < most; n++) {
+        char c = text[length - 1 - n];
+        if (!is_word(c) && c != '-' && c != '_') {
+            return length - n;
+        }
+    }
+    return length - most;
+}
+
+/* ---- what precedes a word -------------------------------------------------------------------- */
+
+/* The length of an escape at the start of a word, which is not part of it: %3D of a URL, \n or \u003d
+ * of a string in quotes, the 1m of a colour. */
+static size_t escape_of(const scan *it, size_t start, size_t end) {
+    const char *at = it->text + start, *first = it->text;
+    size_t length = end - start;
+    if (start == 0) {
+        return 0;
+    }
+    if (at[-1] == '%' && length > 2 && is_hex(at[0]) && is_hex(at[1])) {
+        return 2;
+    }
+    if (at[-1] == '\\') {
+        return at[0] == 'u' && length > 5 ? 5 : at[0] == 'x' && length > 3 ? 3 : 1;
+    }
+    size_t digits = 0;
+    while (digits < 3 && digits < length && is_digit(at[digits])) {
+        digits++;
+    }
+    if (digits == length || at[digits] != 'm' || (at[-1] != '[' && at[-1] != ';')) {
+        return 0;
+    }
+    const char *back = at - 1, *least = at - first > ESCAPE_MAX ? at - ESCAPE_MAX : first;
+    while (back > least && (is_digit(*back) || *back == ';')) {
+        back--;
+    }
+    return *back == '[' && back > first && back[-1] == '\033' ? digits + 1 : 0;
+}
+
+/* Where the prefix of a typeid begins, whose word begins at `start`; otherwise `start`. */
+static size_t prefix_of(const scan *it, size_t start) {
+    const char *text = it->text;
+    size_t at = start, least = start > PREFIX_MAX + 1 ? start - PREFIX_MAX - 1 : 0;
+    while (at > least && (is_small(text[at - 1]) || text[at - 1] == '_')) {
+        at--;
+    }
+    while (at < start && text[at] == '_') {
+        at++;
+    }
+    bool whole = at == 0 || !is_word(text[at - 1]);
+    return whole && start - at >= 2 && text[start - 1] == '_' && text[start - 2] != '_' ? at
+                                                                                        : start;
+}
+
+/* Whether a word of eight is the beginning of a UUID. */
+static bool is_uuid(const scan *it, size_t start, size_t end) {
+    const char *text = it->text + start;
+    return end - start == 8 && it->length - start >= UUID_LENGTH && text[8] == '-' &&
+           text[13] == '-' && text[18] == '-' && text[23] == '-' &&
+           (it->length - start == UUID_LENGTH || !is_word(text[UUID_LENGTH]));
+}
+
+/* The characters of a word. */
+typedef struct kinds {
+    size_t digits, small, large;
+} kinds;
+
+static kinds kinds_of(const char *text, size_t length) {
+    kinds count = {0};
+    for (size_t i = 0; i < length; i++) {
+        count.digits += is_digit(text[i]);
+        count.small += is_small(text[i]);
+    }
+    count.large = length - count.digits - count.small;
+    return count;
+}
+
+/* ---- confirmation ---------------------------------------------------------------------------- */
+
+static bool is_today(const scan *it) {
+    return it->timed && it->time.sec >= today_from && it->time.sec < today_end;
+}
+
+/* Reads the time; whether the ID fits the scheme. */
+static bool fill_time(scan *it) {
+    const firn_reading *reading = &it->readings[0];
+    int index = scheme_time_index(reading->scheme);
+    firn_fields fields;
+    if (firn_unpack(&fields, reading->scheme, &reading->id, NULL) != FIRN_OK) {
+        return false;
+    }
+    it->timed = index >= 0;
+    if (it->timed) {
+        firn_scheme_time(reading->scheme, fields.value[index].low, &it->time);
+    }
+    return true;
+}
+
+static bool place(scan *it, size_t start, size_t end) {
+    const scan_want *want = it->want;
+    if (want->limited && (!it->timed || firn_time_cmp(&it->time, &want->since) < 0 ||
+                          firn_time_cmp(&it->time, &want->until) >= 0)) {
+        return false;
+    }
+    it->start = start;
+    it->end = end;
+    it->at = end;
+    return true;
+}
+
+/* By what firn_guess says; form -1: any. */
+static bool guessed(scan *it, size_t start, size_t end, int form) {
+    it->counts.all =
+        firn_guess_all(it->readings, &it->counts.plausible, it->text + start, end - start, -1);
+    return it->counts.plausible > 0 && (form < 0 || it->readings[0].form == form) && fill_time(it);
+}
+
+/* As the named scheme, in one form. */
+static bool parsed(scan *it, size_t start, size_t end, int form) {
+    const firn_scheme *scheme = it->want->scheme;
+    firn_reading *reading = &it->readings[0];
+    *reading = (firn_reading){.scheme = scheme, .form = form};
+    it->counts = (id_counts){1, 1};
+    return firn_parse(&reading->id, form, scheme->bits, it->text + start, end - start, NULL) ==
+               FIRN_OK &&
+           fill_time(it) && (!it->timed || it->want->limited || is_today(it)) &&
+           place(it, start, end);
+}
+
+static bool is_frame(int form) {
+    return form == FIRN_FORM_UUID || form == FIRN_FORM_URN || form == FIRN_FORM_BRACED;
+}
+
+static bool is_named(scan *it, size_t start, size_t end, bool only_digits) {
+    const firn_scheme *scheme = it->want->scheme;
+    const int asked = it->want->form, form = asked >= 0 ? asked : scheme->form;
+    const size_t length = end - start, hex = firn_form_width(FIRN_FORM_HEX, scheme->bits);
+    if (is_frame(form)) {
+        if (is_uuid(it, start, end)) {
+            return parsed(it, start, start + UUID_LENGTH, FIRN_FORM_UUID);
+        }
+    } else if (form == FIRN_FORM_TYPEID) {
+        size_t from = length == TYPEID_LENGTH ? prefix_of(it, start) : start;
+        return from < start && parsed(it, from, end, FIRN_FORM_TYPEID);
+    } else if (form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED) {
+        return only_digits && parsed(it, start, end, form);
+    } else if (length <= firn_form_width(form, scheme->bits) && parsed(it, start, end, form)) {
+        return true;
+    }
+    if (asked >= 0) {
+        return false;
+    }
+    return only_digits ? scheme->bits <= 64 && parsed(it, start, end, FIRN_FORM_UNSIGNED)
+                       : length == hex && parsed(it, start, end, FIRN_FORM_HEX);
+}
+
+/* Letters and digits, as nearly all IDs of these forms have; xid has small ones. */
+static bool is_mixed(kinds count, int form) {
+    return count.digits > 0 && count.small + count.large > 0 &&
+           (form != FIRN_FORM_BASE32HEX || count.large == 0);
+}
+
+/* One of the shapes, or a UUID, or a typeid with its prefix. */
+static bool is_sure(scan *it, size_t start, size_t end, kinds count) {
+    const size_t length = end - start;
+    if (is_uuid(it, start, end)) {
+        return guessed(it, start, start + UUID_LENGTH, FIRN_FORM_UUID) &&
+               place(it, start, start + UUID_LENGTH);
+    }
+    size_t from = length == TYPEID_LENGTH ? prefix_of(it, start) : start;
+    if (from < start && guessed(it, from, end, FIRN_FORM_TYPEID)) {
+        return place(it, from, end);
+    }
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        if (shapes[i].length == length) {
+            return is_mixed(count, shapes[i].form) && guessed(it, start, end, shapes[i].form) &&
+                   it->readings[0].scheme->form == shapes[i].own && is_today(it) &&
+                   place(it, start, end);
+        }
+    }
+    return false;
+}
+
+/* --all: what firn_guess finds plausible; without a digit it is rather a word of a language. */
+static bool is_likely(scan *it, size_t start, size_t end) {
+    return guessed(it, start, end, -1) && it->readings[0].form != FIRN_FORM_FLAKE &&
+           (!it->timed || is_today(it)) && place(it, start, end);
+}
+
+static bool is_wanted(scan *it, size_t start, size_t end) {
+    const bool all = it->want->all, named = it->want->scheme != NULL;
+    const size_t length = end - start;
+    if (length < SCAN_WORD_MIN || length > SCAN_TEXT_MAX ||
+        (!named && !all && length < shapes[0].length && !is_uuid(it, start, end))) {
+        return false;
+    }
+    const kinds count = kinds_of(it->text + start, length);
+    if (named) {
+        return is_named(it, start, end, count.digits == length);
+    }
+    return is_sure(it, start, end, count) || (all && count.digits > 0 && is_likely(it, start, end));
+}
+
+bool scan_next(scan *it) {
+    size_t start, end;
+    while (next_word(it, &start, &end)) {
+        const size_t escape = escape_of(it, start, end);
+        if (is_wanted(it, start, end) || (escape > 0 && is_wanted(it, start + escape, end))) {
+            return true;
+        }
+    }
+    return false;
+}
