@@ -36,6 +36,7 @@ SCHEMES = {
     "discord": ("time:42/ms@@2015-01-01 worker:5 process:5 sequence:12", "unsigned", "yes"),
     "tsid": ("time:42/ms@@2020-01-01 node:10 sequence:12", "base32", "yes"),
     "js53": ("0x0:11 time:41/ms@@2025-01-01 node:6 sequence:6", "dec", "yes"),
+    "mastodon": ("time:48/ms node:6 sequence:10", "dec", "yes"),
     "objectid": ("time:32/s random:40 counter:24", "hex", "by tick"),
     "objectid-legacy": ("time:32/s machine:24 pid:16 counter:24", "hex", "by tick"),
     "xid": ("time:32/s machine:24 pid:16 counter:24", "base32hex", "by tick"),
@@ -49,6 +50,7 @@ SCHEMES = {
     "uuid7": ("time:48/ms " + RFC % ("0x7", "sequence@14:12", "sequence@0:14 random:48"), "uuid", "yes"),
     "typeid": ("time:48/ms " + RFC % ("0x7", "sequence@14:12", "sequence@0:14 random:48"), "typeid", "yes"),
     "ulid": ("time:48/ms random:80", "base32", "yes"),
+    "timeflake": ("time:48/ms random:80", "base62", "by tick"),
     "uuid3": ("digest@74:48 " + RFC % ("0x3", "digest@62:12", "digest@0:62"), "uuid", "no"),
     "uuid5": ("digest@74:48 " + RFC % ("0x5", "digest@62:12", "digest@0:62"), "uuid", "no"),
     "uuid4": ("random@74:48 " + RFC % ("0x4", "random@62:12", "random@0:62"), "uuid", "no"),
@@ -219,6 +221,9 @@ def make_plain(files):
     plain_rows(files, "beyond_discord", "discord", numbers("worker", "process", sequence="increment", time="ms"), ms, "id")
     plain_rows(files, "beyond_js53", "js53", numbers("node", "sequence", time="ms"), ms, "id")
     plain_rows(files, "beyond_tsid", "tsid", numbers("node", sequence="counter", time="ms"), ms, "text")
+    plain_rows(files, "beyond_mastodon", "mastodon", numbers("node", "sequence", time="ms"), ms, "id")
+    for form, text in (("base62", "text"), ("hex", "hex"), ("uuid", "uuid")):
+        plain_rows(files, "beyond_timeflake", "timeflake", numbers(random="random_hex", time="ms"), ms, text, form)
     plain_rows(files, "beyond_ulid", "ulid", numbers(random="random_hex", time="ms"), ms, "text")
     plain_rows(files, "beyond_ksuid", "ksuid", numbers(random="random_hex", time="unix_s"), 10**9, "text")
     plain_rows(files, "beyond_xid", "xid", numbers("machine", "pid", "counter", time="unix_s"), 10**9, "text")

@@ -46,6 +46,7 @@ enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160 };
 #define SET(form) (1u << FIRN_FORM_##form) /* sets of forms have bit 1 << form */
 #define NUMBERS   (SET(DEC) | SET(UNSIGNED))
 #define FRAMES    (SET(UUID) | SET(URN) | SET(BRACED))
+#define ALPHABETS (SET(BASE32) | SET(BASE62))
 
 /* A text, read in one form as an ID of one width. */
 typedef struct {
@@ -219,8 +220,12 @@ static struct rank rank_of(const sight *seen, const firn__traits *traits, int fo
                         (form == FIRN_FORM_URN || form == FIRN_FORM_BRACED);
     const uint32_t constant = traits->constant_bits;
     struct rank out = {(int)firn__standing(traits, form, read->uuid, today), 0};
-    if (read->chance || (seen->hex != NULL && form != FIRN_FORM_HEX &&
-                         out.standing != FIRN__LIKELY)) { /* 0x says what it is */
+    /* base32 of 128 bits is a ULID rather than a Timeflake */
+    const bool other = !seen->asked && traits->constant_bits == 0 && traits->scheme->form != form &&
+                       (1u << form & ALPHABETS) != 0;
+    if (read->chance || other ||
+        (seen->hex != NULL && form != FIRN_FORM_HEX &&
+         out.standing != FIRN__LIKELY)) { /* 0x says what it is */
         out.standing = FIRN__CHANCE;
     }
     out.points = traits->scheme->form == form || framed ? POINTS_FORM : 0;

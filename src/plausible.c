@@ -60,8 +60,9 @@ static bool is_telling(const firn__traits *traits, int form) {
         return traits->scheme->bits == 96;
     case FIRN_FORM_BASE32:
         return traits->scheme->bits == 128;
-    case FIRN_FORM_BASE32HEX:
     case FIRN_FORM_BASE62:
+        return traits->scheme->bits == 160; /* of 128 bits it has the length of a random token */
+    case FIRN_FORM_BASE32HEX:
     case FIRN_FORM_TYPEID:
     case FIRN_FORM_DATED:
         return true;

@@ -139,7 +139,8 @@ static const struct kind {
 } kinds[] = {
 /* an ID of a scheme that no bit tells from the one before it is read as that one,
      * and of the first days of its layout it is a small number, as times in us are */
-#define NUMBERS " snowflake leaf seata baidu sonyflake region instagram discord simpleflake "
+#define NUMBERS                                                                                    \
+    " snowflake leaf seata baidu sonyflake region instagram discord simpleflake mastodon "
     {"snowflake", ID, "snowflake", -1, 0, 0, " snowflake ", 100},
     {"leaf", ID, "leaf", -1, 0, 0, NUMBERS, 99},
     {"seata", ID, "seata", -1, 0, 0, NUMBERS, 99}, /* its node comes first: any number */
@@ -197,6 +198,9 @@ static const struct kind {
     {"UUID Microsoft", UUID_MICROSOFT, NULL, 0, 0, 0, " - ", 99},
     {"UUID reserved", UUID_RESERVED, NULL, 0, 0, 0, " - ", 99},
     {"UUID version 9..15", UUID_VERSION, NULL, 0, 0, 0, " - ", 98},
+    /* new kinds at the end: the dice of the others stay */
+    {"mastodon", ID, "mastodon", -1, 0, 0, NUMBERS, 99},
+    {"timeflake", ID, "timeflake", -1, 0, 0, " timeflake ", 100},
 };
 
 static void make_text(char *out, const struct kind *kind) {

@@ -103,7 +103,7 @@ static bool is_shadowed(const char *name) {
     static const char *const names[] = {"leaf",      "seata",           "region",
                                         "instagram", "simpleflake",     "baidu",
                                         "discord",   "objectid-legacy", "locality-sequential",
-                                        "sonyflake", "time-member"};
+                                        "sonyflake", "time-member",     "mastodon"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -171,34 +171,43 @@ static void published_ids_are_known_best_first(void **state) {
     /* a tweet, and a Discord message, which nothing tells from a tweet of 2012 */
     assert_guess("1541815603606036480", -1,
                  "snowflake dec, leaf dec, seata dec, baidu dec, sonyflake dec, region dec, "
-                 "instagram dec, simpleflake dec, discord unsigned, tsid dec | lable-spread dec");
-    assert_guess("175928847299117063", -1,
-                 "snowflake dec, leaf dec, baidu dec, sonyflake dec, region dec, instagram dec, "
-                 "discord unsigned, tsid dec | seata dec, simpleflake dec, lable-spread dec");
-    assert_guess("01ARZ3NDEKTSV4RRFFQ69G5FAV", -1, "ulid base32 | flake base32");
-    assert_guess("01arz3ndektsv4rrffq69g5fav", -1, "ulid base32 | flake base32");
+                 "instagram dec, simpleflake dec, discord unsigned, tsid dec | mastodon dec, "
+                 "lable-spread dec");
+    assert_guess(
+        "175928847299117063", -1,
+        "snowflake dec, leaf dec, baidu dec, sonyflake dec, region dec, instagram dec, "
+        "discord unsigned, tsid dec | seata dec, simpleflake dec, mastodon dec, lable-spread dec");
+    assert_guess("01ARZ3NDEKTSV4RRFFQ69G5FAV", -1, "ulid base32 | timeflake base32, flake base32");
+    assert_guess("01arz3ndektsv4rrffq69g5fav", -1, "ulid base32 | timeflake base32, flake base32");
     assert_guess("9m4e2mr0ui3e8a215n4g", -1,
                  "xid base32hex | objectid base32hex, objectid-legacy base32hex");
     assert_guess("0ujtsYcgvSTl8PAuAdqWYSMnLOv", -1, "ksuid base62");
     assert_guess("prefix_01h455vb4pex5vsknk084sn02q", -1,
-                 "typeid typeid, uuid7 typeid | ulid typeid, flake typeid");
+                 "typeid typeid, uuid7 typeid | ulid typeid, timeflake typeid, flake typeid");
     assert_guess("507f1f77bcf86cd799439011", -1, "objectid hex, objectid-legacy hex | xid hex");
     assert_guess("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", -1,
-                 "uuid7 uuid, typeid uuid | ulid uuid, flake uuid");
-    assert_guess("C232AB00-9414-11EC-B3C8-9F6BDECED846", -1, "uuid1 uuid | flake uuid, ulid uuid");
+                 "uuid7 uuid, typeid uuid | ulid uuid, timeflake uuid, flake uuid");
+    assert_guess("C232AB00-9414-11EC-B3C8-9F6BDECED846", -1,
+                 "uuid1 uuid | flake uuid, ulid uuid, timeflake uuid");
     assert_guess("urn:uuid:919108f7-52d1-4320-9bac-f847db4148a8", -1,
-                 "uuid4 urn | flake urn, ulid urn");
-    assert_guess("{1ec9414c-232a-6b00-b3c8-9f6bdeced846}", -1,
-                 "uuid6 braced | uuid1-swapped braced, flake braced, ulid braced");
-    assert_guess("11ec9414c232ab00b3c89f6bdeced846", -1, "uuid1-swapped hex | flake hex, ulid hex");
-    assert_guess("c232ab00941411ecb3c89f6bdeced846", -1, "uuid1 hex | flake hex, ulid hex");
+                 "uuid4 urn | flake urn, ulid urn, timeflake urn");
+    assert_guess(
+        "{1ec9414c-232a-6b00-b3c8-9f6bdeced846}", -1,
+        "uuid6 braced | uuid1-swapped braced, flake braced, ulid braced, timeflake braced");
+    assert_guess("11ec9414c232ab00b3c89f6bdeced846", -1,
+                 "uuid1-swapped hex | flake hex, ulid hex, timeflake hex");
+    assert_guess("c232ab00941411ecb3c89f6bdeced846", -1,
+                 "uuid1 hex | flake hex, ulid hex, timeflake hex");
     assert_guess("8Gqnu22ZlLMGbh7Qyv", -1, "flake flake");
-    assert_guess("1541815603606036480x", -1, "");   /* a typo: a flake of the year 23082 */
-    assert_guess("1CCCu4CMyfubCHvwkoi26c", -1, ""); /* base58 of a uuid7, which has a remark */
+    assert_guess("1541815603606036480x", -1, ""); /* a typo: a flake of the year 23082 */
+    assert_guess("1CCCu4CMyfubCHvwkoi26c", -1,    /* base58 of a uuid7 */
+                 "| timeflake base62, flake base62, ulid base62");
     assert_guess("24448871873438105288224052477953", -1,
-                 "flake dec | flake hex, ulid dec, ulid hex");
-    assert_guess("00000000-0000-0000-0000-000000000000", -1, "nil uuid | flake uuid, ulid uuid");
-    assert_guess("ffffffff-ffff-ffff-ffff-ffffffffffff", -1, "max uuid | flake uuid, ulid uuid");
+                 "flake dec | flake hex, ulid dec, ulid hex, timeflake dec, timeflake hex");
+    assert_guess("00000000-0000-0000-0000-000000000000", -1,
+                 "nil uuid | flake uuid, ulid uuid, timeflake uuid");
+    assert_guess("ffffffff-ffff-ffff-ffff-ffffffffffff", -1,
+                 "max uuid | flake uuid, ulid uuid, timeflake uuid");
 }
 
 static void digits_only_are_decimal(void **state) {
@@ -211,10 +220,11 @@ static void digits_only_are_decimal(void **state) {
     /* no scheme is at 2^63 before 2034 */
     assert_guess("9999999999999999999", -1,
                  "| simpleflake dec, region dec, instagram dec, discord unsigned, "
-                 "lable-sequential dec, tsid dec");
-    assert_guess("-1", -1,
-                 "| region dec, instagram dec, simpleflake dec, lable-sequential dec, discord dec, "
-                 "tsid dec");
+                 "mastodon dec, lable-sequential dec, tsid dec");
+    assert_guess(
+        "-1", -1,
+        "| region dec, instagram dec, simpleflake dec, mastodon dec, lable-sequential dec, "
+        "discord dec, tsid dec");
     assert_guess("-1", FIRN_FORM_UNSIGNED, "");
     assert_guess("-", -1, "");
     for (int length = 1; length < 60; length++) {
@@ -237,7 +247,7 @@ static void hex_needs_a_letter_or_0x(void **state) {
     (void)state;
     static const char listed[] =
         "snowflake hex, leaf hex, seata hex, baidu hex, sonyflake hex, region hex, instagram hex, "
-        "simpleflake hex, discord hex, tsid hex | lable-spread hex";
+        "simpleflake hex, discord hex, tsid hex | lable-spread hex, mastodon hex";
     assert_guess("0x1565a11f6217a000", -1, listed);
     assert_guess("1565a11f6217a000", -1, listed);
     assert_guess("0x", -1, "");
@@ -246,7 +256,7 @@ static void hex_needs_a_letter_or_0x(void **state) {
     /* 26 letters and digits may be Crockford's too */
     assert_guess("0x507f1f77bcf86cd799439011", -1,
                  "objectid hex, objectid-legacy hex | xid hex, ulid base32, uuid5 base32, "
-                 "uuid1-swapped base32, flake base32");
+                 "uuid1-swapped base32, flake base32, timeflake base32");
     assert_true(guess("0x1565A11F6217A00", -1) > 0); /* zeros in front may be missing */
     assert_true(readings[0].id.low == 0x1565a11f6217a00 && readings[0].id.bits == 64);
     assert_guess("0x66f9f7efb5a1cd34b5f99d1154fb6853345c97350", -1, "");
@@ -259,7 +269,8 @@ static void only_the_form_that_is_asked_for_is_read(void **state) {
     assert_guess("H31", -1, "");
     assert_guess("H31", FIRN_FORM_FLAKE, "| flake flake");
     assert_guess("01ARZ3NDEKTSV4RRFFQ69G5FAV", FIRN_FORM_BASE36, "");
-    assert_guess("1AaLyDYFxmKZxXbNo18znE", FIRN_FORM_BASE58, "ulid base58 | flake base58");
+    assert_guess("1AaLyDYFxmKZxXbNo18znE", FIRN_FORM_BASE58,
+                 "ulid base58, timeflake base58 | flake base58");
     assert_guess("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", FIRN_FORM_URN, "");
     assert_int_equal(guess("1541815603606036480", FIRN_FORM_COUNT), 0);
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
@@ -281,14 +292,18 @@ static void dated_digits_are_known_by_their_calendar(void **state) {
     assert_int_equal(readings[0].id.bits, 48 + 24); /* seven digits */
     assert_string_equal(readings[0].scheme->name, "time-random");
     assert_guess("202601010000000009223372036854775807511", -1,
-                 "time-member dated | flake dec, ulid dec");
-    assert_guess("202601010000000009223372036854775807512", -1, "| flake dec, ulid dec");
-    assert_guess("202601010000000009223372036854775808000", -1, "| flake dec, ulid dec");
+                 "time-member dated | flake dec, ulid dec, timeflake dec");
+    assert_guess("202601010000000009223372036854775807512", -1,
+                 "| flake dec, ulid dec, timeflake dec");
+    assert_guess("202601010000000009223372036854775808000", -1,
+                 "| flake dec, ulid dec, timeflake dec");
     assert_guess("20260229000000000123456", -1, "| objectid dec, objectid-legacy dec, xid dec");
     assert_guess("20240229000000000123456", FIRN_FORM_DATED,
                  "time-random dated, time-member dated");
     assert_guess("2026010100000000012", FIRN_FORM_DATED, "time-random dated");
-    assert_guess("0x046c8e9d1234567890ab", -1, "objectid hex, objectid-legacy hex | xid hex");
+    assert_guess("0x046c8e9d1234567890ab", -1,
+                 "objectid hex, objectid-legacy hex | timeflake base62, uuid1-swapped base62, "
+                 "xid hex, flake base62, ulid base62");
 }
 
 /* Widths of decimal rows must not make a shorter ID of what is a number or hex of a wider one. */

@@ -8,10 +8,10 @@ cd "$TMPDIR" || exit 1
 model() {
     "$FIRN" odds --json "$@" | jq -r .model
 }
-for scheme in snowflake leaf seata sonyflake baidu tsid js53 lable-spread order time-member "time:41/ms node:10 sequence:12"; do
+for scheme in snowflake leaf seata sonyflake baidu tsid js53 mastodon lable-spread order time-member "time:41/ms node:10 sequence:12"; do
     same "$scheme: nodes are reserved" "reserved 0" "$(model "$scheme") $("$FIRN" odds --json "$scheme" | jq .odds)"
 done
-for scheme in simpleflake ksuid uuid4 time-random "time:40/s random:24"; do
+for scheme in simpleflake ksuid timeflake uuid4 time-random "time:40/s random:24"; do
     same "$scheme: each ID draws" drawn "$(model "$scheme" --rate 1)"
 done
 for scheme in uuid7 typeid "time:48/ms sequence:12 random:40"; do

@@ -249,6 +249,8 @@ static const struct {
     {"discord", 64, "time:42/ms worker:5 process:5 sequence:12"},
     {"tsid", 64, "time:42/ms node:10 sequence:12"},
     {"js53", 64, "0x0:11 time:41/ms node:6 sequence:6"},
+    {"mastodon", 64, "time:48/ms node:6 sequence:10"},
+    {"timeflake", 128, "time:48/ms random:80"},
     {"typeid", 128,
      "time:48/ms version=0x7:4 sequence@14:12 variant=0x2:2 sequence@0:14 random:48"},
 };
@@ -508,6 +510,8 @@ static const struct {
     {"discord", "2154-05-15T07:35:11.104Z", "2154-05-15T07:35:11.104Z"},
     {"tsid", "2159-05-15T07:35:11.104Z", "2159-05-15T07:35:11.104Z"},
     {"js53", "2094-09-07T15:47:35.552Z", "2094-09-07T15:47:35.552Z"},
+    {"mastodon", "6429-10-17T02:45:55.328Z", "+10889-08-02T05:31:50.656Z"},
+    {"timeflake", "+10889-08-02T05:31:50.656Z", "+10889-08-02T05:31:50.656Z"},
     {"time-random", "+10000-01-01T00:00:00.000Z", "+10000-01-01T00:00:00.000Z"},
     {"time-member", "+10000-01-01T00:00:00.000Z", "+10000-01-01T00:00:00.000Z"},
 };

@@ -1108,6 +1108,31 @@ static void check_tsid(const row *r) {
     }
 }
 
+static void check_mastodon(const row *r) {
+    char time[64], tail[24];
+    agree_one_way(r, scheme_of("mastodon"),
+                  PAIRS({"time", at_or_none(time, cell(r, "ms"), 3)}, {"node", cell(r, "node")},
+                        {"sequence", cell(r, "sequence")}),
+                  FIRN_FORM_DEC, cell(r, "id"));
+    if (r->status == OK) {
+        snprintf(tail, sizeof tail, "%llu", strtoull(cell(r, "id"), NULL, 10) & 65535);
+        same(r, "tail", tail, cell(r, "tail"));
+    }
+}
+
+static void check_timeflake(const row *r) {
+    char time[64], random[64];
+    const firn_scheme *scheme = scheme_of("timeflake");
+    const pair pairs[] = {
+        {"time", at_or_none(time, cell(r, "ms"), 3)},
+        {"random", given(r, "random_hex") ? hexed(random, cell(r, "random_hex")) : "-"}};
+    agree_one_way(r, scheme, pairs, 2, FIRN_FORM_BASE62, cell(r, "text"));
+    if (r->status == OK) {
+        agree(r, scheme, pairs, 2, FIRN_FORM_HEX, cell(r, "hex"));
+        agree(r, scheme, pairs, 2, FIRN_FORM_UUID, cell(r, "uuid"));
+    }
+}
+
 static void check_js53(const row *r) {
     char time[64];
     agree_one_way(r, scheme_of("js53"),
@@ -1357,6 +1382,8 @@ static const file files[] = {
     {"beyond_discord", "every answer of Discord's snowflake is known", check_discord, AR},
     {"beyond_tsid", "every answer of TSID is known", check_tsid, AR},
     {"beyond_js53", "every ID below 2^53 is known", check_js53, AR},
+    {"beyond_mastodon", "every answer of Mastodon's timestamp_id is known", check_mastodon, AR},
+    {"beyond_timeflake", "every answer of Timeflake is known", check_timeflake, AR},
     {"beyond_typeid", "every answer of TypeID and its specification is known", check_typeid, AR},
     {"time_random", "every calendar with random digits is known", check_time_random, AR},
     {"time_member", "every calendar with a member is known", check_time_member, AR},
