@@ -44,11 +44,12 @@ typedef struct ticket {
 } ticket;
 
 enum stage {
-    STAGE_HEADER, /* its header is complete */
-    STAGE_ASKED,  /* request_answer is next */
-    STAGE_LATER,  /* parked: try again after a millisecond */
-    STAGE_TASK,   /* parked: a renewer has the task */
-    STAGE_DELAYED /* parked: a delayed refusal */
+    STAGE_HEADER,  /* its header is complete */
+    STAGE_ASKED,   /* request_answer is next */
+    STAGE_LATER,   /* parked: try again after a millisecond */
+    STAGE_TASK,    /* parked: a renewer has the task */
+    STAGE_WRITING, /* parked between slices of a large reply */
+    STAGE_DELAYED  /* parked: a delayed refusal */
 };
 
 /* The headers that matter, collected in one pass. */
@@ -82,6 +83,7 @@ struct exchange {
     int kind;           /* METER_... */
     enum stage stage;
     ticket *ticket;
+    struct writing *writing; /* a large reply; NULL: none */
     int64_t began_ns, until_ns,
         wake_ns; /* CLOCK_MONOTONIC; until: when it fails, 0: unknown; wake: next try if parked */
     firn_error error; /* of the last try */

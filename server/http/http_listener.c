@@ -182,8 +182,8 @@ static void tell_trouble(void *self, const char *format, va_list words) {
 /* How long the loop may sleep, in ms. */
 static int round_ms(const http_loop *loop) {
     int wait = atomic_load_explicit(&loop->closing, memory_order_relaxed) ? TASK_MS : ROUND_MS;
-    for (const exchange *it = loop->parked; it != NULL && wait > 1; it = it->next) {
-        int least = it->stage == STAGE_LATER ? 1 : TASK_MS;
+    for (const exchange *it = loop->parked; it != NULL && wait > 0; it = it->next) {
+        int least = it->stage == STAGE_WRITING ? 0 : it->stage == STAGE_LATER ? 1 : TASK_MS;
         wait = wait < least ? wait : least;
     }
     return wait;

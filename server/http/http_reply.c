@@ -14,6 +14,10 @@
 static const char plain_type[] = "text/plain; charset=utf-8";
 static const char data_type[] = "application/json";
 
+const char *type_of(const exchange *it) {
+    return it->as_text ? plain_type : data_type;
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 static void add_header(struct MHD_Response *to, const char *name, const char *value) {
@@ -70,8 +74,7 @@ enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, ch
     return send_bytes(it, status, type, made, size);
 }
 
-static enum MHD_Result answer_made(exchange *it, unsigned status, const char *type,
-                                   text_out *made) {
+enum MHD_Result answer_made(exchange *it, unsigned status, const char *type, text_out *made) {
     if (made->failed) {
         free(made->bytes);
         it->refused = true;
@@ -188,90 +191,6 @@ enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
 /* ---- IDs ------------------------------------------------------------------------------------- */
 
 #define NUMBER_SIZE 24
-#define ID_SIZE     (FIRN_TEXT_SIZE + 66)
-
-static const char *type_of(const exchange *it) {
-    return it->as_text ? plain_type : data_type;
-}
-
-/* Written before, between and after IDs. */
-typedef struct marks {
-    const char *first, *between, *last;
-} marks;
-
-static marks marks_of(const exchange *it) {
-    return it->as_text ? (marks){"", "\n", "\n"} : (marks){"{\"ids\":[\"", "\",\"", "\"]}\n"};
-}
-
-static size_t write_id(char *out, const exchange *it, const reply *of, size_t i) {
-    return of->kind == REPLY_NUMBERS ? write_number(out, of->numbers[i], of->is_signed)
-                                     : reply_write_id(out, &it->request, of, i);
-}
-
-/* One number as text, the most frequent reply: the exchange's previous reply is sent again with
- * other bytes, which saves ten allocations. Nobody reads the old bytes: an exchange is reused only
- * after its reply was sent. */
-static enum MHD_Result write_one(exchange *it, const reply *of) {
-    struct usual_reply *usual = &it->usual;
-    char digits[NUMBER_SIZE];
-    size_t size = write_number(digits, of->numbers[0], of->is_signed);
-    digits[size++] = '\n';
-    if (usual->made != NULL && usual->size != size) {
-        MHD_destroy_response(usual->made);
-        usual->made = NULL;
-    }
-    if (usual->made == NULL) {
-        usual->made = MHD_create_response_from_buffer(size, usual->bytes, MHD_RESPMEM_PERSISTENT);
-        usual->size = size;
-        if (usual->made == NULL) {
-            return MHD_NO;
-        }
-        add_header(usual->made, "Content-Type", plain_type);
-        add_header(usual->made, "Cache-Control", "no-store");
-    }
-    memcpy(usual->bytes, digits, size);
-    meter_add(&it->loop->worker->meter.sent, size);
-    return MHD_queue_response(it->connection, MHD_HTTP_OK, usual->made);
-}
-
-static enum MHD_Result write_ids(exchange *it, const reply *of) {
-    if (it->as_text && of->count == 1 && of->kind == REPLY_NUMBERS && !server_is_leaving()) {
-        return write_one(it, of);
-    }
-    marks say = marks_of(it);
-    text_out made = {0};
-    size_t between = strlen(say.between);
-    text_add(&made, say.first, strlen(say.first));
-    for (size_t i = 0; i < of->count; i++) {
-        char *at = text_room(&made, ID_SIZE + 4);
-        if (at == NULL) {
-            break;
-        }
-        size_t length = 0;
-        if (i > 0) {
-            memcpy(at, say.between, between);
-            length = between;
-        }
-        made.length += length + write_id(at + length, it, of, i);
-    }
-    text_add(&made, say.last, strlen(say.last));
-    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
-}
-
-static enum MHD_Result write_count(exchange *it, int64_t first, int64_t increment, int64_t count) {
-    marks say = marks_of(it);
-    text_out made = {0};
-    text_add(&made, say.first, strlen(say.first));
-    for (int64_t i = 0; i < count; i++) {
-        char number[NUMBER_SIZE];
-        if (i > 0) {
-            text_add(&made, say.between, strlen(say.between));
-        }
-        text_add(&made, number, write_number(number, (uint64_t)(first + i * increment), true));
-    }
-    text_add(&made, say.last, strlen(say.last));
-    return answer_made(it, MHD_HTTP_OK, type_of(it), &made);
-}
 
 static enum MHD_Result write_run(exchange *it, const reply *of) {
     char first[NUMBER_SIZE] = "", step[NUMBER_SIZE] = "", count[NUMBER_SIZE] = "";

@@ -4,6 +4,7 @@
 #ifndef FIRN_HTTP_REPLY_H
 #define FIRN_HTTP_REPLY_H
 
+#include "core/text.h"
 #include "exchange.h"
 
 #include <stddef.h>
@@ -11,8 +12,19 @@
 /* Takes over `bytes`. `type` NULL: none. */
 enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
                              size_t size);
+/* The same; `made` may have failed. */
+enum MHD_Result answer_made(exchange *it, unsigned status, const char *type, text_out *made);
+/* The media type of IDs and objects. */
+const char *type_of(const exchange *it);
 enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *text);
 enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made);
+/* IDs, or `count` integers. Large replies are written a slice at a time: the exchange is parked
+ * between them. */
+enum MHD_Result write_ids(exchange *it, const reply *of);
+enum MHD_Result write_count(exchange *it, int64_t first, int64_t increment, int64_t count);
+/* Writes the next slice, or answers. */
+enum MHD_Result writing_go_on(exchange *it);
+void writing_free(exchange *it);
 /* Status 204 with the allowed methods. */
 enum MHD_Result answer_options(exchange *it);
 /* A problem of RFC 9457. `code`: the name of a FIRN_E code, or NULL. */

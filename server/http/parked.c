@@ -18,6 +18,11 @@ void reply_hold(exchange *it, size_t size) {
     atomic_fetch_add_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
 }
 
+void reply_unhold(exchange *it, size_t size) {
+    it->held -= size;
+    atomic_fetch_sub_explicit(&held_bytes, (int64_t)size, memory_order_relaxed);
+}
+
 void reply_release(const exchange *it) {
     atomic_fetch_sub(&held_bytes, (int64_t)it->held);
 }

@@ -178,6 +178,8 @@ enum MHD_Result serve_go_on(exchange *it) {
     switch (it->stage) {
     case STAGE_TASK:
         return end_task(it);
+    case STAGE_WRITING:
+        return writing_go_on(it);
     case STAGE_ASKED:
     case STAGE_LATER:
         return ask(it);
@@ -206,6 +208,7 @@ void serve_end(exchange *it) {
     if (!park_give_up(it)) {
         ticket_free(it->ticket);
     }
+    writing_free(it);
     free(it->decoded);
     body_free(it);
 }

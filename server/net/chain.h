@@ -32,4 +32,15 @@ static inline void chain_add(chain *list, chain *it) {
     list->before = it;
 }
 
+/* Moves all members of `from` to the end. */
+static inline void chain_add_all(chain *list, chain *from) {
+    if (!chain_is_alone(from)) {
+        from->next->before = list->before;
+        list->before->next = from->next;
+        from->before->next = list;
+        list->before = from->before;
+        chain_clear(from);
+    }
+}
+
 #endif

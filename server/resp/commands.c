@@ -63,7 +63,11 @@ void command_refuse(const request *asked, const firn_error *error, resp_out *out
                error->text);
 }
 
-static void reply_ids(const question *ask, const reply *answer, resp_out *out) {
+void command_reply_ids(const question *ask, const reply *answer, resp_out *out) {
+    if (answer->kind == REPLY_NUMBERS) {
+        resp_numbers(out, answer->numbers, answer->count, answer->is_signed);
+        return;
+    }
     for (size_t i = 0; i < answer->count; i++) {
         char *text = resp_begin(out, FIRN_TEXT_SIZE + sizeof ask->request.prefix);
         if (text == NULL) {
@@ -104,10 +108,8 @@ void command_reply(const question *ask, reply *answer, resp_out *out) {
         resp_null(out);
         break;
     case REPLY_NUMBERS:
-        resp_numbers(out, answer->numbers, answer->count, answer->is_signed);
-        break;
     case REPLY_IDS:
-        reply_ids(ask, answer, out);
+        command_reply_ids(ask, answer, out);
         break;
     case REPLY_INTEGER:
         if (ask->shape == SHAPE_TEXT) {

@@ -80,6 +80,8 @@ enum outcome {
 enum outcome command_run(client *it, const resp_command *said, question *ask, resp_out *out);
 /* Writes the reply, also for several equal questions, and releases its JSON. */
 void command_reply(const question *ask, reply *answer, resp_out *out);
+/* Writes IDs of a reply, or of a part of it, without the head of their array. */
+void command_reply_ids(const question *ask, const reply *answer, resp_out *out);
 /* Writes an error with the first word that Redis clients expect. */
 void command_refuse(const request *asked, const firn_error *error, resp_out *out);
 

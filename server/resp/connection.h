@@ -67,7 +67,9 @@ struct connection {
     client client;
     secure *tls; /* NULL: plain */
     struct waiter *waiter;
-    char *rest; /* unused bytes: `length` from `start` on */
+    struct stream *stream; /* the rest of a large reply; NULL: none */
+    uint64_t stream_ns;    /* uv_hrtime when its request arrived */
+    char *rest;            /* unused bytes: `length` from `start` on */
     size_t start, length, room;
     size_t needed;       /* size of the rest at which a command may be complete */
     stranger stranger;   /* in the loop's crowd while unauthenticated */

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/server.h"
 #include "net/credentials.h"
+#include "stream.h"
 #include "turn.h"
 
 #include <errno.h>
@@ -16,11 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ACCEPTS       64   /* connections accepted at once */
-#define ACCEPT_REST   500  /* ms of pause when descriptors or memory are used up */
-#define RETRIES       1024 /* waiting requests tried again at once */
-#define LINGER_MS     1000 /* for a client to close after the last reply */
-#define LINGER_END_MS 100  /* the same while stopping */
+#define ACCEPTS       64     /* connections accepted at once */
+#define ACCEPT_REST   500    /* ms of pause when descriptors or memory are used up */
+#define RETRIES       1024   /* waiting requests tried again at once */
+#define LINGER_MS     1000   /* for a client to close after the last reply */
+#define LINGER_END_MS 100    /* the same while stopping */
+#define ROUND_NS      500000 /* of turns, before new bytes are read */
 #define SWEEP_MS      1000
 #define SWEEP_END_MS  20   /* while stopping */
 #define AHEAD_BYTES   4096 /* while stopping: with more unread bytes nobody awaits replies */
@@ -76,6 +78,8 @@ static void on_ended(connection *it) {
 static void on_gone(connection *it) {
     loop *on = loop_of(it);
     task_let_go(it);
+    stream_free(it->stream);
+    it->stream = NULL;
     loop_wait(it, WAIT_NOTHING);
     chain_remove(&it->all);
     if (it->is_counted) {
@@ -93,7 +97,8 @@ static const connection_events events = {on_bytes, on_drained, on_ended, on_gone
 
 /* ---- what the loop tells --------------------------------------------------------------------- */
 
-/* One turn for each waiting connection; those that need another are queued again. */
+/* One turn for each waiting connection, for ROUND_NS; the others stay first in the queue. Those that
+ * need another turn are queued again. */
 static void on_idle(uv_idle_t *idle) {
     loop *it = idle->data;
     chain present;
@@ -103,9 +108,12 @@ static void on_idle(uv_idle_t *idle) {
         present.next->before = present.before->next = &present;
         chain_clear(&it->turns);
     }
-    while (!chain_is_alone(&present)) {
+    uint64_t begun = uv_hrtime();
+    while (!chain_is_alone(&present) && uv_hrtime() - begun < ROUND_NS) {
         turn_resume(waiting_first(&present));
     }
+    chain_add_all(&present, &it->turns);
+    chain_add_all(&it->turns, &present);
     if (chain_is_alone(&it->turns)) {
         uv_idle_stop(idle);
     }

@@ -4,6 +4,7 @@
 #include "config/setting.h"
 #include "connection.h"
 #include "handlers.h"
+#include "stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,48 @@ static void time_wait(connection *it) {
     }
 }
 
+/* The rest of a large reply follows in later turns. */
+static void begin_stream(connection *it, stream *rest) {
+    loop *on = loop_of(it);
+    it->stream = rest;
+    it->stream_ns = uv_hrtime();
+    if (it->late_ms != 0) {
+        it->stream_ns -= (uint64_t)(loop_now_ms(on) - it->late_ms) * 1000000;
+        it->late_ms = 0;
+    }
+    on->timed++; /* when it ends */
+}
+
+/* Writes a reply, or begins it if it is large. */
+static void reply_to(connection *it, const question *ask, reply *out) {
+    loop *on = loop_of(it);
+    stream *rest = stream_is_large(ask, out) ? stream_begin(ask, out, &on->lane.out) : NULL;
+    if (rest != NULL) {
+        begin_stream(it, rest);
+    } else {
+        command_reply(ask, out, &on->lane.out);
+        time_wait(it);
+        it->late_ms = 0;
+    }
+}
+
+/* Writes a slice of a large reply. True: it was the last, and commands follow. */
+static bool stream_on(connection *it) {
+    loop *on = loop_of(it);
+    if (connection_unsent(it) > 0) {
+        loop_wait(it, WAIT_DRAIN);
+        return false;
+    }
+    if (!stream_write(it->stream, &on->lane.out)) {
+        loop_wait(it, WAIT_TURN);
+        return false;
+    }
+    stream_free(it->stream);
+    it->stream = NULL;
+    meter_time(&on->lane.worker->meter, 1, uv_hrtime() - it->stream_ns);
+    return true;
+}
+
 /* Answers a question, or the first of `times` equal ones. Returns the number of commands answered;
  * 0: the connection waits. */
 static size_t answer(connection *it, question *ask, size_t times) {
@@ -167,16 +210,15 @@ static size_t answer(connection *it, question *ask, size_t times) {
     }
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
     count_asked(on, ask, done, code != FIRN_OK);
-    time_wait(it);
     if (code != FIRN_OK) {
+        time_wait(it);
         command_refuse(&ask->request, &error, &on->lane.out);
         if (!waiting_is_over(it)) { /* else the commands after it have waited as long */
             it->late_ms = 0;
         }
         return done;
     }
-    command_reply(ask, &out, &on->lane.out);
-    it->late_ms = 0;
+    reply_to(it, ask, &out);
     return done;
 }
 
@@ -270,6 +312,9 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
     unsigned work = TURN_WORK;
     size_t used = 0, output = 0;
     on->lane.out.version = it->client.version;
+    if (it->stream != NULL && !stream_on(it)) {
+        return 0;
+    }
     while (used < length && !it->is_leaving) {
         if (on->lane.out.length > TURN_SEND) {
             output += on->lane.out.length;
@@ -290,7 +335,7 @@ static size_t turn(connection *it, const char *bytes, size_t length) {
             break;
         }
         used += step;
-        if (it->client.batch.runs) { /* its commands come before the rest */
+        if (it->stream != NULL || it->client.batch.runs) { /* these come before the rest */
             loop_wait(it, WAIT_TURN);
             break;
         }
@@ -433,10 +478,8 @@ void turn_reply(connection *it, const waiter *of, reply *out) {
     loop *on = loop_of(it);
     on->lane.out.version = it->client.version;
     count_asked(on, &of->asked, 1, false);
-    command_reply(&of->asked, out, &on->lane.out);
-    time_wait(it);
-    it->late_ms = 0;
+    reply_to(it, &of->asked, out);
     connection_drop(it, of->size);
-    loop_wait(it, it->length > 0 ? WAIT_TURN : WAIT_NOTHING);
+    loop_wait(it, it->length > 0 || it->stream != NULL ? WAIT_TURN : WAIT_NOTHING);
     finish(it, true);
 }
