@@ -61,6 +61,13 @@ known-packages:
 wasm:
 	bindings/wasm/compile.sh bindings/wasm/firn.wasm
 
+# The figures that `firn choose` and docs/start/choosing.md quote, from docs/study/summary.tsv: after each change of that.
+.PHONY: choose-figures
+choose-figures:
+	common/figures.py
+	$(MAKE) all
+	FIRN=$(BUILD)/bin/firn common/figures.py --page docs/start/choosing.md
+
 # The decoder page: one file, which any host can serve and any browser can open. Needs python3.
 site:
 	site/make.py $(BUILD)/site/index.html

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn choose`: asks what choose.h of common/ needs to know, at the terminal or as options, and writes its
+ * answer for people. Decides nothing. */
+#include "choose.h"
+#include "choose_object.h"
+#include "describe.h"
+#include "shared/color.h"
+#include "shared/json.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SHOWN = 3, LINE = 256 };
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static const int options[CHOOSE_QUESTIONS] = {
+#define AMOUNT(id, name, assumed, least, most, text) [CHOOSE_##id] = OPTION_##id,
+#define CHOICE(id, name, words, text)                [CHOOSE_##id] = OPTION_##id,
+#include "choose.def"
+};
+
+static int read_options(session *s, choose_answers *answers) {
+    for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
+        firn_error error;
+        char lead[32];
+        const char *value = s->option[options[i]];
+        snprintf(lead, sizeof lead, "--%s", choose_texts[i].name);
+        if (value != NULL && choose_answer(answers, i, lead, value, &error) != FIRN_OK) {
+            return fail(s, &error);
+        }
+    }
+    return STATUS_DONE;
+}
+
+/* The rate and its peak are one question: "200 2000". */
+static bool take_line(choose_answers *answers, int question, char *line) {
+    firn_error error = {0, ""};
+    char *peak = question == CHOOSE_RATE ? strchr(line, ' ') : NULL;
+    if (peak != NULL) {
+        *peak++ = '\0';
+        peak += strspn(peak, " ");
+    }
+    if (line[0] == '\0' ||
+        choose_answer(answers, question, "the answer", line, &error) == FIRN_OK) {
+        if (peak == NULL || *peak == '\0' ||
+            choose_answer(answers, CHOOSE_PEAK, "the peak", peak, &error) == FIRN_OK) {
+            return true;
+        }
+    }
+    fprintf(stderr, "  %s\n", error.text);
+    return false;
+}
+
+/* Asks until the answer is one, or empty. False: the input has ended. */
+static bool ask_one(choose_answers *answers, int question) {
+    const choose_text *text = &choose_texts[question];
+    char line[LINE], words[LINE];
+    size_t length = 0;
+    for (const char *at = text->words; at != NULL && *at != '\0' && length < LINE - 3; at++) {
+        words[length++] = *at == '|' ? ',' : *at;
+        if (*at == '|') {
+            words[length++] = ' ';
+        }
+    }
+    words[length] = '\0';
+    do {
+        if (question == CHOOSE_RATE) {
+            fprintf(stderr, "%s A second number is the peak. [100 1000] ", text->question);
+        } else if (text->words == NULL) {
+            fprintf(stderr, "%s [%s] ", text->question, text->assumed);
+        } else {
+            fprintf(stderr, "%s\n  %s%s [%.*s] ", text->question, text->list ? "some of " : "",
+                    words, (int)strcspn(text->words, "|"), text->words);
+        }
+        if (fgets(line, sizeof line, stdin) == NULL) {
+            return false;
+        }
+        line[strcspn(line, "\n")] = '\0';
+    } while (!take_line(answers, question, line));
+    return true;
+}
+
+static void ask_all(choose_answers *answers) {
+    bool open = true;
+    fprintf(stderr, "An empty answer takes what is in brackets.\n");
+    for (int i = 0; i < CHOOSE_QUESTIONS && open; i++) {
+        if ((answers->given & 1u << i) == 0 && i != CHOOSE_PEAK) {
+            open = ask_one(answers, i);
+        }
+    }
+    fprintf(stderr, "\n");
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static void put(session *s, const char *label, const char *text) {
+    char lead[64];
+    snprintf(lead, sizeof lead, "  %-10s", label);
+    output_wrap(&s->out, lead, 12, text);
+}
+
+/* "rate 100, peak 1000, ...": given or assumed. */
+static void put_answers(session *s, const choose_answers *answers, bool given, const char *label) {
+    char text[512] = "", value[CHOOSE_VALUE_SIZE];
+    size_t length = 0;
+    for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
+        if (((answers->given & 1u << i) != 0) == given) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s",
+                                       length > 0 ? "; " : "", choose_texts[i].name,
+                                       choose_value(value, answers, i));
+        }
+    }
+    if (length > 0) {
+        output_wrap(&s->out, label, 9, text);
+    }
+}
+
+static void put_figures(session *s, const choose_candidate *it) {
+    static const char *const labels[CHOOSE_FIGURES] = {"inserts", "index", "reads"};
+    char line[2 * CHOOSE_WORDS + 32], text[CHOOSE_WORDS], place[CHOOSE_WORDS];
+    const choose_figure *last = NULL;
+    for (int i = 0; i < CHOOSE_FIGURES; i++) {
+        if (it->figure[i] != NULL) {
+            last = it->figure[i];
+            put(s, labels[i], choose_figure_text(text, last));
+        }
+    }
+    snprintf(line, sizeof line, "%s: %s", CHOOSE_STUDY,
+             last != NULL ? choose_figure_place(place, last) : "no figure; not measured");
+    put(s, "from", line);
+}
+
+static void put_odds(session *s, const choose_candidate *it, const choose_answers *answers) {
+    char text[3 * CHOOSE_WORDS];
+    if (it->model == NULL) {
+        put(s, "collision", "none: a store reserves each ID");
+    } else if (it->model->alone && answers->amount[CHOOSE_NODES] == 1 && !it->model->of_nodes) {
+        put(s, "collision", "none: one process never repeats itself");
+    } else {
+        snprintf(text, sizeof text, "odds %.3g in a year, %.3g in ten: %s", it->odds_1y,
+                 it->odds_10y, it->model->formula);
+        put(s, "collision", text);
+    }
+}
+
+static void put_fit(session *s, size_t rank, const choose_candidate *it,
+                    const choose_answers *answers) {
+    char text[512], sorts[DESCRIBE_SIZE];
+    const firn_scheme *scheme = it->scheme;
+    if (scheme != NULL) {
+        snprintf(text, sizeof text, "%u bits, text %s, sorts: %s", scheme->bits,
+                 describe_text(scheme), describe_sorts(sorts, scheme));
+    } else {
+        snprintf(text, sizeof text,
+                 "integers 1, 2, 3: of firn, or of the database's own serial column");
+    }
+    output_print(&s->out, "%s%zu. %s%s: %s\n", color_bold(s), rank, it->name, color_plain(s), text);
+    put_figures(s, it);
+    if (it->capacity > 0 && it->most_nodes > 0) {
+        snprintf(text, sizeof text, "%.6g IDs per second and node, %.6g nodes", it->capacity,
+                 it->most_nodes);
+        put(s, "limits", text);
+    }
+    put_odds(s, it, answers);
+    put(s, "ends", it->end[0] != '\0' ? it->end : "never");
+    if (it->column[0] != '\0') {
+        put(s, "column", it->column);
+    }
+    for (size_t i = 0; i < it->cautions; i++) {
+        put(s, "caution", it->caution[i]);
+    }
+    if (it->sql[0] != '\0') {
+        output_print(&s->out, "  %-10s%s\n", "sql", it->sql);
+    }
+    if (it->model == NULL) {
+        put(s, "store",
+            answers->amount[CHOOSE_NODES] > 1
+                ? "one that all nodes reach: add --store URL, or set FIRN_STORE"
+                : "none to set up: a SQLite file, unless FIRN_STORE is set");
+    }
+    output_print(&s->out, "  %-10s%s%s%s\n            %s\n\n", "run", it->prepare,
+                 it->prepare[0] != '\0' ? "\n            " : "", it->command, it->check);
+}
+
+/* The names of all that were refused for the same reason, on one line. */
+static void put_refused(session *s, const choose_result *result) {
+    for (size_t i = result->fit; i < result->count; i++) {
+        const choose_candidate *it = &result->at[i];
+        char names[1024] = "";
+        size_t length = 0;
+        bool seen = false;
+        for (size_t j = result->fit; j < i && !seen; j++) {
+            seen = strcmp(result->at[j].why, it->why) == 0;
+        }
+        for (size_t j = i; j < result->count && !seen; j++) {
+            if (strcmp(result->at[j].why, it->why) == 0 &&
+                length < sizeof names - FIRN_NAME_SIZE - 2) {
+                length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                           length > 0 ? ", " : ": ", result->at[j].name);
+            }
+        }
+        if (!seen) {
+            char line[sizeof names + CHOOSE_WORDS];
+            snprintf(line, sizeof line, "%s%s", it->why, names);
+            output_wrap(&s->out, "  ", 4, line);
+        }
+    }
+}
+
+static void put_others(session *s, const choose_result *result) {
+    char names[1024] = "";
+    size_t length = 0;
+    for (size_t i = SHOWN; i < result->fit && length < sizeof names - FIRN_NAME_SIZE - 2; i++) {
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                   length > 0 ? ", " : "", result->at[i].name);
+    }
+    if (length > 0) {
+        output_wrap(&s->out, "Also possible: ", 4, names);
+    }
+}
+
+static int put_none(session *s, const choose_result *result) {
+    char text[512] = "";
+    size_t length = 0;
+    for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
+        if (result->without[i] != NULL) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s--%s (%s)",
+                                       length > 0 ? ", or " : "", choose_texts[i].name,
+                                       result->without[i]);
+        }
+    }
+    output_print(&s->out, "No scheme fits%s%s.\n", result->conflict[0] != '\0' ? ": " : "",
+                 result->conflict);
+    if (length > 0) {
+        output_wrap(&s->out, "Change one answer: ", 4, text);
+    }
+    output_text(&s->out, "\nRefused:\n");
+    put_refused(s, result);
+    return STATUS_NO;
+}
+
+static int put_result(session *s, const choose_result *result, const choose_answers *answers) {
+    put_answers(s, answers, true, "Given:   ");
+    put_answers(s, answers, false, "Assumed: ");
+    output_text(&s->out, "\n");
+    if (result->fit == 0) {
+        return put_none(s, result);
+    }
+    for (size_t i = 0; i < result->fit && (i < SHOWN || s->option[OPTION_ALL] != NULL); i++) {
+        put_fit(s, i + 1, &result->at[i], answers);
+    }
+    if (s->option[OPTION_ALL] != NULL) {
+        output_text(&s->out, result->fit < result->count ? "Refused:\n" : "");
+        put_refused(s, result);
+        return STATUS_DONE;
+    }
+    put_others(s, result);
+    output_text(&s->out, "Refused schemes and their reasons: add --all.\n");
+    return STATUS_DONE;
+}
+
+int run_choose(session *s) {
+    static choose_result result; /* static for its size */
+    choose_answers answers = {0};
+    firn_error error;
+    if (s->operand_count > 0) {
+        return fail_usage(
+            s, "'%s' is one argument too many: choose takes options only, such as --rate 200",
+            s->operands[0]);
+    }
+    int status = read_options(s, &answers);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    bool json = s->option[OPTION_JSON] != NULL;
+    if (!json && answers.given == 0 && isatty(STDIN_FILENO) == 1) {
+        ask_all(&answers);
+    }
+    if (choose_assume(&answers, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    firn_time now = {(int64_t)time(NULL), 0};
+    choose(&result, &answers, &now);
+    if (json) {
+        json_line(&s->out, choose_object(&result, &answers));
+        return result.fit > 0 ? STATUS_DONE : STATUS_NO;
+    }
+    return put_result(s, &result, &answers);
+}

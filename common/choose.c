@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The answers of choose.h: reading, assuming, writing them; and the figures. */
+#include "choose.h"
+
+#include "fault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const choose_text choose_texts[CHOOSE_QUESTIONS] = {
+#define AMOUNT(id, name, assumed, least, most, text)                                               \
+    [CHOOSE_##id] = {name, text, NULL, assumed, least, most, false},
+#define CHOICE(id, name, words, text) [CHOOSE_##id] = {name, text, words, NULL, 0, 0, false},
+#define LIST(id, name, words, text)   [CHOOSE_##id] = {name, text, words, NULL, 0, 0, true},
+#include "choose.def"
+};
+
+static const choose_figure figures[] = {
+#define FIGURE(engine, key, storage, ratio, writers, metric, unit, median, low, high, n)           \
+    {engine, key, storage, metric, unit, ratio, writers, n, median, low, high},
+#include "figures.def"
+#undef FIGURE
+    {NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0},
+};
+
+const choose_figure *choose_figure_at(size_t i) {
+    return i + 1 < sizeof figures / sizeof figures[0] ? &figures[i] : NULL;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* 200, 0.5, 200k, 1.5M, 1e6/s; -1: not a number. */
+static double read_amount(const char *text) {
+    char *end;
+    if (strspn(text, "0123456789.") == 0 || strpbrk(text, "xXpP") != NULL) {
+        return -1; /* no signs, blanks, names or hex */
+    }
+    double number = strtod(text, &end);
+    if (*end == 'k' || *end == 'M') {
+        number *= *end == 'k' ? 1e3 : 1e6;
+        end++;
+    }
+    return *end == '\0' || strcmp(end, "/s") == 0 ? number : -1;
+}
+
+/* The index of a word of a|b|c; -1: none. Also by another name. */
+static int find_word(const char *words, const char *word, size_t length) {
+    static const char *const others[][2] = {
+        {"postgresql", "postgres"}, {"sqlite3", "sqlite"}, {"js", "javascript"}, {"url", "urls"},
+        {"none", "nothing"},
+    };
+    int index = 0;
+    for (const char *at = words; *at != '\0'; index++) {
+        size_t size = strcspn(at, "|");
+        if (size == length && strncmp(at, word, length) == 0) {
+            return index;
+        }
+        at += size + (at[size] == '|');
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strlen(others[i][0]) == length && strncmp(others[i][0], word, length) == 0) {
+            return find_word(words, others[i][1], strlen(others[i][1]));
+        }
+    }
+    return -1;
+}
+
+static int refuse_word(const choose_text *text, const char *lead, const char *value,
+                       firn_error *error) {
+    char words[64];
+    size_t length = 0;
+    for (const char *at = text->words; *at != '\0' && length < sizeof words - 3; at++) {
+        words[length++] = *at == '|' ? ',' : *at;
+        if (*at == '|') {
+            words[length++] = ' ';
+        }
+    }
+    words[length] = '\0';
+    return set_error(error, FIRN_EUSAGE, "%s %.40s is not valid: use %s%s", lead, value,
+                     text->list ? "some of " : "one of ", words);
+}
+
+static int answer_words(choose_answers *answers, int question, const char *lead, const char *value,
+                        firn_error *error) {
+    const choose_text *text = &choose_texts[question];
+    uint32_t found = 0;
+    for (const char *at = value;; at++) {
+        size_t length = text->list ? strcspn(at, ",") : strlen(at);
+        int index = find_word(text->words, at, length);
+        if (index < 0) {
+            return refuse_word(text, lead, value, error);
+        }
+        found = text->list ? found | 1u << index : (uint32_t)index;
+        at += length;
+        if (*at == '\0') {
+            break;
+        }
+    }
+    answers->word[question] = found;
+    answers->given |= 1u << question;
+    return FIRN_OK;
+}
+
+int choose_answer(choose_answers *answers, int question, const char *lead, const char *value,
+                  firn_error *error) {
+    const choose_text *text = &choose_texts[question];
+    if (text->words != NULL) {
+        return answer_words(answers, question, lead, value, error);
+    }
+    double amount = read_amount(value);
+    bool whole =
+        question != CHOOSE_NODES || (amount <= text->most && amount == (double)(int64_t)amount);
+    if (!(amount >= text->least && amount <= text->most) || !whole) {
+        return set_error(error, FIRN_EUSAGE, "%s %.40s is not valid: use a %s", lead, value,
+                         question == CHOOSE_NODES
+                             ? "whole number from 1 to 1000000000000, such as 40"
+                             : "number above 0, such as 200, 0.5 or 200k");
+    }
+    answers->amount[question] = amount;
+    answers->given |= 1u << question;
+    return FIRN_OK;
+}
+
+int choose_assume(choose_answers *answers, firn_error *error) {
+    for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
+        if ((answers->given & 1u << i) == 0 && choose_texts[i].list) {
+            answers->word[i] = 1;
+        }
+    }
+    double *amount = answers->amount, peak = amount[CHOOSE_PEAK];
+    if ((answers->given & 1u << CHOOSE_RATE) == 0) {
+        amount[CHOOSE_RATE] = 100;
+    }
+    if ((answers->given & 1u << CHOOSE_PEAK) == 0) {
+        amount[CHOOSE_PEAK] = peak = 10 * amount[CHOOSE_RATE];
+    }
+    if ((answers->given & 1u << CHOOSE_NODES) == 0) {
+        amount[CHOOSE_NODES] = 1;
+    }
+    if (peak < amount[CHOOSE_RATE]) {
+        return set_error(error, FIRN_EUSAGE,
+                         "the peak of %.12g IDs per second is below the rate of %.12g: "
+                         "give a peak of at least the rate",
+                         peak, amount[CHOOSE_RATE]);
+    }
+    return FIRN_OK;
+}
+
+char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, int question) {
+    const choose_text *about = &choose_texts[question];
+    size_t length = 0;
+    uint32_t index = 0;
+    if (about->words == NULL) {
+        snprintf(text, CHOOSE_VALUE_SIZE, "%.12g", answers->amount[question]);
+        return text;
+    }
+    text[0] = '\0';
+    for (const char *at = about->words; *at != '\0'; index++) {
+        size_t size = strcspn(at, "|");
+        uint32_t value = answers->word[question];
+        if (about->list ? (value & 1u << index) != 0 : value == index) {
+            length += (size_t)snprintf(text + length, CHOOSE_VALUE_SIZE - length, "%s%.*s",
+                                       length > 0 ? "," : "", (int)size, at);
+        }
+        at += size + (at[size] == '|');
+    }
+    return text;
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* 12345 as 12,345; at least three digits. */
+static char *number_text(char text[48], double value) {
+    char plain[40];
+    snprintf(plain, sizeof plain, value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
+    size_t whole = strcspn(plain, "."), length = 0;
+    for (size_t i = 0; plain[i] != '\0'; i++) {
+        if (i > 0 && i < whole && (whole - i) % 3 == 0) {
+            text[length++] = ',';
+        }
+        text[length++] = plain[i];
+    }
+    text[length] = '\0';
+    return text;
+}
+
+char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
+    char median[48], low[48], high[48];
+    snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", number_text(median, figure->median),
+             figure->unit, number_text(low, figure->low), number_text(high, figure->high));
+    return text;
+}
+
+char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure) {
+    snprintf(text, CHOOSE_WORDS, "%s %s %s, data %.3g times the buffer, %d writer%s",
+             figure->engine, figure->key, figure->storage, figure->ratio, figure->writers,
+             figure->writers == 1 ? "" : "s");
+    return text;
+}

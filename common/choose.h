@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Which scheme fits a workload: `firn choose`, /v1/choose. What it knows of a scheme comes from the list
+ * of schemes (widths, order, node, capacity, end) and from odds.h, what is fast and small from the study
+ * (figures.def). Pure: no clock, no store, no allocation. */
+#ifndef FIRN_CHOOSE_H
+#define FIRN_CHOOSE_H
+
+#include "odds.h"
+
+#include <firn/firn.h>
+
+enum choose_question {
+#define AMOUNT(id, name, assumed, least, most, text) CHOOSE_##id,
+#define CHOICE(id, name, words, text)                CHOOSE_##id,
+#include "choose.def"
+    CHOOSE_QUESTIONS
+};
+enum choose_width { CHOOSE_WIDTH_ANY, CHOOSE_WIDTH_53, CHOOSE_WIDTH_64, CHOOSE_WIDTH_128 };
+enum { CHOOSE_HIDE_TIME = 2, CHOOSE_HIDE_VOLUME = 4 }; /* bits of a list */
+enum choose_spread { CHOOSE_ANYWHERE, CHOOSE_BY_HASH, CHOOSE_BY_MODULO, CHOOSE_BY_RANGE };
+enum { CHOOSE_JAVASCRIPT = 2, CHOOSE_URLS = 4, CHOOSE_PEOPLE = 8 };
+enum choose_database { CHOOSE_OTHER, CHOOSE_POSTGRES, CHOOSE_MARIADB, CHOOSE_MYSQL, CHOOSE_SQLITE };
+
+typedef struct choose_text {
+    const char *name, *question;
+    const char *words;   /* a|b|c, the first is assumed; NULL: a number */
+    const char *assumed; /* of a number */
+    double least, most;
+    bool list;
+} choose_text;
+extern const choose_text choose_texts[CHOOSE_QUESTIONS];
+
+/* Zero: nothing is answered. */
+typedef struct choose_answers {
+    uint32_t given; /* bit: the question was answered */
+    double amount[CHOOSE_QUESTIONS];
+    uint32_t word[CHOOSE_QUESTIONS]; /* index of the word; of a list: a bit for each word */
+} choose_answers;
+
+/* FIRN_EUSAGE: `value` is not valid; the sentence begins with `lead` ("--rate"). */
+int choose_answer(choose_answers *answers, int question, const char *lead, const char *value,
+                  firn_error *error);
+/* Fills in what is assumed for the questions that are not answered. FIRN_EUSAGE: peak below the rate. */
+int choose_assume(choose_answers *answers, firn_error *error);
+enum { CHOOSE_VALUE_SIZE = 64 };
+/* The answer as choose_answer reads it; returns `text`. */
+char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, int question);
+
+/* A figure of docs/study/summary.tsv. */
+typedef struct choose_figure {
+    const char *engine, *key, *storage, *metric, *unit;
+    double ratio;             /* size of the data by the size of the buffer */
+    int writers, n;           /* n: measurements */
+    double median, low, high; /* of the 95 % interval */
+} choose_figure;
+#define CHOOSE_STUDY "docs/study/summary.tsv"
+/* The i-th figure; NULL after the last. */
+const choose_figure *choose_figure_at(size_t i);
+
+enum { CHOOSE_CAUTIONS = 4, CHOOSE_WORDS = 160, CHOOSE_CANDIDATES = 64, CHOOSE_FIGURES = 3 };
+
+/* One scheme, or the integers of a segment. */
+typedef struct choose_candidate {
+    const firn_scheme *scheme; /* NULL: integers of a segment */
+    const char *name;
+    int refused_by;         /* the question whose answer it does not fit; -1: it fits */
+    char why[CHOOSE_WORDS]; /* of the refusal */
+    size_t cautions;
+    char caution[CHOOSE_CAUTIONS][CHOOSE_WORDS];
+    double capacity;         /* IDs a second of one node; 0: no limit but the processor */
+    double most_nodes;       /* 0: no limit */
+    const odds_model *model; /* NULL: a store reserves each ID */
+    double odds_1y, odds_10y;
+    char end[FIRN_TIME_SIZE];   /* "": it does not end */
+    char column[64];            /* "": the database is not known */
+    char sql[CHOOSE_WORDS];     /* makes a table; "": the database is not known */
+    char prepare[CHOOSE_WORDS]; /* makes the key of a scheme with one; or "" */
+    char command[CHOOSE_WORDS],
+        check[CHOOSE_WORDS]; /* issues IDs; repeats the odds, or shows the store */
+    const choose_figure *figure[CHOOSE_FIGURES]; /* rows a second, index bytes, read; or NULL */
+} choose_candidate;
+
+typedef struct choose_result {
+    size_t fit, count; /* the first `fit` of `count` fit, best first; then those that do not */
+    choose_candidate at[CHOOSE_CANDIDATES];
+    char conflict[CHOOSE_WORDS]; /* why nothing fits, if two answers exclude each other; or "" */
+    const char *without[CHOOSE_QUESTIONS]; /* nothing fits: the best without this answer, or NULL */
+} choose_result;
+
+/* `answers` after choose_assume. A layout ends before or after `now`. */
+void choose(choose_result *out, const choose_answers *answers, const firn_time *now);
+/* "12,300 rows/s (11,900 to 12,800)", and where it is: engine, storage, ratio, writers. Returns `text`. */
+char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure);
+char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure);
+
+#endif

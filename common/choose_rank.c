@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* What a scheme that fits needs (column, commands), its figures of the study, and the order of the schemes. */
+#include "choose_rank.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- column and commands --------------------------------------------------------------------- */
+
+/* How a database stores an ID: column of SQL, and the storage of the study. */
+typedef struct store_as {
+    const char *sql, *storage;
+} store_as;
+
+/* 64 bits that are written as letters: a database stores them as an integer, unless somebody reads them. */
+static bool is_stored_as_integer(const firn_scheme *scheme, const choose_answers *answers) {
+    const uint32_t texts = CHOOSE_JAVASCRIPT | CHOOSE_URLS | CHOOSE_PEOPLE;
+    return scheme != NULL && !scheme->keyed && scheme->bits <= 64 &&
+           answers->word[CHOOSE_DATABASE] != CHOOSE_OTHER &&
+           (answers->word[CHOOSE_READERS] & texts) == 0 && scheme->form != FIRN_FORM_DEC &&
+           scheme->form != FIRN_FORM_UNSIGNED;
+}
+
+static store_as column_of(const firn_scheme *scheme, uint32_t database, bool integer,
+                          char room[64]) {
+    static const store_as integers[] = {{"", "bigint"},
+                                        {"bigint", "bigint"},
+                                        {"BIGINT", "bigint"},
+                                        {"BIGINT", "bigint"},
+                                        {"INTEGER", "integer"}};
+    static const store_as wide[] = {{"", "numeric"},
+                                    {"numeric(20)", "numeric"},
+                                    {"BIGINT UNSIGNED", "bigint"},
+                                    {"BIGINT UNSIGNED", "bigint"},
+                                    {"TEXT", "text"}};
+    static const store_as uuids[] = {{"", "uuid"},
+                                     {"uuid", "uuid"},
+                                     {"BINARY(16)", "binary(16)"},
+                                     {"BINARY(16)", "binary(16)"},
+                                     {"BLOB", "blob"}};
+    if (scheme == NULL || integer || scheme->keyed || scheme->form == FIRN_FORM_DEC) {
+        return integers[database];
+    }
+    if (scheme->form == FIRN_FORM_UNSIGNED) {
+        return wide[database];
+    }
+    if (scheme->form == FIRN_FORM_UUID) {
+        return uuids[database];
+    }
+    const bool mysql = database == CHOOSE_MYSQL || database == CHOOSE_MARIADB;
+    const char *collation = choose_mixes_case(scheme) ? " COLLATE ascii_bin" : "";
+    snprintf(room, 64, "CHAR(%zu) CHARACTER SET ascii%s", choose_text_width(scheme), collation);
+    return (store_as){database == CHOOSE_OTHER      ? ""
+                      : mysql                       ? room
+                      : database == CHOOSE_POSTGRES ? "text COLLATE \"C\""
+                                                    : "TEXT",
+                      "text"};
+}
+
+/* The nodes that the caller of firn must set: FIELD=1 for each. */
+static void add_fields(char *text, size_t size, const firn_scheme *scheme) {
+    const char *at = scheme->node_rule == FIRN_NODE_REQUIRED ? scheme->node_fields : NULL;
+    while (at != NULL && *at != '\0') {
+        size_t length = strcspn(at, " "), used = strlen(text);
+        snprintf(text + used, size - used, " %.*s=1", (int)length, at);
+        at += length + (at[length] == ' ');
+    }
+}
+
+static void make_command(choose_candidate *it, const choose_answers *answers, bool rolling,
+                         bool integer) {
+    const firn_scheme *scheme = it->scheme;
+    if (scheme == NULL) {
+        snprintf(it->command, sizeof it->command, "firn segment items -n 3");
+        return;
+    }
+    snprintf(it->command, sizeof it->command, "firn new %s", scheme->name);
+    size_t size = sizeof it->command - 16;
+    add_fields(it->command, size, scheme);
+    size_t used = strlen(it->command);
+    if (scheme->keyed) {
+        snprintf(it->prepare, sizeof it->prepare,
+                 "(umask 077; od -An -N16 -tx1 /dev/urandom | tr -d ' ' >items.key)");
+        snprintf(it->command + used, size - used, " digits=%d --key-file items.key",
+                 choose_digits(answers));
+    } else if (rolling) {
+        snprintf(it->command + used, size - used, " start=rolling");
+    }
+    strcat(it->command, integer ? " --as dec -n 3" : " -n 3");
+}
+
+/* What repeats the odds, or shows what the store has reserved. */
+static void make_check(choose_candidate *it, const choose_answers *answers) {
+    if (it->model == NULL) {
+        snprintf(it->check, sizeof it->check, "firn nodes");
+        return;
+    }
+    snprintf(it->check, sizeof it->check, "firn odds %s --rate %.12g --nodes %.12g --for 10y",
+             it->name, answers->amount[CHOOSE_RATE], answers->amount[CHOOSE_NODES]);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static const char *const engines[] = {"postgres", "postgres", "mariadb", "mariadb", "sqlite"};
+static const char *const metrics[CHOOSE_FIGURES] = {"insert_rows_s", "index_bytes_row",
+                                                    "read_recent_us"};
+
+static bool is_key(const choose_figure *figure, const choose_candidate *it) {
+    if (it->scheme != NULL) {
+        return strcmp(figure->key, it->name) == 0;
+    }
+    return strcmp(figure->key, "bigserial") == 0 || strcmp(figure->key, "auto_increment") == 0 ||
+           strcmp(figure->key, "serial") == 0;
+}
+
+/* The figure of this storage, or of the one that is best; of the number of writers that is nearest. */
+static const choose_figure *find_figure(const choose_candidate *it, const char *engine,
+                                        const char *storage, const char *metric, double nodes) {
+    const choose_figure *best = NULL, *at;
+    double best_away = 0;
+    for (size_t i = 0; (at = choose_figure_at(i)) != NULL; i++) {
+        if (strcmp(at->engine, engine) != 0 || strcmp(at->metric, metric) != 0 || !is_key(at, it)) {
+            continue;
+        }
+        double away = nodes > at->writers ? nodes - at->writers : at->writers - nodes;
+        away += strcmp(at->storage, storage) == 0 ? 0 : 1e13;
+        if (best == NULL || away < best_away) {
+            best = at;
+            best_away = away;
+        }
+    }
+    return best;
+}
+
+void choose_equip(choose_candidate *it, const choose_answers *answers, bool rolling) {
+    char room[64];
+    const uint32_t database = answers->word[CHOOSE_DATABASE];
+    const bool integer = is_stored_as_integer(it->scheme, answers);
+    store_as column = column_of(it->scheme, database, integer, room);
+    snprintf(it->column, sizeof it->column, "%s", column.sql);
+    make_command(it, answers, rolling, integer);
+    make_check(it, answers);
+    if (database != CHOOSE_OTHER) {
+        snprintf(it->sql, sizeof it->sql, "CREATE TABLE items (id %s PRIMARY KEY, name text)",
+                 column.sql);
+    }
+    const char *storage = column.storage;
+    for (int i = 0; i < CHOOSE_FIGURES; i++) {
+        it->figure[i] =
+            find_figure(it, engines[database], storage, metrics[i], answers->amount[CHOOSE_NODES]);
+        storage = it->figure[i] != NULL ? it->figure[i]->storage : storage;
+    }
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Of `order`: what was first stays first among equals. */
+typedef struct place {
+    size_t index;
+    size_t group;
+} place;
+
+static double rows_of(const choose_candidate *it) {
+    return it->figure[0] != NULL ? it->figure[0]->median : -1;
+}
+
+static double bytes_of(const choose_candidate *it) {
+    return it->figure[1] != NULL ? it->figure[1]->median : 1e9;
+}
+
+/* Before by cautions, then by rows a second: each group is as fast as its first, within the intervals. */
+static void group_places(place *places, const choose_candidate *all, size_t count) {
+    for (size_t i = 1; i < count; i++) { /* insertion: stable */
+        for (size_t j = i; j > 0; j--) {
+            const choose_candidate *a = &all[places[j - 1].index], *b = &all[places[j].index];
+            if (a->cautions < b->cautions ||
+                (a->cautions == b->cautions && rows_of(a) >= rows_of(b))) {
+                break;
+            }
+            place other = places[j];
+            places[j] = places[j - 1];
+            places[j - 1] = other;
+        }
+    }
+    const choose_candidate *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const choose_candidate *it = &all[places[i].index];
+        bool same = first != NULL && it->cautions == first->cautions &&
+                    (it->figure[0] == NULL) == (first->figure[0] == NULL) &&
+                    (it->figure[0] == NULL || it->figure[0]->high >= first->figure[0]->low);
+        first = same ? first : it;
+        places[i].group = i == 0 ? 0 : places[i - 1].group + !same;
+    }
+}
+
+static void sort_groups(place *places, const choose_candidate *all, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = i; j > 0; j--) {
+            const place a = places[j - 1], b = places[j];
+            double more = bytes_of(&all[a.index]) - bytes_of(&all[b.index]);
+            if (a.group < b.group || more < 0 || (more == 0 && a.index < b.index)) {
+                break;
+            }
+            places[j] = a;
+            places[j - 1] = b;
+        }
+    }
+}
+
+void choose_rank(choose_result *out) {
+    place places[CHOOSE_CANDIDATES];
+    size_t count = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->at[i].refused_by < 0) {
+            places[count++] = (place){i, 0};
+        }
+    }
+    out->fit = count;
+    group_places(places, out->at, count);
+    sort_groups(places, out->at, count);
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->at[i].refused_by >= 0) {
+            places[count++] = (place){i, 0};
+        }
+    }
+    for (size_t i = 0; i < count; i++) { /* in place: what was moved away is followed */
+        size_t from = places[i].index;
+        while (from < i) {
+            from = places[from].index;
+        }
+        choose_candidate other = out->at[i];
+        out->at[i] = out->at[from];
+        out->at[from] = other;
+    }
+}

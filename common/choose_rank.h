@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* For the files of choose.h only. */
+#ifndef FIRN_CHOOSE_RANK_H
+#define FIRN_CHOOSE_RANK_H
+
+#include "choose.h"
+
+/* The column, the commands and the figures of a scheme that fits. `rolling`: the sequence must not start
+ * at 0 in each tick. */
+void choose_equip(choose_candidate *it, const choose_answers *answers, bool rolling);
+/* The candidates that fit first: by cautions, rows a second, index bytes, place in the list of schemes.
+ * Figures whose intervals overlap are equal. */
+void choose_rank(choose_result *out);
+/* The digits of a scheme with a key: what people read, a JavaScript number or 64 bits hold. */
+int choose_digits(const choose_answers *answers);
+/* Characters of an ID as text, and whether capital and small letters differ in it. */
+size_t choose_text_width(const firn_scheme *scheme);
+bool choose_mixes_case(const firn_scheme *scheme);
+
+#endif

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""`firn choose`: what it refuses and why, in which order it recommends, that each figure is one of docs/study, that the odds,
+ends and limits are those of the other subcommands, that every command and statement it prints works, and its questions at a
+terminal."""
+import csv
+import itertools
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+
+FIRN = os.environ["FIRN"]
+SCRATCH = os.environ["TMPDIR"]
+SUMMARY = "docs/study/summary.tsv"
+# Each of docs/start/choosing.md, and one for each rule.
+WORKLOADS = {
+    "a web shop on MariaDB": "--rate 5 --peak 200 --nodes 4 --hide volume --readers urls --database mariadb",
+    "events of devices on PostgreSQL": "--rate 200k --peak 400k --nodes 40 --sort yes --width 64 --database postgres",
+    "public URLs": "--rate 50 --nodes 8 --hide time,volume --readers urls --database postgres",
+    "a service with a JavaScript front end": "--rate 300 --peak 3000 --nodes 12 --sort yes --readers javascript,urls --database postgres",
+    "a table of uuid4 that moves on": "--rate 100 --nodes 16 --sort yes --width 128 --readers urls --database postgres",
+    "numbers that people read out": "--rate 1 --peak 20 --nodes 2 --hide volume --readers people --database sqlite",
+    "shards by remainder": "--rate 1000 --nodes 3 --spread modulo --width 64 --database mysql",
+    "ranges of keys": "--rate 1000 --nodes 3 --spread range --database postgres",
+    "nothing but SQLite": "--database sqlite --rate 20",
+    "nothing at all": "",
+}
+number, failures = 0, 0
+
+
+def check(title, passed, why=""):
+    global number, failures
+    number += 1
+    failures += not passed
+    print("%s %d - %s" % ("ok" if passed else "not ok", number, title), flush=True)
+    if not passed:
+        print("".join("# %s\n" % line for line in str(why).splitlines()), end="")
+
+
+def same(title, wanted, found):
+    check(title, wanted == found, "expected: %s\nfound: %s" % (wanted, found))
+
+
+def firn(*words, **more):
+    return subprocess.run([FIRN, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False, **more)
+
+
+def choose(words):
+    done = firn("choose", "--json", *words.split())
+    return json.loads(done.stdout), done.returncode
+
+
+def why(result, name):
+    return next((one["answer"] for one in result["refused"] if one["name"] == name), "it fits")
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+def check_refusals(schemes):
+    result, status = choose("--sort yes --hide time --width 64")
+    same("64 bits that sort and hide their time do not exist: status 1", (1, []), (status, result["fit"]))
+    same("and it says which answers exclude each other", "an ID that sorts by time shows the time", result["conflict"])
+    check("and what fits if one of them changes", {"sort", "hide"} <= {one["answer"] for one in result["without"]}, result["without"])
+    for one in result["without"]:
+        words = {"sort": "--hide time --width 64", "hide": "--sort yes --width 64", "width": "--sort yes --hide time"}
+        if one["answer"] in words:
+            same("without --%s it is what choose then puts first" % one["answer"], choose(words[one["answer"]])[0]["fit"][0]["name"], one["name"])
+    for words, name, answer in (
+            ("--nodes 1025", "snowflake", "nodes"), ("--nodes 1024", "snowflake", "it fits"),
+            ("--nodes 65", "js53", "nodes"), ("--width 53 --peak 64k --rate 1", "js53", "it fits"),
+            ("--width 53 --peak 65k --rate 1", "js53", "peak"), ("--peak 65k --rate 1 --nodes 2", "js53", "it fits"),
+            ("--width 53", "snowflake", "width"), ("--width 64", "uuid7", "width"), ("--width 128", "ksuid", "width"),
+            ("--readers javascript", "snowflake", "readers"), ("--readers javascript", "tsid", "it fits"),
+            ("--readers javascript", "js53", "it fits"), ("--sort yes", "uuid4", "sort"), ("--sort yes", "seata", "it fits"),
+            ("--sort yes --nodes 2", "seata", "sort"), ("--hide time", "uuid7", "hide"), ("--hide volume", "uuid7", "it fits"),
+            ("--hide volume", "snowflake", "hide"), ("--hide volume", "objectid", "hide"), ("--hide volume", "segment", "hide"),
+            ("--spread range", "snowflake", "spread"), ("--spread range", "lable-spread", "it fits"),
+            ("--spread modulo", "sonyflake", "spread"), ("--spread modulo", "leaf", "it fits"),
+            ("--readers people", "uuid7", "readers"), ("--readers people", "tsid", "it fits"), ("--rate 1000", "simpleflake", "rate"),
+            ("", "baidu", None)):
+        same("%s: %s: %s" % (words or "no answer", name, answer or "its layout has ended"), answer, why(choose(words)[0], name))
+    result, _ = choose("")
+    issued = sorted([name for name, row in schemes.items() if row["generated"] and not any(one["role"] == "digest" for one in row["slices"])] + ["segment"])
+    same("each scheme that is issued is recommended or refused", issued, sorted(one["name"] for one in result["fit"] + result["refused"]))
+    for rate in ("0", "-1", "x", "0x10", "nan", ""):
+        done = firn("choose", "--rate=" + rate)
+        check("--rate '%s' is refused" % rate, done.returncode == 2 and "is not valid: use a number" in done.stderr, done.stderr)
+    for words, text in ((["--database", "oracle"], "use one of other, postgres"), (["--hide", "tiem"], "use some of nothing, time, volume"),
+                        (["--nodes", "1.5"], "use a whole number"), (["--rate", "10", "--peak", "1"], "below the rate of 10"),
+                        (["snowflake"], "takes options only")):
+        done = firn("choose", *words)
+        check("%s is refused with a cure" % " ".join(words), done.returncode == 2 and text in done.stderr, done.stderr)
+
+
+# ---- what is recommended -------------------------------------------------------------------------
+
+
+def figures():
+    if not os.path.exists(SUMMARY):
+        return None
+    with open(SUMMARY, encoding="utf-8") as lines:
+        return {(row["engine"], row["key"], row["storage"], float(row["ratio"]), int(float(row["writers"])), row["metric"]):
+                (row["unit"],) + tuple("%.6g" % float(row[name]) for name in ("median", "low", "high", "n"))
+                for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if row["median"]}
+
+
+def rank(one):
+    rows = next((at for at in one["figures"] if at["metric"] == "insert_rows_s"), None)
+    return len(one["cautions"]), rows
+
+
+def check_order(title, fit):
+    """Nothing is behind a scheme that has more cautions, no figure, or fewer rows a second for certain."""
+    wrong = []
+    for before, after in itertools.combinations(fit, 2):
+        (first, fast), (second, slow) = rank(before), rank(after)
+        worse = fast is None and slow is not None or fast and slow and fast["high"] < slow["low"]
+        if first > second or first == second and worse:
+            wrong.append((before["name"], after["name"]))
+    same("%s: fewer cautions first, then rows a second" % title, [], wrong)
+
+
+def check_facts(title, words, result, schemes, known):
+    for one in result["fit"][:3]:
+        name = one["name"]
+        if name in schemes:
+            same("%s: %s ends when its layout does" % (title, name), schemes[name]["end"], one["end"])
+        if one["odds"]["model"] != "reserved":
+            odds = [json.loads(firn(*at.split()[1:], "--json").stdout)["odds"] for at in one["commands"] if at.startswith("firn odds")]
+            same("%s: the odds of %s are those of firn odds" % (title, name), [one["odds"]["ten_years"]], odds)
+        for at in one["figures"] if known is not None else []:
+            cell = tuple(at[name] for name in ("engine", "key", "storage", "ratio", "writers", "metric"))
+            same("%s: %s of %s is in %s" % (title, at["metric"], name, SUMMARY), known.get(cell),
+                 (at["unit"],) + tuple("%.6g" % at[name] for name in ("median", "low", "high", "n")))
+    text = firn("choose", *words.split()).stdout
+    for one in result["fit"][:3]:
+        missing = [part for part in [one["sql"], *one["commands"], *(at["text"] for at in one["figures"])] if part and part not in text]
+        same("%s: the text says the same of %s" % (title, one["name"]), [], missing)
+        check("%s: and where its figures are" % title, one["figures"] or "not measured" in text, text)
+
+
+# ---- commands ------------------------------------------------------------------------------------
+
+
+def insert(one, database, ids):
+    uuids = one["column"] == "BINARY(16)"
+    return ["INSERT INTO items (id, name) VALUES (%s, 'x')" % ("UNHEX(REPLACE('%s', '-', ''))" % at if uuids else "'%s'" % at) for at in ids]
+
+
+def run_sql(database, statements):
+    text = ";\n".join(statements + ["SELECT COUNT(*) FROM items", "DROP TABLE items"]) + ";\n"
+    port = os.environ["POSTGRES" if database == "postgres" else "MYSQL"]
+    if database == "sqlite":
+        command = [sys.executable, "-c", "import sqlite3, sys; base = sqlite3.connect(':memory:')\n"
+                   "for one in sys.stdin.read().split(';\\n'): [print(*row) for row in base.execute(one)]"]
+    elif database == "postgres":
+        command = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", port, "-U", "firn", "postgres"]
+    else:
+        command = ["mariadb", "--no-defaults", "-N", "-h", "127.0.0.1", "-P", port, "-u", "firn", "firn"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout.strip() + done.stderr.strip()
+
+
+def check_commands(title, words, result):
+    database = next(one["answer"] for one in result["questions"] if one["name"] == "database")
+    engine = {"postgres": "POSTGRES", "mariadb": "MYSQL", "mysql": "MYSQL"}.get(database)
+    for one in result["fit"][:None if not words else 4]:
+        folder = os.path.join(SCRATCH, "commands", one["name"])
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        done = subprocess.run(["sh", "-eu", "-c", "\n".join(one["commands"][:-1])], cwd=folder, capture_output=True, text=True, timeout=60,
+                              stdin=subprocess.DEVNULL, check=False,
+                              env=dict(os.environ, PATH=os.path.dirname(FIRN) + ":" + os.environ["PATH"], XDG_STATE_HOME=folder))
+        last = subprocess.run(["sh", "-eu", "-c", one["commands"][-1]], cwd=folder, capture_output=True, text=True, timeout=60,
+                              env=dict(os.environ, PATH=os.path.dirname(FIRN) + ":" + os.environ["PATH"], XDG_STATE_HOME=folder),
+                              stdin=subprocess.DEVNULL, check=False)
+        ids = done.stdout.split()
+        check("%s: the commands of %s work" % (title, one["name"]), (done.returncode, last.returncode, len(set(ids))) == (0, 0, 3),
+              done.stdout + done.stderr + last.stderr)
+        if one["sql"] and (database == "sqlite" or os.environ[engine]):
+            same("%s: %s keeps IDs of %s in the column %s" % (title, database, one["name"], one["column"]), "3",
+                 run_sql(database, [one["sql"]] + insert(one, database, ids)))
+
+
+# ---- the terminal --------------------------------------------------------------------------------
+
+
+def converse(lines):
+    """What the command says at a terminal: questions and report together."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["NO_COLOR"] = "1"
+        os.execv(FIRN, [FIRN, "choose"])
+    os.write(terminal, "".join(line + "\n" for line in lines).encode())
+    said = b""
+    try:
+        while True:
+            part = os.read(terminal, 65536)
+            if not part:
+                break
+            said += part
+    except OSError:
+        pass  # the terminal is closed
+    os.waitpid(pid, 0)
+    return said.decode().replace("\r", "")
+
+
+def check_terminal():
+    answers = ["5 200", "4", "any", "", "volume", "", "urls", "mariadb"]
+    said = converse(answers)
+    same("at a terminal eight questions are asked", 8, said.count("? ") + said.count("?\n"))
+    wanted = firn("choose", *"--rate 5 --peak 200 --nodes 4 --width any --hide volume --readers urls --database mariadb".split()).stdout
+    begin = "\n1. "
+    same("and the answer is that of the options", wanted[wanted.index(begin):], said[said.index(begin):])
+    said = converse(["x", "-1", "100"] + [""] * 7)
+    same("an answer that is none is asked again", 2, said.count("the answer x is not valid") + said.count("the answer -1 is not valid"))
+    done = firn("choose", "--rate", "7")
+    check("without a terminal nothing is asked, and what is assumed is said", "Assumed: peak 70; nodes 1;" in done.stdout.replace("\n         ", " "), done.stdout)
+
+
+def main():
+    os.environ["XDG_STATE_HOME"] = os.path.join(SCRATCH, "state")
+    schemes = {row["name"]: row for row in map(json.loads, firn("schemes", "--json").stdout.splitlines())}
+    check_refusals(schemes)
+    same("common/figures.def is what %s says (make choose-figures)" % SUMMARY, "",
+         subprocess.run([sys.executable, "common/figures.py", "--check"], capture_output=True, text=True, check=False).stderr.strip())
+    known = figures()
+    for title, words in WORKLOADS.items():
+        result, status = choose(words)
+        check("%s: something fits" % title, status == 0 and result["fit"], result)
+        check_order(title, result["fit"])
+        check_facts(title, words, result, schemes, known)
+        check_commands(title, words, result)
+    check_terminal()
+    print("1..%d" % number)
+    return failures > 0
+
+
+sys.exit(main())

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# See test/choose.py.
+. test/tap
+postgres='' mysql=''
+start() {
+    ENGINE_OWNER=$$ test/engine start "$1" "$TMPDIR/$1" >"$TMPDIR/url"
+    case $? in
+    0) cat "$TMPDIR/$1/port" ;;
+    77) ;;
+    *) echo 1 ;;
+    esac
+}
+command -v psql >/dev/null && postgres=$(start postgres)
+mysql=$(start mysql)
+POSTGRES=$postgres MYSQL=$mysql PYTHONDONTWRITEBYTECODE=1 python3 test/choose.py
+status=$?
+for engine in postgres mysql; do
+    [ ! -d "$TMPDIR/$engine" ] || test/engine stop "$TMPDIR/$engine"
+done
+exit $status
