@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn estimate`: what IDs reveal to a stranger who sees some of them. Takes what their fields say and
+ * infers the rest (infer.h), and prints the conditions of each figure. Reads no clock and no store. */
+#include "infer.h"
+#include "maths.h"
+#include "sample.h"
+#include "shared/amounts.h"
+#include "shared/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HIDDEN_MAX = 8, SENTENCE_SIZE = 320, GRAIN_LEAST = 6 };
+
+/* What an ID reveals of the rate. */
+enum rate_kind { RATE_NONE, RATE_INTEGERS, RATE_SEQUENCE, RATE_COUNTER };
+
+typedef struct findings {
+    const sample *from;
+    double tick_s; /* 0: no time */
+    firn_time first, last;
+    double span_s;
+    uint64_t grain;     /* all times differ by multiples of this many ticks; 0: not known */
+    bool seen;          /* there are times at which IDs were seen */
+    double ahead_s;     /* the clock of the issuer is ahead by at least this; negative: not ahead */
+    bool drifts;        /* the drift is known */
+    estimate drift_ppm; /* of that clock against the times */
+    enum rate_kind kind;
+    estimate rate;      /* IDs per second: all of the integers, or of one issuer */
+    bool counted;       /* the total is known */
+    estimate total;     /* of integers */
+    double issuer_bits; /* 0: IDs do not show the issuer */
+    uint64_t issuers_seen;
+    estimate issuers;
+    uint64_t cards; /* IDs that show the address of a network card */
+    char hidden[HIDDEN_MAX][SENTENCE_SIZE];
+    size_t hidden_count;
+} findings;
+
+static void hide(findings *it, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void hide(findings *it, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(it->hidden[it->hidden_count++], SENTENCE_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+static const char *scheme_name(const firn_scheme *scheme) {
+    return scheme->name[0] != '\0' ? scheme->name : "the layout";
+}
+
+static double seconds_between(const firn_time *from, const firn_time *to) {
+    return (double)(to->sec - from->sec) + (double)(to->ns - from->ns) / 1e9;
+}
+
+/* ---- times and clocks ------------------------------------------------------------------------ */
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void find_times(findings *it) {
+    const sample *from = it->from;
+    uint64_t first = UINT64_MAX, last = 0, grain = 0;
+    size_t different = 1;
+    for (size_t i = 0; i < from->count; i++) {
+        uint64_t tick = from->list[i].tick;
+        first = tick < first ? tick : first;
+        last = tick > last ? tick : last;
+        grain = gcd(grain, tick > from->list[0].tick ? tick - from->list[0].tick
+                                                     : from->list[0].tick - tick);
+        different += i > 0 && tick != from->list[i - 1].tick;
+    }
+    it->tick_s = (double)from->scheme->tick_ns / 1e9;
+    firn_scheme_time(from->scheme, first, &it->first);
+    firn_scheme_time(from->scheme, last, &it->last);
+    it->span_s = seconds_between(&it->first, &it->last);
+    it->grain = different >= GRAIN_LEAST ? grain : 0; /* by chance in one of 2^6 cases, or fewer */
+}
+
+/* The clock of the issuer against the times at which IDs were seen. */
+static int find_clock(findings *it) {
+    const sample *from = it->from;
+    double *x = malloc(2 * from->count * sizeof *x), *y = x + from->count;
+    size_t count = 0;
+    if (x == NULL) {
+        return FIRN_EMEMORY;
+    }
+    for (size_t i = 0; i < from->count; i++) {
+        const sighting *one = &from->list[i];
+        firn_time time;
+        if (one->seen) {
+            firn_scheme_time(from->scheme, one->tick, &time);
+            x[count] = seconds_between(&it->first, &one->at);
+            y[count] = seconds_between(&one->at, &time);
+            it->ahead_s = count == 0 || y[count] > it->ahead_s ? y[count] : it->ahead_s;
+            count++;
+        }
+    }
+    it->seen = count > 0;
+    if (count >= 3) {
+        estimate slope = infer_slope(x, y, count);
+        it->drifts = !isnan(slope.best);
+        it->drift_ppm = (estimate){slope.best * 1e6, slope.low * 1e6, slope.high * 1e6};
+    }
+    free(x);
+    return FIRN_OK;
+}
+
+/* ---- issuers and rates ----------------------------------------------------------------------- */
+
+static int by_issuer(const void *a, const void *b) {
+    const sighting *x = a, *y = b;
+    if (x->issuer != y->issuer) {
+        return x->issuer < y->issuer ? -1 : 1;
+    }
+    if (x->tick != y->tick) {
+        return x->tick < y->tick ? -1 : 1;
+    }
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void find_issuers(findings *it) {
+    const firn_scheme *scheme = it->from->scheme;
+    const sighting *list = it->from->list;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const int role = scheme->slices[i].role;
+        if (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS || role == FIRN_ROLE_PROCESS) {
+            it->issuer_bits += scheme->slices[i].bits;
+        }
+    }
+    for (size_t i = 0; i < it->from->count; i++) {
+        it->issuers_seen += i == 0 || list[i].issuer != list[i - 1].issuer;
+    }
+    int address = sample_field(scheme, FIRN_ROLE_ADDRESS);
+    for (size_t i = 0; i < it->from->count && address >= 0; i++) {
+        firn_fields fields;
+        bool read = firn_unpack(&fields, scheme, &list[i].id, NULL) == FIRN_OK;
+        it->cards += read && (fields.value[address].low >> 40 & 1) == 0; /* not multicast */
+    }
+    if (it->issuer_bits > 0) {
+        it->issuers =
+            infer_kinds(it->from->count, it->issuers_seen, maths_ldexp(1, (int)it->issuer_bits));
+    }
+}
+
+static estimate scaled(estimate value, double factor) {
+    return (estimate){value.best * factor, value.low * factor, value.high * factor};
+}
+
+/* A sequence number is how many IDs of its tick came before; one ID of each tick of an issuer. */
+static void rate_by_sequence(findings *it) {
+    const sighting *list = it->from->list;
+    uint64_t ticks = 0, sum = 0;
+    for (size_t i = 0; i < it->from->count; i++) {
+        if (i == 0 || list[i].issuer != list[i - 1].issuer || list[i].tick != list[i - 1].tick) {
+            ticks++;
+            sum += list[i].number;
+        }
+    }
+    it->kind = RATE_SEQUENCE;
+    it->rate = scaled(infer_density(ticks, sum), 1 / it->tick_s);
+}
+
+/* Between two IDs of one issuer, a counter counts the IDs, modulo its width. */
+static void rate_by_counter(findings *it, int field) {
+    const sighting *list = it->from->list;
+    const uint64_t mask = firn_scheme_max(it->from->scheme, (uint32_t)field).low;
+    double ids = 0, seconds = 0;
+    for (size_t i = 1; i < it->from->count; i++) {
+        if (list[i].issuer == list[i - 1].issuer && list[i].tick != list[i - 1].tick) {
+            ids += (double)((list[i].number - list[i - 1].number) & mask);
+            seconds += (double)(list[i].tick - list[i - 1].tick) * it->tick_s;
+        }
+    }
+    if (seconds > 0) {
+        it->kind = RATE_COUNTER;
+        it->rate = scaled(infer_mean(ids), 1 / seconds);
+    }
+}
+
+static void find_integers(findings *it) {
+    const sighting *list = it->from->list, *low = NULL, *high = NULL;
+    const size_t count = it->from->count;
+    const uint64_t zero = list[0].number == 0;
+    it->counted = true;
+    it->total = infer_total(count, list[count - 1].number + zero);
+    for (size_t i = 0; i < count; i++) {
+        low = low == NULL && list[i].seen ? &list[i] : low;
+        high = list[i].seen ? &list[i] : high;
+    }
+    double span = high != NULL ? seconds_between(&low->at, &high->at) : 0;
+    if (span > 0) {
+        it->kind = RATE_INTEGERS;
+        it->span_s = span;
+        it->rate = scaled(infer_mean((double)(high->number - low->number)), 1 / span);
+    }
+}
+
+/* ---- what stays hidden ----------------------------------------------------------------------- */
+
+static uint32_t bits_of(const firn_scheme *scheme, int role) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        bits += scheme->slices[i].role == role ? scheme->slices[i].bits : 0;
+    }
+    return bits;
+}
+
+static void find_hidden(findings *it) {
+    const firn_scheme *scheme = it->from->scheme;
+    uint32_t random = scheme == NULL ? 0 : bits_of(scheme, FIRN_ROLE_RANDOM);
+    if (scheme == NULL) {
+        hide(it, "when they were issued and by which machine%s",
+             it->kind == RATE_NONE ? "; the rate, unless you know the times of two" : "");
+        return;
+    }
+    if (bits_of(scheme, FIRN_ROLE_DIGEST) > 0) {
+        hide(it, "the name, unless it can be guessed: equal names give equal IDs");
+    }
+    if (it->tick_s == 0) {
+        hide(it, "when they were issued");
+    }
+    if (it->kind == RATE_NONE) {
+        hide(it, "the rate and how many there are");
+    }
+    if (it->issuer_bits == 0) {
+        hide(it, "which machine issued them, and how many machines there are");
+    }
+    if (random > 0) {
+        hide(it, "other IDs: %u bits are random, so nobody can guess them", random);
+    }
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+/* Three digits; whole from 100 to 10^15. */
+static char *amount_text(char text[32], double value) {
+    snprintf(text, 32, value >= 99.5 && value < 1e15 ? "%.0f" : "%.3g", value);
+    return text;
+}
+
+static char *interval_text(char text[128], estimate value, const char *unit) {
+    char best[32], low[32], high[32];
+    snprintf(text, 128, "%s%s (95 %%: %s to %s)", amount_text(best, value.best), unit,
+             amount_text(low, value.low), amount_text(high, value.high));
+    return text;
+}
+
+/* A line, or several: `what` fills eight columns. */
+static void put_line(output *out, const char *what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void put_line(output *out, const char *what, const char *format, ...) {
+    char lead[16], text[SENTENCE_SIZE * 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(lead, sizeof lead, "  %-9s", what);
+    output_wrap(out, lead, 11, text);
+}
+
+static void put_times(output *out, const findings *it) {
+    char first[FIRN_TIME_SIZE], last[FIRN_TIME_SIZE], text[DURATION_SIZE], drift[128];
+    const int digits = firn_scheme_digits(it->from->scheme);
+    firn_time_format(first, &it->first, digits);
+    firn_time_format(last, &it->last, digits);
+    put_line(out, "time", "%s%s%s: each ID shows when it was issued, to %s", first,
+             it->span_s > 0 ? " to " : "", it->span_s > 0 ? last : "",
+             duration_text(text, it->tick_s));
+    if (it->grain > 1) {
+        put_line(out, "clock", "all times differ by multiples of %s",
+                 duration_text(text, (double)it->grain * it->tick_s));
+    }
+    if (it->seen && it->ahead_s > 0) {
+        put_line(out, "clock", "at least %s ahead of the time at which an ID was seen",
+                 duration_text(text, it->ahead_s));
+    } else if (it->seen) {
+        put_line(out, "clock", "not ahead: each ID was seen at least %s after its time",
+                 duration_text(text, -it->ahead_s));
+    }
+    if (it->drifts) {
+        put_line(out, "drift", "%s, if the delay until an ID is seen does not change",
+                 interval_text(drift, it->drift_ppm, " ppm"));
+    }
+}
+
+static void put_issuers(output *out, const findings *it) {
+    char text[128];
+    if (isinf(it->issuers.best)) {
+        snprintf(text, sizeof text, "%.0f or more (97.5 %%)", it->issuers.low);
+    } else {
+        interval_text(text, it->issuers, "");
+    }
+    put_line(out, "issuers", "%" PRIu64 " seen; in all %s, if they issue equally often",
+             it->issuers_seen, text);
+}
+
+static void put_human(output *out, const findings *it) {
+    static const char *const why[] = {
+        [RATE_INTEGERS] = "for all, from the integers and their times",
+        [RATE_SEQUENCE] = "for each issuer, from the sequence numbers, if IDs come evenly",
+        [RATE_COUNTER] = "for each issuer, from its counter",
+    };
+    const sample *from = it->from;
+    char text[128];
+    output_print(out, "%zu ID%s of %s%s\n", from->count, plural(from->count),
+                 it->counted ? "a series of integers" : scheme_name(from->scheme),
+                 from->count < from->given ? ", without duplicates" : "");
+    if (it->tick_s > 0) {
+        put_times(out, it);
+    }
+    if (it->counted) {
+        put_line(out, "volume", "%s, if they are counted from 1 and yours are a fair sample",
+                 interval_text(text, it->total, " integers"));
+    }
+    if (it->kind != RATE_NONE) {
+        put_line(out, "rate", "%s %s", interval_text(text, it->rate, " IDs per second"),
+                 why[it->kind]);
+    }
+    if (it->issuer_bits > 0) {
+        put_issuers(out, it);
+    }
+    if (it->cards > 0) {
+        put_line(out, "machine", "%" PRIu64 " ID%s the address of a network card", it->cards,
+                 it->cards == 1 ? " shows" : "s show");
+    }
+    if (it->tick_s == 0 && !it->counted && it->issuer_bits == 0) {
+        output_text(out, "  Nothing can be inferred from these IDs.\n");
+    }
+    for (size_t i = 0; i < it->hidden_count; i++) {
+        put_line(out, i == 0 ? "hidden" : "", "%s", it->hidden[i]);
+    }
+}
+
+static json_t *number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *interval_object(bool known, estimate value) {
+    return known ? json_pack("{s:o, s:o, s:o}", "estimate", number(value.best), "low",
+                             number(value.low), "high", number(value.high))
+                 : json_null();
+}
+
+static json_t *times_object(const findings *it) {
+    char first[FIRN_TIME_SIZE], last[FIRN_TIME_SIZE];
+    if (it->tick_s == 0) {
+        return json_null();
+    }
+    const int digits = firn_scheme_digits(it->from->scheme);
+    return json_pack("{s:s, s:s, s:f, s:f}", "first", firn_time_format(first, &it->first, digits),
+                     "last", firn_time_format(last, &it->last, digits), "span_s", it->span_s,
+                     "tick_s", it->tick_s);
+}
+
+static void put_json(output *out, const findings *it) {
+    static const char *const kinds[] = {NULL, "integers", "sequence", "counter"};
+    json_t *hidden = json_array();
+    for (size_t i = 0; i < it->hidden_count; i++) {
+        json_array_append_new(hidden, json_string(it->hidden[i]));
+    }
+    json_t *issuers = json_null();
+    if (it->issuer_bits > 0) {
+        issuers = json_pack("{s:I, s:o, s:o, s:o, s:I}", "seen", (json_int_t)it->issuers_seen,
+                            "estimate", number(it->issuers.best), "low", number(it->issuers.low),
+                            "high", number(it->issuers.high), "cards", (json_int_t)it->cards);
+    }
+    json_line(out,
+              json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "scheme",
+                        it->counted ? "integer" : scheme_name(it->from->scheme), "ids",
+                        (json_int_t)it->from->count, "duplicates",
+                        (json_int_t)(it->from->given - it->from->count), "time", times_object(it),
+                        "grain_s",
+                        it->grain > 0 ? json_real((double)it->grain * it->tick_s) : json_null(),
+                        "ahead_s", it->seen ? json_real(it->ahead_s) : json_null(), "drift_ppm",
+                        interval_object(it->drifts, it->drift_ppm), "rate_per_s",
+                        interval_object(it->kind != RATE_NONE, it->rate), "rate_from",
+                        kinds[it->kind], "volume", interval_object(it->counted, it->total),
+                        "issuers", issuers, "hidden", hidden));
+}
+
+/* ---- the subcommand -------------------------------------------------------------------------- */
+
+/* Order numbers need a key to be read, so there is nothing to compute. */
+static int about_order(session *s, const char *name) {
+    static const char why[] =
+        "order numbers are encrypted: without the key they reveal neither the "
+        "integer nor volume, rate, time or neighbours, only that the series has at "
+        "most 10^digits of them";
+    if (s->option[OPTION_JSON] != NULL) {
+        json_line(&s->out, json_pack("{s:s, s:[s]}", "scheme", name, "hidden", why));
+    } else {
+        output_wrap(&s->out, "", 0, why);
+    }
+    return STATUS_DONE;
+}
+
+static int find_all(findings *it) {
+    const firn_scheme *scheme = it->from->scheme;
+    if (scheme == NULL) {
+        find_integers(it);
+        find_hidden(it);
+        return FIRN_OK;
+    }
+    const int counter = sample_field(scheme, FIRN_ROLE_COUNTER);
+    qsort(it->from->list, it->from->count, sizeof *it->from->list, by_issuer);
+    find_issuers(it);
+    if (scheme->tick_ns != 0) {
+        find_times(it);
+        int code = find_clock(it);
+        if (code != FIRN_OK) {
+            return code;
+        }
+        if (sample_field(scheme, FIRN_ROLE_SEQUENCE) >= 0 && scheme->start == FIRN_START_ZERO) {
+            rate_by_sequence(it);
+        } else if (counter >= 0 && scheme->counter_step <= 1 && scheme->hash == FIRN_HASH_NONE) {
+            rate_by_counter(it, counter);
+        }
+    }
+    find_hidden(it);
+    return FIRN_OK;
+}
+
+int run_estimate(session *s) {
+    static sample given; /* static for their size */
+    static findings result;
+    const char *name = s->option[OPTION_SCHEME];
+    const firn_scheme *listed = name != NULL ? firn_scheme_find(name) : NULL;
+    firn_error error;
+    if (listed != NULL && listed->keyed) {
+        return about_order(s, name);
+    }
+    int status = sample_read(s, &given);
+    result.from = &given;
+    if (status == STATUS_DONE && find_all(&result) != FIRN_OK) {
+        set_error(&error, FIRN_EMEMORY, "out of memory: give fewer IDs");
+        status = fail(s, &error);
+    }
+    if (status == STATUS_DONE && s->option[OPTION_JSON] != NULL) {
+        put_json(&s->out, &result);
+    } else if (status == STATUS_DONE) {
+        put_human(&s->out, &result);
+    }
+    sample_free(&given);
+    return status;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* See sample.h. The form of the first ID is the form of all; schemes are ruled out by what does not fit. */
+#include "sample.h"
+
+#include "shared/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What firn_guess takes for a number rather than an ID. */
+#define NUMBER_LEAST UINT64_C(10000000000000)
+
+/* Times of IDs that are issued today: [2005, 2045). */
+static const int64_t today_from = 1104537600, today_end = 2366841600;
+
+static int out_of_memory(firn_error *error) {
+    return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+}
+
+int sample_field(const firn_scheme *scheme, int role) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role == role) {
+            return (int)firn_scheme_first(scheme, i);
+        }
+    }
+    return -1;
+}
+
+/* Whether an ID is one of a scheme, issued today. */
+static bool fits(const firn_scheme *scheme, const firn_id *id) {
+    firn_fields fields;
+    firn_time time;
+    int index = scheme_time_index(scheme);
+    if (scheme->bits != id->bits || (id->bits == 64 && id->low < NUMBER_LEAST) ||
+        firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
+        return false;
+    }
+    if (index < 0) {
+        return true;
+    }
+    firn_scheme_time(scheme, fields.value[index].low, &time);
+    return time.sec >= today_from && time.sec < today_end;
+}
+
+/* What the first ID may be. */
+static int learn(sample *it, const char *text, size_t length, firn_error *error) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    id_counts counts;
+    bool digits = strspn(text, "0123456789") >= length;
+    if (it->integers || (!it->reader.named && it->reader.form < 0 && digits &&
+                         firn_guess(readings, text, length, -1) == 0)) {
+        it->integers = true;
+        it->form = FIRN_FORM_DEC;
+        it->bits = 64;
+        return FIRN_OK;
+    }
+    int code = reader_look(&it->reader, readings, &counts, text, length, error);
+    if (code == FIRN_OK && counts.plausible == 0) {
+        code = refuse_reading(error, text, length, NULL);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    it->form = readings[0].form;
+    it->bits = readings[0].id.bits;
+    for (size_t i = 0; i < counts.plausible && it->candidate_count < SAMPLE_SCHEMES; i++) {
+        if (readings[i].form == it->form && readings[i].id.bits == it->bits) {
+            it->candidates[it->candidate_count++] =
+                it->reader.named ? &it->reader.scheme : readings[i].scheme;
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Rules out what the ID does not fit. */
+static int narrow(sample *it, const firn_id *id, firn_error *error) {
+    firn_fields fields;
+    size_t left = 0;
+    if (it->integers) {
+        return id->low >> 63 == 0 ? FIRN_OK
+                                  : set_error(error, FIRN_ERANGE,
+                                              "the integer is out of range (0 to 2^63 - 1): name "
+                                              "its scheme with --scheme NAME");
+    }
+    if (it->reader.named) {
+        return firn_unpack(&fields, &it->reader.scheme, id, error);
+    }
+    for (size_t i = 0; i < it->candidate_count; i++) {
+        if (fits(it->candidates[i], id)) {
+            it->candidates[left++] = it->candidates[i];
+        }
+    }
+    it->candidate_count = left;
+    if (left == 0 && it->form != FIRN_FORM_DEC && it->form != FIRN_FORM_UNSIGNED) {
+        return set_error(error, FIRN_EMISMATCH,
+                         "it is not of the same scheme as the IDs before: remove it, or use "
+                         "--scheme NAME");
+    }
+    it->integers = left == 0;
+    return FIRN_OK;
+}
+
+static int add(sample *it, const sighting *one, firn_error *error) {
+    if (it->count == it->room) {
+        size_t room = it->room == 0 ? 64 : it->room * 2;
+        sighting *list = realloc(it->list, room * sizeof *list);
+        if (list == NULL) {
+            return out_of_memory(error);
+        }
+        it->list = list;
+        it->room = room;
+    }
+    it->list[it->count++] = *one;
+    return FIRN_OK;
+}
+
+/* An ID, or an ID and a time. */
+static int take(session *s, void *context, const char *text, size_t length, firn_error *error) {
+    sample *it = context;
+    char word[LINE_SIZE];
+    firn_error why;
+    sighting one = {.seen = it->has_seen, .at = it->seen, .order = it->count};
+    const size_t end = strcspn(text, " \t"), next = end + strspn(text + end, " \t");
+    (void)s;
+    if (end >= sizeof word) {
+        return set_error(error, FIRN_ETEXT, "the ID is longer than %d bytes: shorten it",
+                         LINE_SIZE - 1);
+    }
+    memcpy(word, text, end);
+    word[end] = '\0';
+    if (it->count == SAMPLE_MAX) {
+        return set_error(error, FIRN_EUSAGE, "there are more than %d IDs: give fewer", SAMPLE_MAX);
+    }
+    int code = it->count == 0 ? learn(it, word, end, error) : FIRN_OK;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    code = firn_parse(&one.id, it->form, it->bits, word, end, &why);
+    if (code == FIRN_OK) {
+        code = narrow(it, &one.id, &why);
+    }
+    if (code != FIRN_OK) {
+        return set_error(error, code, "'%.40s': %s", word, why.text);
+    }
+    if (next < length) {
+        code = firn_time_parse(&one.at, text + next, length - next, &why);
+        one.seen = true;
+    }
+    return code == FIRN_OK ? add(it, &one, error) : set_error(error, code, "%s", why.text);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
+    return hash ^ hash >> 29;
+}
+
+/* The fields that tell about an ID. */
+static void unpack(const sample *it, sighting *one) {
+    firn_fields fields;
+    if (it->integers) {
+        one->number = one->id.low;
+        return;
+    }
+    if (firn_unpack(&fields, it->scheme, &one->id, NULL) != FIRN_OK) {
+        return; /* not reached: it was unpacked before */
+    }
+    for (uint32_t i = 0; i < it->scheme->slice_count; i++) {
+        const firn_value *value = &fields.value[i];
+        if (firn_scheme_first(it->scheme, i) != i) {
+            continue;
+        }
+        switch (it->scheme->slices[i].role) {
+        case FIRN_ROLE_TIME:
+            one->tick = value->low;
+            break;
+        case FIRN_ROLE_SEQUENCE:
+        case FIRN_ROLE_COUNTER:
+            one->number = value->low;
+            break;
+        case FIRN_ROLE_NODE:
+        case FIRN_ROLE_ADDRESS:
+        case FIRN_ROLE_PROCESS:
+            one->issuer = mix(mix(one->issuer + i, value->low), value->high);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static int by_id(const void *a, const void *b) {
+    const sighting *x = a, *y = b;
+    int order = firn_id_cmp(&x->id, &y->id);
+    return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Sorts, and keeps the first of equal IDs. */
+static void finish(sample *it) {
+    size_t left = 0;
+    it->given = it->count;
+    it->scheme = it->integers ? NULL : it->reader.named ? &it->reader.scheme : it->candidates[0];
+    qsort(it->list, it->count, sizeof *it->list, by_id);
+    for (size_t i = 0; i < it->count; i++) {
+        if (left == 0 || firn_id_cmp(&it->list[left - 1].id, &it->list[i].id) != 0) {
+            it->list[left++] = it->list[i];
+            unpack(it, &it->list[left - 1]);
+        }
+    }
+    it->count = left;
+}
+
+int sample_read(session *s, sample *it) {
+    const char *name = s->option[OPTION_SCHEME], *seen = s->option[OPTION_SEEN];
+    firn_error error;
+    memset(it, 0, sizeof *it);
+    it->integers = name != NULL && strcmp(name, "integer") == 0;
+    if (it->integers) {
+        s->option[OPTION_SCHEME] = NULL;
+    }
+    int status = reader_open(s, &it->reader);
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    it->has_seen = seen != NULL;
+    if (seen != NULL && firn_time_parse(&it->seen, seen, strlen(seen), &error) != FIRN_OK) {
+        return fail_usage(s, "--seen %.40s: %s", seen, error.text);
+    }
+    status = lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, take, it);
+    if (status == STATUS_DONE && it->count == 0) {
+        return fail_usage(s, "there is no ID: give some as operands or on standard input");
+    }
+    if (status == STATUS_DONE) {
+        finish(it);
+    }
+    return status;
+}
+
+void sample_free(sample *it) {
+    free(it->list);
+    it->list = NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The IDs that `firn estimate` is given: read as one scheme, or as plain integers, with the times at which
+ * they were seen. Sorted by ID, without duplicates. Reads and keeps; infers nothing. */
+#ifndef FIRN_SAMPLE_H
+#define FIRN_SAMPLE_H
+
+#include "ids/ids.h"
+
+enum { SAMPLE_MAX = 1000000, SAMPLE_SCHEMES = 16 };
+
+/* One ID. */
+typedef struct sighting {
+    firn_id id;
+    bool seen;      /* `at` is known */
+    firn_time at;   /* when somebody saw it */
+    uint64_t order; /* of input */
+
+    uint64_t tick, number, issuer; /* sample_unpack: number is the sequence, counter or integer */
+} sighting;
+
+typedef struct sample {
+    id_reader reader;
+    bool integers;                                 /* plain integers, not IDs of a scheme: */
+    const firn_scheme *scheme;                     /* NULL for integers */
+    const firn_scheme *candidates[SAMPLE_SCHEMES]; /* schemes that all IDs so far fit */
+    size_t candidate_count;
+    int form;
+    uint32_t bits;
+    firn_time seen; /* --seen */
+    bool has_seen;
+    sighting *list;
+    size_t count, room, given; /* given: with duplicates */
+} sample;
+
+/* From the operands, or the lines of standard input, each an ID that a TIME may follow. An exit
+ * status. */
+int sample_read(session *s, sample *it);
+void sample_free(sample *it);
+/* The first field of a role, or -1. */
+int sample_field(const firn_scheme *scheme, int role);
+
+#endif
