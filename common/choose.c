@@ -77,7 +77,7 @@ static int refuse_word(const choose_text *text, const char *lead, const char *va
         }
     }
     words[length] = '\0';
-    return set_error(error, FIRN_EUSAGE, "%s %.40s is not valid: use %s%s", lead, value,
+    return set_error(error, FIRN_EUSAGE, "%s%.40s is not valid: use %s%s", lead, value,
                      text->list ? "some of " : "one of ", words);
 }
 
@@ -112,7 +112,7 @@ int choose_answer(choose_answers *answers, int question, const char *lead, const
     bool whole =
         question != CHOOSE_NODES || (amount <= text->most && amount == (double)(int64_t)amount);
     if (!(amount >= text->least && amount <= text->most) || !whole) {
-        return set_error(error, FIRN_EUSAGE, "%s %.40s is not valid: use a %s", lead, value,
+        return set_error(error, FIRN_EUSAGE, "%s%.40s is not valid: use a %s", lead, value,
                          question == CHOOSE_NODES
                              ? "whole number from 1 to 1000000000000, such as 40"
                              : "number above 0, such as 200, 0.5 or 200k");

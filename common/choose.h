@@ -37,7 +37,7 @@ typedef struct choose_answers {
     uint32_t word[CHOOSE_QUESTIONS]; /* index of the word; of a list: a bit for each word */
 } choose_answers;
 
-/* FIRN_EUSAGE: `value` is not valid; the sentence begins with `lead` ("--rate"). */
+/* FIRN_EUSAGE: `value` is not valid; the sentence begins with `lead` ("--rate "). */
 int choose_answer(choose_answers *answers, int question, const char *lead, const char *value,
                   firn_error *error);
 /* Fills in what is assumed for the questions that are not answered. FIRN_EUSAGE: peak below the rate. */

@@ -15,7 +15,7 @@ import urllib.request
 from browser import Browser
 from decoding import CONTRAST, SAMPLES, check, check_drawing, check_forms, finish, firn, same
 
-VIEWS = ("read", "make", "now", "windows", "spread")
+VIEWS = ("read", "make", "choose", "now", "windows", "spread")
 CONFIG = """[server]
 http = 127.0.0.1:0
 resp = none
@@ -339,6 +339,44 @@ def check_spread(browser, server):
     same("bars that count are there to be seen, and no others", 0, wrong)
 
 
+# ---- choose --------------------------------------------------------------------------------------
+
+
+def check_choosing(browser, server):
+    first = "document.querySelector('#chosen h2')?.textContent.trim()"
+    browser.open(server.base + "/?choose#choose")
+    check("a recommendation is there before anything is answered", browser.wait(first + "?.startsWith('1. ')"))
+    asked_of = json.loads(firn("choose", "--json"))
+    same("every question is asked", [one["question"] for one in asked_of["questions"]],
+         browser.evaluate("[...document.querySelectorAll('#choose-questions label[for], #choose-questions legend')].map((one) => one.textContent)"))
+    words = ("--rate", "5", "--peak", "200", "--nodes", "4", "--hide", "volume", "--readers", "urls", "--database", "mariadb")
+    for name, value in zip(words[::2], words[1::2]):
+        if name in ("--hide", "--readers"):
+            browser.evaluate("document.querySelector('#choose-form input[value=%s]').click()" % value)
+        else:
+            browser.choose("#choose-" + name[2:], value)
+        browser.wait("location.hash.includes('%s=%s')" % (name[2:], value))
+    wanted = json.loads(firn("choose", "--json", *words))
+    best = wanted["fit"][0]
+    check("the answers are in the address", browser.wait("location.hash.includes('rate=5') && location.hash.includes('readers=urls')"))
+    check("the first is that of firn choose", browser.wait(first + "?.startsWith('1. %s ')" % best["name"]), browser.evaluate(first))
+    same("so are the others", [one["name"] for one in wanted["fit"][:3]],
+         browser.evaluate("[...document.querySelectorAll('#chosen h2')].map((one) => one.textContent.split(' ')[1])"))
+    card = browser.text("#chosen article")
+    missing = [part for part in [best["sql"], *best["commands"], *(one["text"] for one in best["figures"])] if part not in card]
+    same("it says the commands and the figures", [], missing)
+    same("the layout is drawn as wide as its bits", best["bits"],
+         browser.evaluate("[...document.querySelectorAll('#chosen .layout')[0].children].reduce((sum, one) => sum + Number(one.dataset.bits), 0)"))
+    same("each figure has its bar", len(best["figures"]), browser.evaluate("document.querySelector('#chosen article').querySelectorAll('.measure').length"))
+    reasons = browser.evaluate("[...document.querySelectorAll('#choose-refused td:first-child')].map((one) => one.textContent)")
+    same("every reason of a refusal is told once", list(dict.fromkeys(one["why"] for one in wanted["refused"])), reasons)
+    browser.open(server.base + "/?none#choose=&sort=yes&hide=time")
+    none = browser.wait("document.querySelector('#chosen .error')?.textContent")
+    check("answers that exclude each other are told, and what to change", "shows the time" in (none or "") and "Change one answer" in none, none)
+    browser.open(server.base + "/?bad#choose=&rate=x")
+    check("a wrong answer is refused in the server's words", browser.wait("document.querySelector('#choose-error').textContent.includes('rate=x is not valid')"))
+
+
 # ---- looks ---------------------------------------------------------------------------------------
 
 def check_looks(browser, server):
@@ -492,9 +530,10 @@ def main():
         check_making(browser, server)
         check_windows(browser, server)
         check_spread(browser, server)
+        check_choosing(browser, server)
         check_looks(browser, server)
         check_names(browser, server)
-        check_quiet(browser, server, ("/v1/show/!!", "/v1/show/%21%21", "time=1999-01-01"))
+        check_quiet(browser, server, ("/v1/show/!!", "/v1/show/%21%21", "time=1999-01-01", "rate=x"))
         check_policy(browser, server)
         check_token(browser, program, folder)
     except Exception:

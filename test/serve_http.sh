@@ -175,6 +175,13 @@ lines "in two lines of text" '[0-9]{19}' 2 '/v1/range/snowflake?from=2024-01-01&
 json "pack makes an ID of its fields" '.ids == ["1234567890123456789"]' \
     '/v1/pack/snowflake?time=2020-03-02T19:54:56.824Z&datacenter=20&worker=24&sequence=277'
 json "schemes lists the table" 'type == "array" and length > 30 and (map(.name) | index("snowflake") != null)' /v1/schemes
+for words in "" "rate=5&peak=200&nodes=4&hide=volume&readers=urls&database=mariadb" "sort=yes&hide=time"; do
+    # shellcheck disable=SC2046 # words
+    same "choose is the command's: ${words:-no answer}" "$("$FIRN" choose --json $(printf '%s' "${words:+--}$words" | sed 's/&/ --/g') | jq -Sc .)" \
+        "$(curl -s "http://$at/v1/choose?$words" | jq -Sc .)"
+done
+refuses "an answer that is not one is refused" 400 "rate=x is not valid: use a number above 0" '/v1/choose?rate=x'
+refuses "a question that is not asked neither" 400 "rate" '/v1/choose?rat=1'
 json "or one row" '.name == "uuid7"' /v1/schemes/uuid7
 json "nodes lists what the store holds" 'type == "array" and length > 0' /v1/nodes
 json "status is an object" 'type == "object"' /v1/status

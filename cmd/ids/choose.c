@@ -27,7 +27,7 @@ static int read_options(session *s, choose_answers *answers) {
         firn_error error;
         char lead[32];
         const char *value = s->option[options[i]];
-        snprintf(lead, sizeof lead, "--%s", choose_texts[i].name);
+        snprintf(lead, sizeof lead, "--%s ", choose_texts[i].name);
         if (value != NULL && choose_answer(answers, i, lead, value, &error) != FIRN_OK) {
             return fail(s, &error);
         }
@@ -44,9 +44,9 @@ static bool take_line(choose_answers *answers, int question, char *line) {
         peak += strspn(peak, " ");
     }
     if (line[0] == '\0' ||
-        choose_answer(answers, question, "the answer", line, &error) == FIRN_OK) {
+        choose_answer(answers, question, "the answer ", line, &error) == FIRN_OK) {
         if (peak == NULL || *peak == '\0' ||
-            choose_answer(answers, CHOOSE_PEAK, "the peak", peak, &error) == FIRN_OK) {
+            choose_answer(answers, CHOOSE_PEAK, "the peak ", peak, &error) == FIRN_OK) {
             return true;
         }
     }

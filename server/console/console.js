@@ -286,11 +286,11 @@ function drawSpread(title, counts, ids) {
 
 // ---- places -----------------------------------------------------------------------------------
 
-const TITLES = { read: "Read", make: "Make", now: "Now", windows: "Windows", spread: "Spread" };
+const TITLES = { read: "Read", make: "Make", choose: "Choose", now: "Now", windows: "Windows", spread: "Spread" };
 
 const currentView = () => document.body.dataset.view;
 
-// Shows the view that the URL names: #ID, #read=ID&scheme=NAME, #make=SCHEME, #now, #windows,
+// Shows the view that the URL names: #ID, #read=ID&scheme=NAME, #make=SCHEME, #choose&rate=N, #now, #windows,
 // #spread=GENERATOR.
 function follow() {
   const query = place(Object.keys(TITLES));
@@ -318,6 +318,7 @@ const enter = {
       describeSource();
     }
   },
+  choose: enterChoose,
   now() {},
   windows() {},
   async spread() {
@@ -329,6 +330,7 @@ const enter = {
 function listen() {
   listenToReading();
   listenToTheme();
+  listenToChoosing();
   byId("token-form").addEventListener("submit", takeToken);
   byId("make-form").addEventListener("submit", makeIds);
   byId("make-scheme").addEventListener("change", describeSource);

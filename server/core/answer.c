@@ -88,6 +88,8 @@ int request_answer(request *it, size_t times, reply *out, firn_error *error) {
         return answer_status(it, out, error);
     case VERB_SPREAD:
         return answer_spread(it, out, error);
+    case VERB_CHOOSE:
+        return answer_choose(it, out, error);
     default:
         return answer_pure(it, out, error);
     }

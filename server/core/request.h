@@ -28,6 +28,7 @@ enum { REQUEST_PAIRS_MAX = 16, REQUEST_LATER = 1, REQUEST_TASK = 2 };
     X(SCHEMES, "schemes", ISSUE, READ) /* the table, or one scheme */                              \
     X(NODES, "nodes", ADMIN, OTHER)    /* what the store holds; a task */                          \
     X(STATUS, "status", ADMIN, OTHER)  /* generators, segments, stores, workers */                 \
+    X(CHOOSE, "choose", ISSUE, READ)   /* the schemes that fit a workload */                       \
     X(SPREAD, "spread", ISSUE, READ)   /* how recent IDs of a generator fall over shards */
 enum verb {
 #define VERB_X(id, name, role, meter) VERB_##id,

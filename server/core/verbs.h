@@ -28,6 +28,7 @@ int answer_pure(request *it, reply *out, firn_error *error);
 
 int answer_status(const request *it, reply *out, firn_error *error);
 int answer_spread(const request *it, reply *out, firn_error *error);
+int answer_choose(const request *it, reply *out, firn_error *error);
 /* Renewer's thread: the holdings of a namespace, or of all (NULL). */
 int answer_nodes(firn_store *store, const char *ns, json_t **out, firn_error *error);
 

@@ -119,7 +119,7 @@ static bool is_large(const exchange *it) {
     return it->route->page == page_metrics ||
            (it->route->verb != VERB_COUNT &&
             (it->request.count > LARGE_IDS || verb == VERB_STATUS || verb == VERB_NODES ||
-             verb == VERB_SCHEMES));
+             verb == VERB_SCHEMES || verb == VERB_CHOOSE));
 }
 
 /* Nothing was issued yet. */

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Which scheme fits: the questions of /v1/choose as a form, and what the server answers, with pictures. It decides nothing.
+"use strict";
+
+const CHOSEN = 3; // recommendations that are drawn; the others are listed
+
+// ---- the questions ----------------------------------------------------------------------------
+
+function drawQuestion(one) {
+  const id = `choose-${one.name}`;
+  const taken = new Set(one.answer.split(","));
+  if (one.several) {
+    const boxes = one.words.map((word) => {
+      const box = make("input", { type: "checkbox", name: one.name, value: word });
+      box.checked = taken.has(word);
+      return make("label", {}, box, ` ${word}`);
+    });
+    return make("fieldset", {}, make("legend", { textContent: one.question }), ...boxes.slice(1));
+  }
+  const input = one.words.length
+    ? make("select", { id, name: one.name }, ...one.words.map((word) => make("option", { textContent: word })))
+    : make("input", { id, name: one.name, className: "mono", type: "text", inputMode: "decimal", autocomplete: "off" });
+  if (one.words.length) input.value = one.answer;
+  else if (one.assumed) input.placeholder = one.answer;
+  else input.value = one.answer;
+  return make("p", {}, make("label", { htmlFor: id, textContent: one.question }), input);
+}
+
+// The answers that differ from what is assumed anyway.
+function answersOf(form) {
+  const answers = {};
+  for (const field of form.querySelectorAll("input[type=text], select")) {
+    const value = field.value.trim();
+    if (value && !(field.tagName === "SELECT" && field.selectedIndex === 0)) answers[field.name] = value;
+  }
+  for (const group of form.querySelectorAll("fieldset")) {
+    const taken = [...group.querySelectorAll("input:checked")];
+    if (taken.length) answers[taken[0].name] = taken.map((box) => box.value).join(",");
+  }
+  return answers;
+}
+
+// A form that has these answers stays, so that the focus does.
+function drawQuestions(questions, answers) {
+  const form = byId("choose-form");
+  const has = form.querySelector("select") ? answersOf(form) : null;
+  if (has && new URLSearchParams(has).toString() === new URLSearchParams(answers).toString()) {
+    for (const { name, assumed, answer } of questions) {
+      const box = form.querySelector(`input#choose-${name}`);
+      if (box) box.placeholder = assumed ? answer : "";
+    }
+    return;
+  }
+  byId("choose-questions").replaceChildren(...questions.map(drawQuestion));
+}
+
+// ---- pictures ---------------------------------------------------------------------------------
+
+// The layout as one bar: a piece for each slice, as wide as its bits.
+function drawLayout(row) {
+  const slices = slicesOf(row, "");
+  const spoken = slices.map(({ field, bits }) => `${field} ${bits}`).join(", ");
+  return make(
+    "div",
+    { className: "layout", role: "img", "aria-label": `${row.bits} bits: ${spoken}` },
+    ...slices.map((slice) => {
+      const piece = make(
+        "span",
+        { className: `tone-${slice.tone}`, title: `${slice.field}, ${slice.bits} bits` },
+        slice.bits * 100 > row.bits * slice.field.length * 1.6 ? slice.field : "",
+      );
+      piece.style.flexGrow = slice.bits;
+      piece.dataset.bits = slice.bits;
+      return piece;
+    }),
+  );
+}
+
+const MEASURES = { insert_rows_s: "inserts", index_bytes_row: "index", read_recent_us: "reads" };
+
+// A figure as a bar, by the greatest of those that are shown, with its interval.
+function drawMeasure(figure, most) {
+  const bar = make("i");
+  const interval = make("b");
+  bar.style.width = `${(100 * figure.median) / most}%`;
+  interval.style.left = `${(100 * figure.low) / most}%`;
+  interval.style.width = `${(100 * (figure.high - figure.low)) / most}%`;
+  return make(
+    "div",
+    { className: "figure" },
+    make("span", { textContent: MEASURES[figure.metric] || figure.metric }),
+    make("span", { className: "measure", "aria-hidden": "true" }, bar, interval),
+    make("span", { textContent: figure.text }),
+  );
+}
+
+function drawMeasures(one, all) {
+  if (!one.figures.length) return [make("p", { className: "hint", textContent: "Not measured in docs/study." })];
+  const most = (metric) =>
+    Math.max(...all.flatMap((other) => other.figures.filter((at) => at.metric === metric).map((at) => at.high)));
+  return [
+    ...one.figures.map((figure) => drawMeasure(figure, most(figure.metric))),
+    make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}` }),
+  ];
+}
+
+// ---- the answer -------------------------------------------------------------------------------
+
+function oddsOf({ odds }) {
+  if (odds.model === "reserved") return "none: a store reserves each ID";
+  return `${odds.year.toPrecision(3)} in a year, ${odds.ten_years.toPrecision(3)} in ten`;
+}
+
+function drawFit(one, row, all, rank) {
+  const facts = [
+    ["Collisions", oddsOf(one)],
+    ["Ends", one.end || "never"],
+    ["Sorts", one.sorts],
+    ["Limits", one.max_nodes && `${showCount(one.node_most_per_s)} IDs per second and node, ${showCount(one.max_nodes)} nodes`],
+    ["Column", one.column],
+  ].filter(([, value]) => value);
+  const commands = [one.sql, ...one.commands].filter(Boolean).join("\n");
+  const copy = make("button", { type: "button", textContent: "Copy", "aria-label": `Copy the commands of ${one.name}` });
+  copy.addEventListener("click", () => copyText(commands, copy));
+  return make(
+    "article",
+    { className: "card fit" },
+    make("h2", {}, `${rank}. ${one.name} `, make("small", { textContent: `${one.bits} bits, text: ${one.text}` })),
+    ...(row ? [drawLayout(row)] : []),
+    ...drawMeasures(one, all),
+    make("dl", {}, ...facts.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })])),
+    ...one.cautions.map((text) => make("p", { className: "caution", textContent: `Caution: ${text}.` })),
+    make("div", { className: "commands" }, make("pre", { textContent: commands, tabIndex: 0 }), copy),
+  );
+}
+
+function drawRefused(refused) {
+  const names = new Map();
+  for (const { name, why } of refused) names.set(why, [...(names.get(why) || []), name]);
+  byId("choose-refused").tBodies[0].replaceChildren(
+    ...[...names].map(([why, all]) =>
+      make("tr", {}, make("td", { textContent: why }), make("td", { textContent: all.join(", ") })),
+    ),
+  );
+}
+
+function drawNone(found) {
+  const others = found.without.map(({ answer, name }) => `${answer} (then ${name})`).join(", or ");
+  return make(
+    "p",
+    { className: "error" },
+    `No scheme fits${found.conflict ? `: ${found.conflict}` : ""}. ${others ? `Change one answer: ${others}.` : ""}`,
+  );
+}
+
+async function drawChosen(found) {
+  const shown = found.fit.slice(0, CHOSEN);
+  const firn = await firnHere();
+  const row = (name) => attempt(() => firn.native.schemeObject(name, null, null, null));
+  byId("chosen").replaceChildren(
+    ...(shown.length
+      ? shown.map((one, index) => drawFit(one, row(one.name), shown, index + 1))
+      : [drawNone(found)]),
+  );
+  const others = found.fit.slice(CHOSEN).map(({ name }) => name);
+  byId("choose-others").textContent = others.length ? `Also possible: ${others.join(", ")}.` : "";
+  drawRefused(found.refused);
+  say(shown.length ? `Recommended: ${shown[0].name}` : "No scheme fits");
+}
+
+// The answers are in the address, so that a recommendation can be sent to somebody.
+async function enterChoose(query) {
+  const answers = Object.fromEntries([...query].filter(([name]) => name !== "choose"));
+  const hash = location.hash;
+  showError(byId("choose-error"), "");
+  try {
+    const found = await ask("/v1/choose", answers);
+    if (location.hash !== hash) return; // answered again in the meantime
+    drawQuestions(found.questions, answers);
+    await drawChosen(found);
+  } catch (refused) {
+    showError(byId("choose-error"), refused.message);
+    if (!byId("choose-form").querySelector("select")) drawQuestions((await ask("/v1/choose")).questions, {});
+  }
+}
+
+function listenToChoosing() {
+  const form = byId("choose-form");
+  const choose = (event) => {
+    event.preventDefault();
+    go({ choose: "", ...answersOf(form) });
+  };
+  form.addEventListener("submit", choose);
+  form.addEventListener("change", choose);
+}
