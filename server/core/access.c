@@ -12,11 +12,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TOKENS_MAX = 1000, TOKEN_LEAST = 16, TOKEN_MOST = 1000, DIGEST_SIZE = 32 };
+enum {
+    TOKENS_MAX = 1000,
+    TOKEN_LEAST = 16,
+    TOKEN_MOST = 1000,
+    DIGEST_SIZE = 32,
+    QUOTA_MOST = 1000000000
+};
 
 typedef struct token {
     enum role role;
     uint8_t digest[DIGEST_SIZE];
+    char name[ACCOUNT_NAME_SIZE];
+    int64_t ids_s;    /* as in account */
+    account *account; /* once the table is in force */
 } token;
 
 typedef struct table {
@@ -25,7 +34,8 @@ typedef struct table {
 } table;
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static table *in_force; /* under the lock; NULL: no tokens, everybody is an admin */
+static table *in_force;   /* under the lock; NULL: no tokens, everybody is an admin */
+static account *accounts; /* under the lock */
 static atomic_bool closed;
 static _Atomic uint64_t loads;
 
@@ -52,6 +62,29 @@ static int bad_line(const char *path, int line, const char *why, firn_error *err
     return set_error(error, FIRN_EUSAGE, "%.100s:%d: %s", path, line, why);
 }
 
+/* Reads "[NAME [ids_s=N]]". */
+static bool read_rest(token *to, const char *text) {
+    static const char blanks[] = " \t\r", key[] = "ids_s=";
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    text += strspn(text, blanks);
+    size_t length = strcspn(text, blanks);
+    if (length >= sizeof to->name || strspn(text, plain) != length) {
+        return false;
+    }
+    memcpy(to->name, text, length);
+    text += length + strspn(text + length, blanks);
+    if (text[0] == '\0') {
+        return true;
+    }
+    const char *number = text + sizeof key - 1;
+    if (strncmp(text, key, sizeof key - 1) != 0 || number[0] < '0' || number[0] > '9') {
+        return false;
+    }
+    char *end;
+    to->ids_s = strtoll(number, &end, 10);
+    return to->ids_s <= QUOTA_MOST && end[strspn(end, blanks)] == '\0';
+}
+
 /* One line without its newline. Errors never quote it, because it may be a token. */
 static int read_line(table *to, const char *path, int number, char *text, firn_error *error) {
     static const char blanks[] = " \t\r";
@@ -73,16 +106,24 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
                          "%.100s:%d: the token has %zu bytes: use %d to %d random bytes", path,
                          number, length, TOKEN_LEAST, TOKEN_MOST);
     }
-    if (secret[length + strspn(secret + length, blanks)] != '\0') {
-        return bad_line(path, number,
-                        "the line has more than two words: use issue TOKEN or admin TOKEN", error);
+    token made = {.role = is_admin ? ROLE_ADMIN : ROLE_ISSUE, .ids_s = -1};
+    if (!read_rest(&made, secret + length)) {
+        return bad_line(
+            path, number,
+            "the words after the token are not a name and a quota: use ROLE TOKEN [NAME "
+            "[ids_s=N]], a NAME of 1 to 32 letters, digits, '.', '_' and '-', and N up "
+            "to 1000000000",
+            error);
     }
     if (to->count == TOKENS_MAX) {
         return bad_line(path, number, "more than 1000 tokens: remove some", error);
     }
-    token *added = &to->tokens[to->count++];
-    added->role = is_admin ? ROLE_ADMIN : ROLE_ISSUE;
-    digest_of(added->digest, secret, length);
+    digest_of(made.digest, secret, length);
+    if (made.name[0] == '\0') {
+        snprintf(made.name, sizeof made.name, "token-%02x%02x%02x%02x", made.digest[0],
+                 made.digest[1], made.digest[2], made.digest[3]);
+    }
+    to->tokens[to->count++] = made;
     return FIRN_OK;
 }
 
@@ -156,6 +197,36 @@ int access_check(const char *path, firn_error *error) {
     return code;
 }
 
+/* Under the lock. The account of a token, which keeps what it has spent. NULL: out of memory. */
+static account *account_of(const token *it) {
+    account *found = accounts;
+    while (found != NULL && (memcmp(found->digest, it->digest, DIGEST_SIZE) != 0 ||
+                             strcmp(found->name, it->name) != 0)) {
+        found = found->next;
+    }
+    if (found == NULL && (found = calloc(1, sizeof *found)) != NULL) {
+        memcpy(found->digest, it->digest, DIGEST_SIZE);
+        memcpy(found->name, it->name, sizeof found->name);
+        found->next = accounts;
+        accounts = found;
+    }
+    return found;
+}
+
+/* Under the lock. The quotas change only if there is memory for all accounts. */
+static bool take_accounts(table *it) {
+    for (size_t i = 0; it != NULL && i < it->count; i++) {
+        it->tokens[i].account = account_of(&it->tokens[i]);
+        if (it->tokens[i].account == NULL) {
+            return false;
+        }
+    }
+    for (size_t i = 0; it != NULL && i < it->count; i++) {
+        atomic_store(&it->tokens[i].account->ids_s, it->tokens[i].ids_s);
+    }
+    return true;
+}
+
 int access_load(const char *path, firn_error *error) {
     table *made = NULL;
     int code = path != NULL ? read_table(&made, path, error) : FIRN_OK;
@@ -163,6 +234,12 @@ int access_load(const char *path, firn_error *error) {
         return code;
     }
     pthread_rwlock_wrlock(&lock);
+    if (!take_accounts(made)) {
+        pthread_rwlock_unlock(&lock);
+        free_table(made);
+        return set_error(error, FIRN_EMEMORY,
+                         "out of memory: raise the memory limit of this process");
+    }
     table *before = in_force;
     in_force = made;
     atomic_store(&closed, made != NULL);
@@ -180,13 +257,17 @@ bool access_is_closed(void) {
 
 /* Compares with every token, so that the time reveals neither which token nor how many of its bytes
  * match. */
-static enum role role_of(const uint8_t digest[DIGEST_SIZE]) {
+static enum role role_of(const uint8_t digest[DIGEST_SIZE], account **whose) {
     unsigned found = ROLE_NOBODY;
+    size_t place = 0; /* from 1 */
     for (size_t i = 0; i < in_force->count; i++) {
         const token *it = &in_force->tokens[i];
         unsigned same = is_same(digest, it->digest);
         found |= (0U - same) & (unsigned)it->role;
+        size_t mask = (size_t)0 - same;
+        place = (place & ~mask) | ((i + 1) & mask);
     }
+    *whose = place > 0 ? in_force->tokens[place - 1].account : NULL;
     /* a token listed with both roles has the greater one */
     return found > ROLE_ADMIN ? ROLE_ADMIN : (enum role)found;
 }
@@ -199,11 +280,12 @@ uint64_t access_load_count(void) {
 static enum role role_now(access_pass *it) {
     enum role role = ROLE_NOBODY;
     it->load = access_load_count();
+    it->account = NULL;
     pthread_rwlock_rdlock(&lock);
     if (in_force == NULL) {
         role = ROLE_ADMIN;
     } else if (it->has_token) {
-        role = role_of(it->digest);
+        role = role_of(it->digest, &it->account);
     }
     pthread_rwlock_unlock(&lock);
     return role;

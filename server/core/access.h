@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Authentication: tokens and their roles. The file has one "ROLE TOKEN" per line; only SHA-256
- * digests stay in memory. Any thread; access_load replaces all tokens at once. */
+/* Authentication: tokens, their roles, names and quotas. The file has one "ROLE TOKEN [NAME [ids_s=N]]"
+ * per line; only SHA-256 digests stay in memory. Any thread; access_load replaces all tokens at once. */
 #ifndef FIRN_ACCESS_H
 #define FIRN_ACCESS_H
 
@@ -8,6 +8,7 @@
 
 #include <firn/firn.h>
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* Each role may do what the previous ones may. */
@@ -25,11 +26,24 @@ int access_load(const char *path, firn_error *error);
 int access_check(const char *path, firn_error *error);
 /* Are tokens required? */
 bool access_is_closed(void);
+#define ACCOUNT_NAME_SIZE 33
+
+/* Whose token it is, for logs and quotas. Never freed; a token keeps its account when the file is
+ * read again, unless its name changes. */
+typedef struct account {
+    char name[ACCOUNT_NAME_SIZE]; /* without one: "token-" and 8 hex digits of its digest */
+    uint8_t digest[32];
+    _Atomic int64_t ids_s; /* quota; 0: none, -1: the setting token_ids_s */
+    _Atomic int64_t until; /* of quota.c */
+    struct account *next;
+} account;
+
 /* What a client has authenticated with; its role is computed again when the tokens change. */
 typedef struct access_pass {
     uint64_t load; /* the load of tokens it was compared with */
     bool has_token;
     uint8_t digest[32];
+    account *account; /* NULL: no token */
 } access_pass;
 
 /* A client that has not authenticated. */

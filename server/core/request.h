@@ -104,6 +104,10 @@ int refuse_twice(const request *it, firn_error *error);
 int reply_json(json_t *object, reply *out, firn_error *error);
 /* Allocates room for BATCH_MAX IDs or numbers (`narrow`) on first use. FIRN_EMEMORY. */
 int worker_make_room(worker *it, bool narrow, firn_error *error);
+/* Does it issue IDs or integers? */
+static inline bool verb_issues(enum verb verb) {
+    return verb == VERB_NEW || verb == VERB_RUNS || verb == VERB_BLOCK || verb == VERB_NEXT;
+}
 /* Is it transient: ended by time or a renewer? */
 bool is_passing(int code);
 /* Writes an ID with its prefix, without a terminator, at most FIRN_TEXT_SIZE + 66 bytes. Returns

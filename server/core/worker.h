@@ -32,9 +32,10 @@ typedef struct meter {
     _Atomic uint64_t accepted, turned_away, closed_slow, closed_broken; /* connections */
     _Atomic uint64_t closed_crowded; /* unauthenticated, closed to make room */
     _Atomic uint64_t wrong_tokens;
-    _Atomic uint64_t parked; /* requests that waited for a window, the lead or the store */
-    _Atomic int64_t open;    /* connections now */
-    _Atomic int64_t waiting; /* of these, Redis clients whose request waits */
+    _Atomic uint64_t over_quota; /* refused requests */
+    _Atomic uint64_t parked;     /* requests that waited for a window, the lead or the store */
+    _Atomic int64_t open;        /* connections now */
+    _Atomic int64_t waiting;     /* of these, Redis clients whose request waits */
 } meter;
 
 typedef struct worker {

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NUMBER_SIZE 24
+
 static const char plain_type[] = "text/plain; charset=utf-8";
 static const char data_type[] = "application/json";
 
@@ -34,7 +36,9 @@ static void add_rare_headers(const exchange *it, struct MHD_Response *to, unsign
         add_header(to, "Allow", posts ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS");
     }
     if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE) {
-        add_header(to, "Retry-After", "1");
+        char seconds[NUMBER_SIZE];
+        seconds[write_number(seconds, (uint64_t)(it->retry_s > 0 ? it->retry_s : 1), false)] = '\0';
+        add_header(to, "Retry-After", seconds);
     }
 }
 
@@ -189,8 +193,6 @@ enum MHD_Result write_problem(exchange *it, int code, const firn_error *error) {
 }
 
 /* ---- IDs ------------------------------------------------------------------------------------- */
-
-#define NUMBER_SIZE 24
 
 static enum MHD_Result write_run(exchange *it, const reply *of) {
     char first[NUMBER_SIZE] = "", step[NUMBER_SIZE] = "", count[NUMBER_SIZE] = "";

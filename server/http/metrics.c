@@ -88,6 +88,8 @@ static const struct {
     size_t at;
 } listener_metrics[] = {
     {"ids_total", "counter", "Number of IDs and integers issued.", offsetof(meter, ids)},
+    {"over_quota_total", "counter", "Requests refused because of a quota in IDs per second.",
+     offsetof(meter, over_quota)},
     {"received_bytes_total", "counter", "Bytes received.", offsetof(meter, received)},
     {"sent_bytes_total", "counter", "Bytes sent.", offsetof(meter, sent)},
     {"connections_accepted_total", "counter", "Connections accepted.", offsetof(meter, accepted)},

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve.h"
 
+#include "clients.h"
 #include "config/setting.h"
+#include "core/quota.h"
 #include "fault.h"
 #include "guard.h"
 #include "header.h"
@@ -67,6 +69,32 @@ static enum MHD_Result fail(exchange *it, int code) {
     return it->route->fail(it, code, &it->error);
 }
 
+static quota_address quota_of(const exchange *it) {
+    address_key from = client_address(it);
+    return (quota_address){from.high, from.low};
+}
+
+/* Retry-After says when the quota has room again. */
+static bool is_over_quota(exchange *it, int *code) {
+    int64_t wait_ms = 0;
+    const request *asked = &it->request;
+    if (!verb_issues(asked->verb) ||
+        quota_allows(&it->pass, quota_of(it), 1, asked->count, &wait_ms, &it->error) > 0) {
+        return false;
+    }
+    meter_add(&it->loop->worker->meter.over_quota, 1);
+    it->retry_s = (wait_ms + 999) / 1000;
+    *code = it->error.code;
+    return true;
+}
+
+static enum MHD_Result write_reply(exchange *it, const reply *of) {
+    if (verb_issues(it->request.verb)) {
+        quota_spend(&it->pass, quota_of(it), it->request.count);
+    }
+    return it->route->write(it, of);
+}
+
 static enum MHD_Result ask(exchange *it);
 
 static enum MHD_Result end_task(exchange *it) {
@@ -79,7 +107,7 @@ static enum MHD_Result end_task(exchange *it) {
     int code = request_finish(one->sent, &of, &it->error);
     enum MHD_Result result = MHD_YES;
     if (code == FIRN_OK) {
-        result = it->route->write(it, &of);
+        result = write_reply(it, &of);
     } else if (code != REQUEST_LATER) {
         result = fail(it, code);
     }
@@ -92,7 +120,7 @@ static enum MHD_Result ask(exchange *it) {
     reply of = {0};
     int code = request_answer(&it->request, 1, &of, &it->error);
     if (code == FIRN_OK) {
-        return it->route->write(it, &of);
+        return write_reply(it, &of);
     }
     if (code != REQUEST_LATER && code != REQUEST_TASK) {
         return fail(it, code);
@@ -148,6 +176,10 @@ static enum MHD_Result begin_asking(exchange *it) {
     }
     if (code == FIRN_OK && is_large(it) && replies_are_full()) {
         return refuse_large(it);
+    }
+    if (code == FIRN_OK && is_over_quota(it, &code) && code != FIRN_ERANGE) {
+        it->refused = true;
+        return answer_problem(it, MHD_HTTP_TOO_MANY_REQUESTS, "QUOTA", it->error.text);
     }
     return code == FIRN_OK ? ask(it) : fail(it, code);
 }

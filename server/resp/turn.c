@@ -3,6 +3,7 @@
 
 #include "config/setting.h"
 #include "connection.h"
+#include "core/quota.h"
 #include "handlers.h"
 #include "stream.h"
 
@@ -139,6 +140,30 @@ static int refuse_large(firn_error *error) {
     return FIRN_EWINDOW;
 }
 
+static quota_address quota_of(const connection *it) {
+    return (quota_address){it->client.key.high, it->client.key.low};
+}
+
+/* Reduces *times to the client's quotas. */
+static int check_quota(const connection *it, const request *asked, size_t *times,
+                       firn_error *error) {
+    int64_t wait_ms;
+    if (!verb_issues(asked->verb)) {
+        return FIRN_OK;
+    }
+    *times = quota_allows(&it->client.pass, quota_of(it), *times, asked->count, &wait_ms, error);
+    if (*times == 0) {
+        meter_add(&it->lane->worker->meter.over_quota, 1);
+    }
+    return *times > 0 ? FIRN_OK : error->code;
+}
+
+static void spend_quota(const connection *it, const request *asked, size_t times) {
+    if (verb_issues(asked->verb)) {
+        quota_spend(&it->client.pass, quota_of(it), (int64_t)times * asked->count);
+    }
+}
+
 /* Times a command that waited. The turn does not time it again. */
 static void time_wait(connection *it) {
     loop *on = loop_of(it);
@@ -197,7 +222,10 @@ static size_t answer(connection *it, question *ask, size_t times) {
     reply out = {0};
     firn_error error = {0, ""};
     int code = is_too_much(&ask->request) ? refuse_large(&error)
-                                          : request_answer(&ask->request, times, &out, &error);
+                                          : check_quota(it, &ask->request, &times, &error);
+    if (code == FIRN_OK) {
+        code = request_answer(&ask->request, times, &out, &error);
+    }
     if (code == REQUEST_LATER && !waiting_is_over(it)) {
         loop_wait(it, WAIT_LATER);
         return 0;
@@ -218,6 +246,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
         }
         return done;
     }
+    spend_quota(it, &ask->request, done);
     reply_to(it, ask, &out);
     return done;
 }
@@ -478,6 +507,7 @@ void turn_reply(connection *it, const waiter *of, reply *out) {
     loop *on = loop_of(it);
     on->lane.out.version = it->client.version;
     count_asked(on, &of->asked, 1, false);
+    spend_quota(it, &of->asked.request, 1);
     reply_to(it, &of->asked, out);
     connection_drop(it, of->size);
     loop_wait(it, it->length > 0 || it->stream != NULL ? WAIT_TURN : WAIT_NOTHING);

@@ -450,7 +450,7 @@ TOKENS = [
     ("issue\n", ":1:"),
     ("issue " + "x" * 900 + "\n", ""),
     ("issue " + "x" * 9000 + "\n", ":1:"),
-    (f"issue {TOKEN} more\n", ":1:"),
+    (f"issue {TOKEN} a,b\n", ":1:"),
     (f"issue {TOKEN}\0\n", ""),
     ("".join(f"issue {TOKEN}-{i}\n" for i in range(1001)), ":1001:"),
     ("# nobody\n", ""),

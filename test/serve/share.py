@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Clients that share a server: large replies are sent in slices."""
+"""Clients that share a server: large replies are sent in slices, and tokens and addresses have quotas."""
 import http.client
 import json
 import os
+import signal
 import socket
 
 import serving
 import tap
-from serving import command
+from serving import Refused, command
 
 TMPDIR = os.environ["TMPDIR"]
 PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
@@ -28,6 +29,13 @@ def serve(name, **settings):
 
 def rises(ids):
     return all(a < b for a, b in zip(ids, ids[1:]))
+
+
+def refusal(client, *words):
+    """The first word of an error, or the reply."""
+    client.send(command(*words))
+    reply = client.read()
+    return str(reply).split()[0] if isinstance(reply, Refused) else reply
 
 
 # ---- large replies -------------------------------------------------------------------------------------------------------
@@ -85,4 +93,108 @@ def try_large(client):
     return reply if isinstance(reply, list) else None
 
 
-tap.run([large_replies, clients_that_leave])
+# ---- quotas --------------------------------------------------------------------------------------------------------------
+
+SHOP, OTHER, FREE = (f"{name}-token-of-the-tests" for name in ("shop", "other", "free"))
+
+
+def is_refused(client, *words):
+    """For the moment; a second later it may not be."""
+    return serving.wait_for("TRYAGAIN", lambda: refusal(client, *words) == "TRYAGAIN")
+
+
+def write_tokens(folder, lines):
+    with open(f"{folder}/tokens", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as tokens:
+        tokens.write(lines)
+
+
+def reload(server):
+    before = log_of(server).count("event=reloaded")
+    server.signal(signal.SIGHUP)
+    serving.wait_for("the reload", lambda: log_of(server).count("event=reloaded") > before)
+
+
+def log_of(server):
+    with open(server.log, errors="replace") as log:
+        return log.read()
+
+
+def post(server, path, token=None):
+    """Status, headers and body."""
+    page = http.client.HTTPConnection("127.0.0.1", server.http, timeout=serving.PATIENCE_S)
+    page.request("POST", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+    answer = page.getresponse()
+    found = answer.status, answer.headers, answer.read().decode()
+    page.close()
+    return found
+
+
+def entered(server, token, **options):
+    client = server.client(**options)
+    client.ask("AUTH", token)
+    return client
+
+
+def quotas_of_tokens():
+    """A second's IDs are there at once; the rest comes with time, which the test does not measure."""
+    folder = f"{TMPDIR}/quotas"
+    os.makedirs(folder, mode=0o700)
+    write_tokens(folder, f"issue {SHOP} shop ids_s=1\nissue {OTHER} other ids_s=50000\nadmin {FREE} free ids_s=0\n")
+    server = serve("quotas", tokens=f"{folder}/tokens", token_ids_s=7)
+    shop, again, other, free = (entered(server, token) for token in (SHOP, SHOP, OTHER, FREE))
+    tap.check("a token has its quota", shop.ask("INCR", "counted") > 0)
+    tap.check("beyond it: TRYAGAIN", is_refused(shop, "INCR", "counted"))
+    tap.check("on all its connections", is_refused(again, "INCR", "counted"))
+    tap.same("what issues nothing is free", ["PONG", "snowflake"], [shop.ask("PING"), shop.ask("FIRN.SHOW", "1541815603606036480")[3]])
+    over = serving.wait_for("status 429", lambda: (lambda one: one if one[0] == 429 else None)(post(server, "/v1/new/wide", SHOP)))
+    tap.same("HTTP: 429 with Retry-After and a code", ["1", "QUOTA"], [over[1]["Retry-After"], json.loads(over[2])["code"]])
+    tap.same("more than a second's IDs at once never pass: ERR", "ERR", refusal(shop, "FIRN.NEW", "wide", "COUNT", 2))
+    tap.same("nor over HTTP: 422", 422, post(server, "/v1/new/wide?n=2", SHOP)[0])
+    tap.same("blocks and runs count too", ["ERR", "ERR"], [refusal(shop, "INCRBY", "counted", 2), refusal(shop, "FIRN.RUNS", "wide", "COUNT", 2)])
+    tap.same("another token has its own quota", 50000, len(other.ask("FIRN.NEW", "wide", "COUNT", 50000)))
+    tap.check("which is used up then", is_refused(other, "FIRN.NEW", "wide", "COUNT", 50000))
+    tap.check("and comes back", serving.wait_for("quota", lambda: isinstance(refusal(other, "FIRN.NEW", "wide", "COUNT", 10000), list)))
+    other.send(command("INCR", "counted") * 120000)
+    piped = [other.read() for _ in range(120000)]
+    served = [one for one in piped if isinstance(one, int)]
+    tap.check("a pipeline is served up to the quota", 0 < len(served) < 120000 and rises(served), len(served))
+    tap.same("no quota: ids_s=0", MOST, len(free.ask("FIRN.NEW", "wide", "COUNT", MOST)))
+    for words in (("FIRN.NEW", "wide", "COUNT", 40000), ("FIRN.NEW", "wide", "COUNT", 40000)):
+        free.ask(*words)
+    over = server.metrics(FREE)
+    tap.check("refusals are counted", float(over['firn_over_quota_total{listener="resp"}']) > 1 and float(over['firn_over_quota_total{listener="http"}']) > 0, over)
+    write_tokens(folder, f"issue {SHOP} shop ids_s=100000\nissue {OTHER}\nadmin {FREE} free ids_s=0\n")
+    reload(server)
+    tap.same("a reload changes the quota of an open connection", 2, len(shop.ask("FIRN.NEW", "wide", "COUNT", 2)))
+    tap.same("token_ids_s is the quota of other tokens", "ERR", refusal(other, "FIRN.NEW", "wide", "COUNT", 8))
+    for bad in ("two words", "name ids_s=-1", "name ids_s=1000000001", "name ids_s=9999999999999999999999", "n/me", "name ids_s=1 more", "x" * 33):
+        write_tokens(folder, f"issue {SHOP} {bad}\nadmin {FREE}\n")
+        errors = log_of(server).count("reload failed")
+        server.signal(signal.SIGHUP)
+        serving.wait_for("the refusal", lambda: log_of(server).count("reload failed") > errors)
+    tap.check("a line that is wrong changes nothing, and is named without its token", "tokens:1: the words after" in log_of(server) and SHOP not in log_of(server), log_of(server)[-500:])
+    tap.same("so the quota is the same", 2, len(shop.ask("FIRN.NEW", "wide", "COUNT", 2)))
+    for one in (shop, again, other, free):
+        one.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def quotas_of_addresses():
+    server = serve("addresses", address_ids_s=20)
+    one, more, near = server.client(), server.client(), server.client(source="127.0.0.2")
+    tap.same("an address has its quota", 20, len(one.ask("FIRN.NEW", "wide", "COUNT", 20)))
+    tap.check("on all its connections", is_refused(more, "FIRN.NEW", "wide", "COUNT", 20))
+    tap.check("over HTTP too", serving.wait_for("status 429", lambda: post(server, "/v1/new/wide?n=20")[0] == 429))
+    tap.same("another address has its own", 20, len(near.ask("FIRN.NEW", "wide", "COUNT", 20)))
+    more.close()
+    with server.client() as late:
+        tap.check("a new connection does not renew it", is_refused(late, "FIRN.NEW", "wide", "COUNT", 20))
+    server.configure(WIDE, auto_create="on", unsafe="on", loops=1, http_threads=1)
+    reload(server)
+    tap.same("a reload removes it", MOST, len(one.ask("FIRN.NEW", "wide", "COUNT", MOST)))
+    one.close()
+    near.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+tap.run([large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses])
