@@ -162,7 +162,7 @@ def main():
         if path.endswith(".md"):
             lines = text.split("\n")
             for number, line in enumerate(lines, 1):
-                if len(line) > COLUMNS:
+                if len(line) > COLUMNS and not (path.startswith("docs/study/") and line.startswith("|")):  # tables of figures
                     tell(path, number, f"{len(line)} columns: at most {COLUMNS}")
             if path.startswith("docs/") and path not in ("docs/README.md", "docs/glossary.md") or path == "README.md":
                 check_terms(path, lines, terms, tell)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What the study needs of an engine. test/engine starts a private one on loopback and ends it with this process."""
+import os
+import subprocess
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PLACE = "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"  # no disk: its pages are counted instead
+BATCH = 500  # rows of a transaction while a table is filled
+
+
+class Missing(Exception):
+    """The engine, or Debian's Python package for it, is not installed."""
+
+
+class Engine:
+    """One engine with its buffer. Rows are (id, created_ms, customer, payload); created_ms is a 64-bit integer
+    everywhere, so that engines differ in nothing but the key. Subclasses say how."""
+
+    name = buffer_bytes = None
+    rows_per_buffer = 0  # rows whose table and index, with an integer key, are as large as the buffer
+    payload_chars = 100
+    replicates = True
+    clustered = False  # the table is the index of its primary key
+
+    mark = "%s"  # of a parameter
+
+    def forget_log(self):
+        """What a replica has read already, where that takes room."""
+
+    def timed(self, sql, values=()):
+        """Runs a query to its last row: seconds, and the rows."""
+        start = time.perf_counter()
+        found = self.rows(sql, values)
+        return time.perf_counter() - start, found
+
+    def took(self, sql, values=()):
+        start = time.perf_counter()
+        self.execute(sql, values)
+        return time.perf_counter() - start
+
+    # A subclass has:
+    #   start(folder) stop()             the private engine
+    #   storages(key)                    how the key can be stored, the usual way first
+    #   value(storage, (bytes, text))    an ID as a parameter of a statement
+    #   execute(sql, values) rows(sql, values)
+    #   create(storage, serial)          an empty table t; serial: the engine counts the key itself
+    #   load(rows)                       in transactions of BATCH rows
+    #   inserter(serial)                 with a connection of its own: a function that inserts a row as one transaction, one that closes
+    #   checkpoint() counters()          log_bytes, images, written_bytes, misses so far
+    #   sizes()                          bytes of table and index, leaf pages, their density, splits
+    #   settle()                         what maintenance does before tables are read
+    #   probe(values)                    a temporary table of IDs; nested(on): whether `lookup` looks each up in turn
+    #   second_index()                   on created_ms: seconds, bytes
+    #   child(customers)                 a table item that refers to t, in no order, with an index on that: its bytes
+    #   clean()                          VACUUM or OPTIMIZE: seconds
+
+
+def command(*words):
+    script = os.path.join(ROOT, "test", "engine")
+    return subprocess.run([script, *words], check=True, capture_output=True)
+
+
+def start_private(kind, folder, *options):
+    """Its port: test/engine starts it and ends it when this process is gone."""
+    words = [os.path.join(ROOT, "test", "engine"), "start", kind, folder, *options]
+    done = subprocess.run(words, env=dict(os.environ, ENGINE_OWNER=str(os.getpid()), ENGINE_PLACE=PLACE), capture_output=True, text=True)
+    if done.returncode == 77:
+        raise Missing("%s is not installed" % kind)
+    if done.returncode:
+        raise RuntimeError("%s did not start: %s" % (kind, done.stderr.strip()))
+    with open(os.path.join(folder, "port"), encoding="ascii") as ports:
+        return int(ports.readline())
+
+
+def stop_private(folder):
+    command("stop", folder)
+
+
+def pairs(values):
+    """A sequence in batches of BATCH."""
+    for at in range(0, len(values), BATCH):
+        yield values[at : at + BATCH]

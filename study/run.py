@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Measures cells of the study and appends them to docs/study/data/MACHINE.csv; goes on where it stopped.
+
+    study/run.py FIRN [--minutes N] [--small] [--machine NAME] [--data FOLDER] [--only TEXT] [--repetitions N]
+
+--only has the cells whose description contains TEXT. `make study` and `make study-small` call it."""
+import argparse
+import csv
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+
+import cells
+import engine as engines
+import keys
+import machine
+import mariadb
+import measure
+import postgres
+import replica
+import shards
+import sqlite
+
+KINDS = (postgres.Postgres, mariadb.MariaDB, sqlite.SQLite)
+HEAD = ("machine", *cells.COLUMNS, "repetition", "started", "load", "rows", "version")
+
+
+class Results:
+    """The file of one machine: a row for each repetition of a cell. Values that a cell does not have are empty."""
+
+    def __init__(self, path, name):
+        self.path, self.machine, self.done = path, name, set()
+        if os.path.exists(path):
+            with open(path, encoding="utf-8", newline="") as lines:
+                for row in csv.DictReader(lines):
+                    self.done.add((tuple(row[column] for column in cells.COLUMNS), int(row["repetition"])))
+        else:
+            with open(path, "w", encoding="utf-8", newline="") as out:
+                csv.writer(out, lineterminator="\n").writerow(HEAD + tuple(measure.METRICS))
+
+    def add(self, cell, repetition, about, found):
+        unknown = set(found) - set(measure.METRICS)
+        assert not unknown, unknown
+        values = ["%.5g" % found[name] if name in found else "" for name in measure.METRICS]
+        with open(self.path, "a", encoding="utf-8", newline="") as out:
+            csv.writer(out, lineterminator="\n").writerow([self.machine, *cell.name(), repetition, *about, *values])
+        self.done.add((cell.name(), repetition))
+
+
+class Study:
+    def __init__(self, firn, folder):
+        self.folder, self.engines, self.pairs = folder, {}, {}
+        for kind in KINDS:
+            try:
+                self.engines[kind.name] = kind()
+            except engines.Missing as error:
+                print("study: %s is left out: %s" % (kind.name, error), file=sys.stderr)
+        self.firn, self.streams, self.started = firn, None, {}
+
+    def engine(self, name):
+        if name not in self.started:
+            self.engines[name].start(os.path.join(self.folder, name))
+            self.started[name] = self.engines[name]
+        return self.started[name]
+
+    def pair(self, name):
+        if name not in self.pairs:
+            pair = replica.pair_of(type(self.engines[name]))
+            pair.start(os.path.join(self.folder, name + "-replica"))
+            self.pairs[name] = pair
+        return self.pairs[name]
+
+    def measure(self, cell):
+        if cell.kind == "replica":
+            pair = self.pair(cell.engine)
+            return replica.measure_lag(pair, cell, self.streams), pair.primary
+        engine = self.engine(cell.engine)
+        return measure.measure(engine, cell, self.streams), engine
+
+    def stop(self):
+        for one in [*self.pairs.values(), *self.started.values()]:
+            one.stop()
+
+
+def plan(study, options):
+    """(repetition, cell) in the order of measuring: the drift cells again and again between the others."""
+    every = [cell for one in study.engines.values() for cell in cells.of_engine(one)]
+    if options.small:
+        every = [cell for cell in every if cells.small(cell)]
+    every = [cell for cell in every if options.only in str(cell)]
+    fixed = [cells.drift(one) for one in study.engines.values()] if not options.only else []
+    turn = 0
+    for repetition in range(1, options.repetitions + 1):
+        for n, cell in enumerate(cells.in_order(every, repetition)):
+            if n % cells.DRIFT_EVERY == 0:
+                turn += 1
+                yield from ((turn, one) for one in fixed)
+            yield repetition, cell
+
+
+def run(study, options, results):
+    """Until all is measured or the minutes are over: how many cells are left."""
+    end = time.monotonic() + 60 * options.minutes
+    todo = [(n, cell) for n, cell in plan(study, options) if (cell.name(), n) not in results.done]
+    study.streams = keys.Streams(study.firn, max((measure.count_rows(study.engines[cell.engine], cell) for _, cell in todo), default=0))
+    for at, (repetition, cell) in enumerate(todo):
+        if time.monotonic() > end:
+            return len(todo) - at
+        started, load, begin = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), os.getloadavg()[0], time.monotonic()
+        found, engine = study.measure(cell)
+        results.add(cell, repetition, (started, "%.2f" % load, measure.count_rows(engine, cell), engine.version), found)
+        print("%d/%d  %.2f s  repetition %d of %s" % (at + 1, len(todo), time.monotonic() - begin, repetition, cell), flush=True)
+    return 0
+
+
+def write_shards(firn, path):
+    with open(path, "w", encoding="utf-8", newline="") as out:
+        lines = csv.writer(out, lineterminator="\n")
+        lines.writerow(("key", "writers", "by", "fullest", "chi_square", "empty"))
+        found = shards.measured(keys.Streams(firn, shards.COUNT))
+        lines.writerows((key, writers, way, "%.4f" % most, "%.1f" % chi, empty) for key, writers, way, most, chi, empty in found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("firn")
+    parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--machine", default=machine.name())
+    parser.add_argument("--data", default=os.path.join(engines.ROOT, "docs", "study", "data"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--repetitions", type=int, default=cells.REPETITIONS)
+    options = parser.parse_args()
+    if not re.fullmatch("[a-z0-9-]+", options.machine):
+        parser.error("--machine %s: use a to z, 0 to 9 and -" % options.machine)
+    os.makedirs(options.data, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix="firn-study.", dir=engines.PLACE)
+    study = Study(options.firn, folder)
+    try:
+        machine.write(os.path.join(options.data, options.machine + ".tsv"))
+        write_shards(options.firn, os.path.join(options.data, "shards.csv"))
+        left = run(study, options, Results(os.path.join(options.data, options.machine + ".csv"), options.machine))
+    finally:
+        study.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    print("study: %d cells are left: run this again" % left if left else "study: every cell has %d repetitions" % options.repetitions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# make study: one cell of each engine, and a report that is what the committed data give.
+. test/tap
+python=/usr/bin/python3 # with Debian's packages
+
+lacks() {
+    [ "${CI:-}" != true ] || fail "$1" "$2"
+    skip "$1" "$2"
+}
+
+# ---- one cell ------------------------------------------------------------------------------------------------------
+
+# A table of half the buffer, and again: the second run finds that it is measured.
+for cell in "postgres uuid7 as uuid" "mariadb uuid7 as binary" "sqlite uuid7 as blob"; do
+    engine=${cell%% *}
+    case $engine in
+    postgres) module=psycopg2 ;;
+    mariadb) module=MySQLdb ;;
+    *) module=sqlite3 ;;
+    esac
+    name="a cell of $engine is measured"
+    if ! $python -c "import $module" 2>/dev/null; then
+        lacks "$name" "python has no $module"
+        continue
+    fi
+    said=$($python study/run.py "$FIRN" --data "$TMPDIR/data" --machine test --repetitions 1 --only "table: $cell, 0.5 times" 2>&1)
+    case $said in
+    *"is left out"*) lacks "$name" "$engine is not installed" ;;
+    *) same "$name" "study: every cell has 1 repetitions" "$(printf '%s\n' "$said" | tail -n 1)" ;;
+    esac
+done
+said=$($python study/run.py "$FIRN" --data "$TMPDIR/data" --machine test --repetitions 1 --only "table: sqlite uuid7 as blob, 0.5 times" 2>&1)
+same "a run goes on where the last one stopped" "study: every cell has 1 repetitions" "$said"
+check "each row has a value for every metric that a table has" $python - "$TMPDIR/data/test.csv" <<'PYTHON'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    lacking = [name for name, value in row.items() if value == "" and not name.startswith(("replica_", "images_", "binlog_"))]
+    assert not lacking, (row["engine"], lacking)
+    assert 0.3 < float(row["leaf_density"]) <= 1 and float(row["total_bytes_row"]) > 100, row
+PYTHON
+
+# ---- the report ----------------------------------------------------------------------------------------------------
+
+check "page, tables and summary.tsv are what the data give, and the data carry each sentence: else make study-report" \
+    $python study/report.py --check --no-charts
+name="the charts are what the data give, byte for byte"
+if [ "$($python -c 'import matplotlib; print(matplotlib.__version__)' 2>/dev/null)" = 3.6.3 ]; then
+    check "$name" $python study/report.py --check
+else
+    lacks "$name" "python has no matplotlib of Debian 12"
+fi
+check "figures: the interval of 7 values is the lowest to the highest, of 9 the second to the eighth" $python - <<'PYTHON'
+import sys
+sys.path.insert(0, "study")
+import figures
+assert figures.interval([7, 1, 2, 3, 4, 5, 6]) == (4, 1, 7, 7)
+assert figures.interval(range(1, 10)) == (5, 2, 8, 9)
+assert figures.interval([5]) == (5, 5, 5, 1)
+assert figures.number(1234.5) == "1,234" or figures.number(1234.5) == "1,230"
+PYTHON
+finish
