@@ -187,8 +187,14 @@ static char *number_text(char text[48], double value) {
 
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
     char median[48], low[48], high[48];
-    snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", number_text(median, figure->median),
-             figure->unit, number_text(low, figure->low), number_text(high, figure->high));
+    number_text(median, figure->median);
+    if (figure->n < CHOOSE_ENOUGH) {
+        snprintf(text, CHOOSE_WORDS, "%s %s (measured %s)", median, figure->unit,
+                 figure->n == 1 ? "once" : "twice");
+        return text;
+    }
+    snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", median, figure->unit,
+             number_text(low, figure->low), number_text(high, figure->high));
     return text;
 }
 

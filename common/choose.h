@@ -53,6 +53,7 @@ typedef struct choose_figure {
     int writers, n;           /* n: measurements */
     double median, low, high; /* of the 95 % interval */
 } choose_figure;
+enum { CHOOSE_ENOUGH = 3 }; /* measurements: with fewer there is no interval */
 #define CHOOSE_STUDY "docs/study/summary.tsv"
 /* The i-th figure; NULL after the last. */
 const choose_figure *choose_figure_at(size_t i);
@@ -77,7 +78,7 @@ typedef struct choose_candidate {
     char prepare[CHOOSE_WORDS]; /* makes the key of a scheme with one; or "" */
     char command[CHOOSE_WORDS],
         check[CHOOSE_WORDS]; /* issues IDs; repeats the odds, or shows the store */
-    const choose_figure *figure[CHOOSE_FIGURES]; /* rows a second, index bytes, read; or NULL */
+    const choose_figure *figure[CHOOSE_FIGURES]; /* rows a second, bytes, read; or NULL */
 } choose_candidate;
 
 typedef struct choose_result {
@@ -89,7 +90,7 @@ typedef struct choose_result {
 
 /* `answers` after choose_assume. A layout ends before or after `now`. */
 void choose(choose_result *out, const choose_answers *answers, const firn_time *now);
-/* "12,300 rows/s (11,900 to 12,800)", and where it is: engine, storage, ratio, writers. Returns `text`. */
+/* "12,300 rows/s (11,900 to 12,800)", or "(measured once)"; and where it is: engine, storage, ratio, writers. Returns `text`. */
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure);
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure);
 

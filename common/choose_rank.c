@@ -9,7 +9,7 @@
 
 /* How a database stores an ID: column of SQL, and the storage of the study. */
 typedef struct store_as {
-    const char *sql, *storage;
+    char sql[64], storage[16];
 } store_as;
 
 /* 64 bits that are written as letters: a database stores them as an integer, unless somebody reads them. */
@@ -21,8 +21,21 @@ static bool is_stored_as_integer(const firn_scheme *scheme, const choose_answers
            scheme->form != FIRN_FORM_UNSIGNED;
 }
 
-static store_as column_of(const firn_scheme *scheme, uint32_t database, bool integer,
-                          char room[64]) {
+static store_as text_of(const firn_scheme *scheme, uint32_t database) {
+    store_as text = {"TEXT", "text"};
+    if (database == CHOOSE_MYSQL || database == CHOOSE_MARIADB) {
+        const size_t width = choose_text_width(scheme);
+        snprintf(text.sql, sizeof text.sql, "CHAR(%zu) CHARACTER SET ascii%s", width,
+                 choose_mixes_case(scheme) ? " COLLATE ascii_bin" : "");
+        snprintf(text.storage, sizeof text.storage, "char%zu", width);
+    } else if (database != CHOOSE_SQLITE) {
+        snprintf(text.sql, sizeof text.sql,
+                 database == CHOOSE_POSTGRES ? "text COLLATE \"C\"" : "");
+    }
+    return text;
+}
+
+static store_as column_of(const firn_scheme *scheme, uint32_t database, bool integer) {
     static const store_as integers[] = {{"", "bigint"},
                                         {"bigint", "bigint"},
                                         {"BIGINT", "bigint"},
@@ -35,26 +48,15 @@ static store_as column_of(const firn_scheme *scheme, uint32_t database, bool int
                                     {"TEXT", "text"}};
     static const store_as uuids[] = {{"", "uuid"},
                                      {"uuid", "uuid"},
-                                     {"BINARY(16)", "binary(16)"},
-                                     {"BINARY(16)", "binary(16)"},
+                                     {"BINARY(16)", "binary"},
+                                     {"BINARY(16)", "binary"},
                                      {"BLOB", "blob"}};
     if (scheme == NULL || integer || scheme->keyed || scheme->form == FIRN_FORM_DEC) {
         return integers[database];
     }
-    if (scheme->form == FIRN_FORM_UNSIGNED) {
-        return wide[database];
-    }
-    if (scheme->form == FIRN_FORM_UUID) {
-        return uuids[database];
-    }
-    const bool mysql = database == CHOOSE_MYSQL || database == CHOOSE_MARIADB;
-    const char *collation = choose_mixes_case(scheme) ? " COLLATE ascii_bin" : "";
-    snprintf(room, 64, "CHAR(%zu) CHARACTER SET ascii%s", choose_text_width(scheme), collation);
-    return (store_as){database == CHOOSE_OTHER      ? ""
-                      : mysql                       ? room
-                      : database == CHOOSE_POSTGRES ? "text COLLATE \"C\""
-                                                    : "TEXT",
-                      "text"};
+    return scheme->form == FIRN_FORM_UNSIGNED ? wide[database]
+           : scheme->form == FIRN_FORM_UUID   ? uuids[database]
+                                              : text_of(scheme, database);
 }
 
 /* The nodes that the caller of firn must set: FIELD=1 for each. */
@@ -102,8 +104,8 @@ static void make_check(choose_candidate *it, const choose_answers *answers) {
 /* ---- figures --------------------------------------------------------------------------------- */
 
 static const char *const engines[] = {"postgres", "postgres", "mariadb", "mariadb", "sqlite"};
-static const char *const metrics[CHOOSE_FIGURES] = {"insert_rows_s", "index_bytes_row",
-                                                    "read_recent_us"};
+static const char *const metrics[CHOOSE_FIGURES] = {"load_rows_s", "total_bytes_row",
+                                                    "read_old_us"};
 
 static bool is_key(const choose_figure *figure, const choose_candidate *it) {
     if (it->scheme != NULL) {
@@ -113,30 +115,43 @@ static bool is_key(const choose_figure *figure, const choose_candidate *it) {
            strcmp(figure->key, "serial") == 0;
 }
 
-/* The figure of this storage, or of the one that is best; of the number of writers that is nearest. */
-static const choose_figure *find_figure(const choose_candidate *it, const char *engine,
-                                        const char *storage, const char *metric, double nodes) {
+/* The number of writers nearest to the number of nodes for which an engine was measured. */
+static int writers_of(const char *engine, const char *metric, double nodes) {
     const choose_figure *best = NULL, *at;
     double best_away = 0;
     for (size_t i = 0; (at = choose_figure_at(i)) != NULL; i++) {
-        if (strcmp(at->engine, engine) != 0 || strcmp(at->metric, metric) != 0 || !is_key(at, it)) {
-            continue;
-        }
         double away = nodes > at->writers ? nodes - at->writers : at->writers - nodes;
-        away += strcmp(at->storage, storage) == 0 ? 0 : 1e13;
-        if (best == NULL || away < best_away) {
+        if (strcmp(at->engine, engine) == 0 && strcmp(at->metric, metric) == 0 &&
+            (best == NULL || away < best_away)) {
             best = at;
             best_away = away;
         }
     }
-    return best;
+    return best != NULL ? best->writers : 0;
+}
+
+/* The figure of this storage, else of the first other one. */
+static const choose_figure *find_figure(const choose_candidate *it, const char *engine,
+                                        const char *storage, const char *metric, double nodes) {
+    const int writers = writers_of(engine, metric, nodes);
+    const choose_figure *other = NULL, *at;
+    for (size_t i = 0; (at = choose_figure_at(i)) != NULL; i++) {
+        if (at->writers != writers || strcmp(at->engine, engine) != 0 ||
+            strcmp(at->metric, metric) != 0 || !is_key(at, it)) {
+            continue;
+        }
+        if (strcmp(at->storage, storage) == 0) {
+            return at;
+        }
+        other = other != NULL ? other : at;
+    }
+    return other;
 }
 
 void choose_equip(choose_candidate *it, const choose_answers *answers, bool rolling) {
-    char room[64];
     const uint32_t database = answers->word[CHOOSE_DATABASE];
     const bool integer = is_stored_as_integer(it->scheme, answers);
-    store_as column = column_of(it->scheme, database, integer, room);
+    store_as column = column_of(it->scheme, database, integer);
     snprintf(it->column, sizeof it->column, "%s", column.sql);
     make_command(it, answers, rolling, integer);
     make_check(it, answers);
@@ -164,8 +179,19 @@ static double rows_of(const choose_candidate *it) {
     return it->figure[0] != NULL ? it->figure[0]->median : -1;
 }
 
+/* Is a as fast as b, which has the greater median, for all that the intervals show? */
+static bool is_as_fast(const choose_candidate *a, const choose_candidate *b) {
+    const choose_figure *slow = a->figure[0], *fast = b->figure[0];
+    if (slow == NULL || fast == NULL) {
+        return slow == fast;
+    }
+    return slow->n < CHOOSE_ENOUGH || fast->n < CHOOSE_ENOUGH || slow->high >= fast->low;
+}
+
+/* In steps: a few bytes a row decide nothing. */
 static double bytes_of(const choose_candidate *it) {
-    return it->figure[1] != NULL ? it->figure[1]->median : 1e9;
+    enum { STEP = 8 };
+    return it->figure[1] != NULL ? (double)(int)(it->figure[1]->median / STEP) : 1e9;
 }
 
 /* Before by cautions, then by rows a second: each group is as fast as its first, within the intervals. */
@@ -185,9 +211,7 @@ static void group_places(place *places, const choose_candidate *all, size_t coun
     const choose_candidate *first = NULL;
     for (size_t i = 0; i < count; i++) {
         const choose_candidate *it = &all[places[i].index];
-        bool same = first != NULL && it->cautions == first->cautions &&
-                    (it->figure[0] == NULL) == (first->figure[0] == NULL) &&
-                    (it->figure[0] == NULL || it->figure[0]->high >= first->figure[0]->low);
+        bool same = first != NULL && it->cautions == first->cautions && is_as_fast(it, first);
         first = same ? first : it;
         places[i].group = i == 0 ? 0 : places[i - 1].group + !same;
     }

@@ -4,7 +4,8 @@
 
     figures.py            writes common/figures.def from docs/study/summary.tsv
     figures.py --check    fails if that would change the file
-    figures.py --page P   runs every `firn choose` of the page P and writes what it prints below it
+    figures.py --page P   writes the page P again: what each `firn choose` in it prints, and its table of figures
+    figures.py --page P --check
 
 `make choose-figures` does all of this, with a build in between. Run it after each change of summary.tsv."""
 import os
@@ -15,7 +16,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUMMARY = os.environ.get("SUMMARY", os.path.join(ROOT, "docs/study/summary.tsv"))
 TABLE = os.path.join(ROOT, "common/figures.def")
-METRICS = ["insert_rows_s", "index_bytes_row", "read_recent_us"]
+METRICS = ["load_rows_s", "total_bytes_row", "read_old_us"]
+ENOUGH = 0.75  # of the keys of an engine, so that schemes are compared in the same cells
 HEAD = """/* SPDX-License-Identifier: MIT */
 /* Written by `make choose-figures` (common/figures.py) from docs/study/summary.tsv: do not edit.
  *
@@ -29,25 +31,36 @@ def rows():
     with open(SUMMARY, encoding="utf-8") as lines:
         names = next(lines).rstrip("\n").split("\t")
         found = [dict(zip(names, line.rstrip("\n").split("\t"))) for line in lines if line.strip()]
-    return [row for row in found if row["metric"] in METRICS and row["median"] and row["low"] and row["high"]]
+    return [row for row in found if row["metric"] in METRICS and row["ratio"] not in ("", "-") and row["median"] and row["low"] and row["high"]]
+
+
+def cells(found):
+    """Of each engine and metric: the most data, by the buffer, and the writers, with which enough keys were measured."""
+    keys = {}
+    for row in found:
+        cell = (row["engine"], row["metric"])
+        keys.setdefault(cell, {}).setdefault((float(row["ratio"]), int(float(row["writers"]))), set()).add(row["key"])
+    kept = set()
+    for cell, all_keys in keys.items():
+        enough = ENOUGH * len(set().union(*all_keys.values()))
+        full = [at for at, some in all_keys.items() if len(some) >= enough] or [max(all_keys, key=lambda at: len(all_keys[at]))]
+        most = max(ratio for ratio, _ in full)
+        kept |= {cell + at for at in full if at[0] == most}
+    return kept
 
 
 def table():
-    """Of each engine, key, storage and metric, the measurements with the most data."""
-    most = {}
-    for row in rows():
-        cell = (row["engine"], row["key"], row["storage"], row["metric"])
-        most[cell] = max(most.get(cell, 0), float(row["ratio"]))
+    found = rows()
+    kept = cells(found)
     lines = []
-    for row in rows():
-        cell = (row["engine"], row["key"], row["storage"], row["metric"])
-        if float(row["ratio"]) != most[cell]:
+    for row in found:
+        ratio, writers = float(row["ratio"]), int(float(row["writers"]))
+        if (row["engine"], row["metric"], ratio, writers) not in kept:
             continue
         texts = ['"%s"' % row[name].replace("\\", "").replace('"', "") for name in ("engine", "key", "storage")]
         numbers = ["%.6g" % float(row[name]) for name in ("median", "low", "high")]
-        lines.append("FIGURE(%s, %.6g, %d, \"%s\", \"%s\", %s, %d)\n" % (
-            ", ".join(texts), float(row["ratio"]), int(float(row["writers"])), row["metric"], row["unit"], ", ".join(numbers),
-            int(float(row["n"]))))
+        lines.append('FIGURE(%s, %.6g, %d, "%s", "%s", %s, %d)\n' % (
+            ", ".join(texts), ratio, writers, row["metric"], row["unit"], ", ".join(numbers), int(float(row["n"]))))
     return HEAD + "".join(sorted(lines))
 
 
@@ -58,18 +71,57 @@ def run(command, firn):
     return done.stdout
 
 
+# The keys of the page's table, and how each engine stores them.
+SHOWN = {
+    "postgres": ["bigserial bigint", "snowflake bigint", "uuid7 uuid", "ulid text", "uuid4 uuid", "uuid4-then-uuid7 uuid"],
+    "mariadb": ["auto_increment bigint", "snowflake bigint", "uuid7 binary", "ulid char26", "uuid4 binary", "uuid4-then-uuid7 binary"],
+    "sqlite": ["auto_increment integer", "snowflake integer", "uuid7 blob", "ulid text", "uuid4 blob", "uuid4-then-uuid7 blob"],
+}
+
+
+def shown():
+    """The table of the page: the figures with which `firn choose` ranks."""
+    found = rows()
+    kept = cells(found)
+    cell = {}
+    for row in sorted(found, key=lambda row: -int(float(row["writers"]))):  # the fewest writers stay
+        if (row["engine"], row["metric"], float(row["ratio"]), int(float(row["writers"]))) in kept:
+            cell[row["engine"], row["key"] + " " + row["storage"], row["metric"]] = row
+    lines = ["| engine | key, stored as | inserts, rows/s | size, bytes/row | read of an old row, us |\n", "|---|---|--:|--:|--:|\n"]
+    for engine, names in SHOWN.items():
+        for name in names:
+            figures = [figure(cell.get((engine, name, metric))) for metric in METRICS]
+            lines.append("| %s | `%s`, %s | %s |\n" % (engine, *name.split(), " | ".join(figures)))
+    return "".join(lines)
+
+
+def figure(row):
+    if row is None:
+        return "not measured"
+    median, low, high = (float(row[name]) for name in ("median", "low", "high"))
+    form = "{:,.2f}" if median < 10 else "{:,.1f}" if median < 100 else "{:,.0f}"
+    if int(float(row["n"])) < 3:
+        return form.format(median)
+    return "%s (%s to %s)" % tuple(form.format(value) for value in (median, low, high))
+
+
 def page(path, firn):
     with open(path, encoding="utf-8") as file:
         text = file.read()
+    text = re.sub(r"(<!-- figures -->\n).*?(<!-- /figures -->)", lambda at: at.group(1) + shown() + at.group(2), text, flags=re.S)
     block = re.compile(r"```sh\n(firn choose [^\n]*(?:\\\n[^\n]*)*\n)```\n```text\n.*?```\n", re.S)
-    text = block.sub(lambda at: "```sh\n%s```\n```text\n%s```\n" % (at.group(1), run(at.group(1), firn)), text)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    return block.sub(lambda at: "```sh\n%s```\n```text\n%s```\n" % (at.group(1), run(at.group(1), firn)), text)
 
 
 def main():
     if sys.argv[1:2] == ["--page"]:
-        page(sys.argv[2], os.environ.get("FIRN", os.path.join(ROOT, "build/bin/firn")))
+        path = sys.argv[2]
+        text = page(path, os.environ.get("FIRN", os.path.join(ROOT, "build/bin/firn")))
+        if sys.argv[3:] == ["--check"]:
+            with open(path, encoding="utf-8") as file:
+                return 0 if file.read() == text else path + " does not quote docs/study/summary.tsv: run make choose-figures"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
         return 0
     if sys.argv[1:] == ["--check"]:
         with open(TABLE, encoding="utf-8") as file:

@@ -33,5 +33,5 @@ for page in start/choosing start/tutorial guides/migrating skill/SKILL; do
     check "docs/$page.md has at least ten blocks" test -e 10.sh
 done
 cd "$tree" || exit 1
-same "docs/start/choosing.md asks ten questions" 10 "$(grep -cE '^## [0-9]+\. .*\?$' docs/start/choosing.md)"
+same "docs/start/choosing.md has five workloads" 5 "$(sed -n '/^## Five/,/^## What/p' docs/start/choosing.md | grep -c '^### ')"
 finish

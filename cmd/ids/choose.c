@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHOWN = 3, LINE = 256 };
+enum { LINE = 256 };
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ static void put_answers(session *s, const choose_answers *answers, bool given, c
 }
 
 static void put_figures(session *s, const choose_candidate *it) {
-    static const char *const labels[CHOOSE_FIGURES] = {"inserts", "index", "reads"};
+    static const char *const labels[CHOOSE_FIGURES] = {"inserts", "size", "reads"};
     char line[2 * CHOOSE_WORDS + 32], text[CHOOSE_WORDS], place[CHOOSE_WORDS];
     const choose_figure *last = NULL;
     for (int i = 0; i < CHOOSE_FIGURES; i++) {
@@ -160,7 +160,7 @@ static void put_fit(session *s, size_t rank, const choose_candidate *it,
     output_print(&s->out, "%s%zu. %s%s: %s\n", color_bold(s), rank, it->name, color_plain(s), text);
     put_figures(s, it);
     if (it->capacity > 0 && it->most_nodes > 0) {
-        snprintf(text, sizeof text, "%.6g IDs per second and node, %.6g nodes", it->capacity,
+        snprintf(text, sizeof text, "%.12g IDs per second and node, %.12g nodes", it->capacity,
                  it->most_nodes);
         put(s, "limits", text);
     }
@@ -210,10 +210,10 @@ static void put_refused(session *s, const choose_result *result) {
     }
 }
 
-static void put_others(session *s, const choose_result *result) {
+static void put_others(session *s, const choose_result *result, size_t shown) {
     char names[1024] = "";
     size_t length = 0;
-    for (size_t i = SHOWN; i < result->fit && length < sizeof names - FIRN_NAME_SIZE - 2; i++) {
+    for (size_t i = shown; i < result->fit && length < sizeof names - FIRN_NAME_SIZE - 2; i++) {
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                    length > 0 ? ", " : "", result->at[i].name);
     }
@@ -242,14 +242,15 @@ static int put_none(session *s, const choose_result *result) {
     return STATUS_NO;
 }
 
-static int put_result(session *s, const choose_result *result, const choose_answers *answers) {
+static int put_result(session *s, const choose_result *result, const choose_answers *answers,
+                      size_t shown) {
     put_answers(s, answers, true, "Given:   ");
     put_answers(s, answers, false, "Assumed: ");
     output_text(&s->out, "\n");
     if (result->fit == 0) {
         return put_none(s, result);
     }
-    for (size_t i = 0; i < result->fit && (i < SHOWN || s->option[OPTION_ALL] != NULL); i++) {
+    for (size_t i = 0; i < result->fit && (i < shown || s->option[OPTION_ALL] != NULL); i++) {
         put_fit(s, i + 1, &result->at[i], answers);
     }
     if (s->option[OPTION_ALL] != NULL) {
@@ -257,8 +258,10 @@ static int put_result(session *s, const choose_result *result, const choose_answ
         put_refused(s, result);
         return STATUS_DONE;
     }
-    put_others(s, result);
-    output_text(&s->out, "Refused schemes and their reasons: add --all.\n");
+    if (s->option[OPTION_COUNT] == NULL) {
+        put_others(s, result, shown);
+    }
+    output_text(&s->out, "All schemes, and why others are refused: add --all.\n");
     return STATUS_DONE;
 }
 
@@ -271,7 +274,9 @@ int run_choose(session *s) {
             s, "'%s' is one argument too many: choose takes options only, such as --rate 200",
             s->operands[0]);
     }
-    int status = read_options(s, &answers);
+    int64_t count;
+    int status = command_count(s, 3, &count);
+    status = status == STATUS_DONE ? read_options(s, &answers) : status;
     if (status != STATUS_DONE) {
         return status;
     }
@@ -288,5 +293,5 @@ int run_choose(session *s) {
         json_line(&s->out, choose_object(&result, &answers));
         return result.fit > 0 ? STATUS_DONE : STATUS_NO;
     }
-    return put_result(s, &result, &answers);
+    return put_result(s, &result, &answers, (size_t)count);
 }

@@ -76,7 +76,7 @@ function drawLayout(row) {
   );
 }
 
-const MEASURES = { insert_rows_s: "inserts", index_bytes_row: "index", read_recent_us: "reads" };
+const MEASURES = { load_rows_s: "inserts", total_bytes_row: "size", read_old_us: "reads" };
 
 // A figure as a bar, by the greatest of those that are shown, with its interval.
 function drawMeasure(figure, most) {
