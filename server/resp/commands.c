@@ -198,6 +198,7 @@ static enum outcome read_question(client *it, const command *row, const resp_com
     ask->request.role = it->role;
     ask->request.name = (word){"", 0};
     ask->request.pair_count = 0;
+    ask->command = row->name;
     ask->shape = row->shape;
     ask->is_many = false;
     enum outcome outcome = read_pairs(said, read_positions(row, said, &ask->request), ask, out);
@@ -384,6 +385,9 @@ static enum outcome run_row(client *it, const resp_command *said, question *ask,
         return fits
                    ? COMMAND_QUEUE
                    : refuse(out, "a batch has at most 65536 commands and 1 MiB: send EXEC earlier");
+    }
+    if (row->run != NULL) { /* else when it is answered */
+        atomic_store_explicit(&it->last, row->name, memory_order_relaxed);
     }
     return row->run != NULL ? row->run(it, said, out) : read_question(it, row, said, ask, out);
 }

@@ -43,7 +43,9 @@ typedef struct client {
     int64_t since_s; /* of server_uptime_s */
     char address[64];
     char name[CLIENT_NAME_SIZE], library[CLIENT_NAME_SIZE], library_version[CLIENT_NAME_SIZE];
-    _Atomic int64_t heard_s; /* server_uptime_s of its last bytes */
+    _Atomic int64_t heard_s;  /* server_uptime_s of its last bytes */
+    const char *_Atomic last; /* name of its last command; NULL: none */
+    _Atomic uint64_t ids;     /* IDs and integers that it got */
     batch batch;
     struct client *next, *previous; /* in the list of clients */
 } client;
@@ -64,6 +66,7 @@ enum reply_shape { SHAPE_INTEGER, SHAPE_TEXT, SHAPE_ID, SHAPE_OBJECT };
 /* A request and the shape of its reply. */
 typedef struct question {
     request request;
+    const char *command; /* its name */
     enum reply_shape shape;
     bool is_many; /* has COUNT: reply with an array */
 } question;

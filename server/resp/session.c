@@ -103,11 +103,11 @@ static enum outcome enter(client *it, word token, resp_out *out) {
         it->guess = GUESS_WAITS;
         return COMMAND_PENALTY;
     }
+    pthread_mutex_lock(&clients_lock);
     enum role role = access_enter(&it->pass, token);
+    it->role = role != ROLE_NOBODY ? role : it->role;
+    pthread_mutex_unlock(&clients_lock);
     if (role != ROLE_NOBODY) {
-        pthread_mutex_lock(&clients_lock);
-        it->role = role;
-        pthread_mutex_unlock(&clients_lock);
         it->failures = 0;
         return COMMAND_ASK;
     }
@@ -227,16 +227,19 @@ enum outcome run_reset(client *it, const resp_command *said, resp_out *out) {
  * clients_lock. */
 static void write_client(text_out *to, const client *it) {
     int64_t now_s = server_uptime_s(), idle_s = now_s - atomic_load(&it->heard_s);
+    const char *last = atomic_load(&it->last);
     text_print(to,
                "id=%" PRIu64 " addr=%s laddr= fd=-1 name=%s age=%" PRId64 " idle=%" PRId64
                " flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0"
-               " multi-mem=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=NULL user=%s redir=-1"
-               " resp=%d lib-name=%s lib-ver=%s\n",
+               " multi-mem=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=%s user=%s redir=-1"
+               " resp=%d lib-name=%s lib-ver=%s token=%s ids=%" PRIu64 "\n",
                it->id, it->address, it->name, now_s - it->since_s, idle_s > 0 ? idle_s : 0,
+               last != NULL ? last : "NULL",
                it->role == ROLE_ADMIN   ? "admin"
                : it->role == ROLE_ISSUE ? "issue"
                                         : "(none)",
-               it->version, it->library, it->library_version);
+               it->version, it->library, it->library_version,
+               it->pass.account != NULL ? it->pass.account->name : "", atomic_load(&it->ids));
 }
 
 static enum outcome reply_clients(const client *first, size_t most, resp_out *out) {

@@ -158,9 +158,14 @@ static int check_quota(const connection *it, const request *asked, size_t *times
     return *times > 0 ? FIRN_OK : error->code;
 }
 
-static void spend_quota(const connection *it, const request *asked, size_t times) {
+/* Counts what the client got. */
+static void count_taken(connection *it, const question *ask, size_t times) {
+    const request *asked = &ask->request;
+    int64_t ids = (int64_t)times * asked->count;
+    atomic_store_explicit(&it->client.last, ask->command, memory_order_relaxed);
     if (verb_issues(asked->verb)) {
-        quota_spend(&it->client.pass, quota_of(it), (int64_t)times * asked->count);
+        meter_add(&it->client.ids, (uint64_t)ids);
+        quota_spend(&it->client.pass, quota_of(it), ids);
     }
 }
 
@@ -246,7 +251,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
         }
         return done;
     }
-    spend_quota(it, &ask->request, done);
+    count_taken(it, ask, done);
     reply_to(it, ask, &out);
     return done;
 }
@@ -507,7 +512,7 @@ void turn_reply(connection *it, const waiter *of, reply *out) {
     loop *on = loop_of(it);
     on->lane.out.version = it->client.version;
     count_asked(on, &of->asked, 1, false);
-    spend_quota(it, &of->asked.request, 1);
+    count_taken(it, &of->asked, 1);
     reply_to(it, &of->asked, out);
     connection_drop(it, of->size);
     loop_wait(it, it->length > 0 || it->stream != NULL ? WAIT_TURN : WAIT_NOTHING);

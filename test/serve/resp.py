@@ -2,6 +2,7 @@
 """The RESP listener byte by byte: what comes in pieces or is broken, who may ask what, requests that wait, what
 two servers on one store issue, and Debian's client for Python."""
 import os
+import re
 import signal
 import socket
 import threading
@@ -390,6 +391,14 @@ def what_monitors_ask():
         listed = [pairs_of(line) for line in admin.ask("CLIENT", "LIST").splitlines()]
         tap.same("an admin sees all", {"admin", "issue"}, {one["user"] for one in listed})
         tap.same("by their names", {"", "one"}, {one["name"] for one in listed})
+        tap.same("and the last command of each", {"client"}, {one["cmd"] for one in listed})
+        before = int(mine["ids"])
+        client.ask("FIRN.NEW", "uuid7", "COUNT", "7")
+        client.ask("INCR", "keys")
+        client.ask("INCRBY", "keys", "100")
+        other = next(pairs_of(line) for line in admin.ask("CLIENT", "LIST").splitlines() if " name=one " in line)
+        tap.same("and how many IDs it got", ["incrby", before + 108], [other["cmd"], int(other["ids"])])
+        tap.check("and its token's name, not the token", re.fullmatch("token-[0-9a-f]{8}", other["token"]), other)
         client.close()
         serving.wait_for("one to be gone", lambda: len(admin.ask("CLIENT", "LIST", "TYPE", "normal").splitlines()) == 1)
         flags = {words[0]: set(words[2]) for words in admin.ask("COMMAND", "INFO", "incr", "incrby", "firn.new", "firn.block", "get", "firn.show", "firn.nodes")}
