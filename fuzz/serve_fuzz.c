@@ -49,8 +49,10 @@ struct MHD_Connection {
     sem_t resumed;
 };
 
-const console_file console_files[] = {{"index.html", "text/html", (const unsigned char *)"", 0},
-                                      {NULL, NULL, NULL, 0}};
+const console_file console_files[] = {{"index.html", "text/html", "0123",
+                                       (const unsigned char *)"12", 2, (const unsigned char *)"1",
+                                       1},
+                                      {0}};
 
 int MHD_get_connection_values_n(struct MHD_Connection *it, enum MHD_ValueKind kind,
                                 MHD_KeyValueIteratorN each, void *self) {
@@ -67,6 +69,16 @@ int MHD_get_connection_values_n(struct MHD_Connection *it, enum MHD_ValueKind ki
         }
     }
     return count;
+}
+
+const char *MHD_lookup_connection_value(struct MHD_Connection *it, enum MHD_ValueKind kind,
+                                        const char *key) {
+    for (size_t i = 0; i < it->count; i++) {
+        if (it->pairs[i].kind == kind && strcasecmp(it->pairs[i].key, key) == 0) {
+            return it->pairs[i].value;
+        }
+    }
+    return NULL;
 }
 
 static struct MHD_Response *make_reply(size_t size, const void *bytes) {

@@ -123,6 +123,31 @@ same "time= back-dates, percent-encoded" 2020-01-01T00:00:00.000Z "$("$FIRN" sho
 json "POST issues too" '.ids | length == 2' '/v1/new/snowflake?n=2' -X POST
 json "65536 are given at once" '.ids | unique | length == 65536' '/v1/new/uuid7?n=65536'
 same "HEAD returns only the length" "200 32 0" "$(curl -sI --max-time 30 "http://$at/v1/new/snowflake" -w '%{http_code} %header{content-length} %{size_download}' -o /dev/null)"
+# The console's files: compressed, and not again to a browser that has them.
+for file in / /live.js /firn.wasm /openapi.json; do
+    tag=$(header ETag "$file")
+    packed=$(header ETag "$file" -H 'Accept-Encoding: br;q=1, gzip;q=0.8')
+    case $tag,$packed in \"*\",\"*-gzip\") found=yes ;; *) found="$tag,$packed" ;; esac
+    same "$file has a tag, and another one if it is compressed" yes "$found"
+    same "$file is asked for again, for each encoding" "no-cache Accept-Encoding" "$(header Cache-Control "$file") $(header Vary "$file")"
+    curl -s --max-time 30 "http://$at$file" >"$TMPDIR/plain"
+    curl -s --max-time 30 -H 'Accept-Encoding: gzip' "http://$at$file" >"$TMPDIR/packed"
+    gzip -dc <"$TMPDIR/packed" >"$TMPDIR/unpacked"
+    same "$file is the same if it is compressed" "$(sha256sum <"$TMPDIR/plain")" "$(sha256sum <"$TMPDIR/unpacked")"
+    same "$file: lengths are right, by HEAD too" "$(wc -c <"$TMPDIR/plain") $(wc -c <"$TMPDIR/packed") $(wc -c <"$TMPDIR/packed")" \
+        "$(header Content-Length "$file") $(header Content-Length "$file" -H 'Accept-Encoding: gzip') $(header Content-Length "$file" -H 'Accept-Encoding: gzip' --head)"
+    for known in "$tag" "W/$tag" "\"other\" , $tag" '*'; do
+        same "$file is not sent again for $known" "304 0 $tag" \
+            "$(curl -s --max-time 30 -o /dev/null -w '%{http_code} %{size_download} %header{etag}' -H "If-None-Match: $known" "http://$at$file")"
+    done
+    same "$file is sent if only the compressed one is known" 200 "$(curl -s --max-time 30 -o /dev/null -w '%{http_code}' -H "If-None-Match: $packed" "http://$at$file")"
+    same "$file is not sent again compressed" 304 \
+        "$(curl -s --max-time 30 -o /dev/null -w '%{http_code}' -H "If-None-Match: $packed" -H 'Accept-Encoding: gzip' "http://$at$file")"
+done
+for coding in identity 'gzip;q=0' 'gzip; q=0.000' 'x-gzip, *;q=0' gzipped ''; do
+    same "not compressed for Accept-Encoding: $coding" "" "$(header Content-Encoding /live.js -H "Accept-Encoding: $coding")"
+done
+same "the time of building is not in a compressed file" 1f8b0800000000 "$(od -An -tx1 -N7 "$TMPDIR/packed" | tr -d ' ')"
 same "replies are not kept by anybody" no-store "$(header Cache-Control /v1/new/snowflake)"
 ask '/v1/show/1541815603606036480?format=text'
 same "what is in an ID is a name and its value a line" "200 text/plain; charset=utf-8 scheme snowflake|bits 64|time 2022-06-28T16:07:40.105Z|fields.worker 26" \

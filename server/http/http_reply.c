@@ -273,27 +273,3 @@ enum MHD_Result page_ready(exchange *it) {
     }
     return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, why);
 }
-
-/* The console may talk to this server only, compile its WebAssembly, and not be framed. */
-static enum MHD_Result send_file(exchange *it, const console_file *file) {
-    struct MHD_Response *made = MHD_create_response_from_buffer(
-        file->size, (void *)(uintptr_t)file->bytes, MHD_RESPMEM_PERSISTENT);
-    if (made != NULL) {
-        add_header(made, "Content-Security-Policy",
-                   "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'none'; "
-                   "form-action 'self'; frame-ancestors 'none'");
-        add_header(made, "Referrer-Policy", "no-referrer");
-    }
-    return send_bytes(it, MHD_HTTP_OK, file->type, made, file->size);
-}
-
-enum MHD_Result page_file(exchange *it) {
-    const char *name = it->path[1] == '\0' ? "index.html" : it->path + 1;
-    for (const console_file *file = console_files; file->name != NULL; file++) {
-        if (strcmp(file->name, name) == 0) {
-            return send_file(it, file);
-        }
-    }
-    it->refused = true;
-    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL, "unknown path: see /openapi.json");
-}

@@ -49,8 +49,11 @@ enum MHD_Result page_metrics(exchange *it);
 
 typedef struct console_file {
     const char *name, *type; /* "index.html", "text/html; charset=utf-8" */
+    const char *tag;         /* changes with its bytes */
     const unsigned char *bytes;
     size_t size;
+    const unsigned char *packed; /* by gzip */
+    size_t packed_size;
 } console_file;
 
 extern const console_file console_files[];

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of the console, compiled in: as they are or compressed, and not again to a browser that
+ * has them. */
+#include "core/server.h"
+#include "http_reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TAG_SIZE 64
+
+/* The value of a header; length 0: absent or empty. */
+static word value_of(const exchange *it, const char *name) {
+    const char *text = MHD_lookup_connection_value(it->connection, MHD_HEADER_KIND, name);
+    return (word){text != NULL ? text : "", text != NULL ? strlen(text) : 0};
+}
+
+/* The next part of a list that is separated by commas, without blanks around it. */
+static word next_part(word *list) {
+    const char *blanks = " \t", *comma = memchr(list->text, ',', list->length);
+    size_t length = comma != NULL ? (size_t)(comma - list->text) : list->length;
+    word part = {list->text, length};
+    size_t used = length + (comma != NULL);
+    *list = (word){list->text + used, list->length - used};
+    while (part.length > 0 && strchr(blanks, part.text[0]) != NULL) {
+        part.text++;
+        part.length--;
+    }
+    while (part.length > 0 && strchr(blanks, part.text[part.length - 1]) != NULL) {
+        part.length--;
+    }
+    return part;
+}
+
+/* Is a quality of zero given, such as ";q=0.000"? */
+static bool is_refused(word parameters) {
+    const char *q = memmem(parameters.text, parameters.length, "q=", 2);
+    if (q == NULL) {
+        return false;
+    }
+    for (q += 2; q < parameters.text + parameters.length; q++) {
+        if (*q != '0' && *q != '.') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool accepts_gzip(const exchange *it) {
+    word list = value_of(it, "Accept-Encoding");
+    while (list.length > 0) {
+        word part = next_part(&list), name = part;
+        const char *end = memchr(part.text, ';', part.length);
+        name.length = end != NULL ? (size_t)(end - part.text) : part.length;
+        while (name.length > 0 && strchr(" \t", name.text[name.length - 1]) != NULL) {
+            name.length--;
+        }
+        if (word_is(name, "gzip")) {
+            return end == NULL || !is_refused((word){end, part.length - (size_t)(end - part.text)});
+        }
+    }
+    return false;
+}
+
+/* Has the browser this representation (RFC 9110, 13.1.2)? */
+static bool has_it(const exchange *it, const char *tag) {
+    word list = value_of(it, "If-None-Match");
+    while (list.length > 0) {
+        word part = next_part(&list);
+        if (part.length > 2 && memcmp(part.text, "W/", 2) == 0) {
+            part = (word){part.text + 2, part.length - 2};
+        }
+        if ((part.length == strlen(tag) && memcmp(part.text, tag, part.length) == 0) ||
+            word_is(part, "*")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The console may talk to this server only, compile its WebAssembly, and not be framed. */
+static void add_headers(struct MHD_Response *to, const char *type, const char *tag, bool packed) {
+    static const char *const fixed[][2] = {
+        {"Content-Security-Policy",
+         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'none'; "
+         "form-action 'self'; frame-ancestors 'none'"},
+        {"Referrer-Policy", "no-referrer"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Cache-Control", "no-cache"}, /* kept, but asked for again */
+        {"Vary", "Accept-Encoding"},
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        MHD_add_response_header(to, fixed[i][0], fixed[i][1]);
+    }
+    MHD_add_response_header(to, "ETag", tag);
+    if (type != NULL) {
+        MHD_add_response_header(to, "Content-Type", type);
+    }
+    if (packed) {
+        MHD_add_response_header(to, "Content-Encoding", "gzip");
+    }
+    if (server_is_leaving()) {
+        MHD_add_response_header(to, "Connection", "close");
+    }
+}
+
+static enum MHD_Result send_file(exchange *it, const console_file *file) {
+    char tag[TAG_SIZE];
+    bool packed = file->packed_size < file->size && accepts_gzip(it);
+    snprintf(tag, sizeof tag, "\"%s%s\"", file->tag, packed ? "-gzip" : "");
+    bool has = has_it(it, tag);
+    const unsigned char *bytes = packed ? file->packed : file->bytes;
+    size_t size = has ? 0 : packed ? file->packed_size : file->size;
+    struct MHD_Response *made =
+        MHD_create_response_from_buffer(size, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
+    if (made == NULL) {
+        return MHD_NO;
+    }
+    add_headers(made, has ? NULL : file->type, tag, packed && !has);
+    enum MHD_Result result =
+        MHD_queue_response(it->connection, has ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, made);
+    MHD_destroy_response(made);
+    meter_add(&it->loop->worker->meter.sent, it->head ? 0 : size);
+    return result;
+}
+
+enum MHD_Result page_file(exchange *it) {
+    const char *name = it->path[1] == '\0' ? "index.html" : it->path + 1;
+    for (const console_file *file = console_files; file->name != NULL; file++) {
+        if (strcmp(file->name, name) == 0) {
+            return send_file(it, file);
+        }
+    }
+    it->refused = true;
+    return answer_problem(it, MHD_HTTP_NOT_FOUND, NULL, "unknown path: see /openapi.json");
+}
