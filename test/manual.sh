@@ -58,6 +58,7 @@ What do I do in a container, or on several machines?" \
     mkdir -p "$TMPDIR/examples"
     printf '%s\n' 1541815603606036480 1541815603606036481 >"$TMPDIR/examples/ids.txt"
     printf '%s\n' made,item 2019-05-01T08:30:00Z,tea >"$TMPDIR/examples/old.csv"
+    seq 9 >"$TMPDIR/examples/numbers.txt"
     echo '2019-05-01 08:30:00 tea' >"$TMPDIR/examples/old.log"
     (umask 077 && echo 000102030405060708090a0b0c0d0e0f >"$TMPDIR/examples/order.key")
     wrong=$(sed -nE 's/^ {8,}(firn [a-z].*)/\1/p' "$firn_1" | while read -r line; do

@@ -4,6 +4,7 @@
  * into one of 255 parts, where equal ones meet, and a log has the part of each line, so that the
  * i-th ID of a part can be found again as a line. What exceeds the memory is in a temporary
  * file (spill.h). */
+#include "gaps.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
 #include "shared/progress.h"
@@ -663,6 +664,9 @@ int run_check(session *s) {
     static checking it;                                      /* static for its size */
     const void *random = (const void *)getauxval(AT_RANDOM); /* drawn for each process */
     firn_error error;
+    if (s->option[OPTION_GAPS] != NULL || s->option[OPTION_CHART] != NULL) {
+        return s->option[OPTION_GAPS] != NULL ? gaps_run(s) : chart_run(s);
+    }
     if (random != NULL) {
         memcpy(&it.seed, random, sizeof it.seed);
     }

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/* Gaps: integers that are missing in a series, sequence numbers in a tick, or values of a counter. Exact and
+ * in bounded memory: IDs are sorted (runs.h), unless they are integers of files that ascend already. */
+#include "gaps.h"
+
+#include "runs.h"
+#include "shared/amounts.h"
+#include "shared/json.h"
+#include "shared/progress.h"
+#include "stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 10, SIZES = 20 /* 1 digit to 20 */, BLOCK_LEAST = 10, STEPS_LEAST = 10 };
+
+#define MEMORY_LEAST (UINT64_C(1) << 20)
+#define MEMORY_USUAL (UINT64_C(256) << 20)
+#define SIGN         (UINT64_C(1) << 63)
+
+/* What is counted. */
+enum gap_kind { KIND_INTEGERS, KIND_SEQUENCE, KIND_COUNTER };
+
+/* A gap: `missing` numbers after `last`. For integers the distance to the next. */
+typedef struct gap {
+    uint64_t issuer, tick, last, distance;
+    bool first; /* the gap is before the first number of a tick */
+} gap;
+
+typedef struct gaps {
+    id_stream stream;
+    enum gap_kind kind;
+    uint64_t mask; /* of a counter */
+    runs sorted;
+    bool sorting; /* else integers that ascend are followed as they come */
+
+    bool any;
+    uint64_t issuer, tick, last; /* of the ID before */
+    uint64_t smallest;           /* integer, with its sign inverted, as all of them */
+    uint64_t ids, duplicates, count, missing, largest;
+    uint64_t distances, divisor; /* integers: how many distances, their common divisor, */
+    uint64_t least, least_count; /* the least distance, and how often it occurs */
+    uint64_t block;              /* common divisor of where gaps end, from the smallest */
+    uint64_t sizes[SIZES];       /* by digits of the size */
+    gap early[SHOWN], shown[SHOWN];
+    size_t early_count, shown_count;
+} gaps;
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static size_t digits_of(uint64_t number) {
+    size_t digits = 1;
+    for (; number >= 10; number /= 10) {
+        digits++;
+    }
+    return digits;
+}
+
+/* ---- following sorted IDs -------------------------------------------------------------------- */
+
+static void note_size(gaps *it, uint64_t missing) {
+    it->sizes[digits_of(missing) - 1]++;
+    it->largest = missing > it->largest ? missing : it->largest;
+}
+
+/* The distance of an integer from the one before. What is a gap is known at the end: the least distance may
+ * be the step of the series. */
+static void follow_integer(gaps *it, uint64_t value) {
+    const uint64_t distance = value - it->last;
+    const gap one = {.last = it->last, .distance = distance};
+    it->distances++;
+    it->divisor = gcd(distance, it->divisor);
+    if (it->least == 0 || distance < it->least) {
+        memcpy(it->shown, it->early, sizeof it->shown); /* those before are gaps now */
+        it->shown_count = it->early_count;
+        it->least = distance;
+        it->least_count = 0;
+    }
+    it->least_count += distance == it->least;
+    if (distance > it->least && it->shown_count < SHOWN) {
+        it->shown[it->shown_count++] = one;
+    }
+    if (it->early_count < SHOWN) {
+        it->early[it->early_count++] = one;
+    }
+    if (distance > 1) {
+        it->block = gcd(value - it->smallest, it->block);
+        note_size(it, distance - 1);
+    }
+}
+
+static void note_gap(gaps *it, const gap *one) {
+    it->count++;
+    it->missing += one->distance;
+    note_size(it, one->distance);
+    if (it->shown_count < SHOWN) {
+        it->shown[it->shown_count++] = *one;
+    }
+}
+
+static void follow_field(gaps *it, uint64_t issuer, uint64_t tick, uint64_t number) {
+    const bool same = it->any && issuer == it->issuer, tick_too = same && tick == it->tick;
+    uint64_t distance = 1;
+    gap one = {issuer, tick, it->last, 0, false};
+    if (it->kind == KIND_COUNTER && same) {
+        distance = (number - it->last) & it->mask;
+    } else if (it->kind == KIND_SEQUENCE) {
+        distance = tick_too ? number - it->last : number + 1;
+        one.first = !tick_too;
+        if (!tick_too && it->stream.reader.scheme.start != FIRN_START_ZERO) {
+            distance = 1;
+        }
+    }
+    if (distance > 1) {
+        one.distance = distance - 1;
+        note_gap(it, &one);
+    }
+}
+
+static void follow(void *context, const uint64_t *key) {
+    gaps *it = context;
+    const bool integers = it->kind == KIND_INTEGERS;
+    const uint64_t issuer = integers ? 0 : key[0], tick = integers ? 0 : key[1];
+    const uint64_t number = integers ? key[0] : key[2];
+    it->ids++;
+    if (it->any && issuer == it->issuer && tick == it->tick && number == it->last) {
+        it->duplicates++;
+        return;
+    }
+    if (!integers) {
+        follow_field(it, issuer, tick, number);
+    } else if (it->any) {
+        follow_integer(it, number);
+    } else {
+        it->smallest = number;
+    }
+    it->any = true;
+    it->issuer = issuer;
+    it->tick = tick;
+    it->last = number;
+}
+
+/* Decides what is a gap among integers: a distance above the step, which is 1 unless most distances are the
+ * least one and all are multiples of it. */
+static uint64_t finish_integers(gaps *it) {
+    const bool steps = it->distances >= STEPS_LEAST && it->least > 1 && it->least == it->divisor &&
+                       it->least_count > it->distances / 2;
+    const uint64_t step = steps ? it->least : 1;
+    if (it->distances == 0) {
+        return 1;
+    }
+    if (it->least > step) { /* no two integers are adjacent */
+        memcpy(it->shown, it->early, sizeof it->shown);
+        it->shown_count = it->early_count;
+    }
+    it->count = it->distances - (it->least == step ? it->least_count : 0);
+    it->missing = (it->last - it->smallest) / step - it->distances;
+    it->largest = it->count > 0 ? (it->largest + 1) / step - 1 : 0;
+    return step;
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* The fields of an issuer one after the other, which are at most 64 bits in every scheme of the list. */
+static uint64_t issuer_of(const firn_scheme *scheme, const firn_fields *fields) {
+    uint64_t issuer = 0;
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        const int role = scheme->slices[i].role;
+        if (firn_scheme_first(scheme, i) == i &&
+            (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS || role == FIRN_ROLE_PROCESS ||
+             role == FIRN_ROLE_USER)) {
+            const uint32_t bits = firn_scheme_width(scheme, i);
+            issuer = bits < 64 ? issuer << bits | fields->value[i].low : fields->value[i].low;
+        }
+    }
+    return issuer;
+}
+
+static int field_of(const firn_scheme *scheme, int role) {
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role == role) {
+            return (int)firn_scheme_first(scheme, i);
+        }
+    }
+    return -1;
+}
+
+static int number_field(const gaps *it) {
+    const firn_scheme *scheme = &it->stream.reader.scheme;
+    return field_of(scheme, it->kind == KIND_COUNTER ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
+}
+
+static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id *id) {
+    const firn_scheme *scheme = &it->stream.reader.scheme;
+    firn_fields fields;
+    if (it->kind == KIND_INTEGERS) {
+        key[0] = it->stream.form == FIRN_FORM_UNSIGNED ? id->low : id->low ^ SIGN;
+        return 1;
+    }
+    const int time = scheme_time_index(scheme);
+    firn_unpack(&fields, scheme, id, NULL); /* the stream has checked the ID */
+    key[0] = issuer_of(scheme, &fields);
+    key[1] = time >= 0 ? fields.value[time].low : 0;
+    key[2] = fields.value[number_field(it)].low;
+    return 3;
+}
+
+/* ---- the stream ------------------------------------------------------------------------------ */
+
+/* One batch. *again: integers that were followed as they came do not ascend. */
+static int take(gaps *it, const id_batch *batch, bool *again, firn_error *error) {
+    uint64_t key[RUNS_WORDS_MAX];
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->ids[i].bits == 0) {
+            continue;
+        }
+        key_of(it, key, &batch->ids[i]);
+        if (it->sorting) {
+            int code = runs_add(&it->sorted, key, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+        } else if (it->any && key[0] < it->last) {
+            *again = true;
+            return FIRN_OK;
+        } else {
+            follow(it, key);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Without --scheme, only integers have an order of their own. */
+static int check_form(const gaps *it, firn_error *error) {
+    const bool number = it->stream.form == FIRN_FORM_DEC || it->stream.form == FIRN_FORM_UNSIGNED;
+    return it->stream.reader.named || (number && it->stream.bits == 64)
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE,
+                           "--gaps compares integers, or sequences and counters of a scheme: add "
+                           "--scheme NAME");
+}
+
+static int read_all(gaps *it, bool *again, firn_error *error) {
+    static firn_id ids[STREAM_BATCH];
+    id_batch batch = {.ids = ids};
+    progress shown = {.label = it->sorting ? "reading" : NULL};
+    int code = FIRN_OK;
+    for (uint64_t turn = 0; code == FIRN_OK && !*again; turn++) {
+        code = stream_next(&it->stream, &batch, error);
+        if (code != FIRN_OK || batch.count == 0) {
+            break;
+        }
+        code = turn == 0 ? check_form(it, error) : code;
+        code = code == FIRN_OK ? take(it, &batch, again, error) : code;
+        if (turn % 1024 == 0) {
+            progress_show(&shown, (int64_t)(turn * STREAM_BATCH), 0);
+        }
+    }
+    progress_end(&shown);
+    return code;
+}
+
+/* Forgets what was followed. */
+static int start_again(gaps *it, firn_error *error) {
+    it->any = false;
+    it->ids = it->duplicates = it->distances = it->divisor = it->least = it->block = 0;
+    it->largest = 0;
+    it->early_count = it->shown_count = 0;
+    memset(it->sizes, 0, sizeof it->sizes);
+    return stream_again(&it->stream, error);
+}
+
+static int find_all(gaps *it, uint64_t memory, firn_error *error) {
+    bool again = false;
+    int code = FIRN_OK;
+    it->sorting = it->kind != KIND_INTEGERS || !stream_again_possible(&it->stream);
+    if (!it->sorting) {
+        code = read_all(it, &again, error);
+        if (code != FIRN_OK || !again) {
+            return code;
+        }
+        code = start_again(it, error);
+        it->sorting = true;
+        again = false;
+    }
+    if (code == FIRN_OK) {
+        code = runs_open(&it->sorted, it->kind == KIND_INTEGERS ? 1 : 3, memory, error);
+    }
+    code = code == FIRN_OK ? read_all(it, &again, error) : code;
+    return code == FIRN_OK ? runs_each(&it->sorted, follow, it, error) : code;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static char *integer_text(char text[32], const gaps *it, uint64_t value) {
+    if (it->stream.form == FIRN_FORM_UNSIGNED) {
+        snprintf(text, 32, "%" PRIu64, value);
+    } else {
+        snprintf(text, 32, "%" PRId64, (int64_t)(value ^ SIGN));
+    }
+    return text;
+}
+
+/* The issuer's fields: " datacenter=1 worker=3". */
+static void add_issuer(char *text, size_t size, const firn_scheme *scheme, uint64_t issuer) {
+    firn_fields fields = {0};
+    for (uint32_t i = scheme->slice_count; i-- > 0;) {
+        const int role = scheme->slices[i].role;
+        if (firn_scheme_first(scheme, i) == i &&
+            (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS || role == FIRN_ROLE_PROCESS ||
+             role == FIRN_ROLE_USER)) {
+            const uint32_t bits = firn_scheme_width(scheme, i);
+            fields.value[i].low = bits < 64 ? issuer & ((UINT64_C(1) << bits) - 1) : issuer;
+            issuer = bits < 64 ? issuer >> bits : 0;
+            fields.given |= UINT32_C(1) << i;
+        }
+    }
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        char value[FIRN_VALUE_SIZE];
+        size_t length = strlen(text);
+        if ((fields.given & UINT32_C(1) << i) != 0) {
+            snprintf(text + length, size - length, " %s=%s", scheme->slices[i].name,
+                     firn_fields_get(value, &fields, scheme, i));
+        }
+    }
+}
+
+/* Where a gap is: its first and last missing number, and for a scheme the tick and issuer. */
+typedef struct gap_text {
+    char first[32], last[32], place[256];
+    uint64_t missing;
+} gap_text;
+
+static gap_text *describe_gap(gap_text *out, const gaps *it, const gap *one, uint64_t step) {
+    const firn_scheme *scheme = &it->stream.reader.scheme;
+    out->place[0] = '\0';
+    if (it->kind == KIND_INTEGERS) {
+        out->missing = one->distance / step - 1;
+        integer_text(out->first, it, one->last + step);
+        integer_text(out->last, it, one->last + one->distance - step);
+        return out;
+    }
+    const uint64_t first = one->first ? 0 : one->last + 1, mask = it->mask;
+    out->missing = one->distance;
+    snprintf(out->first, sizeof out->first, "%" PRIu64, first & mask);
+    snprintf(out->last, sizeof out->last, "%" PRIu64, (first + one->distance - 1) & mask);
+    if (scheme_time_index(scheme) >= 0) {
+        firn_time time;
+        firn_scheme_time(scheme, one->tick, &time);
+        firn_time_format(out->place, &time, firn_scheme_digits(scheme));
+    }
+    add_issuer(out->place, sizeof out->place, scheme, one->issuer);
+    return out;
+}
+
+/* Why gaps are normal. */
+static const char *explain(const gaps *it) {
+    switch (it->kind) {
+    case KIND_INTEGERS:
+        return "A gap is normal where a process ended without using up the block that it had "
+               "reserved, where a transaction was rolled back, and where rows were deleted.";
+    case KIND_SEQUENCE:
+        return "A gap is normal where the other IDs of a tick are in another table, were never "
+               "written, or were deleted.";
+    default:
+        return "A gap is normal where the other IDs of the process are in another table, were "
+               "never written, or were deleted.";
+    }
+}
+
+/* Blocks whose rest was not used: each gap ends at a multiple of their length from the first integer. */
+static uint64_t block_of(const gaps *it, uint64_t step) {
+    return it->kind == KIND_INTEGERS && step == 1 && it->count >= 2 && it->block >= BLOCK_LEAST
+               ? it->block
+               : 0;
+}
+
+static void put_sizes(output *out, const gaps *it) {
+    uint64_t from = 1;
+    output_text(out, "sizes:");
+    for (size_t i = 0; i < SIZES; i++, from *= 10) {
+        if (it->sizes[i] > 0) {
+            const uint64_t to = i + 1 < SIZES ? from * 10 - 1 : UINT64_MAX;
+            output_print(out, " %" PRIu64 " to %" PRIu64 ": %" PRIu64 ";", from, to, it->sizes[i]);
+        }
+    }
+    out->length--;
+    output_text(out, "\n");
+}
+
+static void put_human(output *out, const gaps *it, uint64_t step) {
+    output_print(
+        out, "%" PRIu64 " ID%s, %" PRIu64 " duplicate%s, %" PRIu64 " gap%s, %" PRIu64 " missing",
+        it->ids, plural(it->ids), it->duplicates, plural(it->duplicates), it->count,
+        plural(it->count), it->missing);
+    if (step > 1) {
+        output_print(out, ", in steps of %" PRIu64, step);
+    }
+    output_text(out, "\n");
+    if (it->stream.bad > 0) {
+        output_print(out, "%" PRIu64 " bad line%s, the first: %s\n", it->stream.bad,
+                     plural(it->stream.bad), it->stream.bad_one.text);
+    }
+    for (size_t i = 0; i < it->shown_count; i++) {
+        gap_text text;
+        describe_gap(&text, it, &it->shown[i], step);
+        output_print(out, "%s to %s  %" PRIu64 " missing%s%s\n", text.first, text.last,
+                     text.missing, text.place[0] != '\0' ? "  " : "", text.place);
+    }
+    if (it->count > it->shown_count) {
+        output_print(out, "and %" PRIu64 " more, the largest of %" PRIu64 "\n",
+                     it->count - it->shown_count, it->largest);
+    }
+    if (it->count > 0 && step == 1) {
+        put_sizes(out, it);
+    }
+    if (block_of(it, step) > 0) {
+        output_print(out,
+                     "each gap ends a multiple of %" PRIu64
+                     " after the first integer: rests of blocks\n",
+                     block_of(it, step));
+    }
+    if (it->count > 0) {
+        output_wrap(out, "  ", 2, explain(it));
+    }
+}
+
+static json_int_t whole(uint64_t number) {
+    return number < INT64_MAX ? (json_int_t)number : INT64_MAX;
+}
+
+static json_t *gap_object(const gaps *it, const gap *one, uint64_t step) {
+    gap_text text;
+    describe_gap(&text, it, one, step);
+    json_t *object = json_pack("{s:s, s:s, s:I}", "first", text.first, "last", text.last, "missing",
+                               whole(text.missing));
+    if (it->kind != KIND_INTEGERS) {
+        json_object_set_new(object, "place", json_string(text.place));
+    }
+    return object;
+}
+
+static void put_json(output *out, const gaps *it, uint64_t step) {
+    json_t *list = json_array(), *sizes = json_array();
+    uint64_t from = 1;
+    for (size_t i = 0; i < it->shown_count; i++) {
+        json_array_append_new(list, gap_object(it, &it->shown[i], step));
+    }
+    for (size_t i = 0; i < SIZES && step == 1; i++, from *= 10) {
+        if (it->sizes[i] > 0) {
+            json_array_append_new(
+                sizes, json_pack("{s:I, s:I}", "from", whole(from), "gaps", whole(it->sizes[i])));
+        }
+    }
+    json_line(out,
+              json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ids",
+                        whole(it->ids), "duplicates", whole(it->duplicates), "bad",
+                        whole(it->stream.bad), "bad_first",
+                        it->stream.bad > 0 ? json_foreign(it->stream.bad_one.text) : json_null(),
+                        "gaps", whole(it->count), "missing", whole(it->missing), "largest",
+                        whole(it->largest), "step", whole(step), "block", whole(block_of(it, step)),
+                        "sizes", sizes, "first", list));
+}
+
+/* ---- the subcommand -------------------------------------------------------------------------- */
+
+static int open_kind(session *s, gaps *it) {
+    const firn_scheme *scheme = &it->stream.reader.scheme;
+    it->mask = UINT64_MAX;
+    if (!it->stream.reader.named) {
+        return STATUS_DONE;
+    }
+    it->kind = field_of(scheme, FIRN_ROLE_SEQUENCE) >= 0 ? KIND_SEQUENCE : KIND_COUNTER;
+    if (number_field(it) < 0) {
+        return fail_usage(s, "%s has neither a sequence nor a counter: leave --gaps out",
+                          scheme->name);
+    }
+    if (scheme->counter_step > 1) {
+        return fail_usage(s, "%s does not count in steps of 1: leave --gaps out", scheme->name);
+    }
+    it->mask = firn_scheme_max(scheme, (uint32_t)number_field(it)).low;
+    return STATUS_DONE;
+}
+
+int gaps_run(session *s) {
+    static gaps it; /* static for its size */
+    uint64_t memory = 0, step = 1;
+    firn_error error;
+    spill_open(&it.sorted.kept, MEMORY_LEAST, sizeof(uint64_t));
+    if (s->option[OPTION_SORTED] != NULL || s->option[OPTION_CHART] != NULL) {
+        return fail_usage(s, "--gaps, --chart and --sorted are different checks: use one of them");
+    }
+    int status = stream_open(s, &it.stream, s->operands, s->operand_count);
+    status = status == STATUS_DONE ? amount_memory(s, MEMORY_USUAL, MEMORY_LEAST, &memory) : status;
+    status = status == STATUS_DONE ? open_kind(s, &it) : status;
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    if (find_all(&it, memory, &error) != FIRN_OK) {
+        status = fail(s, &error);
+    } else {
+        step = it.kind == KIND_INTEGERS ? finish_integers(&it) : 1;
+        if (s->option[OPTION_JSON] != NULL) {
+            put_json(&s->out, &it, step);
+        } else {
+            put_human(&s->out, &it, step);
+        }
+        status = it.count > 0 || it.duplicates > 0 || it.stream.bad > 0 ? STATUS_NO : STATUS_DONE;
+    }
+    stream_close(&it.stream);
+    runs_close(&it.sorted);
+    return status;
+}
