@@ -3,6 +3,7 @@
 "use strict";
 
 const CHOSEN = 3; // recommendations that are drawn; the others are listed
+const ENOUGH = 3; // measurements: with fewer there is no interval
 
 // ---- the questions ----------------------------------------------------------------------------
 
@@ -78,10 +79,10 @@ function drawLayout(row) {
 
 const MEASURES = { load_rows_s: "inserts", total_bytes_row: "size", read_old_us: "reads" };
 
-// A figure as a bar, by the greatest of those that are shown, with its interval.
+// A figure as a bar, by the greatest of those that are shown, with its interval if it has one.
 function drawMeasure(figure, most) {
   const bar = make("i");
-  const interval = make("b");
+  const interval = make("b", { hidden: figure.n < ENOUGH });
   bar.style.width = `${(100 * figure.median) / most}%`;
   interval.style.left = `${(100 * figure.low) / most}%`;
   interval.style.width = `${(100 * (figure.high - figure.low)) / most}%`;
@@ -97,7 +98,7 @@ function drawMeasure(figure, most) {
 function drawMeasures(one, all) {
   if (!one.figures.length) return [make("p", { className: "hint", textContent: "Not measured in docs/study." })];
   const most = (metric) =>
-    Math.max(...all.flatMap((other) => other.figures.filter((at) => at.metric === metric).map((at) => at.high)));
+    Math.max(...all.flatMap((other) => other.figures.filter((at) => at.metric === metric).map((at) => (at.n < ENOUGH ? at.median : at.high))));
   return [
     ...one.figures.map((figure) => drawMeasure(figure, most(figure.metric))),
     make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}` }),
