@@ -32,6 +32,10 @@ void output_flush(output *out) {
     int file = out->file > 0 ? out->file : STDOUT_FILENO;
     size_t done = 0;
     while (done < out->length && !output_dead(out)) {
+        if (out->stop != NULL && out->stop()) {
+            out->gone = true;
+            break;
+        }
         ssize_t written = write(file, out->buffer + done, piece(out, file, done));
         if (written >= 0) {
             done += (size_t)written;

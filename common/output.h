@@ -13,8 +13,11 @@ enum { OUTPUT_SIZE = 1 << 17, OUTPUT_ROOM = 2048 };
 typedef struct output {
     size_t length;
     int file;  /* another descriptor, or 0 */
-    bool gone; /* the reader closed the pipe, which is not an error */
+    bool gone; /* the reader closed the pipe, or `stop` was true: not an error */
     int error; /* errno of the failed write, or 0 */
+    bool (*stop)(
+        void); /* drop what the reader does not take? Asked before and after each write; NULL:
+                           never */
     char buffer[OUTPUT_SIZE + OUTPUT_ROOM];
 } output;
 

@@ -84,6 +84,32 @@ stopped() {
 stopped INT 130
 stopped TERM 143
 
+# full STAT: the pipe of descriptor 5 is full, and its writer sleeps.
+full() {
+    python3 -c 'import array, fcntl, sys, termios
+size = array.array("i", [0])
+fcntl.ioctl(5, termios.FIONREAD, size)
+sys.exit(size[0] < 61440)' && [ "$(cut -d ' ' -f 3 "$1")" = S ]
+}
+
+# unread SIGNAL STATUS: the reader of a full pipe takes nothing for ever.
+unread() {
+    mkfifo "$TMPDIR/unread$1"
+    exec 5<>"$TMPDIR/unread$1"
+    env --default-signal=INT "$FIRN" new snowflake ns="unread$1" node=3 mode=window window_ms=10000 "$unsafe" -n 9000000000 \
+        >"$TMPDIR/unread$1" 2>"$TMPDIR/stderr" &
+    streaming=$!
+    await full "/proc/$streaming/stat"
+    kill -s "$1" $streaming
+    wait $streaming
+    same "SIG$1 ends a stream that nobody reads, at the first signal" "$2 " "$? $(grep -v '^firn: note: ' "$TMPDIR/stderr")"
+    timeout 10 dd if="$TMPDIR/unread$1" of="$TMPDIR/read$1" bs=65536 iflag=nonblock status=none 2>"$TMPDIR/stderr" <&5
+    check "SIG$1: its last line is whole" "$FIRN" show --scheme snowflake "$(tail -n 1 "$TMPDIR/read$1")"
+    exec 5>&-
+}
+unread INT 130
+unread TERM 143
+
 # ---- memory --------------------------------------------------------------------------------------
 most=1000000
 [ -z "${FIRN_SLOW:-}" ] || most=10000000

@@ -149,32 +149,29 @@ static int next_batch(const issue *work, firn_id *ids, size_t n, firn_error *err
 static int write_all(session *s, const issue *work, firn_id *ids, size_t batch) {
     progress shown = {0};
     int64_t done = 0;
-    int status = STATUS_DONE;
     while (done < work->count && !output_dead(&s->out)) {
         firn_error error;
         int64_t left = work->count - done;
         size_t n = left < (int64_t)batch ? (size_t)left : batch;
         int code = next_batch(work, ids, n, &error);
-        if (interrupt_signal() != 0) {
-            status = STATUS_SIGNAL + interrupt_signal();
-        }
-        if (code == FIRN_EEXHAUSTED && n > 1 && status == STATUS_DONE) {
+        bool stopped = interrupt_signal() != 0;
+        if (code == FIRN_EEXHAUSTED && n > 1 && !stopped) {
             batch = n / 2; /* more than the lead or a tick holds at once: nothing was issued */
             continue;
         }
         if (code != FIRN_OK) {
             progress_end(&shown);
-            return status != STATUS_DONE ? status : fail(s, &error);
+            return stopped ? STATUS_SIGNAL + interrupt_signal() : fail(s, &error);
         }
         write_batch(s, work, ids, n);
         done += (int64_t)n;
-        if (status != STATUS_DONE) {
+        if (stopped) {
             break;
         }
         progress_show(&shown, done, work->count);
     }
     progress_end(&shown);
-    return status;
+    return interrupt_signal() != 0 ? STATUS_SIGNAL + interrupt_signal() : STATUS_DONE;
 }
 
 /* A store that was asked for and is not used may be a misunderstanding of the scheme. */
@@ -202,7 +199,7 @@ static int generate(session *s, issue *work) {
     config.store_options = &options;
     config.notice = tell_note;
     config.notice_self = s;
-    interrupt_catch();
+    interrupt_catch(&s->out);
     int code = firn_open_with(&work->gen, &config, &error);
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);

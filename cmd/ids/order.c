@@ -197,7 +197,7 @@ int order_issue(session *s, const firn_scheme *scheme, int64_t count) {
     if (status != STATUS_DONE) {
         return status;
     }
-    interrupt_catch();
+    interrupt_catch(&s->out);
     if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
         status = fail(s, &error);
     } else {

@@ -5,12 +5,14 @@
 
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 /* timeout and some shells signal the process and then its group: two signals, one request */
 #define SAME_MS 300
 
-static volatile sig_atomic_t came; /* a handler can reach nothing else */
-static struct timespec came_at;    /* written before `came`, read by later handlers only */
+static volatile sig_atomic_t came;    /* a handler can reach nothing else */
+static struct timespec came_at;       /* written before `came`, read by later handlers only */
+static volatile sig_atomic_t overdue; /* a second has passed since */
 
 static void remember(int number) {
     struct timespec now;
@@ -18,6 +20,7 @@ static void remember(int number) {
     if (came == 0) {
         came_at = now;
         came = number;
+        alarm(1);
         return;
     }
     long long ms =
@@ -28,7 +31,24 @@ static void remember(int number) {
     }
 }
 
-void interrupt_catch(void) {
+/* Again and again, because the signal may come just before a write that blocks. */
+static void end_patience(int number) {
+    (void)number;
+    overdue = 1;
+    alarm(1);
+}
+
+static bool is_overdue(void) {
+    return overdue != 0;
+}
+
+void interrupt_catch(output *out) {
+    struct sigaction late = {.sa_handler = end_patience};
+    sigemptyset(&late.sa_mask);
+    sigaction(SIGALRM, &late, (struct sigaction *)0);
+    if (out != NULL) {
+        out->stop = is_overdue;
+    }
     struct sigaction action = {.sa_handler = remember};
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     sigemptyset(&action.sa_mask);

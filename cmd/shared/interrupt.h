@@ -5,7 +5,11 @@
 #ifndef FIRN_INTERRUPT_H
 #define FIRN_INTERRUPT_H
 
-void interrupt_catch(void);
+#include "output.h"
+
+/* The reader of `out` has 1 s after the first signal to take what is written; the rest is dropped, at
+ * the end of a line if `out` is a pipe. NULL: it has no limit. */
+void interrupt_catch(output *out);
 /* The signal that came, or 0. */
 int interrupt_signal(void);
 

@@ -612,7 +612,7 @@ static int rehearse(stamping *it, size_t *title, size_t *head, firn_error *error
 static int stamp(stamping *it, firn_error *error) {
     session *s = it->s;
     size_t title = 0, head = 0;
-    interrupt_catch();
+    interrupt_catch(NULL);
     int code = source_open(&it->in, s->operands[0], error);
     bool twice = s->option[OPTION_JOB] != NULL && it->in.regular;
     if (code == FIRN_OK && twice) {

@@ -164,7 +164,7 @@ int run_segment(session *s) {
         return status;
     }
     firn_store_options options = operand_store_options(s);
-    interrupt_catch();
+    interrupt_catch(&s->out);
     if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
         return fail(s, &error);
     }
