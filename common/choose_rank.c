@@ -175,17 +175,16 @@ typedef struct place {
     size_t group;
 } place;
 
+/* With too few measurements it is only known that the scheme was measured. */
 static double rows_of(const choose_candidate *it) {
-    return it->figure[0] != NULL ? it->figure[0]->median : -1;
+    const choose_figure *figure = it->figure[0];
+    return figure == NULL ? -1 : figure->n < CHOOSE_ENOUGH ? 0 : figure->median;
 }
 
-/* Is a as fast as b, which has the greater median, for all that the intervals show? */
+/* Is a as fast as b, which has at least its rows a second, for all that the intervals show? */
 static bool is_as_fast(const choose_candidate *a, const choose_candidate *b) {
-    const choose_figure *slow = a->figure[0], *fast = b->figure[0];
-    if (slow == NULL || fast == NULL) {
-        return slow == fast;
-    }
-    return slow->n < CHOOSE_ENOUGH || fast->n < CHOOSE_ENOUGH || slow->high >= fast->low;
+    const bool known = rows_of(a) > 0 && rows_of(b) > 0;
+    return known ? a->figure[0]->high >= b->figure[0]->low : rows_of(a) >= rows_of(b);
 }
 
 /* In steps: a few bytes a row decide nothing. */

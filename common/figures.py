@@ -87,7 +87,7 @@ def shown():
     for row in sorted(found, key=lambda row: -int(float(row["writers"]))):  # the fewest writers stay
         if (row["engine"], row["metric"], float(row["ratio"]), int(float(row["writers"]))) in kept:
             cell[row["engine"], row["key"] + " " + row["storage"], row["metric"]] = row
-    lines = ["| engine | key, stored as | inserts, rows/s | size, bytes/row | read of an old row, us |\n", "|---|---|--:|--:|--:|\n"]
+    lines = ["| engine | key, stored as | inserts, rows/s | size of table and index, bytes/row | read of an old row, us |\n", "|---|---|--:|--:|--:|\n"]
     for engine, names in SHOWN.items():
         for name in names:
             figures = [figure(cell.get((engine, name, metric))) for metric in METRICS]

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -108,19 +109,57 @@ def figures():
 
 
 def rank(one):
+    """Cautions; how well its speed is known: 2 with an interval, 1 without; the figure."""
     rows = next((at for at in one["figures"] if at["metric"] == "load_rows_s"), None)
-    return len(one["cautions"]), rows
+    return len(one["cautions"]), 0 if rows is None else 1 + (rows["n"] >= 3), rows
 
 
 def check_order(title, fit):
-    """Nothing is behind a scheme that has more cautions, no figure, or fewer rows a second for certain."""
+    """Nothing is behind a scheme that has more cautions, is less known, or has fewer rows a second for certain."""
     wrong = []
     for before, after in itertools.combinations(fit, 2):
-        (first, fast), (second, slow) = rank(before), rank(after)
-        worse = fast is None and slow is not None or fast and slow and min(fast["n"], slow["n"]) >= 3 and fast["high"] < slow["low"]
+        (first, known, fast), (second, other, slow) = rank(before), rank(after)
+        worse = known < other or known == other == 2 and fast["high"] < slow["low"]
         if first > second or first == second and worse:
             wrong.append((before["name"], after["name"]))
     same("%s: fewer cautions first, then rows a second" % title, [], wrong)
+
+
+SAMPLE = """#define ROWS(key, median, low, high, n) FIGURE("postgres", key, "bigint", 8, 1, "load_rows_s", "rows/s", median, low, high, n)
+#define SIZE(key, bytes) FIGURE("postgres", key, "bigint", 8, 1, "total_bytes_row", "bytes/row", bytes, bytes, bytes, 7)
+ROWS("snowflake", 100, 95, 105, 7) ROWS("leaf", 103, 98, 108, 7) ROWS("tsid", 200, 190, 210, 7) ROWS("uuid7", 205, 195, 215, 7)
+ROWS("ulid", 900, 900, 900, 1) ROWS("uuid1", 999, 990, 1000, 7)
+SIZE("snowflake", 180) SIZE("leaf", 181) SIZE("tsid", 180) SIZE("uuid7", 200) SIZE("ulid", 220)
+"""
+PROGRAM = """#include "choose.h"
+#include <stdio.h>
+int main(void) {
+    static choose_result result;
+    choose_answers answers = {0};
+    firn_time now = {1800000000, 0};
+    choose_assume(&answers, NULL);
+    choose(&result, &answers, &now);
+    for (size_t i = 0; i < result.fit; i++) puts(result.at[i].name);
+}
+"""
+
+
+def check_rule():
+    """The order with figures of which it is known."""
+    folder = os.path.join(SCRATCH, "rule")
+    shutil.copytree("common", folder)
+    for name, text in (("figures.def", SAMPLE), ("main.c", PROGRAM)):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+            out.write(text)
+    sources = [os.path.join(folder, name + ".c") for name in "main choose choose_judge choose_rank odds maths describe output fault".split()]
+    done = subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-Iinclude", "-I" + folder, "-o", os.path.join(folder, "rule"), *sources,
+                           os.path.join(os.path.dirname(FIRN), "..", "libfirn.a"), "-lmd", "-lpthread", "-ldl"],
+                          capture_output=True, text=True, check=False)
+    check("the engine compiles with nothing but the library", done.returncode == 0, done.stderr)
+    found = subprocess.run([os.path.join(folder, "rule")], capture_output=True, text=True, check=False).stdout.split()
+    same("the fastest first; equal intervals by size, then as in the list; one measurement after them; cautions last",
+         ["tsid", "uuid7", "snowflake", "leaf", "ulid"], [name for name in found if name in ("tsid", "uuid7", "snowflake", "leaf", "ulid")])
+    check("a caution outweighs any figure", "uuid1" in found and found.index("uuid1") > found.index("js53"), found)
 
 
 def check_facts(title, words, result, schemes, known):
@@ -225,6 +264,10 @@ def main():
     os.environ["XDG_STATE_HOME"] = os.path.join(SCRATCH, "state")
     schemes = {row["name"]: row for row in map(json.loads, firn("schemes", "--json").stdout.splitlines())}
     check_refusals(schemes)
+    check_rule()
+    with open("common/choose_judge.c", encoding="utf-8") as source:
+        opinions = re.findall(r'\{"([a-z0-9-]+)",', source.read())
+    same("opinions are of schemes that exist", [], [name for name in opinions if name not in schemes])
     same("common/figures.def is what %s says (make choose-figures)" % SUMMARY, "",
          subprocess.run([sys.executable, "common/figures.py", "--check"], capture_output=True, text=True, check=False).stderr.strip())
     same("docs/start/choosing.md quotes the same (make choose-figures)", "",
