@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mark.h"
 
+#include "closing.h"
 #include "object.h"
 
 #include <inttypes.h>
@@ -93,8 +94,9 @@ static void name_mark(mark_told *out, const firn_time *now, const firn_scheme *s
 static void name_integer(mark_told *out, const firn_holding *holding) {
     static const char ticket[] = "integer increment=";
     int64_t next = holding->mark.high;
-    if (strncmp(holding->layout, ticket, sizeof ticket - 1) == 0) {
-        int64_t increment = strtoll(holding->layout + sizeof ticket - 1, NULL, 10);
+    const char *layout = closing_layout(holding->layout);
+    if (strncmp(layout, ticket, sizeof ticket - 1) == 0) {
+        int64_t increment = strtoll(layout + sizeof ticket - 1, NULL, 10);
         next = strtoll(holding->key, NULL, 10) + next * increment;
     }
     snprintf(out->mark, sizeof out->mark, "%" PRId64, next);
@@ -104,6 +106,7 @@ static void name_integer(mark_told *out, const firn_holding *holding) {
 int mark_scheme(firn_scheme *scheme, const char *layout) {
     char text[FIRN_LAYOUT_SIZE];
     const firn_scheme *known;
+    layout = closing_layout(layout);
     for (size_t i = 0; (known = firn_scheme_at(i)) != NULL; i++) {
         if (strcmp(firn_scheme_layout(text, known), layout) == 0) {
             *scheme = *known;
@@ -116,7 +119,7 @@ int mark_scheme(firn_scheme *scheme, const char *layout) {
 void mark_tell(mark_told *out, const firn_holding *holding, const firn_time *now) {
     firn_scheme scheme;
     memset(out, 0, sizeof *out);
-    if (strcmp(holding->layout, "job") == 0) {
+    if (strcmp(closing_layout(holding->layout), "job") == 0) {
         out->kind = MARK_RECORD; /* the key is the name of a job */
         snprintf(out->mark, sizeof out->mark, "%s", kind_names[out->kind]);
         return;

@@ -51,6 +51,7 @@ static int decide(store *self, const state *now, const firn_request *request, st
         .current = now->ns_losses == now->losses,
         .complete = now->losses == 0 || now->all_new,
         .layout = now->layout,
+        .shut = now->shut[0] != '\0' ? now->shut : NULL,
         .floor = now->floor,
         .mark = now->mark,
     };
@@ -223,6 +224,64 @@ static int etcd_give_back(void *of, const char *ns, const char *key, const firn_
     return code;
 }
 
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+/* One round, as for a reservation. It writes the store's record too, which each reservation of
+ * an unknown namespace compares. */
+static int relabel_round(store *self, state *now, const firn_relabel *wish, int64_t *floor,
+                         bool *done, firn_error *error) {
+    const bool back = went_back(self, now);
+    const module_kept kept = {.back = back,
+                              .known = now->ns_revision > 0,
+                              .current = now->ns_losses == now->losses,
+                              .complete = now->losses == 0 || now->all_new,
+                              .layout = now->layout,
+                              .floor = now->floor};
+    bool write, written = false;
+    int code = module_decide_relabel(&write, floor, &kept, wish, self->link.url.shown, error);
+    state next = *now;
+    *done = code != FIRN_OK || !write;
+    if (*done) {
+        return code;
+    }
+    code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, error);
+    next.cluster = self->cluster;
+    next.term = self->term;
+    next.floor = *floor;
+    next.ns_losses = now->losses;
+    strcpy(next.layout, wish->to);
+    if (code == FIRN_OK) {
+        code = etcd_write_state(self, now, &next, &(const change){true, true, false},
+                                &module_relabel_points, &written, error);
+    }
+    *now = next;
+    *done = code == FIRN_OK && written;
+    return *done ? module_point(&self->link, module_relabel_points.committed, error) : code;
+}
+
+int firn_store_module_relabel(void *of, const firn_relabel *wish, int64_t *floor,
+                              firn_error *error) {
+    store *self = of;
+    state now = {.known = false};
+    bool done = false;
+    int code = etcd_ready(self, error);
+    self->last.known = false;
+    snprintf(now.ns, sizeof now.ns, "%s", wish->ns);
+    snprintf(now.key, sizeof now.key, "1");
+    if (code == FIRN_OK) {
+        code = etcd_read_state(self, &now, error);
+    }
+    int64_t deadline_ms = module_now_ms() + self->link.timeout_ms;
+    for (int i = 0; i < ROUNDS_MOST && code == FIRN_OK && !done; i++) {
+        if (i > 0 && module_now_ms() >= deadline_ms) {
+            break;
+        }
+        code = relabel_round(self, &now, wish, floor, &done, error);
+    }
+    return code != FIRN_OK || done ? code
+                                   : module_refuse_contended(error, self->link.url.shown, wish->ns);
+}
+
 /* ---- list ------------------------------------------------------------------------------------ */
 
 /* Called for each key of a range. */
@@ -293,7 +352,9 @@ static int walk(store *self, bytes from, const bytes *end, int64_t *revision, ta
 /* A listing in progress. */
 typedef struct listing {
     store *store;
-    json_t *layouts; /* by namespace */
+    json_t *layouts; /* by namespace, sorted */
+    void *at;        /* the first of them that was not shown; NULL: none */
+    bool whole;      /* shows namespaces without a key */
     size_t skip;     /* the bytes before the name of a namespace */
     firn_visit *visit;
     void *context;
@@ -312,6 +373,25 @@ static int take_layout(void *context, const bytes *name, const char *text, firn_
                : module_no_memory(error);
 }
 
+/* Shows the namespaces before `ns` (NULL: all that are left), which have no key, and passes `ns`. */
+static int show_empty(listing *list, const char *ns, firn_error *error) {
+    int code = FIRN_OK;
+    while (code == FIRN_OK && list->at != NULL) {
+        const char *name = json_object_iter_key(list->at);
+        const int order = ns != NULL ? strcmp(name, ns) : -1;
+        const firn_holding holding = {
+            name, json_string_value(json_object_iter_value(list->at)), "", "", {0, 0}};
+        if (order > 0) {
+            break;
+        }
+        list->at = json_object_iter_next(list->layouts, list->at);
+        if (order < 0 && list->whole) {
+            code = module_show(&list->store->link, list->visit, list->context, &holding, error);
+        }
+    }
+    return code;
+}
+
 static int take_mark(void *context, const bytes *name, const char *text, firn_error *error) {
     listing *list = context;
     const char *ns = name->at + list->skip, *key = ns + strlen(ns) + 1;
@@ -322,7 +402,10 @@ static int take_mark(void *context, const bytes *name, const char *text, firn_er
         !etcd_read_mark(&holding.mark, note, text)) {
         return etcd_damaged(list->store, FIRN_ESTORE, error);
     }
-    return module_show(&list->store->link, list->visit, list->context, &holding, error);
+    int code = show_empty(list, ns, error);
+    return code == FIRN_OK
+               ? module_show(&list->store->link, list->visit, list->context, &holding, error)
+               : code;
 }
 
 static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
@@ -330,7 +413,7 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
     store *self = of;
     bytes from, end;
     int64_t revision = 0;
-    listing list = {self, json_object(), 0, visit, context};
+    listing list = {self, json_object(), NULL, ns == NULL, 0, visit, context};
     etcd_name_namespace(&from, self, ns != NULL ? ns : "");
     list.skip = from.length - (ns != NULL ? strlen(ns) : 0);
     end = from;
@@ -345,7 +428,11 @@ static int etcd_list(void *of, const char *ns, firn_visit *visit, void *context,
     list.skip = strlen(self->prefix) + strlen("mark/");
     end = after(&from);
     if (code == FIRN_OK) {
+        list.at = json_object_iter(list.layouts);
         code = walk(self, from, &end, &revision, take_mark, &list, error);
+    }
+    if (code == FIRN_OK) {
+        code = show_empty(&list, NULL, error);
     }
     json_decref(list.layouts);
     return code;

@@ -21,10 +21,11 @@ typedef struct bytes {
 
 /* The records of the store, of a namespace and of one of its keys. */
 typedef struct state {
-    bool known;   /* read, or written by this handle */
-    bool fresh;   /* read in this verb */
-    bool wasted;  /* this verb wrote to another cluster, as the answer showed */
-    bool all_new; /* see MODULE_ALL_NAMES */
+    bool known;                  /* read, or written by this handle */
+    bool fresh;                  /* read in this verb */
+    bool wasted;                 /* this verb wrote to another cluster, as the answer showed */
+    bool all_new;                /* see MODULE_ALL_NAMES */
+    char shut[FIRN_LAYOUT_SIZE]; /* its layout if that is closed, or "" */
     char ns[FIRN_NS_SIZE], key[FIRN_KEY_SIZE];
     int64_t store_revision, ns_revision, mark_revision; /* 0: no such record */
     int64_t losses, ns_losses;      /* of the store; when the namespace was last reserved from */

@@ -195,6 +195,8 @@ static bool take_state(state *now, const json_t *answer) {
         return false;
     }
     now->all_new = all > 0 && other.ns_losses == now->losses;
+    snprintf(now->shut, sizeof now->shut, "%s",
+             all > 0 && module_is_closed(other.layout) ? other.layout : "");
     now->known = now->fresh = true;
     return true;
 }

@@ -31,8 +31,10 @@ int module_refuse_give_back(firn_error *error, const char *ns, const char *key,
                             const firn_mark *mine);
 /* FIRN_EBACK: the store went back since the namespace was last reserved from. */
 int module_refuse_back(firn_error *error, const char *where, const char *ns);
-/* FIRN_ENAMESPACE: shows both layouts where they differ. */
+/* FIRN_ENAMESPACE: shows both layouts where they differ. FIRN_ESTORE: the stored one is closed. */
 int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored);
+/* FIRN_ESTORE: the namespace, or every new one, is closed. */
+int module_refuse_closed(firn_error *error, const char *ns, const char *stored);
 /* Returns `code`, or `to` if it is `from`; the error gets that code too. */
 int module_recode(firn_error *error, int code, int from, int to);
 
@@ -173,6 +175,10 @@ void module_forget_last(module_memory *memory);
 /* The stored identity of a store that went back; no engine has it. */
 #define MODULE_GONE_BACK "gone back"
 
+/* A namespace whose stored layout begins so is closed: "closed (moved to URL): LAYOUT". While the
+ * record of MODULE_ALL_NAMES is closed, the store makes no record for another open namespace. */
+#define MODULE_CLOSED "closed ("
+
 /* What a store keeps for a request. */
 typedef struct module_kept {
     bool back;     /* the server shows that the store went back, and its record does not say so */
@@ -180,6 +186,7 @@ typedef struct module_kept {
     bool current;  /* known: the store has not gone back since that record was written */
     bool complete; /* not known: the store never went back, or all names are known (see above) */
     const char *layout; /* if `known` */
+    const char *shut;   /* not known: the layout of MODULE_ALL_NAMES if that is closed; or NULL */
     int64_t floor;      /* no slot of the namespace before it can be granted */
     firn_mark mark;     /* {0, 0}: the key has no mark */
 } module_kept;
@@ -195,7 +202,8 @@ typedef struct module_verdict {
  *
  *     back    = the engine or the handle's memory shows that the store went back
  *     doubted = back, or the record is not current, or there is no record and the store is not complete
- *     another layout:    FIRN_ENAMESPACE
+ *     another layout:    FIRN_ENAMESPACE, but FIRN_ESTORE if the stored one is closed
+ *     not known, shut:   FIRN_ESTORE, but not for a closed layout
  *     doubted, guard 0:  FIRN_EBACK, but FIRN_EBUSY if the mark is past `latest` anyway
  *     doubted, guard > 0: floor = max(floor, guard), and the namespace is no longer doubted
  *     first = max(high, earliest, floor); first > latest: FIRN_EBUSY, and `held` is the mark, or
@@ -208,6 +216,17 @@ typedef struct module_verdict {
 int module_decide(module_verdict *out, const module_kept *kept, const module_memory *memory,
                   const firn_request *request, const char *where, firn_mark *held,
                   firn_error *error);
+
+bool module_is_closed(const char *layout);
+
+/* Decides a change of a namespace's layout: *write, with the floor in *floor. It must run before or
+ * after each reservation of the namespace, and of any unknown one if it is of MODULE_ALL_NAMES. */
+int module_decide_relabel(bool *write, int64_t *floor, const module_kept *kept,
+                          const firn_relabel *change, const char *where, firn_error *error);
+
+/* Of each module: see firn.h. */
+FIRN_API extern int firn_store_module_relabel(void *self, const firn_relabel *change,
+                                              int64_t *floor, firn_error *error);
 
 /* ---- one handle (module_link.c) -------------------------------------------------------------- */
 
@@ -263,7 +282,7 @@ typedef struct module_points {
     const char *before, *sent, *committed;
 } module_points;
 
-extern const module_points module_reserve_points, module_give_back_points;
+extern const module_points module_reserve_points, module_give_back_points, module_relabel_points;
 
 /* Calls a failpoint (NULL: none). FIRN_EFORKED: this is the child of a fork inside it. */
 int module_point(const module_link *link, const char *name, firn_error *error);

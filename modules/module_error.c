@@ -77,8 +77,23 @@ int module_refuse_back(firn_error *error, const char *where, const char *ns) {
                : "no back-dated IDs: run firn stamp without --job, with an unused node=N");
 }
 
+int module_refuse_closed(firn_error *error, const char *ns, const char *stored) {
+    const char *why = stored + sizeof MODULE_CLOSED - 1;
+    const char *end = strstr(why, "): ");
+    int length = end != NULL && end - why < 100 ? (int)(end - why) : 100;
+    const char *cure = strncmp(why, "moved to", 8) == 0 ? "use that store"
+                       : strncmp(why, "moving from", 11) == 0
+                           ? "wait until firn store move is done"
+                           : "firn nodes --forget --undo opens it";
+    return module_fail(error, FIRN_ESTORE, "namespace %.40s is closed (%.*s): %s", ns, length, why,
+                       cure);
+}
+
 int module_refuse_layout(firn_error *error, const firn_request *request, const char *stored) {
     size_t same = 0;
+    if (module_is_closed(stored)) {
+        return module_refuse_closed(error, request->ns, stored);
+    }
     if (stored[0] == '\0') {
         return module_fail(error, FIRN_ENAMESPACE,
                            "namespace %.60s has no layout, so its record is damaged or of an older "

@@ -65,7 +65,15 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
                   firn_error *error) {
     const bool back = went_back(kept, memory, request);
     const bool doubted = back || (kept->known ? !kept->current : !kept->complete);
-    *out = (module_verdict){.back = back, .floor = kept->floor};
+    *out = (module_verdict){.floor = kept->floor};
+    if (!kept->known && kept->shut != NULL && !module_is_closed(request->layout)) {
+        return module_refuse_closed(error, request->ns, kept->shut);
+    }
+    if (kept->known && module_is_closed(kept->layout) &&
+        strcmp(kept->layout, request->layout) != 0) {
+        return module_refuse_closed(error, request->ns, kept->layout);
+    }
+    out->back = back;
     if (kept->known && strcmp(kept->layout, request->layout) != 0) {
         return module_refuse_layout(error, request, kept->layout);
     }
@@ -82,4 +90,34 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
     }
     *held = kept->mark.high < out->floor ? (firn_mark){out->floor, 0} : kept->mark;
     return module_refuse_busy(error, request, held->high);
+}
+
+/* ---- closed namespaces ----------------------------------------------------------------------- */
+
+bool module_is_closed(const char *layout) {
+    return strncmp(layout, MODULE_CLOSED, sizeof MODULE_CLOSED - 1) == 0;
+}
+
+int module_decide_relabel(bool *write, int64_t *floor, const module_kept *kept,
+                          const firn_relabel *change, const char *where, firn_error *error) {
+    *write = false;
+    *floor = kept->floor;
+    if (kept->back || (kept->known ? !kept->current : !kept->complete)) {
+        return module_refuse_back(error, where, change->ns);
+    }
+    if (kept->known && strcmp(kept->layout, change->to) == 0) {
+        return FIRN_OK;
+    }
+    if (kept->known ? change->from == NULL || strcmp(kept->layout, change->from) != 0
+                    : change->from != NULL) {
+        return module_fail(
+            error, FIRN_ENAMESPACE,
+            "namespace %.24s of %.40s has %s%.60s%s: another process has changed it, "
+            "so run this again",
+            change->ns, where, kept->known ? "layout '" : "no record",
+            kept->known ? kept->layout : "", kept->known ? "'" : "");
+    }
+    *write = true;
+    *floor = later(kept->floor, change->floor);
+    return FIRN_OK;
 }

@@ -12,6 +12,7 @@
 #define TIMEOUT_MOST_MS 600000
 
 const module_points module_reserve_points = {"reserve.before", "reserve.sent", "reserve.committed"};
+const module_points module_relabel_points = {"relabel.before", "relabel.sent", "relabel.committed"};
 const module_points module_give_back_points = {"give_back.before", "give_back.sent",
                                                "give_back.committed"};
 

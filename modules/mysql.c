@@ -74,20 +74,12 @@ static int store_open(void **self, const char *url, const firn_store_options *op
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
-/* What is stored for a namespace and a key. */
-typedef struct look {
-    bool known, marked; /* the namespace, the key */
-    char layout[FIRN_LAYOUT_SIZE], identity[MARIA_IDENTITY_SIZE];
-    int64_t floor;
-    firn_mark mark;
-} look;
-
-static int read_key(store *s, const firn_request *request, look *at, firn_error *error) {
+int maria_look_at(store *s, maria_look *at, const char *ns, const char *key, firn_error *error) {
     statement what;
     reply found;
     MYSQL_ROW row;
     memset(at, 0, sizeof *at);
-    maria_compose(s, &what, read_sql, request->key, request->ns);
+    maria_compose(s, &what, read_sql, key, ns);
     int code = maria_read(s, &what, &found, error);
     if (code == FIRN_OK && (row = maria_next_row(&found, 5)) != NULL && row[0] != NULL &&
         row[1] != NULL) {
@@ -103,26 +95,31 @@ static int read_key(store *s, const firn_request *request, look *at, firn_error 
     return code;
 }
 
-/* Creates the record of a namespace without one, unless it may have been lost. */
+/* Creates the record of a namespace without one, unless it may have been lost or new names are closed. */
 static int first_use(store *s, const firn_request *request, firn_error *error) {
     statement what;
     uint64_t affected = 0;
-    look at = {.known = true};
+    maria_look at = {.known = true}, all = {.known = false};
     maria_compose(s, &what, born_sql, s->identity);
     int code = maria_run(s, &what, NULL, error);
     if (code == FIRN_OK) {
         maria_compose(s, &what, first_use_sql, request->ns, request->layout, s->identity,
-                      request->guard, s->identity, request->guard);
+                      request->guard, s->identity, request->guard,
+                      (int64_t)module_is_closed(request->layout));
         code = maria_run(s, &what, &affected, error);
     }
-    if (code == FIRN_OK && request->guard == 0 && affected == 0) {
-        code = read_key(s, request, &at, error);
+    if (code == FIRN_OK && affected == 0) {
+        code = maria_look_at(s, &at, request->ns, request->key, error);
+    }
+    if (code == FIRN_OK && !at.known) {
+        code = maria_look_at(s, &all, MODULE_ALL_NAMES, "1", error);
     }
     if (code == FIRN_OK && !at.known) { /* nor has another process written it */
-        const module_kept lost = {.known = false, .complete = false};
+        const module_kept lost = {.shut = module_is_closed(all.layout) ? all.layout : NULL};
         module_verdict verdict;
         firn_mark none;
         code = module_decide(&verdict, &lost, &s->link.memory, request, where(s), &none, error);
+        code = code == FIRN_EBUSY ? FIRN_OK : code; /* with a guard: it was just opened again */
     }
     return code;
 }
@@ -155,11 +152,11 @@ enum way { AGAIN, RAISE, BEGIN };
  * statement to try next. */
 static int look_why(store *s, const firn_request *request, enum way *way, firn_mark *held,
                     firn_error *error) {
-    look at;
+    maria_look at;
     module_verdict verdict;
     firn_mark mark;
     bool there = true;
-    int code = read_key(s, request, &at, error);
+    int code = maria_look_at(s, &at, request->ns, request->key, error);
     *way = RAISE;
     if (code != FIRN_OK) {
         return code;
@@ -305,7 +302,8 @@ static bool compose_page(const store *s, statement *what, const char *ns, const 
     if (ns != NULL) {
         maria_compose(s, what, list_one_sql, ns, last_key, (int64_t)PAGE_ROWS);
     } else {
-        maria_compose(s, what, list_all_sql, last_ns, last_ns, last_key, (int64_t)PAGE_ROWS);
+        maria_compose(s, what, list_all_sql, last_ns, last_ns, last_key, (int64_t)PAGE_ROWS,
+                      last_ns, (int64_t)PAGE_ROWS, (int64_t)PAGE_ROWS);
     }
     return true;
 }

@@ -85,6 +85,18 @@ int maria_check_table(store *s, firn_error *error);
 /* Records for every namespace that the server lost reservations. */
 int maria_went_back(store *s, firn_error *error);
 
+/* ---- records (mysql.c) ----------------------------------------------------------------------- */
+
+/* What is stored for a namespace and a key. */
+typedef struct maria_look {
+    bool known, marked; /* the namespace, the key */
+    char layout[FIRN_LAYOUT_SIZE], identity[MARIA_IDENTITY_SIZE];
+    int64_t floor;
+    firn_mark mark;
+} maria_look;
+
+int maria_look_at(store *s, maria_look *at, const char *ns, const char *key, firn_error *error);
+
 /* ---- other programs' tables (mysql_foreign.c) ------------------------------------------------ */
 
 int maria_foreign_read_params(store *s, firn_error *error);

@@ -56,12 +56,15 @@ static const char read_sql[] =
 static const char born_sql[] =
     "UPDATE `@_namespace` SET identity = $ WHERE name = '' AND identity = 'new'";
 
-/* Its last two numbers are the guard; without a guard only a new name is written. InnoDB locks what is read
- * here, so doubt_sql runs before or after it. */
+/* Its first, second and third number are the guard, the guard and whether the layout is closed; without a
+ * guard only a new name is written. InnoDB locks what is read here, so doubt_sql and relabel_first_sql run
+ * before or after it. */
 static const char first_use_sql[] =
     "INSERT INTO `@_namespace`(name, layout, identity, floor)"
-    " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
-    " WHERE name IN ('', '" MODULE_ALL_NAMES "') AND identity = $) AS own WHERE own.same OR # > 0"
+    " SELECT $, $, $, IF(own.same, 0, #) FROM (SELECT COALESCE(SUM(identity = $), 0) > 0 AS same,"
+    " COALESCE(SUM(layout LIKE '" MODULE_CLOSED "%'), 0) AS shut FROM `@_namespace`"
+    " WHERE name IN ('', '" MODULE_ALL_NAMES "')) AS own"
+    " WHERE (own.same OR # > 0) AND (own.shut = 0 OR #)"
     " ON DUPLICATE KEY UPDATE name = VALUES(name)";
 
 /* The number of the table of marks. It changes when the table is emptied (TRUNCATE), made again or rebuilt.
@@ -79,6 +82,17 @@ static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON 
                                 " SET n.identity = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
                                 " WHERE n.name = $ AND n.identity = $";
 
+/* Without its seal, a mark is reserved from only after the layout was read. */
+static const char relabel_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
+                                  " SET n.layout = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
+                                  " WHERE n.name = $ AND n.layout = $ AND n.identity = $";
+
+/* The same for a name without a record. */
+static const char relabel_first_sql[] =
+    "INSERT IGNORE INTO `@_namespace`(name, layout, identity, floor)"
+    " SELECT $, $, $, # FROM (SELECT COUNT(*) > 0 AS same FROM `@_namespace`"
+    " WHERE name IN ('', '" MODULE_ALL_NAMES "') AND identity = $) AS own WHERE own.same";
+
 static const char doubt_sql[] =
     "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name SET n.identity = $, m.seal = ''";
 
@@ -92,9 +106,12 @@ static const char give_back_sql[] =
     " WHERE ns = $ AND `key` = $ AND high = # AND `grant` = ^ AND # <= high";
 
 static const char list_all_sql[] =
-    "SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
+    "(SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"
     " JOIN `@_namespace` n ON n.name = m.ns WHERE m.ns >= $ AND (m.ns > $ OR m.`key` > $)"
-    " ORDER BY m.ns, m.`key` LIMIT #";
+    " ORDER BY m.ns, m.`key` LIMIT #)"
+    " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0 FROM `@_namespace` n"
+    " WHERE n.name <> '' AND n.name > $ AND NOT EXISTS (SELECT 1 FROM `@_mark` WHERE ns = n.name)"
+    " ORDER BY n.name LIMIT #) ORDER BY 1, 3 LIMIT #";
 
 static const char list_one_sql[] =
     "SELECT m.ns, n.layout, m.`key`, m.note, m.high, m.`grant` FROM `@_mark` m"

@@ -86,6 +86,7 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
     }
     if (code == FIRN_OK && PQntuples(result) == 1) {
         kept.complete = postgres_says(result, 0);
+        kept.shut = PQgetisnull(result, 0, 1) ? NULL : postgres_cell(result, 0, 1);
         code = module_decide(&verdict, &kept, &s->link.memory, request, where(s), held, error);
     }
     PQclear(result);

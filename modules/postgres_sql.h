@@ -71,6 +71,11 @@ enum statement {
     DOUBT,
     SETTLE,
     GIVE_BACK,
+    BEGIN,
+    LOCK,
+    NAMED,
+    RELABEL,
+    COMMIT,
     LIST_ALL,
     LIST_ONE,
     NOW
@@ -114,11 +119,14 @@ static const struct statement_text {
          "WITH " THIS_ENGINE ", s AS (SELECT count(*) > 0 AS new FROM (SELECT FROM"
          " \"@_namespace\" n, i WHERE n.name IN ('', '" MODULE_ALL_NAMES "')"
          " AND n.identity = i.identity FOR SHARE OF n) AS own),"
+         " c AS (SELECT layout AS shut FROM \"@_namespace\" WHERE name = '" MODULE_ALL_NAMES "'"
+         " AND layout LIKE '" MODULE_CLOSED "%'),"
          " w AS (INSERT INTO \"@_namespace\"(name, layout, identity, floor)"
          " SELECT $1, $2, i.identity, CASE WHEN s.new THEN 0 ELSE $4::bigint END FROM s, i"
          " WHERE (s.new OR $4::bigint > 0) AND '\"@_mark\"'::regclass::oid = $3::oid"
+         " AND ($2 LIKE '" MODULE_CLOSED "%' OR NOT EXISTS (SELECT FROM c))"
          " ON CONFLICT (name) DO NOTHING)"
-         " SELECT s.new FROM s",
+         " SELECT s.new, (SELECT shut FROM c) FROM s",
          4},
     /* $2: guard; $3: the identity that was read. */
     [ADOPT] = {"firn_adopt",
@@ -141,10 +149,34 @@ static const struct statement_text {
                    " WHERE ns = $1 AND key = $2 AND high = $3::bigint AND \"grant\" = $4::bigint"
                    " AND $5::bigint <= high RETURNING high",
                    5},
+    /* These five run in a transaction. Its lock waits for the statements above that are running; those
+     * that wait for it take their snapshot afterwards. */
+    [BEGIN] = {"firn_begin", "BEGIN", 0},
+    [LOCK] = {"firn_lock", "LOCK TABLE \"@_namespace\", \"@_mark\" IN SHARE ROW EXCLUSIVE MODE", 0},
+    /* The namespace; else whether the name is a new one. */
+    [NAMED] =
+        {"firn_named",
+         "WITH " THIS_ENGINE " SELECT n.layout, n.floor, n.identity = i.identity,"
+         " (SELECT count(*) > 0 FROM \"@_namespace\" o WHERE o.name IN ('', '" MODULE_ALL_NAMES
+         "') AND o.identity = i.identity) FROM i"
+         " LEFT JOIN \"@_namespace\" n ON n.name = $1",
+         1},
+    [RELABEL] = {"firn_relabel",
+                 "WITH " THIS_ENGINE " INSERT INTO \"@_namespace\" AS n"
+                 " (name, layout, identity, floor)"
+                 " SELECT $1, $2, i.identity, $3::bigint FROM i"
+                 " ON CONFLICT (name) DO UPDATE"
+                 " SET layout = excluded.layout, floor = excluded.floor",
+                 3},
+    [COMMIT] = {"firn_commit", "COMMIT", 0},
     [LIST_ALL] = {"firn_list_all",
-                  "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
+                  "(SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"
                   " JOIN \"@_namespace\" n ON n.name = m.ns WHERE (m.ns, m.key) > ($1, $2)"
-                  " ORDER BY m.ns, m.key LIMIT $3::int",
+                  " ORDER BY m.ns, m.key LIMIT $3::int)"
+                  " UNION ALL (SELECT n.name, n.layout, '', '', 0, 0 FROM \"@_namespace\" n"
+                  " WHERE n.name <> '' AND n.name > $1"
+                  " AND NOT EXISTS (SELECT FROM \"@_mark\" WHERE ns = n.name)"
+                  " ORDER BY n.name LIMIT $3::int) ORDER BY 1, 3 LIMIT $3::int",
                   3},
     [LIST_ONE] = {"firn_list_one",
                   "SELECT m.ns, n.layout, m.key, m.note, m.high, m.\"grant\" FROM \"@_mark\" m"

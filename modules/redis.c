@@ -57,6 +57,9 @@ static int granted(store *self, const redisReply *reply, const firn_request *req
     if (redis_says(reply, "layout", 2)) {
         return module_refuse_layout(error, request, reply->element[1]->str);
     }
+    if (redis_says(reply, "closed", 2)) {
+        return module_refuse_closed(error, request->ns, reply->element[1]->str);
+    }
     const redisReply *last = reply->element[reply->elements - 1];
     bool counted = module_int64(&losses, last->str, last->len);
     if (counted && redis_says(reply, "changed", 2)) {
@@ -152,6 +155,57 @@ static int redis_give_back(void *of, const char *ns, const char *key, const firn
                ? module_point(&self->link, module_give_back_points.committed, error)
                : module_refuse_give_back(error, ns, key, mine);
     freeReplyObject(reply);
+    return code;
+}
+
+/* What the script answered. */
+static int relabelled(const store *self, const redisReply *reply, const firn_relabel *change,
+                      int64_t *floor, firn_error *error) {
+    if (redis_says(reply, "changed", 1)) {
+        return module_refuse_back(error, self->link.url.shown, change->ns);
+    }
+    if (redis_says(reply, "layout", 2)) {
+        const module_kept kept = {.known = reply->element[1]->str[0] != '\0',
+                                  .current = true,
+                                  .complete = true,
+                                  .layout = reply->element[1]->str};
+        bool write;
+        return module_decide_relabel(&write, floor, &kept, change, self->link.url.shown, error);
+    }
+    if (!redis_says(reply, "ok", 2) || !redis_read_slot(floor, reply->element[1])) {
+        return module_fail(error, FIRN_EUNKNOWN,
+                           "store %.60s sent an answer that cannot be read: check it",
+                           self->link.url.shown);
+    }
+    return module_point(&self->link, module_relabel_points.committed, error);
+}
+
+int firn_store_module_relabel(void *of, const firn_relabel *change, int64_t *floor,
+                              firn_error *error) {
+    store *self = of;
+    char ns[FIRN_NS_SIZE + 64], own[FIRN_NS_SIZE + 64], all[FIRN_NS_SIZE + 64];
+    char lowest[REDIS_NUMBER_SIZE];
+    redisReply *reply;
+    if (self->counters) {
+        return module_fail(error, FIRN_EUSAGE,
+                           "a plain counter has no layout: remove counters=1 from the URL");
+    }
+    namespace_key(ns, self, change->ns);
+    namespace_key(own, self, "");
+    namespace_key(all, self, MODULE_ALL_NAMES);
+    snprintf(lowest, sizeof lowest, "%" PRId64, change->floor);
+    const char *arguments[] = {ns,         self->index, own,
+                               all,        change->ns,  change->from != NULL ? change->from : "",
+                               change->to, lowest};
+    int code = redis_ready(self, error);
+    if (code == FIRN_OK) {
+        code = redis_evaluate(self, &reply, &self->relabel, 4, 8, arguments, &module_relabel_points,
+                              error);
+    }
+    if (code == FIRN_OK) {
+        code = relabelled(self, reply, change, floor, error);
+        freeReplyObject(reply);
+    }
     return code;
 }
 
@@ -305,7 +359,25 @@ static int list_part(store *self, const char *ns, char *const *keys, size_t coun
     return code;
 }
 
-static int list_namespace(store *self, const char *ns, firn_visit *visit, void *context,
+/* A namespace without a key. */
+static int list_empty(store *self, const char *ns, firn_visit *visit, void *context,
+                      firn_error *error) {
+    char name[FIRN_NS_SIZE + 64];
+    redisReply *reply;
+    namespace_key(name, self, ns);
+    int code = redis_ask(self, &reply, 3, (const char *[]){"HGET", name, "layout"}, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (redis_is_text(reply)) {
+        const firn_holding holding = {ns, reply->str, "", "", {0, 0}};
+        code = module_show(&self->link, visit, context, &holding, error);
+    }
+    freeReplyObject(reply);
+    return code;
+}
+
+static int list_namespace(store *self, const char *ns, bool whole, firn_visit *visit, void *context,
                           firn_error *error) {
     char name[FIRN_NS_SIZE + 64];
     names keys = {NULL, 0, 0};
@@ -315,6 +387,9 @@ static int list_namespace(store *self, const char *ns, firn_visit *visit, void *
         size_t left = keys.count - i;
         code = list_part(self, ns, keys.items + i, left < LIST_CHUNK ? left : LIST_CHUNK, visit,
                          context, error);
+    }
+    if (code == FIRN_OK && whole && keys.count == 0) {
+        code = list_empty(self, ns, visit, context, error);
     }
     names_free(&keys);
     return code;
@@ -328,11 +403,11 @@ static int redis_list(void *of, const char *ns, firn_visit *visit, void *context
         return redis_counter_list(self, ns, visit, context, error);
     }
     if (ns != NULL) {
-        return list_namespace(self, ns, visit, context, error);
+        return list_namespace(self, ns, false, visit, context, error);
     }
     int code = scan(self, &all, "SSCAN", self->index, "*", error);
     for (size_t i = 0; i < all.count && code == FIRN_OK; i++) {
-        code = list_namespace(self, all.items[i], visit, context, error);
+        code = list_namespace(self, all.items[i], true, visit, context, error);
     }
     names_free(&all);
     return code;
@@ -389,6 +464,9 @@ static int load_scripts(store *self, firn_error *error) {
     int code = redis_load_script(&self->reserve, reserve_lua, error);
     if (code == FIRN_OK) {
         code = redis_load_script(&self->give_back, give_back_lua, error);
+    }
+    if (code == FIRN_OK) {
+        code = redis_load_script(&self->relabel, relabel_lua, error);
     }
     return code == FIRN_OK ? redis_load_script(&self->count, count_lua, error) : code;
 }

@@ -24,7 +24,7 @@ typedef struct store {
     int64_t database, counters;
     const char *prefix;
     char index[64]; /* the key of the set of namespaces */
-    script reserve, give_back, count;
+    script reserve, give_back, relabel, count;
     gnutls_certificate_credentials_t trust; /* NULL without TLS */
     char losses[REDIS_NUMBER_SIZE]; /* of the store at this handle's last reservation; "": none */
     const char *caution;

@@ -4,6 +4,8 @@
 #ifndef FIRN_REDIS_LUA_H
 #define FIRN_REDIS_LUA_H
 
+#include "module.h"
+
 /* Lua's numbers are doubles, exact only up to 2^53. So slots stay decimal texts: the longer one is
  * later; of equal length, the one with the greater first different digit (Lua's < depends on the
  * locale). */
@@ -30,6 +32,11 @@ static const char reserve_lua[] = LUA_LATER
     "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor',\n"
     "                       'high ' .. key, 'grant ' .. key)\n"
     "if old[2] and old[1] ~= layout then return {'layout', old[1] or ''} end\n"
+    "local shut = not old[2] and redis.call('HMGET', all, 'layout')[1]\n"
+    "if shut and shut:find('" MODULE_CLOSED "', 1, true) == 1 and\n"
+    "   layout:find('" MODULE_CLOSED "', 1, true) ~= 1 then\n"
+    "  return {'closed', shut}\n"
+    "end\n"
     "local floor, high, losses = old[3] or '0', old[4] or '0', store[2] or '0'\n"
     "local news = (not old[2] and seen == '1') or less(high, reached)\n"
     "if not store[1] then\n"
@@ -63,6 +70,28 @@ static const char reserve_lua[] = LUA_LATER
     "           'note ' .. key, note)\n"
     "redis.call('HINCRBY', ns, 'high ' .. key, count)\n"
     "return {'ok', first, losses}\n";
+
+/* `from` is empty for a namespace that must not have a record. */
+static const char relabel_lua[] =
+    LUA_LATER "local ns, index, own, all = unpack(KEYS)\n"
+              "local name, from, to, floor = unpack(ARGV)\n"
+              "local identity = redis.call('INFO', 'server'):match('run_id:(%w+)')\n"
+              "local store = redis.call('HMGET', own, 'identity', 'losses')\n"
+              "local old = redis.call('HMGET', ns, 'layout', 'losses', 'floor')\n"
+              "local losses = store[2] or '0'\n"
+              "local known = old[2] or redis.call('HMGET', all, 'losses')[1] or '0'\n"
+              "if (store[1] and store[1] ~= identity) or known ~= losses or\n"
+              "   (not store[1] and redis.call('EXISTS', index) == 1) then\n"
+              "  return {'changed'}\n"
+              "end\n"
+              "local layout = old[2] and old[1] or ''\n"
+              "if layout == to then return {'ok', old[3] or '0'} end\n"
+              "if layout ~= from then return {'layout', layout} end\n"
+              "floor = later(old[3] or '0', floor)\n"
+              "redis.call('HSET', own, 'identity', identity, 'losses', losses)\n"
+              "redis.call('SADD', index, name)\n"
+              "redis.call('HSET', ns, 'layout', to, 'losses', losses, 'floor', floor)\n"
+              "return {'ok', floor}\n";
 
 static const char give_back_lua[] =
     "local key, high, grant, stopped = unpack(ARGV)\n"

@@ -25,9 +25,10 @@ static const char give_back_sql[] = "UPDATE mark SET high = ?5, \"grant\" = 0"
                                     " AND ?5 <= high RETURNING high";
 
 /* The layout's column is called row before schema 3. */
-static const char list_sql[] = "SELECT m.ns, n.%s, m.key, m.note, m.high, m.\"grant\""
-                               " FROM mark m JOIN namespace n ON n.name = m.ns"
-                               " WHERE ?1 IS NULL OR m.ns = ?1 ORDER BY m.ns, m.key";
+static const char list_sql[] =
+    "SELECT n.name, n.%s, ifnull(m.key, ''), ifnull(m.note, ''), ifnull(m.high, 0),"
+    " ifnull(m.\"grant\", 0) FROM namespace n LEFT JOIN mark m ON m.ns = n.name"
+    " WHERE ?1 IS NULL OR m.ns = ?1 ORDER BY n.name, m.key";
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
@@ -115,6 +116,7 @@ typedef struct reservation {
     const firn_request *request;
     sqlite3_stmt *namespace, *mark, *write;
     module_kept kept;
+    char shut[FIRN_LAYOUT_SIZE];
     bool new_key, synced;
     bool renewed; /* the namespace's record is written, even if the key is busy */
 } reservation;
@@ -164,21 +166,6 @@ static int read_namespace(reservation *r) {
         }
     }
     return result == SQLITE_ROW || result == SQLITE_DONE ? FIRN_OK : sqlite_explain(&r->s, result);
-}
-
-/* Is every name known? See MODULE_ALL_NAMES. */
-static int read_all_names(reservation *r) {
-    sqlite3_stmt *statement = NULL;
-    int result = sqlite_prepare(&r->s, &statement, "SELECT history FROM namespace WHERE name = ?1",
-                                "t", MODULE_ALL_NAMES);
-    if (result == SQLITE_OK) {
-        result = sqlite3_step(statement);
-    }
-    r->kept.complete = result == SQLITE_ROW && sqlite3_column_int64(statement, 0) == r->s.history;
-    int code =
-        result == SQLITE_ROW || result == SQLITE_DONE ? FIRN_OK : sqlite_explain(&r->s, result);
-    sqlite3_finalize(statement);
-    return code;
 }
 
 static int keep_verdict(void *context, int columns, char **texts, char **names) {
@@ -271,8 +258,11 @@ static int look(reservation *r) {
         code = read_mark(r);
     }
     r->kept.back = r->s.back;
-    r->kept.complete = r->s.history == 0;
-    return code == FIRN_OK && !r->kept.known && !r->kept.complete ? read_all_names(r) : code;
+    if (code == FIRN_OK && !r->kept.known) {
+        code = sqlite_read_all_names(&r->s, &r->kept.complete, r->shut);
+        r->kept.shut = r->shut[0] != '\0' ? r->shut : NULL;
+    }
+    return code;
 }
 
 /* Runs a write that returns the new mark, or no row if its condition failed. The row comes before

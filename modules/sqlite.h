@@ -60,6 +60,12 @@ int sqlite_attach(session *s, const char *path);
 int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
                    ...);
 
+/* ---- layouts (sqlite_relabel.c) -------------------------------------------------------------- */
+
+/* In a transaction: are all unknown names new ones, and the layout of MODULE_ALL_NAMES if that is
+ * closed, else "". */
+int sqlite_read_all_names(const session *s, bool *complete, char shut[FIRN_LAYOUT_SIZE]);
+
 /* ---- processes (sqlite_fork.c) --------------------------------------------------------------- */
 
 /* Called by the first open, once per process. */

@@ -219,6 +219,7 @@ static int decide(turn *t) {
         .current = seen->ns_losses == seen->losses,
         .complete = seen->losses == 0 || seen->all_new,
         .layout = seen->layout,
+        .shut = seen->shut[0] != '\0' ? seen->shut : NULL,
         .floor = seen->floor,
         .mark = {seen->high, seen->grant},
     };
@@ -344,6 +345,74 @@ static int zookeeper_give_back(void *handle, const char *ns, const char *key, co
     return code != FIRN_OK ? code : module_refuse_contended(error, self->link.url.shown, key);
 }
 
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+/* Writes the namespace's record, and the store's, whose version each reservation of an unknown
+ * namespace checks. */
+static int write_layout(store *self, const state *seen, const firn_relabel *wish, int64_t floor,
+                        firn_error *error) {
+    zoo_op_t ops[2];
+    char path[ZK_PATH_SIZE], own[ZK_RECORD_SIZE], record[ZK_RECORD_SIZE];
+    uint64_t origin = seen->origin;
+    int64_t mzxid;
+    int code = seen->store_found ? FIRN_OK : module_random(&origin, error);
+    if (code == FIRN_OK) {
+        code = module_point(&self->link, module_relabel_points.before, error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    int made = self->rooted || seen->ns_found ? ZOK : zk_make_root(self);
+    put_store(self, &ops[0], seen, path, own, zk_write_store(own, seen->losses, origin));
+    int length = zk_write_ns(record, floor, seen->losses, wish->to);
+    if (seen->ns_found) {
+        zoo_set_op_init(&ops[1], seen->ns_path, record, length, seen->ns_version, NULL);
+    } else {
+        zoo_create_op_init(&ops[1], seen->ns_path, record, length, zk_rights(self), ZOO_PERSISTENT,
+                           NULL, 0);
+    }
+    code = made == ZOK ? commit(self, ops, 2, &mzxid) : made;
+    if (code == FIRN_EFORKED) {
+        return module_point(&self->link, NULL, error);
+    }
+    if (code != ZOK) {
+        return was_late(code) ? AGAIN : zk_explain(self, code, made == ZOK, error);
+    }
+    return module_point(&self->link, module_relabel_points.committed, error);
+}
+
+int firn_store_module_relabel(void *handle, const firn_relabel *wish, int64_t *floor,
+                              firn_error *error) {
+    store *self = handle;
+    state seen;
+    int code = zk_enter(self, error);
+    for (int round = 0; code == FIRN_OK && round < ROUNDS; round++) {
+        bool write;
+        zk_name(self, &seen, wish->ns, "1");
+        code = zk_look(self, &seen, true, error);
+        if (code != FIRN_OK) {
+            break;
+        }
+        const module_kept kept = {.back = gone_back(self, &seen),
+                                  .known = seen.ns_found,
+                                  .current = seen.ns_losses == seen.losses,
+                                  .complete = seen.losses == 0 || seen.all_new,
+                                  .layout = seen.layout,
+                                  .floor = seen.floor};
+        code = module_decide_relabel(&write, floor, &kept, wish, self->link.url.shown, error);
+        if (code != FIRN_OK || !write) {
+            return code;
+        }
+        code = write_layout(self, &seen, wish, *floor, error);
+        if (code != AGAIN) {
+            return code;
+        }
+        module_nap(round + 1);
+        code = FIRN_OK;
+    }
+    return code != FIRN_OK ? code : module_refuse_contended(error, self->link.url.shown, wish->ns);
+}
+
 /* ---- list and now ---------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b) {
@@ -384,7 +453,19 @@ static int visit_key(store *self, const char *ns, const char *key, firn_visit *v
     return module_show(&self->link, visit, context, &holding, error);
 }
 
-static int visit_ns(store *self, const char *ns, firn_visit *visit, void *context,
+/* A namespace without a key. */
+static int visit_empty(store *self, const char *ns, firn_visit *visit, void *context,
+                       firn_error *error) {
+    state seen;
+    zk_name(self, &seen, ns, "1");
+    int code = zk_look(self, &seen, false, error);
+    const firn_holding holding = {ns, seen.layout, "", "", {0, 0}};
+    return code == FIRN_OK && seen.ns_found
+               ? module_show(&self->link, visit, context, &holding, error)
+               : code;
+}
+
+static int visit_ns(store *self, const char *ns, bool whole, firn_visit *visit, void *context,
                     firn_error *error) {
     state at;
     call *keys = NULL;
@@ -392,6 +473,9 @@ static int visit_ns(store *self, const char *ns, firn_visit *visit, void *contex
     int code = list_names(&keys, self, at.ns_path, FIRN_KEY_SIZE, error);
     for (int i = 0; code == FIRN_OK && i < keys->children.count; i++) {
         code = visit_key(self, ns, keys->children.data[i], visit, context, error);
+    }
+    if (code == FIRN_OK && whole && keys->children.count == 0) {
+        code = visit_empty(self, ns, visit, context, error);
     }
     if (keys != NULL && getpid() == self->link.pid) {
         zk_leave(keys);
@@ -412,14 +496,14 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
         return zk_explain(self, answered, false, error);
     }
     if (ns != NULL) {
-        return visit_ns(self, ns, visit, context, error);
+        return visit_ns(self, ns, false, visit, context, error);
     }
     code = list_names(&all, self, self->root, FIRN_NS_SIZE, error);
     for (int i = 0; code == FIRN_OK && i < all->children.count; i++) {
         if (strcmp(all->children.data[i], ZK_STORE_NAME) == 0) {
             continue;
         }
-        code = visit_ns(self, all->children.data[i], visit, context, error);
+        code = visit_ns(self, all->children.data[i], true, visit, context, error);
     }
     if (all != NULL && getpid() == self->link.pid) {
         zk_leave(all);

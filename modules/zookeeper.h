@@ -28,6 +28,7 @@ typedef struct state {
     int64_t floor, high, mzxid; /* mzxid 0: unknown */
     uint64_t grant;
     char layout[FIRN_LAYOUT_SIZE], note[FIRN_NOTE_SIZE];
+    char shut[FIRN_LAYOUT_SIZE]; /* the layout of MODULE_ALL_NAMES if that is closed, or "" */
 } state;
 
 /* A request to the library and its answer. The library's thread may answer after the deadline: the

@@ -231,6 +231,8 @@ static int look_at_all(store *self, state *to, firn_error *error) {
     zk_name(self, &all, MODULE_ALL_NAMES, "1");
     int code = look_at(self, all.ns_path, &all, read_ns, error);
     to->all_new = code == FIRN_OK && all.ns_found && all.ns_losses == to->losses;
+    snprintf(to->shut, sizeof to->shut, "%s",
+             code == FIRN_OK && all.ns_found && module_is_closed(all.layout) ? all.layout : "");
     return code;
 }
 
@@ -241,6 +243,7 @@ int zk_look(store *self, state *to, bool fresh, firn_error *error) {
     }
     char path[ZK_PATH_SIZE];
     to->store_found = to->ns_found = to->found = to->all_new = false;
+    to->shut[0] = '\0';
     to->floor = to->high = to->mzxid = to->losses = to->ns_losses = 0;
     to->grant = to->origin = 0;
     to->fresh = fresh;
@@ -248,7 +251,7 @@ int zk_look(store *self, state *to, bool fresh, firn_error *error) {
     code = look_at(self, path, to, read_store, error);
     code = code != FIRN_OK ? code : look_at(self, to->ns_path, to, read_ns, error);
     code = code != FIRN_OK ? code : look_at(self, to->path, to, read_mark, error);
-    return code == FIRN_OK && !to->ns_found && to->losses > 0 ? look_at_all(self, to, error) : code;
+    return code == FIRN_OK && !to->ns_found ? look_at_all(self, to, error) : code;
 }
 
 /* Replaces a dead connection once: no write was sent yet. */

@@ -18,8 +18,12 @@
 #define URL_SIZE 4200          /* a path and some more */
 #define MADE     "?create=yes" /* with the folders of its path */
 
+typedef int relabel_method(void *self, const firn_relabel *change, int64_t *floor,
+                           firn_error *error);
+
 struct firn_store {
     const firn_store_ops *ops;
+    relabel_method *relabel; /* NULL: it has none */
     void *self;
     void *library;         /* of the module; NULL: built in or the caller's */
     pthread_mutex_t *lock; /* in a page that a fork wipes: a child never inherits it locked */
@@ -194,6 +198,10 @@ int firn_store_open(firn_store **out, const char *url, const firn_store_options 
         return code;
     }
     store->library = library;
+    if (library != NULL) {
+        store->relabel =
+            (relabel_method *)(uintptr_t)firn__module_symbol(library, "firn_store_module_relabel");
+    }
     strcpy(store->url, shown);
     *out = store;
     return FIRN_OK;
@@ -287,6 +295,35 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     lock(store);
     int code = store->ops->now(store->self, now, error);
     pthread_mutex_unlock(store->lock);
+    return code;
+}
+
+int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
+                       firn_error *error) {
+    const char *from = change->from;
+    int64_t stored = 0;
+    int code = check_names(change->ns, "1", error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (change->to[0] == '\0' || strlen(change->to) >= FIRN_LAYOUT_SIZE ||
+        (from != NULL && strlen(from) >= FIRN_LAYOUT_SIZE) || change->floor < 0 ||
+        change->floor > FIRN_SLOT_MAX) {
+        return firn__fail(error, FIRN_ERANGE, "a layout has 1..%d characters, a floor 0..2^62",
+                          FIRN_LAYOUT_SIZE - 1);
+    }
+    if (store->relabel == NULL) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "store %.60s cannot close a namespace: use a store that lasts, with the "
+                          "module of this firn",
+                          store->url);
+    }
+    lock(store);
+    code = store->relabel(store->self, change, &stored, error);
+    pthread_mutex_unlock(store->lock);
+    if (code == FIRN_OK) {
+        *floor = stored;
+    }
     return code;
 }
 

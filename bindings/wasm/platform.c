@@ -301,6 +301,12 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     return no_store(error);
 }
 
+int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
+                       firn_error *error) {
+    (void)store, (void)change, (void)floor;
+    return no_store(error);
+}
+
 const char *firn_store_caution(const firn_store *store) {
     (void)store;
     return NULL;

@@ -3,6 +3,7 @@
  * the distance of the mark from now, and its holder. A mark in the past means that nobody issues. */
 #include "nodes.h"
 
+#include "closing.h"
 #include "mark.h"
 #include "shared/color.h"
 #include "shared/json.h"
@@ -20,8 +21,9 @@ typedef struct listing {
     firn_time now;
     bool measured; /* the second pass writes, the first one finds the widths */
     size_t ns, key, fields, mark, distance;
-    size_t ticks; /* left out */
-    bool narrow;  /* a terminal: a holder that exceeds 80 columns is on a line of its own */
+    size_t ticks, closed;    /* left out: ticks, namespaces */
+    char last[FIRN_NS_SIZE]; /* of the closed ones */
+    bool narrow; /* a terminal: a holder that exceeds 80 columns is on a line of its own */
 } listing;
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -41,6 +43,14 @@ static int visit(void *context, const firn_holding *holding) {
     listing *list = context;
     output *out = &list->s->out;
     mark_told what;
+    if (closing_layout(holding->layout) != holding->layout && list->s->option[OPTION_ALL] == NULL) {
+        list->closed += list->measured && strcmp(list->last, holding->ns) != 0;
+        snprintf(list->last, sizeof list->last, "%s", holding->ns);
+        return 0;
+    }
+    if (holding->key[0] == '\0') {
+        return 0; /* a namespace without a node */
+    }
     mark_tell(&what, holding, &list->now);
     if (what.kind == MARK_TICK && list->s->option[OPTION_ALL] == NULL) {
         list->ticks += list->measured;
@@ -88,6 +98,10 @@ static int list_all(session *s, firn_store *store) {
         output_print(&s->out, "and %zu tick%s with back-dated IDs: --all lists %s\n", list.ticks,
                      plural(list.ticks), list.ticks == 1 ? "it" : "them");
     }
+    if (list.closed > 0 && s->option[OPTION_JSON] == NULL) {
+        output_print(&s->out, "and %zu closed namespace%s: --all lists %s\n", list.closed,
+                     plural(list.closed), list.closed == 1 ? "it" : "them");
+    }
     return STATUS_DONE;
 }
 
@@ -98,6 +112,7 @@ int run_nodes(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
+    const bool forgets = s->option[OPTION_FORGET] != NULL;
     bool frees = s->plain_count == 2 && strcmp(s->operands[0], "free") == 0;
     if (s->plain_count > 0 && !frees) {
         return fail_usage(s,
@@ -105,7 +120,14 @@ int run_nodes(session *s) {
                           "--lost-after TIME",
                           s->operands[0]);
     }
-    if (!frees && (s->option[OPTION_LOST_AFTER] != NULL || s->option[OPTION_YES] != NULL)) {
+    if (forgets && (s->operand_count > 0 || s->option[OPTION_LOST_AFTER] != NULL)) {
+        return fail_usage(s, "--forget takes a namespace alone: firn nodes --forget NAMESPACE");
+    }
+    if (!forgets && s->option[OPTION_UNDO] != NULL) {
+        return fail_usage(s, "--undo applies to --forget: firn nodes --forget NAMESPACE --undo");
+    }
+    if (!frees &&
+        (s->option[OPTION_LOST_AFTER] != NULL || (!forgets && s->option[OPTION_YES] != NULL))) {
         return fail_usage(s, "--lost-after and --yes apply to firn nodes free NODE: remove them");
     }
     for (size_t i = s->plain_count; i < s->operand_count; i++) {
@@ -121,7 +143,7 @@ int run_nodes(session *s) {
     if (firn_store_caution(store) != NULL) {
         tell_note(s, firn_store_caution(store));
     }
-    status = frees ? nodes_free(s, store) : list_all(s, store);
+    status = forgets ? nodes_forget(s, store) : frees ? nodes_free(s, store) : list_all(s, store);
     firn_store_close(store);
     return status;
 }

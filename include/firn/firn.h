@@ -363,7 +363,8 @@ typedef struct firn_store_options {
 } firn_store_options;
 
 /* The methods of a store, which a module exports as `firn_store_module`. They are called by any
- * thread, one at a time per handle. A module uses no function of libfirn. */
+ * thread, one at a time per handle. A module uses no function of libfirn. It may also export
+ * firn_store_module_relabel, with the arguments of firn_store_relabel. */
 typedef struct firn_store_ops {
     uint32_t version;   /* 1 */
     const char *scheme; /* of the URLs: "sqlite" */
@@ -375,13 +376,23 @@ typedef struct firn_store_ops {
     /* if mark and grant are still `mine`, lowers the mark and clears the grant; else FIRN_EBUSY */
     int (*give_back)(void *self, const char *ns, const char *key, const firn_mark *mine,
                      int64_t high, firn_error *error);
-    /* visits every key of a namespace (NULL: of all), sorted by namespace and key */
+    /* visits every key of a namespace, sorted; NULL: of all, sorted by namespace and key, and each
+     * namespace without a key as key "" */
     int (*list)(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error);
     int (*now)(void *self, firn_time *now, firn_error *error); /* optional: the engine's clock */
     /* optional: why the engine may lose what it acknowledged, or NULL; as long as the handle */
     const char *(*caution)(void *self);
     void (*close)(void *self);
 } firn_store_ops;
+
+/* A change of the layout that a namespace is stored with. A layout that begins with "closed (" closes
+ * the namespace: no generator has it, so every reservation is refused until the layout is back. */
+typedef struct firn_relabel {
+    const char *ns;
+    const char *from; /* the layout to replace; NULL: the namespace is not known yet */
+    const char *to;
+    int64_t floor; /* no slot below is granted any more; the stored floor if that is greater */
+} firn_relabel;
 
 typedef struct firn_store firn_store;
 /* Opens a store by URL, as "memory:". NULL is the default: SQLite in $XDG_STATE_HOME/firn, else
@@ -399,11 +410,17 @@ FIRN_API int firn_store_reserve(firn_store *store, const firn_request *request, 
 /* Lowers a mark to `high` if it is still `mine`. FIRN_EBUSY: it is not. Never send it again. */
 FIRN_API int firn_store_give_back(firn_store *store, const char *ns, const char *key,
                                   const firn_mark *mine, int64_t high, firn_error *error);
-/* Visits each key of a namespace, or of all (NULL), sorted by namespace and key. */
+/* Visits each key of a namespace, or of all (NULL), sorted by namespace and key. Of all, a namespace
+ * without a key has one visit, with the key "". */
 FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
                              firn_error *error);
 /* Reads the engine's clock. FIRN_ESYSTEM: the engine has none. */
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
+/* Replaces the layout of a namespace, between two reservations; *floor is the stored one. Repeated
+ * calls do no harm. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the store went back;
+ * FIRN_EUSAGE: the store cannot do it; FIRN_ESTORE; FIRN_EUNKNOWN. */
+FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
+                                firn_error *error);
 /* Why the store may lose what it acknowledged: a sentence, valid as long as the store, or NULL. */
 FIRN_API const char *firn_store_caution(const firn_store *store);
 /* Closes a store, after every generator and segment that uses it. NULL is allowed. */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 extern const firn_store_ops firn_store_module; /* of modules/sqlite.c */
+int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
+                              firn_error *error); /* of modules/sqlite_relabel.c */
 
 void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE_WHY]) {
     (void)dir;
@@ -14,8 +16,9 @@ void *firn__module_open(const char *name, const char *dir, char why[FIRN__MODULE
 }
 
 void *firn__module_symbol(void *module, const char *symbol) {
-    (void)symbol;
-    return module;
+    return strcmp(symbol, "firn_store_module_relabel") == 0
+               ? (void *)(uintptr_t)firn_store_module_relabel
+               : module;
 }
 
 void firn__module_close(void *module) {

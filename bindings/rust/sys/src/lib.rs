@@ -249,6 +249,15 @@ pub struct firn_holding {
     pub mark: firn_mark,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct firn_relabel {
+    pub ns: *const c_char,
+    pub from: *const c_char,
+    pub to: *const c_char,
+    pub floor: i64,
+}
+
 pub type firn_visit = Option<unsafe extern "C" fn(context: *mut c_void, holding: *const firn_holding) -> c_int>;
 
 #[repr(C)]
@@ -563,6 +572,12 @@ extern "C" {
         error: *mut firn_error,
     ) -> c_int;
     pub fn firn_store_now(store: *mut firn_store, now: *mut firn_time, error: *mut firn_error) -> c_int;
+    pub fn firn_store_relabel(
+        store: *mut firn_store,
+        change: *const firn_relabel,
+        floor: *mut i64,
+        error: *mut firn_error,
+    ) -> c_int;
     pub fn firn_store_caution(store: *const firn_store) -> *const c_char;
     pub fn firn_store_close(store: *mut firn_store);
     pub fn firn_shared_size() -> usize;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* `firn store move FROM TO`: moves what is reserved to another store. The work is in
+ * common/closing_move.c. */
+#include "closing.h"
+#include "shared/operands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A URL without user, password and parameters. */
+static void show_url(char out[120], const char *url) {
+    const char *slashes = strstr(url, "://");
+    const char *from = slashes != NULL ? slashes + 3 : url;
+    size_t length = strcspn(from, "?");
+    const char *at = slashes != NULL ? memrchr(from, '@', length) : NULL;
+    const char *rest = at != NULL ? at + 1 : from;
+    snprintf(out, 120, "%.*s%.*s", (int)(from - url), url, (int)(from + length - rest), rest);
+}
+
+static int open_end(session *s, closing_end *end, const char *url) {
+    firn_store_options options = operand_store_options(s);
+    firn_error error;
+    if (firn_store_open(&end->store, url, &options, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (firn_store_caution(end->store) != NULL) {
+        tell_note(s, firn_store_caution(end->store));
+    }
+    return STATUS_DONE;
+}
+
+static int move(session *s, const closing_end *from, const closing_end *to) {
+    closing_moved moved;
+    firn_error error;
+    output_print(&s->out,
+                 "%s closes, and %s continues after its high-water marks.\n"
+                 "Processes that use %s issue IDs for the rest of their windows: restart them "
+                 "with the new store.\n",
+                 from->name, to->name, from->name);
+    int status = confirm(s, "Move?", "add --yes to move");
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    if (closing_move(from, to, &moved, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    output_print(&s->out, "moved %zu namespace%s with %zu high-water mark%s\n", moved.namespaces,
+                 plural(moved.namespaces), moved.marks, plural(moved.marks));
+    return STATUS_DONE;
+}
+
+int run_store(session *s) {
+    char names[2][120];
+    closing_end ends[2] = {{NULL, names[0]}, {NULL, names[1]}};
+    int status = operands_split(s, 3, 3, 3, "move FROM TO");
+    if (status == STATUS_DONE && strcmp(s->operands[0], "move") != 0) {
+        return fail_usage(s, "'%.60s' is not a verb of store: use firn store move FROM TO",
+                          s->operands[0]);
+    }
+    for (int i = 0; i < 2 && status == STATUS_DONE; i++) {
+        show_url(names[i], s->operands[i + 1]);
+        status = open_end(s, &ends[i], s->operands[i + 1]);
+    }
+    if (status == STATUS_DONE) {
+        status = move(s, &ends[0], &ends[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        firn_store_close(ends[i].store);
+    }
+    return status;
+}

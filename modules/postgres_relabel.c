@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The layouts of the PostgreSQL store's namespaces, replaced in a transaction. */
+#include "postgres.h"
+
+static int run(store *s, enum statement statement, const module_points *at, firn_error *error) {
+    PGresult *result;
+    int code = postgres_ask(s, statement, NULL, at, &result, error);
+    PQclear(result);
+    return code;
+}
+
+/* In the transaction. */
+static int relabel(store *s, const firn_relabel *change, bool *write, int64_t *floor,
+                   firn_error *error) {
+    char number[POSTGRES_NUMBER_SIZE];
+    const char *values[] = {change->ns, change->to, number};
+    PGresult *now, *done = NULL;
+    int code = postgres_read(s, NAMED, values, &now, error);
+    if (code == FIRN_OK) {
+        const module_kept kept = {.known = !PQgetisnull(now, 0, 0),
+                                  .current = postgres_says(now, 2),
+                                  .complete = postgres_says(now, 3),
+                                  .layout = postgres_cell(now, 0, 0),
+                                  .floor = postgres_number_at(now, 0, 1)};
+        code = module_decide_relabel(write, floor, &kept, change, where(s), error);
+    }
+    PQclear(now);
+    if (code == FIRN_OK && *write) {
+        postgres_number(number, *floor);
+        code = postgres_read(s, RELABEL, values, &done, error);
+        PQclear(done);
+    }
+    return code;
+}
+
+/* After a failure the connection is closed, which rolls back. */
+int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
+                              firn_error *error) {
+    store *s = self;
+    bool write = false;
+    int code = postgres_ready(s, error);
+    if (code == FIRN_OK) {
+        code = postgres_born(s, error);
+    }
+    if (code == FIRN_OK) {
+        code = run(s, BEGIN, NULL, error);
+    }
+    if (code == FIRN_OK) {
+        code = run(s, LOCK, NULL, error);
+    }
+    if (code == FIRN_OK) {
+        code = relabel(s, change, &write, floor, error);
+    }
+    code = module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
+    if (code == FIRN_OK) {
+        code = run(s, COMMIT, write ? &module_relabel_points : NULL, error);
+    }
+    if (code == FIRN_OK && write) {
+        code = module_point(&s->link, module_relabel_points.committed, error);
+    }
+    if (code != FIRN_OK && s->db != NULL) {
+        postgres_hang_up(s, module_forked(&(pid_t){s->link.pid}));
+    }
+    return code;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Layouts of the embedded store's namespaces: replaced, and of MODULE_ALL_NAMES read. */
+#include "sqlite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A namespace's record. */
+typedef struct record {
+    bool known;
+    char layout[FIRN_LAYOUT_SIZE];
+    int64_t history, floor;
+} record;
+
+static int read_record(const session *s, record *out, const char *ns) {
+    sqlite3_stmt *statement = NULL;
+    memset(out, 0, sizeof *out);
+    int result = sqlite_prepare(
+        s, &statement, "SELECT layout, history, floor FROM namespace WHERE name = ?1", "t", ns);
+    if (result == SQLITE_OK) {
+        result = sqlite3_step(statement);
+    }
+    if (result == SQLITE_ROW) {
+        const char *layout = (const char *)sqlite3_column_text(statement, 0);
+        out->known = layout != NULL;
+        result = layout != NULL ? result : SQLITE_NOMEM;
+        snprintf(out->layout, sizeof out->layout, "%s", layout != NULL ? layout : "");
+        out->history = sqlite3_column_int64(statement, 1);
+        out->floor = sqlite3_column_int64(statement, 2);
+    }
+    int code = result == SQLITE_ROW || result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+int sqlite_read_all_names(const session *s, bool *complete, char shut[FIRN_LAYOUT_SIZE]) {
+    record all;
+    int code = read_record(s, &all, MODULE_ALL_NAMES);
+    *complete = s->history == 0 || (all.known && all.history == s->history);
+    snprintf(shut, FIRN_LAYOUT_SIZE, "%s", module_is_closed(all.layout) ? all.layout : "");
+    return code;
+}
+
+static int write_record(const session *s, const firn_relabel *change, bool known, int64_t floor) {
+    sqlite3_stmt *statement = NULL;
+    int code = known ? FIRN_OK : sqlite_sync_folders(s);
+    if (code == FIRN_OK) {
+        code = sqlite_point(s->store, module_relabel_points.before, s->error);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    int result = sqlite_prepare(s, &statement,
+                                "INSERT INTO namespace(name, layout, history, floor)"
+                                " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
+                                " DO UPDATE SET layout = ?2, floor = ?4",
+                                "ttii", change->ns, change->to, s->history, floor);
+    if (result == SQLITE_OK) {
+        result = sqlite3_step(statement);
+    }
+    code = result == SQLITE_DONE ? FIRN_OK : sqlite_explain(s, result);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
+    record now;
+    char where[64], shut[FIRN_LAYOUT_SIZE];
+    bool complete, write = false;
+    int code = sqlite_begin(s);
+    if (code == FIRN_OK) {
+        code = read_record(s, &now, change->ns);
+    }
+    if (code == FIRN_OK) {
+        code = sqlite_read_all_names(s, &complete, shut);
+    }
+    if (code != FIRN_OK) {
+        return code;
+    }
+    const module_kept kept = {.back = s->back,
+                              .known = now.known,
+                              .current = now.history == s->history,
+                              .complete = complete,
+                              .layout = now.layout,
+                              .floor = now.floor};
+    snprintf(where, sizeof where, "store %.40s", sqlite_tail(s->store->path));
+    int verdict = module_decide_relabel(&write, floor, &kept, change, where, s->error);
+    code = write ? write_record(s, change, now.known, *floor) : FIRN_OK;
+    if (code == FIRN_OK && (write || s->back)) {
+        code = sqlite_commit(s, module_relabel_points.sent, module_relabel_points.committed);
+    }
+    return code == FIRN_OK ? verdict : code;
+}
+
+int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
+                              firn_error *error) {
+    session s;
+    int code = sqlite_start(&s, self, error);
+    return code == FIRN_OK ? sqlite_finish(&s, relabel(&s, change, floor)) : code;
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* Namespaces that are closed (common/closing.h), on every engine: during reservations, and
+ * while a store moves to another one and is killed at each of its writes. */
+#include "stores.h"
+
+#include "../common/closing.c"
+#include "../common/closing_move.c"
+#include "../common/fault.c"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define CLOSED  "closed (for a test): " ROW
+#define SHUT    "closed (for a test): integer"
+#define WORKERS 4
+#define LATEST  ((int64_t)1 << 40)
+
+/* ---- short words ----------------------------------------------------------------------------- */
+
+static int take(firn_store *store, const char *ns, const char *layout, const char *key,
+                int64_t *first, firn_error *error) {
+    static _Atomic uint64_t grant = 1;
+    const firn_request request = {ns, layout, key, 10, 0, LATEST, grant++, "a note", 0};
+    firn_mark held;
+    return firn_store_reserve(store, &request, first, &held, error);
+}
+
+static int64_t taken(firn_store *store, const char *ns, const char *key) {
+    firn_error error = {0};
+    int64_t first = -1;
+    if (take(store, ns, ROW, key, &first, &error) != FIRN_OK) {
+        fail_msg("%s/%s: %s", ns, key, error.text);
+    }
+    return first;
+}
+
+static void refused(firn_store *store, const char *ns, const char *key, const char *words) {
+    firn_error error = {0};
+    int64_t first = -1;
+    assert_int_equal(take(store, ns, ROW, key, &first, &error), FIRN_ESTORE);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("'%s' is not in: %s", words, error.text);
+    }
+}
+
+static void relabelled(firn_store *store, const char *ns, const char *from, const char *to,
+                       int64_t floor, int64_t stored) {
+    firn_error error = {0};
+    const firn_relabel change = {ns, from, to, floor};
+    int64_t got = -1;
+    if (firn_store_relabel(store, &change, &got, &error) != FIRN_OK) {
+        fail_msg("%s: %s", ns, error.text);
+    }
+    assert_int_equal(got, stored);
+}
+
+static void not_relabelled(firn_store *store, const char *ns, const char *from, int code) {
+    firn_error error = {0};
+    const firn_relabel change = {ns, from, CLOSED, 0};
+    int64_t got = -1;
+    assert_int_equal(firn_store_relabel(store, &change, &got, &error), code);
+    assert_true(strlen(error.text) > 10 && strlen(error.text) <= 200);
+    assert_int_equal(got, -1);
+}
+
+/* The sum of all marks, and how many namespaces there are. */
+typedef struct total {
+    int64_t high;
+    int spaces, empty;
+    char last[FIRN_NS_SIZE];
+} total;
+
+static int count_one(void *context, const firn_holding *holding) {
+    total *sum = context;
+    assert_true(strcmp(sum->last, holding->ns) <= 0);
+    sum->spaces += strcmp(sum->last, holding->ns) != 0;
+    sum->empty += holding->key[0] == '\0';
+    sum->high += holding->mark.high;
+    snprintf(sum->last, sizeof sum->last, "%s", holding->ns);
+    return 0;
+}
+
+static total total_of(firn_store *store) {
+    firn_error error = {0};
+    total sum = {0, 0, 0, ""};
+    if (firn_store_list(store, NULL, count_one, &sum, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    return sum;
+}
+
+/* ---- one namespace --------------------------------------------------------------------------- */
+
+static void closed_refuses(void **state) {
+    firn_store *store = store_of(state);
+    int64_t first = -1;
+    firn_error error;
+    assert_int_equal(taken(store, "snow", "1"), 0);
+    relabelled(store, "snow", ROW, CLOSED, 0, 0);
+    relabelled(store, "snow", ROW, CLOSED, 0, 0); /* again */
+    refused(store, "snow", "1", "namespace snow is closed (for a test)");
+    refused(store, "snow", "2", "is closed");
+    assert_int_equal(taken(store, "other", "1"), 0);
+    assert_int_equal(take(store, "snow", CLOSED, "1", &first, &error), FIRN_OK);
+    assert_int_equal(first, 10);
+    relabelled(store, "snow", CLOSED, ROW, 100, 100);
+    assert_int_equal(taken(store, "snow", "1"), 100);
+    assert_int_equal(taken(store, "snow", "2"), 100);
+    relabelled(store, "snow", ROW, CLOSED, 50, 100);
+}
+
+static void others_are_refused(void **state) {
+    firn_store *store = store_of(state);
+    not_relabelled(store, "snow", ROW, FIRN_ENAMESPACE); /* not known */
+    taken(store, "snow", "1");
+    not_relabelled(store, "snow", NULL, FIRN_ENAMESPACE);
+    not_relabelled(store, "snow", "another layout", FIRN_ENAMESPACE);
+    assert_int_equal(taken(store, "snow", "1"), 10);
+}
+
+static void new_names_are_shut(void **state) {
+    firn_store *store = store_of(state);
+    firn_error error;
+    int64_t first = -1;
+    assert_int_equal(taken(store, "known", "1"), 0);
+    relabelled(store, ALL_NAMES, NULL, SHUT, 0, 0);
+    refused(store, "new", "1", "is closed (for a test)");
+    assert_int_equal(taken(store, "known", "2"), 0);
+    assert_int_equal(take(store, "new", CLOSED, "1", &first, &error), FIRN_OK);
+    refused(store, "new", "1", "is closed");
+    relabelled(store, "moved", NULL, CLOSED, 0, 0);
+    relabelled(store, ALL_NAMES, SHUT, ALL_OPEN, 0, 0);
+    assert_int_equal(taken(store, "newer", "1"), 0);
+    refused(store, "moved", "1", "is closed");
+}
+
+static void empty_ones_are_listed(void **state) {
+    firn_store *store = store_of(state);
+    relabelled(store, "a", NULL, CLOSED, 0, 0);
+    taken(store, "b", "1");
+    taken(store, "b", "2");
+    relabelled(store, "c", NULL, CLOSED, 0, 0);
+    relabelled(store, "d", NULL, CLOSED, 0, 0);
+    total sum = total_of(store);
+    assert_int_equal(sum.spaces, 4);
+    assert_int_equal(sum.empty, 3);
+    assert_int_equal(sum.high, 20);
+}
+
+/* A record of a store that went back says nothing about what is reserved. */
+static void doubt_is_refused(void **state) {
+    firn_store *store = store_of(state);
+    const bench *b = *state;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    firn_request request = {"snow", ROW, "1", 10, 0, LATEST, 7, "", 110};
+    taken(store, "snow", "1");
+    taken(store, "moon", "1");
+    assert_true(engine_or_file(b, "save"));
+    assert_int_equal(reserve_soon(store, request, &first, &held, &error), FIRN_OK);
+    taken(store, "snow", "1");
+    assert_true(engine_or_file(b, "restore"));
+    request.guard = 200;
+    assert_int_equal(reserve_soon(store, request, &first, &held, &error), FIRN_OK);
+    assert_int_equal(first, 200);
+    not_relabelled(store, "moon", ROW, FIRN_EBACK);
+    not_relabelled(store, ALL_NAMES, NULL, FIRN_EBACK);
+    relabelled(store, "snow", ROW, CLOSED, 0, 200); /* its doubt is resolved */
+}
+
+/* ---- during reservations ------------------------------------------------------------------ */
+
+typedef struct worker {
+    pthread_t thread;
+    firn_store *store;
+    bool names; /* a new namespace each time, else a new key */
+    int number, round;
+    _Atomic int granted, refused;
+} worker;
+
+/* Reserves until it is refused three times. */
+static void *work(void *of) {
+    worker *it = of;
+    for (int i = 0; i < 100000 && it->refused < 3; i++) {
+        char ns[40], key[20];
+        firn_error error;
+        int64_t first;
+        snprintf(ns, sizeof ns, it->names ? "new-%d-%d-%d" : "snow", it->round, it->number, i);
+        snprintf(key, sizeof key, "%d-%d", it->number, it->names ? 0 : i % 5);
+        int code = take(it->store, ns, ROW, key, &first, &error);
+        if (code == FIRN_OK) {
+            it->granted++;
+        } else if (code == FIRN_ESTORE && strstr(error.text, "is closed") != NULL) {
+            it->refused++;
+        }
+    }
+    return NULL;
+}
+
+/* Nothing is granted after the change has returned. */
+static void run_beside(bench *b, const char *ns, const char *open, const char *shut, bool names) {
+    static worker workers[WORKERS];
+    for (int round = 0; round < 4; round++) {
+        total before, after;
+        for (int i = 0; i < WORKERS; i++) {
+            firn_error error;
+            workers[i] = (worker){.names = names, .number = i, .round = round};
+            assert_int_equal(open_store(&workers[i].store, b->url, &error), FIRN_OK);
+            assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+        }
+        for (int i = 0; i < WORKERS; i++) {
+            while (workers[i].granted < 3) {
+                sched_yield();
+            }
+        }
+        relabelled(b->store, ns, open, shut, 0, 0);
+        before = total_of(b->store);
+        for (int i = 0; i < WORKERS; i++) {
+            pthread_join(workers[i].thread, NULL);
+            assert_true(workers[i].refused >= 3);
+            firn_store_close(workers[i].store);
+        }
+        after = total_of(b->store);
+        assert_int_equal(after.spaces, before.spaces);
+        if (!names) { /* else one of them had its record, and no mark yet */
+            assert_int_equal(after.high, before.high);
+        }
+        relabelled(b->store, ns, shut, open, 0, 0);
+    }
+}
+
+static void closes_beside_reservations(void **state) {
+    taken(store_of(state), "snow", "first");
+    run_beside(*state, "snow", ROW, CLOSED, false);
+}
+
+static void shuts_beside_new_names(void **state) {
+    relabelled(store_of(state), ALL_NAMES, NULL, ALL_OPEN, 0, 0);
+    run_beside(*state, ALL_NAMES, ALL_OPEN, SHUT, true);
+}
+
+/* ---- a move that is killed -------------------------------------------------------------------- */
+
+#define SPACES 4 /* three, and one that is new after the kill */
+
+/* What was granted, by namespace: [0, end). */
+static int64_t ends[SPACES];
+static int kill_after; /* writes */
+
+static void perhaps_die(void *self, const char *name) {
+    (void)self;
+    if (strstr(name, ".before") == NULL && --kill_after == 0) {
+        raise(SIGKILL);
+    }
+}
+
+static void open_ends(closing_end pair[2], const char *urls[2], bool dies) {
+    static const char *const names[2] = {"store://from", "store://to"};
+    for (int i = 0; i < 2; i++) {
+        firn_error error;
+        const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn",
+                                            .unsafe = true,
+                                            .failpoint = dies ? perhaps_die : NULL};
+        pair[i].name = names[i];
+        if (firn_store_open(&pair[i].store, urls[i], &options, &error) != FIRN_OK) {
+            fail_msg("%s", error.text);
+        }
+    }
+}
+
+static void close_ends(closing_end pair[2]) {
+    firn_store_close(pair[0].store);
+    firn_store_close(pair[1].store);
+}
+
+/* Both stores are asked for slots of each namespace: at most one grants, after everything before. */
+static void judge(closing_end pair[2], int kill, bool over) {
+    for (int i = 0; i < SPACES; i++) {
+        char ns[20];
+        int granted = 0;
+        snprintf(ns, sizeof ns, i < SPACES - 1 ? "ns%d" : "new%d", i);
+        for (int end = 0; end < 2; end++) {
+            firn_error error = {0};
+            int64_t first = -1;
+            if (end == 1 && total_of(pair[1].store).spaces == 0) {
+                continue; /* the move has not begun there: any store is open */
+            }
+            int code = take(pair[end].store, ns, ROW, "7", &first, &error);
+            if (code == FIRN_OK && first < ends[i]) {
+                fail_msg("killed at %d: %s repeats %" PRId64, kill, ns, first);
+            } else if (code == FIRN_OK) {
+                ends[i] = first + 10;
+                granted++;
+            } else if (strstr(error.text, "is closed") == NULL) {
+                fail_msg("killed at %d: %s: %s", kill, ns, error.text);
+            }
+            if (over && (code == FIRN_OK) != (end == 1)) {
+                fail_msg("%s: store %d answers %d after the move: %s", ns, end, code, error.text);
+            }
+        }
+        if (granted > 1) {
+            fail_msg("killed at %d: both stores grant slots of %s", kill, ns);
+        }
+    }
+}
+
+/* Moves in a child, which dies at its write number `kill`. False: it has fewer writes. */
+static bool move_and_die(const char *urls[2], int kill) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        closing_end pair[2];
+        closing_moved moved;
+        firn_error error;
+        kill_after = kill;
+        open_ends(pair, urls, true);
+        _exit(closing_move(&pair[0], &pair[1], &moved, &error) == FIRN_OK ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status)) {
+        assert_int_equal(WEXITSTATUS(status), 0);
+        return false;
+    }
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+    return true;
+}
+
+static void fill(const char *url) {
+    firn_store *store;
+    firn_error error;
+    assert_int_equal(open_store(&store, url, &error), FIRN_OK);
+    for (int i = 0; i < SPACES - 1; i++) {
+        char ns[20];
+        snprintf(ns, sizeof ns, "ns%d", i);
+        taken(store, ns, "7");
+        taken(store, ns, "8");
+        ends[i] = 10;
+    }
+    ends[SPACES - 1] = 0;
+    firn_store_close(store);
+}
+
+/* The URL of a store that was not used before. */
+static void fresh_url(char out[500], const bench *b, int number) {
+    if (b->server != NULL) {
+        snprintf(out, 500, "%.160s%sm%d%ctimeout_ms=" PATIENT_MS "&connect_timeout_ms=" PATIENT_MS,
+                 b->server->url, b->row->apart, number, b->row->joint);
+    } else {
+        snprintf(out, 500, "sqlite:%s/moved-%d.db?busy_ms=" PATIENT_MS, b->folder, number);
+    }
+}
+
+static void move_between(const bench *b, bool out) {
+    static int number;
+    const bench file = {.row = &rows[1]};
+    bench other = file;
+    closing_end pair[2];
+    /* Servers differ little in where they can be killed, and each move on one takes its time. */
+    const int step = b->server != NULL ? 6 : 1;
+    int kill = 1 + number % step;
+    snprintf(other.folder, sizeof other.folder, "%s", b->folder);
+    for (bool died = true; died; kill += step) {
+        char own[500], others[500];
+        firn_error error = {0};
+        closing_moved moved;
+        fresh_url(own, b, ++number);
+        fresh_url(others, &other, ++number);
+        const char *urls[2] = {out ? own : others, out ? others : own};
+        fill(urls[0]);
+        died = move_and_die(urls, kill);
+        open_ends(pair, urls, false);
+        judge(pair, kill, !died);
+        if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
+            fail_msg("killed at %d, then: %s", kill, error.text);
+        }
+        judge(pair, kill, true);
+        close_ends(pair);
+    }
+    print_message("# %s a file: killed at every %d. of %d points\n", out ? "to" : "from", step,
+                  kill - step - 1);
+    assert_true(kill > 20);
+}
+
+static void moves_away(void **state) {
+    store_of(state);
+    move_between(*state, true);
+}
+
+static void moves_in(void **state) {
+    store_of(state);
+    move_between(*state, false);
+}
+
+static void unfit_ones_are_refused(void **state) {
+    bench *b = *state;
+    char url[500];
+    firn_error error = {0};
+    closing_end pair[2] = {{store_of(state), "store://one"}, {NULL, "store://two"}};
+    closing_moved moved;
+    taken(b->store, "snow", "1");
+    pair[1].store = pair[0].store;
+    assert_int_equal(closing_move(&pair[0], &pair[1], &moved, &error), FIRN_EUSAGE);
+    assert_int_equal(taken(b->store, "snow", "1"), 10);
+    assert_int_equal(taken(b->store, "newer", "1"), 0);
+    fresh_url(url, b, 100000);
+    assert_int_equal(open_store(&pair[1].store, url, &error), FIRN_OK);
+    taken(pair[1].store, "mine", "1");
+    assert_int_equal(closing_move(&pair[0], &pair[1], &moved, &error), FIRN_EUSAGE);
+    assert_non_null(strstr(error.text, "move to an empty store"));
+    assert_int_equal(taken(b->store, "snow", "1"), 20);
+    assert_int_equal(taken(b->store, "newest", "1"), 0);
+    assert_int_equal(taken(pair[1].store, "more", "1"), 0);
+    firn_store_close(pair[1].store);
+}
+
+static const struct check {
+    const char *sentence;
+    CMUnitTestFunction run;
+} checks[] = {
+    {"a closed namespace refuses until it is open again", closed_refuses},
+    {"a layout that is not the stored one is not replaced", others_are_refused},
+    {"a namespace of a store that went back is not touched", doubt_is_refused},
+    {"new names can be shut", new_names_are_shut},
+    {"a namespace without a key is listed", empty_ones_are_listed},
+    {"nothing is granted after a namespace was closed", closes_beside_reservations},
+    {"no name is new after new names were shut", shuts_beside_new_names},
+    {"a move to a file, killed at each write, repeats nothing", moves_away},
+    {"a move from a file, killed at each write, repeats nothing", moves_in},
+    {"one store, and a store in use, are refused", unfit_ones_are_refused},
+};
+#define CHECKS (sizeof checks / sizeof checks[0])
+
+int main(int count, char **arguments) {
+    static char names[ENGINES * CHECKS][120];
+    static struct CMUnitTest tests[ENGINES * CHECKS];
+    stores_fast = true;
+    for (size_t i = 0; i < ENGINES * CHECKS; i++) {
+        const struct row *row = &rows[i / CHECKS];
+        if (!row->shared) {
+            continue; /* an entry without a name is not a test */
+        }
+        snprintf(names[i], sizeof names[i], "%s: %s", row->name, checks[i % CHECKS].sentence);
+        tests[i] = (struct CMUnitTest){names[i], checks[i % CHECKS].run, set_up, tear_down,
+                                       (void *)(uintptr_t)row};
+    }
+    if (count > 1) {
+        cmocka_set_test_filter(arguments[1]);
+    }
+    return cmocka_run_group_tests_name("closing", tests, NULL, NULL);
+}
