@@ -46,16 +46,17 @@ def heading(figure, title, note, height):
     figure.text(0.008, 1 - 0.345 / height, note, fontsize=8, color=SOFT, va="top")
 
 
-def class_legend(figure, height, names=None):
+def class_legend(figure):
     marks = [Line2D([], [], color=STYLE[name][0], marker=STYLE[name][1], linestyle="none", markersize=5.5, label=label)
-             for name, label in zip(CLASSES, ("new rows at the end, 64 bits", "at the end, wider", "uuid4, later uuid7", "anywhere")) if not names or name in names]
+             for name, label in zip(CLASSES, ("new rows at the end, 64 bits", "at the end, wider", "uuid4, later uuid7", "anywhere"))]
     figure.legend(handles=marks, loc="lower left", bbox_to_anchor=(-0.002, 0), ncol=4, handletextpad=0.2, columnspacing=1.4, labelcolor=SOFT, borderaxespad=0.2)
 
 
-def panels(title, note, count=3, rows=len(ORDER), bottom=0.52):
-    """A figure of panels side by side, a line for each key."""
-    height = 0.62 + 0.185 * rows + 0.28 + bottom
-    figure, axes = plot.subplots(1, count, figsize=(WIDTH, height), sharey=True)
+def panels(title, note):
+    """A figure of three panels side by side, a line for each key."""
+    bottom = 0.52
+    height = 0.9 + 0.185 * len(ORDER) + bottom
+    figure, axes = plot.subplots(1, 3, figsize=(WIDTH, height), sharey=True)
     heading(figure, title, note, height)
     figure.subplots_adjust(left=0.168, right=0.985, top=1 - 0.86 / height, bottom=bottom / height, wspace=0.09)
     return figure, axes, height
@@ -69,7 +70,7 @@ def key_axis(axes, first, keys=ORDER):
         axes.set_yticklabels([key if key != "serial" else "bigserial, auto_inc." for key in keys])
 
 
-def scale(axes, log, lowest=None):
+def scale(axes, log, most=None):
     if log:
         axes.set_xscale("log")
         low, high = axes.get_xlim()
@@ -77,7 +78,7 @@ def scale(axes, log, lowest=None):
         axes.xaxis.set_minor_locator(LogLocator(subs=()))
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
-        axes.set_xlim(left=0 if lowest is None else lowest)
+        axes.set_xlim(0, most)
         axes.locator_params(axis="x", nbins=5)
     axes.xaxis.set_major_formatter(FuncFormatter(short))
 
@@ -86,14 +87,16 @@ def dot(axes, at, found, key, hollow=False, size=5.5):
     """A median with its interval."""
     color, marker = LOOK[key]
     median, low, high, _ = found
-    axes.plot([low, high], [at, at], color=color, linewidth=1.6, alpha=0.55, solid_capstyle="round")
-    axes.plot([median], [at], color=color, marker=marker, markersize=size, markerfacecolor="none" if hollow else color, markeredgewidth=1.2, linestyle="none")
+    if high - low > 0.02 * median:
+        axes.plot([low, high], [at, at], color=color, linewidth=1.6, alpha=0.55, solid_capstyle="round")
+    axes.plot([median], [at], color=color, marker=marker, markersize=size, markerfacecolor="none" if hollow else color, markeredgewidth=1.2, linestyle="none",
+              clip_on=False, zorder=3)
 
 
-def dots(data, title, note, metrics, ratio="8", log=False, engines=ENGINES, names=None):
+def dots(data, title, note, metrics, ratio="8", log=False, most=None):
     """One panel for each engine; the second metric, if there is one, is hollow, joined by a line."""
-    figure, every, height = panels(title, note, len(engines))
-    for n, (axes, engine) in enumerate(zip(every, engines)):
+    figure, every, height = panels(title, note)
+    for n, (axes, engine) in enumerate(zip(every, ENGINES)):
         key_axis(axes, n == 0)
         axes.set_title(NAMES[engine], loc="left", fontweight="bold")
         for at, key in enumerate(ORDER):
@@ -107,22 +110,13 @@ def dots(data, title, note, metrics, ratio="8", log=False, engines=ENGINES, name
                 other = data.value(engine, key, metrics[0], ratio=ratio, machine=machine)
                 if other:
                     axes.plot([other[0]], [at + 0.25], color=SOFT, marker="|", markersize=6, linestyle="none")
-        scale(axes, log)
-    class_legend(figure, height)
+        scale(axes, log, most)
+    class_legend(figure)
     return figure
 
 
 LINES = ("snowflake", "uuid7", "uuid4-then-uuid7", "uuid1", "uuid4")
-DASH = dict(zip(LINES, ("-", "-", "-", (0, (4, 2)), "-")))
-
-
-def spread_labels(ends, gap):
-    """Heights of labels at the right end, moved apart."""
-    placed, last = {}, None
-    for key, at in sorted(ends.items(), key=lambda one: one[1]):
-        last = at if last is None else max(at, last + gap)
-        placed[key] = last
-    return placed
+DASH = {"uuid1": (0, (3, 1.5))}  # the second one of its colour, and hollow
 
 
 def lines(data, title, note, metric, places, place_names, axis, word):
@@ -139,7 +133,8 @@ def lines(data, title, note, metric, places, place_names, axis, word):
             found = [(at, data.ratio(engine, key, "serial", metric, **{word: place})) for at, place in enumerate(places)]
             found = [(at, one) for at, one in found if one]
             axes.fill_between([at for at, _ in found], [one[1] for _, one in found], [one[2] for _, one in found], color=color, alpha=0.13, linewidth=0)
-            axes.plot([at for at, _ in found], [one[0] for _, one in found], color=color, marker=marker, markersize=5, linewidth=1.5, linestyle=DASH[key], label=key)
+            axes.plot([at for at, _ in found], [one[0] for _, one in found], color=color, marker=marker, markersize=5, linewidth=1.5, label=key,
+                      linestyle=DASH.get(key, "-"), markerfacecolor="none" if key in DASH else color, clip_on=False, zorder=3)
         axes.set_xticks(range(len(places)))
         axes.set_xticklabels(place_names)
         axes.set_xlim(-0.2, len(places) - 0.8)
@@ -149,7 +144,7 @@ def lines(data, title, note, metric, places, place_names, axis, word):
         axes.tick_params(axis="y", colors=SOFT)
     every[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: "%g×" % value))
     handles, labels = every[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.002, 0), ncol=5, handletextpad=0.4, columnspacing=1.6, labelcolor=SOFT, borderaxespad=0.2)
+    figure.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.002, 0), ncol=5, handlelength=2.8, handletextpad=0.4, columnspacing=1.6, labelcolor=SOFT, borderaxespad=0.2)
     return figure
 
 
@@ -188,7 +183,7 @@ def shards(data, title, note):
         axes.set_xlim(0, 104)
         axes.set_xticks((12.5, 50, 100))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: "%g%%" % value))
-    class_legend(figure, height)
+    class_legend(figure)
     return figure
 
 
@@ -223,7 +218,7 @@ def every_chart(data):
                       ["log_bytes_row", "log_bytes_row_single"], log=True)
     yield "misses", dots(data, "Pages read for a row that is inserted", "because they were not in the buffer; one writer, 8 times the buffer", ["misses_row"])
     yield "bytes", sizes(data, "Bytes of a row", "one writer, 8 times the buffer")
-    yield "density", dots(data, "How full the leaves of the key's index are", "share of a page; one writer, 8 times the buffer", ["leaf_density"])
+    yield "density", dots(data, "How full the leaves of the key's index are", "share of a page; one writer, 8 times the buffer", ["leaf_density"], most=1)
     yield "reads", dots(data, "Time to find a row by its ID", "microseconds in the engine; filled: an old row; hollow: one of the newest hundredth; 8 times the buffer",
                         ["read_old_us", "read_recent_us"])
     yield "pages", dots(data, "Time of a page of 50 rows in order of the ID", "microseconds with the client, logarithmic; 8 times the buffer; lines: 95 %", ["page_us"], log=True)

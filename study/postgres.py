@@ -17,7 +17,7 @@ PAGE = 8192
 class Postgres(Engine):
     name = "postgres"
     buffer_bytes = 2 << 20
-    rows_per_buffer = 11000
+    rows_per_buffer = 11500
 
     def __init__(self):
         try:

@@ -4,21 +4,23 @@
 
     study/report.py [--check] [--lenient] [--no-charts] [--data FOLDER] [--out FOLDER]
 
-The report is study/report.md.in with its marks filled in:
+The pages are study/report.md.in and study/claims.md.in with their marks filled in:
     {v ENGINE KEY METRIC [RATIO [WRITERS [STORAGE]]]}           a value with its interval
     {r ENGINE KEY:OTHER METRIC [RATIO [WRITERS [STORAGE]]]}     how many times the other's
     {table NAME ...}                                            a table of tables.py, on a line of its own
     {chart NAME what it shows}                                  a chart of charts.py, light or dark, likewise
-A sentence that the figures must carry has a line {expect WORDS < WORDS} before it: if it no longer holds, this fails.
+    {if WORDS < WORDS|TEXT|OTHER}                               TEXT if the intervals carry it, else OTHER
+Instead of WORDS, {expect} and {if} take a number. A sentence that the figures must carry has a line {expect WORDS < WORDS}
+before it: if it no longer holds, this fails.
 --check compares with what is committed instead of writing."""
 import argparse
 import os
 import re
 import sys
+import textwrap
 
 import figures
 import tables
-from figures import number
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STUDY = os.path.join(os.path.dirname(HERE), "docs", "study")
@@ -46,14 +48,7 @@ def value(data, words):
 
 
 def shown(data, kind, words):
-    median, low, high, _ = value(data, words)
-    if number(low) == number(high):
-        text = number(median)
-    else:
-        text = "%s (%s to %s)" % (number(median), number(low), number(high))
-    if kind == "r":
-        return text + " times"
-    return text
+    return tables.interval(value(data, words)) + (" times" if kind == "r" else "")
 
 
 def holds(data, text):
@@ -88,6 +83,13 @@ def fill(data, template):
             broken.append(str(error))
         return ""
 
+    def choice_of(match):
+        try:
+            return match.group(2 if holds(data, match.group(1)) else 3)
+        except KeyError as error:
+            broken.append(str(error))
+            return "?"
+
     def mark_of(match):
         try:
             return shown(data, match.group(1), match.group(2))
@@ -96,9 +98,24 @@ def fill(data, template):
             return "?"
 
     text = re.sub(r"\{expect ([^}]*)\}\n?", line_of, template)
-    text = re.sub(r"^\{table ([^}]*)\}$", lambda match: tables.of(data, match.group(1).split()), text, flags=re.M)
+    text = re.sub(r"\{([vr]) ([^}]*)\}", mark_of, text)
+    text = re.sub(r"\{if ([^|{}]*)\|([^|{}]*)\|([^|{}]*)\}", choice_of, text)
+    text = wrapped(text)
     text = re.sub(r"^\{chart (\S+) ([^}]*)\}$", lambda match: PICTURE % (match.group(1), match.group(1), match.group(2)), text, flags=re.M)
-    return re.sub(r"\{([vr]) ([^}]*)\}", mark_of, text), broken
+    return re.sub(r"^\{table ([^}]*)\}$", lambda match: tables.of(data, match.group(1).split()), text, flags=re.M), broken
+
+
+def wrapped(text):
+    """Paragraphs and items of lists in lines of 118 columns: marks have other lengths than what they become."""
+    blocks = []
+    for block in text.split("\n\n"):
+        if re.match(r"[A-Za-z*`\[]", block):
+            block = textwrap.fill(" ".join(block.split()), 118, break_on_hyphens=False, break_long_words=False)
+        elif re.match(r"(\d+\.|-) ", block):
+            items = re.split(r"\n(?=\d+\. |- )", block)
+            block = "\n".join(textwrap.fill(" ".join(item.split()), 118, subsequent_indent=" " * item.index(" ") + " ", break_on_hyphens=False, break_long_words=False) for item in items)
+        blocks.append(block)
+    return "\n\n".join(blocks).rstrip() + "\n"
 
 
 def summary(data):
@@ -115,9 +132,11 @@ def main():
     parser.add_argument("--out", default=STUDY)
     options = parser.parse_args()
     data = figures.Figures(options.data)
-    with open(os.path.join(HERE, "report.md.in"), encoding="utf-8") as lines:
-        page, broken = fill(data, lines.read())
-    made = {"README.md": page, "summary.tsv": summary(data)}
+    made, broken = {"summary.tsv": summary(data)}, []
+    for template, page in (("report.md.in", "README.md"), ("claims.md.in", "claims.md")):
+        with open(os.path.join(HERE, template), encoding="utf-8") as lines:
+            made[page], lacking = fill(data, lines.read())
+        broken += lacking
     if not options.no_charts:
         import charts
         made |= charts.drawn(data)

@@ -17,7 +17,7 @@ WAL_PAGES = 1000  # as wal_autocheckpoint
 class SQLite(Engine):
     name = "sqlite"
     buffer_bytes = 2 << 20
-    rows_per_buffer = 14000
+    rows_per_buffer = 17000
     replicates = False
     mark = "?"
     version = sqlite3.sqlite_version

@@ -51,8 +51,8 @@ def storages(data, engine):
 
 def writers(data):
     rows = []
-    for key in data.keys("postgres"):
-        row = ["`%s`" % key]
+    for key in figures.ORDER:
+        row = ["`%s`" % key if key != "serial" else "own numbers"]
         for engine in ENGINES:
             for count in (1, 4, 16):
                 found = data.value(engine, key, "insert_rows_s", writers=count)
@@ -63,8 +63,8 @@ def writers(data):
 
 def replica(data):
     rows = []
-    for key in data.keys("postgres"):
-        row = ["`%s`" % key]
+    for key in figures.ORDER:
+        row = ["`%s`" % key if key != "serial" else "own numbers"]
         for engine in ("postgres", "mariadb"):
             for metric in ("replica_lag_ms", "replica_bytes_row"):
                 row.append(interval(data.value(engine, key, metric)))
@@ -76,15 +76,16 @@ def interval(found):
     if not found:
         return ""
     median, low, high, _ = found
-    return number(median) if number(low) == number(high) else "%s (%s to %s)" % (number(median), number(low), number(high))
+    if max(high - median, median - low) <= 0.01 * abs(median):
+        return number(median)
+    return "%s (%s to %s)" % (number(median), number(low), number(high))
 
 
 def shards(data):
     found = {(row["key"], row["writers"], row["by"]): row for row in data.shards}
-    names = list(dict.fromkeys(row["key"] for row in data.shards))
     rows = []
-    for key in names:
-        row = ["`%s`" % key]
+    for key in figures.ORDER:
+        row = ["`%s`" % key if key != "serial" else "`bigserial`, `auto_increment`"]
         for count in ("1", "16"):
             for way in ("hash", "modulo", "leading"):
                 one = found[key, count, way]

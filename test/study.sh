@@ -39,6 +39,10 @@ for row in csv.DictReader(open(sys.argv[1], newline="")):
     assert 0.3 < float(row["leaf_density"]) <= 1 and float(row["total_bytes_row"]) > 100, row
 PYTHON
 
+check "the report of a few cells has what they have, and no more" \
+    $python study/report.py --lenient --no-charts --data "$TMPDIR/data" --out "$TMPDIR"
+check "in it the migrated table is a question mark" grep -q 'filled to ?' "$TMPDIR/README.md"
+
 # ---- the report ----------------------------------------------------------------------------------------------------
 
 check "page, tables and summary.tsv are what the data give, and the data carry each sentence: else make study-report" \
