@@ -250,7 +250,7 @@ static void put_scheme_table(FILE *page) {
         widest = strlen(name) > strlen(widest) ? name : widest;
     }
     fprintf(page,
-            ".Bl -column \"%s\" \"bits\" \"100ns\" \"read only\" \"per node\" "
+            ".Bl -column \"%s\" \"bits\" \"100ns\" \"base36lower\" \"per node\" "
             "\"+10889-08-02\"\n",
             widest);
     fputs(".It Em name Ta Em bits Ta Em tick Ta Em text Ta Em sorts Ta Em ends\n", page);

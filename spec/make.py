@@ -37,6 +37,8 @@ SCHEMES = {
     "tsid": ("time:42/ms@@2020-01-01 node:10 sequence:12", "base32", "yes"),
     "js53": ("0x0:11 time:41/ms@@2025-01-01 node:6 sequence:6", "dec", "yes"),
     "mastodon": ("time:48/ms node:6 sequence:10", "dec", "yes"),
+    "tid": ("0x0:1 time:53/us clock_id:10", "base32sort", "yes"),
+    "pushid": ("time:48/ms random:72", "base64sort", "yes"),
     "objectid": ("time:32/s random:40 counter:24", "hex", "by tick"),
     "objectid-legacy": ("time:32/s machine:24 pid:16 counter:24", "hex", "by tick"),
     "xid": ("time:32/s machine:24 pid:16 counter:24", "base32hex", "by tick"),
@@ -50,12 +52,14 @@ SCHEMES = {
     "uuid7": ("time:48/ms " + RFC % ("0x7", "sequence@14:12", "sequence@0:14 random:48"), "uuid", "yes"),
     "typeid": ("time:48/ms " + RFC % ("0x7", "sequence@14:12", "sequence@0:14 random:48"), "typeid", "yes"),
     "ulid": ("time:48/ms random:80", "base32", "yes"),
+    "scru128": ("time:48/ms counter_hi:24 sequence:24 random:32", "base36lower", "yes"),
     "timeflake": ("time:48/ms random:80", "base62", "by tick"),
     "uuid3": ("digest@74:48 " + RFC % ("0x3", "digest@62:12", "digest@0:62"), "uuid", "no"),
     "uuid5": ("digest@74:48 " + RFC % ("0x5", "digest@62:12", "digest@0:62"), "uuid", "no"),
     "uuid4": ("random@74:48 " + RFC % ("0x4", "random@62:12", "random@0:62"), "uuid", "no"),
     "uuid8": ("custom_a:48 " + RFC % ("0x8", "custom_b:12", "custom_c:62"), "uuid", "no"),
     "ksuid": ("time:32/s@@2014-05-13T16:53:20Z random:128", "base62", "by tick"),
+    "scru64": ("time@8:38/ms node_counter:24", "base36lower", "no"),
     "uuid2": ("local_id:32 time@32:16" + GREGORIAN + " " +
               RFC % ("0x2", "time@48:12", "clock_seq:6 domain:8 node:48"), "uuid", "no"),
     "nil": ("0x0:64 0x0:64", "uuid", "no"),
@@ -222,6 +226,11 @@ def make_plain(files):
     plain_rows(files, "beyond_js53", "js53", numbers("node", "sequence", time="ms"), ms, "id")
     plain_rows(files, "beyond_tsid", "tsid", numbers("node", sequence="counter", time="ms"), ms, "text")
     plain_rows(files, "beyond_mastodon", "mastodon", numbers("node", "sequence", time="ms"), ms, "id")
+    plain_rows(files, "beyond_tid", "tid", numbers("clock_id", time="us"), 1000, "text")
+    plain_rows(files, "beyond_pushid", "pushid", numbers(random="random_hex", time="ms"), ms, "text")
+    plain_rows(files, "beyond_scru64", "scru64", numbers("node_counter", time="ms"), ms, "text")
+    plain_rows(files, "beyond_scru128", "scru128",
+               numbers("counter_hi", sequence="counter_lo", random="entropy", time="ms"), ms, "text")
     for form, text in (("base62", "text"), ("hex", "hex"), ("uuid", "uuid")):
         plain_rows(files, "beyond_timeflake", "timeflake", numbers(random="random_hex", time="ms"), ms, text, form)
     plain_rows(files, "beyond_ulid", "ulid", numbers(random="random_hex", time="ms"), ms, "text")

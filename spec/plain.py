@@ -14,9 +14,10 @@ ALPHABETS = {
     "hex": "0123456789abcdef", "bin": "01", "base32": CROCKFORD, "base32hex": DIGITS + LETTERS[:22].lower(),
     "base36": DIGITS + LETTERS, "base58": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "base62": DIGITS + LETTERS + LETTERS.lower(), "flake": DIGITS + LETTERS + LETTERS.lower(),
-    "dec": DIGITS, "unsigned": DIGITS}
+    "base32sort": "234567" + LETTERS.lower(), "base36lower": DIGITS + LETTERS.lower(),
+    "base64sort": "-" + DIGITS + LETTERS + "_" + LETTERS.lower(), "dec": DIGITS, "unsigned": DIGITS}
 UNPADDED = ("dec", "unsigned", "flake")
-EITHER_CASE = ("hex", "base32", "base32hex", "base36")
+EITHER_CASE = ("hex", "base32", "base32hex", "base36", "base36lower")
 
 
 class Refused(ValueError):

@@ -40,6 +40,20 @@
     D(41, 'i') D(42, 'j') D(43, 'k') D(44, 'm') D(45, 'n') D(46, 'o') D(47, 'p') D(48, 'q')        \
     D(49, 'r') D(50, 's') D(51, 't') D(52, 'u') D(53, 'v') D(54, 'w') D(55, 'x') D(56, 'y')        \
     D(57, 'z')
+#define SORTABLE(D, L) /* of the AT protocol: the letters after the digits, as in ASCII */          \
+    D(0, '2') D(1, '3') D(2, '4') D(3, '5') D(4, '6') D(5, '7') D(6, 'a') D(7, 'b') D(8, 'c')      \
+    D(9, 'd') D(10, 'e') D(11, 'f') D(12, 'g') D(13, 'h') D(14, 'i') D(15, 'j') D(16, 'k')         \
+    D(17, 'l') D(18, 'm') D(19, 'n') D(20, 'o') D(21, 'p') D(22, 'q') D(23, 'r') D(24, 's')        \
+    D(25, 't') D(26, 'u') D(27, 'v') D(28, 'w') D(29, 'x') D(30, 'y') D(31, 'z')
+#define SIXTY_FOUR(D, L) /* of Firebase, in the order of ASCII */                                  \
+    D(0, '-') D(1, '0') D(2, '1') D(3, '2') D(4, '3') D(5, '4') D(6, '5') D(7, '6') D(8, '7')      \
+    D(9, '8') D(10, '9') D(11, 'A') D(12, 'B') D(13, 'C') D(14, 'D') D(15, 'E') D(16, 'F')         \
+    D(17, 'G') D(18, 'H') D(19, 'I') D(20, 'J') D(21, 'K') D(22, 'L') D(23, 'M') D(24, 'N')        \
+    D(25, 'O') D(26, 'P') D(27, 'Q') D(28, 'R') D(29, 'S') D(30, 'T') D(31, 'U') D(32, 'V')        \
+    D(33, 'W') D(34, 'X') D(35, 'Y') D(36, 'Z') D(37, '_') D(38, 'a') D(39, 'b') D(40, 'c')        \
+    D(41, 'd') D(42, 'e') D(43, 'f') D(44, 'g') D(45, 'h') D(46, 'i') D(47, 'j') D(48, 'k')        \
+    D(49, 'l') D(50, 'm') D(51, 'n') D(52, 'o') D(53, 'p') D(54, 'q') D(55, 'r') D(56, 's')        \
+    D(57, 't') D(58, 'u') D(59, 'v') D(60, 'w') D(61, 'x') D(62, 'y') D(63, 'z')
 /* clang-format on */
 
 /* For writing. Base62 is base36 with the lower case after the upper case. */
@@ -52,8 +66,11 @@ static const char digits_32[32] = {CROCKFORD(DIGIT, UPPER)};
 static const char digits_32_lower[32] = {CROCKFORD(DIGIT, LOWER)};
 static const char digits_32hex[32] = {THIRTY_TWO(DIGIT, LOWER)};
 static const char digits_36[36] = {THIRTY_SIX(DIGIT, UPPER)};
+static const char digits_32sort[32] = {SORTABLE(DIGIT, )};
+static const char digits_36_lower[36] = {THIRTY_SIX(DIGIT, LOWER)};
 static const char digits_58[58] = {BITCOIN(DIGIT, )};
 static const char digits_62[62] = {THIRTY_SIX(DIGIT, CASES)};
+static const char digits_64[64] = {SIXTY_FOUR(DIGIT, )};
 #undef DIGIT
 #undef UPPER
 #undef LOWER
@@ -72,9 +89,11 @@ static const uint8_t values_hex[256] = {SIXTEEN(DIGIT, BOTH)};
 static const uint8_t values_32[256] = {CROCKFORD(DIGIT, BOTH)};
 static const uint8_t values_32_lower[256] = {CROCKFORD(DIGIT, LOWER)};
 static const uint8_t values_32hex[256] = {THIRTY_TWO(DIGIT, BOTH)};
+static const uint8_t values_32sort[256] = {SORTABLE(DIGIT, )};
 static const uint8_t values_36[256] = {THIRTY_SIX(DIGIT, BOTH)};
 static const uint8_t values_58[256] = {BITCOIN(DIGIT, )};
 static const uint8_t values_62[256] = {THIRTY_SIX(DIGIT, CASES)};
+static const uint8_t values_64[256] = {SIXTY_FOUR(DIGIT, )};
 #undef DIGIT
 #undef BOTH
 #undef LOWER
@@ -106,8 +125,8 @@ typedef struct {
     const char *frame;  /* x is a hex digit */
 } firn__form;
 
-#define BASE10 0, 10, 8, 100000000, 1233, digits_hex, values_10, "a decimal digit", NULL
-#define BASE36 0, 36, 6, 2176782336, 792, digits_36, values_36, "a digit or letter", NULL
+#define BASE10          0, 10, 8, 100000000, 1233, digits_hex, values_10, "a decimal digit", NULL
+#define RADIX36(digits) 0, 36, 6, 2176782336, 792, digits, values_36, "a digit or letter", NULL
 #define BASE58                                                                                     \
     0, 58, 5, 656356768, 699, digits_58, values_58, "a base58 digit (not 0, I, O, l)", NULL
 #define BASE62      0, 62, 5, 916132832, 688, digits_62, values_62, "a digit or letter", NULL
@@ -119,7 +138,7 @@ static const firn__form firn__forms[FIRN_FORM_COUNT] = {
     [FIRN_FORM_DEC] = {"dec", KIND_NUMBER, BASE10},
     [FIRN_FORM_UNSIGNED] = {"unsigned", KIND_NUMBER, BASE10},
     [FIRN_FORM_FLAKE] = {"flake", KIND_NUMBER, BASE62},
-    [FIRN_FORM_BASE36] = {"base36", KIND_RADIX, BASE36},
+    [FIRN_FORM_BASE36] = {"base36", KIND_RADIX, RADIX36(digits_36)},
     [FIRN_FORM_BASE58] = {"base58", KIND_RADIX, BASE58},
     [FIRN_FORM_BASE62] = {"base62", KIND_RADIX, BASE62},
     [FIRN_FORM_HEX] = {"hex", KIND_POWER, HEX, NULL},
@@ -134,6 +153,11 @@ static const firn__form firn__forms[FIRN_FORM_COUNT] = {
     [FIRN_FORM_TYPEID] = {"typeid", KIND_TYPEID, POWER(5), digits_32_lower, values_32_lower,
                           "a lower-case Crockford digit (not i, l, o, u)", NULL},
     [FIRN_FORM_DATED] = {"dated", KIND_DATED, BASE10},
+    [FIRN_FORM_BASE32SORT] = {"base32sort", KIND_POWER, POWER(5), digits_32sort, values_32sort,
+                              "2 to 7 or a to z", NULL},
+    [FIRN_FORM_BASE36LOWER] = {"base36lower", KIND_RADIX, RADIX36(digits_36_lower)},
+    [FIRN_FORM_BASE64SORT] = {"base64sort", KIND_POWER, POWER(6), digits_64, values_64,
+                              "a letter, a digit, - or _", NULL},
 };
 
 /* Writers and readers get their form as an argument and are compiled once for each form, so radix

@@ -15,6 +15,8 @@
  *   typeid    for schemes of 128 bits when there is a prefix; without one for typeid itself
  *   dated     when it is digits only and the calendar is valid: time-member, and time-random with
  *             as many digits as the length leaves, from three on: shorter ones are mostly numbers
+ *   base62, base32sort, base36lower, base64sort   for schemes with this form by default; of less
+ *             than 160 bits when the time is in [2005, 2045)
  *   others    for schemes of a width that some scheme with that form by default has
  * or in the one requested form. time-random and time-member are dated only, and order is never
  * guessed, because no digit shows it. A scheme fits when the ID has all its constants. First come the
@@ -46,7 +48,8 @@ enum { DATED_MIN = FIRN__DATED_CALENDAR + 3, HEX_MAX = 40, TEXT_MAX = 160 };
 #define SET(form) (1u << FIRN_FORM_##form) /* sets of forms have bit 1 << form */
 #define NUMBERS   (SET(DEC) | SET(UNSIGNED))
 #define FRAMES    (SET(UUID) | SET(URN) | SET(BRACED))
-#define ALPHABETS (SET(BASE32) | SET(BASE62))
+/* so common that only the schemes with this form by default are tried */
+#define COMMON (SET(BASE62) | SET(BASE32SORT) | SET(BASE36LOWER) | SET(BASE64SORT))
 
 /* A text, read in one form as an ID of one width. */
 typedef struct {
@@ -100,7 +103,8 @@ static void choose_forms(sight *seen, int form) {
     }
     const uint32_t prefixed = memchr(seen->text, '_', seen->length) != NULL ? SET(TYPEID) : 0;
     seen->forms &= seen->only_digits ? NUMBERS | FRAMES | SET(HEX) | SET(DATED) : ~NUMBERS;
-    seen->own |= SET(UNSIGNED) | (SET(TYPEID) & ~prefixed) | (seen->only_digits ? SET(HEX) : 0);
+    seen->own |=
+        COMMON | SET(UNSIGNED) | (SET(TYPEID) & ~prefixed) | (seen->only_digits ? SET(HEX) : 0);
     seen->usual = ~(NUMBERS | FRAMES | SET(HEX) | prefixed);
 }
 
@@ -171,6 +175,9 @@ static uint64_t read_all(sight *seen) {
         const bool narrowest =
             (1u << form & NUMBERS) != 0 || (form == FIRN_FORM_HEX && seen->hex != NULL);
         for (uint32_t w = 0; w < seen->list->widths; w++) {
+            if (((1u << form) & (NUMBERS | SET(HEX))) != 0 && seen->list->bits[w] % 32 != 0) {
+                continue; /* pushid and scru64 have their own form only */
+            }
             if (may_be(seen, form, w) && read_as(seen, form, w)) {
                 schemes |= seen->list->plain[w];
                 if (narrowest) {
@@ -222,7 +229,7 @@ static struct rank rank_of(const sight *seen, const firn__traits *traits, int fo
     struct rank out = {(int)firn__standing(traits, form, read->uuid, today), 0};
     /* base32 of 128 bits is a ULID rather than a Timeflake */
     const bool other = !seen->asked && traits->constant_bits == 0 && traits->scheme->form != form &&
-                       (1u << form & ALPHABETS) != 0;
+                       form == FIRN_FORM_BASE32;
     if (read->chance || other ||
         (seen->hex != NULL && form != FIRN_FORM_HEX &&
          out.standing != FIRN__LIKELY)) { /* 0x says what it is */
@@ -253,7 +260,9 @@ static void add_plain(ranking *list, const sight *seen, const firn__traits *trai
             continue;
         }
         const bool today = firn__traits_today(traits, &read->id);
-        if (form != FIRN_FORM_FLAKE || seen->asked || today) {
+        const bool any_year = (1u << form & (COMMON | SET(FLAKE))) == 0 ||
+                              traits->scheme->bits == 160; /* 27 digits of ksuid are telling */
+        if (any_year || seen->asked || today) {
             firn_reading reading = {traits->scheme, form, read->id};
             insert(list, &reading, rank_of(seen, traits, form, today, read));
         }

@@ -486,6 +486,9 @@ READER(hex, read_power(&id, FORM(HEX), text, length))
 READER(bin, read_power(&id, FORM(BIN), text, length))
 READER(base32, read_power(&id, FORM(BASE32), text, length))
 READER(base32hex, read_power(&id, FORM(BASE32HEX), text, length))
+READER(base32sort, read_power(&id, FORM(BASE32SORT), text, length))
+READER(base36lower, read_radix(&id, FORM(BASE36LOWER), text, length))
+READER(base64sort, read_power(&id, FORM(BASE64SORT), text, length))
 READER(typeid, read_typeid(&id, text, length))
 READER(dated, firn__dated_read(&id, text, length))
 
@@ -505,6 +508,9 @@ firn__reader *const firn__readers[FIRN_FORM_COUNT] = {
     [FIRN_FORM_BASE32HEX] = base32hex,
     [FIRN_FORM_TYPEID] = typeid,
     [FIRN_FORM_DATED] = dated,
+    [FIRN_FORM_BASE32SORT] = base32sort,
+    [FIRN_FORM_BASE36LOWER] = base36lower,
+    [FIRN_FORM_BASE64SORT] = base64sort,
 };
 
 APART static int parse_first(firn_id *id, int form, uint32_t bits, const char *text, size_t length,

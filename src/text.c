@@ -209,6 +209,9 @@ WRITER(hex, write_power(out, FORM(HEX), id))
 WRITER(bin, write_power(out, FORM(BIN), id))
 WRITER(base32, write_power(out, FORM(BASE32), id))
 WRITER(base32hex, write_power(out, FORM(BASE32HEX), id))
+WRITER(base32sort, write_power(out, FORM(BASE32SORT), id))
+WRITER(base36lower, write_radix(out, FORM(BASE36LOWER), id))
+WRITER(base64sort, write_power(out, FORM(BASE64SORT), id))
 WRITER(typeid, id->bits == 128 ? write_power(out, FORM(TYPEID), id) : 0)
 WRITER(dated, firn__dated_write(out, id))
 
@@ -228,6 +231,9 @@ firn__writer *const firn__writers[FIRN_FORM_COUNT] = {
     [FIRN_FORM_BASE32HEX] = base32hex,
     [FIRN_FORM_TYPEID] = typeid,
     [FIRN_FORM_DATED] = dated,
+    [FIRN_FORM_BASE32SORT] = base32sort,
+    [FIRN_FORM_BASE36LOWER] = base36lower,
+    [FIRN_FORM_BASE64SORT] = base64sort,
 };
 
 APART static char *format_first(char *text, const firn_id *id, int form) {

@@ -92,9 +92,9 @@ bool firn__traits_today(const firn__traits *traits, const firn_id *id) {
 
 /* Adds a form to the set of a character. Letters of a frame may be in either case. */
 static void add_char(firn__traits_list *list, int form, unsigned char c) {
-    list->forms[c] |= (uint16_t)(1u << form);
+    list->forms[c] |= 1u << form;
     if (c >= 'a' && c <= 'z') {
-        list->forms[c - 'a' + 'A'] |= (uint16_t)(1u << form);
+        list->forms[c - 'a' + 'A'] |= 1u << form;
     }
 }
 
@@ -102,7 +102,7 @@ static void add_chars(firn__traits_list *list, int form) {
     const firn__form *row = &firn__forms[form];
     for (unsigned c = 0; c < 256; c++) {
         if (row->values[c] != 0) {
-            list->forms[c] |= (uint16_t)(1u << form);
+            list->forms[c] |= 1u << form;
         }
     }
     const char *others = row->kind == KIND_FRAME    ? row->frame

@@ -9,7 +9,7 @@
 
 enum {
     FIRN__SCHEMES_MAX = 48,
-    FIRN__WIDTHS_MAX = 6, /* different widths of IDs */
+    FIRN__WIDTHS_MAX = 8, /* different widths of IDs */
     FIRN__PIECES_MAX = 4, /* slices of a time */
     /* A text in another form than the scheme's own is plausible if it fits by chance in at most one
      * of 2^6 cases. The version and variant of a UUID have 6 bits. */
@@ -41,9 +41,9 @@ typedef struct firn__traits_list {
     uint32_t bits[FIRN__WIDTHS_MAX];         /* the widths of plain schemes, ascending */
     uint32_t usual[FIRN__WIDTHS_MAX];        /* forms that a scheme of a width has by default */
     uint8_t digits[FIRN__WIDTHS_MAX][FIRN_FORM_COUNT]; /* firn_form_width */
-    uint16_t forms[256];                               /* forms in whose texts a character may be */
+    uint32_t forms[256];                               /* forms in whose texts a character may be */
 } firn__traits_list;
-_Static_assert(FIRN_FORM_COUNT <= 16, "a set of forms has 16 bits");
+_Static_assert(FIRN_FORM_COUNT <= 32, "a set of forms has 32 bits");
 _Static_assert(FIRN__SCHEMES_MAX <= 64, "a set of schemes has 64 bits");
 
 /* The list, which lives as long as the library. NULL: another thread is computing the list at this

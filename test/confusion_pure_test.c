@@ -201,6 +201,10 @@ static const struct kind {
     /* new kinds at the end: the dice of the others stay */
     {"mastodon", ID, "mastodon", -1, 0, 0, NUMBERS, 99},
     {"timeflake", ID, "timeflake", -1, 0, 0, " timeflake ", 100},
+    {"tid", ID, "tid", -1, 0, 0, " tid ", 100},
+    {"pushid", ID, "pushid", -1, 0, 0, " pushid ", 100},
+    {"scru64", ID, "scru64", -1, 0, 0, " scru64 ", 100},
+    {"scru128", ID, "scru128", -1, 0, 0, " scru128 ", 100},
 };
 
 static void make_text(char *out, const struct kind *kind) {

@@ -8,7 +8,7 @@ k address, o yes or no. extension_fuzz.sh runs what this prints.
 import random
 import sys
 
-TEXTS = """snowflake leaf seata region instagram baidu lable-spread sonyflake discord tsid js53 mastodon objectid xid flake locality uuid1
+TEXTS = """snowflake leaf seata region instagram baidu lable-spread sonyflake discord tsid js53 mastodon tid pushid scru128 objectid xid flake locality uuid1
 uuid1-swapped uuid3 uuid4 uuid5 uuid6 uuid7 typeid ulid timeflake ksuid time-random time-member order snowflke
 dec hex base32 base36 base58 base62 uuid urn braced base64url integer text blob
 1541815603606036480 507f1f77bcf86cd799439011 0190163d-8694-739b-aea5-966c26f8ad91 c232ab00-9414-11ec-b3c8-9f6bdeced846

@@ -141,7 +141,7 @@ firn new snowflake ord => ordering=
 firn new "time:41/ms node:10 sequence:12" his => history=
 firn pack snowflake seq => sequence=
 firn new snowflake seq =>
-firn new snowflake --as base3 => base32 base32hex base36
+firn new snowflake --as base3 => base32 base32hex base32sort base36 base36lower
 firn show --from=urn => urn
 firn convert --to js => js53
 firn new snowflake --store mem => memory:

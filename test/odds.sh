@@ -8,7 +8,7 @@ cd "$TMPDIR" || exit 1
 model() {
     "$FIRN" odds --json "$@" | jq -r .model
 }
-for scheme in snowflake leaf seata sonyflake baidu tsid js53 mastodon lable-spread order time-member "time:41/ms node:10 sequence:12"; do
+for scheme in snowflake leaf seata sonyflake baidu tsid js53 mastodon tid lable-spread order time-member "time:41/ms node:10 sequence:12"; do
     same "$scheme: nodes are reserved" "reserved 0" "$(model "$scheme") $("$FIRN" odds --json "$scheme" | jq .odds)"
 done
 for scheme in simpleflake ksuid timeflake uuid4 time-random "time:40/s random:24"; do
@@ -17,7 +17,9 @@ done
 for scheme in uuid7 typeid "time:48/ms sequence:12 random:40"; do
     same "$scheme: each tick starts at random" started "$(model "$scheme" --rate 1)"
 done
-same "ulid: one more than the last" next "$(model ulid --rate 1)"
+for scheme in ulid pushid; do
+    same "$scheme: one more than the last" next "$(model "$scheme" --rate 1)"
+done
 for scheme in uuid1 uuid6 flake xid objectid objectid-legacy locality; do
     same "$scheme: each node draws once" nodes "$(model "$scheme")"
 done
@@ -66,7 +68,7 @@ refuses "more nodes than a layout has are a no" 1 "1025 nodes are too many for s
 refuses "no IDs have no odds" 2 "-n 0 is out of range" odds uuid4 -n 0
 refuses "-n and --rate say the same" 2 "-n and --rate cannot be combined" odds uuid4 -n 1 --rate 1
 refuses "an unknown field is refused" 2 "uuid1 has no field 'nodde=1'" odds uuid1 nodde=1
-for scheme in nil max uuid2 uuid8; do
+for scheme in nil max uuid2 uuid8 scru64; do
     refuses "$scheme is never made" 2 "only reads it" odds $scheme --rate 1
 done
 

@@ -59,6 +59,9 @@ static const model models[] = {
     {FIRN_FORM_BASE58, BITCOIN, false, true, false, "", "", false},
     {FIRN_FORM_BASE62, "0123456789" UPPER LOWER, false, true, false, "", "", false},
     {FIRN_FORM_BIN, "01", false, true, false, "", "", false},
+    {FIRN_FORM_BASE32SORT, "234567" LOWER, false, true, false, "", "", false},
+    {FIRN_FORM_BASE36LOWER, "0123456789" LOWER, true, true, false, "", "", false},
+    {FIRN_FORM_BASE64SORT, "-0123456789" UPPER "_" LOWER, false, true, false, "", "", false},
     {FIRN_FORM_TYPEID, "0123456789abcdefghjkmnpqrstvwxyz", false, true, false, "", "", false},
 };
 enum { MODELS = sizeof models / sizeof models[0] };
@@ -218,8 +221,9 @@ static bool alike(const model *m, const char *a, const char *b, size_t length) {
 static void names_and_forms_find_each_other(void **state) {
     (void)state;
     static const char *const names[FIRN_FORM_COUNT] = {
-        "dec",    "hex",    "uuid", "urn",      "braced", "base32", "base32hex", "base36",
-        "base58", "base62", "bin",  "unsigned", "flake",  "typeid", "dated"};
+        "dec",       "hex",    "uuid",   "urn",        "braced",      "base32",
+        "base32hex", "base36", "base58", "base62",     "bin",         "unsigned",
+        "flake",     "typeid", "dated",  "base32sort", "base36lower", "base64sort"};
     for (int form = 0; form < FIRN_FORM_COUNT; form++) {
         assert_string_equal(firn_form_name(form), names[form]);
         assert_int_equal(firn_form_find(names[form]), form);

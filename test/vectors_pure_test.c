@@ -1133,6 +1133,61 @@ static void check_timeflake(const row *r) {
     }
 }
 
+static void check_tid(const row *r) {
+    char time[64];
+    const firn_scheme *scheme = scheme_of("tid");
+    const pair pairs[] = {{"time", at_or_none(time, cell(r, "us"), 6)},
+                          {"clock_id", cell(r, "clock_id")}};
+    agree_one_way(r, scheme, pairs, 2, FIRN_FORM_BASE32SORT, cell(r, "text"));
+    if (r->status == OK) {
+        agree(r, scheme, pairs, 2, FIRN_FORM_DEC, cell(r, "id"));
+    }
+}
+
+static void check_pushid(const row *r) {
+    char time[64], random[64];
+    const pair pairs[] = {
+        {"time", at_or_none(time, cell(r, "ms"), 3)},
+        {"random", given(r, "random_hex") ? hexed(random, cell(r, "random_hex")) : "-"}};
+    agree_one_way(r, scheme_of("pushid"), pairs, 2, FIRN_FORM_BASE64SORT, cell(r, "text"));
+}
+
+static void check_scru64(const row *r) {
+    char time[64], lower[64];
+    const char *text = cell(r, "text");
+    const pair pairs[] = {{"time", at_or_none(time, cell(r, "ms"), 3)},
+                          {"node_counter", cell(r, "node_counter")}};
+    for (size_t i = 0; i < sizeof lower && (i == 0 || text[i - 1] != '\0'); i++) {
+        lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+    }
+    agree_one_way(r, scheme_of("scru64"), pairs, 2, FIRN_FORM_BASE36LOWER,
+                  r->status == OK ? lower : text);
+    if (r->status == OK) {
+        agree(r, scheme_of("scru64"), pairs, 2, FIRN_FORM_DEC, cell(r, "id"));
+    }
+}
+
+static void check_scru128(const row *r) {
+    char time[64], lower[64];
+    const firn_scheme *scheme = scheme_of("scru128");
+    const char *text = cell(r, "text");
+    firn_fields fields;
+    firn_id id;
+    const pair pairs[] = {{"time", at_or_none(time, cell(r, "ms"), 3)},
+                          {"counter_hi", cell(r, "counter_hi")},
+                          {"sequence", cell(r, "counter_lo")},
+                          {"random", cell(r, "entropy")}};
+    for (size_t i = 0; i < sizeof lower && (i == 0 || text[i - 1] != '\0'); i++) {
+        lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+    }
+    agree_one_way(r, scheme, pairs, 4, FIRN_FORM_BASE36LOWER, r->status == OK ? lower : text);
+    if (r->status == OK) {
+        agree(r, scheme, pairs, 4, FIRN_FORM_HEX, cell(r, "hex"));
+        holds(r, read_with(&id, &fields, scheme, FIRN_FORM_BASE36LOWER, text, NULL) == FIRN_OK,
+              "read in its own case");
+    }
+}
+
 static void check_js53(const row *r) {
     char time[64];
     agree_one_way(r, scheme_of("js53"),
@@ -1384,6 +1439,10 @@ static const file files[] = {
     {"beyond_js53", "every ID below 2^53 is known", check_js53, AR},
     {"beyond_mastodon", "every answer of Mastodon's timestamp_id is known", check_mastodon, AR},
     {"beyond_timeflake", "every answer of Timeflake is known", check_timeflake, AR},
+    {"beyond_tid", "every answer of the AT protocol's TID is known", check_tid, AR},
+    {"beyond_pushid", "every answer of Firebase's push ID is known", check_pushid, AR},
+    {"beyond_scru64", "every answer of SCRU64 is known", check_scru64, AR},
+    {"beyond_scru128", "every answer of SCRU128 is known", check_scru128, AR},
     {"beyond_typeid", "every answer of TypeID and its specification is known", check_typeid, AR},
     {"time_random", "every calendar with random digits is known", check_time_random, AR},
     {"time_member", "every calendar with a member is known", check_time_member, AR},

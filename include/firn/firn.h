@@ -145,10 +145,13 @@ enum firn_form {
     FIRN_FORM_BASE58,
     FIRN_FORM_BASE62,
     FIRN_FORM_BIN,
-    FIRN_FORM_UNSIGNED, /* dec without a sign */
-    FIRN_FORM_FLAKE,    /* base62 without padding */
-    FIRN_FORM_TYPEID,   /* prefix_ and 26 lower-case Crockford digits */
-    FIRN_FORM_DATED,    /* yyyyMMddHHmmssSSS and digits, of time-random and time-member */
+    FIRN_FORM_UNSIGNED,    /* dec without a sign */
+    FIRN_FORM_FLAKE,       /* base62 without padding */
+    FIRN_FORM_TYPEID,      /* prefix_ and 26 lower-case Crockford digits */
+    FIRN_FORM_DATED,       /* yyyyMMddHHmmssSSS and digits, of time-random and time-member */
+    FIRN_FORM_BASE32SORT,  /* 2-7 and a-z, of tid */
+    FIRN_FORM_BASE36LOWER, /* 0-9 and a-z, of scru128 */
+    FIRN_FORM_BASE64SORT,  /* - 0-9 A-Z _ a-z in the order of ASCII, of pushid */
     FIRN_FORM_COUNT
 };
 

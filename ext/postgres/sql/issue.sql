@@ -4,6 +4,7 @@
 SELECT scheme, firn_show(firn_new(scheme), scheme) ->> 'scheme' = scheme AS own,
     abs(extract(epoch FROM firn_time(firn_new(scheme), scheme) - clock_timestamp())) < 12 AS present
     FROM unnest('{snowflake,leaf,seata,region,simpleflake,lable-spread,lable-sequential,sonyflake,discord,tsid,js53,mastodon,
+        tid,pushid,scru128,
         objectid,objectid-legacy,xid,flake,locality,locality-sequential,uuid1,uuid1-swapped,uuid6,uuid7,ulid,timeflake,ksuid,
         time-random}'::text[]) scheme;
 SELECT firn_show(snowflake(), 'snowflake') -> 'fields' ->> 'worker' AS worker, firn_show(instagram(5), 'instagram') -> 'fields' ->> 'shard' AS shard,
