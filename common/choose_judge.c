@@ -14,6 +14,7 @@
 
 #define YEAR INT64_C(31557600) /* seconds */
 enum {
+    LEAST_YEARS = 10,   /* numbers must last */
     SOON_YEARS = 25,    /* a layout that ends before is worth a caution */
     PEOPLE_DIGITS = 20, /* characters that people read out */
     FEW_NODES = 8       /* that leading node bits spread over, at least */
@@ -169,7 +170,7 @@ static bool refuse_load(choose_candidate *it, const choose_answers *answers) {
     if (it->scheme->keyed) {
         const int digits = choose_digits(answers);
         double years = maths_pow(10, digits) / answers->amount[CHOOSE_RATE] / (double)YEAR;
-        return years < 10 &&
+        return years < LEAST_YEARS &&
                refuse(it, CHOOSE_RATE, "%d digits last %.2g years at this rate", digits, years);
     }
     if (it->most_nodes > 0 && nodes > it->most_nodes) {
@@ -335,13 +336,12 @@ static void judge_integers(choose_candidate *it, const choose_answers *answers) 
     } else if ((answers->word[CHOOSE_READERS] & CHOOSE_URLS) != 0) {
         warn(it, "anybody can guess the next ID: check permissions");
     }
-    if (it->refused_by < 0) {
-        bool exact = choose_digits(answers) == 15;
-        double years =
-            maths_ldexp(1, exact ? 53 : 63) / answers->amount[CHOOSE_RATE] / (double)YEAR;
-        if (years < SOON_YEARS) {
-            warn(it, "%d bits last %.3g years at this rate", exact ? 53 : 63, years);
-        }
+    const int bits = choose_digits(answers) == 15 ? 53 : 63;
+    const double years = maths_ldexp(1, bits) / answers->amount[CHOOSE_RATE] / (double)YEAR;
+    if (it->refused_by < 0 && years < LEAST_YEARS) {
+        refuse(it, CHOOSE_RATE, "%d bits last %.2g years at this rate", bits, years);
+    } else if (it->refused_by < 0 && years < SOON_YEARS) {
+        warn(it, "%d bits last %.3g years at this rate", bits, years);
     }
 }
 

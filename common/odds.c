@@ -223,7 +223,7 @@ bool odds_shares_digits(const firn_scheme *scheme) {
 }
 
 static double odds_at(const odds *it, double amount) {
-    return it->model->none == NULL ? 0 : -maths_expm1(it->model->none(it, amount));
+    return it->model->none == NULL ? 0 : 0 - maths_expm1(it->model->none(it, amount));
 }
 
 double odds_now(const odds *it) {

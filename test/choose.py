@@ -77,6 +77,8 @@ def check_refusals(schemes):
             ("--readers javascript", "snowflake", "readers"), ("--readers javascript", "tsid", "it fits"),
             ("--readers javascript", "js53", "it fits"), ("--sort yes", "uuid4", "sort"), ("--sort yes", "seata", "it fits"),
             ("--sort yes --nodes 2", "seata", "sort"), ("--hide time", "uuid7", "hide"), ("--hide volume", "uuid7", "it fits"),
+            ("--rate 9e9", "segment", "it fits"), ("--rate 9e10", "segment", "rate"),
+            ("--width 53 --rate 2e7", "segment", "it fits"), ("--width 53 --rate 4e7", "segment", "rate"),
             ("--hide volume", "snowflake", "hide"), ("--hide volume", "objectid", "hide"), ("--hide volume", "segment", "hide"),
             ("--spread range", "snowflake", "spread"), ("--spread range", "lable-spread", "it fits"),
             ("--spread modulo", "sonyflake", "spread"), ("--spread modulo", "leaf", "it fits"),
@@ -175,6 +177,7 @@ def check_facts(title, words, result, schemes, known):
             same("%s: %s of %s is in %s" % (title, at["metric"], name, SUMMARY), known.get(cell),
                  (at["unit"],) + tuple("%.6g" % at[name] for name in ("median", "low", "high", "n")))
     text = firn("choose", *words.split()).stdout
+    check(title + ": no odds below zero", " -0" not in text, text)
     for one in result["fit"][:3]:
         missing = [part for part in [one["sql"], *one["commands"], *(at["text"] for at in one["figures"])] if part and part not in text]
         same("%s: the text says the same of %s" % (title, one["name"]), [], missing)

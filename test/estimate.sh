@@ -29,7 +29,11 @@ same "sequence numbers show the rate of a tick" 2000 \
     "$(value .rate_per_s.estimate "$(flake 2024-01-01T00:00:00.001Z 1 1)" "$(flake 2024-01-01T00:00:00.002Z 1 1)")"
 for i in 1 2 3 4 5 6 7; do flake 2024-01-01T00:00:00.0${i}0Z 1 0; done >tens
 same "a coarse clock shows" 0.01 "$("$FIRN" estimate --json <tens | jq .grain_s)"
+for i in 1 2 3; do flake 2024-01-01T00:00:01Z $i 0 && flake 2024-01-01T00:00:08Z $i 0; done >pairs
+same "but two times of several issuers show no clock" null "$("$FIRN" estimate --json <pairs | jq .grain_s)"
 same "so does one that is ahead" 5 "$(value .ahead_s --seen 2024-01-01T00:00:00Z "$(flake 2024-01-01T00:00:05Z 1 0)")"
+same "the earliest time is as good as any" 9223372038558843000 \
+    "$(value '.ahead_s | round' --seen @-9223372036854775808 "$(flake 2024-01-01T00:00:05Z 1 0)")"
 same "and one that is not" -5 "$(value .ahead_s --seen 2024-01-01T00:00:10Z "$(flake 2024-01-01T00:00:05Z 1 0)")"
 same "uuid1 shows the address of a network card, unless it is random" "1 0" \
     "$(value .issuers.cards c232ab00-9414-11ec-b3c8-9e6bdeced846) $(value .issuers.cards c232ab00-9414-11ec-b3c8-9f6bdeced846)"

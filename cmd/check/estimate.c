@@ -54,7 +54,7 @@ static const char *scheme_name(const firn_scheme *scheme) {
 }
 
 static double seconds_between(const firn_time *from, const firn_time *to) {
-    return (double)(to->sec - from->sec) + (double)(to->ns - from->ns) / 1e9;
+    return (double)to->sec - (double)from->sec + (double)(to->ns - from->ns) / 1e9;
 }
 
 /* ---- times and clocks ------------------------------------------------------------------------ */
@@ -68,17 +68,21 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
     return a;
 }
 
+static int by_tick(const void *a, const void *b) {
+    const sighting *x = a, *y = b;
+    return (x->tick > y->tick) - (x->tick < y->tick);
+}
+
+/* Sorts the IDs by their times. */
 static void find_times(findings *it) {
     const sample *from = it->from;
-    uint64_t first = UINT64_MAX, last = 0, grain = 0;
+    qsort(from->list, from->count, sizeof *from->list, by_tick);
+    const uint64_t first = from->list[0].tick, last = from->list[from->count - 1].tick;
+    uint64_t grain = 0;
     size_t different = 1;
-    for (size_t i = 0; i < from->count; i++) {
-        uint64_t tick = from->list[i].tick;
-        first = tick < first ? tick : first;
-        last = tick > last ? tick : last;
-        grain = gcd(grain, tick > from->list[0].tick ? tick - from->list[0].tick
-                                                     : from->list[0].tick - tick);
-        different += i > 0 && tick != from->list[i - 1].tick;
+    for (size_t i = 1; i < from->count; i++) {
+        grain = gcd(grain, from->list[i].tick - first);
+        different += from->list[i].tick != from->list[i - 1].tick;
     }
     it->tick_s = (double)from->scheme->tick_ns / 1e9;
     firn_scheme_time(from->scheme, first, &it->first);
@@ -413,10 +417,12 @@ static int find_all(findings *it) {
         return FIRN_OK;
     }
     const int counter = sample_field(scheme, FIRN_ROLE_COUNTER);
+    if (scheme->tick_ns != 0) {
+        find_times(it);
+    }
     qsort(it->from->list, it->from->count, sizeof *it->from->list, by_issuer);
     find_issuers(it);
     if (scheme->tick_ns != 0) {
-        find_times(it);
         int code = find_clock(it);
         if (code != FIRN_OK) {
             return code;
