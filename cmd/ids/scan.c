@@ -147,7 +147,8 @@ static size_t escape_of(const scan *it, size_t start, size_t end) {
         return 2;
     }
     if (at[-1] == '\\') {
-        return at[0] == 'u' && length > 5 ? 5 : at[0] == 'x' && length > 3 ? 3 : 1;
+        const bool letter = strchr("abefnrtv", at[0]) != NULL; /* not zero: it is of a word */
+        return at[0] == 'u' && length > 5 ? 5 : at[0] == 'x' && length > 3 ? 3 : letter ? 1 : 0;
     }
     size_t digits = 0;
     while (digits < 3 && digits < length && is_digit(at[digits])) {
