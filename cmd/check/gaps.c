@@ -29,10 +29,18 @@ typedef struct gap {
     bool first; /* the gap is before the first number of a tick */
 } gap;
 
+/* Numbers of a counter in a tick, in the order in which they were counted. */
+typedef struct counts {
+    uint64_t before; /* the last number of the tick before */
+    uint64_t begin, end, least;
+    bool has_before, passed; /* passed: the counter passed its end; only then `end` is set */
+} counts;
+
 typedef struct gaps {
     id_stream stream;
     enum gap_kind kind;
     uint64_t mask; /* of a counter */
+    counts counts;
     runs sorted;
     bool sorting; /* else integers that ascend are followed as they come */
 
@@ -107,22 +115,50 @@ static void note_gap(gaps *it, const gap *one) {
     }
 }
 
-static void follow_field(gaps *it, uint64_t issuer, uint64_t tick, uint64_t number) {
-    const bool same = it->any && issuer == it->issuer, tick_too = same && tick == it->tick;
-    uint64_t distance = 1;
-    gap one = {issuer, tick, it->last, 0, false};
-    if (it->kind == KIND_COUNTER && same) {
-        distance = (number - it->last) & it->mask;
-    } else if (it->kind == KIND_SEQUENCE) {
-        distance = tick_too ? number - it->last : number + 1;
-        one.first = !tick_too;
-        if (!tick_too && it->stream.reader.scheme.start != FIRN_START_ZERO) {
-            distance = 1;
-        }
-    }
+/* `distance` from one number of the present tick and issuer to the next. */
+static void follow_distance(gaps *it, uint64_t last, uint64_t distance) {
     if (distance > 1) {
-        one.distance = distance - 1;
-        note_gap(it, &one);
+        note_gap(it, &(gap){it->issuer, it->tick, last, distance - 1, false});
+    }
+}
+
+static void follow_sequence(gaps *it, uint64_t issuer, uint64_t tick, uint64_t number) {
+    if (it->any && issuer == it->issuer && tick == it->tick) {
+        follow_distance(it, it->last, number - it->last);
+    } else if (number > 0 && it->stream.reader.scheme.start == FIRN_START_ZERO) {
+        note_gap(it, &(gap){issuer, tick, 0, number, true});
+    }
+}
+
+/* A counter that passed its end within the tick: the smaller numbers come after the greater ones. */
+static void end_counts(gaps *it) {
+    counts *now = &it->counts;
+    if (now->has_before) {
+        follow_distance(it, now->before, (now->begin - now->before) & it->mask);
+    }
+    if (now->passed) {
+        follow_distance(it, it->last, (now->least - it->last) & it->mask);
+    }
+    now->before = now->passed ? now->end : it->last;
+    now->has_before = true;
+}
+
+static void follow_counter(gaps *it, uint64_t issuer, uint64_t tick, uint64_t number) {
+    counts *now = &it->counts;
+    const bool same = it->any && issuer == it->issuer;
+    if (!same || tick != it->tick) {
+        if (it->any) {
+            end_counts(it);
+        }
+        now->has_before = same;
+        now->begin = now->least = number;
+        now->passed = false;
+    } else if (!now->passed && number - it->last > it->mask / 2) {
+        now->passed = true;
+        now->begin = number;
+        now->end = it->last;
+    } else {
+        follow_distance(it, it->last, number - it->last);
     }
 }
 
@@ -136,8 +172,10 @@ static void follow(void *context, const uint64_t *key) {
         it->duplicates++;
         return;
     }
-    if (!integers) {
-        follow_field(it, issuer, tick, number);
+    if (it->kind == KIND_COUNTER) {
+        follow_counter(it, issuer, tick, number);
+    } else if (it->kind == KIND_SEQUENCE) {
+        follow_sequence(it, issuer, tick, number);
     } else if (it->any) {
         follow_integer(it, number);
     } else {
@@ -509,6 +547,9 @@ int gaps_run(session *s) {
         status = fail(s, &error);
     } else {
         step = it.kind == KIND_INTEGERS ? finish_integers(&it) : 1;
+        if (it.kind == KIND_COUNTER && it.any) {
+            end_counts(&it);
+        }
         if (s->option[OPTION_JSON] != NULL) {
             put_json(&s->out, &it, step);
         } else {
