@@ -253,6 +253,9 @@ static void add_plain(ranking *list, const sight *seen, const firn__traits *trai
     if (!seen->asked && traits->scheme->form == FIRN_FORM_UNSIGNED && seen->text[0] != '-') {
         forms &= ~SET(DEC);
     }
+    if (traits->scheme->form == FIRN_FORM_BASE32SORT) {
+        forms &= ~(NUMBERS | SET(HEX)); /* nobody writes a TID as a number */
+    }
     for (; forms != 0; forms &= forms - 1) {
         const int form = (int)firn__lowest(forms);
         const attempt *read = &seen->attempts[traits->width][form];
