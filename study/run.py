@@ -10,6 +10,7 @@ import csv
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -34,13 +35,16 @@ class Results:
 
     def __init__(self, path, name):
         self.path, self.machine, self.done = path, name, set()
-        if os.path.exists(path):
-            with open(path, encoding="utf-8", newline="") as lines:
-                for row in csv.DictReader(lines):
-                    self.done.add((tuple(row[column] for column in cells.COLUMNS), int(row["repetition"])))
-        else:
+        head = [*HEAD, *measure.METRICS]
+        if not os.path.exists(path):
             with open(path, "w", encoding="utf-8", newline="") as out:
-                csv.writer(out, lineterminator="\n").writerow(HEAD + tuple(measure.METRICS))
+                csv.writer(out, lineterminator="\n").writerow(head)
+        with open(path, encoding="utf-8", newline="") as lines:
+            found = csv.DictReader(lines)
+            if found.fieldnames != head:
+                sys.exit("study: %s has other columns: it is of another version of the study: remove it, or use --machine" % path)
+            for row in found:
+                self.done.add((tuple(row[column] for column in cells.COLUMNS), int(row["repetition"])))
 
     def add(self, cell, repetition, about, found):
         unknown = set(found) - set(measure.METRICS)
@@ -137,6 +141,7 @@ def main():
     options = parser.parse_args()
     if not re.fullmatch("[a-z0-9-]+", options.machine):
         parser.error("--machine %s: use a to z, 0 to 9 and -" % options.machine)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that engines are stopped
     os.makedirs(options.data, exist_ok=True)
     folder = tempfile.mkdtemp(prefix="firn-study.", dir=engines.PLACE)
     study = Study(options.firn, folder)

@@ -53,6 +53,15 @@ if [ "$($python -c 'import matplotlib; print(matplotlib.__version__)' 2>/dev/nul
 else
     lacks "$name" "python has no matplotlib of Debian 12"
 fi
+cp docs/study/data/* "$TMPDIR/data"
+$python study/report.py --no-charts --data "$TMPDIR/data" --out "$TMPDIR" >"$TMPDIR/said" 2>&1
+check "results of another machine do not change the figures of the one with the most results" \
+    cmp "$TMPDIR/summary.tsv" docs/study/summary.tsv
+check "and its name is on the page" grep -q '^| machine |.*`test`' "$TMPDIR/README.md"
+sed -i '1s/load_rows_s/rows/' "$TMPDIR/data/test.csv"
+said=$($python study/run.py "$FIRN" --data "$TMPDIR/data" --machine test --only "sqlite uuid7 as blob, 0.5 times" 2>&1)
+check "results of another version of the study are not mixed with new ones" \
+    sh -c 'case $1 in *"other columns"*) ;; *) exit 1 ;; esac' sh "$said"
 check "figures: the interval of 7 values is the lowest to the highest, of 9 the second to the eighth" $python - <<'PYTHON'
 import sys
 sys.path.insert(0, "study")
