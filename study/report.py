@@ -126,7 +126,7 @@ def summary(data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--lenient", action="store_true", help="a few cells only: exit 0 even if sentences lack figures")
+    parser.add_argument("--lenient", action="store_true", help="a few cells only: no findings, and claims without figures do not fail")
     parser.add_argument("--no-charts", action="store_true")
     parser.add_argument("--data", default=os.path.join(STUDY, "data"))
     parser.add_argument("--out", default=STUDY)
@@ -135,7 +135,10 @@ def main():
     made, broken = {"summary.tsv": summary(data)}, []
     for template, page in (("report.md.in", "README.md"), ("claims.md.in", "claims.md")):
         with open(os.path.join(HERE, template), encoding="utf-8") as lines:
-            made[page], lacking = fill(data, lines.read())
+            text = lines.read()
+        if options.lenient:
+            text = re.sub(r"## Findings\n.*?(?=## Speed\n)", "", text, flags=re.S)
+        made[page], lacking = fill(data, text)
         broken += lacking
     if not options.no_charts:
         import charts
