@@ -161,18 +161,20 @@ bench-server: all
 	$(COMPILE) $(BUILD) --target firn_load -j$(JOBS)
 	/usr/bin/python3 bench/server/compare.py $(BUILD)
 # Which key? (docs/study): about half an hour on a quiet machine. STUDY_MINUTES=25 stops earlier; the next run goes on. The small one
-# has fewer cells, and its results are not in the tree. study-report makes summary.tsv, page and charts from the results.
+# has fewer cells, and its results are not in the tree. study-report makes summary.tsv, page and charts from the results,
+# and what `firn choose` quotes.
 .PHONY: study study-small study-report
 STUDY_MINUTES ?= 600
 STUDY = /usr/bin/python3 study/run.py $(BUILD)/bin/firn --minutes $(STUDY_MINUTES) $(if $(MACHINE),--machine $(MACHINE))
 study: all
 	$(STUDY)
-	/usr/bin/python3 study/report.py
+	$(MAKE) study-report
 study-small: all
 	$(STUDY) --small --data $(BUILD)/study
 	/usr/bin/python3 study/report.py --data $(BUILD)/study --out $(BUILD)/study --lenient
 study-report:
 	/usr/bin/python3 study/report.py
+	$(MAKE) choose-figures
 # A release of the commit that is checked out: tarball, list of components, checksums.
 .PHONY: dist abi
 dist: everything
