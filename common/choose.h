@@ -15,7 +15,13 @@ enum choose_question {
 #include "choose.def"
     CHOOSE_QUESTIONS
 };
-enum choose_width { CHOOSE_WIDTH_ANY, CHOOSE_WIDTH_53, CHOOSE_WIDTH_64, CHOOSE_WIDTH_128 };
+enum choose_width {
+    CHOOSE_WIDTH_ANY,
+    CHOOSE_WIDTH_53,
+    CHOOSE_WIDTH_64,
+    CHOOSE_WIDTH_128,
+    CHOOSE_WIDTH_UUID
+};
 enum { CHOOSE_HIDE_TIME = 2, CHOOSE_HIDE_VOLUME = 4 }; /* bits of a list */
 enum choose_spread { CHOOSE_ANYWHERE, CHOOSE_BY_HASH, CHOOSE_BY_MODULO, CHOOSE_BY_RANGE };
 enum { CHOOSE_JAVASCRIPT = 2, CHOOSE_URLS = 4, CHOOSE_PEOPLE = 8 };

@@ -114,13 +114,16 @@ static void warn(choose_candidate *it, const char *format, ...) {
 }
 
 static bool refuse_width(choose_candidate *it, const choose_answers *answers) {
-    static const uint32_t most[] = {160, 53, 64, 128};
+    static const uint32_t most[] = {160, 53, 64, 128, 128};
     const uint32_t width = answers->word[CHOOSE_WIDTH];
     const firn_scheme *scheme = it->scheme;
     const uint32_t bits = scheme->keyed ? 53 : value_bits(scheme);
     const bool number = is_number(scheme) || scheme->keyed;
     if (width == CHOOSE_WIDTH_53 && (bits > 53 || !number)) {
         return refuse(it, CHOOSE_WIDTH, "an ID is above 2^53 or is text");
+    }
+    if (width == CHOOSE_WIDTH_UUID && scheme->form != FIRN_FORM_UUID) {
+        return refuse(it, CHOOSE_WIDTH, "its IDs are not UUIDs");
     }
     if (scheme->bits > most[width] && width != CHOOSE_WIDTH_53) {
         return refuse(it, CHOOSE_WIDTH, "an ID has %" PRIu32 " bits", scheme->bits);
@@ -324,7 +327,9 @@ static void judge_scheme(choose_candidate *it, const choose_answers *answers,
 /* The integers of a segment, or of the database's own serial column. */
 static void judge_integers(choose_candidate *it, const choose_answers *answers) {
     const uint32_t hide = answers->word[CHOOSE_HIDE], spread = answers->word[CHOOSE_SPREAD];
-    if ((hide & CHOOSE_HIDE_VOLUME) != 0) {
+    if (answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_UUID) {
+        refuse(it, CHOOSE_WIDTH, "its IDs are not UUIDs");
+    } else if ((hide & CHOOSE_HIDE_VOLUME) != 0) {
         refuse(it, CHOOSE_HIDE, "an integer of a series shows how many there are");
     } else if ((hide & CHOOSE_HIDE_TIME) != 0) {
         refuse(it, CHOOSE_HIDE,

@@ -130,7 +130,15 @@ static int writers_of(const char *engine, const char *metric, double nodes) {
     return best != NULL ? best->writers : 0;
 }
 
-/* The figure of this storage, else of the first other one. */
+/* Integers, text, or bytes: figures of another kind of column say nothing about this one. */
+static char kind_of(const char *storage) {
+    return strcmp(storage, "bigint") == 0 || strcmp(storage, "integer") == 0    ? 'i'
+           : strcmp(storage, "text") == 0 || strncmp(storage, "char", 4) == 0   ? 't'
+           : strcmp(storage, "numeric") == 0 || strcmp(storage, "decimal") == 0 ? 'n'
+                                                                                : 'b';
+}
+
+/* The figure of this storage, else of another of its kind. */
 static const choose_figure *find_figure(const choose_candidate *it, const char *engine,
                                         const char *storage, const char *metric, double nodes) {
     const int writers = writers_of(engine, metric, nodes);
@@ -143,7 +151,7 @@ static const choose_figure *find_figure(const choose_candidate *it, const char *
         if (strcmp(at->storage, storage) == 0) {
             return at;
         }
-        other = other != NULL ? other : at;
+        other = other == NULL && kind_of(at->storage) == kind_of(storage) ? at : other;
     }
     return other;
 }

@@ -129,7 +129,8 @@ static void put_figures(session *s, const choose_candidate *it) {
         }
     }
     snprintf(line, sizeof line, "%s: %s", CHOOSE_STUDY,
-             last != NULL ? choose_figure_place(place, last) : "no figure; not measured");
+             last != NULL ? choose_figure_place(place, last)
+                          : "no figure; not measured with this column");
     put(s, "from", line);
 }
 

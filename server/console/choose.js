@@ -96,7 +96,7 @@ function drawMeasure(figure, most) {
 }
 
 function drawMeasures(one, all) {
-  if (!one.figures.length) return [make("p", { className: "hint", textContent: "Not measured in docs/study." })];
+  if (!one.figures.length) return [make("p", { className: "hint", textContent: "Not measured with this column in docs/study." })];
   const most = (metric) =>
     Math.max(...all.flatMap((other) => other.figures.filter((at) => at.metric === metric).map((at) => (at.n < ENOUGH ? at.median : at.high))));
   return [
