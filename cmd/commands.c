@@ -162,8 +162,10 @@ static int unknown_option(session *s, const char *word) {
         return fail_usage(s, "%s has no option '%s': did you mean `--%s`?", s->command->name, word,
                           near);
     }
-    return fail_usage(s, "%s has no option '%s': see firn %s --help", s->command->name, word,
-                      s->command->name);
+    const bool dashed = word[1] != '-' && strstr(s->command->operands, "ID") != NULL; /* pushid */
+    return fail_usage(s, "%s has no option '%s': see firn %s --help%s", s->command->name, word,
+                      s->command->name,
+                      dashed ? ", and write -- before an ID that begins with -" : "");
 }
 
 /* One option that getopt found. */

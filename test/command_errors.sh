@@ -18,6 +18,7 @@ refuses "an unknown option has a neighbour" 2 "new has no option '--jsn': did yo
 refuses "a key with dashes is told to go without" 2 "new has no option '--node': write node=.*, without dashes" new snowflake --node 5
 refuses "an option of another command is unknown" 2 "range has no option '--store'" range uuid7 2024-01-01 2024-01-02 --store x
 refuses "an unknown letter" 2 "new has no option '-x'" new uuid7 -x
+refuses "an ID that begins with a dash" 2 "show has no option '-P': see firn show --help, and write -- before an ID" show -P73U6rHwbjzcjH-xWkS
 refuses "an option without its value" 2 "-n needs a value: --count COUNT" new uuid7 -n
 refuses "an option with a value too many" 2 "json takes no value" new uuid7 --json=1
 refuses "an option given twice" 2 "--count is given twice" new uuid7 -n 1 -n 2

@@ -49,6 +49,10 @@ says "nothing can be learnt from random IDs" "1 ID of uuid4
            the rate and how many there are
            which machine issued them, and how many machines there are
            other IDs: 122 bits are random, so nobody can guess them" estimate 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
+same "unless they count up within a tick" '"other IDs: 80 bits are random; but an ID of the same tick is the one before plus 1"' \
+    "$(value '.hidden[-1]' 01ARZ3NDEKTSV4RRFFQ69G5FAV)"
+same "or have few random bits" '"other IDs: 32 bits are random, so one guess in 2^32 is right"' \
+    "$(value '.hidden[-1]' 03ha9bqn6a1o5sip992t0t3gq)"
 same "nor from order numbers" "order 1" "$("$FIRN" estimate --scheme order 7 --json | jq -r '"\(.scheme) \(.hidden | length)"')"
 same "uuid7 shows its time only" "2024-06-14T10:14:09.300Z null null null" \
     "$(value '"\(.time.first) \(.rate_per_s) \(.issuers) \(.volume)"' 0190163d-8694-739b-aea5-966c26f8ad91 | tr -d '"')"

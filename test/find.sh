@@ -83,6 +83,7 @@ refuses "--since alone is for --find" 2 "--since applies to --find: add --find" 
 refuses "a time that is none" 2 "--until soon: " show --find --until soon
 refuses "a time span that is empty" 2 "is not before --until" show --find --since 2024-01-02 --until 2024-01-01
 refuses "times of a scheme without time" 2 "uuid4 have no time" show --find --scheme uuid4 --since 2024-01-01
+refuses "a scheme whose IDs are not words" 2 "IDs that contain - and _, as pushid has" show --find --scheme pushid
 refuses "--all with a scheme" 2 "leave --all out" show --find --all --scheme uuid7
 refuses "a form without a scheme" 2 "add --scheme NAME" show --find --from hex
 refuses "a file that is not there" 6 "cannot read nowhere: No such file" show --find nowhere

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HIDDEN_MAX = 8, SENTENCE_SIZE = 320, GRAIN_LEAST = 6 };
+enum { HIDDEN_MAX = 8, SENTENCE_SIZE = 320, GRAIN_LEAST = 6, UNGUESSED = 60 /* bits */ };
 
 /* What an ID reveals of the rate. */
 enum rate_kind { RATE_NONE, RATE_INTEGERS, RATE_SEQUENCE, RATE_COUNTER };
@@ -240,8 +240,14 @@ static void find_hidden(findings *it) {
     if (it->issuer_bits == 0) {
         hide(it, "which machine issued them, and how many machines there are");
     }
-    if (random > 0) {
+    if (random > 0 && scheme->monotonic) {
+        hide(it,
+             "other IDs: %u bits are random; but an ID of the same tick is the one before plus 1",
+             random);
+    } else if (random >= UNGUESSED) {
         hide(it, "other IDs: %u bits are random, so nobody can guess them", random);
+    } else if (random > 0) {
+        hide(it, "other IDs: %u bits are random, so one guess in 2^%u is right", random, random);
     }
 }
 

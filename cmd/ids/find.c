@@ -255,6 +255,12 @@ static int read_options(session *s, searching *it) {
     if (it->named && it->want.all) {
         return fail_usage(s, "--find with --scheme finds IDs of that scheme only: leave --all out");
     }
+    if (it->named &&
+        (it->want.form < 0 ? it->want.scheme->form : it->want.form) == FIRN_FORM_BASE64SORT) {
+        return fail_usage(
+            s, "--find does not find IDs that contain - and _, as %s has: name another scheme",
+            it->want.scheme->name);
+    }
     if (it->want.limited && it->named && scheme_time_index(it->want.scheme) < 0) {
         return fail_usage(s, "IDs of %s have no time: leave --since and --until out",
                           it->want.scheme->name);
