@@ -261,8 +261,8 @@ static int no_steady(void *self, int64_t *ns) {
 }
 
 static void a_clock_that_fails_stops_everything(void **state) {
-    static const char *const schemes[] = {"snowflake", "uuid7", "ulid",
-                                          "objectid",  "uuid1", "ksuid"};
+    static const char *const schemes[] = {"snowflake", "uuid7", "ulid",   "objectid", "uuid1",
+                                          "ksuid",     "tid",   "pushid", "scru128"};
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         for (int which = 0; which < 2; which++) {
@@ -299,8 +299,9 @@ static void a_clock_that_fails_stops_everything(void **state) {
 /* Years that no layout reaches. */
 static void a_clock_beyond_all_layouts_is_refused(void **state) {
     static const int64_t seconds[] = {INT64_MAX, INT64_MIN, -1, 253402300800, 4000000000000000};
-    static const char *const schemes[] = {"snowflake", "uuid7", "ulid",        "uuid1",
-                                          "objectid",  "ksuid", "time-random", "nano"};
+    static const char *const schemes[] = {"snowflake", "uuid7",  "ulid",        "uuid1",
+                                          "objectid",  "ksuid",  "time-random", "nano",
+                                          "tid",       "pushid", "scru128",     "mastodon"};
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         for (size_t j = 0; j < sizeof seconds / sizeof *seconds; j++) {

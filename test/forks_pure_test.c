@@ -84,8 +84,9 @@ typedef pid_t copy(void);
 /* ---- generators ----------------------------------------------------------------------------- */
 
 /* Rows that need no store, and whose random bits do not meet by chance. */
-static const char *const rows[] = {"uuid4",    "uuid7", "ulid",  "uuid1", "uuid6",
-                                   "objectid", "xid",   "ksuid", "flake", "locality"};
+static const char *const rows[] = {"uuid4",     "uuid7",  "ulid",   "uuid1", "uuid6",
+                                   "objectid",  "xid",    "ksuid",  "flake", "locality",
+                                   "timeflake", "pushid", "scru128"};
 #define ROWS (sizeof rows / sizeof rows[0])
 
 static firn_gen *gens[ROWS];
