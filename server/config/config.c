@@ -100,9 +100,13 @@ static bool read_run(config *it, const char *flag) {
         const char *flag;
         unsigned run;
     } runs[] = {
-        {"--print-config", RUN_PRINT}, {"--check-config", RUN_CHECK},
-        {"--help", RUN_HELP},          {"-h", RUN_HELP},
-        {"--version", RUN_VERSION},    {"-V", RUN_VERSION},
+        {"--print-config", RUN_PRINT},
+        {"--check-config", RUN_CHECK},
+        {"--check-ready", RUN_READY},
+        {"--help", RUN_HELP},
+        {"-h", RUN_HELP},
+        {"--version", RUN_VERSION},
+        {"-V", RUN_VERSION},
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         if (strcmp(flag, runs[i].flag) == 0) {

@@ -14,7 +14,7 @@ typedef struct config {
     sections sections;
     char file[SETTING_SIZE]; /* the file that was read, or "" */
     char caution[204];       /* a warning about what may be a mistake, or "" */
-    enum { RUN_SERVE, RUN_PRINT, RUN_CHECK, RUN_HELP, RUN_VERSION } run;
+    enum { RUN_SERVE, RUN_PRINT, RUN_CHECK, RUN_READY, RUN_HELP, RUN_VERSION } run;
 } config;
 
 /* Reads all three sources and checks bounds, duplicate and unknown names (and suggests the

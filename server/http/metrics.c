@@ -7,6 +7,7 @@
 #include "core/server.h"
 #include "core/text.h"
 #include "core/word.h"
+#include "net/access_log.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -367,6 +368,11 @@ static void write_metrics(text_out *to) {
                 offsetof(meter, refused));
     write_listeners(to);
     write_latency(to);
+    begin(to, "access_log_lines_total", "counter", "Lines of the access log.");
+    text_print(to, "firn_access_log_lines_total %" PRIu64 "\n", access_log_lines());
+    begin(to, "access_log_dropped_total", "counter",
+          "Requests that are missing in the access log, because its file was slow or failed.");
+    text_print(to, "firn_access_log_dropped_total %" PRIu64 "\n", access_log_dropped());
     write_generators(to);
     write_segments(to);
     write_failures(to);

@@ -8,6 +8,7 @@
 #include "guard.h"
 #include "header.h"
 #include "http_reply.h"
+#include "net/access_log.h"
 #include "parked.h"
 
 #include <string.h>
@@ -64,8 +65,14 @@ static int take_words(exchange *it, firn_error *error) {
     return reader.code;
 }
 
+/* Counts a request that issues, for the access log. */
+static void log_access(const exchange *it, bool refused) {
+    access_log_count(&it->request, &it->pass, client_address(it), 1, refused);
+}
+
 static enum MHD_Result fail(exchange *it, int code) {
     it->refused = true;
+    log_access(it, true);
     return it->route->fail(it, code, &it->error);
 }
 
@@ -92,6 +99,7 @@ static enum MHD_Result write_reply(exchange *it, const reply *of) {
     if (verb_issues(it->request.verb)) {
         quota_spend(&it->pass, quota_of(it), it->request.count);
     }
+    log_access(it, false);
     return it->route->write(it, of);
 }
 
@@ -179,6 +187,7 @@ static enum MHD_Result begin_asking(exchange *it) {
     }
     if (code == FIRN_OK && is_over_quota(it, &code) && code != FIRN_ERANGE) {
         it->refused = true;
+        log_access(it, true);
         return answer_problem(it, MHD_HTTP_TOO_MANY_REQUESTS, "QUOTA", it->error.text);
     }
     return code == FIRN_OK ? ask(it) : fail(it, code);

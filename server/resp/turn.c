@@ -5,6 +5,7 @@
 #include "connection.h"
 #include "core/quota.h"
 #include "handlers.h"
+#include "net/access_log.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -107,18 +108,19 @@ static void remember(memo *it, const question *ask, const char *bytes, const res
 }
 
 /* Counts answers, or one refusal. */
-static void count_asked(const loop *it, const question *ask, uint64_t n, bool refused) {
+static void count_asked(const connection *it, const question *ask, uint64_t n, bool refused) {
     static const int kinds[] = {
 #define VERB_X(id, name, role, meter) METER_##meter,
         VERBS(VERB_X)
 #undef VERB_X
     };
-    meter *count = &it->lane.worker->meter;
+    meter *count = &it->lane->worker->meter;
     int kind = kinds[ask->request.verb];
     meter_add(&count->requests[kind], n);
     if (refused) {
         meter_add(&count->refused[kind], n);
     }
+    access_log_count(&ask->request, &it->client.pass, it->client.key, n, refused);
 }
 
 int store_is_late(firn_error *error) {
@@ -242,7 +244,7 @@ static size_t answer(connection *it, question *ask, size_t times) {
         }
     }
     size_t done = code == FIRN_OK && times > 1 ? out.count : 1;
-    count_asked(on, ask, done, code != FIRN_OK);
+    count_asked(it, ask, done, code != FIRN_OK);
     if (code != FIRN_OK) {
         time_wait(it);
         command_refuse(&ask->request, &error, &on->lane.out);
@@ -498,7 +500,7 @@ void turn_resume(connection *it) {
 
 void turn_fail(connection *it, const waiter *of, const firn_error *error, bool is_over) {
     loop *on = loop_of(it);
-    count_asked(on, &of->asked, 1, true);
+    count_asked(it, &of->asked, 1, true);
     time_wait(it);
     it->late_ms = is_over ? it->late_ms : 0;
     on->lane.out.version = it->client.version;
@@ -511,7 +513,7 @@ void turn_fail(connection *it, const waiter *of, const firn_error *error, bool i
 void turn_reply(connection *it, const waiter *of, reply *out) {
     loop *on = loop_of(it);
     on->lane.out.version = it->client.version;
-    count_asked(on, &of->asked, 1, false);
+    count_asked(it, &of->asked, 1, false);
     count_taken(it, &of->asked, 1);
     reply_to(it, &of->asked, out);
     connection_drop(it, of->size);

@@ -12,8 +12,10 @@
 #include "fault.h"
 #include "hints.h"
 #include "http/http_listener.h"
+#include "net/access_log.h"
 #include "net/credentials.h"
 #include "net/listener.h"
+#include "net/probe.h"
 #include "notify.h"
 #include "resp/resp_listener.h"
 
@@ -255,6 +257,7 @@ static int open_all(firn_error *error) {
     credential_files files = files_of(set);
     int code = access_load(or_null(set->tokens), error);
     code = code == FIRN_OK ? credentials_load(&files, error) : code;
+    code = code == FIRN_OK ? access_log_begin(error) : code;
     code = code == FIRN_OK ? open_listeners(resp, set->resp, error) : code;
     code = code == FIRN_OK ? open_listeners(http, set->http, error) : code;
     code = code == FIRN_OK ? check_served(error) : code;
@@ -292,6 +295,7 @@ static void close_all(void) {
         listeners_close(all.protocols[i].all, all.protocols[i].count);
         free(all.protocols[i].all);
     }
+    access_log_end();
     renewers_stop(GIVE_BACK_MS);
     config_free(&all.config);
 }
@@ -491,6 +495,7 @@ static void reload(void) {
         code = take_config(&fresh, &error);
         config_free(&fresh);
     }
+    access_log_reopen();
     if (code == FIRN_OK) {
         log_event(LOG_LEVEL_INFO, "reloaded", NULL);
     } else {
@@ -643,6 +648,17 @@ static int check_config(void) {
     return STATUS_DONE;
 }
 
+/* For health checks of containers. */
+static int check_ready(void) {
+    firn_error error;
+    int code = probe_ready(&all.config.set, &error);
+    if (code == FIRN_OK) {
+        return STATUS_DONE;
+    }
+    fail(&error);
+    return code == FIRN_EUSAGE ? STATUS_USAGE : STATUS_NO;
+}
+
 static int choose(void) {
     switch (all.config.run) {
     case RUN_PRINT:
@@ -650,6 +666,8 @@ static int choose(void) {
         return STATUS_DONE;
     case RUN_CHECK:
         return check_config();
+    case RUN_READY:
+        return check_ready();
     case RUN_HELP:
         config_help();
         return STATUS_DONE;

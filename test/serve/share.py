@@ -5,6 +5,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import time
 
 import serving
 import tap
@@ -197,4 +199,169 @@ def quotas_of_addresses():
     tap.same("it ends with 0", 0, server.end())
 
 
-tap.run([large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses])
+# ---- access log ----------------------------------------------------------------------------------------------------------
+
+
+def lines_of(path):
+    with open(path) as log:
+        return [json.loads(line) for line in log]
+
+
+def sums(lines, *names):
+    found = {}
+    for line in lines:
+        key = tuple(line.get(name) for name in names)
+        found[key] = [a + line[b] for a, b in zip(found.get(key, [0, 0, 0]), ("requests", "refused", "ids"))]
+    return found
+
+
+def access_log():
+    folder = f"{TMPDIR}/access"
+    os.makedirs(folder, mode=0o700)
+    path, old = f"{folder}/access.log", f"{folder}/access.log.1"
+    write_tokens(folder, f"issue {SHOP} shop ids_s=60000\nadmin {FREE}\n")
+    settings = {"tokens": f"{folder}/tokens", "access_log": path}
+    server = serve("access", **settings)
+    shop = entered(server, SHOP, source="127.0.0.3")
+    shop.send(command("INCR", "counted") * 1000)
+    tap.same("requests are served", 1000, sum(isinstance(shop.read(), int) for _ in range(1000)))
+    shop.ask("FIRN.NEW", "wide", "COUNT", 50000)
+    refusal(shop, "FIRN.NEW", "wide", "COUNT", MOST)
+    shop.ask("FIRN.NEW", "uuid5", "NAMESPACE", "dns", "NAME", "example.org")
+    shop.ask("FIRN.SHOW", "1")
+    strange = 'x"}\\\u00e9'
+    shop.ask("INCR", strange.encode())
+    post(server, "/v1/new/wide?n=9", FREE)
+    post(server, "/v1/new/nothing", FREE)
+    expected = {
+        ("resp", "shop", "127.0.0.3", None, "counted"): [1000, 0, 1000],
+        ("resp", "shop", "127.0.0.3", "wide", None): [2, 1, 50000],
+        ("resp", "shop", "127.0.0.3", "uuid5", None): [1, 0, 1],
+        ("resp", "shop", "127.0.0.3", None, strange): [1, 0, 1],
+    }
+    names = ("listener", "token", "address", "generator", "segment")
+
+    def found():
+        all_ = sums(lines_of(path), *names)
+        http_ = [value for key, value in all_.items() if key[0] == "http" and key[1].startswith("token-") and key[3] == "wide"]
+        return all_ if http_ == [[1, 0, 9]] and {key: all_.get(key) for key in expected} == expected else None
+
+    tap.same("the log has who took how many of what", len(expected) + 1, len(serving.wait_for("the lines", found)))
+    tap.check("pipelined requests are few lines", len(lines_of(path)) < 100, len(lines_of(path)))
+    with open(path) as log:
+        text = log.read()
+    tap.check("no token is in it", SHOP not in text and FREE not in text)
+    tap.same("others cannot read it", 0, os.stat(path).st_mode & 0o077)
+    os.rename(path, old)
+    reload(server)
+    shop.ask("INCR", "counted")
+    tap.same("a reload opens a new file", [1, 0, 1], serving.wait_for("the new file", lambda: sums(lines_of(path), "segment").get(("counted",))))
+    before = sums(lines_of(old) + lines_of(path), *names)
+    tap.same("and no line is lost", [1001, 0, 1001], before[("resp", "shop", "127.0.0.3", None, "counted")])
+    count = len(lines_of(old) + lines_of(path))
+    tap.check("lines are counted", serving.wait_for("the counter", lambda: int(server.metrics(FREE)["firn_access_log_lines_total"]) == count))
+    tap.same("and none was dropped", 0, int(server.metrics(FREE)["firn_access_log_dropped_total"]))
+    server.configure(WIDE, auto_create="on", unsafe="on", loops=1, http_threads=1, **settings, access_log_lines="request")
+    reload(server)
+    for _ in range(5):
+        shop.ask("INCR", "counted")
+    shop.ask("INCR", "counted")
+    tap.check("a line for each request, if that is set", serving.wait_for("lines", lambda: [line["requests"] for line in lines_of(path)][-6:] == [1] * 6))
+    shop.ask("INCR", "counted")
+    shop.close()
+    tap.same("it ends with 0", 0, server.end())
+    tap.same("the last request is in the log", 8, sums(lines_of(path), "segment")[("counted",)][0])
+
+
+def access_logs_that_fail():
+    """A file that takes nothing delays nobody."""
+    os.mkfifo(f"{TMPDIR}/unread")
+    reader = os.open(f"{TMPDIR}/unread", os.O_RDONLY | os.O_NONBLOCK)
+    for name, path in (("full", "/dev/full"), ("deaf", f"{TMPDIR}/unread")):
+        server = serve(name, access_log=path, access_log_lines="request")
+        with server.client() as client:
+
+            def dropped():
+                client.send(command("INCR", "counted") * 2000 + command("FIRN.NEW", "wide") * 2000)
+                replies = [client.read() for _ in range(4000)]
+                for _ in range(300):
+                    client.ask("INCR", "counted")
+                return not any(isinstance(one, Refused) for one in replies) and float(server.metrics()["firn_access_log_dropped_total"]) > 0
+
+            tap.check(f"{name}: clients are served, and what is missing is counted", serving.wait_for("dropped requests", dropped))
+        tap.check(f"{name}: the server's log says why", serving.wait_for("the event", lambda: 'event="access log not written"' in log_of(server)))
+        tap.same(f"{name}: it ends with 0", 0, server.end())
+    os.close(reader)
+    server = serving.Server(f"{TMPDIR}/nowhere", PROGRAM, WIDE, access_log=f"{TMPDIR}/nothing/access.log")
+    try:
+        server.start()
+        tap.check("a file that cannot be opened is refused", False)
+    except ChildProcessError as error:
+        tap.check("a file that cannot be opened is refused at the start", "cannot write the access log" in str(error), error)
+
+
+# ---- readiness -----------------------------------------------------------------------------------------------------------
+
+
+def check_ready(folder):
+    """Status and words of firn serve --check-ready."""
+    done = subprocess.run([PROGRAM, "--check-ready", "-c", f"{folder}/firn.ini"], capture_output=True, text=True, timeout=serving.PATIENCE_S)
+    return done.returncode, done.stdout + done.stderr
+
+
+def readiness():
+    server = serve("ready")
+    tap.same("--check-ready: 0 without a word", (0, ""), check_ready(server.folder))
+    server.end()
+    status, words = check_ready(server.folder)
+    tap.same("a server that is gone: 1", (1, True), (status, f"127.0.0.1:{server.http} is not ready: Connection refused" in words))
+    deaf = socket.create_server(("127.0.0.1", server.http))
+    begun = time.monotonic()
+    tap.check("one that does not answer: 1 after seconds", check_ready(server.folder)[0] == 1 and time.monotonic() - begun < serving.PATIENCE_S / 2)
+    deaf.close()
+    broken = serving.Server(f"{TMPDIR}/broken", PROGRAM, WIDE, store="redis://127.0.0.1:1", unsafe="on").start()
+    status, words = check_ready(broken.folder)
+    tap.same("one that is not ready: 1 and the reason", (1, True), (status, "is not ready: generator wide" in words))
+    broken.end()
+    path = f"{TMPDIR}/http"
+    for name, addresses in (("unix socket", {"http": f"127.0.0.1:1 unix:{path}"}), ("RESP", {"http": "none"}), ("any address", {"http": "0.0.0.0:{}", "tokens": f"{TMPDIR}/one/tokens"})):
+        os.makedirs(f"{TMPDIR}/one", mode=0o700, exist_ok=True)
+        write_tokens(f"{TMPDIR}/one", f"admin {FREE}\n")
+        one = serving.Server(f"{TMPDIR}/one", PROGRAM, "", auto_create="on", unsafe="on")
+        if name == "unix socket":
+            addresses = {"http": f"127.0.0.1:{one.http} unix:{path}"}
+        one.configure("", unsafe="on", **{key: value.format(one.http) for key, value in addresses.items()})
+        one.start()
+        serving.wait_for("readiness", lambda: check_ready(one.folder) == (0, ""))
+        tap.check(f"by {name}", True)
+        tap.same(f"{name}: it ends with 0", 0, one.end())
+        tap.same(f"{name}: gone", 1, check_ready(one.folder)[0])
+    one.configure("", http="none", resp="none")
+    tap.same("no address: 2", 2, check_ready(one.folder)[0])
+    one.configure("", http="127.0.0.1:1", log_level="loud")
+    tap.same("a wrong configuration: 2", 2, check_ready(one.folder)[0])
+
+
+def readiness_with_tls():
+    folder = f"{TMPDIR}/tls"
+    os.makedirs(folder, mode=0o700)
+    files = {"tls_cert": f"{folder}/cert.pem", "tls_key": f"{folder}/key.pem"}
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", files["tls_key"], "-out", files["tls_cert"], "-subj", "/CN=localhost", "-days", "2"],
+        capture_output=True,
+    )
+    if made.returncode != 0:
+        tap.skip("readiness over TLS", "openssl is missing")
+        return
+    server = serving.Server(folder, PROGRAM, "", unsafe="on", **files).start(wait=False)
+    serving.wait_for("readiness", lambda: check_ready(folder) == (0, ""))
+    tap.check("--check-ready over TLS", True)
+    server.configure("", unsafe="on", http="none", **files)
+    tap.same("RESP over TLS", (0, ""), check_ready(folder))
+    server.configure("", unsafe="on", tls_client_ca=files["tls_cert"], **files)
+    status, words = check_ready(folder)
+    tap.check("certificates of clients: 2, and what to do", status == 2 and "add a unix socket" in words, words)
+    tap.same("it ends with 0", 0, server.end())
+
+
+tap.run([readiness, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses])
