@@ -71,6 +71,67 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
                      candidates(readings, count));
 }
 
+/* ---- formats that are not schemes ------------------------------------------------------------ */
+
+static json_t *match_fields(const firn_match *match) {
+    json_t *object = json_object();
+    int bad = object == NULL;
+    for (uint32_t i = 0; i < match->count && !bad; i++) {
+        bad =
+            json_object_set_new(object, match->fields[i].name, json_string(match->fields[i].value));
+    }
+    if (bad) {
+        json_decref(object);
+    }
+    return bad ? NULL : object;
+}
+
+static json_t *matches_array(const id_matches *matches) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < matches->count && array != NULL; i++) {
+        const firn_match *match = &matches->list[i];
+        char at[FIRN_TIME_SIZE];
+        firn_time_format(at, &match->time, match->digits);
+        json_t *object = json_pack("{s:s, s:s, s:s, s:s?, s:o}", "format", match->format->name,
+                                   "sure", firn_sure_name(match->sure), "reason", match->reason,
+                                   "time", match->timed ? at : NULL, "fields", match_fields(match));
+        if (json_array_append_new(array, object) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+    }
+    return array;
+}
+
+/* Adds `formats` if there are any. Takes over `object`, and returns it or NULL. */
+static json_t *add_matches(json_t *object, const id_matches *matches) {
+    if (object != NULL && matches != NULL && matches->count > 0 &&
+        json_object_set_new(object, "formats", matches_array(matches)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+json_t *object_of_format(const firn_text_format *format) {
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", format->name, "title", format->title,
+                     "shape", format->shape, "sure", format->sure, "source", format->source);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* A format says best what the text is. */
+static json_t *object_of_match(const char *text, const firn_reading *readings, size_t count,
+                               const firn_match *match) {
+    char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
+    firn_time_format(at, &match->time, match->digits);
+    firn_time_unix_ns(ns, &match->time);
+    return json_pack("{s:o, s:n, s:n, s:s?, s:s?, s:o, s:o, s:s, s:s}", "id", json_foreign(text),
+                     "scheme", "bits", "time", match->timed ? at : NULL, "unix_ns",
+                     match->timed ? ns : NULL, "fields", match_fields(match), "candidates",
+                     candidates(readings, count), "what", "format", "remark", match->reason);
+}
+
 /* No scheme is plausible. */
 static json_t *object_of_none(const char *text, const firn_reading *readings, size_t count) {
     char remark[REMARK_SIZE];
@@ -81,20 +142,23 @@ static json_t *object_of_none(const char *text, const firn_reading *readings, si
                      remark[0] != '\0' ? remark : NULL);
 }
 
-json_t *object_of_text(const char *text, const firn_reading *readings, id_counts counts, bool all,
-                       bool named) {
+json_t *object_of_text(const char *text, const firn_reading *readings, id_counts counts,
+                       const id_matches *matches, bool all, bool named) {
     char id[READING_TEXT_SIZE], remark[REMARK_SIZE];
-    if (counts.plausible == 0) {
-        return object_of_none(text, readings, all ? counts.all : 0);
+    const size_t count = all ? counts.all : counts.plausible;
+    if (matches != NULL && matches->count > 0 && matches->list[0].leads) {
+        return add_matches(object_of_match(text, readings, count, &matches->list[0]), matches);
     }
-    json_t *object = object_of_id(reading_text(id, readings, text), readings,
-                                  all ? counts.all : counts.plausible);
+    if (counts.plausible == 0) {
+        return add_matches(object_of_none(text, readings, count), matches);
+    }
+    json_t *object = object_of_id(reading_text(id, readings, text), readings, count);
     if (!named && remark_on_reading(remark, readings, text)[0] != '\0' && object != NULL &&
         json_object_set_new(object, "remark", json_string(remark)) != 0) {
         json_decref(object);
         object = NULL;
     }
-    return object;
+    return add_matches(object, matches);
 }
 
 json_t *json_foreign(const char *text) {

@@ -14,9 +14,12 @@
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count);
 /* The object of a text; `id` is its canonical form. Without a plausible reading `scheme` is null,
  * and `what` and `remark` describe the text (remark.h). `all`: includes candidates that fit by
- * chance. `named`: the scheme was given, so there is no remark. */
-json_t *object_of_text(const char *text, const firn_reading *readings, id_counts counts, bool all,
-                       bool named);
+ * chance. `named`: the scheme was given, so there is no remark. `matches` become `formats`, and the
+ * text gets the time and fields of one that leads; may be NULL. */
+json_t *object_of_text(const char *text, const firn_reading *readings, id_counts counts,
+                       const id_matches *matches, bool all, bool named);
+/* NULL: out of memory. The caller releases it. */
+json_t *object_of_format(const firn_text_format *format);
 /* A JSON string of any bytes: if they are not UTF-8, bytes above 126 become ?. */
 json_t *json_foreign(const char *text);
 

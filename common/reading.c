@@ -146,6 +146,27 @@ int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_
     return counts->all > 0 ? FIRN_OK : refuse_reading(error, text, length, reader->cure);
 }
 
+int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
+                id_matches *matches, const char *text, size_t length, firn_error *error) {
+    char remark[REMARK_SIZE];
+    int code = reader_look(reader, readings, counts, text, length, error);
+    matches->count = 0;
+    if (reader->named || reader->form >= 0 || (code != FIRN_OK && code != FIRN_ETEXT)) {
+        return code;
+    }
+    const bool plausible = code == FIRN_OK && counts->plausible > 0;
+    matches->count = firn_recognize(matches->list, plausible ? readings : NULL, text, length);
+    if (code == FIRN_OK || matches->count == 0) {
+        return code;
+    }
+    remark_on(remark, text, length);
+    if (remark[0] != '\0' && !matches->list[0].leads) {
+        return code; /* damaged: the error says what to fix */
+    }
+    *counts = (id_counts){0, 0};
+    return FIRN_OK;
+}
+
 int reader_read(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
                 const char *text, size_t length, firn_error *error) {
     id_counts counts;

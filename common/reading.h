@@ -22,10 +22,20 @@ typedef struct id_counts {
     size_t all, plausible;
 } id_counts;
 
+/* Formats that are not schemes, best first; at most the first leads. */
+typedef struct id_matches {
+    size_t count;
+    firn_match list[FIRN_MATCHES_MAX];
+} id_matches;
+
 /* Fills `readings` with everything that fits, best first. A given scheme is read in the given form,
  * or in its own, as decimal or as hex. FIRN_ETEXT: nothing fits; FIRN_EMISMATCH. */
 int reader_look(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
                 const char *text, size_t length, firn_error *error);
+/* The same, and the formats that the text may have. FIRN_ETEXT only if there is no format, or if
+ * the text is nearly an ID and no format leads. */
+int reader_show(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], id_counts *counts,
+                id_matches *matches, const char *text, size_t length, firn_error *error);
 /* Plausible readings only. FIRN_ETEXT: none. */
 int reader_read(id_reader *reader, firn_reading readings[FIRN_READINGS_MAX], size_t *count,
                 const char *text, size_t length, firn_error *error);

@@ -65,7 +65,8 @@ firn__traits firn__traits_of(const firn_scheme *scheme) {
     out.plain = scheme->form != FIRN_FORM_DATED && !scheme->keyed;
     out.rare = out.constant_bits >= FIRN__RARE;
     if (scheme->tick_ns != 0) {
-        out.rare = out.constant_bits + same_bits(scheme) >= FIRN__RARE;
+        out.same_bits = same_bits(scheme);
+        out.rare = out.constant_bits + out.same_bits >= FIRN__RARE;
         out.from = tick_from(scheme, scheme->epoch.sec < 0 ? &uuids_from : &today_from);
         out.end = tick_from(scheme, &today_end);
     }

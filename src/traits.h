@@ -22,6 +22,7 @@ typedef struct firn__traits {
     firn_id mask, value;    /* the constant bits, and their values */
     uint64_t from, end;     /* the ticks of today's IDs; from = end without a time */
     uint32_t constant_bits; /* how many bits are constant */
+    uint32_t same_bits;     /* about how many bits of the time all of today's IDs share */
     bool plain;             /* IDs may be written in any form */
     bool version;           /* a constant is where UUIDs have their version */
     bool rare;     /* constants, and bits that all of today's times share, are FIRN__RARE */

@@ -23,18 +23,38 @@ none "a calendar" 20240229123456 "a plain integer; as a calendar date it is 2024
 none "a negative number" -17 "a plain integer"
 none "one whose bits show a present time" -8387674 "a plain integer"
 none "a number of 65 bits" 18446744073709551616 "a plain integer, too big for 64 bits"
-none "IUnknown" 00000000-0000-0000-C000-000000000046 "a UUID of the Microsoft variant, whose fields firn does not read"
-none "an NCS UUID" 333a2276-0000-0000-0d00-00809c000000 "a UUID of the NCS variant, whose fields firn does not read"
 none "a UUID of no version" 919108f7-52d1-0320-9bac-f847db4148a8 "a UUID of version 0, which is not defined"
 none "MD5" d41d8cd98f00b204e9800998ecf8427e "32 hex digits, like an MD5 digest"
 none "SHA-1" da39a3ee5e6b4b0d3255bfef95601890afd80709 "40 hex digits, like a SHA-1 digest"
 same "what it is has a name that does not change" "integer uuid hex" \
-    "$(printf '12\n00000000-0000-0000-C000-000000000046\nd41d8cd98f00b204e9800998ecf8427e\n' | "$FIRN" show --json | jq -r .what | paste -sd' ')"
+    "$(printf '12\n919108f7-52d1-0320-9bac-f847db4148a8\nd41d8cd98f00b204e9800998ecf8427e\n' | "$FIRN" show --json | jq -r .what | paste -sd' ')"
 same "candidates by chance need --all" "[] js53" \
     "$("$FIRN" show --json 12 | jq -c .candidates) $("$FIRN" show --json --all 12 | jq -r '.candidates[0]')"
 same "with their forms and times" "    js53                 dec        2025-01-01T00:00:00.000Z" "$("$FIRN" show --all 12 | sed -n 4p)"
 same "words are not IDs" "1 firn: 'hello' is not an ID of a known scheme: set --scheme, or the form with --from" \
     "$("$FIRN" show hello 2>err; echo $?) $(cat err)"
+
+# ---- formats that are not schemes ----------------------------------------------------------------
+# known SENTENCE STATUS TEXT LINES: show prints these first lines, joined by commas
+known() {
+    out=$("$FIRN" show -- "$3" 2>&1)
+    same "$1" "$2 $3  $4" "$? $(printf '%s\n' "$out" | sed -n '1,2p' | paste -sd,)"
+}
+known "IUnknown is a GUID" 0 00000000-0000-0000-C000-000000000046 "Microsoft GUID, certain,  variant  6 (Microsoft)"
+known "an NCS UUID has a time" 0 333a2276-0000-0000-0d00-00809c000000 "NCS UUID, certain,  time     1987-02-20T15:05:17.113344Z"
+known "a Nano ID is only possible" 1 V1StGXR8_Z5jdHi6B-myT "not an ID of a known scheme,  formats that are not schemes:"
+known "a UUID in base57 is likely" 0 2J2YViS7khb9taUUPULmrj "ShortUUID, likely,  time    2025-01-01T00:00:00.000Z"
+same "as an object" "format null 2025-01-01T00:00:00.000Z 1735689600000000000 uuid7 shortuuid likely" \
+    "$("$FIRN" show --json 2J2YViS7khb9taUUPULmrj | jq -r '"\(.what) \(.scheme) \(.time) \(.unix_ns) \(.fields.scheme) \(.formats[0].format) \(.formats[0].sure)"')"
+same "beside a scheme it is listed" "ulid julid likely" \
+    "$("$FIRN" show --json 01JGFJJZ0000007ZZZZZZZZZZZ | jq -r '"\(.scheme) \(.formats[0].format) \(.formats[0].sure)"')"
+same "a named scheme or form has no formats" "null null" \
+    "$({ "$FIRN" show --json --scheme ulid 01JGFJJZ0000007ZZZZZZZZZZZ; "$FIRN" show --json --from dec 151819733950271234; } | jq -r .formats | paste -sd' ')"
+same "--formats lists each once" "$("$FIRN" show --formats --json | jq -r .name | sort -u | wc -l) formats" "$("$FIRN" show --formats | grep -c '^[a-z]') formats"
+refuses "and takes no IDs" 2 "leave the IDs out" show --formats 12
+head -c 10000000 /dev/zero | tr '\0' 1 >long
+check "a line of 10 MB ends soon" sh -c "timeout 60 '$FIRN' show - <long >/dev/null 2>&1; [ \$? = 1 ] || [ \$? = 6 ]"
+check "and so does one with zeros" sh -c "printf '8dx554y5rzerz1syh\\000sdw8t\\n' | timeout 60 '$FIRN' show - >/dev/null 2>&1; [ \$? != 0 ]"
 # damaged SENTENCE TEXT PATTERN: show and convert say what is wrong with it
 damaged() {
     refuses "$1" 1 "$3" convert --to hex -- "$2"

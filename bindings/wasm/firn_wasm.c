@@ -373,6 +373,7 @@ static int put_json(json_t *json) {
 EXPORT(show) int show(void) {
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts;
+    id_matches matches;
     size_t length;
     const char *text = text_of(&length), *name = text_of(NULL), *form = text_of(NULL);
     id_reader reader = {.named = name != NULL,
@@ -383,10 +384,11 @@ EXPORT(show) int show(void) {
         code = firn_scheme_make(&reader.scheme, name, NULL, NULL, NULL, &error);
     }
     if (code == FIRN_OK) {
-        code = reader_look(&reader, readings, &counts, text, length, &error);
+        code = reader_show(&reader, readings, &counts, &matches, text, length, &error);
     }
-    return code == FIRN_OK ? put_json(object_of_text(text, readings, counts, true, reader.named))
-                           : fail(code);
+    return code == FIRN_OK
+               ? put_json(object_of_text(text, readings, counts, &matches, true, reader.named))
+               : fail(code);
 }
 
 /* scheme -> what `firn schemes --json` prints */

@@ -151,7 +151,7 @@ static void put_object(searching *it, output *out) {
     text[length] = '\0';
     count_lines(it, found->start);
     json_t *object = json_object();
-    json_t *id = object_of_text(text, found->readings, found->counts, false, it->named);
+    json_t *id = object_of_text(text, found->readings, found->counts, NULL, false, it->named);
     if (it->several) {
         json_object_set_new(object, "file", json_foreign(it->name));
     }

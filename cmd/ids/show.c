@@ -4,6 +4,7 @@
 #include "describe.h"
 #include "find.h"
 #include "ids.h"
+#include "object.h"
 #include "order.h"
 #include "remark.h"
 #include "shared/color.h"
@@ -71,10 +72,11 @@ static void put_reading(output *out, const firn_reading *reading) {
                  at[0] != '\0' ? "  " : "", at);
 }
 
-/* The other schemes that are plausible; a scheme again only if the ID is another one in that form. */
-static void put_also(output *out, const firn_reading *readings, size_t count) {
+/* The other schemes that are plausible, from `first` on; a scheme again only if the ID is another one
+ * in that form. */
+static void put_also(output *out, const firn_reading *readings, size_t first, size_t count) {
     bool any = false;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = first; i < count; i++) {
         bool seen = false;
         for (size_t j = 0; j < i; j++) {
             seen = seen || readings[j].scheme == readings[i].scheme;
@@ -89,6 +91,28 @@ static void put_also(output *out, const firn_reading *readings, size_t count) {
     }
 }
 
+/* The formats from `first` on. A plain integer was said to be one. */
+static void put_formats(output *out, const id_matches *matches, size_t first) {
+    bool any = false;
+    for (size_t i = first; i < matches->count; i++) {
+        const firn_match *match = &matches->list[i];
+        char lead[160], at[FIRN_TIME_SIZE] = "";
+        if (strcmp(match->format->name, "integer") == 0) {
+            continue;
+        }
+        if (match->timed) {
+            firn_time_format(at, &match->time, match->digits);
+        } else if (match->count > 0) {
+            snprintf(at, sizeof at, "%.40s", match->fields[0].value);
+        }
+        snprintf(lead, sizeof lead, "    %-19s  %-9s  %s%s", match->format->name,
+                 firn_sure_name(match->sure), at, at[0] != '\0' ? "  " : "");
+        output_text(out, any ? "" : "  formats that are not schemes:\n");
+        output_wrap(out, lead, 6, match->reason);
+        any = true;
+    }
+}
+
 /* --all: every reading. */
 static void put_all(output *out, const firn_reading *readings, id_counts counts) {
     for (size_t i = 0; i < counts.all; i++) {
@@ -99,25 +123,54 @@ static void put_all(output *out, const firn_reading *readings, id_counts counts)
     }
 }
 
-/* No scheme is plausible. */
-static void put_none(session *s, const char *text, const firn_reading *readings, size_t count) {
+/* A format says best what the text is. */
+static void put_match(session *s, const char *text, const firn_reading *readings, id_counts counts,
+                      const id_matches *matches) {
+    const firn_match *match = &matches->list[0];
+    char at[FIRN_TIME_SIZE];
+    int names = match->timed ? 4 : 0;
+    for (uint32_t i = 0; i < match->count; i++) {
+        const int length = (int)strlen(match->fields[i].name);
+        names = length > names ? length : names;
+    }
+    output_print(&s->out, "%s%s%s  %s, %s\n", color_bold(s), text, color_plain(s),
+                 match->format->title, firn_sure_name(match->sure));
+    if (match->timed) {
+        output_print(&s->out, "  %-*s  %s\n", names, "time",
+                     firn_time_format(at, &match->time, match->digits));
+    }
+    for (uint32_t i = 0; i < match->count; i++) {
+        output_print(&s->out, "  %-*s  %s\n", names, match->fields[i].name, match->fields[i].value);
+    }
+    output_wrap(&s->out, "  reason: ", 10, match->reason);
+    put_formats(&s->out, matches, 1);
+    if (s->option[OPTION_ALL] != NULL) {
+        put_all(&s->out, readings, counts);
+    } else {
+        put_also(&s->out, readings, 0, counts.plausible);
+    }
+}
+
+/* No scheme is plausible, and no format leads. */
+static void put_none(session *s, const char *text, const firn_reading *readings, size_t count,
+                     const id_matches *matches) {
     char remark[REMARK_SIZE];
-    bool all = s->option[OPTION_ALL] != NULL;
     remark_on(remark, text, strlen(text));
     output_print(&s->out, "%s%s%s  not an ID of a known scheme\n", color_bold(s), text,
                  color_plain(s));
     if (remark[0] != '\0') {
         output_wrap(&s->out, "  ", 2, remark);
     }
-    if (all) {
+    put_formats(&s->out, matches, 0);
+    if (s->option[OPTION_ALL] != NULL) {
         put_all(&s->out, readings, (id_counts){count, 0});
-    } else {
+    } else if (count > 0) {
         output_text(&s->out, "  --all lists the schemes that it fits by chance\n");
     }
 }
 
 static void put_human(session *s, const char *text, const firn_reading *readings, id_counts counts,
-                      bool named) {
+                      const id_matches *matches, bool named) {
     const firn_scheme *scheme = readings->scheme;
     const char *dim = color_dim(s), *plain = color_plain(s);
     shown_field list[FIRN_SLICES_MAX];
@@ -150,8 +203,9 @@ static void put_human(session *s, const char *text, const firn_reading *readings
     if (s->option[OPTION_ALL] != NULL) {
         put_all(&s->out, readings, counts);
     } else {
-        put_also(&s->out, readings, counts.plausible);
+        put_also(&s->out, readings, 1, counts.plausible);
     }
+    put_formats(&s->out, matches, 0);
 }
 
 /* The integer of an order number, as an ID of its scheme. */
@@ -172,29 +226,35 @@ static int show_line(session *s, void *context, const char *text, size_t length,
     showing *work = context;
     firn_reading readings[FIRN_READINGS_MAX];
     id_counts counts = {1, 1};
+    id_matches matches;
+    matches.count = 0;
     bool named = work->order != NULL || work->reader.named;
     if (work->order == NULL) {
         reader_look_ahead(&work->reader, text, length);
     }
     int code = work->order != NULL
                    ? read_order(work, readings, text, length, error)
-                   : reader_look(&work->reader, readings, &counts, text, length, error);
+                   : reader_show(&work->reader, readings, &counts, &matches, text, length, error);
     if (code != FIRN_OK) {
         return code;
     }
-    work->none = work->none || counts.plausible == 0;
+    const bool led = matches.count > 0 && matches.list[0].leads;
+    work->none = work->none || (counts.plausible == 0 && !led);
     if (s->option[OPTION_JSON] != NULL) {
-        json_put_text(&s->out, text, readings, counts, s->option[OPTION_ALL] != NULL, named);
+        json_put_text(&s->out, text, readings, counts, &matches, s->option[OPTION_ALL] != NULL,
+                      named);
         return FIRN_OK;
     }
     if (work->second) {
         output_text(&s->out, "\n");
     }
     work->second = true;
-    if (counts.plausible == 0) {
-        put_none(s, text, readings, counts.all);
+    if (led) {
+        put_match(s, text, readings, counts, &matches);
+    } else if (counts.plausible == 0) {
+        put_none(s, text, readings, counts.all, &matches);
     } else {
-        put_human(s, text, readings, counts, named);
+        put_human(s, text, readings, counts, &matches, named);
     }
     return FIRN_OK;
 }
@@ -227,8 +287,30 @@ static int refuse_options(session *s) {
     return STATUS_DONE;
 }
 
+/* --formats: the list. */
+static int put_format_list(session *s) {
+    const firn_text_format *format;
+    for (size_t i = 0; (format = firn_text_format_at(i)) != NULL; i++) {
+        if (s->option[OPTION_JSON] != NULL) {
+            json_line(&s->out, object_of_format(format));
+            continue;
+        }
+        output_print(&s->out, "%s%s%s  %s\n", color_bold(s), format->name, color_plain(s),
+                     format->title);
+        output_wrap(&s->out, "  shape:  ", 10, format->shape);
+        output_wrap(&s->out, "  sure:   ", 10, format->sure);
+        output_wrap(&s->out, "  source: ", 10, format->source);
+    }
+    return STATUS_DONE;
+}
+
 int run_show(session *s) {
     static showing work;
+    if (s->option[OPTION_FORMATS] != NULL) {
+        return s->operand_count > 0
+                   ? fail_usage(s, "--formats lists all formats: leave the IDs out")
+                   : put_format_list(s);
+    }
     if (s->option[OPTION_FIND] != NULL) {
         return find_run(s);
     }

@@ -33,8 +33,8 @@ void json_put_id(output *out, const char *text, const firn_reading *readings, si
 }
 
 void json_put_text(output *out, const char *text, const firn_reading *readings, id_counts counts,
-                   bool all, bool named) {
-    json_line(out, object_of_text(text, readings, counts, all, named));
+                   const id_matches *matches, bool all, bool named) {
+    json_line(out, object_of_text(text, readings, counts, matches, all, named));
 }
 
 void json_put_error(output *out, const firn_error *error) {

@@ -20,7 +20,7 @@ void json_line(output *out, json_t *object);
 void json_put_id(output *out, const char *text, const firn_reading *readings, size_t count);
 /* The same of a text that was read. */
 void json_put_text(output *out, const char *text, const firn_reading *readings, id_counts counts,
-                   bool all, bool named);
+                   const id_matches *matches, bool all, bool named);
 void json_put_error(output *out, const firn_error *error);
 void json_put_scheme(output *out, const firn_scheme *scheme);
 

@@ -297,7 +297,7 @@ static int show(call *it, const UDF_ARGS *args, firn_error *error) {
     } else {
         firn_format(text, &best->id, best->form);
     }
-    json_t *object = object_of_text(text, best, count, false, args->arg_count > 1);
+    json_t *object = object_of_text(text, best, count, NULL, false, args->arg_count > 1);
     size_t size = object != NULL ? json_dumpb(object, it->text, sizeof it->text, JSON_COMPACT) : 0;
     json_decref(object);
     it->length = size;

@@ -60,7 +60,7 @@ static void show(sqlite3_context *context, int given, sqlite3_value **values) {
     text_for(text, values[0], &readings[0]);
     bool own = sqlite3_value_type(values[0]) == SQLITE_TEXT;
     const char *id = own ? (const char *)sqlite3_value_text(values[0]) : text;
-    json_t *object = object_of_text(id, readings, count, false, given == 2);
+    json_t *object = object_of_text(id, readings, count, NULL, false, given == 2);
     char *dumped = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     if (dumped == NULL) {

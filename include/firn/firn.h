@@ -302,6 +302,46 @@ FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char 
 FIRN_API size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t *plausible,
                                const char *text, size_t length, int form);
 
+/* ---- formats of others ------------------------------------------------------------------------ */
+/* A format that firn recognises and does not issue. Lives as long as the library. */
+typedef struct firn_text_format {
+    const char *name;   /* shortuuid */
+    const char *title;  /* ShortUUID */
+    const char *shape;  /* what a text of the format looks like */
+    const char *sure;   /* how sure a match is, and what decides */
+    const char *source; /* who specifies the format */
+} firn_text_format;
+/* How sure a match is. Another text matches by chance in 1 of 64 cases (likely) or of a million. */
+enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
+#define FIRN_MATCHES_MAX  8
+#define FIRN_MATCH_FIELDS 6
+typedef struct firn_match_field {
+    const char *name;
+    char value[72];
+} firn_match_field;
+/* A text in such a format. */
+typedef struct firn_match {
+    const firn_text_format *format;
+    int sure;
+    bool leads;  /* it says better what the text is than any scheme */
+    bool subset; /* each text of the format is an ID of a scheme, too */
+    bool timed;  /* the text contains a time */
+    int digits;  /* of the time's second, for firn_time_format */
+    firn_time time;
+    char reason[160];
+    uint32_t count; /* of fields */
+    firn_match_field fields[FIRN_MATCH_FIELDS];
+} firn_match;
+
+/* The formats in the order of the list; NULL after the last. */
+FIRN_API const firn_text_format *firn_text_format_at(size_t i);
+/* The name of firn_sure: possible, likely, certain. */
+FIRN_API const char *firn_sure_name(int sure);
+/* Finds the formats that a text may have, best first, and returns how many; at most the first leads.
+ * `best`: the best plausible reading (firn_guess), or NULL. */
+FIRN_API size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *best,
+                               const char *text, size_t length);
+
 /* ---- clock and entropy ----------------------------------------------------------------------- */
 /* A clock; NULL is the system's. All methods are required; any thread calls them. 0 or FIRN_E... */
 typedef struct firn_clock {

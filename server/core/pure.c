@@ -281,16 +281,21 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
                : code;
 }
 
-/* The request's name, as an ID. */
+/* The request's name, as an ID; with `matches` also in formats that are not schemes. */
 static int read_id(const request *it, char text[READING_TEXT_SIZE], id_reader *reader,
-                   firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, firn_error *error) {
+                   firn_reading readings[FIRN_READINGS_MAX], id_counts *counts, id_matches *matches,
+                   firn_error *error) {
     int code = make_reader(reader, it, error);
     reader->cure = name_it(it);
     if (code == FIRN_OK) {
         code = take_text(text, READING_TEXT_SIZE, it->name, "an ID", FIRN_ETEXT, error);
     }
-    return code == FIRN_OK ? reader_look(reader, readings, counts, text, strlen(text), error)
-                           : code;
+    if (code != FIRN_OK) {
+        return code;
+    }
+    return matches != NULL
+               ? reader_show(reader, readings, counts, matches, text, strlen(text), error)
+               : reader_look(reader, readings, counts, text, strlen(text), error);
 }
 
 static int answer_show(const request *it, reply *out, firn_error *error) {
@@ -300,6 +305,7 @@ static int answer_show(const request *it, reply *out, firn_error *error) {
     firn_reading readings[FIRN_READINGS_MAX];
     id_reader reader;
     id_counts counts;
+    id_matches matches;
     int code = check_keys(it, "show", known, error);
     if (code == FIRN_OK) {
         code = text_of(room, &all, it, "all", error);
@@ -309,12 +315,12 @@ static int answer_show(const request *it, reply *out, firn_error *error) {
                          "all=%.40s is not valid: use all=1 to list every reading", all);
     }
     if (code == FIRN_OK) {
-        code = read_id(it, text, &reader, readings, &counts, error);
+        code = read_id(it, text, &reader, readings, &counts, &matches, error);
     }
-    return code == FIRN_OK
-               ? reply_json(object_of_text(text, readings, counts, all != NULL, reader.named), out,
-                            error)
-               : code;
+    return code == FIRN_OK ? reply_json(object_of_text(text, readings, counts, &matches,
+                                                       all != NULL, reader.named),
+                                        out, error)
+                           : code;
 }
 
 static int answer_convert(request *it, reply *out, firn_error *error) {
@@ -334,7 +340,7 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
                          "the target is missing: use to=FORM or to=SCHEME, such as to=hex");
     }
     if (code == FIRN_OK) {
-        code = read_id(it, text, &reader, readings, &counts, error);
+        code = read_id(it, text, &reader, readings, &counts, NULL, error);
     }
     if (code != FIRN_OK) {
         return code;

@@ -194,6 +194,48 @@ pub struct firn_reading {
 
 pub const FIRN_READINGS_MAX: usize = 64;
 
+/* ---- formats of others ---- */
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct firn_text_format {
+    pub name: *const c_char,
+    pub title: *const c_char,
+    pub shape: *const c_char,
+    pub sure: *const c_char,
+    pub source: *const c_char,
+}
+
+// enum firn_sure
+pub const FIRN_POSSIBLE: c_int = 0;
+pub const FIRN_LIKELY: c_int = 1;
+pub const FIRN_CERTAIN: c_int = 2;
+
+pub const FIRN_MATCHES_MAX: usize = 8;
+pub const FIRN_MATCH_FIELDS: usize = 6;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct firn_match_field {
+    pub name: *const c_char,
+    pub value: [c_char; 72],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct firn_match {
+    pub format: *const firn_text_format,
+    pub sure: c_int,
+    pub leads: bool,
+    pub subset: bool,
+    pub timed: bool,
+    pub digits: c_int,
+    pub time: firn_time,
+    pub reason: [c_char; 160],
+    pub count: u32,
+    pub fields: [firn_match_field; 6],
+}
+
 /* ---- clock and entropy ---- */
 
 #[repr(C)]
@@ -539,6 +581,14 @@ extern "C" {
         text: *const c_char,
         length: usize,
         form: c_int,
+    ) -> usize;
+    pub fn firn_text_format_at(i: usize) -> *const firn_text_format;
+    pub fn firn_sure_name(sure: c_int) -> *const c_char;
+    pub fn firn_recognize(
+        matches: *mut firn_match,
+        best: *const firn_reading,
+        text: *const c_char,
+        length: usize,
     ) -> usize;
     pub fn firn_store_open(
         store: *mut *mut firn_store,

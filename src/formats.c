@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Recognising: the formats of formats.def that a text may have, best first. How sure a match is depends on what could be
+ * checked, in bits: an ID of the format always passes, another text of the same length and alphabet in 1 of 2^bits
+ * cases. 20 bits are certain, 6 likely, fewer possible. Matches that are equally sure are sorted by these bits, with
+ * those that the alphabet itself shows. */
+#include "formats.h"
+
+#include "traits.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = 160, LEAD_BITS = 3 };
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+enum alphabet { DIGITS, HEX, BASE36, BASE36UP, BASE57, BASE58, BASE62, BASE64URL, BASE64, ANY };
+enum when { ALWAYS, ALONE };
+
+/* How many hundredths of a bit a character in the alphabet shows against base64url. */
+static const int shown_bits[] = {
+    [DIGITS] = 268, [HEX] = 200,  [BASE36] = 83,   [BASE36UP] = 83, [BASE57] = 17,
+    [BASE58] = 14,  [BASE62] = 5, [BASE64URL] = 0, [BASE64] = 0,    [ANY] = 0};
+
+static const struct row {
+    firn_text_format format;
+    firn__recognizer *is;
+    uint8_t least, most, alphabet, when;
+} rows[] = {
+#define FORMAT(c_name, name, title, least, most, alphabet, when, shape, sure, source)              \
+    {{name, title, shape, sure, source}, firn__is_##c_name, least, most, alphabet, when},
+#include "formats.def"
+#undef FORMAT
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+const firn_text_format *firn_text_format_at(size_t i) {
+    return i < ROWS ? &rows[i].format : NULL;
+}
+
+const char *firn_sure_name(int sure) {
+    static const char *const names[] = {"possible", "likely", "certain"};
+    return sure >= FIRN_POSSIBLE && sure <= FIRN_CERTAIN ? names[sure] : "?";
+}
+
+/* ---- what recognisers use -------------------------------------------------------------------- */
+
+void firn__match_field(firn_match *out, const char *name, const char *format, ...) {
+    va_list arguments;
+    if (out->count == FIRN_MATCH_FIELDS) {
+        return;
+    }
+    out->fields[out->count].name = name;
+    va_start(arguments, format);
+    vsnprintf(out->fields[out->count++].value, sizeof out->fields[0].value, format, arguments);
+    va_end(arguments);
+}
+
+bool firn__match_ms(firn_match *out, uint64_t ms, int digits) {
+    out->timed = true;
+    out->digits = digits;
+    out->time = (firn_time){(int64_t)(ms / 1000), (int32_t)(ms % 1000 * 1000000)};
+    return ms >= UINT64_C(1104537600000) && ms < UINT64_C(2366841600000);
+}
+
+bool firn__read_digits(firn_id *id, const char *alphabet, const char *text, size_t length) {
+    const uint64_t base = strlen(alphabet);
+    uint64_t low = 0, high = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = text[i] != '\0' ? strchr(alphabet, text[i]) : NULL;
+        if (digit == NULL) {
+            return false;
+        }
+        /* 128 bits times a base below 2^7, in words of 32 bits */
+        uint64_t words[4] = {low & UINT32_MAX, low >> 32, high & UINT32_MAX, high >> 32};
+        uint64_t carry = (uint64_t)(digit - alphabet);
+        for (int w = 0; w < 4; w++) {
+            carry += words[w] * base;
+            words[w] = carry & UINT32_MAX;
+            carry >>= 32;
+        }
+        if (carry != 0) {
+            return false;
+        }
+        low = words[0] | words[1] << 32;
+        high = words[2] | words[3] << 32;
+    }
+    *id = (firn_id){low, high, 0, 128};
+    return true;
+}
+
+/* ---- recognising ----------------------------------------------------------------------------- */
+
+static uint32_t alphabets_of(unsigned char c) {
+    const uint32_t url = 1u << BASE64URL | 1u << BASE64, text = 1u << BASE62 | url;
+    const bool digit = c >= '0' && c <= '9', lower = c >= 'a' && c <= 'z',
+               upper = c >= 'A' && c <= 'Z';
+    uint32_t set = c > 32 && c < 127 ? 1u << ANY : 0;
+    if (!digit && !lower && !upper) {
+        return set | (c == '-' || c == '_' ? url : 0) |
+               (c == '+' || c == '/' || c == '=' ? 1u << BASE64 : 0);
+    }
+    set |= text;
+    set |= digit ? 1u << DIGITS | 1u << HEX | 1u << BASE36 | 1u << BASE36UP : 0;
+    set |= lower ? 1u << BASE36 : 0;
+    set |= upper ? 1u << BASE36UP : 0;
+    set |= c >= 'a' && c <= 'f' ? 1u << HEX : 0;
+    set |= c != '0' && c != 'I' && c != 'O' && c != 'l' ? 1u << BASE58 : 0;
+    set |= c != '0' && c != '1' && c != 'I' && c != 'O' && c != 'l' ? 1u << BASE57 : 0;
+    return set;
+}
+
+/* How many bits of a reading could be checked: constants, and the time. */
+static int bits_of(const firn_reading *reading) {
+    const firn__traits traits = firn__traits_of(reading->scheme);
+    return (int)traits.constant_bits +
+           (firn__traits_today(&traits, &reading->id) ? (int)traits.same_bits : 0);
+}
+
+/* Sorted by what is sure, then by the score; equal ones in the order of the list. */
+typedef struct ranking {
+    firn_match *matches;
+    int scores[FIRN_MATCHES_MAX], bits[FIRN_MATCHES_MAX];
+    size_t count;
+} ranking;
+
+static void insert(ranking *list, const firn_match *match, int bits, int score) {
+    size_t at = list->count;
+    while (at > 0 &&
+           (list->matches[at - 1].sure < match->sure ||
+            (list->matches[at - 1].sure == match->sure && list->scores[at - 1] < score))) {
+        at--;
+    }
+    if (at == FIRN_MATCHES_MAX) {
+        return;
+    }
+    list->count += list->count < FIRN_MATCHES_MAX;
+    for (size_t i = list->count - 1; i > at; i--) {
+        list->matches[i] = list->matches[i - 1];
+        list->scores[i] = list->scores[i - 1];
+        list->bits[i] = list->bits[i - 1];
+    }
+    list->matches[at] = *match;
+    list->scores[at] = score;
+    list->bits[at] = bits;
+}
+
+/* Adds how often another text looks like this. */
+static void add_chance(firn_match *match, int bits) {
+    size_t length = strlen(match->reason);
+    char *end = match->reason + length;
+    const size_t room = sizeof match->reason - length;
+    if (bits >= FIRN__CERTAIN_BITS) {
+        snprintf(end, room, ": by chance in fewer than 1 text of a million");
+    } else if (bits > 0) {
+        snprintf(end, room, ": by chance in 1 text of %d", 1 << bits);
+    } else {
+        snprintf(end, room, ": nothing can be checked");
+    }
+}
+
+static bool leads(const firn_match *match, int bits, const firn_reading *best) {
+    if (match->sure == FIRN_POSSIBLE || best == NULL) {
+        return match->sure != FIRN_POSSIBLE;
+    }
+    return !match->subset && bits > bits_of(best) + LEAD_BITS;
+}
+
+size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *best,
+                      const char *text, size_t length) {
+    firn__look seen = {text, length, UINT32_MAX};
+    ranking list = {.matches = matches};
+    if (length == 0 || length > TEXT_MAX) {
+        return 0;
+    }
+    for (size_t i = 0; i < length && seen.alphabets != 0; i++) {
+        seen.alphabets &= alphabets_of((unsigned char)text[i]);
+    }
+    for (size_t r = 0; r < ROWS && seen.alphabets != 0; r++) {
+        const struct row *row = &rows[r];
+        if (length < row->least || length > row->most || (best != NULL && row->when == ALONE) ||
+            (seen.alphabets & 1u << row->alphabet) == 0) {
+            continue;
+        }
+        firn_match match;
+        int bits = 0;
+        match.timed = match.subset = false;
+        match.count = 0;
+        match.reason[0] = '\0';
+        if (!row->is(&match, &bits, &seen)) {
+            continue;
+        }
+        match.format = &row->format;
+        match.sure = bits >= FIRN__CERTAIN_BITS  ? FIRN_CERTAIN
+                     : bits >= FIRN__LIKELY_BITS ? FIRN_LIKELY
+                                                 : FIRN_POSSIBLE;
+        add_chance(&match, bits);
+        insert(&list, &match, bits, bits * 100 + shown_bits[row->alphabet] * (int)length);
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        matches[i].leads = i == 0 && leads(&matches[0], list.bits[0], best);
+    }
+    return list.count;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* Recognisers of the other formats: traces, prefixed IDs, random texts and numbers. */
+#include "bits.h"
+#include "formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char base36[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+static const char crockford[] = "0123456789abcdefghjkmnpqrstvwxyz";
+
+static bool reason(firn_match *out, const char *text) {
+    snprintf(out->reason, sizeof out->reason, "%s", text);
+    return true;
+}
+
+static bool is_hex(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (!((text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_zeros(const char *text, size_t length) {
+    size_t i = 0;
+    while (i < length && text[i] == '0') {
+        i++;
+    }
+    return i == length;
+}
+
+/* Letters and digits; sets the number of digits and of capitals. */
+static bool is_word(const char *text, size_t length, size_t *digits, size_t *capitals) {
+    *digits = *capitals = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char c = text[i];
+        *digits += c >= '0' && c <= '9';
+        *capitals += c >= 'A' && c <= 'Z';
+        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+/* Seconds since 1970, zeros, random bits. */
+static bool has_seconds(firn_match *out, const char *trace) {
+    firn_id id;
+    return memcmp(trace + 8, "00000000", 8) == 0 &&
+           firn__read_digits(&id, "0123456789abcdef", trace, 8) &&
+           firn__match_ms(out, id.low * 1000, 0);
+}
+
+bool firn__is_datadog_trace(firn_match *out, int *bits, const firn__look *seen) {
+    if (!has_seconds(out, seen->text) || is_zeros(seen->text + 16, 16)) {
+        return false;
+    }
+    firn__match_field(out, "low", "%.16s", seen->text + 16);
+    *bits = 32;
+    return reason(out, "32 zero bits after a time from 2005 to 2045");
+}
+
+/* Version ff is invalid. A later version may have more fields, after another hyphen. */
+bool firn__is_traceparent(firn_match *out, int *bits, const firn__look *seen) {
+    const char *text = seen->text;
+    const bool first = memcmp(text, "00", 2) == 0;
+    if (text[2] != '-' || text[35] != '-' || text[52] != '-' || !is_hex(text, 2) ||
+        !is_hex(text + 3, 32) || !is_hex(text + 36, 16) || !is_hex(text + 53, 2) ||
+        memcmp(text, "ff", 2) == 0 || is_zeros(text + 3, 32) || is_zeros(text + 36, 16) ||
+        (seen->length > 55 && (first || text[55] != '-'))) {
+        return false;
+    }
+    const char last = text[54];
+    const unsigned low = (unsigned)(last <= '9' ? last - '0' : last - 'a' + 10);
+    firn__match_field(out, "version", "%.2s", text);
+    firn__match_field(out, "trace-id", "%.32s", text + 3);
+    firn__match_field(out, "parent-id", "%.16s", text + 36);
+    firn__match_field(out, "flags", "%.2s (%ssampled%s)", text + 53, (low & 1) != 0 ? "" : "not ",
+                      (low & 2) != 0 ? ", random trace-id" : "");
+    if (!has_seconds(out, text + 3)) {
+        out->timed = false;
+    }
+    *bits = 32;
+    return reason(out, "the hyphens, widths and IDs of a traceparent");
+}
+
+/* ---- prefixes -------------------------------------------------------------------------------- */
+
+bool firn__is_upid(firn_match *out, int *bits, const firn__look *seen) {
+    static const char digits[] = "234567abcdefghijklmnopqrstuvwxyz";
+    firn_id time, all;
+    const char *text = seen->text;
+    if (text[4] != '_' || !firn__read_digits(&all, digits, text, 4) ||
+        !firn__read_digits(&all, digits, text + 5, 22) ||
+        !firn__read_digits(&time, digits, text + 5, 8) || text[26] != 'a') {
+        return false;
+    }
+    const bool today = firn__match_ms(out, time.low << 8, 3);
+    firn__match_field(out, "prefix", "%.4s", text);
+    firn__match_field(out, "random", "%.13s", text + 13);
+    firn__match_field(out, "version", "a");
+    *bits = today ? 12 : 5;
+    return reason(out, today ? "version a and a time from 2005 to 2045, in units of 256 ms"
+                             : "version a, with an unusual time");
+}
+
+static uint32_t polymod(uint32_t sum, uint32_t value) {
+    static const uint32_t generator[5] = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd,
+                                          0x2a1462b3};
+    const uint32_t top = sum >> 25;
+    sum = (sum & 0x1ffffff) << 5 ^ value;
+    for (int i = 0; i < 5; i++) {
+        sum ^= (top >> i & 1) != 0 ? generator[i] : 0;
+    }
+    return sum;
+}
+
+/* The low 20 bits of the checksum of BIP 173 over prefix_ and payload. */
+static uint32_t orderly_checksum(const char *prefix, size_t length, const uint8_t digits[32]) {
+    uint32_t sum = 1;
+    for (size_t i = 0; i < length; i++) {
+        sum = polymod(sum, (uint32_t)(unsigned char)prefix[i] >> 5);
+    }
+    sum = polymod(sum, 0);
+    for (size_t i = 0; i < length; i++) {
+        sum = polymod(sum, (uint32_t)(unsigned char)prefix[i] & 31);
+    }
+    for (size_t i = 0; i < 32; i++) {
+        sum = polymod(sum, digits[i]);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        sum = polymod(sum, 0);
+    }
+    return (sum ^ 1) & 0xfffff;
+}
+
+/* The 32 digits, or false. */
+static bool read_payload(uint8_t digits[32], firn_id *id, const char *text) {
+    *id = (firn_id){0, 0, 0, 160};
+    for (size_t i = 0; i < 32; i++) {
+        const char c = text[i];
+        const char *digit =
+            memchr(crockford, c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c, sizeof crockford - 1);
+        if (digit == NULL) {
+            return false;
+        }
+        digits[i] = (uint8_t)(digit - crockford);
+        const firn_value value = {digits[i], 0};
+        firn__push(id, value, 5);
+    }
+    return true;
+}
+
+bool firn__is_orderlyid(firn_match *out, int *bits, const firn__look *seen) {
+    const char *text = seen->text, *line = memchr(text, '_', seen->length);
+    uint8_t digits[32];
+    firn_id id, sum;
+    const size_t prefix = line != NULL ? (size_t)(line - text) : 0;
+    const size_t rest = line != NULL ? seen->length - prefix - 1 : 0;
+    if (prefix < 2 || prefix > 31 || (rest != 32 && (rest != 37 || line[33] != '-')) ||
+        text[0] < 'a' || text[0] > 'z') {
+        return false;
+    }
+    for (size_t i = 0; i < prefix; i++) {
+        if (memchr(base36, text[i], sizeof base36 - 1) == NULL) {
+            return false;
+        }
+    }
+    if (!read_payload(digits, &id, line + 1) || (firn__get(&id, 104, 8).low & 0xdf) != 0 ||
+        !firn__match_ms(out, firn__get(&id, 112, 48).low + UINT64_C(1577836800000), 3)) {
+        return false;
+    }
+    if (rest == 37 && (!firn__read_digits(&sum, crockford, line + 34, 4) ||
+                       sum.low != orderly_checksum(text, prefix + 1, digits))) {
+        return false;
+    }
+    firn__match_field(out, "prefix", "%.*s", (int)prefix, text);
+    firn__match_field(out, "flags", "%llu%s", (unsigned long long)firn__get(&id, 104, 8).low,
+                      (firn__get(&id, 104, 8).low & 0x20) != 0 ? " (time rounded)" : "");
+    firn__match_field(out, "tenant", "%llu", (unsigned long long)firn__get(&id, 88, 16).low);
+    firn__match_field(out, "sequence", "%llu", (unsigned long long)firn__get(&id, 76, 12).low);
+    firn__match_field(out, "shard", "%llu", (unsigned long long)firn__get(&id, 60, 16).low);
+    firn__match_field(out, "random", "0x%015llx", (unsigned long long)firn__get(&id, 0, 60).low);
+    *bits = rest == 37 ? 35 : 15;
+    return reason(out, rest == 37 ? "the checksum, the flags and a time from 2020 to 2045"
+                                  : "the flags and a time from 2020 to 2045");
+}
+
+/* prefix_REST, perhaps prefix_test_REST: the length of the prefix, or 0. */
+static size_t prefix_of(const firn__look *seen, size_t least, size_t *digits, size_t *capitals) {
+    size_t end = seen->length;
+    while (end > 0 && seen->text[end - 1] != '_') {
+        end--;
+    }
+    if (end < 2 || seen->length - end < least || seen->text[0] < 'a' || seen->text[0] > 'z') {
+        return 0;
+    }
+    for (size_t i = 0; i < end - 1; i++) {
+        if (seen->text[i] != '_' && memchr(base36, seen->text[i], sizeof base36 - 1) == NULL) {
+            return 0;
+        }
+    }
+    return is_word(seen->text + end, seen->length - end, digits, capitals) ? end - 1 : 0;
+}
+
+bool firn__is_stripe(firn_match *out, int *bits, const firn__look *seen) {
+    static const char known[] =
+        " ac acct aliacc apwc ba bpc bps btok card cbtxn ccsbtxn ch climorder cn cnli credrev "
+        "cs_live cs_test cus cuset debrev di dp dsp du ent_test ephkey evt fa fca fcaown "
+        "fcsess fctxn feat_test fee file fr frr iauth ibt ic ich ics idp ii il in intok ipcd "
+        "ipi ise issfr li link mandate mtr_test obp obt or orret payout person pi pk_live "
+        "pk_test plink pm pmc pmd po pprod price prod prodft promo prv pst pst_test py pyr qt "
+        "rc rcpt re ri rk_live rk_test rp rsl rsli seti setatt shr si sk_live sk_test sku sli "
+        "sqr src srcmn srctxn sub sub_sched tax taxcalc taxreg ti tmc tml tmr tok tr trr trxn "
+        "trxne txcd txi txn txr vr we wcap whsec ";
+    size_t digits, capitals, length = prefix_of(seen, 8, &digits, &capitals);
+    char word[16];
+    if (length == 0 || length > 10 || digits + capitals == 0) {
+        return false;
+    }
+    snprintf(word, sizeof word, " %.*s ", (int)length, seen->text);
+    if (strstr(known, word) == NULL) {
+        return false;
+    }
+    firn__match_field(out, "prefix", "%.*s", (int)length, seen->text);
+    *bits = 10;
+    const bool secret = memcmp(word, " sk_", 4) == 0 || memcmp(word, " rk_", 4) == 0 ||
+                        strcmp(word, " whsec ") == 0;
+    return reason(out, secret ? "the prefix of a secret key of Stripe: keep it secret"
+                              : "the prefix of an object of Stripe");
+}
+
+bool firn__is_prefixed(firn_match *out, int *bits, const firn__look *seen) {
+    size_t digits, capitals, length = prefix_of(seen, 14, &digits, &capitals);
+    firn_match other = {.count = 0};
+    if (length == 0 || length > 63 || digits == 0 || firn__is_stripe(&other, bits, seen) ||
+        firn__is_orderlyid(&other, bits, seen) ||
+        (seen->length == 27 && firn__is_upid(&other, bits, seen))) {
+        return false;
+    }
+    firn__match_field(out, "prefix", "%.*s", (int)length, seen->text);
+    *bits = 0;
+    return reason(out, "a prefix, then letters and digits, as Stripe and others have");
+}
+
+/* ---- random texts ---------------------------------------------------------------------------- */
+
+/* The counter of a millisecond begins at 0. */
+bool firn__is_julid(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id id;
+    if (firn_parse(&id, FIRN_FORM_BASE32, 128, seen->text, seen->length, NULL) != FIRN_OK ||
+        !firn__match_ms(out, firn__get(&id, 80, 48).low, 3) || id.low == 0) {
+        return false;
+    }
+    const uint64_t counter = firn__get(&id, 64, 16).low;
+    firn__match_field(out, "counter", "%llu", (unsigned long long)counter);
+    firn__match_field(out, "random", "0x%016llx", (unsigned long long)id.low);
+    out->subset = true;
+    *bits = counter < 16 ? 12 : 0;
+    return reason(out, counter < 16 ? "a ULID with a counter below 16 after the time" : "a ULID");
+}
+
+/* The package writes the process before the machine, its manual the other way round. */
+bool firn__is_puid(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id ms, pid, ns;
+    const char *text = seen->text;
+    if (!firn__read_digits(&ms, base36, text, 8) || !firn__read_digits(&pid, base36, text + 8, 4) ||
+        !firn__read_digits(&ns, base36, text + 18, 6) || !is_hex(text + 12, 6) ||
+        ns.low >= 1000000000 || !firn__match_ms(out, ms.low, 3)) {
+        return false;
+    }
+    firn__match_field(out, "process", "%llu", (unsigned long long)pid.low);
+    firn__match_field(out, "machine", "%.6s", text + 12);
+    firn__match_field(out, "ns", "%llu", (unsigned long long)ns.low);
+    *bits = 9;
+    return reason(out, "a time from 2005 to 2045, hex digits of a machine and ns below 10^9");
+}
+
+bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const firn_scheme *scheme = firn_scheme_find("instagram");
+    firn_id id;
+    if (!firn__read_digits(&id, digits, seen->text, seen->length) || id.high != 0 ||
+        !firn__match_ms(out,
+                        (id.low >> 23) + (uint64_t)scheme->epoch.sec * 1000 +
+                            (uint64_t)scheme->epoch.ns / 1000000,
+                        3)) {
+        return false;
+    }
+    firn__match_field(out, "id", "%llu", (unsigned long long)id.low);
+    firn__match_field(out, "scheme", "instagram");
+    firn__match_field(out, "shard", "%llu", (unsigned long long)(id.low >> 10 & 8191));
+    firn__match_field(out, "sequence", "%llu", (unsigned long long)(id.low & 1023));
+    *bits = 3;
+    return reason(out, "64 bits in base64url, of a time from 2011 to 2045");
+}
+
+bool firn__is_cuid2(firn_match *out, int *bits, const firn__look *seen) {
+    size_t digits, capitals;
+    *bits = 0;
+    return seen->text[0] >= 'a' && is_word(seen->text, seen->length, &digits, &capitals) &&
+           digits > 0 && digits < seen->length - 1 &&
+           reason(out, "24 lower-case letters and digits, a letter first");
+}
+
+bool firn__is_nuid(firn_match *out, int *bits, const firn__look *seen) {
+    firn__match_field(out, "prefix", "%.12s", seen->text);
+    firn__match_field(out, "counter", "%.10s", seen->text + 12);
+    *bits = 0;
+    return reason(out, "22 letters and digits");
+}
+
+bool firn__is_nanoid(firn_match *out, int *bits, const firn__look *seen) {
+    (void)seen;
+    *bits = 0;
+    return reason(out, "21 letters, digits, - and _");
+}
+
+bool firn__is_sqids(firn_match *out, int *bits, const firn__look *seen) {
+    char numbers[sizeof out->fields[0].value];
+    if (!firn__sqids_read(numbers, sizeof numbers, seen->text, seen->length)) {
+        return false;
+    }
+    firn__match_field(out, "integers", "%s", numbers);
+    *bits = 5;
+    return reason(out, "it encodes these integers with the default alphabet");
+}
+
+bool firn__is_hashids(firn_match *out, int *bits, const firn__look *seen) {
+    char numbers[sizeof out->fields[0].value];
+    if (!firn__hashids_read(numbers, sizeof numbers, seen->text, seen->length)) {
+        return false;
+    }
+    firn__match_field(out, "integers", "%s", numbers);
+    *bits = 5;
+    return reason(out, "it encodes these integers with the default alphabet and no salt");
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* 64 bits. */
+static bool read_number(uint64_t *number, const firn__look *seen) {
+    firn_id id;
+    if (seen->text[0] == '0' ||
+        firn_parse(&id, FIRN_FORM_UNSIGNED, 64, seen->text, seen->length, NULL) != FIRN_OK) {
+        return false;
+    }
+    *number = id.low;
+    return true;
+}
+
+static bool is_epoch(firn_match *out, int *bits, const firn__look *seen, uint64_t second,
+                     int digits) {
+    const uint64_t from = 1000000000, end = 2366841600;
+    uint64_t number;
+    if (!read_number(&number, seen) || number / second < from || number / second >= end) {
+        return false;
+    }
+    out->timed = true;
+    out->digits = digits;
+    out->time =
+        (firn_time){(int64_t)(number / second), (int32_t)(number % second * (1000000000 / second))};
+    *bits = 2;
+    return reason(out, "a time from 2001 to 2045, which any number of this size may be");
+}
+
+bool firn__is_epoch_s(firn_match *out, int *bits, const firn__look *seen) {
+    return is_epoch(out, bits, seen, 1, 0);
+}
+
+bool firn__is_epoch_ms(firn_match *out, int *bits, const firn__look *seen) {
+    return is_epoch(out, bits, seen, 1000, 3);
+}
+
+bool firn__is_epoch_us(firn_match *out, int *bits, const firn__look *seen) {
+    return is_epoch(out, bits, seen, 1000000, 6);
+}
+
+bool firn__is_epoch_ns(firn_match *out, int *bits, const firn__look *seen) {
+    return is_epoch(out, bits, seen, 1000000000, 9);
+}
+
+bool firn__is_linkedin(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    if (!read_number(&number, seen) || number >> 63 != 0 || !firn__match_ms(out, number >> 22, 3)) {
+        return false;
+    }
+    firn__match_field(out, "low", "%llu", (unsigned long long)(number & 0x3fffff));
+    *bits = 1;
+    return reason(out, "a time from 2005 to 2039 from bit 22 up");
+}
+
+bool firn__is_snowid(firn_match *out, int *bits, const firn__look *seen) {
+    uint64_t number;
+    if (!read_number(&number, seen) ||
+        !firn__match_ms(out, (number >> 22) + UINT64_C(1704067200000), 3)) {
+        return false;
+    }
+    firn__match_field(out, "node", "%llu", (unsigned long long)(number >> 12 & 1023));
+    firn__match_field(out, "sequence", "%llu", (unsigned long long)(number & 4095));
+    *bits = 1;
+    return reason(out, "a time from 2024 to 2045 from bit 22 up");
+}
+
+bool firn__is_integer(firn_match *out, int *bits, const firn__look *seen) {
+    (void)seen;
+    *bits = 0;
+    return reason(out, "decimal digits");
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Recognisers of UUIDs that are not schemes (NCS, Microsoft, other byte order) and of UUIDs in other
+ * alphabets. */
+#include "bits.h"
+#include "formats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the UUID inside ------------------------------------------------------------------------- */
+
+/* The first three fields in the byte order of a GUID. */
+static firn_id swap(const firn_id *id) {
+    uint8_t bytes[20], out[16];
+    static const uint8_t from[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+    firn_id swapped;
+    firn_id_bytes(bytes, id);
+    for (size_t i = 0; i < 16; i++) {
+        out[i] = bytes[from[i]];
+    }
+    firn_id_from_bytes(&swapped, out, 128, NULL);
+    return swapped;
+}
+
+/* The scheme of a UUID, by version and variant, or NULL. */
+static const firn_scheme *scheme_of(const firn_id *id) {
+    char name[FIRN_NAME_SIZE];
+    const unsigned version = (unsigned)firn__get(id, 76, 4).low;
+    if (firn__get(id, 62, 2).low != 2 || version < 1 || version > 8) {
+        return NULL;
+    }
+    snprintf(name, sizeof name, "uuid%u", version);
+    return firn_scheme_find(name);
+}
+
+/* Sets the time of a UUID; returns whether it is from 1990 to 2045. */
+static bool set_time(firn_match *out, const firn_scheme *scheme, const firn_id *id) {
+    firn_fields fields;
+    if (scheme->tick_ns == 0 || firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < scheme->slice_count; i++) {
+        if (scheme->slices[i].role == FIRN_ROLE_TIME) {
+            firn_scheme_time(scheme, fields.value[firn_scheme_first(scheme, i)].low, &out->time);
+            out->timed = true;
+            out->digits = firn_scheme_digits(scheme);
+            return out->time.sec >= 631152000 && out->time.sec < 2366841600;
+        }
+    }
+    return false;
+}
+
+/* Sets fields, time and reason from the UUID that `what` contains, and *bits: version and variant
+ * (6), fewer where the version is rare or the time unusual, more for a time of today. False: not a
+ * UUID by version and variant. */
+static bool add_uuid(firn_match *out, int *bits, const firn_id *id, const char *what) {
+    char text[FIRN_TEXT_SIZE];
+    const firn_scheme *scheme = scheme_of(id);
+    if (scheme == NULL) {
+        return false;
+    }
+    firn__match_field(out, "uuid", "%s", firn_format(text, id, FIRN_FORM_UUID));
+    firn__match_field(out, "scheme", "%s", scheme->name);
+    const bool today = set_time(out, scheme, id), random = strcmp(scheme->name, "uuid4") == 0;
+    snprintf(out->reason, sizeof out->reason, "%s of a UUID, version %s%s", what, scheme->name + 4,
+             today        ? ", with a time from 1990 to 2045"
+             : out->timed ? ", with an unusual time"
+                          : "");
+    *bits = today ? 12 : random ? 6 : out->timed ? 1 : 3;
+    return true;
+}
+
+/* The better of two ways to read a text; `other` has a note about itself. */
+static bool add_better(firn_match *out, int *bits, bool found, const firn_match *other,
+                       int other_bits) {
+    if (other->count == 0 || (found && other_bits <= *bits)) {
+        return found;
+    }
+    *out = *other;
+    *bits = other_bits;
+    return true;
+}
+
+/* The same for bytes whose order is unknown. */
+static bool add_bytes(firn_match *out, int *bits, const firn_id *id, const char *what) {
+    const firn_id swapped = swap(id);
+    firn_match other = *out;
+    int other_bits = 0;
+    if (add_uuid(&other, &other_bits, &swapped, what)) {
+        firn__match_field(&other, "bytes", "in the order of a GUID");
+    }
+    return add_better(out, bits, add_uuid(out, bits, id, what), &other,
+                      other_bits > 2 ? other_bits - 2 : 0);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+static bool read_frame(firn_id *id, const firn__look *seen) {
+    static const int forms[] = {FIRN_FORM_UUID, FIRN_FORM_URN, FIRN_FORM_BRACED};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (firn_parse(id, forms[i], 128, seen->text, seen->length, NULL) == FIRN_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool firn__is_microsoft_guid(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id id;
+    char hex[FIRN_TEXT_SIZE];
+    if (!read_frame(&id, seen) || firn__get(&id, 61, 3).low != 6) {
+        return false;
+    }
+    const bool com = id.low == UINT64_C(0xc000000000000046);
+    firn__match_field(out, "variant", "6 (Microsoft)");
+    firn__match_field(out, "data1", "%08llx", (unsigned long long)(id.high >> 32));
+    firn__match_field(out, "data2", "%04llx", (unsigned long long)firn__get(&id, 80, 16).low);
+    firn__match_field(out, "data3", "%04llx", (unsigned long long)firn__get(&id, 64, 16).low);
+    firn__match_field(out, "data4", "%016llx", (unsigned long long)id.low);
+    const firn_id swapped = swap(&id);
+    firn__match_field(out, "memory", "%s", firn_format(hex, &swapped, FIRN_FORM_HEX));
+    snprintf(out->reason, sizeof out->reason, "%s",
+             com ? "the form and the last 8 bytes of COM"
+                 : "the form and the three bits of the variant");
+    *bits = com ? 64 : FIRN__LIKELY_BITS;
+    return true;
+}
+
+/* Only families 0 to 13 were assigned. */
+bool firn__is_ncs_uuid(firn_match *out, int *bits, const firn__look *seen) {
+    static const char *const families[] = {
+        "unspecified", "unix", "internet", "implink", "pup", "chaos",        "ns",
+        "nbs",         "ecma", "datakit",  "ccitt",   "sna", "unspecified2", "dds"};
+    enum { FAMILIES = sizeof families / sizeof families[0] };
+    firn_id id;
+    if (!read_frame(&id, seen) || firn__get(&id, 63, 1).low != 0) {
+        return false;
+    }
+    const uint64_t time = firn__get(&id, 80, 48).low, family = firn__get(&id, 56, 8).low;
+    if (firn__get(&id, 64, 16).low != 0 || family >= FAMILIES || time == 0) {
+        snprintf(out->reason, sizeof out->reason,
+                 "the bit of the variant, but %s: rather 128 arbitrary bits",
+                 family >= FAMILIES ? "no family of NCS"
+                                    : "its reserved bits or its time are not NCS's");
+        *bits = 0;
+        return true;
+    }
+    firn__match_field(out, "variant", "0 (NCS)");
+    firn__match_field(out, "family", "%llu (%s)", (unsigned long long)family, families[family]);
+    firn__match_field(out, "host", "%014llx", (unsigned long long)firn__get(&id, 0, 56).low);
+    out->timed = true;
+    out->digits = 6;
+    out->time = (firn_time){315532800 + (int64_t)(time / 250000), (int32_t)(time % 250000 * 4000)};
+    snprintf(out->reason, sizeof out->reason, "the variant, 16 zero bits and a family of NCS");
+    *bits = FIRN__CERTAIN_BITS;
+    return true;
+}
+
+bool firn__is_swapped_uuid(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id id;
+    if (!read_frame(&id, seen) || scheme_of(&id) != NULL) {
+        return false;
+    }
+    return add_bytes(out, bits, &id, "reversed bytes in the first three fields");
+}
+
+/* ---- alphabets ------------------------------------------------------------------------------- */
+
+static bool is_digits(firn_match *out, int *bits, const firn__look *seen, const char *alphabet,
+                      const char *what) {
+    firn_id id;
+    return firn__read_digits(&id, alphabet, seen->text, seen->length) &&
+           add_uuid(out, bits, &id, what);
+}
+
+bool firn__is_uuid25(firn_match *out, int *bits, const firn__look *seen) {
+    return is_digits(out, bits, seen, "0123456789abcdefghijklmnopqrstuvwxyz", "25 base36 digits");
+}
+
+/* Before version 1.0 of the package the least digit came first. */
+bool firn__is_shortuuid(firn_match *out, int *bits, const firn__look *seen) {
+    static const char digits[] = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+    char text[22];
+    const firn__look reversed = {text, sizeof text, seen->alphabets};
+    firn_match older = *out;
+    int older_bits = 0;
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = seen->text[sizeof text - 1 - i];
+    }
+    is_digits(&older, &older_bits, &reversed, digits, "22 base57 digits, the lowest first,");
+    return add_better(out, bits, is_digits(out, bits, seen, digits, "22 base57 digits"), &older,
+                      older_bits);
+}
+
+bool firn__is_shortuuid58(firn_match *out, int *bits, const firn__look *seen) {
+    return is_digits(out, bits, seen, "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+                     "22 base58 digits");
+}
+
+/* 22 digits have four bits too many, which are zero. Both alphabets, but not in one text. */
+bool firn__is_base64_uuid(firn_match *out, int *bits, const firn__look *seen) {
+    char text[22];
+    firn_id id;
+    if (seen->length == 23 || (seen->length == 24 && memcmp(seen->text + 22, "==", 2) != 0)) {
+        return false;
+    }
+    const bool url = memchr(seen->text, '-', 22) != NULL || memchr(seen->text, '_', 22) != NULL;
+    for (size_t i = 0; i < 22; i++) {
+        const char c = seen->text[i];
+        if (url && (c == '+' || c == '/')) {
+            return false;
+        }
+        text[i] = c == '+' ? '-' : c == '/' ? '_' : c;
+    }
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const char *last = memchr(digits, text[21], 64);
+    if (last == NULL || (last - digits) % 16 != 0 || !firn__read_digits(&id, digits, text, 21)) {
+        return false;
+    }
+    const firn_value two = {(uint64_t)(last - digits) / 16, 0};
+    firn__push(&id, two, 2);
+    id.top = 0;
+    const bool found = add_bytes(out, bits, &id, "22 base64 digits");
+    *bits += 4;
+    return found;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* Formats that are not schemes: known answers in test/vectors/formats, one file each, with 200 texts; and what is taken
+ * for what: 200 texts of each format and of each scheme. docs/reference/recognised.md has both tables; with FIRN_WRITE=1
+ * (docs/recognised.sh) this test writes them. */
+#include <firn/firn.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "made.h"
+
+#define VECTORS FIRN_SOURCE_DIR "/test/vectors/formats/"
+#define PAGE    FIRN_SOURCE_DIR "/docs/reference/recognised.md"
+
+enum { EACH = 200, ANSWERS = 20, LINE_SIZE = 1024, PAGE_SIZE = 65536 };
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+typedef struct vectors {
+    char lines[EACH][LINE_SIZE];
+    size_t count;
+} vectors;
+
+static void read_vectors(vectors *out, const char *name) {
+    char path[512], line[LINE_SIZE];
+    snprintf(path, sizeof path, VECTORS "%s.tsv", name);
+    FILE *file = fopen(path, "r");
+    out->count = 0;
+    if (file == NULL) {
+        fail_msg("%s has no vectors: %s", name, path);
+    }
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] != '#' && out->count < EACH) {
+            memcpy(out->lines[out->count++], line, sizeof line);
+        }
+    }
+    fclose(file);
+    assert_int_equal(out->count, EACH);
+}
+
+static size_t recognize(firn_match matches[FIRN_MATCHES_MAX], const char *text) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    size_t count = firn_guess(readings, text, strlen(text), -1);
+    return firn_recognize(matches, count > 0 ? readings : NULL, text, strlen(text));
+}
+
+static const firn_match *match_of(const firn_match *matches, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(matches[i].format->name, name) == 0) {
+            return &matches[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a match has the value of a field; a value may be followed by a note in parentheses. */
+static bool has_field(const firn_match *match, const char *name, const char *value) {
+    const size_t length = strlen(value);
+    for (uint32_t i = 0; i < match->count; i++) {
+        const char *found = match->fields[i].value;
+        if (strcmp(match->fields[i].name, name) == 0) {
+            return strncmp(found, value, length) == 0 &&
+                   (found[length] == '\0' || strncmp(found + length, " (", 2) == 0);
+        }
+    }
+    return false;
+}
+
+/* "name=value name=value": a value may contain blanks. */
+static void check_fields(const char *text, const firn_match *match, char *facts) {
+    for (char *name = facts; name != NULL && name[0] != '\0';) {
+        char *value = strchr(name, '='), *next = NULL;
+        assert_non_null(value);
+        *value++ = '\0';
+        char *equals = strchr(value, '=');
+        if (equals != NULL) {
+            next = equals;
+            while (next[-1] != ' ') {
+                next--;
+            }
+            next[-1] = '\0';
+        }
+        if (!has_field(match, name, value)) {
+            fail_msg("%s: %s is not %s", text, name, value);
+        }
+        name = next;
+    }
+}
+
+static void known_answers_are_found(void **state) {
+    (void)state;
+    static vectors known;
+    const firn_text_format *format;
+    for (size_t f = 0; (format = firn_text_format_at(f)) != NULL; f++) {
+        int answers = 0;
+        read_vectors(&known, format->name);
+        for (size_t i = 0; i < known.count; i++) {
+            firn_match matches[FIRN_MATCHES_MAX];
+            char *text = known.lines[i], *time = strchr(text, '\t'), at[FIRN_TIME_SIZE];
+            if (time == NULL) {
+                continue;
+            }
+            *time++ = '\0';
+            char *facts = strchr(time, '\t');
+            *facts++ = '\0';
+            const firn_match *match = match_of(matches, recognize(matches, text), format->name);
+            if (match == NULL) {
+                fail_msg("%s is not recognised as %s", text, format->name);
+                return;
+            }
+            firn_time_format(at, &match->time, match->digits);
+            assert_string_equal(match->timed ? at : "-", time);
+            check_fields(text, match, facts);
+            answers++;
+        }
+        assert_true(answers >= ANSWERS);
+    }
+}
+
+/* ---- what is taken for what ------------------------------------------------------------------ */
+
+/* A format that leads, a scheme, a format in parentheses that is possible, or -. */
+static void answer(char out[40], const char *text) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    firn_match matches[FIRN_MATCHES_MAX];
+    size_t count = firn_guess(readings, text, strlen(text), -1);
+    size_t found = firn_recognize(matches, count > 0 ? readings : NULL, text, strlen(text));
+    if (found > 0 && matches[0].leads) {
+        snprintf(out, 40, "%s", matches[0].format->name);
+    } else if (count > 0) {
+        snprintf(out, 40, "%s", readings[0].scheme->name);
+    } else {
+        snprintf(out, 40, found > 0 ? "(%s)" : "-", found > 0 ? matches[0].format->name : "");
+    }
+}
+
+typedef struct tally {
+    char names[64][40];
+    int counts[64];
+    size_t size;
+} tally;
+
+static void count_answer(tally *list, const char *text) {
+    char name[40];
+    size_t i = 0;
+    answer(name, text);
+    while (i < list->size && strcmp(list->names[i], name) != 0) {
+        i++;
+    }
+    assert_true(i < 64);
+    if (i == list->size) {
+        memcpy(list->names[list->size], name, sizeof name);
+        list->counts[list->size++] = 0;
+    }
+    list->counts[i]++;
+}
+
+/* The most frequent answer first. */
+static size_t put_tally(char *out, size_t size, const char *kind, tally *list) {
+    size_t at = (size_t)snprintf(out, size, "| %s |", kind);
+    for (size_t done = 0; done < list->size; done++) {
+        size_t most = 0;
+        for (size_t i = 1; i < list->size; i++) {
+            most = list->counts[i] > list->counts[most] ? i : most;
+        }
+        at += (size_t)snprintf(out + at, size - at, "%s %s %d", done > 0 ? "," : "",
+                               list->names[most], list->counts[most]);
+        list->counts[most] = 0;
+    }
+    return at + (size_t)snprintf(out + at, size - at, " |\n");
+}
+
+static size_t put_matrix(char *out, size_t size) {
+    static vectors known;
+    const firn_text_format *format;
+    const firn_scheme *scheme;
+    size_t at = (size_t)snprintf(out, size, "| 200 IDs of | are read as |\n|---|---|\n");
+    for (size_t s = 0; (scheme = firn_scheme_at(s)) != NULL; s++) {
+        tally list = {.size = 0};
+        char text[FIRN_TEXT_SIZE + 16];
+        if (scheme->keyed) {
+            continue; /* order numbers are never guessed */
+        }
+        start_over(NULL);
+        for (int i = 0; i < EACH; i++) {
+            make_id(text, scheme->name, -1, 1262304000, 1798761600); /* 2010 to 2026 */
+            count_answer(&list, text);
+        }
+        at += put_tally(out + at, size - at, scheme->name, &list);
+    }
+    for (size_t f = 0; (format = firn_text_format_at(f)) != NULL; f++) {
+        tally list = {.size = 0};
+        read_vectors(&known, format->name);
+        for (size_t i = 0; i < known.count; i++) {
+            known.lines[i][strcspn(known.lines[i], "\t")] = '\0';
+            count_answer(&list, known.lines[i]);
+        }
+        at += put_tally(out + at, size - at, format->name, &list);
+    }
+    return at;
+}
+
+static size_t put_formats(char *out, size_t size) {
+    const firn_text_format *format;
+    size_t at = 0;
+    for (size_t f = 0; (format = firn_text_format_at(f)) != NULL; f++) {
+        at += (size_t)snprintf(
+            out + at, size - at, "- **%s** (`%s`)\n  %s.\n  Sure: %s.\n  Source: %s.\n",
+            format->title, format->name, format->shape, format->sure, format->source);
+    }
+    return at;
+}
+
+/* Compares a block of the page with what it should be, or writes it. */
+static void check_block(const char *name, const char *wanted) {
+    static char page[PAGE_SIZE];
+    char mark[64];
+    FILE *file = fopen(PAGE, "r");
+    assert_non_null(file);
+    size_t size = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[size] = '\0';
+    snprintf(mark, sizeof mark, "<!-- %s -->\n", name);
+    char *begin = strstr(page, mark);
+    assert_non_null(begin);
+    begin += strlen(mark);
+    char *end = strstr(begin, "<!-- end -->");
+    assert_non_null(end);
+    if (getenv("FIRN_WRITE") != NULL) {
+        file = fopen(PAGE, "w");
+        assert_non_null(file);
+        fprintf(file, "%.*s%s%s", (int)(begin - page), page, wanted, end);
+        fclose(file);
+    } else if (strlen(wanted) != (size_t)(end - begin) ||
+               memcmp(wanted, begin, strlen(wanted)) != 0) {
+        print_message("%s", wanted);
+        fail_msg("docs/reference/recognised.md, %s: docs/recognised.sh writes it", name);
+    }
+}
+
+static void the_page_lists_the_formats(void **state) {
+    (void)state;
+    static char text[PAGE_SIZE];
+    put_formats(text, sizeof text);
+    check_block("formats", text);
+}
+
+static void the_page_says_what_is_taken_for_what(void **state) {
+    (void)state;
+    static char text[PAGE_SIZE];
+    put_matrix(text, sizeof text);
+    check_block("confusion", text);
+}
+
+/* What firn_guess finds stays the answer: a format leads in fewer than 1 of 50 IDs of a scheme (1 of 64
+ * IDs of scru128 have the version and variant of a UUID), and
+ * in none that others published. */
+static void schemes_are_read_as_before(void **state) {
+    (void)state;
+    const firn_scheme *scheme;
+    char text[LINE_SIZE];
+    for (size_t s = 0; (scheme = firn_scheme_at(s)) != NULL; s++) {
+        int led = 0;
+        for (int i = 0; i < 1000 && !scheme->keyed; i++) {
+            firn_match matches[FIRN_MATCHES_MAX];
+            make_id(text, scheme->name, -1, 1262304000, 1798761600);
+            led += recognize(matches, text) > 0 && matches[0].leads;
+        }
+        if (led >= 20) {
+            fail_msg("%d of 1000 IDs of %s are read as another format", led, scheme->name);
+        }
+    }
+    FILE *file = fopen(FIRN_SOURCE_DIR "/test/real_ids.tsv", "r");
+    assert_non_null(file);
+    while (fgets(text, sizeof text, file) != NULL) {
+        firn_match matches[FIRN_MATCHES_MAX];
+        char *name = strchr(text, '\t');
+        if (text[0] == '#' || name == NULL || name[1] == '-') {
+            continue;
+        }
+        *name = '\0';
+        if (recognize(matches, text) > 0 && matches[0].leads) {
+            fail_msg("%s is read as %s", text, matches[0].format->name);
+        }
+    }
+    fclose(file);
+}
+
+/* ---- hostile texts --------------------------------------------------------------------------- */
+
+static void hostile_texts_have_no_format(void **state) {
+    (void)state;
+    static char big[10000000];
+    firn_match matches[FIRN_MATCHES_MAX];
+    static const char *const strange[] = {
+        "8dx554y5rzerz1syhqsvsdw8\xd1\x82", /* a Cyrillic t */
+        "\xef\xbc\x91\xef\xbc\x92",         /* wide digits */
+        "V1StGXR8_Z5jdHi6B-m\xc2\xad",      /* a soft hyphen */
+        "cus_NffrFeUfNV2Hi\x01",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\n",
+        "00\xe2\x80\x90"
+        "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-",
+        "order_00jc1gmm00000000000028t5cy4tqkff-xxxx",
+        "zzzzzzzzzzzzzzzzzzzzzzzzz"};
+    memset(big, '1', sizeof big);
+    assert_int_equal(firn_recognize(matches, NULL, big, sizeof big), 0);
+    assert_int_equal(firn_recognize(matches, NULL, "", 0), 0);
+    assert_int_equal(firn_recognize(matches, NULL,
+                                    "12\0"
+                                    "34",
+                                    5),
+                     0);
+    assert_int_equal(firn_recognize(matches, NULL, "8dx554y5rzerz1syhqsvsdw8\0", 25), 0);
+    for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++) {
+        if (firn_recognize(matches, NULL, strange[i], strlen(strange[i])) != 0) {
+            fail_msg("'%s' is read as %s", strange[i], matches[0].format->name);
+        }
+    }
+}
+
+static void a_number_too_big_for_its_alphabet_has_no_format(void **state) {
+    (void)state;
+    firn_match matches[FIRN_MATCHES_MAX];
+    const char *most = "f5lxx1zz5pnorynqglhzmsp33", *above = "f5lxx1zz5pnorynqglhzmsp34";
+    assert_null(match_of(matches, firn_recognize(matches, NULL, above, 25), "uuid25"));
+    assert_null(match_of(matches, firn_recognize(matches, NULL, most, 25), "uuid25"));
+    assert_int_equal(firn_recognize(matches, NULL, "zzzzzzzzzzzzzzzzzzzzzz", 22), 1); /* a NUID */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
+        TEST("known answers are found", known_answers_are_found),
+        TEST("IDs of schemes are read as before", schemes_are_read_as_before),
+        TEST("the page lists the formats", the_page_lists_the_formats),
+        TEST("the page says what is taken for what", the_page_says_what_is_taken_for_what),
+        TEST("hostile texts have no format", hostile_texts_have_no_format),
+        TEST("a number too big for its alphabet has no format",
+             a_number_too_big_for_its_alphabet_has_no_format),
+#undef TEST
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
