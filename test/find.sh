@@ -32,6 +32,7 @@ for text in "id=$seven," "{$seven}" "urn:uuid:$seven" "\"$seven\"" "/$seven/" "r
 done
 for pair in "ulid 01ARYZ6S41TSV4RRFFQ69G5FAV" "ksuid 0ujtsYcgvSTl8PAuAdqWYSMnLOv" "xid 9m4e2mr0ui3e8a215n4g" \
     "objectid 507f1f77bcf86cd799439011" "typeid user_01h455vb4pex5vsknk084sn02q" "typeid my_user_01h455vb4pex5vsknk084sn02q" \
+    "scru128 036z9mdrx6v4w4jh2tq9k3f6z" "timeflake $("$FIRN" pack timeflake time=2024-01-01 random=12345)" \
     "uuid7 0190163d-8694-739b-aea5-966c26f8ad91"; do
     same "$pair is found by its shape" "${pair% *} ${pair#* }" \
         "$(echo "at ${pair#* }: done" | "$FIRN" show --find --json | jq -r '"\(.scheme) \(.id)"')"
