@@ -15,7 +15,7 @@ TYPES = {
     "bigint": "BIGINT", "decimal": "DECIMAL(20)", "binary": "BINARY(16)", "binary12": "BINARY(12)", "binary20": "BINARY(20)", "uuid": "UUID",
     "char": "CHAR(36)" + ASCII, "char20": "CHAR(20)" + ASCII, "char24": "CHAR(24)" + ASCII, "char26": "CHAR(26)" + ASCII, "char27": "CHAR(27)" + ASCII,
 }
-OPTIONS = """--innodb-buffer-pool-size=6M --innodb-log-file-size=1G --innodb-flush-log-at-trx-commit=0 --sync-binlog=0
+OPTIONS = """--innodb-buffer-pool-size=6M --innodb-log-file-size=512M --innodb-flush-log-at-trx-commit=0 --sync-binlog=0
     --innodb-flush-method=nosync --log-bin=binlog --binlog-format=ROW --server-id=1 --innodb-monitor-enable=index_page_splits
     --innodb-buffer-pool-dump-at-shutdown=OFF --innodb-buffer-pool-load-at-startup=OFF --innodb-stats-auto-recalc=OFF
     --max-allowed-packet=64M""".split()

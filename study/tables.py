@@ -38,6 +38,20 @@ def wide(data, engine, ratio, *metrics):
     return rows_of(["key"] + [WIDE[metric] for metric in metrics], rows)
 
 
+def short(data):
+    """Seven keys, compared with the engine's own numbers; ~ where the interval contains 1."""
+    metrics = ("load_rows_s", "total_bytes_row", "written_bytes_row")
+    rows = []
+    for key in ("snowflake", "uuid7", "ulid", "ksuid", "uuid4-then-uuid7", "uuid1", "uuid4"):
+        row = ["`%s`" % key]
+        for engine in ENGINES:
+            for metric in metrics:
+                found = data.ratio(engine, key, "serial", metric, ratio="8")
+                row.append("" if not found else "~1" if found[1] <= 1 <= found[2] else number(found[0]))
+        rows.append(row)
+    return rows_of(["key"] + ["%s %s" % (NAMES[engine], name) for engine in ENGINES for name in ("rows/s", "size", "written")], rows)
+
+
 def storages(data, engine):
     rows = []
     for key in data.keys(engine):
