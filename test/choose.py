@@ -235,22 +235,14 @@ def check_commands(title, words, result):
 
 def converse(lines):
     """What the command says at a terminal: questions and report together."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ["NO_COLOR"] = "1"
-        os.execv(FIRN, [FIRN, "choose"])
-    os.write(terminal, "".join(line + "\n" for line in lines).encode())
-    said = b""
+    ours, theirs = pty.openpty()
+    os.write(ours, "".join(line + "\n" for line in lines).encode())
     try:
-        while True:
-            part = os.read(terminal, 65536)
-            if not part:
-                break
-            said += part
-    except OSError:
-        pass  # the terminal is closed
-    os.waitpid(pid, 0)
-    return said.decode().replace("\r", "")
+        done = subprocess.run([FIRN, "choose"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return done.stdout
 
 
 def check_terminal():
