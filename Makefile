@@ -81,7 +81,7 @@ coverage:
 	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|format|tidy|torture'
 	test/coverage.py $(COVERAGE)
 
-.PHONY: deb apt-repo rpm static image test-deb test-static test-image
+.PHONY: deb apt-repo rpm static image test-deb test-static test-image test-versions release-check
 # Packages of what is committed: BUILD/deb, a signed repository of them in BUILD/apt (KEY: your key), BUILD/rpm.
 deb:
 	BUILD=$(BUILD) packaging/deb.sh
@@ -109,6 +109,12 @@ test-static: all
 	BUILD=$(BUILD) test/static
 test-image:
 	BUILD=$(BUILD) test/image
+# This build and an older one from the history (OLD=COMMIT or OLD=FOLDER) on one store at the same time.
+test-versions: everything
+	BUILD=$(BUILD) OLD="$(OLD)" test/versions
+# Everything that a release needs, with a table; as root.
+release-check:
+	BUILD=$(BUILD) test/release-check
 
 # Statistics of SIZE MiB of the random generator; needs rng-tools5, ent and dieharder. 65536 takes some hours.
 SIZE ?= 1024

@@ -120,7 +120,8 @@ int run_nodes(session *s) {
                           "--lost-after TIME",
                           s->operands[0]);
     }
-    if (forgets && (s->operand_count > 0 || s->option[OPTION_LOST_AFTER] != NULL)) {
+    if (forgets && (s->plain_count > 0 || operand_value(s, "ns") != NULL ||
+                    s->option[OPTION_LOST_AFTER] != NULL)) {
         return fail_usage(s, "--forget takes a namespace alone: firn nodes --forget NAMESPACE");
     }
     if (!forgets && s->option[OPTION_UNDO] != NULL) {
