@@ -33,5 +33,63 @@ for page in start/choosing start/tutorial guides/migrating skill/SKILL; do
     check "docs/$page.md has at least ten blocks" test -e 10.sh
 done
 cd "$tree" || exit 1
+
+# ---- backups: a section each, with its engine ----------------------------------------------------
+ENGINE_OWNER=$$
+export ENGINE_OWNER
+page=$tree/docs/guides/backup.md
+# Sets what the clients of the engine read, to reach the one in $TMPDIR/backup/KIND.
+name_engine() {
+    port=$(sed -n 1p "$TMPDIR/backup/$1/engine/port")
+    case $1 in
+    postgres) export PGHOST=127.0.0.1 PGPORT="$port" PGUSER=firn PGDATABASE=postgres ;;
+    mysql) printf '[client]\nhost=127.0.0.1\nport=%s\nuser=firn\n' "$port" >"$HOME/.my.cnf" ;;
+    esac
+}
+# The administrators of these restore the data of a server that is stopped: before the second block.
+loses_data() {
+    case $1 in
+    redis | zookeeper) "$tree/test/engine" save engine && "$tree/test/engine" restore engine ;;
+    esac >/dev/null 2>&1
+}
+while read -r kind title; do
+    HOME=$TMPDIR/backup/$kind
+    mkdir -p "$HOME" && cd "$HOME" || exit 1
+    if [ "$kind" = sqlite ]; then
+        url=
+    elif [ ! -e "$BUILD/firn/$kind.so" ]; then
+        skip "docs/guides/backup.md, $title" "its module is not built"
+        continue
+    elif url=$("$tree/test/engine" start "$kind" "$PWD/engine" 2>log); then
+        name_engine "$kind"
+    else
+        [ "${CI:-}" != true ] || fail "$kind is installed"
+        skip "docs/guides/backup.md, $title" "$(tail -n 1 log)"
+        continue
+    fi
+    FIRN_STORE=$url
+    export FIRN_STORE HOME
+    awk -v title="## $title" '
+        /^## / { inside = $0 == title }
+        !inside { next }
+        /^```sh$/ { n++; file = n ".sh"; next }
+        /^```text$/ { file = n ".text"; next }
+        /^```/ { file = ""; next }
+        file != "" { print >file }' "$page"
+    for block in [0-9].sh; do
+        [ "$block" = 1.sh ] || loses_data "$kind"
+        sh -eu "$block" >said 2>notes </dev/null || echo "status $?" >>notes
+        same "docs/guides/backup.md, $title, block ${block%.sh}" "$(cat "${block%.sh}.text")" "$(cat said)" || cat notes
+    done
+    [ -z "$url" ] || "$tree/test/engine" stop engine
+done <<'KINDS'
+sqlite SQLite
+postgres PostgreSQL
+mysql MariaDB and MySQL
+redis Redis
+etcd etcd
+zookeeper ZooKeeper
+KINDS
+cd "$tree" || exit 1
 same "docs/start/choosing.md has five workloads" 5 "$(sed -n '/^## Five/,/^## What/p' docs/start/choosing.md | grep -c '^### ')"
 finish
