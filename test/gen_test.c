@@ -415,7 +415,8 @@ static void back_fail_fails_at_once_and_heals(void **state) {
 
 static void schemes_without_a_node_wait_when_asked(void **state) {
     (void)state;
-    const char *rows[] = {"uuid1", "uuid7", "ulid", "objectid", "ksuid", "simpleflake"};
+    const char *rows[] = {"uuid1",       "uuid7",     "ulid",   "objectid", "ksuid",
+                          "simpleflake", "timeflake", "pushid", "scru128"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         firn_gen *gen = opened(rows[i], "back=fail");
         firn_id last = next(gen);
