@@ -69,6 +69,10 @@ def main(static, out):
             "config": {
                 "User": f"{USER}:{USER}", "Env": ["PATH=/bin", "XDG_STATE_HOME=/var/lib"], "Entrypoint": ["/bin/firn-serve"],
                 "Volumes": {"/var/lib/firn": {}}, "ExposedPorts": {"7379/tcp": {}, "7380/tcp": {}}, "StopSignal": "SIGTERM",
+                "Healthcheck": {  # of Docker's image format; engines that do not know it ignore it
+                    "Test": ["CMD", "/bin/firn-serve", "--check-ready"],
+                    "Interval": 10_000_000_000, "Timeout": 5_000_000_000, "StartPeriod": 10_000_000_000,
+                },
                 "Labels": {"org.opencontainers.image.title": "firn", "org.opencontainers.image.licenses": "MIT"},
             },
             "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(tar).hexdigest()]},
