@@ -259,6 +259,8 @@ env "$long=1" "$FIRN" serve --config '' --check-config >/dev/null 2>"$TMPDIR/lon
 same "a variable with a very long name is left alone" "0 " "$? $(cat "$TMPDIR/long")"
 refuses "a flag that is none names the nearest" 2 "did you mean .--log-level.[?]" serve --log-lvl info
 refuses "an operand is none" 2 "takes options only" serve here
+ask serve --config '' --access-log - --print-config
+same "a dash alone is a value" - "$(value_of access_log)"
 refuses "a flag without its value is refused" 2 "needs a value" serve --store --print-config
 refuses "a flag given twice is refused" 2 "given twice" serve --loops 1 --loops=1
 refuses "a file that is not there is refused" 6 "cannot read" serve --config "$TMPDIR/nowhere.ini"

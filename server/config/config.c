@@ -81,7 +81,8 @@ static int read_flag(flags *to, const char *flag, const char *next, bool *used, 
     if (found != NULL && found->kind == SETTING_SWITCH) {
         return set_flag(to, found, value != NULL ? value : "yes", error);
     }
-    *used = value == NULL && next != NULL && next[0] != '-'; /* a value never begins with a dash */
+    /* a value begins with a dash only if it is one */
+    *used = value == NULL && next != NULL && (next[0] != '-' || next[1] == '\0');
     value = *used ? next : value;
     if (found != NULL) {
         return set_flag(to, found, value, error);
