@@ -257,11 +257,14 @@ bool firn__is_julid(firn_match *out, int *bits, const firn__look *seen) {
         return false;
     }
     const uint64_t counter = firn__get(&id, 64, 16).low;
+    if (counter >= 16) {
+        return false;
+    }
     firn__match_field(out, "counter", "%llu", (unsigned long long)counter);
     firn__match_field(out, "random", "0x%016llx", (unsigned long long)id.low);
     out->subset = true;
-    *bits = counter < 16 ? 12 : 0;
-    return reason(out, counter < 16 ? "a ULID with a counter below 16 after the time" : "a ULID");
+    *bits = 12;
+    return reason(out, "a ULID with a counter below 16 after the time");
 }
 
 /* The package writes the process before the machine, its manual the other way round. */

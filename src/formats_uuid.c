@@ -96,13 +96,15 @@ static bool add_bytes(firn_match *out, int *bits, const firn_id *id, const char 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 static bool read_frame(firn_id *id, const firn__look *seen) {
-    static const int forms[] = {FIRN_FORM_UUID, FIRN_FORM_URN, FIRN_FORM_BRACED};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (firn_parse(id, forms[i], 128, seen->text, seen->length, NULL) == FIRN_OK) {
-            return true;
-        }
+    const int form = seen->length == 36   ? FIRN_FORM_UUID
+                     : seen->length == 38 ? FIRN_FORM_BRACED
+                                          : FIRN_FORM_URN;
+    const char *text = seen->text + (seen->length == 36 ? 0 : seen->length == 38 ? 1 : 9);
+    if ((seen->length != 36 && seen->length != 38 && seen->length != 45) ||
+        (strchr("89abAB", text[19]) != NULL && text[14] >= '1' && text[14] <= '8')) {
+        return false; /* most are schemes, and need not be read again */
     }
-    return false;
+    return firn_parse(id, form, 128, seen->text, seen->length, NULL) == FIRN_OK;
 }
 
 bool firn__is_microsoft_guid(firn_match *out, int *bits, const firn__look *seen) {
