@@ -91,7 +91,9 @@ static json_t *matches_array(const id_matches *matches) {
     for (size_t i = 0; i < matches->count && array != NULL; i++) {
         const firn_match *match = &matches->list[i];
         char at[FIRN_TIME_SIZE];
-        firn_time_format(at, &match->time, match->digits);
+        if (match->timed) { /* else it is not set */
+            firn_time_format(at, &match->time, match->digits);
+        }
         json_t *object = json_pack("{s:s, s:s, s:s, s:s?, s:o}", "format", match->format->name,
                                    "sure", firn_sure_name(match->sure), "reason", match->reason,
                                    "time", match->timed ? at : NULL, "fields", match_fields(match));
@@ -124,8 +126,10 @@ json_t *object_of_format(const firn_text_format *format) {
 static json_t *object_of_match(const char *text, const firn_reading *readings, size_t count,
                                const firn_match *match) {
     char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
-    firn_time_format(at, &match->time, match->digits);
-    firn_time_unix_ns(ns, &match->time);
+    if (match->timed) { /* else it is not set */
+        firn_time_format(at, &match->time, match->digits);
+        firn_time_unix_ns(ns, &match->time);
+    }
     return json_pack("{s:o, s:n, s:n, s:s?, s:s?, s:o, s:o, s:s, s:s}", "id", json_foreign(text),
                      "scheme", "bits", "time", match->timed ? at : NULL, "unix_ns",
                      match->timed ? ns : NULL, "fields", match_fields(match), "candidates",

@@ -131,4 +131,7 @@ refuses "and nothing else" 1 "use from to read it as uuid" show --scheme ulid 01
 says "0x and hex is hex where hex is named" $ulid convert --scheme ulid --from hex --to base32 0X01563e3ab5d3d6764c61efb99302bd5b
 says "unless it is named" $ulid convert --scheme ulid --from uuid --to base32 01563e3a-b5d3-d676-4c61-efb99302bd5b
 
+same "formats without a time, one after the other" "null null" \
+    "$(printf '%s\n' whk_AdgH69VIkzVWfiJy9ZA1NggUldzQy5m7 184BUFC5OSN3TLH6L6TLPP | "$FIRN" show --json - | jq -c .formats[0].time | tr '\n' ' ' | sed 's/ $//')"
+
 finish
