@@ -57,7 +57,7 @@ for line in subprocess.run([firn, "schemes", "--json"], capture_output=True, tex
             tones[piece["name"]] = next((tone for tone in choice if tone not in used), choice[0])
             used.add(tones[piece["name"]])
     drawn = subprocess.run([firn, "schemes", "--color=always", scheme["name"]], capture_output=True, text=True, env=environment).stdout
-    fields = {name: codes[code] for code, name in re.findall(r"^  \033\[38;5;(\d+)m(\w+) ", drawn, re.M)}
+    fields = {name: codes[code] for code, name in re.findall(r"^  \033\[38;5;(\d+)m(\w+) *\033", drawn, re.M)}
     expected = {piece["name"]: tones[piece["name"]] for piece in scheme["slices"] if piece["role"] != "constant"}
     if fields != expected:
         print(scheme["name"], fields, expected)
