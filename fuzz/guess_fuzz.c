@@ -8,6 +8,18 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Formats that are not schemes: the surest first, and only the first leads. */
+static void check_matches(const firn_reading *best, const char *text, size_t size) {
+    firn_match matches[FIRN_MATCHES_MAX];
+    size_t count = firn_recognize(matches, best, text, size);
+    assert(count <= FIRN_MATCHES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        assert(i == 0 || (matches[i].sure <= matches[i - 1].sure && !matches[i].leads));
+        assert(matches[i].count <= FIRN_MATCH_FIELDS);
+        assert(memchr(matches[i].reason, '\0', sizeof matches[i].reason) != NULL);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const firn_reading *readings, size_t count, int form) {
@@ -35,6 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t count = firn_guess(first, text, size, -1);
     check(first, count, -1);
     assert(firn_guess(again, text, size, -1) == count);
+    check_matches(count > 0 ? first : NULL, text, size);
+    check_matches(NULL, text, size);
     for (size_t i = 0; i < count; i++) {
         assert(first[i].scheme == again[i].scheme && first[i].form == again[i].form);
         assert(firn_id_cmp(&first[i].id, &again[i].id) == 0);
