@@ -11,7 +11,7 @@ same "gaps are listed with their first and last number" "1 203 IDs, 0 duplicates
 101 to 200  100 missing
 301 to 1000  700 missing
 sizes: 100 to 999: 2
-each gap ends a multiple of 200 after the first integer: rests of blocks
+each gap ends a multiple of 200 after the first integer: unused ends of blocks
   A gap is normal where a process ended without using up the block that it had
   reserved, where a transaction was rolled back, and where rows were deleted." "$status $out"
 seq 5 8 >hand

@@ -464,7 +464,7 @@ static void put_human(output *out, const gaps *it, uint64_t step) {
     if (block_of(it, step) > 0) {
         output_print(out,
                      "each gap ends a multiple of %" PRIu64
-                     " after the first integer: rests of blocks\n",
+                     " after the first integer: unused ends of blocks\n",
                      block_of(it, step));
     }
     if (it->count > 0) {
