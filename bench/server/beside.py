@@ -129,7 +129,7 @@ def main():
             server.end()
     for (protocol, beside, name), times in all_.items():
         print(
-            f"{protocol} {'beside COUNT 65536' if beside else 'alone':18} {name:8} {len(times):6} requests"
+            f"{protocol} {'next to COUNT 65536' if beside else 'alone':18} {name:8} {len(times):6} requests"
             f"  median {quantile(times, 0.5):.3f}  p99 {quantile(times, 0.99):.3f}  maximum {max(times) / 1e6:.3f} ms"
         )
 

@@ -311,7 +311,7 @@ typedef struct firn_text_format {
     const char *sure;   /* how sure a match is, and what decides */
     const char *source; /* who specifies the format */
 } firn_text_format;
-/* How sure a match is. Another text matches by chance in 1 of 64 cases (likely) or of a million. */
+/* How sure a match is. A random text matches in at most 1 case of 64 (likely), of 10^6 (certain). */
 enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
 #define FIRN_MATCHES_MAX  8
 #define FIRN_MATCH_FIELDS 6
@@ -323,7 +323,7 @@ typedef struct firn_match_field {
 typedef struct firn_match {
     const firn_text_format *format;
     int sure;
-    bool leads;  /* it says better what the text is than any scheme */
+    bool leads;  /* it describes the text better than any scheme */
     bool subset; /* each text of the format is an ID of a scheme, too */
     bool timed;  /* the text contains a time */
     int digits;  /* of the time's second, for firn_time_format */
@@ -459,8 +459,8 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
                              firn_error *error);
 /* Reads the engine's clock. FIRN_ESYSTEM: the engine has none. */
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
-/* Replaces the layout of a namespace, between two reservations; *floor is the stored one. Repeated
- * calls do no harm. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the store went back;
+/* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeating the
+ * call changes nothing. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the store went back;
  * FIRN_EUSAGE: the store cannot do it; FIRN_ESTORE; FIRN_EUNKNOWN. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);

@@ -371,7 +371,7 @@ static void write_metrics(text_out *to) {
     begin(to, "access_log_lines_total", "counter", "Lines of the access log.");
     text_print(to, "firn_access_log_lines_total %" PRIu64 "\n", access_log_lines());
     begin(to, "access_log_dropped_total", "counter",
-          "Requests that are missing in the access log, because its file was slow or failed.");
+          "Requests that are missing from the access log, because its file was slow or failed.");
     text_print(to, "firn_access_log_dropped_total %" PRIu64 "\n", access_log_dropped());
     write_generators(to);
     write_segments(to);
