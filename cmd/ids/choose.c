@@ -228,7 +228,7 @@ static int put_none(session *s, const choose_result *result) {
     size_t length = 0;
     for (int i = 0; i < CHOOSE_QUESTIONS; i++) {
         if (result->without[i] != NULL) {
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s--%s (%s)",
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s--%s (then %s)",
                                        length > 0 ? ", or " : "", choose_texts[i].name,
                                        result->without[i]);
         }

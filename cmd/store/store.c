@@ -33,7 +33,8 @@ static int move(session *s, const closing_end *from, const closing_end *to) {
     closing_moved moved;
     firn_error error;
     output_print(&s->out,
-                 "%s closes, and %s continues after its high-water marks.\n"
+                 "The namespaces of %s are closed, and %s continues after their high-water "
+                 "marks.\n"
                  "Processes that use %s issue IDs for the rest of their windows: restart them "
                  "with the new store.\n",
                  from->name, to->name, from->name);
