@@ -254,11 +254,11 @@ static void put_human(session *s, const chart *it) {
     output_print(&s->out, "%*s %s to %s\n", LABEL - 1, "", time_text(from, it, it->from_us),
                  time_text(to, it, it->to_us));
     output_print(
-        &s->out, "%*s one column is %s; most, %" PRIu64 ", from %s on\n", LABEL - 1, "",
+        &s->out, "%*s one column is %s; highest: %" PRIu64 ", from %s\n", LABEL - 1, "",
         duration_text(text, shown.seconds), shown.value[shown.peak],
         time_text(peak, it, it->first * lengths[it->length] + (int64_t)shown.peak * column));
     if (it->others + it->stream.bad > 0) {
-        output_print(&s->out, "%*s not in the chart: %" PRIu64 " line%s of something else\n",
+        output_print(&s->out, "%*s not in the chart: %" PRIu64 " line%s of other text\n",
                      LABEL - 1, "", it->others + it->stream.bad,
                      plural(it->others + it->stream.bad));
     }
