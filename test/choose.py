@@ -253,7 +253,7 @@ def check_terminal():
     begin = "\n1. "
     same("and the answer is that of the options", wanted[wanted.index(begin):], said[said.index(begin):])
     said = converse(["x", "-1", "100"] + [""] * 7)
-    same("an answer that is none is asked again", 2, said.count("the answer x is not valid") + said.count("the answer -1 is not valid"))
+    same("a question is repeated until the answer is valid", 2, said.count("the answer x is not valid") + said.count("the answer -1 is not valid"))
     done = firn("choose", "--rate", "7")
     check("without a terminal nothing is asked, and what is assumed is said", "Assumed: peak 70; nodes 1;" in done.stdout.replace("\n         ", " "), done.stdout)
 
@@ -265,7 +265,7 @@ def main():
     check_rule()
     with open("common/choose_judge.c", encoding="utf-8") as source:
         opinions = re.findall(r'\{"([a-z0-9-]+)",', source.read())
-    same("opinions are of schemes that exist", [], [name for name in opinions if name not in schemes])
+    same("each caution names a scheme that exists", [], [name for name in opinions if name not in schemes])
     same("common/figures.def is what %s says (make choose-figures)" % SUMMARY, "",
          subprocess.run([sys.executable, "common/figures.py", "--check"], capture_output=True, text=True, check=False).stderr.strip())
     same("docs/start/choosing.md quotes the same (make choose-figures)", "",

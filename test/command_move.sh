@@ -15,13 +15,13 @@ db=sqlite:$TMPDIR/store/forget.db?unsafe=1
 "$FIRN" segment kept --store "$db" >/dev/null 2>&1
 refuses "no such namespace" 1 "the store has no namespace gon: firn nodes lists" nodes --forget gon --yes --store "$db"
 refuses "--forget takes no key" 2 "--forget takes a namespace alone" nodes --forget gone ns=gone --store "$db"
-refuses "--undo is of --forget" 2 "--undo applies to --forget" nodes --undo --store "$db"
+refuses "--undo needs --forget" 2 "--undo applies to --forget" nodes --undo --store "$db"
 is_past() {
     "$FIRN" nodes ns=gone --store "$db" --json | jq -r 'select(.kind == "node").distance' | grep -q ago
 }
 await is_past
 "$FIRN" nodes --forget gone --store "$db" </dev/null >"$TMPDIR/told" 2>"$TMPDIR/stderr"
-same "nobody is there to be asked: the holder is told, and nothing done" "2 1 1 0" \
+same "without a terminal the holder is printed, and nothing done" "2 1 1 0" \
     "$? $(grep -c 'gone has 2 keys; 5: reserved until .* ago, by firn on ' "$TMPDIR/told") $(grep -c -- '--yes' "$TMPDIR/stderr") $(list "$db" --all | grep -c closed)"
 "$FIRN" nodes --forget gone --yes --store "$db" >/dev/null 2>&1
 same "--yes closes it, and the namespace of its ticks" "0 2" "$? $(list "$db" --all | grep -c '^gone.* closed (forgotten ....-..-..): ')"
@@ -30,7 +30,7 @@ refuses "no ID is issued from it" 3 "namespace gone is closed \(forgotten .*\): 
 refuses "nor a back-dated one" 3 "is closed" new snowflake ns=gone time=2020-01-01 max_wait_ms=100 --store "$db"
 same "it is not listed" "integer kept" "$("$FIRN" nodes --store "$db" --json | jq -r .ns)"
 same "but counted" "and 2 closed namespaces: --all lists them" "$("$FIRN" nodes --store "$db" | tail -n 1)"
-same "once more it is closed already" 1 "$("$FIRN" nodes --forget gone --yes --store "$db" | grep -c 'is closed already')"
+same "the second time it is closed already" 1 "$("$FIRN" nodes --forget gone --yes --store "$db" | grep -c 'is closed already')"
 says "--undo opens it" "namespace gone is open again and continues after its marks" nodes --forget gone --undo --store "$db"
 ask new snowflake ns=gone node=5 --store "$db"
 check "and it continues after its marks" [ "$out" -gt "$(cat "$TMPDIR/first")" ]
@@ -42,11 +42,11 @@ ask_resp FIRN.NEW snowflake COUNT 1000 >"$TMPDIR/ids"
 ask_resp INCR orders >"$TMPDIR/integers"
 refuses "a namespace whose node is reserved is not forgotten" 5 "node [0-9]+ of snowflake is reserved until .* by '.*stop that process" \
     nodes --forget snowflake --yes --store "$old"
-refuses "a misspelt verb" 2 "'mov' is not a verb of store" store mov "$old" "$new"
+refuses "an unknown word after store" 2 "'mov' is not a verb of store" store mov "$old" "$new"
 ask store move "$old" "$old" --yes
 same "the same store twice" "2 1" "$status $(printf '%s\n' "$err" | grep -c 'move to an empty store')"
 ask store move "$old" "$new"
-same "nobody is there to be asked" "2 0" "$status $(list "$old" --all | grep -c closed)"
+same "without a terminal nothing is closed" "2 0" "$status $(list "$old" --all | grep -c closed)"
 ask store move "$old" "$new" --yes
 same "the store moves" "0 1" "$status $(printf '%s\n' "$out" | grep -Ec '^moved 2 namespaces with [0-9]+ high-water marks$')"
 ask_resp FIRN.NEW snowflake COUNT 1000 >>"$TMPDIR/ids"

@@ -32,18 +32,18 @@ same "a coarse clock shows" 0.01 "$("$FIRN" estimate --json <tens | jq .grain_s)
 for i in 1 2 3; do flake 2024-01-01T00:00:01Z $i 0 && flake 2024-01-01T00:00:08Z $i 0; done >pairs
 same "but two times of several issuers show no clock" null "$("$FIRN" estimate --json <pairs | jq .grain_s)"
 same "so does one that is ahead" 5 "$(value .ahead_s --seen 2024-01-01T00:00:00Z "$(flake 2024-01-01T00:00:05Z 1 0)")"
-same "the earliest time is as good as any" 9223372038558843000 \
+same "the earliest time is accepted" 9223372038558843000 \
     "$(value '.ahead_s | round' --seen @-9223372036854775808 "$(flake 2024-01-01T00:00:05Z 1 0)")"
 same "and one that is not" -5 "$(value .ahead_s --seen 2024-01-01T00:00:10Z "$(flake 2024-01-01T00:00:05Z 1 0)")"
 same "uuid1 shows the address of a network card, unless it is random" "1 0" \
     "$(value .issuers.cards c232ab00-9414-11ec-b3c8-9e6bdeced846) $(value .issuers.cards c232ab00-9414-11ec-b3c8-9f6bdeced846)"
 same "duplicates count once" "1 1" "$(value '"\(.ids) \(.duplicates)"' 7 7 | tr -d '"')"
-same "integers among IDs of a scheme make all integers" integer "$(value .scheme 1541815603606036480 17 | tr -d '"')"
-same "as does --scheme integer" integer "$(value .scheme --scheme integer 1541815603606036480 | tr -d '"')"
+same "with integers among them, all are read as integers" integer "$(value .scheme 1541815603606036480 17 | tr -d '"')"
+same "and with --scheme integer" integer "$(value .scheme --scheme integer 1541815603606036480 | tr -d '"')"
 same "the scheme is one that all IDs fit" typeid "$(value .scheme user_01h455vb4pex5vsknk084sn02q order_01h455vb4pex5vsknk084sn02q | tr -d '"')"
 
 # ---- what stays hidden ---------------------------------------------------------------------------
-says "nothing can be learnt from random IDs" "1 ID of uuid4
+says "random IDs reveal nothing" "1 ID of uuid4
   Nothing can be inferred from these IDs.
   hidden   when they were issued
            the rate and how many there are
@@ -57,12 +57,12 @@ same "nor from order numbers" "order 1" "$("$FIRN" estimate --scheme order 7 --j
 same "uuid7 shows its time only" "2024-06-14T10:14:09.300Z null null null" \
     "$(value '"\(.time.first) \(.rate_per_s) \(.issuers) \(.volume)"' 0190163d-8694-739b-aea5-966c26f8ad91 | tr -d '"')"
 refuses "no ID" 2 "there is no ID: give some" estimate
-refuses "a word that is no ID" 1 "'hello' is not an ID of a known scheme" estimate hello
+refuses "a word that is not an ID" 1 "'hello' is not an ID of a known scheme" estimate hello
 refuses "IDs of two schemes" 1 "not of the same scheme as the IDs before" estimate 0190163d-8694-739b-aea5-966c26f8ad91 \
     7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
 refuses "a time that is none" 2 "--seen soon: " estimate --seen soon 7
 refuses "a negative integer" 1 "'-5'" estimate --scheme integer -- -5
-same "a time that is none, after an ID" "1 firn: line 1: " "$(echo '7 soon' | "$FIRN" estimate 2>&1 >/dev/null | cut -c 1-14 | sed 's/^/1 /')"
+same "a time after an ID that is not valid" "1 firn: line 1: " "$(echo '7 soon' | "$FIRN" estimate 2>&1 >/dev/null | cut -c 1-14 | sed 's/^/1 /')"
 
 # ---- coverage --------------------------------------------------------------------------------------
 # Simulated issuers; each interval must contain the truth in 95 % of the runs, less what chance allows in that many runs

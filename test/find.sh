@@ -23,7 +23,7 @@ found "a UUID gets its scheme and its time, and the line stays" "a $seven $note 
 found "an ID without a time gets its scheme" "$four [uuid4]" "$four\n"
 found "a last line without an end keeps none" "x $seven $note" "x $seven"
 printf 'x %s' "$seven" | "$FIRN" show --find | od -c | tail -n 1 >size
-same "not even an added one" "$(printf 'x %s %s' "$seven" "$note" | wc -c)" "$(printf '%d' "0$(cat size)")"
+same "nor an added one" "$(printf 'x %s %s' "$seven" "$note" | wc -c)" "$(printf '%d' "0$(cat size)")"
 for text in "id=$seven," "{$seven}" "urn:uuid:$seven" "\"$seven\"" "/$seven/" "req-$seven" "dump_$seven.gz" "$seven-1" "[$seven]" \
     "\\\\n$seven" "\\\\u003d$seven" "C:\\\\$seven" "id%%3D$seven" "\033[1m$seven" "\033[38;5;33m$seven"; do
     # shellcheck disable=SC2059
@@ -68,7 +68,7 @@ one=$(head -n 1 two)
 printf 'first %s\nnone\nsecond %s, %s\n%s\nlast' "$one" "$seven" "$one" "$four" >text
 same "--since prints the lines with an ID of that time or later" "second $seven $note, $one" \
     "$("$FIRN" show --find --since 2024-06-01 text)"
-same "--until is the first time that is too late" "first $one [uuid7 2024-01-01T00:00:00.000Z]
+same "--until excludes its own time" "first $one [uuid7 2024-01-01T00:00:00.000Z]
 second $seven, $one [uuid7 2024-01-01T00:00:00.000Z]" "$("$FIRN" show --find --until 2024-01-01T00:00:00.001Z text)"
 same "and excludes it" 1 "$("$FIRN" show --find --until 2024-01-01 text >out; echo "$?$(cat out)")"
 same "with --json as well" "3 8" "$("$FIRN" show --find --json --since 2024-06-01 text | jq -r '"\(.line) \(.column)"')"
@@ -83,12 +83,12 @@ two 2 1" "$("$FIRN" show --find --json text two | jq -r '"\(.file) \(.line) \(.c
 refuses "--since alone is for --find" 2 "--since applies to --find: add --find" show --since 2024-01-01
 refuses "a time that is none" 2 "--until soon: " show --find --until soon
 refuses "a time span that is empty" 2 "is not before --until" show --find --since 2024-01-02 --until 2024-01-01
-refuses "times of a scheme without time" 2 "uuid4 have no time" show --find --scheme uuid4 --since 2024-01-01
+refuses "--since with a scheme without a time" 2 "uuid4 have no time" show --find --scheme uuid4 --since 2024-01-01
 refuses "a scheme whose IDs are not words" 2 "IDs that contain - and _, as pushid has" show --find --scheme pushid
 refuses "--all with a scheme" 2 "leave --all out" show --find --all --scheme uuid7
-refuses "a form without a scheme" 2 "add --scheme NAME" show --find --from hex
+refuses "--from without --scheme" 2 "add --scheme NAME" show --find --from hex
 refuses "a file that is not there" 6 "cannot read nowhere: No such file" show --find nowhere
-refuses "order numbers, which no text shows" 2 "needs a key" show --find --scheme order
+refuses "order numbers cannot be found" 2 "needs a key" show --find --scheme order
 refuses "a key" 2 "--key-file" show --find --key-file x
 
 # ---- colours -------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ for unit in (b"a", b"0", b"-", b"_a", b"0190163d-", b"0190163d-8694-739b-aea5-96
     if seconds(text) > 20:
         print("slow", unit)
 END
-same "any bytes come out as they came in, and each ID is found at its place" "" "$(python3 judge.py "$FIRN" 2>&1)"
+same "all other bytes are copied unchanged, and each ID is found at its place" "" "$(python3 judge.py "$FIRN" 2>&1)"
 yes "$seven" | head -n 300000 >many
 same "a closed pipe is no failure" "0 $seven $note" "$("$FIRN" show --find many >pipe.out 2>err; "$FIRN" show --find many 2>>err | head -n 1 >line; echo "$? $(cat err line)")"
 head -c 64M /dev/zero >zeros

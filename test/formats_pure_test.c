@@ -345,7 +345,7 @@ int main(void) {
         TEST("known answers are found", known_answers_are_found),
         TEST("IDs of schemes are read as before", schemes_are_read_as_before),
         TEST("the page lists the formats", the_page_lists_the_formats),
-        TEST("the page says what is taken for what", the_page_says_what_is_taken_for_what),
+        TEST("the page has the present confusion matrix", the_page_says_what_is_taken_for_what),
         TEST("hostile texts have no format", hostile_texts_have_no_format),
         TEST("a number too big for its alphabet has no format",
              a_number_too_big_for_its_alphabet_has_no_format),

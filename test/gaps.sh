@@ -15,7 +15,7 @@ each gap ends a multiple of 200 after the first integer: unused ends of blocks
   A gap is normal where a process ended without using up the block that it had
   reserved, where a transaction was rolled back, and where rows were deleted." "$status $out"
 seq 5 8 >hand
-says "no gap is a yes" "4 IDs, 0 duplicates, 0 gaps, 0 missing" check --gaps hand
+says "without gaps the exit status is 0" "4 IDs, 0 duplicates, 0 gaps, 0 missing" check --gaps hand
 : >empty
 says "nothing has no gap" "0 IDs, 0 duplicates, 0 gaps, 0 missing" check --gaps empty
 printf '7\n5\n6\n5\n' >hand
@@ -29,11 +29,11 @@ same "integers of an increment have gaps of their steps" "38 IDs, 0 duplicates, 
 105 to 110  2 missing" "$("$FIRN" check --gaps hand | head -n 2)"
 printf '1\nx\n3\n' >hand
 same "--keep-going counts bad lines" "2 1 1" "$("$FIRN" check --gaps --keep-going --json hand | jq -r '"\(.ids) \(.bad) \(.gaps)"')"
-refuses "without it they end the run" 1 "line 2: 'x'" check --gaps hand
+refuses "without --keep-going they end the run" 1 "line 2: 'x'" check --gaps hand
 "$FIRN" new uuid7 -n 3 >hand
 refuses "UUIDs have no gaps" 2 "--gaps compares integers, or sequences and counters" check --gaps hand
 refuses "random IDs neither" 2 "uuid4 has neither a sequence nor a counter" check --gaps --scheme uuid4 hand
-refuses "a counter that leaps" 2 "does not count in steps of 1" check --gaps --scheme locality hand
+refuses "a counter in larger steps" 2 "does not count in steps of 1" check --gaps --scheme locality hand
 refuses "one check at a time" 2 "use one of them" check --gaps --sorted hand
 refuses "nor a chart" 2 "use one of them" check --gaps --chart hand
 {
@@ -151,7 +151,7 @@ same "two of three IDs in the first column" "3 IDs of snowflake
 same "in ASCII, unless the terminal shows UTF-8" "0 1" \
     "$(LC_ALL=C "$FIRN" check --chart ids | LC_ALL=C grep -c "$(printf '\342')") $(LC_ALL=de_DE.utf8 "$FIRN" check --chart ids | LC_ALL=C grep -c "$(printf '\342')" | sed 's/^[1-9].*/1/')"
 same "no blanks at the end of a line" 0 "$("$FIRN" check --chart ids three | grep -c ' $')"
-same "colour if it is wanted" 8 "$("$FIRN" check --chart --color=always ids | grep -c "$(printf '\033')")"
+same "colour with --color=always" 8 "$("$FIRN" check --chart --color=always ids | grep -c "$(printf '\033')")"
 same "what does not fit the scheme is counted" "1 1" "$({ cat ids; echo 99; echo 9223372036854775808; } | "$FIRN" check --chart --json --scheme snowflake --keep-going >out; echo "$? $(jq .bad out)")"
 says "nothing has no chart" "no ID" check --chart empty
 seq 20 >hand

@@ -46,7 +46,7 @@ known "a Nano ID is only possible" 1 V1StGXR8_Z5jdHi6B-myT "not an ID of a known
 known "a UUID in base57 is likely" 0 2J2YViS7khb9taUUPULmrj "ShortUUID, likely,  time    2025-01-01T00:00:00.000Z"
 same "as an object" "format null 2025-01-01T00:00:00.000Z 1735689600000000000 uuid7 shortuuid likely" \
     "$("$FIRN" show --json 2J2YViS7khb9taUUPULmrj | jq -r '"\(.what) \(.scheme) \(.time) \(.unix_ns) \(.fields.scheme) \(.formats[0].format) \(.formats[0].sure)"')"
-same "beside a scheme it is listed" "ulid julid likely" \
+same "next to a scheme it is listed" "ulid julid likely" \
     "$("$FIRN" show --json 01JGFJJZ0000007ZZZZZZZZZZZ | jq -r '"\(.scheme) \(.formats[0].format) \(.formats[0].sure)"')"
 same "a named scheme or form has no formats" "null null" \
     "$({ "$FIRN" show --json --scheme ulid 01JGFJJZ0000007ZZZZZZZZZZZ; "$FIRN" show --json --from dec 151819733950271234; } | jq -r .formats | paste -sd' ')"

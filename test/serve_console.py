@@ -359,7 +359,7 @@ def check_choosing(browser, server):
     wanted = json.loads(firn("choose", "--json", *words))
     best = wanted["fit"][0]
     check("the answers are in the address", browser.wait("location.hash.includes('rate=5') && location.hash.includes('readers=urls')"))
-    check("the first is that of firn choose", browser.wait(first + "?.startsWith('1. %s ')" % best["name"]), browser.evaluate(first))
+    check("the first recommendation is that of firn choose", browser.wait(first + "?.startsWith('1. %s ')" % best["name"]), browser.evaluate(first))
     same("so are the others", [one["name"] for one in wanted["fit"][:3]],
          browser.evaluate("[...document.querySelectorAll('#chosen h2')].map((one) => one.textContent.split(' ')[1])"))
     card = browser.text("#chosen article")
@@ -369,10 +369,10 @@ def check_choosing(browser, server):
          browser.evaluate("[...document.querySelectorAll('#chosen .layout')[0].children].reduce((sum, one) => sum + Number(one.dataset.bits), 0)"))
     same("each figure has its bar", len(best["figures"]), browser.evaluate("document.querySelector('#chosen article').querySelectorAll('.measure').length"))
     reasons = browser.evaluate("[...document.querySelectorAll('#choose-refused td:first-child')].map((one) => one.textContent)")
-    same("every reason of a refusal is told once", list(dict.fromkeys(one["why"] for one in wanted["refused"])), reasons)
+    same("each reason of a refusal is printed once", list(dict.fromkeys(one["why"] for one in wanted["refused"])), reasons)
     browser.open(server.base + "/?none#choose=&sort=yes&hide=time")
     none = browser.wait("document.querySelector('#chosen .error')?.textContent")
-    check("answers that exclude each other are told, and what to change", "shows the time" in (none or "") and "Change one answer" in none, none)
+    check("answers that exclude each other are named, and what to change", "shows the time" in (none or "") and "Change one answer" in none, none)
     browser.open(server.base + "/?bad#choose=&rate=x")
     check("a wrong answer is refused in the server's words", browser.wait("document.querySelector('#choose-error').textContent.includes('rate=x is not valid')"))
 

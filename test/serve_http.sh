@@ -206,7 +206,7 @@ for words in "" "rate=5&peak=200&nodes=4&hide=volume&readers=urls&database=maria
         "$(curl -s "http://$at/v1/choose?$words" | jq -Sc .)"
 done
 refuses "an answer that is not one is refused" 400 "rate=x is not valid: use a number above 0" '/v1/choose?rate=x'
-refuses "a question that is not asked neither" 400 "rate" '/v1/choose?rat=1'
+refuses "a question that does not exist" 400 "rate" '/v1/choose?rat=1'
 json "or one row" '.name == "uuid7"' /v1/schemes/uuid7
 json "nodes lists what the store holds" 'type == "array" and length > 0' /v1/nodes
 json "status is an object" 'type == "object"' /v1/status

@@ -30,7 +30,7 @@ for cell in "postgres uuid7 as uuid" "mariadb uuid7 as binary" "sqlite uuid7 as 
     esac
 done
 said=$($python study/run.py "$FIRN" --data "$TMPDIR/data" --machine test --repetitions 1 --only "table: sqlite uuid7 as blob, 0.5 times" 2>&1)
-same "a run goes on where the last one stopped" "study: every cell has 1 repetitions" "$said"
+same "a run continues where the last one stopped" "study: every cell has 1 repetitions" "$said"
 check "each row has a value for every metric that a table has" $python - "$TMPDIR/data/test.csv" <<'PYTHON'
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):

@@ -258,9 +258,8 @@ static void put_human(session *s, const chart *it) {
         duration_text(text, shown.seconds), shown.value[shown.peak],
         time_text(peak, it, it->first * lengths[it->length] + (int64_t)shown.peak * column));
     if (it->others + it->stream.bad > 0) {
-        output_print(&s->out, "%*s not in the chart: %" PRIu64 " line%s of other text\n",
-                     LABEL - 1, "", it->others + it->stream.bad,
-                     plural(it->others + it->stream.bad));
+        output_print(&s->out, "%*s not in the chart: %" PRIu64 " line%s of other text\n", LABEL - 1,
+                     "", it->others + it->stream.bad, plural(it->others + it->stream.bad));
     }
 }
 

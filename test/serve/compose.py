@@ -40,7 +40,7 @@ def files_agree():
     image = text_of("packaging/Containerfile.stores")
     check = services["firn1"]["healthcheck"]["test"]
     tap.check("servers are checked by --check-ready, by the program of their image", check[0] == "CMD" and f'"{check[1]}"' in image and check[2:] == ["--check-ready"], check)
-    tap.check("the image has its tag where it is built", services["firn1"]["image"] in image)
+    tap.check("the image is tagged as Compose expects", services["firn1"]["image"] in image)
     drain = int(re.search(r"drain_s = (\d+)", text_of(f"{FOLDER}/firn.ini"))[1])
     tap.check("servers may drain and stop", int(services["firn1"]["stop_grace_period"].rstrip("s")) >= drain + 5 + 10)
     for name in ("nginx.conf", "prometheus.yml"):

@@ -49,7 +49,7 @@ def large_replies():
     client.send(b"".join(command("FIRN.NEW", "wide", "COUNT", n) + command("PING", n) for n in (MOST, 8193, 8192, 3)))
     replies = [client.read() for _ in range(8)]
     ids = [int(one) for reply in replies[::2] for one in reply]
-    tap.same("large replies come whole and in order", [MOST, "65536", 8193, "8193", 8192, "8192", 3, "3"],
+    tap.same("large replies are complete and in order", [MOST, "65536", 8193, "8193", 8192, "8192", 3, "3"],
              [len(one) if isinstance(one, list) else one for one in replies])
     tap.check("their IDs rise", rises(ids))
     client.send(command("MULTI") + command("FIRN.NEW", "uuid7", "COUNT", MOST) + command("INCR", "counted") + command("EXEC"))
@@ -147,10 +147,10 @@ def quotas_of_tokens():
     tap.check("a token has its quota", shop.ask("INCR", "counted") > 0)
     tap.check("beyond it: TRYAGAIN", is_refused(shop, "INCR", "counted"))
     tap.check("on all its connections", is_refused(again, "INCR", "counted"))
-    tap.same("what issues nothing is free", ["PONG", "snowflake"], [shop.ask("PING"), shop.ask("FIRN.SHOW", "1541815603606036480")[3]])
+    tap.same("requests that issue nothing need no quota", ["PONG", "snowflake"], [shop.ask("PING"), shop.ask("FIRN.SHOW", "1541815603606036480")[3]])
     over = serving.wait_for("status 429", lambda: (lambda one: one if one[0] == 429 else None)(post(server, "/v1/new/wide", SHOP)))
     tap.same("HTTP: 429 with Retry-After and a code", ["1", "QUOTA"], [over[1]["Retry-After"], json.loads(over[2])["code"]])
-    tap.same("more than a second's IDs at once never pass: ERR", "ERR", refusal(shop, "FIRN.NEW", "wide", "COUNT", 2))
+    tap.same("a request beyond one second's quota gets ERR", "ERR", refusal(shop, "FIRN.NEW", "wide", "COUNT", 2))
     tap.same("nor over HTTP: 422", 422, post(server, "/v1/new/wide?n=2", SHOP)[0])
     tap.same("blocks and runs count too", ["ERR", "ERR"], [refusal(shop, "INCRBY", "counted", 2), refusal(shop, "FIRN.RUNS", "wide", "COUNT", 2)])
     tap.same("another token has its own quota", 50000, len(other.ask("FIRN.NEW", "wide", "COUNT", 50000)))
@@ -246,7 +246,7 @@ def access_log():
         http_ = [value for key, value in all_.items() if key[0] == "http" and key[1].startswith("token-") and key[3] == "wide"]
         return all_ if http_ == [[1, 0, 9]] and {key: all_.get(key) for key in expected} == expected else None
 
-    tap.same("the log has who took how many of what", len(expected) + 1, len(serving.wait_for("the lines", found)))
+    tap.same("the log has how many IDs each token took from each generator", len(expected) + 1, len(serving.wait_for("the lines", found)))
     tap.check("pipelined requests are few lines", len(lines_of(path)) < 100, len(lines_of(path)))
     with open(path) as log:
         text = log.read()
@@ -311,7 +311,7 @@ def check_ready(folder):
 
 def readiness():
     server = serve("ready")
-    tap.same("--check-ready: 0 without a word", (0, ""), check_ready(server.folder))
+    tap.same("--check-ready: 0, without output", (0, ""), check_ready(server.folder))
     server.end()
     status, words = check_ready(server.folder)
     tap.same("a server that is gone: 1", (1, True), (status, f"127.0.0.1:{server.http} is not ready: Connection refused" in words))
@@ -360,7 +360,7 @@ def readiness_with_tls():
     tap.same("RESP over TLS", (0, ""), check_ready(folder))
     server.configure("", unsafe="on", tls_client_ca=files["tls_cert"], **files)
     status, words = check_ready(folder)
-    tap.check("certificates of clients: 2, and what to do", status == 2 and "add a unix socket" in words, words)
+    tap.check("client certificates: 2, and what to do", status == 2 and "add a unix socket" in words, words)
     tap.same("it ends with 0", 0, server.end())
 
 
