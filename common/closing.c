@@ -30,6 +30,9 @@ char *closing_why(char why[CLOSING_WHY_SIZE], const char *layout) {
 
 int closing_write(char out[FIRN_LAYOUT_SIZE], const char *why, const char *layout,
                   firn_error *error) {
+    if (strstr(why, END) != NULL) {
+        return set_error(error, FIRN_EUSAGE, "'%.120s' contains '" END "': use another URL", why);
+    }
     int length = snprintf(out, FIRN_LAYOUT_SIZE, BEGIN "%s" END "%s", why, layout);
     return length < FIRN_LAYOUT_SIZE
                ? FIRN_OK

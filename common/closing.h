@@ -15,7 +15,7 @@ const char *closing_layout(const char *layout);
 bool closing_is(const char *layout, const char *why);
 /* The reason, "" if the layout is open. Returns `why`. */
 char *closing_why(char why[CLOSING_WHY_SIZE], const char *layout);
-/* Closes a layout. FIRN_ERANGE: it becomes too long. */
+/* Closes a layout. FIRN_ERANGE: it becomes too long; FIRN_EUSAGE: `why` contains what ends it. */
 int closing_write(char out[FIRN_LAYOUT_SIZE], const char *why, const char *layout,
                   firn_error *error);
 

@@ -228,7 +228,60 @@ static int check_empty(const move *it, const list *to) {
     return FIRN_OK;
 }
 
-/* Stops new names in the new store, then in the old one. *over: the move was complete. */
+/* Can the old store close each of its namespaces, and is there room for the reasons? Changes nothing. */
+static int check_fit(const move *it, const list *from) {
+    const space *spaces = from->items;
+    int code = FIRN_OK;
+    for (size_t i = 0; i < from->count && code == FIRN_OK; i++) {
+        const char *layout = spaces[i].layout;
+        char longer[FIRN_LAYOUT_SIZE];
+        code = closing_write(longer, it->leaving, layout, it->error);
+        if (code == FIRN_OK) {
+            code = closing_write(longer, it->arriving, layout, it->error);
+        }
+        if (code == FIRN_OK) {
+            code = closing_change(it->from->store, spaces[i].ns, layout, layout, NULL, it->error);
+        }
+    }
+    return code;
+}
+
+/* Looks again, now that the new store takes no new names, and stops new names in the old one. It reads the
+ * new store first: another run of this move opens a namespace there only after it has shut the old one. */
+static int shut_old(const move *it, const char *arriving, const char *leaving) {
+    list from = {.items = NULL}, to = {.items = NULL};
+    int code = closing_change(it->to->store, ALL_NAMES, NULL, arriving, NULL, it->error);
+    code = code == FIRN_OK ? read_list(&to, it->to, NULL, it->error) : code;
+    code = code == FIRN_OK ? read_list(&from, it->from, NULL, it->error) : code;
+    const char *old = code == FIRN_OK ? layout_in(&from, ALL_NAMES) : NULL;
+    bool left = old != NULL && strcmp(old, leaving) == 0;
+    if (code == FIRN_OK && !left && old != NULL && closing_is(old, "mov")) {
+        /* If both are one store, it has just closed itself. */
+        code = set_error(it->error, FIRN_EUSAGE,
+                         "%.60s is closed for new names (%.90s): name two different stores",
+                         it->from->name, old + strlen("closed ("));
+    } else if (code == FIRN_OK && !left) {
+        code = check_empty(it, &to);
+    }
+    if (code == FIRN_OK && !left) {
+        code = closing_change(it->from->store, ALL_NAMES, old, leaving, NULL, it->error);
+    }
+    free(from.items);
+    free(to.items);
+    return code;
+}
+
+/* Stops new names in the new store, then in the old one. */
+static int shut_both(const move *it, const char *arriving, const char *leaving) {
+    firn_error unused;
+    int code = shut_old(it, arriving, leaving);
+    if (code == FIRN_EUSAGE) { /* no run of this move gets further, so none needs it shut */
+        closing_change(it->to->store, ALL_NAMES, arriving, ALL_OPEN, NULL, &unused);
+    }
+    return code;
+}
+
+/* Checks both stores and stops new names in them. *over: the move was complete. */
 static int shut(const move *it, bool *over) {
     char leaving[FIRN_LAYOUT_SIZE], arriving[FIRN_LAYOUT_SIZE];
     list from = {.items = NULL}, to = {.items = NULL};
@@ -249,33 +302,11 @@ static int shut(const move *it, bool *over) {
         code = check_empty(it, &to);
     }
     if (code == FIRN_OK && !left) {
-        code = closing_change(it->to->store, ALL_NAMES, NULL, arriving, NULL, it->error);
+        code = check_fit(it, &from);
     }
     free(from.items);
     free(to.items);
-    if (code != FIRN_OK || left) {
-        return code;
-    }
-    /* Again, now that nothing new can come. If both are one store, it has just closed itself. */
-    code = read_list(&from, it->from, NULL, it->error);
-    code = code == FIRN_OK ? read_list(&to, it->to, NULL, it->error) : code;
-    old = code == FIRN_OK ? layout_in(&from, ALL_NAMES) : NULL;
-    if (code == FIRN_OK && old != NULL && closing_is(old, "mov")) {
-        code = set_error(it->error, FIRN_EUSAGE,
-                         "%.60s is closed for new names (%.90s): name two different stores",
-                         it->from->name, old + strlen("closed ("));
-    } else if (code == FIRN_OK) {
-        code = check_empty(it, &to);
-    }
-    if (code == FIRN_OK) {
-        code = closing_change(it->from->store, ALL_NAMES, old, leaving, NULL, it->error);
-    } else {
-        firn_error unused;
-        closing_change(it->to->store, ALL_NAMES, arriving, ALL_OPEN, NULL, &unused);
-    }
-    free(from.items);
-    free(to.items);
-    return code;
+    return code != FIRN_OK || left ? code : shut_both(it, arriving, leaving);
 }
 
 int closing_move(const closing_end *from, const closing_end *to, closing_moved *moved,

@@ -259,13 +259,14 @@ static void perhaps_die(void *self, const char *name) {
     }
 }
 
-static void open_ends(closing_end pair[2], const char *urls[2], bool dies) {
+typedef void failpoint(void *self, const char *name);
+
+static void open_ends(closing_end pair[2], const char *urls[2], failpoint *point) {
     static const char *const names[2] = {"store://from", "store://to"};
     for (int i = 0; i < 2; i++) {
         firn_error error;
-        const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn",
-                                            .unsafe = true,
-                                            .failpoint = dies ? perhaps_die : NULL};
+        const firn_store_options options = {
+            .module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true, .failpoint = point};
         pair[i].name = names[i];
         if (firn_store_open(&pair[i].store, urls[i], &options, &error) != FIRN_OK) {
             fail_msg("%s", error.text);
@@ -309,17 +310,21 @@ static void judge(closing_end pair[2], int kill, bool over) {
     }
 }
 
+static void move_in_child(const char *urls[2], int kill) {
+    closing_end pair[2];
+    closing_moved moved;
+    firn_error error;
+    kill_after = kill;
+    open_ends(pair, urls, perhaps_die);
+    _exit(closing_move(&pair[0], &pair[1], &moved, &error) == FIRN_OK ? 0 : 1);
+}
+
 /* Moves in a child, which dies at its write number `kill`. False: it has fewer writes. */
 static bool move_and_die(const char *urls[2], int kill) {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        closing_end pair[2];
-        closing_moved moved;
-        firn_error error;
-        kill_after = kill;
-        open_ends(pair, urls, true);
-        _exit(closing_move(&pair[0], &pair[1], &moved, &error) == FIRN_OK ? 0 : 1);
+        move_in_child(urls, kill);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status)) {
@@ -373,7 +378,7 @@ static void move_between(const bench *b, bool out) {
         const char *urls[2] = {out ? own : others, out ? others : own};
         fill(urls[0]);
         died = move_and_die(urls, kill);
-        open_ends(pair, urls, false);
+        open_ends(pair, urls, NULL);
         judge(pair, kill, !died);
         if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
             fail_msg("killed at %d, then: %s", kill, error.text);
@@ -396,10 +401,70 @@ static void moves_in(void **state) {
     move_between(*state, false);
 }
 
+/* Another run of the move, in a child: it begins after this one's first write and dies at its write
+ * number `kill`, while this one waits. */
+static int met_pipe[2];
+static pid_t met_child;
+
+static void prepare_to_meet(const char *urls[2], int kill) {
+    char byte;
+    assert_int_equal(pipe(met_pipe), 0);
+    met_child = fork();
+    if (met_child == 0) {
+        close(met_pipe[1]);
+        if (read(met_pipe[0], &byte, 1) == 1) {
+            move_in_child(urls, kill);
+        }
+        _exit(2);
+    }
+    close(met_pipe[0]);
+}
+
+static void meet(void *self, const char *name) {
+    (void)self;
+    if (met_child > 0 && strcmp(name, "relabel.committed") == 0) {
+        int status;
+        assert_int_equal(write(met_pipe[1], "", 1), 1);
+        assert_int_equal(waitpid(met_child, &status, 0), met_child);
+        met_child = 0;
+    }
+}
+
+static void two_at_once(void **state) {
+    static const int kills[] = {2, 7, 16, 1000};
+    const bench *b = *state;
+    const bench file = {.row = &rows[1]};
+    bench other = file;
+    store_of(state);
+    snprintf(other.folder, sizeof other.folder, "%s", b->folder);
+    for (size_t i = 0; i < sizeof kills / sizeof *kills; i++) {
+        char own[500], others[500];
+        firn_error error = {0};
+        closing_end pair[2];
+        closing_moved moved;
+        fresh_url(own, b, 200000 + (int)i);
+        fresh_url(others, &other, 300000 + (int)i);
+        const char *urls[2] = {own, others};
+        fill(own);
+        prepare_to_meet(urls, kills[i]);
+        open_ends(pair, urls, meet);
+        closing_move(&pair[0], &pair[1], &moved, &error);
+        close(met_pipe[1]);
+        assert_int_equal(met_child, 0);
+        judge(pair, kills[i], false);
+        if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
+            fail_msg("met at %d, then: %s", kills[i], error.text);
+        }
+        judge(pair, kills[i], true);
+        close_ends(pair);
+    }
+}
+
 static void unfit_ones_are_refused(void **state) {
     bench *b = *state;
-    char url[500];
+    char url[500], closed[FIRN_LAYOUT_SIZE];
     firn_error error = {0};
+    assert_int_equal(closing_write(closed, "moved to a): b", ROW, &error), FIRN_EUSAGE);
     closing_end pair[2] = {{store_of(state), "store://one"}, {NULL, "store://two"}};
     closing_moved moved;
     taken(b->store, "snow", "1");
@@ -431,6 +496,7 @@ static const struct check {
     {"no name is new after new names were shut", shuts_beside_new_names},
     {"a move to a file, killed at each write, repeats nothing", moves_away},
     {"a move from a file, killed at each write, repeats nothing", moves_in},
+    {"two moves at once, one of them killed, repeat nothing", two_at_once},
     {"one store, and a store in use, are refused", unfit_ones_are_refused},
 };
 #define CHECKS (sizeof checks / sizeof checks[0])

@@ -34,6 +34,10 @@ same "the second time it is closed already" 1 "$("$FIRN" nodes --forget gone --y
 says "--undo opens it" "namespace gone is open again and continues after its marks" nodes --forget gone --undo --store "$db"
 ask new snowflake ns=gone node=5 --store "$db"
 check "and it continues after its marks" [ "$out" -gt "$(cat "$TMPDIR/first")" ]
+long=$(printf '%0245d' 7)
+"$FIRN" new snowflake ns="$long" time=2020-01-01 --store "$db" >/dev/null 2>&1
+"$FIRN" nodes --forget "$long" --yes --store "$db" >/dev/null 2>&1
+same "a long name is closed, and the namespace of its ticks" "0 2" "$? $(list "$db" --all | grep -c "^$long.* closed ")"
 says "an open one stays open" "namespace gone is open already" nodes --forget gone --undo --store "$db"
 
 # ---- a store that moves under a server -----------------------------------------------------------

@@ -13,7 +13,8 @@
 #include <time.h>
 
 #define FORGOTTEN "forgotten"
-#define NAMES_MAX 4 /* also for back-dated IDs, jobs and the shared key */
+#define NAMES_MAX 4                      /* also for back-dated IDs, jobs and the shared key */
+#define OWNER_MAX (FIRN_NS_SIZE - 1 - 6) /* bytes of a namespace that has those */
 
 /* What the store has of the namespace. */
 typedef struct survey {
@@ -31,7 +32,8 @@ typedef struct survey {
 static void name_all(survey *it, const char *ns) {
     static const char *const suffixes[NAMES_MAX] = {"", " ticks", " jobs", " key"};
     for (size_t i = 0; i < NAMES_MAX; i++) {
-        snprintf(it->names[i], sizeof it->names[i], "%.240s%s", ns, suffixes[i]);
+        snprintf(it->names[i], sizeof it->names[i], "%.*s%s", i > 0 ? OWNER_MAX : FIRN_NS_SIZE, ns,
+                 suffixes[i]);
     }
 }
 
@@ -93,7 +95,8 @@ static int refuse_live(session *s, const survey *it) {
     return fail(s, &error);
 }
 
-/* Closes or opens all of them; the first one last, so that a failure leaves the name listed. */
+/* Closes all of them, or opens (why is NULL) those that are forgotten; the first one last, so that a
+ * failure leaves the name listed. */
 static int change_all(session *s, firn_store *store, const survey *it, const char *why) {
     firn_error error;
     int code = FIRN_OK;
@@ -101,7 +104,7 @@ static int change_all(session *s, firn_store *store, const survey *it, const cha
         char closed[FIRN_LAYOUT_SIZE];
         const char *layout = it->layouts[i];
         bool is_closed = closing_layout(layout) != layout;
-        if (!it->known[i] || is_closed != (why == NULL)) {
+        if (!it->known[i] || (why != NULL ? is_closed : !closing_is(layout, FORGOTTEN))) {
             continue;
         }
         if (why != NULL) {

@@ -303,11 +303,14 @@ typedef struct holdings {
     size_t left_out;
 } holdings;
 
-/* Leaves out ticks of back-dated IDs, as the command does. */
+/* Leaves out ticks of back-dated IDs and namespaces without a node, as the command does. */
 static int see_holding(void *context, const firn_holding *holding) {
     enum { HOLDINGS_MOST = 10000 };
     holdings *it = context;
     mark_told what;
+    if (holding->key[0] == '\0') {
+        return 0;
+    }
     mark_tell(&what, holding, &it->now);
     if (what.kind == MARK_TICK || json_array_size(it->array) >= HOLDINGS_MOST) {
         it->left_out++;
