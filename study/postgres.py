@@ -22,11 +22,9 @@ class Postgres(Engine):
     def __init__(self):
         try:
             import psycopg2
-            import psycopg2.extras
         except ImportError as error:
             raise Missing("python3-psycopg2 is not installed") from error
         self.driver = psycopg2
-        psycopg2.extras.register_uuid()
 
     def start(self, folder, *more):
         options = [word for option in (*OPTIONS, *more) for word in ("-c", option)]
@@ -51,7 +49,7 @@ class Postgres(Engine):
     def value(self, storage, one):
         raw, text = one
         if storage == "uuid":
-            return uuid.UUID(bytes=raw)
+            return str(uuid.UUID(bytes=raw))  # objects of Python's own would cost more than the row
         if storage == "bytea":
             return raw
         if storage in ("bigint", "numeric"):
@@ -73,12 +71,14 @@ class Postgres(Engine):
         self.execute("DROP TABLE IF EXISTS t, item")
         self.execute("CREATE TABLE t (id %s PRIMARY KEY, created_ms bigint NOT NULL, customer integer NOT NULL, payload text NOT NULL)" % kind)
 
-    def load(self, rows):
-        names = "created_ms, customer, payload" if len(rows[0]) == 3 else "id, created_ms, customer, payload"
+    def batches(self, rows):
+        names = b"created_ms, customer, payload" if len(rows[0]) == 3 else b"id, created_ms, customer, payload"
         mark = "(" + ",".join(["%s"] * len(rows[0])) + ")"
-        for batch in pairs(rows):
-            values = b",".join(self.cursor.mogrify(mark, row) for row in batch)
-            self.cursor.execute(b"INSERT INTO t (" + names.encode() + b") VALUES " + values)
+        return [b"INSERT INTO t (" + names + b") VALUES " + b",".join(self.cursor.mogrify(mark, row) for row in batch) for batch in pairs(rows)]
+
+    def load(self, batches):
+        for statement in batches:
+            self.cursor.execute(statement)
 
     def inserter(self, serial):
         """A function that inserts one row as one transaction, with a connection of its own and a prepared statement."""

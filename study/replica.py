@@ -83,12 +83,13 @@ def measure_lag(pair, cell, streams):
     """The second half of a table as fast as one writer can, in transactions of 500 rows; then the replica's lag."""
     rows, _, _ = measure.table_rows(pair.primary, cell, streams)
     pair.primary.create(cell.storage, cell.key == "serial")
-    pair.primary.load(rows[: len(rows) // 2])
+    pair.primary.load(pair.primary.batches(rows[: len(rows) // 2]))
+    batches = pair.primary.batches(rows[len(rows) // 2 :])
     pair.primary.checkpoint()
     pair.lag()
     before = pair.primary.counters()
     start = time.perf_counter()
-    pair.primary.load(rows[len(rows) // 2 :])
+    pair.primary.load(batches)
     took = time.perf_counter() - start
     lag = pair.lag()
     count = len(rows) - len(rows) // 2

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import uuid
 
-from engine import Engine, pairs
+from engine import Engine
 from keys import BYTES, INTEGER, TEXT, UUID
 
 
@@ -72,9 +72,9 @@ class SQLite(Engine):
     def statement(width):
         return "INSERT INTO t (%s) VALUES (%s)" % ("id, created_ms, customer, payload" if width == 4 else "created_ms, customer, payload", ",".join("?" * width))
 
-    def load(self, rows):
-        sql = self.statement(len(rows[0]))
-        for batch in pairs(rows):
+    def load(self, batches):
+        sql = self.statement(len(batches[0][0]))
+        for batch in batches:
             self.execute("BEGIN")
             self.connection.executemany(sql, batch)
             self.execute("COMMIT")

@@ -19,13 +19,13 @@ def rows_of(head, rows):
     return "\n".join(["| " + " | ".join(head) + " |", align] + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def plus_minus(found):
+def plus_minus(found, digits=3):
     """A median and half the width of its interval, as a share, where that is above 1 %."""
     if not found:
         return ""
     median, low, high, _ = found
     spread = max(high - median, median - low) / median if median else 0
-    return number(median) + (" ±%.0f%%" % (100 * spread) if spread > 0.01 else "")
+    return number(median, digits) + (" ±%.0f%%" % (100 * spread) if spread > 0.01 else "")
 
 
 def wide(data, engine, ratio, *metrics):
@@ -70,7 +70,7 @@ def writers(data):
         for engine in ENGINES:
             for count in (1, 4, 16):
                 found = data.value(engine, key, "insert_rows_s", writers=count)
-                row.append(number(found[0], 2) if found else "")
+                row.append(plus_minus(found, 2))
         rows.append(row)
     return rows_of(["key"] + ["%s %d" % (NAMES[engine], count) for engine in ENGINES for count in (1, 4, 16)], rows)
 
