@@ -79,7 +79,7 @@ def scale(axes, log, most=None):
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(0, most)
-        axes.locator_params(axis="x", nbins=5)
+        axes.locator_params(axis="x", nbins=4)
     axes.xaxis.set_major_formatter(FuncFormatter(short))
 
 
