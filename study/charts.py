@@ -58,7 +58,7 @@ def panels(title, note):
     height = 0.9 + 0.185 * len(ORDER) + bottom
     figure, axes = plot.subplots(1, 3, figsize=(WIDTH, height), sharey=True)
     heading(figure, title, note, height)
-    figure.subplots_adjust(left=0.168, right=0.985, top=1 - 0.86 / height, bottom=bottom / height, wspace=0.09)
+    figure.subplots_adjust(left=0.168, right=0.985, top=1 - 0.86 / height, bottom=bottom / height, wspace=0.15)
     return figure, axes, height
 
 
