@@ -106,7 +106,9 @@ void output_wrap(output *out, const char *lead, size_t indent, const char *text)
         size_t length = strcspn(text, " ");
         if (!first && column + 1 + length > WIDTH) {
             output_bytes(out, "\n", 1);
-            output_pad(out, 0, indent);
+            if (indent > 0) {
+                output_pad(out, 0, indent);
+            }
             column = indent;
             first = true;
         }

@@ -283,6 +283,20 @@ bool firn__is_puid(firn_match *out, int *bits, const firn__look *seen) {
     return reason(out, "a time from 2005 to 2045, hex digits of a machine and ns below 10^9");
 }
 
+bool firn__is_cuid1(firn_match *out, int *bits, const firn__look *seen) {
+    firn_id ms, counter;
+    const char *text = seen->text;
+    if (text[0] != 'c' || !firn__read_digits(&ms, base36, text + 1, 8) ||
+        !firn__read_digits(&counter, base36, text + 9, 4) || !firn__match_ms(out, ms.low, 3)) {
+        return false;
+    }
+    firn__match_field(out, "counter", "%llu", (unsigned long long)counter.low);
+    firn__match_field(out, "fingerprint", "%.4s", text + 13);
+    firn__match_field(out, "random", "%.8s", text + 17);
+    *bits = 6;
+    return reason(out, "the c and a time from 2005 to 2045");
+}
+
 bool firn__is_instagram_code(firn_match *out, int *bits, const firn__look *seen) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const firn_scheme *scheme = firn_scheme_find("instagram");

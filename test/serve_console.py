@@ -115,6 +115,16 @@ def check_reading(browser, server, schemes):
     error = browser.wait("document.querySelector('#read-error').textContent")
     check("what is no ID is told in the server's words", error and "!!" in error, error)
     check("and nothing is drawn of it", browser.evaluate("document.querySelector('#reading').hidden"))
+    check("nor any format", browser.evaluate("document.querySelector('#formats').hidden"))
+    browser.evaluate("location.hash = '#read=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'")
+    browser.wait("document.title.includes(' is traceparent')")
+    same("a format that is not a scheme is told, with its fields", "traceparent, certain 00 0af7651916cd43dd8448eb211c80319c",
+         browser.evaluate("[...document.querySelectorAll('#formats dd')].slice(0, 3).map((one) => one.textContent).join(' ')"))
+    check("and is no error", browser.evaluate("document.querySelector('#read-error').hidden && document.querySelector('#reading').hidden"))
+    browser.evaluate("location.hash = '#read=V1StGXR8_Z5jdHi6B-myT'")
+    check("one that is only possible is listed below the error", browser.wait("document.querySelector('#formats dd').textContent === 'nanoid, possible'")
+          and browser.evaluate("!document.querySelector('#read-error').hidden"))
+    read(browser, SAMPLES[0])
 
 
 def check_offline(browser, server):

@@ -332,15 +332,11 @@ async function show(id, name) {
   if (name) {
     const row = await rowOf(name);
     const free = attempt(() => firn.native.showObject(id, null, null));
-    return { shown: { ...showAs(firn, id, row), candidates: free?.candidates || [] }, row };
+    const { candidates = [], formats = [] } = free || {};
+    return { shown: { ...showAs(firn, id, row), candidates, formats }, row };
   }
   const shown = tell(() => firn.native.showObject(id, null, null));
-  if (shown.scheme === null) {
-    throw new Error(
-      `'${shown.id}' is not an ID of a known scheme${shown.remark ? `, but ${shown.remark}` : ""}: to decode it anyway, add &scheme=NAME to the URL`,
-    );
-  }
-  return { shown, row: await rowOf(shown.scheme) };
+  return { shown, row: shown.scheme === null ? null : await rowOf(shown.scheme) };
 }
 
 // ---- reading ----------------------------------------------------------------------------------
@@ -352,9 +348,12 @@ async function read(id, scheme, example = false) {
   try {
     const [firn, { shown, row }] = await Promise.all([firnHere(), show(id, scheme)]);
     if (!example && field.value !== id) return; // something else was asked in the meantime
-    drawReading(firn, shown, row, scheme || shown.scheme, example);
+    drawFormats(shown.formats || []);
+    if (row) drawReading(firn, shown, row, scheme || shown.scheme, example);
+    else drawWithoutScheme(shown);
   } catch (refused) {
     byId("reading").hidden = true;
+    drawFormats([]);
     showError(byId("read-error"), refused.message);
   }
 }
@@ -384,6 +383,40 @@ function drawReading(firn, shown, row, name, example) {
   document.title = `${shown.id} is ${name} – firn`;
   say(
     `Decoded as ${name}${shown.time ? `, issued ${shown.time}` : ""}. ${shown.candidates.length - 1} other schemes fit.`,
+  );
+}
+
+// A text that is an ID of no scheme: perhaps one of another format, which leads the list.
+function drawWithoutScheme(shown) {
+  byId("reading").hidden = true;
+  if (shown.what === "format") {
+    const [best] = shown.formats;
+    document.title = `${shown.id} is ${best.format} – firn`;
+    say(`Recognised as ${best.format}, ${best.sure}.`);
+    return;
+  }
+  const remark = shown.remark ? `, but ${shown.remark}` : "";
+  showError(
+    byId("read-error"),
+    `'${shown.id}' is not an ID of a known scheme${remark}: to decode it anyway, add &scheme=NAME to the URL`,
+  );
+}
+
+function drawFormats(formats) {
+  byId("formats").hidden = formats.length === 0;
+  byId("formats-list").replaceChildren(
+    ...formats.map(({ format, sure, reason, time, fields }) => {
+      const lines = [["format", `${format}, ${sure}`], ...(time ? [["time", time]] : [])];
+      lines.push(...Object.entries(fields), ["reason", reason]);
+      return make(
+        "dl",
+        {},
+        ...lines.flatMap(([name, value]) => [
+          make("dt", { textContent: name }),
+          make("dd", { textContent: value }),
+        ]),
+      );
+    }),
   );
 }
 

@@ -119,6 +119,12 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
         return bad_line(path, number, "more than 1000 tokens: remove some", error);
     }
     digest_of(made.digest, secret, length);
+    for (size_t i = 0; i < to->count; i++) {
+        if (memcmp(to->tokens[i].digest, made.digest, sizeof made.digest) == 0) {
+            return bad_line(path, number, "the token is also in a line before: remove one of them",
+                            error);
+        }
+    }
     if (made.name[0] == '\0') {
         snprintf(made.name, sizeof made.name, "token-%02x%02x%02x%02x", made.digest[0],
                  made.digest[1], made.digest[2], made.digest[3]);

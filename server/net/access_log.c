@@ -14,8 +14,10 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -277,6 +279,29 @@ static int open_file(const char *path) {
                       0640);
 }
 
+static int cannot_write(const char *path, firn_error *error) {
+    return set_error(error, FIRN_EIO,
+                     "cannot write the access log %.100s: %s: check the path and its permissions",
+                     path, strerror(errno));
+}
+
+int access_log_check(const char *path, firn_error *error) {
+    const char *name = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
+    struct stat about;
+    if (name != NULL) {
+        snprintf(folder, sizeof folder, "%.*s", name == path ? 1 : (int)(name - path), path);
+    }
+    if (path[0] == '\0' || strcmp(path, "-") == 0) {
+        return FIRN_OK;
+    }
+    if (stat(folder, &about) != 0) {
+        return cannot_write(path, error);
+    }
+    errno = ENOTDIR;
+    return S_ISDIR(about.st_mode) ? FIRN_OK : cannot_write(path, error);
+}
+
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /* Under the lock. */
@@ -331,10 +356,7 @@ static int open_again(firn_error *error) {
     const settings *set = settings_now();
     int file = -1;
     if (set->access_log[0] != '\0' && (file = open_file(set->access_log)) < 0) {
-        return set_error(error, FIRN_EIO,
-                         "cannot write the access log %.100s: %s: check the path "
-                         "and its permissions",
-                         set->access_log, strerror(errno));
+        return cannot_write(set->access_log, error);
     }
     int code = file >= 0 ? start(error) : FIRN_OK;
     if (code != FIRN_OK) {

@@ -7,6 +7,8 @@
 #include "addresses.h"
 #include "core/request.h"
 
+/* Whether the folder of the file exists; the server may run as another user than this one. FIRN_EIO. */
+int access_log_check(const char *path, firn_error *error);
 /* Opens the file that the setting access_log names, if any, and starts the thread. FIRN_EIO,
  * FIRN_ESYSTEM. */
 int access_log_begin(firn_error *error);

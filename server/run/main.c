@@ -636,6 +636,7 @@ static int serve(void) {
 static int check_config(void) {
     firn_error error;
     int code = check_files(&all.config.set, &error);
+    code = code == FIRN_OK ? access_log_check(all.config.set.access_log, &error) : code;
     renewers_only_check();
     code = code == FIRN_OK ? begin_catalog(&all.config, &error) : code;
     if (code != FIRN_OK) {
