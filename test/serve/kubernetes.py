@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""packaging/kubernetes: the manifests agree with each other and with their firn.ini, and servers with these files do what
-docs/guides/kubernetes.md says. kubectl renders them, where there is one (Debian has none)."""
+"""packaging/kubernetes: the manifests agree with each other and with their firn.ini, each selector finds the pods that it
+should, and servers with these files do what docs/guides/kubernetes.md says. kubectl renders them, where there is one (Debian
+has none)."""
 import configparser
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +22,12 @@ KINDS = {"base": "Deployment", "sidecar": "Deployment", "statefulset": "Stateful
 IMAGES = {"base": "firn-stores:", "sidecar": "firn-stores:", "statefulset": "firn:"}  # firn has the SQLite store only
 TOKEN = "0123456789abcdef0123"
 GIVE_BACK_S = 10
+SELECTORS = {
+    "Deployment": "selector", "StatefulSet": "selector", "Service": "selector", "PodDisruptionBudget": "selector",
+    "NetworkPolicy": "podSelector",
+}
+OTHERS = {"a client": {"firn-client": "yes"}, "another": {"app.kubernetes.io/name": "shop"}, "without labels": {}}
+CLIENTS = ["NetworkPolicy.spec.ingress.from.podSelector"]  # the only selector that finds clients instead of servers
 
 
 def documents(name):
@@ -51,7 +59,9 @@ def agrees(name):
     files = sorted(os.path.basename(path) for path in glob.glob(f"{FOLDER}/{name}/*.yaml"))
     yield sorted([*kustomization["resources"], "kustomization.yaml"]), files
     label = kustomization["labels"][0]
-    yield label["includeSelectors"], True
+    yield (label["includeSelectors"], label.get("includeTemplates")), (False, True)
+    resources = [it for kind, it in all_.items() if kind != "Kustomization"]
+    yield from selections(resources, {"firn": label["pairs"], **OTHERS})
     volumes = {it["name"]: it for it in pod["volumes"]}
     claims = {it["metadata"]["name"] for it in workload["spec"].get("volumeClaimTemplates", [])}
     mounts = {it["name"]: it["mountPath"] for it in container["volumeMounts"]}
@@ -76,6 +86,35 @@ def agrees(name):
             yield os.path.dirname(path) in mounts.values(), True
 
 
+def selectors(it, path):
+    """The selectors of pods in an object, each with its path."""
+    if isinstance(it, list):
+        for each in it:
+            yield from selectors(each, path)
+    elif isinstance(it, dict):
+        for key, value in it.items():
+            if key in ("selector", "podSelector", "labelSelector"):
+                yield f"{path}.{key}", value
+            else:
+                yield from selectors(value, f"{path}.{key}")
+
+
+def selections(resources, pods):
+    """What each selector finds among `pods`, and what it should find. None selects nothing, {} everything."""
+    for resource in resources:
+        kind = resource["kind"]
+        found = dict(selectors(resource, kind))
+        if kind in SELECTORS:
+            yield (kind, f"{kind}.spec.{SELECTORS[kind]}" in found), (kind, True)
+        for path, selector in found.items():
+            wanted = selector.get("matchLabels", selector)
+            names = [name for name, labels in pods.items() if wanted.items() <= labels.items()]
+            yield (path, names), (path, ["a client"] if path in CLIENTS else ["firn"])
+        for rule in resource["spec"].get("ingress", []) if kind == "NetworkPolicy" else []:
+            ports = {"resp", "http"} if any("podSelector" in each for each in rule["from"]) else {"http"}
+            yield {it["port"] for it in rule["ports"]}, ports
+
+
 def manifests():
     for name in KINDS:
         pairs = list(agrees(name))
@@ -87,13 +126,45 @@ def manifests():
             workload = next((it for it in rendered if it["kind"] == KINDS[name]), None)
             tap.check(f"{name}: kubectl renders it", workload is not None, done.stderr)
             pod = workload["spec"]["template"]
-            tap.same(f"{name}: the selector finds the pods", workload["spec"]["selector"]["matchLabels"], pod["metadata"]["labels"])
+            pairs = list(selections(rendered, {"firn": pod["metadata"]["labels"], **OTHERS}))
+            wrong = [(found, wanted) for found, wanted in pairs if found != wanted]
+            tap.same(f"{name}: rendered, each selector finds its pods and only them", [], wrong)
             tap.check(f"{name}: the image has a version", the_container(pod["spec"])["image"].startswith(IMAGES[name]))
             configs = [it["metadata"]["name"] for it in rendered if it["kind"] == "ConfigMap"]
             used = [it["configMap"]["name"] for it in pod["spec"]["volumes"] if "configMap" in it]
             tap.same(f"{name}: the pods use the rendered configuration", configs, used)
     else:
         print("# kubectl is missing, which Debian does not have: nothing renders the manifests")
+
+
+def guide():
+    """What docs/guides/kubernetes.md says about these files."""
+    with open("docs/guides/kubernetes.md") as file:
+        text = file.read()
+    for name in ("base", "sidecar"):
+        pod = documents(name)["Deployment"]["spec"]["template"]["spec"]
+        secret = next(it["secret"] for it in pod["volumes"] if it["name"] == "secret")
+        mounted = {f"/etc/firn/secret/{it['path']}" for it in secret["items"]}
+        named = set(re.findall(r"/etc/firn/secret/[a-z.]+", text))
+        tap.same(f"{name}: the files of the Secret that the guide names are mounted", set(), named - mounted)
+    job = yaml.safe_load(re.search(r"```yaml\n(scrape_configs:.*?)```", text, re.S)[1])["scrape_configs"][0]
+    tap.same("the guide's job for Prometheus has the name that the alerts use", "firn", job["job_name"])
+    kept = next(it["regex"] for it in job["relabel_configs"] if it.get("action") == "keep")
+    for name, kind in KINDS.items():
+        pod = documents(name)[kind]["spec"]["template"]["spec"]
+        containers = [the_container(pod), *pod["containers"]]
+        targets = {f"{each['name']};{port['containerPort']}" for each in containers for port in each.get("ports", [])}
+        tap.same(f"{name}: it scrapes the HTTP port of firn", ["firn;7380"], [it for it in targets if re.fullmatch(kept, it)])
+    if shutil.which("promtool"):
+        del job["kubernetes_sd_configs"]  # Debian's Prometheus is built without it
+        job["authorization"]["credentials_file"] = "token"
+        for name, content in (("token", TOKEN), ("prometheus.yml", yaml.safe_dump({"scrape_configs": [job]}))):
+            with open(f"{TMPDIR}/{name}", "w") as file:
+                file.write(content)
+        done = subprocess.run(["promtool", "check", "config", f"{TMPDIR}/prometheus.yml"], capture_output=True, text=True, timeout=120)
+        tap.check("Prometheus accepts its token and its labels", done.returncode == 0, done.stdout + done.stderr)
+    else:
+        tap.skip("Prometheus accepts its token and its labels", "promtool is missing")
 
 
 class Pod:
@@ -176,4 +247,4 @@ def ordinals():
     ended("statefulset", pods)
 
 
-tap.run([manifests, shared_store, ordinals])
+tap.run([manifests, guide, shared_store, ordinals])
