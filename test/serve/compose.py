@@ -20,6 +20,11 @@ def text_of(path):
         return file.read()
 
 
+def block(kind):
+    """The first block of this kind in the guide."""
+    return re.search(rf"^```{kind}\n(.*?)^```", text_of("docs/guides/several-servers.md"), re.S | re.M)[1]
+
+
 def ran(words, **more):
     done = subprocess.run(words, capture_output=True, text=True, timeout=serving.PATIENCE_S, **more)
     return done.returncode, done.stdout + done.stderr
@@ -46,10 +51,17 @@ def files_agree():
     for name in ("nginx.conf", "prometheus.yml"):
         found = set(re.findall(r"(firn\d):7380", text_of(f"{FOLDER}/{name}")))
         tap.same(f"{name} has every server", set(servers), found)
-    guide = re.search(r"```nginx\n(.*?)```", text_of("docs/guides/several-servers.md"), re.S)[1]
+    guide = block("nginx")
     mine = text_of(f"{FOLDER}/nginx.conf").split("\n", 2)[2]
     hosts = iter(servers)
     tap.same("nginx is configured as the guide says", re.sub(r"10\.0\.0\.\d", lambda _: next(hosts), guide), mine)
+    lines = [line for line in text_of(f"{FOLDER}/firn.ini").splitlines() if not line.startswith(("#", "access_log"))]
+    shown = [line for line in block("ini").splitlines() if not line.startswith("store")]
+    tap.same("and each server, but for its store", lines, shown)
+    job = yaml.safe_load(text_of(f"{FOLDER}/prometheus.yml"))["scrape_configs"][0]
+    shown = yaml.safe_load(block("yaml"))["scrape_configs"][0]
+    tap.same("and Prometheus, but for the addresses", sorted(job), sorted(shown))
+    tap.same("whose job has the same name", job["job_name"], shown["job_name"])
 
 
 def programs_accept():
@@ -58,11 +70,12 @@ def programs_accept():
     tokens = f"{folder}/tokens"
     with open(tokens, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
         file.write("admin a-token-of-the-tests compose\n")
-    with open(f"{folder}/firn.ini", "w") as file:
-        file.write(text_of(f"{FOLDER}/firn.ini").replace("/etc/firn/tokens", tokens))
-    environment = {**os.environ, "FIRN_STORE": "postgres://firn:secret@postgres/firn"}
-    status, words = ran([PROGRAM, "--check-config", "-c", f"{folder}/firn.ini"], env=environment)
-    tap.check("firn serve accepts firn.ini", status == 0 or "module for postgres" in words, words)
+    for name, text in (("firn.ini", text_of(f"{FOLDER}/firn.ini")), ("the firn.ini of the guide", block("ini"))):
+        with open(f"{folder}/firn.ini", "w") as file:
+            file.write(text.replace("/etc/firn/tokens", tokens))
+        environment = {**os.environ, **({} if "\nstore" in text else {"FIRN_STORE": "postgres://firn:secret@postgres/firn"})}
+        status, words = ran([PROGRAM, "--check-config", "-c", f"{folder}/firn.ini"], env=environment)
+        tap.check(f"firn serve accepts {name}", status == 0 or "module for postgres" in words, words)
     if shutil.which("nginx", path="/usr/sbin:/usr/bin"):
         site = re.sub(r"firn\d:", "127.0.0.1:", text_of(f"{FOLDER}/nginx.conf"))
         with open(f"{folder}/nginx.conf", "w") as file:
