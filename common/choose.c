@@ -112,10 +112,11 @@ int choose_answer(choose_answers *answers, int question, const char *lead, const
     bool whole =
         question != CHOOSE_NODES || (amount <= text->most && amount == (double)(int64_t)amount);
     if (!(amount >= text->least && amount <= text->most) || !whole) {
-        return set_error(error, FIRN_EUSAGE, "%s%.40s is not valid: use a %s", lead, value,
-                         question == CHOOSE_NODES
-                             ? "whole number from 1 to 1000000000000, such as 40"
-                             : "number above 0, such as 200, 0.5 or 200k");
+        return set_error(
+            error, FIRN_EUSAGE, "%s%.40s is not valid: use a %s", lead, value,
+            question == CHOOSE_NODES
+                ? "whole number from 1 to 1000000000000, such as 40"
+                : "number above 0, such as 200, 0.5, 50k (50 thousand) or 2M (2 million)");
     }
     answers->amount[question] = amount;
     answers->given |= 1u << question;
@@ -140,11 +141,17 @@ int choose_assume(choose_answers *answers, firn_error *error) {
     }
     if (peak < amount[CHOOSE_RATE]) {
         return set_error(error, FIRN_EUSAGE,
-                         "the peak of %.12g IDs per second is below the rate of %.12g: "
+                         "the peak of %.15g IDs per second is below the rate of %.15g: "
                          "give a peak of at least the rate",
                          peak, amount[CHOOSE_RATE]);
     }
     return FIRN_OK;
+}
+
+char *choose_amount(char text[CHOOSE_VALUE_SIZE], double amount) {
+    const bool whole = amount < 1e18 && amount == (double)(int64_t)amount;
+    snprintf(text, CHOOSE_VALUE_SIZE, whole ? "%.0f" : "%.15g", amount);
+    return text;
 }
 
 char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, int question) {
@@ -152,8 +159,7 @@ char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, 
     size_t length = 0;
     uint32_t index = 0;
     if (about->words == NULL) {
-        snprintf(text, CHOOSE_VALUE_SIZE, "%.12g", answers->amount[question]);
-        return text;
+        return choose_amount(text, answers->amount[question]);
     }
     text[0] = '\0';
     for (const char *at = about->words; *at != '\0'; index++) {
@@ -188,14 +194,28 @@ static char *number_text(char text[48], double value) {
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
     char median[48], low[48], high[48];
     number_text(median, figure->median);
-    if (figure->n < CHOOSE_ENOUGH) {
-        snprintf(text, CHOOSE_WORDS, "%s %s (measured %s)", median, figure->unit,
-                 figure->n == 1 ? "once" : "twice");
-        return text;
+    number_text(low, figure->low);
+    number_text(high, figure->high);
+    if (figure->n >= CHOOSE_ENOUGH) {
+        snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", median, figure->unit, low, high);
+    } else if (strcmp(low, high) == 0) {
+        snprintf(text, CHOOSE_WORDS, "%s %s (%d run%s)", median, figure->unit, figure->n,
+                 figure->n == 1 ? "" : "s");
+    } else {
+        snprintf(text, CHOOSE_WORDS, "%s to %s %s (%d runs)", low, high, figure->unit, figure->n);
     }
-    snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", median, figure->unit,
-             number_text(low, figure->low), number_text(high, figure->high));
     return text;
+}
+
+const char *choose_figure_engine(const choose_figure *figure) {
+    static const char *const titles[][2] = {
+        {"postgres", "PostgreSQL"}, {"mariadb", "MariaDB"}, {"sqlite", "SQLite"}};
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
+        if (strcmp(titles[i][0], figure->engine) == 0) {
+            return titles[i][1];
+        }
+    }
+    return figure->engine;
 }
 
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure) {

@@ -51,6 +51,8 @@ int choose_assume(choose_answers *answers, firn_error *error);
 enum { CHOOSE_VALUE_SIZE = 64 };
 /* The answer as choose_answer reads it; returns `text`. */
 char *choose_value(char text[CHOOSE_VALUE_SIZE], const choose_answers *answers, int question);
+/* A rate or a number of nodes, without an exponent if it is whole; returns `text`. */
+char *choose_amount(char text[CHOOSE_VALUE_SIZE], double amount);
 
 /* A figure of docs/study/summary.tsv. */
 typedef struct choose_figure {
@@ -70,6 +72,7 @@ enum { CHOOSE_CAUTIONS = 4, CHOOSE_WORDS = 160, CHOOSE_CANDIDATES = 64, CHOOSE_F
 typedef struct choose_candidate {
     const firn_scheme *scheme; /* NULL: integers of a segment */
     const char *name;
+    bool preferred;         /* before schemes with fewer cautions */
     int refused_by;         /* the question whose answer it does not fit; -1: it fits */
     char why[CHOOSE_WORDS]; /* of the refusal */
     size_t cautions;
@@ -96,8 +99,11 @@ typedef struct choose_result {
 
 /* `answers` after choose_assume. A layout ends before or after `now`. */
 void choose(choose_result *out, const choose_answers *answers, const firn_time *now);
-/* "12,300 rows/s (11,900 to 12,800)", or "(measured once)"; and where it is: engine, storage, ratio, writers. Returns `text`. */
+/* "12,300 rows/s (11,900 to 12,800)", or with too few measurements "11,900 to 12,800 rows/s (2 runs)"; and
+ * where it is: engine, storage, ratio, writers. Returns `text`. */
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure);
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure);
+/* PostgreSQL, MariaDB, SQLite. */
+const char *choose_figure_engine(const choose_figure *figure);
 
 #endif

@@ -14,10 +14,13 @@
 
 #define YEAR INT64_C(31557600) /* seconds */
 enum {
-    LEAST_YEARS = 10,   /* numbers must last */
-    SOON_YEARS = 25,    /* a layout that ends before is worth a caution */
-    PEOPLE_DIGITS = 20, /* characters that people read out */
-    FEW_NODES = 8       /* that leading node bits spread over, at least */
+    LEAST_YEARS = 10,  /* numbers must last */
+    SOON_YEARS = 25,   /* a layout that ends before is worth a caution */
+    PEOPLE_WIDTH = 20, /* characters that people read out, at most */
+    ORDER_DIGITS = 18, /* of order numbers that programs read */
+    ORDER_LEAST = 10,  /* that people read, */
+    ORDER_MOST = 13,   /* as few as last */
+    FEW_NODES = 8      /* that leading node bits spread over, at least */
 };
 static const double odds_limit = 1e-3, odds_caution = 1e-6; /* over ten years */
 
@@ -82,11 +85,24 @@ size_t choose_text_width(const firn_scheme *scheme) {
     return firn_form_width(scheme->form, scheme->bits);
 }
 
+/* Years until a series of that many integers has no more. */
+static double years_of(double integers, const choose_answers *answers) {
+    return integers / answers->amount[CHOOSE_RATE] / (double)YEAR;
+}
+
+static bool is_for_people(const choose_answers *answers) {
+    return (answers->word[CHOOSE_READERS] & CHOOSE_PEOPLE) != 0;
+}
+
 int choose_digits(const choose_answers *answers) {
-    const uint32_t readers = answers->word[CHOOSE_READERS];
-    bool exact =
-        answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_53 || (readers & CHOOSE_JAVASCRIPT) != 0;
-    return (readers & CHOOSE_PEOPLE) != 0 ? 10 : exact ? 15 : 18;
+    int digits = ORDER_LEAST;
+    if (!is_for_people(answers)) {
+        return ORDER_DIGITS;
+    }
+    while (digits < ORDER_MOST && years_of(maths_pow(10, digits), answers) < SOON_YEARS) {
+        digits++;
+    }
+    return digits;
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -117,8 +133,8 @@ static bool refuse_width(choose_candidate *it, const choose_answers *answers) {
     static const uint32_t most[] = {160, 53, 64, 128, 128};
     const uint32_t width = answers->word[CHOOSE_WIDTH];
     const firn_scheme *scheme = it->scheme;
-    const uint32_t bits = scheme->keyed ? 53 : value_bits(scheme);
-    const bool number = is_number(scheme) || scheme->keyed;
+    const uint32_t bits = value_bits(scheme);
+    const bool number = is_number(scheme) && !scheme->keyed; /* leading zeros: text */
     if (width == CHOOSE_WIDTH_53 && (bits > 53 || !number)) {
         return refuse(it, CHOOSE_WIDTH, "an ID is above 2^53 or is text");
     }
@@ -172,7 +188,7 @@ static bool refuse_load(choose_candidate *it, const choose_answers *answers) {
     const double nodes = answers->amount[CHOOSE_NODES], peak = answers->amount[CHOOSE_PEAK];
     if (it->scheme->keyed) {
         const int digits = choose_digits(answers);
-        double years = maths_pow(10, digits) / answers->amount[CHOOSE_RATE] / (double)YEAR;
+        const double years = years_of(maths_pow(10, digits), answers);
         return years < LEAST_YEARS &&
                refuse(it, CHOOSE_RATE, "%d digits last %.2g years at this rate", digits, years);
     }
@@ -228,10 +244,10 @@ static bool starts_again(const choose_candidate *it, const choose_answers *answe
 
 static bool refuse_reader(choose_candidate *it, const choose_answers *answers) {
     const size_t width = choose_text_width(it->scheme);
-    if ((answers->word[CHOOSE_READERS] & CHOOSE_PEOPLE) == 0 || it->scheme->keyed) {
+    if (!is_for_people(answers) || it->scheme->keyed) {
         return false;
     }
-    if (width > PEOPLE_DIGITS) {
+    if (width > PEOPLE_WIDTH) {
         return refuse(it, CHOOSE_READERS, "people have to read %zu characters", width);
     }
     return choose_mixes_case(it->scheme) &&
@@ -274,6 +290,13 @@ static bool refuse_end(choose_candidate *it, const firn_time *now) {
     return false;
 }
 
+/* Without a store nothing reserves nodes, times or integers. */
+static bool refuse_store(choose_candidate *it, const choose_answers *answers,
+                         const odds_model *model) {
+    return answers->word[CHOOSE_REACH] == 1 && (it->scheme->keyed || model->none == NULL) &&
+           refuse(it, CHOOSE_REACH, "its IDs are unique only if a store reserves them");
+}
+
 /* What the owners of a scheme say of new systems. */
 static const struct {
     const char *name, *text;
@@ -308,7 +331,9 @@ static void judge_scheme(choose_candidate *it, const choose_answers *answers,
         it->most_nodes = least(
             odds_space(scheme, FIRN_ROLE_NODE, 0) * odds_space(scheme, FIRN_ROLE_ADDRESS, 0), 1e18);
     }
-    bool refused = refuse_end(it, now) || refuse_width(it, answers) || refuse_order(it, answers) ||
+    it->preferred = scheme->keyed && is_for_people(answers);
+    bool refused = refuse_end(it, now) || refuse_store(it, answers, about.model) ||
+                   refuse_width(it, answers) || refuse_order(it, answers) ||
                    refuse_leak(it, answers) || refuse_spread(it, answers) ||
                    refuse_load(it, answers) || refuse_reader(it, answers) ||
                    refuse_odds(it, answers);
@@ -327,7 +352,9 @@ static void judge_scheme(choose_candidate *it, const choose_answers *answers,
 /* The integers of a segment, or of the database's own serial column. */
 static void judge_integers(choose_candidate *it, const choose_answers *answers) {
     const uint32_t hide = answers->word[CHOOSE_HIDE], spread = answers->word[CHOOSE_SPREAD];
-    if (answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_UUID) {
+    if (answers->word[CHOOSE_REACH] == 1) {
+        refuse(it, CHOOSE_REACH, "its IDs are unique only if a store reserves them");
+    } else if (answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_UUID) {
         refuse(it, CHOOSE_WIDTH, "its IDs are not UUIDs");
     } else if ((hide & CHOOSE_HIDE_VOLUME) != 0) {
         refuse(it, CHOOSE_HIDE, "an integer of a series shows how many there are");
@@ -341,8 +368,10 @@ static void judge_integers(choose_candidate *it, const choose_answers *answers) 
     } else if ((answers->word[CHOOSE_READERS] & CHOOSE_URLS) != 0) {
         warn(it, "anybody can guess the next ID: check permissions");
     }
-    const int bits = choose_digits(answers) == 15 ? 53 : 63;
-    const double years = maths_ldexp(1, bits) / answers->amount[CHOOSE_RATE] / (double)YEAR;
+    const bool exact = answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_53 ||
+                       (answers->word[CHOOSE_READERS] & CHOOSE_JAVASCRIPT) != 0;
+    const int bits = exact ? 53 : 63;
+    const double years = years_of(maths_ldexp(1, bits), answers);
     if (it->refused_by < 0 && years < LEAST_YEARS) {
         refuse(it, CHOOSE_RATE, "%d bits last %.2g years at this rate", bits, years);
     } else if (it->refused_by < 0 && years < SOON_YEARS) {

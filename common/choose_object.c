@@ -99,12 +99,12 @@ static json_t *fit_object(const choose_candidate *it) {
                      "cautions", cautions_array(it), "figures", figures_array(it));
 }
 
-json_t *choose_object(const choose_result *result, const choose_answers *answers) {
+json_t *choose_object(const choose_result *result, const choose_answers *answers, size_t most) {
     json_t *fit = json_array(), *refused = json_array(), *without = json_array();
     for (size_t i = 0; i < result->count && fit != NULL && refused != NULL; i++) {
         const choose_candidate *it = &result->at[i];
         if (i < result->fit) {
-            fit = append(fit, fit_object(it));
+            fit = i < most ? append(fit, fit_object(it)) : fit;
             continue;
         }
         const char *by =

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* NULL: out of memory. The caller releases it. */
-json_t *choose_object(const choose_result *result, const choose_answers *answers);
+/* `most`: of the schemes that fit. NULL: out of memory. The caller releases it. */
+json_t *choose_object(const choose_result *result, const choose_answers *answers, size_t most);
 
 #endif

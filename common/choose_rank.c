@@ -21,12 +21,14 @@ static bool is_stored_as_integer(const firn_scheme *scheme, const choose_answers
            scheme->form != FIRN_FORM_UNSIGNED;
 }
 
-static store_as text_of(const firn_scheme *scheme, uint32_t database) {
+static store_as text_of(const firn_scheme *scheme, const choose_answers *answers) {
     store_as text = {"TEXT", "text"};
+    const uint32_t database = answers->word[CHOOSE_DATABASE];
     if (database == CHOOSE_MYSQL || database == CHOOSE_MARIADB) {
-        const size_t width = choose_text_width(scheme);
+        const size_t width =
+            scheme->keyed ? (size_t)choose_digits(answers) : choose_text_width(scheme);
         snprintf(text.sql, sizeof text.sql, "CHAR(%zu) CHARACTER SET ascii%s", width,
-                 choose_mixes_case(scheme) ? " COLLATE ascii_bin" : "");
+                 !scheme->keyed && choose_mixes_case(scheme) ? " COLLATE ascii_bin" : "");
         snprintf(text.storage, sizeof text.storage, "char%zu", width);
     } else if (database != CHOOSE_SQLITE) {
         snprintf(text.sql, sizeof text.sql,
@@ -35,7 +37,8 @@ static store_as text_of(const firn_scheme *scheme, uint32_t database) {
     return text;
 }
 
-static store_as column_of(const firn_scheme *scheme, uint32_t database, bool integer) {
+static store_as column_of(const firn_scheme *scheme, const choose_answers *answers, bool integer) {
+    const uint32_t database = answers->word[CHOOSE_DATABASE];
     static const store_as integers[] = {{"", "bigint"},
                                         {"bigint", "bigint"},
                                         {"BIGINT", "bigint"},
@@ -51,12 +54,15 @@ static store_as column_of(const firn_scheme *scheme, uint32_t database, bool int
                                      {"BINARY(16)", "binary"},
                                      {"BINARY(16)", "binary"},
                                      {"BLOB", "blob"}};
-    if (scheme == NULL || integer || scheme->keyed || scheme->form == FIRN_FORM_DEC) {
+    if (scheme != NULL && scheme->keyed) {
+        return text_of(scheme, answers); /* a number loses leading zeros */
+    }
+    if (scheme == NULL || integer || scheme->form == FIRN_FORM_DEC) {
         return integers[database];
     }
     return scheme->form == FIRN_FORM_UNSIGNED ? wide[database]
            : scheme->form == FIRN_FORM_UUID   ? uuids[database]
-                                              : text_of(scheme, database);
+                                              : text_of(scheme, answers);
 }
 
 /* The nodes that the caller of firn must set: FIELD=1 for each. */
@@ -97,8 +103,10 @@ static void make_check(choose_candidate *it, const choose_answers *answers) {
         snprintf(it->check, sizeof it->check, "firn nodes");
         return;
     }
-    snprintf(it->check, sizeof it->check, "firn odds %s --rate %.12g --nodes %.12g --for 10y",
-             it->name, answers->amount[CHOOSE_RATE], answers->amount[CHOOSE_NODES]);
+    char rate[CHOOSE_VALUE_SIZE], nodes[CHOOSE_VALUE_SIZE];
+    snprintf(it->check, sizeof it->check, "firn odds %s --rate %s --nodes %s --for 10y", it->name,
+             choose_amount(rate, answers->amount[CHOOSE_RATE]),
+             choose_amount(nodes, answers->amount[CHOOSE_NODES]));
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -159,13 +167,15 @@ static const choose_figure *find_figure(const choose_candidate *it, const char *
 void choose_equip(choose_candidate *it, const choose_answers *answers, bool rolling) {
     const uint32_t database = answers->word[CHOOSE_DATABASE];
     const bool integer = is_stored_as_integer(it->scheme, answers);
-    store_as column = column_of(it->scheme, database, integer);
+    store_as column = column_of(it->scheme, answers, integer);
     snprintf(it->column, sizeof it->column, "%s", column.sql);
     make_command(it, answers, rolling, integer);
     make_check(it, answers);
     if (database != CHOOSE_OTHER) {
-        snprintf(it->sql, sizeof it->sql, "CREATE TABLE items (id %s PRIMARY KEY, name text)",
-                 column.sql);
+        /* SQLite accepts NULL as a key that is not an integer */
+        const bool open = database == CHOOSE_SQLITE && strcmp(column.sql, "INTEGER") != 0;
+        snprintf(it->sql, sizeof it->sql, "CREATE TABLE items (id %s%s PRIMARY KEY, name text)",
+                 column.sql, open ? " NOT NULL" : "");
     }
     const char *storage = column.storage;
     for (int i = 0; i < CHOOSE_FIGURES; i++) {
@@ -195,6 +205,11 @@ static bool is_as_fast(const choose_candidate *a, const choose_candidate *b) {
     return known ? a->figure[0]->high >= b->figure[0]->low : rows_of(a) >= rows_of(b);
 }
 
+/* The fewer, the better. */
+static size_t doubts_of(const choose_candidate *it) {
+    return it->preferred ? 0 : 1 + it->cautions;
+}
+
 /* In steps: a few bytes a row decide nothing. */
 static double bytes_of(const choose_candidate *it) {
     enum { STEP = 8 };
@@ -206,8 +221,8 @@ static void group_places(place *places, const choose_candidate *all, size_t coun
     for (size_t i = 1; i < count; i++) { /* insertion: stable */
         for (size_t j = i; j > 0; j--) {
             const choose_candidate *a = &all[places[j - 1].index], *b = &all[places[j].index];
-            if (a->cautions < b->cautions ||
-                (a->cautions == b->cautions && rows_of(a) >= rows_of(b))) {
+            if (doubts_of(a) < doubts_of(b) ||
+                (doubts_of(a) == doubts_of(b) && rows_of(a) >= rows_of(b))) {
                 break;
             }
             place other = places[j];
@@ -218,7 +233,7 @@ static void group_places(place *places, const choose_candidate *all, size_t coun
     const choose_candidate *first = NULL;
     for (size_t i = 0; i < count; i++) {
         const choose_candidate *it = &all[places[i].index];
-        bool same = first != NULL && it->cautions == first->cautions && is_as_fast(it, first);
+        bool same = first != NULL && doubts_of(it) == doubts_of(first) && is_as_fast(it, first);
         first = same ? first : it;
         places[i].group = i == 0 ? 0 : places[i - 1].group + !same;
     }

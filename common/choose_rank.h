@@ -8,10 +8,10 @@
 /* The column, the commands and the figures of a scheme that fits. `rolling`: the sequence must not start
  * at 0 in each tick. */
 void choose_equip(choose_candidate *it, const choose_answers *answers, bool rolling);
-/* The candidates that fit first: by cautions, rows a second, bytes, place in the list of schemes.
+/* The candidates that fit first: what is preferred, then by cautions, rows a second, bytes, place in the list of schemes.
  * Figures whose intervals overlap are equal. */
 void choose_rank(choose_result *out);
-/* The digits of a scheme with a key: what people read, a JavaScript number or 64 bits hold. */
+/* The digits of a scheme with a key: for people as few as last. */
 int choose_digits(const choose_answers *answers);
 /* Characters of an ID as text, and whether capital and small letters differ in it. */
 size_t choose_text_width(const firn_scheme *scheme);

@@ -9,6 +9,9 @@
 #include <firn/firn.h>
 #include <jansson.h>
 
+/* How objects are written: on one line, 0.1 as 0.1 and not with 17 digits. */
+#define OBJECT_DUMP (JSON_COMPACT | JSON_REAL_PRECISION(15))
+
 /* Fields up to 32 bits are numbers; wider ones and random bits are strings. NULL: out of memory.
  * The caller releases it. */
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count);

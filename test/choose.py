@@ -82,6 +82,9 @@ def check_refusals(schemes):
             ("--width 53 --rate 2e7", "segment", "it fits"), ("--width 53 --rate 4e7", "segment", "rate"),
             ("--hide volume", "snowflake", "hide"), ("--hide volume", "objectid", "hide"), ("--hide volume", "segment", "hide"),
             ("--spread range", "snowflake", "spread"), ("--spread range", "lable-spread", "it fits"),
+            ("--store no", "snowflake", "store"), ("--store no", "segment", "store"), ("--store no --rate 5 --readers people", "order", "store"),
+            ("--store no", "uuid7", "it fits"), ("--store no --nodes 1000000", "ulid", "it fits"), ("--store yes", "segment", "it fits"),
+            ("--width 53", "order", "width"), ("--readers people --rate 1e5", "order", "rate"), ("--readers people --rate 9e3", "order", "it fits"),
             ("--spread modulo", "sonyflake", "spread"), ("--spread modulo", "leaf", "it fits"),
             ("--readers people", "uuid7", "readers"), ("--readers people", "tsid", "it fits"), ("--rate 1000", "simpleflake", "rate"),
             ("", "baidu", None)):
@@ -89,6 +92,25 @@ def check_refusals(schemes):
     result, _ = choose("")
     issued = sorted([name for name, row in schemes.items() if row["generated"] and not any(one["role"] == "digest" for one in row["slices"])] + ["segment"])
     same("each scheme that is issued is recommended or refused", issued, sorted(one["name"] for one in result["fit"] + result["refused"]))
+    for words in ("--rate 5", "", "--rate 5 --hide volume", "--hide volume,time --database sqlite", "--rate 9e3 --database mysql"):
+        result, _ = choose("--readers people " + words)
+        same("%s: people read order numbers" % (words or "no answer"), "order", result["fit"][0]["name"])
+        check("%s: of at most 13 digits" % (words or "no answer"), int(re.search(r"digits=(\d+)", result["fit"][0]["commands"][1]).group(1)) <= 13)
+    for words in ("--width 128 --store no", "--width 128 --nodes 1000000 --store no"):
+        result, _ = choose(words)
+        same("%s: nothing that a store reserves" % words, [], [one["name"] for one in result["fit"] if one["odds"]["model"] == "reserved"])
+    same("--json heeds -n", (1, 2, len(choose("")[0]["refused"])),
+         (len(choose("-n 1")[0]["fit"]), len(choose("-n 2")[0]["fit"]), len(choose("-n 2")[0]["refused"])))
+    result, _ = choose("--nodes 1000000000000 --rate 1000000 --store no")
+    odds = [at for one in result["fit"] for at in one["commands"] if at.startswith("firn odds")]
+    check("great amounts are written in full", odds and all("--rate 1000000 --nodes 1000000000000 " in at for at in odds), odds)
+    same("as firn odds reads them", 0, firn(*odds[0].split()[1:]).returncode)
+    said = " ".join(firn("choose", *"--nodes 1000000000000 --peak 123456789012345 --all".split()).stdout.split())
+    check("also in the text", "peak 123456789012345; nodes 1000000000000 Assumed" in said, said)
+    done = firn("choose", "--rate", "50K")
+    check("the units are named", "50k (50 thousand) or 2M (2 million)" in done.stderr, done.stderr)
+    text = firn("choose", "--json", "--database", "sqlite").stdout
+    same("numbers are as short as they can be", [], re.findall(r"\d\.\d{16,}", text))
     for rate in ("0", "-1", "x", "0x10", "nan", ""):
         done = firn("choose", "--rate=" + rate)
         check("--rate '%s' is refused" % rate, done.returncode == 2 and "is not valid: use a number" in done.stderr, done.stderr)
@@ -111,17 +133,17 @@ def figures():
                 for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if row["median"] and row["ratio"] != "-"}
 
 
-def rank(one):
-    """Cautions; how well its speed is known: 2 with an interval, 1 without; the figure."""
+def rank(one, people=False):
+    """Cautions, none for order numbers that people read; how well its speed is known: 2 with an interval, 1 without; the figure."""
     rows = next((at for at in one["figures"] if at["metric"] == "load_rows_s"), None)
-    return len(one["cautions"]), 0 if rows is None else 1 + (rows["n"] >= 3), rows
+    return -1 if people and one["name"] == "order" else len(one["cautions"]), 0 if rows is None else 1 + (rows["n"] >= 3), rows
 
 
-def check_order(title, fit):
+def check_order(title, fit, people):
     """Nothing is behind a scheme that has more cautions, is less known, or has fewer rows a second for certain."""
     wrong = []
     for before, after in itertools.combinations(fit, 2):
-        (first, known, fast), (second, other, slow) = rank(before), rank(after)
+        (first, known, fast), (second, other, slow) = rank(before, people), rank(after, people)
         worse = known < other or known == other == 2 and fast["high"] < slow["low"]
         if first > second or first == second and worse:
             wrong.append((before["name"], after["name"]))
@@ -185,6 +207,10 @@ def check_facts(title, words, result, schemes, known):
         missing = [part for part in [one["sql"], *one["commands"], *(at["text"] for at in one["figures"])] if part and part not in text]
         same("%s: the text says the same of %s" % (title, one["name"]), [], missing)
         check("%s: and where its figures are" % title, one["figures"] or "not measured" in text, text)
+        engines = {"postgres": "PostgreSQL", "mariadb": "MariaDB", "sqlite": "SQLite"}
+        plain = re.sub(r"\s+", " ", text)
+        wanted = ["%s, in %s on one small server" % (at["text"], engines[at["engine"]]) for at in one["figures"] if at["metric"] == "load_rows_s"]
+        same("%s: the text says of which database the speed of %s is" % (title, one["name"]), [], [at for at in wanted if at not in plain])
 
 
 # ---- commands ------------------------------------------------------------------------------------
@@ -195,8 +221,8 @@ def insert(one, database, ids):
     return ["INSERT INTO items (id, name) VALUES (%s, 'x')" % ("UNHEX(REPLACE('%s', '-', ''))" % at if uuids else "'%s'" % at) for at in ids]
 
 
-def run_sql(database, statements):
-    text = ";\n".join(statements + ["SELECT COUNT(*) FROM items", "DROP TABLE items"]) + ";\n"
+def run_sql(database, statements, query="SELECT COUNT(*) FROM items", after="DROP TABLE items"):
+    text = ";\n".join(statements + [query, after]) + ";\n"
     port = os.environ["POSTGRES" if database == "postgres" else "MYSQL"]
     if database == "sqlite":
         command = [sys.executable, "-c", "import sqlite3, sys; base = sqlite3.connect(':memory:')\n"
@@ -228,6 +254,14 @@ def check_commands(title, words, result):
         if one["sql"] and (database == "sqlite" or os.environ[engine]):
             same("%s: %s keeps IDs of %s in the column %s" % (title, database, one["name"], one["column"]), "3",
                  run_sql(database, [one["sql"]] + insert(one, database, ids)))
+            if one["name"] == "order":
+                zero = ["0" + at[1:] for at in ids]
+                same("%s: %s keeps its leading zeros" % (title, database), sorted(set(zero)),
+                     run_sql(database, [one["sql"]] + insert(one, database, sorted(set(zero))), "SELECT id FROM items ORDER BY id").split())
+            if one["column"] != "INTEGER":
+                refused = run_sql(database, [one["sql"], "INSERT INTO items (id, name) VALUES (NULL, 'x')"])
+                run_sql(database, ["SELECT 1"], "SELECT 2", "DROP TABLE IF EXISTS items")
+                check("%s: %s accepts no row without an ID in the column %s" % (title, database, one["column"]), "null" in refused.lower(), refused)
 
 
 # ---- the terminal --------------------------------------------------------------------------------
@@ -252,6 +286,9 @@ def check_terminal():
     wanted = firn("choose", *"--rate 5 --peak 200 --nodes 4 --width any --hide volume --readers urls --database mariadb".split()).stdout
     begin = "\n1. "
     same("and the answer is that of the options", wanted[wanted.index(begin):], said[said.index(begin):])
+    answers[1] = "4 no"
+    said = converse(answers)
+    check("nodes without a store are told in the same answer", said.count("? ") + said.count("?\n") == 8 and "nodes 4; store no;" in said, said)
     said = converse(["x", "-1", "100"] + [""] * 7)
     same("a question is repeated until the answer is valid", 2, said.count("the answer x is not valid") + said.count("the answer -1 is not valid"))
     done = firn("choose", "--rate", "7")
@@ -275,7 +312,7 @@ def main():
     for title, words in WORKLOADS.items():
         result, status = choose(words)
         check("%s: something fits" % title, status == 0 and result["fit"], result)
-        check_order(title, result["fit"])
+        check_order(title, result["fit"], "people" in words)
         check_facts(title, words, result, schemes, known)
         check_commands(title, words, result)
     check_terminal()

@@ -26,13 +26,13 @@ flake() {
     "$FIRN" pack snowflake time="$1" datacenter=0 worker="$2" sequence="$3"
 }
 same "sequence numbers show the rate of a tick" 2000 \
-    "$(value .rate_per_s.estimate "$(flake 2024-01-01T00:00:00.001Z 1 1)" "$(flake 2024-01-01T00:00:00.002Z 1 1)")"
+    "$(value .rate_per_s.estimate --scheme snowflake "$(flake 2024-01-01T00:00:00.001Z 1 1)" "$(flake 2024-01-01T00:00:00.002Z 1 1)")"
 for i in 1 2 3 4 5 6 7; do flake 2024-01-01T00:00:00.0${i}0Z 1 0; done >tens
 same "a coarse clock shows" 0.01 "$("$FIRN" estimate --json <tens | jq .grain_s)"
 for i in 1 2 3; do flake 2024-01-01T00:00:01Z $i 0 && flake 2024-01-01T00:00:08Z $i 0; done >pairs
 same "but two times of several issuers show no clock" null "$("$FIRN" estimate --json <pairs | jq .grain_s)"
 same "so does one that is ahead" 5 "$(value .ahead_s --seen 2024-01-01T00:00:00Z "$(flake 2024-01-01T00:00:05Z 1 0)")"
-same "the earliest time is accepted" 9223372038558843000 \
+same "the earliest time is accepted" 9223372038558840000 \
     "$(value '.ahead_s | round' --seen @-9223372036854775808 "$(flake 2024-01-01T00:00:05Z 1 0)")"
 same "and one that is not" -5 "$(value .ahead_s --seen 2024-01-01T00:00:10Z "$(flake 2024-01-01T00:00:05Z 1 0)")"
 same "uuid1 shows the address of a network card, unless it is random" "1 0" \
@@ -41,6 +41,24 @@ same "duplicates count once" "1 1" "$(value '"\(.ids) \(.duplicates)"' 7 7 | tr 
 same "with integers among them, all are read as integers" integer "$(value .scheme 1541815603606036480 17 | tr -d '"')"
 same "and with --scheme integer" integer "$(value .scheme --scheme integer 1541815603606036480 | tr -d '"')"
 same "the scheme is one that all IDs fit" typeid "$(value .scheme user_01h455vb4pex5vsknk084sn02q order_01h455vb4pex5vsknk084sn02q | tr -d '"')"
+
+same "no ID before them in their tick: only an upper limit" "null true" \
+    "$("$FIRN" estimate --json --scheme snowflake 1541815603606036480 1541815603606036481 1541815603606036482 |
+        jq -r '"\(.rate_per_s.estimate) \(.rate_per_s.high > 1000)"')"
+same "which is not a rate of 0" "rate     40000 IDs per second or fewer (97.5 %) for each issuer" \
+    "$("$FIRN" estimate --scheme snowflake 1541815603606036480 1541815603606036481 1541815603606036482 | grep -o 'rate .*issuer')"
+
+# ---- which scheme --------------------------------------------------------------------------------
+# IDs of now in other schemes are times of the future in snowflake.
+for scheme in instagram sonyflake leaf; do
+    "$FIRN" range $scheme -- "@$(date +%s)" "@$(($(date +%s) + 3600))" >now
+    same "IDs of $scheme from now: not of the future, it is named, and a rate that depends on the scheme is not told" "true true null" \
+        "$("$FIRN" estimate --json <now | jq -r '"\(.time.last < (now + 90000 | todate)) \([.scheme, .or[]] | index("'$scheme'") != null) \(.rate_per_s)"')"
+done
+same "other schemes that fit are named" "true not known" \
+    "$("$FIRN" estimate --json "$(flake 2024-01-01T00:00:00Z 1 0)" | jq '.or | length > 0') $("$FIRN" estimate "$(flake 2024-01-01T00:00:00Z 1 0)" | grep -o 'not known')"
+same "not those that --scheme rules out" "[]" "$(value .or --scheme snowflake "$(flake 2024-01-01T00:00:00Z 1 0)")"
+same "numbers are as short as they can be" 0 "$("$FIRN" estimate --json 10417 11802 | grep -c '[0-9]\.[0-9]\{16\}')"
 
 # ---- what stays hidden ---------------------------------------------------------------------------
 says "random IDs reveal nothing" "1 ID of uuid4
@@ -100,7 +118,7 @@ def density():
     while len(got) < count:  # a random ID of a tick: ticks with more IDs come more often
         tick += 1
         got.append(snowflake(tick, 7, poisson(mean * random.random())))
-    return {k: v / 1000 for k, v in ask(got, "--scheme", "snowflake")["rate_per_s"].items()}, mean
+    return {k: v and v / 1000 for k, v in ask(got, "--scheme", "snowflake")["rate_per_s"].items()}, mean
 
 def issuers():
     total, count = random.choice([2, 5, 30, 300]), random.choice([2, 10, 60, 1500])

@@ -200,7 +200,7 @@ lines "in two lines of text" '[0-9]{19}' 2 '/v1/range/snowflake?from=2024-01-01&
 json "pack makes an ID of its fields" '.ids == ["1234567890123456789"]' \
     '/v1/pack/snowflake?time=2020-03-02T19:54:56.824Z&datacenter=20&worker=24&sequence=277'
 json "schemes lists the table" 'type == "array" and length > 30 and (map(.name) | index("snowflake") != null)' /v1/schemes
-for words in "" "rate=5&peak=200&nodes=4&hide=volume&readers=urls&database=mariadb" "sort=yes&hide=time"; do
+for words in "" "rate=5&peak=200&nodes=4&hide=volume&readers=urls&database=mariadb" "sort=yes&hide=time" "store=no"; do
     # shellcheck disable=SC2046 # words
     same "choose is the command's: ${words:-no answer}" "$("$FIRN" choose --json $(printf '%s' "${words:+--}$words" | sed 's/&/ --/g') | jq -Sc .)" \
         "$(curl -s "http://$at/v1/choose?$words" | jq -Sc .)"

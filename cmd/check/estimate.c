@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `firn estimate`: what IDs reveal to a stranger who sees some of them. Takes what their fields say and
- * infers the rest (infer.h), and prints the conditions of each figure. Reads no clock and no store. */
+ * infers the rest (infer.h), and prints the conditions of each figure. The clock decides only which scheme
+ * is likely (sample.h). */
 #include "infer.h"
 #include "maths.h"
 #include "sample.h"
@@ -234,7 +235,7 @@ static void find_hidden(findings *it) {
     if (it->tick_s == 0) {
         hide(it, "when they were issued");
     }
-    if (it->kind == RATE_NONE) {
+    if (it->kind == RATE_NONE && !it->from->vague) {
         hide(it, "the rate and how many there are");
     }
     if (it->issuer_bits == 0) {
@@ -315,6 +316,28 @@ static void put_issuers(output *out, const findings *it) {
              it->issuers_seen, text);
 }
 
+/* Schemes that the IDs fit as well. */
+static void put_others(output *out, const sample *from) {
+    char names[SENTENCE_SIZE] = "";
+    size_t length = 0;
+    for (size_t i = 1; i < from->candidate_count && length + FIRN_NAME_SIZE < sizeof names; i++) {
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 1 ? ", " : "",
+                                   from->candidates[i]->name);
+    }
+    if (length > 0) {
+        put_line(out, "or", "of %s: add --scheme NAME", names);
+    }
+}
+
+static char *rate_text(char text[128], estimate rate) {
+    char high[32];
+    if (isfinite(rate.best)) {
+        return interval_text(text, rate, " IDs per second");
+    }
+    snprintf(text, 128, "%s IDs per second or fewer (97.5 %%)", amount_text(high, rate.high));
+    return text;
+}
+
 static void put_human(output *out, const findings *it) {
     static const char *const why[] = {
         [RATE_INTEGERS] = "for all, from the integers and their times",
@@ -326,6 +349,7 @@ static void put_human(output *out, const findings *it) {
     output_print(out, "%zu ID%s of %s%s\n", from->count, plural(from->count),
                  it->counted ? "a series of integers" : scheme_name(from->scheme),
                  from->count < from->given ? ", without duplicates" : "");
+    put_others(out, from);
     if (it->tick_s > 0) {
         put_times(out, it);
     }
@@ -333,9 +357,10 @@ static void put_human(output *out, const findings *it) {
         put_line(out, "volume", "%s, if they are counted from 1 and yours are a fair sample",
                  interval_text(text, it->total, " integers"));
     }
-    if (it->kind != RATE_NONE) {
-        put_line(out, "rate", "%s %s", interval_text(text, it->rate, " IDs per second"),
-                 why[it->kind]);
+    if (from->vague) {
+        put_line(out, "rate", "not known: these schemes differ in it");
+    } else if (it->kind != RATE_NONE) {
+        put_line(out, "rate", "%s %s", rate_text(text, it->rate), why[it->kind]);
     }
     if (it->issuer_bits > 0) {
         put_issuers(out, it);
@@ -362,6 +387,14 @@ static json_t *interval_object(bool known, estimate value) {
                  : json_null();
 }
 
+static json_t *others_array(const sample *from) {
+    json_t *names = json_array();
+    for (size_t i = 1; i < from->candidate_count; i++) {
+        json_array_append_new(names, json_string(from->candidates[i]->name));
+    }
+    return names;
+}
+
 static json_t *times_object(const findings *it) {
     char first[FIRN_TIME_SIZE], last[FIRN_TIME_SIZE];
     if (it->tick_s == 0) {
@@ -379,24 +412,25 @@ static void put_json(output *out, const findings *it) {
     for (size_t i = 0; i < it->hidden_count; i++) {
         json_array_append_new(hidden, json_string(it->hidden[i]));
     }
+    const bool known = it->kind != RATE_NONE && !it->from->vague;
     json_t *issuers = json_null();
     if (it->issuer_bits > 0) {
         issuers = json_pack("{s:I, s:o, s:o, s:o, s:I}", "seen", (json_int_t)it->issuers_seen,
                             "estimate", number(it->issuers.best), "low", number(it->issuers.low),
                             "high", number(it->issuers.high), "cards", (json_int_t)it->cards);
     }
-    json_line(out,
-              json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "scheme",
-                        it->counted ? "integer" : scheme_name(it->from->scheme), "ids",
-                        (json_int_t)it->from->count, "duplicates",
-                        (json_int_t)(it->from->given - it->from->count), "time", times_object(it),
-                        "grain_s",
-                        it->grain > 0 ? json_real((double)it->grain * it->tick_s) : json_null(),
-                        "ahead_s", it->seen ? json_real(it->ahead_s) : json_null(), "drift_ppm",
-                        interval_object(it->drifts, it->drift_ppm), "rate_per_s",
-                        interval_object(it->kind != RATE_NONE, it->rate), "rate_from",
-                        kinds[it->kind], "volume", interval_object(it->counted, it->total),
-                        "issuers", issuers, "hidden", hidden));
+    json_line(
+        out,
+        json_pack(
+            "{s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "scheme",
+            it->counted ? "integer" : scheme_name(it->from->scheme), "or", others_array(it->from),
+            "ids", (json_int_t)it->from->count, "duplicates",
+            (json_int_t)(it->from->given - it->from->count), "time", times_object(it), "grain_s",
+            it->grain > 0 ? json_real((double)it->grain * it->tick_s) : json_null(), "ahead_s",
+            it->seen ? json_real(it->ahead_s) : json_null(), "drift_ppm",
+            interval_object(it->drifts, it->drift_ppm), "rate_per_s",
+            interval_object(known, it->rate), "rate_from", known ? kinds[it->kind] : NULL, "volume",
+            interval_object(it->counted, it->total), "issuers", issuers, "hidden", hidden));
 }
 
 /* ---- the subcommand -------------------------------------------------------------------------- */
@@ -438,6 +472,9 @@ static int find_all(findings *it) {
         } else if (counter >= 0 && scheme->counter_step <= 1 && scheme->hash == FIRN_HASH_NONE) {
             rate_by_counter(it, counter);
         }
+    }
+    if (it->rate.best == 0) {
+        it->rate.best = NAN; /* no ID came before these: there is an upper limit only */
     }
     find_hidden(it);
     return FIRN_OK;

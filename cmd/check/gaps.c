@@ -14,7 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 10, SIZES = 20 /* 1 digit to 20 */, BLOCK_LEAST = 10, STEPS_LEAST = 10 };
+enum {
+    SHOWN = 10,
+    SIZES = 20, /* 1 digit to 20 */
+    BLOCK_LEAST = 10,
+    STEPS_LEAST = 10,
+    SPARSE = 1000 /* a series has more than one integer in this many */
+};
 
 #define MEMORY_LEAST (UINT64_C(1) << 20)
 #define MEMORY_USUAL (UINT64_C(256) << 20)
@@ -400,6 +406,27 @@ static gap_text *describe_gap(gap_text *out, const gaps *it, const gap *one, uin
     return out;
 }
 
+/* Integers too sparse for a series: a scheme with a time that they fit; or NULL. */
+static const firn_scheme *find_scheme(const gaps *it) {
+    firn_reading low[FIRN_READINGS_MAX], high[FIRN_READINGS_MAX];
+    char text[32];
+    if (it->kind != KIND_INTEGERS || it->ids == 0 || it->missing / SPARSE < it->ids) {
+        return NULL;
+    }
+    integer_text(text, it, it->smallest);
+    const size_t lows = firn_guess(low, text, strlen(text), it->stream.form);
+    integer_text(text, it, it->last);
+    const size_t highs = firn_guess(high, text, strlen(text), it->stream.form);
+    for (size_t i = 0; i < lows; i++) {
+        for (size_t j = 0; j < highs; j++) {
+            if (low[i].scheme == high[j].scheme && low[i].scheme->tick_ns != 0) {
+                return low[i].scheme;
+            }
+        }
+    }
+    return NULL;
+}
+
 /* Why gaps are normal. */
 static const char *explain(const gaps *it) {
     switch (it->kind) {
@@ -467,7 +494,15 @@ static void put_human(output *out, const gaps *it, uint64_t step) {
                      " after the first integer: unused ends of blocks\n",
                      block_of(it, step));
     }
-    if (it->count > 0) {
+    const firn_scheme *scheme = find_scheme(it);
+    char text[256];
+    if (scheme != NULL) {
+        snprintf(text, sizeof text,
+                 "These are hardly integers of a series: they look like IDs of %s or of a similar "
+                 "scheme. Add --scheme %s, or the right one.",
+                 scheme->name, scheme->name);
+        output_wrap(out, "  ", 2, text);
+    } else if (it->count > 0) {
         output_wrap(out, "  ", 2, explain(it));
     }
 }
@@ -499,14 +534,16 @@ static void put_json(output *out, const gaps *it, uint64_t step) {
                 sizes, json_pack("{s:I, s:I}", "from", whole(from), "gaps", whole(it->sizes[i])));
         }
     }
+    const firn_scheme *scheme = find_scheme(it);
     json_line(out,
-              json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ids",
+              json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s?}", "ids",
                         whole(it->ids), "duplicates", whole(it->duplicates), "bad",
                         whole(it->stream.bad), "bad_first",
                         it->stream.bad > 0 ? json_foreign(it->stream.bad_one.text) : json_null(),
                         "gaps", whole(it->count), "missing", whole(it->missing), "largest",
                         whole(it->largest), "step", whole(step), "block", whole(block_of(it, step)),
-                        "sizes", sizes, "first", list));
+                        "sizes", sizes, "first", list, "looks_like",
+                        scheme != NULL ? scheme->name : NULL));
 }
 
 /* ---- the subcommand -------------------------------------------------------------------------- */

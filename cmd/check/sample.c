@@ -6,12 +6,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What firn_guess takes for a number rather than an ID. */
 #define NUMBER_LEAST UINT64_C(10000000000000)
 
 /* Times of IDs that are issued today: [2005, 2045). */
 static const int64_t today_from = 1104537600, today_end = 2366841600;
+
+/* How far the clock of an issuer may be ahead, in seconds. */
+enum { AHEAD_MOST = 86400 };
 
 static int out_of_memory(firn_error *error) {
     return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
@@ -194,11 +198,72 @@ static int by_id(const void *a, const void *b) {
     return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
+/* Whether no ID is from the future. */
+static bool is_past(const sample *it, const firn_scheme *scheme, int64_t now) {
+    const int index = scheme_time_index(scheme);
+    for (size_t i = 0; i < it->count && index >= 0; i++) {
+        firn_fields fields;
+        firn_time time;
+        if (firn_unpack(&fields, scheme, &it->list[i].id, NULL) == FIRN_OK) {
+            firn_scheme_time(scheme, fields.value[index].low, &time);
+            if (time.sec > now + AHEAD_MOST) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The role of a bit, 0 the most significant, if it says when and how many. */
+static int counted_role(const firn_scheme *scheme, uint32_t bit) {
+    uint32_t i = 0;
+    for (uint32_t end = scheme->slices[0].bits; bit >= end && i + 1 < scheme->slice_count;) {
+        end += scheme->slices[++i].bits;
+    }
+    const int role = scheme->slices[i].role;
+    return role == FIRN_ROLE_TIME || role == FIRN_ROLE_SEQUENCE || role == FIRN_ROLE_COUNTER ? role
+                                                                                             : -1;
+}
+
+/* Whether the IDs have the same rate in both schemes. */
+static bool counts_alike(const firn_scheme *a, const firn_scheme *b) {
+    bool alike = a->bits == b->bits && a->tick_ns == b->tick_ns && a->start == b->start;
+    for (uint32_t bit = 0; alike && bit < a->bits; bit++) {
+        alike = counted_role(a, bit) == counted_role(b, bit);
+    }
+    return alike;
+}
+
+/* Chooses among the candidates; at least one is left. */
+static void choose_candidate(sample *it) {
+    const int64_t now = (int64_t)time(NULL);
+    const firn_scheme *past[SAMPLE_SCHEMES];
+    size_t count = 0;
+    for (size_t i = 0; i < it->candidate_count; i++) {
+        if (is_past(it, it->candidates[i], now)) {
+            past[count++] = it->candidates[i];
+        }
+    }
+    if (count > 0) {
+        memcpy(it->candidates, past, count * sizeof past[0]);
+        it->candidate_count = count;
+    }
+    it->scheme = it->candidates[0];
+    for (size_t i = 1; i < it->candidate_count; i++) {
+        it->vague = it->vague || !counts_alike(it->scheme, it->candidates[i]);
+    }
+}
+
 /* Sorts, and keeps the first of equal IDs. */
 static void finish(sample *it) {
     size_t left = 0;
     it->given = it->count;
-    it->scheme = it->integers ? NULL : it->reader.named ? &it->reader.scheme : it->candidates[0];
+    if (it->integers || it->reader.named) {
+        it->scheme = it->integers ? NULL : &it->reader.scheme;
+        it->candidate_count = 0;
+    } else {
+        choose_candidate(it);
+    }
     qsort(it->list, it->count, sizeof *it->list, by_id);
     for (size_t i = 0; i < it->count; i++) {
         if (left == 0 || firn_id_cmp(&it->list[left - 1].id, &it->list[i].id) != 0) {

@@ -24,6 +24,7 @@ typedef struct sample {
     const firn_scheme *scheme;                     /* NULL for integers */
     const firn_scheme *candidates[SAMPLE_SCHEMES]; /* schemes that all IDs so far fit */
     size_t candidate_count;
+    bool vague; /* the candidates read times, sequences or counters differently */
     int form;
     uint32_t bits;
     firn_time seen; /* --seen */
@@ -32,7 +33,8 @@ typedef struct sample {
     size_t count, room, given; /* given: with duplicates */
 } sample;
 
-/* From the operands, or the lines of standard input, each an ID that a TIME may follow. An exit
+/* Candidates whose newest time is not in the future come before others, which are dropped if there are any.
+ * From the operands, or the lines of standard input, each an ID that a TIME may follow. An exit
  * status. */
 int sample_read(session *s, sample *it);
 void sample_free(sample *it);

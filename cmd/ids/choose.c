@@ -35,18 +35,24 @@ static int read_options(session *s, choose_answers *answers) {
     return STATUS_DONE;
 }
 
-/* The rate and its peak are one question: "200 2000". */
+/* The question that is asked with another, or -1: "200 2000" is a rate and its peak, "4 no" is nodes without
+ * a store. */
+static int second_of(int question) {
+    return question == CHOOSE_RATE ? CHOOSE_PEAK : question == CHOOSE_NODES ? CHOOSE_REACH : -1;
+}
+
 static bool take_line(choose_answers *answers, int question, char *line) {
     firn_error error = {0, ""};
-    char *peak = question == CHOOSE_RATE ? strchr(line, ' ') : NULL;
-    if (peak != NULL) {
-        *peak++ = '\0';
-        peak += strspn(peak, " ");
+    const int second = second_of(question);
+    char *more = second >= 0 ? strchr(line, ' ') : NULL;
+    if (more != NULL) {
+        *more++ = '\0';
+        more += strspn(more, " ");
     }
     if (line[0] == '\0' ||
         choose_answer(answers, question, "the answer ", line, &error) == FIRN_OK) {
-        if (peak == NULL || *peak == '\0' ||
-            choose_answer(answers, CHOOSE_PEAK, "the peak ", peak, &error) == FIRN_OK) {
+        if (more == NULL || *more == '\0' ||
+            choose_answer(answers, second, "the second word ", more, &error) == FIRN_OK) {
             return true;
         }
     }
@@ -69,6 +75,8 @@ static bool ask_one(choose_answers *answers, int question) {
     do {
         if (question == CHOOSE_RATE) {
             fprintf(stderr, "%s A second number is the peak. [100 1000] ", text->question);
+        } else if (question == CHOOSE_NODES) {
+            fprintf(stderr, "%s Add `no` if they cannot reach a store. [1] ", text->question);
         } else if (text->words == NULL) {
             fprintf(stderr, "%s [%s] ", text->question, text->assumed);
         } else {
@@ -87,7 +95,7 @@ static void ask_all(choose_answers *answers) {
     bool open = true;
     fprintf(stderr, "An empty answer takes what is in brackets.\n");
     for (int i = 0; i < CHOOSE_QUESTIONS && open; i++) {
-        if ((answers->given & 1u << i) == 0 && i != CHOOSE_PEAK) {
+        if ((answers->given & 1u << i) == 0 && i != CHOOSE_PEAK && i != CHOOSE_REACH) {
             open = ask_one(answers, i);
         }
     }
@@ -125,7 +133,10 @@ static void put_figures(session *s, const choose_candidate *it) {
     for (int i = 0; i < CHOOSE_FIGURES; i++) {
         if (it->figure[i] != NULL) {
             last = it->figure[i];
-            put(s, labels[i], choose_figure_text(text, last));
+            choose_figure_text(text, last);
+            snprintf(line, sizeof line, "%s, in %s on one small server: to compare keys", text,
+                     choose_figure_engine(last));
+            put(s, labels[i], i == 0 ? line : text);
         }
     }
     snprintf(line, sizeof line, "%s: %s", CHOOSE_STUDY,
@@ -291,7 +302,8 @@ int run_choose(session *s) {
     firn_time now = {(int64_t)time(NULL), 0};
     choose(&result, &answers, &now);
     if (json) {
-        json_line(&s->out, choose_object(&result, &answers));
+        const size_t most = s->option[OPTION_COUNT] != NULL ? (size_t)count : CHOOSE_CANDIDATES;
+        json_line(&s->out, choose_object(&result, &answers, most));
         return result.fit > 0 ? STATUS_DONE : STATUS_NO;
     }
     return put_result(s, &result, &answers, (size_t)count);

@@ -18,7 +18,7 @@ static int add_bytes(const char *bytes, size_t size, void *out) {
 }
 
 void json_line(output *out, json_t *object) {
-    if (object == NULL || json_dump_callback(object, add_bytes, out, JSON_COMPACT) != 0) {
+    if (object == NULL || json_dump_callback(object, add_bytes, out, OBJECT_DUMP) != 0) {
         tell("firn: ", "out of memory: allow the process more memory");
         exit(STATUS_IO);
     }

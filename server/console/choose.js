@@ -101,7 +101,7 @@ function drawMeasures(one, all) {
     Math.max(...all.flatMap((other) => other.figures.filter((at) => at.metric === metric).map((at) => (at.n < ENOUGH ? at.median : at.high))));
   return [
     ...one.figures.map((figure) => drawMeasure(figure, most(figure.metric))),
-    make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}` }),
+    make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}. One small server: compare keys by it.` }),
   ];
 }
 

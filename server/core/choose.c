@@ -57,7 +57,7 @@ int answer_choose(const request *it, reply *out, firn_error *error) {
     }
     firn_time now = {(int64_t)time(NULL), 0};
     choose(result, &answers, &now);
-    json_t *object = choose_object(result, &answers);
+    json_t *object = choose_object(result, &answers, CHOOSE_CANDIDATES);
     free(result);
     return reply_json(object, out, error);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
+#include "object.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +38,7 @@ static void add_value(text_out *to, json_t *value) {
     } else if (json_is_string(value) && is_plain(json_string_value(value))) {
         add_text(to, json_string_value(value));
     } else {
-        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        char *text = json_dumps(value, OBJECT_DUMP | JSON_ENCODE_ANY);
         add_text(to, text != NULL ? text : "");
         to->failed = to->failed || text == NULL;
         free(text);

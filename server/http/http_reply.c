@@ -99,7 +99,7 @@ enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, con
 
 enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made) {
     text_out line = {0};
-    char *bytes = made != NULL ? json_dumps(made, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *bytes = made != NULL ? json_dumps(made, OBJECT_DUMP | JSON_ENCODE_ANY) : NULL;
     json_decref(made);
     if (bytes != NULL) {
         text_add(&line, bytes, strlen(bytes));

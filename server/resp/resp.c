@@ -344,7 +344,7 @@ void resp_switch(resp_out *out, bool value) {
 
 void resp_double(resp_out *out, double value) {
     char text[32];
-    snprintf(text, sizeof text, "%.17g", value);
+    snprintf(text, sizeof text, "%.15g", value);
     if (isnan(value) || isinf(value)) {
         strcpy(text, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     }
