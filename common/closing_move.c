@@ -52,12 +52,12 @@ static void *add(list *to) {
 
 static int see_space(void *context, const firn_holding *holding) {
     list *spaces = context;
-    const space *last = (space *)spaces->items + spaces->count - 1;
-    space *it;
-    if (spaces->count > 0 && strcmp(last->ns, holding->ns) == 0) {
+    const space *items = spaces->items;
+    if (spaces->count > 0 && strcmp(items[spaces->count - 1].ns, holding->ns) == 0) {
         return FIRN_OK;
     }
-    if ((it = add(spaces)) == NULL) {
+    space *it = add(spaces);
+    if (it == NULL) {
         return FIRN_EMEMORY;
     }
     snprintf(it->ns, sizeof it->ns, "%s", holding->ns);

@@ -67,7 +67,7 @@ says "bin_to_uuid turns it back" "$old	$old" "SELECT bin_to_uuid(uuid_to_bin('$o
 tweet=1541815603606036480 # Twitter's documentation
 says "firn_time reads a tweet" "2022-06-28 16:07:40.105" "SELECT firn_time($tweet, 'snowflake')"
 says "firn_shard is MurmurHash3's mixer" 604 "SELECT firn_shard(1, 1000)"
-same "firn_show is firn show --json" "$("$FIRN" show --json $tweet)" "$(echo "SELECT firn_show($tweet)" | sql)"
+same "firn_show is firn show --json, without formats that are not schemes" "$("$FIRN" show --json $tweet | sed 's/,"formats":.*/}/')" "$(echo "SELECT firn_show($tweet)" | sql)"
 same "of a UUID too, as text or bytes" "$("$FIRN" show --json $v6 | sed p)" \
     "$(echo "SELECT firn_show('$v6'); SELECT firn_show(uuid_to_bin('$v6'))" | sql)"
 says "firn_pack packs fields" "$("$FIRN" pack snowflake time=2024-01-01T10:00:00Z datacenter=1 worker=2 sequence=3)" \

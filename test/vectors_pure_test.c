@@ -1522,8 +1522,8 @@ static void every_file_is_checked(void **state) {
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         size_t length = strlen(entry->d_name);
         bool known = false;
-        if (entry->d_name[0] == '.') {
-            continue;
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, "formats") == 0) {
+            continue; /* formats_pure_test.c checks that folder */
         }
         for (size_t i = 0; i < FILES; i++) {
             known = known || (length == strlen(files[i].name) + 4 &&
