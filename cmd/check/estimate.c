@@ -60,15 +60,6 @@ static double seconds_between(const firn_time *from, const firn_time *to) {
 
 /* ---- times and clocks ------------------------------------------------------------------------ */
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static int by_tick(const void *a, const void *b) {
     const sighting *x = a, *y = b;
     return (x->tick > y->tick) - (x->tick < y->tick);
@@ -82,7 +73,7 @@ static void find_times(findings *it) {
     uint64_t grain = 0;
     size_t different = 1;
     for (size_t i = 1; i < from->count; i++) {
-        grain = gcd(grain, from->list[i].tick - first);
+        grain = common_divisor(grain, from->list[i].tick - first);
         different += from->list[i].tick != from->list[i - 1].tick;
     }
     it->tick_s = (double)from->scheme->tick_ns / 1e9;

@@ -3,6 +3,7 @@
  * in bounded memory: IDs are sorted (runs.h), unless they are integers of files that ascend already. */
 #include "gaps.h"
 
+#include "infer.h"
 #include "runs.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
@@ -62,15 +63,6 @@ typedef struct gaps {
     size_t early_count, shown_count;
 } gaps;
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static size_t digits_of(uint64_t number) {
     size_t digits = 1;
     for (; number >= 10; number /= 10) {
@@ -92,7 +84,7 @@ static void follow_integer(gaps *it, uint64_t value) {
     const uint64_t distance = value - it->last;
     const gap one = {.last = it->last, .distance = distance};
     it->distances++;
-    it->divisor = gcd(distance, it->divisor);
+    it->divisor = common_divisor(distance, it->divisor);
     if (it->least == 0 || distance < it->least) {
         memcpy(it->shown, it->early, sizeof it->shown); /* those before are gaps now */
         it->shown_count = it->early_count;
@@ -107,7 +99,7 @@ static void follow_integer(gaps *it, uint64_t value) {
         it->early[it->early_count++] = one;
     }
     if (distance > 1) {
-        it->block = gcd(value - it->smallest, it->block);
+        it->block = common_divisor(value - it->smallest, it->block);
         note_size(it, distance - 1);
     }
 }

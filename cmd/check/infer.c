@@ -266,3 +266,12 @@ estimate infer_slope(const double *x, const double *y, size_t count) {
     const double error = t * maths_sqrt(rest / (double)freedom / xx);
     return (estimate){slope, slope - error, slope + error};
 }
+
+uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
