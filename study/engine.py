@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the study needs of an engine. test/engine starts a private one on loopback and ends it with this process."""
+import importlib
 import os
 import subprocess
 import time
@@ -92,6 +93,30 @@ def start_private(kind, folder, *options):
 
 def stop_private(folder):
     command("stop", folder)
+
+
+class Server(Engine):
+    """An engine with processes of its own. start sets folder, port, connection and cursor."""
+
+    client = None  # Python's module, and Debian's package of it
+
+    def __init__(self):
+        module, package = self.client
+        try:
+            self.driver = importlib.import_module(module)
+        except ImportError as error:
+            raise Missing("%s is not installed" % package) from error
+
+    def stop(self):
+        self.connection.close()
+        stop_private(self.folder)
+
+    def execute(self, sql, values=()):
+        self.cursor.execute(sql, values or None)
+
+    def rows(self, sql, values=()):
+        self.cursor.execute(sql, values or None)
+        return self.cursor.fetchall()
 
 
 def pairs(values):

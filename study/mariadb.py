@@ -6,7 +6,7 @@ import os
 import struct
 import uuid
 
-from engine import Engine, Missing, start_private, stop_private
+from engine import Server, start_private
 from keys import BYTES, INTEGER, TEXT, UUID
 
 
@@ -40,20 +40,14 @@ def leaves(path):
     return [(count, used / count / PAGE) for _, (count, used) in sorted(found.items())]
 
 
-class MariaDB(Engine):
+class MariaDB(Server):
     name = "mariadb"
+    client = "MySQLdb", "python3-mysqldb"
     buffer_bytes = 6 << 20
     rows_per_buffer = 13000
     payload_chars = 400  # more than elsewhere: the smallest buffer of InnoDB is 6 MiB, and fewer rows fill it
     clustered = True
     keep_log = False  # a replica reads it
-
-    def __init__(self):
-        try:
-            import MySQLdb
-        except ImportError as error:
-            raise Missing("python3-mysqldb is not installed") from error
-        self.driver = MySQLdb
 
     def start(self, folder, *more):
         self.folder, self.port = folder, start_private("mysql", folder, *OPTIONS, *more)
@@ -63,10 +57,6 @@ class MariaDB(Engine):
 
     def connect(self):
         return self.driver.connect(host="127.0.0.1", port=self.port, user="firn", db="firn", autocommit=True, charset="utf8mb4")
-
-    def stop(self):
-        self.connection.close()
-        stop_private(self.folder)
 
     def storages(self, key):
         if key.kind == BYTES:
@@ -82,13 +72,6 @@ class MariaDB(Engine):
         if storage in ("char", "uuid"):
             return str(uuid.UUID(bytes=raw))
         return text or (raw.hex() if len(raw) == 12 else str(int.from_bytes(raw, "big", signed=True)))
-
-    def execute(self, sql, values=()):
-        self.cursor.execute(sql, values or None)
-
-    def rows(self, sql, values=()):
-        self.cursor.execute(sql, values or None)
-        return self.cursor.fetchall()
 
     def create(self, storage, serial):
         self.kind = TYPES[storage]

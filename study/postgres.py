@@ -2,7 +2,7 @@
 """PostgreSQL as the study sees it: the table is a heap, the primary key a B-tree beside it."""
 import uuid
 
-from engine import Engine, Missing, pairs, start_private, stop_private
+from engine import Server, pairs, start_private
 from keys import BYTES, INTEGER, TEXT, UUID
 
 
@@ -14,17 +14,11 @@ OPTIONS = """shared_buffers=2MB fsync=off synchronous_commit=off autovacuum=off 
 PAGE = 8192
 
 
-class Postgres(Engine):
+class Postgres(Server):
     name = "postgres"
+    client = "psycopg2", "python3-psycopg2"
     buffer_bytes = 2 << 20
     rows_per_buffer = 11500
-
-    def __init__(self):
-        try:
-            import psycopg2
-        except ImportError as error:
-            raise Missing("python3-psycopg2 is not installed") from error
-        self.driver = psycopg2
 
     def start(self, folder, *more):
         options = [word for option in (*OPTIONS, *more) for word in ("-c", option)]
@@ -38,10 +32,6 @@ class Postgres(Engine):
         connection = self.driver.connect(host="127.0.0.1", port=self.port, user="firn", dbname="postgres")
         connection.autocommit = True
         return connection
-
-    def stop(self):
-        self.connection.close()
-        stop_private(self.folder)
 
     def storages(self, key):
         return {INTEGER: ["bigint", "numeric", "text"], UUID: ["uuid", "bytea", "text"], TEXT: ["text", "uuid"], BYTES: ["bytea", "text"]}[key.kind]
@@ -57,13 +47,6 @@ class Postgres(Engine):
         if text:
             return text
         return str(uuid.UUID(bytes=raw)) if len(raw) == 16 else raw.hex() if len(raw) == 12 else str(int.from_bytes(raw, "big", signed=True))
-
-    def execute(self, sql, values=()):
-        self.cursor.execute(sql, values or None)
-
-    def rows(self, sql, values=()):
-        self.cursor.execute(sql, values or None)
-        return self.cursor.fetchall()
 
     def create(self, storage, serial):
         kind = "bigserial" if serial else TYPES[storage]
