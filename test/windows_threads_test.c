@@ -10,6 +10,13 @@
 #include <cmocka.h>
 #include <pthread.h>
 
+#if defined(__SANITIZE_ADDRESS__) && defined(__x86_64__)
+#define SANITIZER_HANGS 1
+#include <dlfcn.h>
+#include <signal.h>
+#include <ucontext.h>
+#endif
+
 #include "folder.h"
 #include "issued.h"
 
@@ -168,6 +175,32 @@ static void *go_on(void *argument) {
     return NULL;
 }
 
+#ifdef SANITIZER_HANGS
+/* The sanitizer's allocator does not prepare for forks: a child of a process that was inside it waits for its lock
+ * without end. on_alarm recognises it; a hang of the library ends by SIGALRM. */
+enum { OF_THE_SANITIZER = 11 };
+
+static void on_alarm(int signal, siginfo_t *about, void *context) {
+    const ucontext_t *at = context;
+    Dl_info where;
+    (void)about;
+    if (dladdr((void *)at->uc_mcontext.gregs[REG_RIP], &where) != 0 &&
+        strstr(where.dli_fname, "libasan") != NULL) {
+        _exit(OF_THE_SANITIZER);
+    }
+    raise(signal); /* once only: now it ends the process */
+}
+#endif
+
+static void limit_time(void) {
+#ifdef SANITIZER_HANGS
+    const struct sigaction once = {.sa_sigaction = on_alarm,
+                                   .sa_flags = (int)(SA_SIGINFO | SA_RESETHAND | SA_NODEFER)};
+    sigaction(SIGALRM, &once, NULL);
+#endif
+    alarm(HUNG_S);
+}
+
 /* Either it has its own node, or the fork met the parent inside the store and it is refused. */
 static int issue_in_child(const crowd *it) {
     for (int i = 0; i < 200; i++) {
@@ -194,10 +227,15 @@ static void forks_beside_threads(void **state) {
         int end;
         pid_t child = fork();
         if (child == 0) {
-            alarm(HUNG_S);
+            limit_time();
             _exit(issue_in_child(&it));
         }
         end = end_of(child);
+#ifdef SANITIZER_HANGS
+        if (end == OF_THE_SANITIZER) {
+            continue;
+        }
+#endif
         assert_true(end == 0 || end == 10);
         issuing += end == 0;
         told += end == 10;

@@ -24,7 +24,7 @@ estimate infer_kinds(uint64_t count, uint64_t different, double most);
 /* The slope of a line through points, and its interval. Needs three points. */
 estimate infer_slope(const double *x, const double *y, size_t count);
 
-/* The greatest common divisor; that of 0 and x is x. */
+/* The greatest common divisor: x for 0 and x. */
 uint64_t common_divisor(uint64_t a, uint64_t b);
 
 #endif
