@@ -38,8 +38,9 @@ def questions(file):
     """(op, arguments, answer): the answer None means that the package must refuse. Not asked: TypeIDs of UUIDs of
     another version than 7, which only firn refuses, and whether another UUID than nil and max is one of these."""
     scheme, form = file.get("scheme"), file.get("form")
+    forms = ("dec", "unsigned") if form == "dec" else (form,)
     for case in file.get("valid", []):
-        if "layout" in case or case.get("form", form) != form or "text" not in case:
+        if "layout" in case or case.get("form", form) not in forms or "text" not in case:
             continue
         yield "read", [case.get("also", case["text"])], case["bytes"]
         yield "write", [case["bytes"], case.get("prefix", "")], case["text"]

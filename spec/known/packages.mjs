@@ -76,6 +76,42 @@ const adapters = {
   })
 }
 
+const tid = ({ timestamp, clockid }) => (BigInt(timestamp) << 10n | BigInt(clockid)).toString(16).padStart(16, '0')
+const tidParts = h => [Number(BigInt('0x' + h) >> 10n), Number(BigInt('0x' + h) & 1023n)]
+Object.assign(adapters, {
+  scru128: ({ Scru128Id: id }) => ({
+    schemes: 'scru128',
+    read: (_, text) => id.fromString(text).toHex().slice(2), // without 0x
+    write: (_, h) => id.fromBytes(bytes(h)).toString(),
+    time: (_, text) => id.fromString(text).timestamp,
+    pack: (_, ...fields) => id.fromFields(...fields.map(Number)).toString()
+  }),
+  '@atcute/tid': m => ({
+    schemes: 'tid',
+    read: (_, text) => tid(m.parse(text)),
+    write: (_, h) => m.create(...tidParts(h)),
+    time: (_, text) => Math.floor(m.parse(text).timestamp / 1000)
+  }),
+  '@atproto/common-web': ({ TID }) => ({
+    schemes: 'tid',
+    read: (_, text) => { const id = TID.fromStr(text); return tid({ timestamp: id.timestamp(), clockid: id.clockid() }) },
+    write: (_, h) => TID.fromTime(...tidParts(h)).toString(),
+    time: (_, text) => Math.floor(TID.fromStr(text).timestamp() / 1000)
+  }),
+  'firebase-key': m => ({ schemes: 'pushid', time: (_, text) => m.milliseconds(text) }),
+  simpleflakes: ({ default: m }) => ({
+    schemes: 'simpleflake',
+    time: (_, text) => m.parseSimpleflake(text).timestamp,
+    pack: (_, ms, random) => m.simpleflake(Number(ms), Number(random)).toString()
+  }),
+  sonyflake: ({ Sonyflake }) => ({
+    schemes: 'sonyflake',
+    time: (_, text) => Sonyflake.decomposeTimestamp(text, Date.UTC(2014, 8, 1)),
+    pack: (_, ms, sequence, machineId) => new Sonyflake({ epoch: Date.UTC(2014, 8, 1), machineId: Number(machineId) })
+      .generateCustomId({ timestamp: Number(ms), sequence: Number(sequence) })
+  })
+})
+
 const loaded = {}
 const list = []
 for (const name of Object.keys(adapters)) {

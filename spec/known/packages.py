@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Python packages, asked by check.py: the standard library, bson, python-ulid, uuid6.
+# Python packages, asked by check.py: the standard library and those that are installed.
+import contextlib
 import subprocess
 import sys
 import uuid
@@ -25,34 +26,48 @@ def uuids(kind):
     return read
 
 
+MISSING = contextlib.suppress(ImportError, PackageNotFoundError)
 ADAPTERS = {}
 ADAPTERS["uuid"] = (sys.version.split()[0], ",".join(VERSIONS), {
     "read": uuids(uuid.UUID), "write": lambda _, raw, prefix: str(uuid.UUID(hex=raw)),
     "digest": lambda scheme, name, space: str(getattr(uuid, scheme)(uuid.UUID(space), bytes.fromhex(name).decode()))})
-try:
+with MISSING:
     from bson import ObjectId
     found = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "python3-bson"], capture_output=True, text=True)
     ADAPTERS["bson"] = (found.stdout or "?", "objectid", {
         "read": lambda _, text: ObjectId(text).binary.hex(), "write": lambda _, raw, prefix: str(ObjectId(bytes.fromhex(raw))),
         "time": lambda _, text: "%d" % (ObjectId(text).generation_time.timestamp() * 1000)})
-except ImportError:
-    pass
-try:
+with MISSING:
     from ulid import ULID
     ADAPTERS["python-ulid"] = (version("python-ulid"), "ulid", {
         "read": lambda _, text: ULID.from_str(text).hex, "write": lambda _, raw, prefix: str(ULID.from_hex(raw)),
         "time": lambda _, text: str(ULID.from_str(text).milliseconds)})
-except (ImportError, PackageNotFoundError):
-    pass
-try:
+with MISSING:
     import uuid6
     ADAPTERS["uuid6"] = (version("uuid6"), "uuid1,uuid6,uuid7,uuid8", {
         "read": uuids(uuid6.UUID), "write": lambda _, raw, prefix: str(uuid6.UUID(hex=raw)),
         "time": lambda scheme, text: "-" if scheme not in ("uuid6", "uuid7") else
         str((uuid6.UUID(text).time - GREGORIAN) // 10000 if scheme == "uuid6" else uuid6.UUID(text).time),
         "convert": lambda scheme, text, to: str(uuid6.uuid1_to_uuid6(uuid.UUID(text))) if scheme == "uuid1" else "-"})
-except (ImportError, PackageNotFoundError):
-    pass
+with MISSING:
+    import timeflake
+    ADAPTERS["timeflake"] = (timeflake.__version__, "timeflake", {
+        "read": lambda _, text: timeflake.parse(from_base62=text).hex,
+        "write": lambda _, raw, prefix: timeflake.parse(from_hex=raw).base62,
+        "time": lambda _, text: str(timeflake.parse(from_base62=text).timestamp),
+        "pack": lambda _, ms, bits: timeflake.from_values(int(ms), int(bits)).base62})
+with MISSING:
+    from scru64 import Scru64Id
+    ADAPTERS["scru64"] = (version("scru64"), "scru64", {
+        "read": lambda _, text: "%016x" % int(Scru64Id.from_str(text)),
+        "write": lambda _, raw, prefix: str(Scru64Id(int(raw, 16))),
+        "time": lambda _, text: str(Scru64Id.from_str(text).timestamp << 8),
+        "pack": lambda _, ms, counter: str(Scru64Id.from_parts(int(ms) >> 8, int(counter)))})
+with MISSING:
+    from simpleflake import parse_simpleflake, simpleflake
+    ADAPTERS["simpleflake"] = (version("simpleflake"), "simpleflake", {
+        "time": lambda _, text: "%d" % (parse_simpleflake(int(text)).timestamp * 1000),
+        "pack": lambda _, ms, bits: str(simpleflake(int(ms) / 1000, int(bits)))})
 
 print("\t".join("%s|%s|%s" % (name, *one[:2]) for name, one in ADAPTERS.items()), flush=True)
 for line in sys.stdin:
