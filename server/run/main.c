@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "hints.h"
 #include "http/http_listener.h"
+#include "names.h"
 #include "net/access_log.h"
 #include "net/credentials.h"
 #include "net/listener.h"
@@ -123,34 +124,6 @@ static int cores(void) {
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-static int add_name(const section *it, firn_error *error) {
-    return it->is_segment
-               ? catalog_add_segment(it->name, it->keys, or_null(it->store), error)
-               : catalog_add_generator(it->name, it->scheme, it->keys, or_null(it->store),
-                                       or_null(it->form), or_null(it->prefix), error);
-}
-
-static int check_name(const section *it, firn_error *error) {
-    return it->is_segment
-               ? catalog_check_segment(it->name, it->keys, or_null(it->store), error)
-               : catalog_check_generator(it->name, it->scheme, it->keys, or_null(it->store),
-                                         or_null(it->form), or_null(it->prefix), error);
-}
-
-/* Stops at the first failure, which names its section. */
-static int take_names(const config *it, int (*take)(const section *, firn_error *),
-                      firn_error *error) {
-    int code = FIRN_OK;
-    for (size_t i = 0; i < it->sections.count && code == FIRN_OK; i++) {
-        const section *one = &it->sections.all[i];
-        code = take(one, error);
-        if (code != FIRN_OK) {
-            set_error(error, code, "%.80s: %s", one->where, error->text);
-        }
-    }
-    return code;
-}
-
 /* How many segments clients may create. */
 static size_t segments_allowed(const settings *set) {
     return set->auto_create ? (size_t)set->max_auto_create : 0;
@@ -172,7 +145,7 @@ static int begin_catalog(const config *it, firn_error *error) {
     int code = catalog_begin(or_null(set->store), (size_t)set->max_generators, segments,
                              segments_allowed(set), error);
     catalog_allow_block(set->max_block);
-    code = code == FIRN_OK ? take_names(it, add_name, error) : code;
+    code = code == FIRN_OK ? names_add(&it->sections, error) : code;
     return code == FIRN_OK ? catalog_begun(error) : code;
 }
 
@@ -347,91 +320,6 @@ static void tell_ready(void) {
 
 /* ---- reload --------------------------------------------------------------------------------- */
 
-static bool is_same(const section *a, const section *b) {
-    return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->keys, b->keys) == 0 &&
-           strcmp(a->store, b->store) == 0 && strcmp(a->form, b->form) == 0 &&
-           strcmp(a->prefix, b->prefix) == 0;
-}
-
-static bool is_served(const section *it) {
-    word name = {it->name, strlen(it->name)};
-    return it->is_segment ? catalog_segment(name) != NULL : catalog_generator(name) != NULL;
-}
-
-static void tell_name(enum log_level level, const char *event, const section *it, const char *why) {
-    log_event(level, event, it->is_segment ? "segment" : "generator", it->name,
-              why != NULL ? "why" : NULL, why, NULL);
-}
-
-static void add_while_serving(const section *it) {
-    firn_error error;
-    int code = sections_add(&all.config.sections, it, &error);
-    if (code == FIRN_OK) {
-        code = add_name(it, &error);
-        all.config.sections.count -= code != FIRN_OK;
-    }
-    if (code == FIRN_OK) {
-        tell_name(LOG_LEVEL_INFO, "added", it, NULL);
-    } else {
-        tell_name(LOG_LEVEL_ERROR, "not added", it, error.text);
-    }
-}
-
-/* Why a new section needs a restart; NULL: it does not. It must issue the same as after a restart,
- * from the same store. */
-static const char *why_later(const settings *fresh, const section *it) {
-    const settings *now = &all.config.set;
-    if (it->store[0] == '\0' && strcmp(fresh->store, now->store) != 0) {
-        return "the setting store changed, which needs a restart";
-    }
-    if (fresh->unsafe != now->unsafe) {
-        return "the setting unsafe changed, which needs a restart";
-    }
-    if (!it->is_segment && firn_scheme_find(it->name) != NULL) {
-        return "clients may already have IDs of the scheme of this name";
-    }
-    if (sections_with_node_of(&all.config.sections, it) != NULL) {
-        return "another generator has the same node";
-    }
-    return is_served(it) ? "it was created on demand before it was configured" : NULL;
-}
-
-static void take_new_name(const settings *fresh, const section *it) {
-    const char *why = why_later(fresh, it);
-    if (why == NULL) {
-        add_while_serving(it);
-    } else {
-        tell_name(LOG_LEVEL_WARNING, "needs a restart", it, why);
-    }
-}
-
-static void tell_changed(const section *was) {
-    char why[300];
-    snprintf(why, sizeof why, "until then the old settings apply: scheme=%.100s %.150s",
-             was->scheme, was->keys);
-    tell_name(LOG_LEVEL_WARNING, "needs a restart", was,
-              was->is_segment ? "until then the old settings apply" : why);
-}
-
-/* Adds new sections. Existing ones are never changed or removed. */
-static void take_new_names(const config *fresh) {
-    for (size_t i = 0; i < all.config.sections.count; i++) {
-        const section *was = &all.config.sections.all[i];
-        if (sections_find(&fresh->sections, was->is_segment, was->name) == NULL) {
-            tell_name(LOG_LEVEL_WARNING, "needs a restart", was, "its section was removed");
-        }
-    }
-    for (size_t i = 0; i < fresh->sections.count; i++) {
-        const section *it = &fresh->sections.all[i];
-        const section *was = sections_find(&all.config.sections, it->is_segment, it->name);
-        if (was == NULL) {
-            take_new_name(&fresh->set, it);
-        } else if (!is_same(was, it)) {
-            tell_changed(was);
-        }
-    }
-}
-
 static void tell_restart(const char *what) {
     log_event(LOG_LEVEL_WARNING, "needs a restart", "setting", what, NULL);
 }
@@ -467,7 +355,7 @@ static int take_config(const config *fresh, firn_error *error) {
     const settings *set = &fresh->set;
     int code = check_files(set, error); /* before changing anything */
     code = code == FIRN_OK ? renewer_check(or_null(set->store), error) : code;
-    code = code == FIRN_OK ? take_names(fresh, check_name, error) : code;
+    code = code == FIRN_OK ? names_check(&fresh->sections, error) : code;
     code = code == FIRN_OK ? check_reach(set, error) : code;
     code = code == FIRN_OK ? access_load(or_null(set->tokens), error) : code;
     if (code == FIRN_OK && credentials_are_there()) {
@@ -481,7 +369,7 @@ static int take_config(const config *fresh, firn_error *error) {
     keep_secrets(set);
     code = take_settings(set, error);
     if (code == FIRN_OK) {
-        take_new_names(fresh);
+        names_take_new(&all.config, fresh);
     }
     return code;
 }
