@@ -409,7 +409,7 @@ int firn__gen_agree(firn_gen *gen, firn_error *error);
 /* Frees it, as it is; gives nothing back. */
 void firn__gen_dispose(firn_gen *gen);
 
-/* ---- history.c ------------------------------------------------------------------------------- */
+/* ---- issue_backdated.c ------------------------------------------------------------------------------- */
 
 /* A node that only back-dates, taken for good: the namespace's common one; one of this
  * generator's own (`job`); or, with a grant, the one of the job that has this grant, whether it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticks in memory: one word for each tick that had an ID. history.c keeps the next count in the
+/* Ticks in memory: one word for each tick that had an ID. issue_backdated.c keeps the next count in the
  * word, job.c also where to look for room after a full tick. */
 #ifndef FIRN_TICKS_H
 #define FIRN_TICKS_H

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "made.h"
+#include "random_ids.h"
 
 enum { EACH = 1000, TEXT_SIZE = FIRN_TEXT_SIZE + 16 };
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "made.h"
+#include "random_ids.h"
 
 #define VECTORS FIRN_SOURCE_DIR "/test/vectors/formats/"
 #define PAGE    FIRN_SOURCE_DIR "/docs/reference/recognised.md"

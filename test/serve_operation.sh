@@ -241,7 +241,7 @@ rm -f "$TMPDIR/tokens"
 
 # ---- a service manager -------------------------------------------------------------------------
 mkfifo "$work/listen"
-$python test/serve/notified.py "$work/notify" "$TMPDIR/notes" <"$work/listen" >"$TMPDIR/listening" &
+$python test/serve/notify_socket.py "$work/notify" "$TMPDIR/notes" <"$work/listen" >"$TMPDIR/listening" &
 manager=$!
 exec 4>"$work/listen"
 await told_in "$TMPDIR/listening" listening
@@ -279,7 +279,7 @@ handed() {
     servers=$((${servers:-0} + 1))
     log=$TMPDIR/handed.$servers.log
     # shellcheck disable=SC2086 # words without blanks
-    $python test/serve/handed.py $words -- "$FIRN" serve --config '' --store "$store" "$@" >"$log" 2>&1 </dev/null &
+    $python test/serve/socket_activation.py $words -- "$FIRN" serve --config '' --store "$store" "$@" >"$log" 2>&1 </dev/null &
     server=$!
     started="$started $server"
     await told_serving

@@ -192,9 +192,9 @@ static void limits_hold_at_their_edges(void **state) {
     assert_int_equal(state_of(2, 65000, &resp_limits_client), RESP_COMMAND);
     assert_int_equal(state_of(2, 65536, &resp_limits_client),
                      RESP_BAD); /* 131072 and their heads */
-    assert_int_equal(state_of(8, 1024, &resp_limits_stranger), RESP_COMMAND);
-    assert_int_equal(state_of(9, 1, &resp_limits_stranger), RESP_BAD);
-    assert_int_equal(state_of(1, 1025, &resp_limits_stranger), RESP_BAD);
+    assert_int_equal(state_of(8, 1024, &resp_limits_unauthenticated), RESP_COMMAND);
+    assert_int_equal(state_of(9, 1, &resp_limits_unauthenticated), RESP_BAD);
+    assert_int_equal(state_of(1, 1025, &resp_limits_unauthenticated), RESP_BAD);
 }
 
 static void what_cannot_end_within_the_bound_is_not_waited_for(void **state) {

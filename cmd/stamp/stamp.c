@@ -2,6 +2,7 @@
 /* `firn stamp`: IDs for records that have a time but none. Carries records from a source to an output
  * and counts what happens to them; what a record is, is in records.h, how its time is read in
  * moments.h, which ID it gets is the library's affair. */
+#include "atomic_output.h"
 #include "ids/ids.h"
 #include "jobs.h"
 #include "records.h"
@@ -11,7 +12,6 @@
 #include "shared/progress.h"
 #include "source.h"
 #include "tally.h"
-#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ enum on_error { ON_ERROR_STOP, ON_ERROR_SKIP, ON_ERROR_NULL };
 typedef struct stamping {
     session *s;
     source in;
-    whole to;
+    atomic_output to;
     moments moments;
     records_plan plan;
     firn_scheme scheme;
@@ -552,10 +552,10 @@ static int run_records(stamping *it, size_t title, size_t head, firn_error *erro
     bool done = code == FIRN_OK && interrupt_signal() == 0 &&
                 (it->to.out->error == 0 || !it->to.standard) && !it->to.out->gone;
     if (!done) {
-        whole_drop(&it->to);
+        atomic_output_discard(&it->to);
         return code;
     }
-    code = whole_keep(&it->to, error);
+    code = atomic_output_commit(&it->to, error);
     if (code == FIRN_OK) {
         tally_tell(&it->tally, it->s, &it->moments, &it->begun, it->on_error == ON_ERROR_SKIP);
     }
@@ -625,10 +625,10 @@ static int stamp(stamping *it, firn_error *error) {
         }
     }
     if (code == FIRN_OK) {
-        code = whole_open(&it->to, s, s->option[OPTION_OUTPUT], error);
+        code = atomic_output_open(&it->to, s, s->option[OPTION_OUTPUT], error);
     }
     if (code == FIRN_OK && it->in.regular &&
-        whole_is(&it->to, it->in.before.st_dev, it->in.before.st_ino)) {
+        atomic_output_is(&it->to, it->in.before.st_dev, it->in.before.st_ino)) {
         code = set_error(error, FIRN_EUSAGE, "%.80s is both input and output: use -o", it->in.name);
     }
     if (code == FIRN_OK && twice) {
@@ -641,7 +641,7 @@ static int stamp(stamping *it, firn_error *error) {
         return run_records(it, title, head, error);
     }
     if (it->to.out != NULL) {
-        whole_drop(&it->to);
+        atomic_output_discard(&it->to);
     }
     return code;
 }

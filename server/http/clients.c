@@ -16,7 +16,7 @@
 #define CLOSE_WAIT 8     /* TCP_CLOSE_WAIT of the kernel; no header has both it and tcp_info */
 
 static _Atomic int64_t open_count; /* connections of all threads */
-static crowd_share strangers = {.listener = "http"};
+static unauthenticated_share shared = {.listener = "http"};
 
 /* The kernel's counters of a TCP connection; zero for unix sockets. */
 static struct tcp_info look_at(const http_client *it) {
@@ -76,8 +76,8 @@ static bool has_left(const http_client *it) {
 }
 
 /* shutdown() makes libmicrohttpd see an end. */
-static void close_crowded(http_loop *loop, stranger *one) {
-    http_client *it = (http_client *)((char *)one - offsetof(http_client, stranger));
+static void close_unauthenticated(http_loop *loop, unauthenticated *one) {
+    http_client *it = (http_client *)((char *)one - offsetof(http_client, unauthenticated));
     meter_add(&loop->worker->meter.closed_crowded, 1);
     it->is_evicted = true;
     if (it->exchange != NULL && it->exchange->is_parked && it->exchange->stage == STAGE_DELAYED) {
@@ -97,19 +97,20 @@ static bool is_trusted(http_client *it) {
 
 /* Counts it as unauthenticated if it has no valid token. */
 static void distrust(http_loop *loop, http_client *it) {
-    if (it->stranger.is_in || !access_is_closed() || is_trusted(it)) {
+    if (it->unauthenticated.is_in || !access_is_closed() || is_trusted(it)) {
         return;
     }
-    it->stranger.address = it->address;
-    stranger *other = crowd_enter(&loop->crowd, &it->stranger, settings_now()->max_connections);
+    it->unauthenticated.address = it->address;
+    unauthenticated *other = unauthenticated_add(&loop->unauthenticated, &it->unauthenticated,
+                                                 settings_now()->max_connections);
     if (other != NULL) {
-        close_crowded(loop, other);
+        close_unauthenticated(loop, other);
     }
 }
 
 void client_trust(exchange *it) {
     it->client->pass = it->pass;
-    crowd_leave(&it->loop->crowd, &it->client->stranger);
+    unauthenticated_remove(&it->loop->unauthenticated, &it->client->unauthenticated);
 }
 
 bool client_is_trusted(const exchange *it) {
@@ -121,8 +122,8 @@ address_key client_address(const exchange *it) {
 }
 
 void clients_sweep(http_loop *loop, int64_t now) {
-    for (stranger *one; (one = crowd_owes(&loop->crowd)) != NULL;) {
-        close_crowded(loop, one);
+    for (unauthenticated *one; (one = unauthenticated_owed(&loop->unauthenticated)) != NULL;) {
+        close_unauthenticated(loop, one);
     }
     int64_t slow_ms = settings_now()->slow_s * 1000;
     int64_t period_ms = slow_ms / 4 < SWEEP_MS ? slow_ms / 4 : SWEEP_MS;
@@ -146,10 +147,10 @@ bool clients_have_room(http_loop *loop) {
     if (atomic_load(&open_count) < settings_now()->max_connections) {
         return true;
     }
-    stranger *oldest;
-    if (crowd_make_room(&loop->crowd, &oldest)) {
+    unauthenticated *oldest;
+    if (unauthenticated_make_room(&loop->unauthenticated, &oldest)) {
         if (oldest != NULL) {
-            close_crowded(loop, oldest);
+            close_unauthenticated(loop, oldest);
         }
         return true;
     }
@@ -199,7 +200,7 @@ http_client *client_new(http_loop *loop, struct MHD_Connection *connection) {
 }
 
 void client_free(http_loop *loop, http_client *it) {
-    crowd_leave(&loop->crowd, &it->stranger);
+    unauthenticated_remove(&loop->unauthenticated, &it->unauthenticated);
     if (it->counted) {
         address_leave(it->address);
     }
@@ -215,7 +216,7 @@ void client_free(http_loop *loop, http_client *it) {
 }
 
 void clients_begin(http_loop *loop) {
-    crowd_begin(&loop->crowd, &strangers);
+    unauthenticated_begin(&loop->unauthenticated, &shared);
 }
 
 void clients_count(int64_t change) {

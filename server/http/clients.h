@@ -13,8 +13,8 @@ struct http_client {
     bool is_unix, fresh; /* fresh: no header was complete yet */
     bool counted;        /* counted for its address */
     address_key address;
-    stranger stranger; /* in the loop's crowd until a request had a token */
-    access_pass pass;  /* of the last valid token; has_token false: none */
+    unauthenticated unauthenticated; /* in the list of the loop until a request had a token */
+    access_pass pass;                /* of the last valid token; has_token false: none */
     bool is_evicted;
     uint64_t requests, seen_requests; /* seen_: at the last sweep */
     uint64_t seen_bytes;              /* bytes received, or acknowledged while it is answered */

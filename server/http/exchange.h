@@ -5,7 +5,7 @@
 
 #include "core/answer.h"
 #include "net/listener.h"
-#include "net/strangers.h"
+#include "net/unauthenticated.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -25,9 +25,9 @@ typedef struct http_loop {
     const listener *listener;
     worker *worker;
     http_client *clients; /* open connections */
-    crowd crowd;          /* unauthenticated ones */
-    exchange *parked;     /* suspended */
-    exchange *unused;     /* for reuse */
+    unauthenticated_list unauthenticated;
+    exchange *parked; /* suspended */
+    exchange *unused; /* for reuse */
     int unused_count;
     _Atomic int64_t beat_ms, end_ms; /* CLOCK_MONOTONIC; end: when a stopping loop gives up */
     int64_t swept_ms;

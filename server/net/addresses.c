@@ -15,7 +15,7 @@ struct entry {
     entry *next;
     address_key key;
     size_t count;
-    int64_t strangers; /* unauthenticated ones */
+    int64_t unauthenticated;
 };
 
 static struct {
@@ -99,7 +99,7 @@ void address_leave(address_key key) {
 int64_t address_count_stranger(address_key key, int change) {
     pthread_mutex_lock(&table.lock);
     entry *one = *find(key);
-    int64_t count = one == NULL ? 0 : (one->strangers += change);
+    int64_t count = one == NULL ? 0 : (one->unauthenticated += change);
     pthread_mutex_unlock(&table.lock);
     return count;
 }

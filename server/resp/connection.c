@@ -122,7 +122,8 @@ bool connection_send(connection *it) {
 static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *buf) {
     connection *it = handle->data;
     (void)size;
-    *buf = uv_buf_init(it->lane->input, it->stranger.is_in ? STRANGER_INPUT : LANE_INPUT);
+    *buf = uv_buf_init(it->lane->input,
+                       it->unauthenticated.is_in ? UNAUTHENTICATED_INPUT : LANE_INPUT);
 }
 
 /* Decrypts the bytes and sends what the handshake needs. */
@@ -245,7 +246,7 @@ static int open_stream(connection *it, int fd, bool is_unix) {
                        : uv_tcp_init(&it->lane->uv, &it->uv.tcp);
     if (code == 0) {
         it->uv.handle.data = it;
-        chain_add(&it->lane->all, &it->all);
+        list_add(&it->lane->all, &it->all);
         code = is_unix ? uv_pipe_open(&it->uv.pipe, fd) : uv_tcp_open(&it->uv.tcp, fd);
     }
     return code;
@@ -265,8 +266,8 @@ int connection_open(connection **out, lane *on, int fd, bool is_unix, bool with_
         it->lane = on;
         it->is_unix = is_unix;
         it->begun_ms = it->heard_ms = (int64_t)uv_now(&on->uv);
-        chain_clear(&it->all);
-        chain_clear(&it->queue);
+        list_clear(&it->all);
+        list_clear(&it->queue);
         name_peer(it, fd, is_unix);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
         if (open_stream(it, fd, is_unix) == 0) {
@@ -275,7 +276,7 @@ int connection_open(connection **out, lane *on, int fd, bool is_unix, bool with_
         }
         *error = (firn_error){FIRN_ESYSTEM, "a connection cannot be watched"};
         close(fd);
-        if (!chain_is_alone(&it->all)) {
+        if (!list_is_empty(&it->all)) {
             connection_close(it); /* libuv must close an initialised handle */
             return error->code;
         }

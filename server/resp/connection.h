@@ -7,8 +7,8 @@
 
 #include "commands.h"
 #include "net/addresses.h"
-#include "net/chain.h"
-#include "net/strangers.h"
+#include "net/list.h"
+#include "net/unauthenticated.h"
 #include "resp.h"
 #include "secure.h"
 
@@ -18,9 +18,9 @@
 
 #define LANE_INPUT (256 << 10) /* bytes per read */
 /* For unauthenticated clients, whose bytes are kept during a delay. */
-#define STRANGER_INPUT (16 << 10)
-#define UNSENT_MOST    (1 << 20)   /* more unsent bytes stop reading from the client */
-#define UNSENT_LOW     (256 << 10) /* reading resumes here */
+#define UNAUTHENTICATED_INPUT (16 << 10)
+#define UNSENT_MOST           (1 << 20)   /* more unsent bytes stop reading from the client */
+#define UNSENT_LOW            (256 << 10) /* reading resumes here */
 
 typedef struct connection connection;
 
@@ -40,7 +40,7 @@ typedef struct lane {
     const connection_events *events;
     resp_out out;  /* replies of the turn */
     resp_out wire; /* the same, encrypted */
-    chain all;     /* connections */
+    list_link all; /* connections */
     char *input;   /* LANE_INPUT bytes */
     char *plain;   /* allocated for the first TLS connection */
 } lane;
@@ -63,7 +63,7 @@ struct connection {
         uv_pipe_t pipe;
     } uv;
     lane *lane;
-    chain all, queue; /* queue: in the loop's queue of its `wait` */
+    list_link all, queue; /* queue: in the loop's queue of its `wait` */
     client client;
     secure *tls; /* NULL: plain */
     struct waiter *waiter;
@@ -71,17 +71,17 @@ struct connection {
     uint64_t stream_ns;    /* uv_hrtime when its request arrived */
     char *rest;            /* unused bytes: `length` from `start` on */
     size_t start, length, room;
-    size_t needed;       /* size of the rest at which a command may be complete */
-    stranger stranger;   /* in the loop's crowd while unauthenticated */
-    size_t unsent_seen;  /* at the last sweep */
-    int64_t begun_ms;    /* all by uv_now: when it was accepted */
-    int64_t heard_ms;    /* last bytes from the client */
-    int64_t half_ms;     /* start of an incomplete command; 0: none */
-    int64_t late_ms;     /* start of the request's wait; 0: none */
-    int64_t due_ms;      /* WAIT_PENALTY: when the token is checked */
-    int64_t progress_ms; /* when the client was last seen reading */
-    int64_t ending_ms;   /* when it was shut down for writing */
-    int64_t quiet_ms;    /* while stopping: since when its socket is empty */
+    size_t needed;                   /* size of the rest at which a command may be complete */
+    unauthenticated unauthenticated; /* in the list of the loop while unauthenticated */
+    size_t unsent_seen;              /* at the last sweep */
+    int64_t begun_ms;                /* all by uv_now: when it was accepted */
+    int64_t heard_ms;                /* last bytes from the client */
+    int64_t half_ms;                 /* start of an incomplete command; 0: none */
+    int64_t late_ms;                 /* start of the request's wait; 0: none */
+    int64_t due_ms;                  /* WAIT_PENALTY: when the token is checked */
+    int64_t progress_ms;             /* when the client was last seen reading */
+    int64_t ending_ms;               /* when it was shut down for writing */
+    int64_t quiet_ms;                /* while stopping: since when its socket is empty */
     enum waiting wait;
     bool is_unix, is_reading, is_counted;
     bool has_ended;  /* the client sends no more */

@@ -11,11 +11,11 @@ void loop_ring(loop *it) {
     pthread_mutex_unlock(&it->lock);
 }
 
-static connection *waiting_at(chain *place) {
+static connection *waiting_at(list_link *place) {
     return (connection *)((char *)place - offsetof(connection, queue));
 }
 
-connection *waiting_first(const chain *queue) {
+connection *waiting_first(const list_link *queue) {
     return waiting_at(queue->next);
 }
 
@@ -26,12 +26,12 @@ int64_t waiting_due_ms(const connection *it) {
 /* Ms until the first waiting connection needs attention (queues are sorted); -1: none. */
 static int64_t next_due(const loop *it) {
     int64_t due = -1;
-    const chain *const queues[] = {&it->tasks, &it->penalties};
-    if (!chain_is_alone(&it->later)) {
+    const list_link *const queues[] = {&it->tasks, &it->penalties};
+    if (!list_is_empty(&it->later)) {
         return 1;
     }
     for (size_t i = 0; i < 2; i++) {
-        if (!chain_is_alone(queues[i])) {
+        if (!list_is_empty(queues[i])) {
             int64_t left = waiting_due_ms(waiting_at(queues[i]->next)) - loop_now_ms(it);
             left = left < 1 ? 1 : left;
             due = due < 0 || left < due ? left : due;
@@ -48,10 +48,10 @@ void loop_set_timer(loop *it) {
                uv_timer_get_due_in(&it->timer) > (uint64_t)due) {
         uv_timer_start(&it->timer, it->on_timer, (uint64_t)due, 0);
     }
-    atomic_store_explicit(&it->has_waiting, !chain_is_alone(&it->later), memory_order_relaxed);
+    atomic_store_explicit(&it->has_waiting, !list_is_empty(&it->later), memory_order_relaxed);
 }
 
-static chain *queue_of(loop *it, enum waiting what) {
+static list_link *queue_of(loop *it, enum waiting what) {
     switch (what) {
     case WAIT_TURN:
         return &it->turns;
@@ -69,13 +69,13 @@ static chain *queue_of(loop *it, enum waiting what) {
 }
 
 /* At the end, or, `sorted`, before those with a later time. */
-static void enter_queue(chain *queue, connection *it, bool sorted) {
-    chain *behind = queue;
+static void enter_queue(list_link *queue, connection *it, bool sorted) {
+    list_link *behind = queue;
     while (sorted && behind->before != queue &&
            waiting_due_ms(waiting_at(behind->before)) > waiting_due_ms(it)) {
         behind = behind->before;
     }
-    chain_add(behind, &it->queue);
+    list_add(behind, &it->queue);
 }
 
 static void count_waiting(const connection *it, enum waiting next) {
@@ -87,7 +87,7 @@ static void count_waiting(const connection *it, enum waiting next) {
 
 void loop_wait(connection *it, enum waiting what) {
     loop *on = loop_of(it);
-    chain_remove(&it->queue);
+    list_remove(&it->queue);
     count_waiting(it, what);
     it->wait = what;
     if (what == WAIT_NOTHING) {

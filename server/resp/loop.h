@@ -33,8 +33,8 @@ typedef struct loop {
     uv_poll_t polls[LISTENERS_MAX];
     const listener *listeners[LISTENERS_MAX];
     int listener_count;
-    chain turns, later, tasks, penalties, draining; /* connections by `wait` */
-    crowd crowd;
+    list_link turns, later, tasks, penalties, draining; /* connections by `wait` */
+    unauthenticated_list unauthenticated;
     memo memo;
     question asked;    /* of the current command */
     resp_command said; /* likewise */
@@ -76,7 +76,7 @@ void loop_wait(connection *it, enum waiting what);
 /* Starts or stops the timer for waiting connections. */
 void loop_set_timer(loop *it);
 /* The queue must not be empty. */
-connection *waiting_first(const chain *queue);
+connection *waiting_first(const list_link *queue);
 /* When its request fails, or its token is checked, by loop_now_ms. */
 int64_t waiting_due_ms(const connection *it);
 /* Has it waited for wait_ms? */

@@ -12,7 +12,7 @@
 
 const resp_limits resp_limits_client = {RESP_WORDS_MAX, RESP_BULK_MAX};
 /* Enough for HELLO 3 AUTH user token SETNAME name. */
-const resp_limits resp_limits_stranger = {8, 1024};
+const resp_limits resp_limits_unauthenticated = {8, 1024};
 
 /* ---- reader ---------------------------------------------------------------------------------- */
 

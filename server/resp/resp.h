@@ -19,7 +19,7 @@ typedef struct resp_limits {
 } resp_limits;
 
 extern const resp_limits resp_limits_client;
-extern const resp_limits resp_limits_stranger; /* unauthenticated clients */
+extern const resp_limits resp_limits_unauthenticated; /* unauthenticated clients */
 
 enum resp_state { RESP_MORE, RESP_COMMAND, RESP_BAD };
 

@@ -34,9 +34,9 @@ static struct {
     int64_t stop_ms;
     _Atomic bool is_ending;
     _Atomic uint64_t next_id;
-    _Atomic int64_t open;  /* connections of all loops */
-    crowd_share strangers; /* unauthenticated ones */
-} shared = {.strangers = {.listener = "resp"}};
+    _Atomic int64_t open; /* connections of all loops */
+    unauthenticated_share unauthenticated;
+} shared = {.unauthenticated = {.listener = "resp"}};
 
 /* ---- what connections tell ------------------------------------------------------------------- */
 
@@ -81,10 +81,10 @@ static void on_gone(connection *it) {
     stream_free(it->stream);
     it->stream = NULL;
     loop_wait(it, WAIT_NOTHING);
-    chain_remove(&it->all);
+    list_remove(&it->all);
     if (it->is_counted) {
         client_leave(&it->client);
-        crowd_leave(&on->crowd, &it->stranger);
+        unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
         atomic_fetch_sub(&shared.open, 1);
         atomic_fetch_sub_explicit(&on->lane.worker->meter.open, 1, memory_order_relaxed);
         if (!it->is_unix) {
@@ -101,20 +101,20 @@ static const connection_events events = {on_bytes, on_drained, on_ended, on_gone
  * need another turn are queued again. */
 static void on_idle(uv_idle_t *idle) {
     loop *it = idle->data;
-    chain present;
-    chain_clear(&present);
-    if (!chain_is_alone(&it->turns)) { /* moves the whole list */
+    list_link present;
+    list_clear(&present);
+    if (!list_is_empty(&it->turns)) { /* moves the whole list */
         present = it->turns;
         present.next->before = present.before->next = &present;
-        chain_clear(&it->turns);
+        list_clear(&it->turns);
     }
     uint64_t begun = uv_hrtime();
-    while (!chain_is_alone(&present) && uv_hrtime() - begun < ROUND_NS) {
+    while (!list_is_empty(&present) && uv_hrtime() - begun < ROUND_NS) {
         turn_resume(waiting_first(&present));
     }
-    chain_add_all(&present, &it->turns);
-    chain_add_all(&it->turns, &present);
-    if (chain_is_alone(&it->turns)) {
+    list_add_all(&present, &it->turns);
+    list_add_all(&it->turns, &present);
+    if (list_is_empty(&it->turns)) {
         uv_idle_stop(idle);
     }
 }
@@ -122,8 +122,8 @@ static void on_idle(uv_idle_t *idle) {
 /* Tries the first requests that wait for a window or the clock; unsuccessful ones are queued
  * again. */
 static void retry(loop *it) {
-    const chain *last = it->later.before;
-    for (int i = 0; i < RETRIES && !chain_is_alone(&it->later); i++) {
+    const list_link *last = it->later.before;
+    for (int i = 0; i < RETRIES && !list_is_empty(&it->later); i++) {
         connection *one = waiting_first(&it->later);
         bool is_last = &one->queue == last;
         turn_resume(one);
@@ -135,7 +135,7 @@ static void retry(loop *it) {
 
 static void end_tasks(loop *it) {
     int64_t wait_ms = settings_now()->wait_ms;
-    while (!chain_is_alone(&it->tasks)) {
+    while (!list_is_empty(&it->tasks)) {
         connection *one = waiting_first(&it->tasks);
         if (loop_now_ms(it) - one->late_ms < wait_ms) {
             break;
@@ -149,7 +149,7 @@ static void end_tasks(loop *it) {
 }
 
 static void end_penalties(loop *it) {
-    while (!chain_is_alone(&it->penalties) &&
+    while (!list_is_empty(&it->penalties) &&
            waiting_due_ms(waiting_first(&it->penalties)) <= loop_now_ms(it)) {
         connection *one = waiting_first(&it->penalties);
         one->late_ms = 0;
@@ -202,8 +202,8 @@ static void on_bell(uv_async_t *bell) {
         come_back(back);
         back = next;
     }
-    for (stranger *one; (one = crowd_owes(&it->crowd)) != NULL;) {
-        close_stranger(one);
+    for (unauthenticated *one; (one = unauthenticated_owed(&it->unauthenticated)) != NULL;) {
+        close_unauthenticated(one);
     }
     if (atomic_exchange(&it->has_news, false)) {
         retry(it);
@@ -252,10 +252,10 @@ static bool has_room(loop *it) {
     if (atomic_load(&shared.open) < settings_now()->max_connections) {
         return true;
     }
-    stranger *oldest;
-    bool has = crowd_make_room(&it->crowd, &oldest);
+    unauthenticated *oldest;
+    bool has = unauthenticated_make_room(&it->unauthenticated, &oldest);
     if (oldest != NULL) {
-        close_stranger(oldest);
+        close_unauthenticated(oldest);
     }
     for (int i = 0; i < shared.count && has && oldest == NULL; i++) {
         loop_ring(shared.loops[i]);
@@ -369,8 +369,9 @@ static void sweep_one(connection *it, int64_t now) {
     client_renew(&it->client);
     count_strangers(it);
     int64_t linger_ms = loop_of(it)->is_ending ? LINGER_END_MS : LINGER_MS;
-    bool is_new = (it->tls != NULL && !secure_is_ready(it->tls)) ||
-                  (it->stranger.is_in && it->wait != WAIT_PENALTY); /* that one waits for us */
+    bool is_new =
+        (it->tls != NULL && !secure_is_ready(it->tls)) ||
+        (it->unauthenticated.is_in && it->wait != WAIT_PENALTY); /* that one waits for us */
     if (reads_slowly(it, now, slow_ms) || is_past(now, it->half_ms, slow_ms) ||
         (is_new && is_past(now, it->begun_ms, slow_ms))) {
         meter_add(&count->closed_slow, 1);
@@ -391,8 +392,8 @@ static void on_sweep(uv_timer_t *timer) {
     loop *it = timer->data;
     int64_t now = loop_now_ms(it);
     atomic_store(&it->beat_ms, (int64_t)(uv_hrtime() / 1000000));
-    chain *next;
-    for (chain *at = it->lane.all.next; at != &it->lane.all; at = next) {
+    list_link *next;
+    for (list_link *at = it->lane.all.next; at != &it->lane.all; at = next) {
         next = at->next;
         sweep_one((connection *)((char *)at - offsetof(connection, all)), now);
     }
@@ -404,8 +405,8 @@ static void on_sweep(uv_timer_t *timer) {
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void close_all(loop *it) {
-    chain *next;
-    for (chain *at = it->lane.all.next; at != &it->lane.all; at = next) {
+    list_link *next;
+    for (list_link *at = it->lane.all.next; at != &it->lane.all; at = next) {
         next = at->next;
         connection_close((connection *)((char *)at - offsetof(connection, all)));
     }
@@ -414,7 +415,7 @@ static void close_all(loop *it) {
 /* Closes the handles of the loop, which ends its run, when the last connection is gone or time is
  * up. */
 static void end_all(loop *it) {
-    if (!chain_is_alone(&it->lane.all)) {
+    if (!list_is_empty(&it->lane.all)) {
         if (loop_now_ms(it) >= it->end_ms) {
             close_all(it);
         }
@@ -438,9 +439,9 @@ static void begin_end(loop *it) {
         on_connection(&it->polls[i], 0, UV_READABLE);
     }
     it->is_ending = true;
-    while (!chain_is_alone(&it->penalties)) { /* delayed tokens must not delay the end */
+    while (!list_is_empty(&it->penalties)) { /* delayed tokens must not delay the end */
         connection *one = waiting_first(&it->penalties);
-        chain_remove(&one->queue);
+        list_remove(&one->queue);
         connection_close(one);
     }
     it->end_ms = loop_now_ms(it) + shared.stop_ms;
@@ -448,7 +449,7 @@ static void begin_end(loop *it) {
     for (int i = 0; i < it->listener_count; i++) {
         uv_close((uv_handle_t *)&it->polls[i], NULL);
     }
-    for (chain *at = it->lane.all.next; at != &it->lane.all; at = at->next) {
+    for (list_link *at = it->lane.all.next; at != &it->lane.all; at = at->next) {
         connection *one = (connection *)((char *)at - offsetof(connection, all));
         one->is_ahead = !one->is_reading || one->length >= AHEAD_BYTES;
     }
@@ -491,12 +492,12 @@ static int begin_loop(loop *it) {
     if (it->lane.worker == NULL || it->lane.input == NULL) {
         return FIRN_EMEMORY;
     }
-    chain *const chains[] = {&it->lane.all, &it->turns,     &it->later,
-                             &it->tasks,    &it->penalties, &it->draining};
+    list_link *const chains[] = {&it->lane.all, &it->turns,     &it->later,
+                                 &it->tasks,    &it->penalties, &it->draining};
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
-        chain_clear(chains[i]);
+        list_clear(chains[i]);
     }
-    crowd_begin(&it->crowd, &shared.strangers);
+    unauthenticated_begin(&it->unauthenticated, &shared.unauthenticated);
     pthread_mutex_init(&it->lock, NULL);
     if (uv_loop_init(&it->lane.uv) != 0 || uv_async_init(&it->lane.uv, &it->bell, on_bell) != 0) {
         return FIRN_ESYSTEM;

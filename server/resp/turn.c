@@ -323,7 +323,7 @@ static size_t take(connection *it, const char *bytes, size_t length, unsigned *w
         return used;
     }
     const resp_limits *limits =
-        it->client.role == ROLE_NOBODY ? &resp_limits_stranger : &resp_limits_client;
+        it->client.role == ROLE_NOBODY ? &resp_limits_unauthenticated : &resp_limits_client;
     switch (resp_read(&on->said, bytes, length, limits)) {
     case RESP_MORE:
         it->needed = on->said.size;
@@ -394,8 +394,8 @@ static bool take_batch(connection *it) {
     return true;
 }
 
-void close_stranger(stranger *one) {
-    connection *it = (connection *)((char *)one - offsetof(connection, stranger));
+void close_unauthenticated(unauthenticated *one) {
+    connection *it = (connection *)((char *)one - offsetof(connection, unauthenticated));
     meter_add(&it->lane->worker->meter.closed_crowded, 1);
     connection_close(it);
 }
@@ -405,13 +405,14 @@ void count_strangers(connection *it) {
     loop *on = loop_of(it);
     bool is_stranger = it->client.role == ROLE_NOBODY && !it->is_closing;
     if (!is_stranger) {
-        crowd_leave(&on->crowd, &it->stranger);
-    } else if (!it->stranger.is_in) {
+        unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
+    } else if (!it->unauthenticated.is_in) {
         it->begun_ms = loop_now_ms(on); /* it has slow_s to authenticate */
-        it->stranger.address = it->client.key;
-        stranger *other = crowd_enter(&on->crowd, &it->stranger, settings_now()->max_connections);
+        it->unauthenticated.address = it->client.key;
+        unauthenticated *other = unauthenticated_add(&on->unauthenticated, &it->unauthenticated,
+                                                     settings_now()->max_connections);
         if (other != NULL) {
-            close_stranger(other);
+            close_unauthenticated(other);
         }
     }
 }
@@ -443,7 +444,7 @@ static void finish(connection *it, bool has_used) {
     if (!connection_send(it)) {
         return;
     }
-    if (it->stranger.is_in && connection_unsent(it) > 0) {
+    if (it->unauthenticated.is_in && connection_unsent(it) > 0) {
         /* replies to unauthenticated clients are short: not reading them is an attack */
         meter_add(&on->lane.worker->meter.closed_slow, 1);
         connection_close(it);

@@ -19,7 +19,7 @@ void task_let_go(connection *it);
 
 /* Counts it as unauthenticated, or no longer, and closes one if there are too many. */
 void count_strangers(connection *it);
-void close_stranger(stranger *one);
+void close_unauthenticated(unauthenticated *one);
 /* While stopping: is everything read that the client has sent? */
 bool is_drained(connection *it);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A service manager that only listens: notified.py SOCKET FILE appends each message to FILE, its lines joined by blanks,
+"""A service manager that only listens: notify_socket.py SOCKET FILE appends each message to FILE, its lines joined by blanks,
 until its standard input ends."""
 import os
 import select

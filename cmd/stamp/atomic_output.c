@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Output that appears whole or not at all: see whole.h. */
-#include "whole.h"
+/* See atomic_output.h. */
+#include "atomic_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int no_write(const whole *to, int number, firn_error *error) {
+static int no_write(const atomic_output *to, int number, firn_error *error) {
     return set_error(error, FIRN_EIO,
                      "cannot write %.80s: %s: free some space and run the command again", to->name,
                      strerror(number));
 }
 
-static int open_standard(whole *to, session *s) {
+static int open_standard(atomic_output *to, session *s) {
     struct stat about;
     to->out = &s->out;
     to->standard = true;
@@ -50,7 +50,7 @@ static bool copy_mode(int file, const struct stat *old) {
     return fchmod(file, 0666 & ~mask) == 0;
 }
 
-static int open_temporary(whole *to, const struct stat *old, firn_error *error) {
+static int open_temporary(atomic_output *to, const struct stat *old, firn_error *error) {
     size_t size = strlen(to->path) + 16;
     to->temporary = malloc(size);
     if (to->temporary == NULL) {
@@ -68,13 +68,13 @@ static int open_temporary(whole *to, const struct stat *old, firn_error *error) 
     to->out->file = file;
     if (!copy_mode(file, old)) {
         int code = no_write(to, errno, error);
-        whole_drop(to);
+        atomic_output_discard(to);
         return code;
     }
     return FIRN_OK;
 }
 
-int whole_open(whole *to, session *s, const char *path, firn_error *error) {
+int atomic_output_open(atomic_output *to, session *s, const char *path, firn_error *error) {
     static output out; /* static for its size; a run has one */
     struct stat old;
     memset(to, 0, sizeof *to);
@@ -110,7 +110,7 @@ static bool sync_folder(const char *path) {
     return fine;
 }
 
-int whole_keep(whole *to, firn_error *error) {
+int atomic_output_commit(atomic_output *to, firn_error *error) {
     output *out = to->out;
     int number = 0;
     if (to->standard) {
@@ -125,19 +125,19 @@ int whole_keep(whole *to, firn_error *error) {
         number = errno;
     }
     if (number != 0) {
-        whole_drop(to);
+        atomic_output_discard(to);
         return no_write(to, number, error);
     }
     bool fine = to->temporary == NULL || sync_folder(to->path);
     number = errno;
     free(to->temporary);
     to->temporary = NULL;
-    whole_drop(to);
+    atomic_output_discard(to);
     return fine ? FIRN_OK : no_write(to, number, error);
 }
 
 /* Back to what standard output held, unless somebody else writes there as well. */
-static void cut_back(const whole *to) {
+static void cut_back(const atomic_output *to) {
     struct stat about;
     off_t here = lseek(STDOUT_FILENO, 0, SEEK_CUR);
     if (here > to->began && fstat(STDOUT_FILENO, &about) == 0 && about.st_size == here &&
@@ -148,7 +148,7 @@ static void cut_back(const whole *to) {
     }
 }
 
-void whole_drop(whole *to) {
+void atomic_output_discard(atomic_output *to) {
     output *out = to->out;
     if (to->standard && !to->stream) {
         out->length = 0;
@@ -171,7 +171,7 @@ void whole_drop(whole *to) {
     to->out = NULL;
 }
 
-bool whole_is(const whole *to, dev_t device, ino_t file) {
+bool atomic_output_is(const atomic_output *to, dev_t device, ino_t file) {
     struct stat about;
     return to->standard && fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) &&
            about.st_dev == device && about.st_ino == file;

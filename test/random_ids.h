@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* IDs of any scheme made of pseudo-random fields. Not for the library. */
-#ifndef FIRN_TEST_MADE_H
-#define FIRN_TEST_MADE_H
+#ifndef FIRN_TEST_RANDOM_IDS_H
+#define FIRN_TEST_RANDOM_IDS_H
 
 #include <firn/firn.h>
 

@@ -2,7 +2,7 @@
 """How long small requests take while one client requests 65536 IDs at a time: for one firn-serve or several builds of
 it, in turns, each on one processor.
 
-    python3 bench/server/beside.py [--rounds N] [--seconds S] NAME=PATH/TO/firn-serve..."""
+    python3 bench/server/latency.py [--rounds N] [--seconds S] NAME=PATH/TO/firn-serve..."""
 import argparse
 import os
 import subprocess

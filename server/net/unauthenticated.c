@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "strangers.h"
+#include "unauthenticated.h"
 
 #include "core/log.h"
 
@@ -12,19 +12,19 @@ enum {
     LOOKS = 1000       /* connections searched for one of an address */
 };
 
-static stranger *stranger_at(chain *place) {
-    return (stranger *)((char *)place - offsetof(stranger, place));
+static unauthenticated *unauthenticated_at(list_link *place) {
+    return (unauthenticated *)((char *)place - offsetof(unauthenticated, place));
 }
 
-void crowd_begin(crowd *it, crowd_share *share) {
-    chain_clear(&it->all);
+void unauthenticated_begin(unauthenticated_list *it, unauthenticated_share *share) {
+    list_clear(&it->all);
     it->share = share;
 }
 
-void crowd_leave(crowd *it, stranger *one) {
+void unauthenticated_remove(unauthenticated_list *it, unauthenticated *one) {
     if (one->is_in) {
         one->is_in = false;
-        chain_remove(&one->place);
+        list_remove(&one->place);
         address_count_stranger(one->address, -1);
         if (atomic_fetch_sub(&it->share->count, 1) == 1) {
             atomic_store(&it->share->wanted, 0); /* they are gone already */
@@ -32,10 +32,10 @@ void crowd_leave(crowd *it, stranger *one) {
     }
 }
 
-static stranger *evict(crowd *it, stranger *one) {
+static unauthenticated *evict(unauthenticated_list *it, unauthenticated *one) {
     static log_gate gate;
     char count[LOG_COUNT_SIZE], address[ADDRESS_TEXT_SIZE];
-    crowd_leave(it, one);
+    unauthenticated_remove(it, one);
     if (log_gate_opens(&gate, count)) {
         address_write(address, one->address);
         log_event(LOG_LEVEL_WARNING, "unauthenticated connections closed to make room", "listener",
@@ -44,11 +44,11 @@ static stranger *evict(crowd *it, stranger *one) {
     return one;
 }
 
-bool crowd_make_room(crowd *it, stranger **out) {
-    crowd_share *share = it->share;
+bool unauthenticated_make_room(unauthenticated_list *it, unauthenticated **out) {
+    unauthenticated_share *share = it->share;
     *out = NULL;
-    if (!chain_is_alone(&it->all)) {
-        *out = evict(it, stranger_at(it->all.next));
+    if (!list_is_empty(&it->all)) {
+        *out = evict(it, unauthenticated_at(it->all.next));
         return true;
     }
     if (atomic_load(&share->wanted) >= atomic_load(&share->count)) {
@@ -58,37 +58,38 @@ bool crowd_make_room(crowd *it, stranger **out) {
     return true;
 }
 
-stranger *crowd_owes(crowd *it) {
+unauthenticated *unauthenticated_owed(unauthenticated_list *it) {
     int64_t wanted = atomic_load(&it->share->wanted);
-    if (wanted <= 0 || chain_is_alone(&it->all) ||
+    if (wanted <= 0 || list_is_empty(&it->all) ||
         !atomic_compare_exchange_strong(&it->share->wanted, &wanted, wanted - 1)) {
         return NULL;
     }
-    return evict(it, stranger_at(it->all.next));
+    return evict(it, unauthenticated_at(it->all.next));
 }
 
 /* The oldest other one of its address, or NULL: none in this thread. */
-static stranger *oldest_of(crowd *it, const stranger *one) {
-    chain *at = it->all.next;
+static unauthenticated *oldest_of(unauthenticated_list *it, const unauthenticated *one) {
+    list_link *at = it->all.next;
     for (int i = 0; i < LOOKS && at != &one->place; i++, at = at->next) {
-        if (address_is_same(stranger_at(at)->address, one->address)) {
-            return stranger_at(at);
+        if (address_is_same(unauthenticated_at(at)->address, one->address)) {
+            return unauthenticated_at(at);
         }
     }
     return NULL;
 }
 
 /* Threads count together but close only their own, so there may be one too many per thread. */
-stranger *crowd_enter(crowd *it, stranger *one, int64_t max_connections) {
+unauthenticated *unauthenticated_add(unauthenticated_list *it, unauthenticated *one,
+                                     int64_t max_connections) {
     int64_t most = max_connections / SHARE, of_address = most / ADDRESS_SHARE;
     of_address = of_address < ADDRESS_LEAST ? ADDRESS_LEAST : of_address;
     one->is_in = true;
-    chain_add(&it->all, &one->place);
+    list_add(&it->all, &one->place);
     int64_t count = address_count_stranger(one->address, 1);
     int64_t total = atomic_fetch_add(&it->share->count, 1) + 1;
-    stranger *last = count > of_address ? oldest_of(it, one) : NULL;
+    unauthenticated *last = count > of_address ? oldest_of(it, one) : NULL;
     if (last == NULL && total > most && it->all.next != &one->place) {
-        last = stranger_at(it->all.next);
+        last = unauthenticated_at(it->all.next);
     }
     return last != NULL ? evict(it, last) : NULL;
 }

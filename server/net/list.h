@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Doubly linked lists whose links are members of the entries. */
-#ifndef FIRN_CHAIN_H
-#define FIRN_CHAIN_H
+#ifndef FIRN_LIST_H
+#define FIRN_LIST_H
 
 #include <stdbool.h>
 
 /* Head or member; alone, it is an empty list. */
-typedef struct chain {
-    struct chain *next, *before;
-} chain;
+typedef struct list_link {
+    struct list_link *next, *before;
+} list_link;
 
-static inline void chain_clear(chain *it) {
+static inline void list_clear(list_link *it) {
     it->next = it->before = it;
 }
 
-static inline bool chain_is_alone(const chain *it) {
+static inline bool list_is_empty(const list_link *it) {
     return it->next == it;
 }
 
-static inline void chain_remove(chain *it) {
+static inline void list_remove(list_link *it) {
     it->before->next = it->next;
     it->next->before = it->before;
-    chain_clear(it);
+    list_clear(it);
 }
 
 /* Adds it at the end. */
-static inline void chain_add(chain *list, chain *it) {
+static inline void list_add(list_link *list, list_link *it) {
     it->next = list;
     it->before = list->before;
     list->before->next = it;
@@ -33,13 +33,13 @@ static inline void chain_add(chain *list, chain *it) {
 }
 
 /* Moves all members of `from` to the end. */
-static inline void chain_add_all(chain *list, chain *from) {
-    if (!chain_is_alone(from)) {
+static inline void list_add_all(list_link *list, list_link *from) {
+    if (!list_is_empty(from)) {
         from->next->before = list->before;
         list->before->next = from->next;
         from->before->next = list;
         list->before = from->before;
-        chain_clear(from);
+        list_clear(from);
     }
 }
 
