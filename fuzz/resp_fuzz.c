@@ -83,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     const char *bytes = (const char *)data + 1;
-    const resp_limits *limits = data[0] % 2 == 0 ? &resp_limits_client : &resp_limits_unauthenticated;
+    const resp_limits *limits =
+        data[0] % 2 == 0 ? &resp_limits_client : &resp_limits_unauthenticated;
     uint64_t whole, pieces;
     size_t used = read_pieces(bytes, size - 1, size - 1, 1, limits, &whole);
     for (size_t step = 1; step <= 4; step++) {
