@@ -196,9 +196,12 @@ char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure) {
     number_text(median, figure->median);
     number_text(low, figure->low);
     number_text(high, figure->high);
-    if (figure->n >= CHOOSE_ENOUGH) {
+    const bool one = strcmp(low, high) == 0;
+    if (figure->n >= CHOOSE_ENOUGH && one) {
+        snprintf(text, CHOOSE_WORDS, "%s %s", median, figure->unit);
+    } else if (figure->n >= CHOOSE_ENOUGH) {
         snprintf(text, CHOOSE_WORDS, "%s %s (%s to %s)", median, figure->unit, low, high);
-    } else if (strcmp(low, high) == 0) {
+    } else if (one) {
         snprintf(text, CHOOSE_WORDS, "%s %s (%d run%s)", median, figure->unit, figure->n,
                  figure->n == 1 ? "" : "s");
     } else {

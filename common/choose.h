@@ -99,7 +99,9 @@ typedef struct choose_result {
 
 /* `answers` after choose_assume. A layout ends before or after `now`. */
 void choose(choose_result *out, const choose_answers *answers, const firn_time *now);
-/* "12,300 rows/s (11,900 to 12,800)", or with too few measurements "11,900 to 12,800 rows/s (2 runs)"; and
+/* The digits of a scheme with a key: for people as few as last. */
+int choose_digits(const choose_answers *answers);
+/* "12,300 rows/s (11,900 to 12,800)", "11,900 to 12,800 rows/s (2 runs)" of too few measurements, "497 bytes/row" if all are equal; and
  * where it is: engine, storage, ratio, writers. Returns `text`. */
 char *choose_figure_text(char text[CHOOSE_WORDS], const choose_figure *figure);
 char *choose_figure_place(char text[CHOOSE_WORDS], const choose_figure *figure);

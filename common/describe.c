@@ -98,7 +98,11 @@ char *describe_sorts(char text[DESCRIBE_SIZE], const firn_scheme *scheme) {
 }
 
 static char *format_time(char text[FIRN_TIME_SIZE], const firn_time *time) {
-    int digits = time->ns == 0 ? 0 : time->ns % 1000000 == 0 ? 3 : time->ns % 100 == 0 ? 7 : 9;
+    int digits = time->ns == 0             ? 0
+                 : time->ns % 1000000 == 0 ? 3
+                 : time->ns % 1000 == 0    ? 6
+                 : time->ns % 100 == 0     ? 7
+                                           : 9;
     return firn_time_format(text, time, digits);
 }
 

@@ -158,6 +158,19 @@ static void put_odds(session *s, const choose_candidate *it, const choose_answer
     }
 }
 
+/* When there are no more IDs. */
+static void put_end(session *s, const choose_candidate *it, const choose_answers *answers) {
+    char text[CHOOSE_WORDS];
+    if (it->scheme == NULL) {
+        snprintf(text, sizeof text, "after about 4.6e18 integers");
+    } else if (it->scheme->keyed) {
+        snprintf(text, sizeof text, "after 10^%d numbers", choose_digits(answers));
+    } else {
+        snprintf(text, sizeof text, "%s", it->end[0] != '\0' ? it->end : "never");
+    }
+    put(s, "ends", text);
+}
+
 static void put_fit(session *s, size_t rank, const choose_candidate *it,
                     const choose_answers *answers) {
     char text[512], sorts[DESCRIBE_SIZE];
@@ -177,7 +190,7 @@ static void put_fit(session *s, size_t rank, const choose_candidate *it,
         put(s, "limits", text);
     }
     put_odds(s, it, answers);
-    put(s, "ends", it->end[0] != '\0' ? it->end : "never");
+    put_end(s, it, answers);
     if (it->column[0] != '\0') {
         put(s, "column", it->column);
     }

@@ -115,7 +115,7 @@ function oddsOf({ odds }) {
 function drawFit(one, row, all, rank) {
   const facts = [
     ["Collisions", oddsOf(one)],
-    ["Ends", one.end || "never"],
+    ["Ends", one.end || (one.odds.model === "reserved" ? null : "never")], // integers of a store: with the last one
     ["Sorts", one.sorts],
     ["Limits", one.max_nodes && `${showCount(one.node_most_per_s)} IDs per second and node, ${showCount(one.max_nodes)} nodes`],
     ["Column", one.column],
