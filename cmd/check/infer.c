@@ -12,7 +12,7 @@
 
 enum {
     SUM_EXACT = 200,    /* greater sums are computed in steps of a 200th, */
-    FEW = 30,           /* and for more numbers they are normal enough */
+    FEW = 30,           /* and for more numbers they are normal enough; so are more repetitions */
     KINDS_EXACT = 1000, /* more draws are normal enough */
     HALVINGS = 100
 };
@@ -91,13 +91,21 @@ static double normal_below(double x) {
     return x < 0 ? upper : 1 - upper;
 }
 
+/* Of many events a tick, P(Poisson(mean) > j) / mean, summed over all j > from. */
+static double chance_beyond(double from, double mean) {
+    const double sigma = maths_sqrt(mean), z = (mean - from) / sigma;
+    const double density = 0.3989422804014327 * maths_exp(-z * z / 2);
+    return from <= 0 ? 1 : (sigma * density + (mean - from) * normal_below(z)) / mean;
+}
+
 /* The chances of the number of events before one, in steps of `step`: j with P(Poisson(mean) > j) / mean. */
 static void fill_chances(double *chance, size_t size, double mean, double step) {
     double above = 0, last = mean + 12 * maths_sqrt(mean) + 40;
     if (step > 1) {
         for (size_t i = 0; i < size; i++) {
-            double within = normal_below((mean - (double)i * step) / maths_sqrt(mean));
-            chance[i] = (i == 0 ? 0.5 : 1) * within * step / mean;
+            const double middle = (double)i * step + 0.5; /* j is the integer part */
+            chance[i] =
+                chance_beyond(middle - step / 2, mean) - chance_beyond(middle + step / 2, mean);
         }
         return;
     }
@@ -125,7 +133,7 @@ static double sum_below(uint64_t count, uint64_t sum, double mean) {
     for (size_t i = 0; i < size; i++) {
         total += result[i];
     }
-    return total;
+    return total - result[size - 1] * (1 - 1 / step) / 2; /* of the last step, what is <= sum */
 }
 
 /* The mean at which the sum is at most `sum` with this probability. */
@@ -188,13 +196,22 @@ static double kinds_below(uint64_t count, uint64_t different, double total, doub
         return kinds_exact(count, different, total, less);
     }
     const double n = (double)count, d = (double)different, mean = kinds_mean(n, total);
+    if (count - different < FEW) { /* the number of repetitions is Poisson's */
+        double repeated = n - mean, term = maths_exp(-repeated), fewer = 0;
+        for (uint64_t i = 0; i < count - different; i++) {
+            fewer += term;
+            term *= repeated / (double)(i + 1);
+        }
+        *less = 1 - fewer - term;
+        return 1 - fewer;
+    }
     const double one = total - mean; /* kinds that are missing */
     const double two =
         total < 2.5 ? 0 : total * (total - 1) * maths_exp(n * maths_log1p(-2 / total));
     const double spread = one + two - one * one;
     const double sigma = spread > 1e-9 ? maths_sqrt(spread) : 3e-5;
     *less = normal_below((d - 0.5 - mean) / sigma);
-    return different == count ? 1 : normal_below((d + 0.5 - mean) / sigma);
+    return normal_below((d + 0.5 - mean) / sigma);
 }
 
 /* The greatest total at which it is not too improbable to have seen only `different` kinds, or (above
