@@ -272,7 +272,9 @@ static bool is_named(scan *it, size_t start, size_t end, bool only_digits) {
         size_t from = length == TYPEID_LENGTH ? prefix_of(it, start) : start;
         return from < start && parsed(it, from, end, FIRN_FORM_TYPEID);
     } else if (form == FIRN_FORM_DEC || form == FIRN_FORM_UNSIGNED) {
-        return only_digits && parsed(it, start, end, form);
+        if (only_digits) {
+            return parsed(it, start, end, form);
+        }
     } else if (length <= firn_form_width(form, scheme->bits) && parsed(it, start, end, form)) {
         return true;
     }
