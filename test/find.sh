@@ -100,6 +100,7 @@ same "--color=always colours the ID and the note, and nothing else" \
 cat >judge.py <<'END'
 import json, os, random, re, subprocess, sys, time, uuid
 firn = sys.argv[1]
+cases = 8 if "-address/" in firn else 40 # the sanitizer starts slowly
 random.seed(20261122)
 ids = [b"0190163d-8694-739b-aea5-966c26f8ad91", b"01ARYZ6S41TSV4RRFFQ69G5FAV", b"user_01h455vb4pex5vsknk084sn02q",
        b"507f1f77bcf86cd799439011", b"7D444840-9DC0-4AC8-8C42-5AEAE0AC6E1D", b"1541815603606036480"]
@@ -128,7 +129,7 @@ def run(args, text, cut=None):
 def strip(text):
     return re.sub(rb" \[[a-z0-9-]+( [0-9TZ:.-]+)?\]", b"", text)
 
-for case in range(40):
+for case in range(cases):
     pieces = [random.choice(ids if random.random() < 0.4 else glue) for _ in range(random.choice([5, 50, 3000, 20000]))]
     text = b"".join(pieces)
     for args in ([], ["--scheme", "snowflake"], ["--all"]):
@@ -152,7 +153,7 @@ for case in range(40):
         print("other lines with --since", case)
 
 # UUIDs by another judge, in text of random bytes.
-for case in range(20):
+for case in range(cases // 2):
     text = b"".join(random.choice([str(uuid.UUID(int=random.getrandbits(128), version=4)).encode(), re.sub(rb"[\\%[]", b" ", random.randbytes(9)), b"-", b"7"])
                     for _ in range(400))
     wanted = [m.group().decode() for m in re.finditer(
