@@ -188,6 +188,11 @@ for kind, (options, make, value) in kinds.items():
     compare(f"{kind} in order, one of them twice", options, ordered[:5] + [ordered[4]] + ordered[5:], value)
     compare(f"{kind} in order, the first behind the last", options, ordered + [ordered[0]], value)
     compare(f"{kind} backwards", options, ordered[::-1], value)
+for kind, (options, make, value) in kinds.items():
+    for count in range(240, 2400, 120): # a few IDs in each part
+        lines = [make() for _ in range(count)]
+        i, at = random.randrange(count), random.randrange(count)
+        compare(f"{kind}: one planted among {count} is found", options, lines[:at] + [lines[i]] + lines[at:], value)
 few = [str(random.randrange(1000)) for _ in range(n)]
 compare("a thousand numbers again and again", [], few, int)
 compare("one number for ever", [], ["7"] * n, int)
@@ -224,6 +229,11 @@ ask check --memory 1M planted
 same "a duplicate is found in 1 MiB among four million" "1 4000001 IDs, 1 duplicate
 $(cat last)  line 1, again line 4000001" "$status $(printf '%s\n' "$out" | sed 's/, [0-9]* out of order//')"
 same "from a pipe as well" "$out" "$(cat planted | "$FIRN" check --memory 1M)"
+same "and in memory" "$out" "$("$FIRN" check planted)"
+{ sed -n '2000000p' uuids; cat uuids; sed -n '1000000,1000003p' uuids; } >planted
+same "five among four million, in memory" "5 duplicates" "$("$FIRN" check planted | sed -n 's/.* IDs, \(.*\), .*/\1/p')"
+same "four million in memory have none" "4000000 IDs, 0 duplicates" "$("$FIRN" check uuids | sed 's/, [0-9]* out of order//')"
+cat last uuids >planted
 peak() {
     python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)

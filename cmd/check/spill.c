@@ -9,9 +9,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { BLOCK_LEAST = 512, BLOCK_MOST = 1 << 16 };
+enum { BLOCK_LEAST = 512, BLOCK_MOST = 1 << 16, PAGE_HUGE = 1 << 21 };
 
 void spill_open(spill *it, size_t memory, size_t unit) {
     /* the open blocks of all streams together take a quarter of the memory at most */
@@ -19,20 +20,49 @@ void spill_open(spill *it, size_t memory, size_t unit) {
     memset(it, 0, sizeof *it);
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block;
     block = block > BLOCK_MOST ? BLOCK_MOST : block;
-    it->block = block - block % unit;
+    it->block = block - block % (8 * unit); /* whole cache lines */
     it->unit = unit;
     it->most = memory / it->block;
     it->file = -1;
+}
+
+/* The pages of a large region are huge: a page fault costs as much as twenty IDs. Few blocks, and the
+ * first of each stream, are not worth such pages. NULL: no memory. */
+static uint8_t *take_block(spill *it, bool first) {
+    if (it->region == NULL && !first && it->block > BLOCK_MOST - 8 * it->unit) {
+        it->region_size = it->most * it->block + PAGE_HUGE;
+        void *region = mmap(NULL, it->region_size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (region != MAP_FAILED) {
+            madvise(region, it->region_size, MADV_HUGEPAGE); /* advice */
+            it->region = region;
+            it->taken = -(size_t)it->region % PAGE_HUGE;
+        }
+    }
+    if (it->region == NULL || first) {
+        return malloc(it->block);
+    }
+    it->taken += it->block; /* at most `most` blocks */
+    return it->region + it->taken - it->block;
+}
+
+static void free_block(const spill *it, uint8_t *block) {
+    if (it->region == NULL || block < it->region || block >= it->region + it->region_size) {
+        free(block);
+    }
 }
 
 void spill_close(spill *it) {
     for (size_t i = 0; i < SPILL_STREAMS; i++) {
         spill_stream *stream = &it->streams[i];
         for (size_t j = 0; j < stream->kept; j++) {
-            free((void *)(uintptr_t)stream->blocks[j]);
+            free_block(it, (void *)(uintptr_t)stream->blocks[j]);
         }
-        free(stream->start);
+        free_block(it, stream->start);
         free(stream->blocks);
+    }
+    if (it->region != NULL) {
+        munmap(it->region, it->region_size);
     }
     if (it->file >= 0) {
         close(it->file);
@@ -110,18 +140,18 @@ int spill_turn(spill *it, spill_stream *stream, firn_error *error) {
         stream->at = stream->start;
         return code == FIRN_OK ? note_block(stream, place, error) : code;
     }
-    uint8_t *block = malloc(it->block);
-    if (block == NULL) {
-        return out_of_memory(error);
-    }
     if (!first) {
         int code = note_block(stream, (uint64_t)(uintptr_t)stream->start, error);
         if (code != FIRN_OK) {
-            free(block);
             return code;
         }
-        stream->kept++;
     }
+    uint8_t *block = take_block(it, first);
+    if (block == NULL) {
+        stream->count -= !first; /* it stays the open one */
+        return out_of_memory(error);
+    }
+    stream->kept += !first;
     it->used++;
     stream->start = stream->at = block;
     stream->end = block + it->block;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SPILL_STREAMS = 256 };
+enum { SPILL_STREAMS = 256, SPILL_LINE = 64 /* bytes of a line of the cache */ };
 
 typedef struct spill_stream {
     uint8_t *start, *at, *end; /* the open block; all NULL before the first */
@@ -20,11 +20,13 @@ typedef struct spill_stream {
 } spill_stream;
 
 typedef struct spill {
-    size_t block;      /* bytes of a block, a multiple of the unit */
+    size_t block;      /* bytes of a block, a multiple of eight units */
     size_t unit;       /* bytes */
     size_t used, most; /* blocks in memory; how many may be */
-    int file;          /* -1: none yet */
-    uint64_t length;   /* of the file, bytes */
+    uint8_t *region;   /* of huge pages, for the blocks after the first of each stream, or NULL */
+    size_t taken, region_size; /* bytes */
+    int file;                  /* -1: none yet */
+    uint64_t length;           /* of the file, bytes */
     spill_stream streams[SPILL_STREAMS];
 } spill;
 

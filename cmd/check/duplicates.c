@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/* See duplicates.h. Each ID goes by its hash into one of 255 parts, where equal ones meet, and a log has the
+ * part of each line, so that the i-th ID of a part can be found again as a line. What exceeds the memory
+ * is in a temporary file (spill.h). */
+#include "duplicates.h"
+
+#include "command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum {
+    PARTS = DUPLICATES_PARTS,
+    SHOWN = DUPLICATES_SHOWN,
+    LOG = PARTS, /* the stream that is the log; its byte for a line without an ID is the same */
+    REPEATING_MOST = 8,
+    AHEAD = 16 /* IDs whose places in the table are fetched before they are needed */
+};
+
+static int out_of_memory(firn_error *error) {
+    return set_error(error, FIRN_EMEMORY,
+                     "out of memory: allow the process more memory, or set a smaller --memory");
+}
+
+/* ---- into parts ---------------------------------------------------------------------------- */
+
+#define EACH static inline __attribute__((always_inline))
+
+/* Every bit of the result depends on every bit of the ID and on a seed that nobody can know who
+ * made the IDs. */
+EACH uint64_t hash_of(const uint64_t *key, uint32_t words, uint64_t seed) {
+    uint64_t hash = seed;
+    for (uint32_t i = 0; i < words; i++) {
+        hash = (hash ^ key[i]) * UINT64_C(0xff51afd7ed558ccd);
+        hash ^= hash >> 32;
+    }
+    hash *= UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 29;
+}
+
+static inline uint32_t part_of(uint64_t hash) {
+    return (uint32_t)((hash >> 32) * PARTS >> 32);
+}
+
+EACH void set_key(uint64_t *key, const firn_id *id, uint32_t words) {
+    if (words == 3) {
+        *key++ = id->top;
+    }
+    if (words >= 2) {
+        *key++ = id->high;
+    }
+    *key = id->low;
+}
+
+static inline void put_line(uint8_t *to, const open_line *line, size_t size) {
+#ifdef __SSE2__
+    for (size_t i = 0; i < size; i += 16) {
+        _mm_stream_si128((void *)(to + i), _mm_load_si128((const void *)(line->bytes + i)));
+    }
+#else
+    memcpy(to, line->bytes, size);
+#endif
+}
+
+EACH int add_line(duplicates *it, uint32_t part, size_t size, firn_error *error) {
+    spill_stream *stream = &it->kept.streams[part];
+    it->open_bytes[part] = 0;
+    if (stream->at == stream->end) {
+        int code = spill_turn(&it->kept, stream, error);
+        if (code != FIRN_OK) {
+            return code;
+        }
+    }
+    if (stream->kept > 0 && it->kept.used < it->kept.most) {
+        put_line(stream->at, &it->open[part], size);
+    } else { /* few, or soon written to the file */
+        memcpy(stream->at, it->open[part].bytes, size);
+    }
+    stream->at += size;
+    return FIRN_OK;
+}
+
+/* The lines that are not full, after the last ID. */
+static int keep_rest(duplicates *it, firn_error *error) {
+    int code = FIRN_OK;
+    for (uint32_t part = 0; part < PARTS && code == FIRN_OK; part++) {
+        const size_t bytes = it->open_bytes[part];
+        if (bytes > 0) {
+            code = add_line(it, part, 0, error);
+        }
+        if (bytes > 0 && code == FIRN_OK) {
+            memcpy(it->kept.streams[part].at, it->open[part].bytes, bytes);
+            it->kept.streams[part].at += bytes;
+        }
+    }
+    return code;
+}
+
+EACH int keep_as(duplicates *it, const id_batch *batch, firn_error *error, uint32_t words) {
+    const size_t unit = words * sizeof(uint64_t), full = SPILL_LINE - SPILL_LINE % unit;
+    spill_stream *log = &it->kept.streams[LOG];
+    for (size_t i = 0; i < batch->count; i++) {
+        uint64_t key[DUPLICATES_WORDS];
+        uint32_t part = LOG;
+        int code = FIRN_OK;
+        if (batch->ids[i].bits != 0) {
+            set_key(key, &batch->ids[i], words);
+            part = part_of(hash_of(key, words, it->seed));
+            const size_t at = it->open_bytes[part];
+            memcpy(it->open[part].bytes + at, key, unit);
+            it->open_bytes[part] = (uint8_t)(at + unit);
+            if (at + unit == full) {
+                code = add_line(it, part, full, error);
+            }
+        }
+        if (code == FIRN_OK && log->at == log->end) {
+            code = spill_turn(&it->kept, log, error);
+        }
+        if (code != FIRN_OK) {
+            return code;
+        }
+        *log->at++ = (uint8_t)part;
+    }
+    return FIRN_OK;
+}
+
+int duplicates_keep(duplicates *it, const id_batch *batch, firn_error *error) {
+    switch (it->words) {
+    case 1:
+        return keep_as(it, batch, error, 1);
+    case 2:
+        return keep_as(it, batch, error, 2);
+    default:
+        return keep_as(it, batch, error, 3);
+    }
+}
+
+/* ---- equal IDs of a part ------------------------------------------------------------------- */
+
+/* Remembers one of the first repeats; they come by index, but for a part that is gone through
+ * several times. */
+static void note_repeat(part_repeats *repeats, uint64_t index) {
+    uint32_t at = repeats->count;
+    if (at == SHOWN && repeats->index[SHOWN - 1] <= index) {
+        return;
+    }
+    at -= at == SHOWN;
+    for (; at > 0 && repeats->index[at - 1] > index; at--) {
+        repeats->index[at] = repeats->index[at - 1];
+    }
+    repeats->index[at] = index;
+    repeats->count += repeats->count < SHOWN;
+}
+
+/* A table of the IDs of a part: places of `words` words, 0 is a free one, so the ID 0 is apart. */
+typedef struct id_table {
+    uint64_t *places;
+    uint64_t mask;
+    uint64_t used, most;
+    bool zero;
+} id_table;
+
+/* Was it there? Else it is now. */
+EACH bool table_has(id_table *table, const uint64_t *key, uint64_t hash, uint32_t words) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        all |= key[i];
+    }
+    if (all == 0) {
+        bool had = table->zero;
+        table->zero = true;
+        return had;
+    }
+    for (uint64_t at = hash & table->mask;; at = (at + 1) & table->mask) { /* never full */
+        uint64_t *place = table->places + at * words;
+        uint64_t taken = 0, other = 0;
+        for (uint32_t i = 0; i < words; i++) {
+            taken |= place[i];
+            other |= place[i] ^ key[i];
+        }
+        if (other == 0) {
+            return true;
+        }
+        if (taken == 0) {
+            memcpy(place, key, words * sizeof *key);
+            table->used++;
+            return false;
+        }
+    }
+}
+
+/* One block; only IDs in slice `pass` of `passes`. False: the table is full. */
+EACH bool add_block(duplicates *it, id_table *table, uint32_t part, const uint64_t *keys,
+                    size_t count, uint64_t index, uint32_t pass, uint32_t passes, uint64_t *repeats,
+                    uint32_t words) {
+    uint64_t hashes[AHEAD];
+    for (size_t i = 0; i < count; i += AHEAD) {
+        size_t some = count - i < AHEAD ? count - i : AHEAD;
+        for (size_t j = 0; j < some; j++) {
+            hashes[j] = hash_of(keys + (i + j) * words, words, it->seed);
+            __builtin_prefetch(table->places + (hashes[j] & table->mask) * words, 1);
+        }
+        if (table->used + some > table->most) {
+            return false;
+        }
+        for (size_t j = 0; j < some; j++) {
+            /* bits that neither the part nor, but for the largest tables, the place is made of */
+            if (passes > 1 && ((hashes[j] & UINT32_MAX) * passes >> 32) != pass) {
+                continue;
+            }
+            if (table_has(table, keys + (i + j) * words, hashes[j], words)) {
+                *repeats += 1;
+                note_repeat(&it->parts[part], index + i + j);
+            }
+        }
+    }
+    return true;
+}
+
+/* A power of two that leaves a quarter free. */
+static size_t places_for(uint64_t count, size_t most) {
+    size_t places = 64;
+    while (places < most && places * 3 / 4 < count + AHEAD) {
+        places *= 2;
+    }
+    return places;
+}
+
+/* Whether two IDs of a part may be equal: false is certain. Compares 32 bits of the hashes, in a table a
+ * quarter or half as large as one of IDs, which stays in the second cache. */
+EACH bool may_repeat(const duplicates *it, uint32_t *table, uint64_t mask, const uint64_t *keys,
+                     size_t count, uint32_t words) {
+    uint64_t hashes[AHEAD];
+    for (size_t i = 0; i < count; i += AHEAD) {
+        size_t some = count - i < AHEAD ? count - i : AHEAD;
+        for (size_t j = 0; j < some; j++) {
+            hashes[j] = hash_of(keys + (i + j) * words, words, it->seed);
+            __builtin_prefetch(table + (hashes[j] & mask), 1);
+        }
+        for (size_t j = 0; j < some; j++) {
+            uint32_t mark = (uint32_t)(hashes[j] >> 24) | 1; /* 0 is a free place */
+            uint64_t at = hashes[j] & mask;
+            for (; table[at] != 0; at = (at + 1) & mask) { /* half of the places stay free */
+                if (table[at] == mark) {
+                    return true;
+                }
+            }
+            table[at] = mark;
+        }
+    }
+    return false;
+}
+
+/* The same of a part that is in memory and whose table is not too large; true of any other. */
+static bool part_may_repeat(duplicates *it, uint32_t part) {
+    const spill_stream *stream = &it->kept.streams[part];
+    const uint64_t count = spill_units(&it->kept, stream);
+    const size_t unit = it->words * sizeof(uint64_t);
+    size_t places = 64, bytes;
+    bool may = stream->kept < stream->count;
+    while (places < 2 * count) {
+        places *= 2;
+    }
+    if (may || places * sizeof(uint32_t) > it->max_places * unit) {
+        return true;
+    }
+    memset(it->table, 0, places * sizeof(uint32_t));
+    for (size_t i = 0; i <= stream->count && !may; i++) {
+        const uint64_t *keys =
+            (const void *)spill_block(&it->kept, stream, i, it->scratch, &bytes, NULL);
+        uint32_t *table = (void *)it->table;
+        if (it->words == 1) {
+            may = may_repeat(it, table, places - 1, keys, bytes / unit, 1);
+        } else if (it->words == 2) {
+            may = may_repeat(it, table, places - 1, keys, bytes / unit, 2);
+        } else {
+            may = may_repeat(it, table, places - 1, keys, bytes / unit, 3);
+        }
+    }
+    return may;
+}
+
+/* One slice of a part. *full: there are too many different ones for the table. */
+static int add_slice(duplicates *it, uint32_t part, uint32_t pass, uint32_t passes,
+                     uint64_t *repeats, bool *full, firn_error *error) {
+    const spill_stream *stream = &it->kept.streams[part];
+    size_t places = places_for(spill_units(&it->kept, stream) / passes * 9 / 8, it->max_places);
+    id_table table = {it->table, places - 1, 0, places * 3 / 4, false};
+    uint64_t index = 0;
+    size_t bytes, unit = it->words * sizeof(uint64_t);
+    *full = false;
+    memset(it->table, 0, places * unit);
+    for (size_t i = 0; i <= stream->count && !*full; i++) {
+        const uint64_t *keys =
+            (const void *)spill_block(&it->kept, stream, i, it->scratch, &bytes, error);
+        if (keys == NULL) {
+            return FIRN_EIO;
+        }
+        size_t count = bytes / unit;
+        bool fits;
+        if (it->words == 1) {
+            fits = add_block(it, &table, part, keys, count, index, pass, passes, repeats, 1);
+        } else if (it->words == 2) {
+            fits = add_block(it, &table, part, keys, count, index, pass, passes, repeats, 2);
+        } else {
+            fits = add_block(it, &table, part, keys, count, index, pass, passes, repeats, 3);
+        }
+        *full = !fits;
+        index += count;
+    }
+    return FIRN_OK;
+}
+
+/* All IDs of a part; gone through more often when they do not fit the table together. */
+static int add_part(duplicates *it, uint32_t part, firn_error *error) {
+    bool full = true;
+    uint64_t count = 0;
+    int code = FIRN_OK;
+    for (uint32_t passes = 1; code == FIRN_OK && full; passes *= 2) {
+        if (passes > 1 << 16) {
+            return set_error(error, FIRN_EMEMORY,
+                             "too many IDs for %" PRIu64 " bytes: set a larger --memory",
+                             it->memory);
+        }
+        count = 0;
+        it->parts[part].count = 0;
+        full = false;
+        for (uint32_t pass = 0; pass < passes && code == FIRN_OK && !full; pass++) {
+            code = add_slice(it, part, pass, passes, &count, &full, error);
+        }
+    }
+    it->count += count;
+    return code;
+}
+
+/* ---- from a part back to lines ------------------------------------------------------------- */
+
+/* An ID of a part whose line is looked for. */
+typedef struct wanted {
+    uint32_t part;
+    uint64_t index;
+    size_t tag; /* what it is to who asks */
+} wanted;
+
+static int by_place(const void *a, const void *b) {
+    const wanted *x = a, *y = b;
+    if (x->part != y->part) {
+        return x->part < y->part ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+typedef int found_line(duplicates *it, size_t tag, uint64_t line); /* not 0: enough */
+
+/* Goes through the log and reports the line of each wanted ID, in the order of lines. */
+static int walk_log(duplicates *it, wanted *list, size_t count, found_line *found,
+                    firn_error *error) {
+    const spill_stream *log = &it->kept.streams[LOG];
+    uint64_t seen[PARTS + 1] = {0}, due[PARTS + 1]; /* IDs so far; the next one that is wanted */
+    const wanted *next[PARTS + 1];
+    uint64_t line = 0;
+    size_t bytes;
+    qsort(list, count, sizeof *list, by_place);
+    memset(due, 0xff, sizeof due);
+    for (size_t i = count; i-- > 0;) {
+        due[list[i].part] = list[i].index;
+        next[list[i].part] = &list[i];
+    }
+    for (size_t i = 0; i <= log->count; i++) {
+        const uint8_t *parts = spill_block(&it->kept, log, i, it->scratch, &bytes, error);
+        if (parts == NULL) {
+            return FIRN_EIO;
+        }
+        for (size_t j = 0; j < bytes; j++, line++) {
+            uint8_t part = parts[j];
+            if (seen[part]++ != due[part]) {
+                continue;
+            }
+            do { /* several may want the same */
+                if (found(it, next[part]->tag, line) != 0) {
+                    return FIRN_OK;
+                }
+                next[part]++;
+            } while (next[part] < list + count && next[part]->part == part &&
+                     next[part]->index == due[part]);
+            bool more = next[part] < list + count && next[part]->part == part;
+            due[part] = more ? next[part]->index : UINT64_MAX;
+        }
+    }
+    return FIRN_OK;
+}
+
+static int found_again(duplicates *it, size_t tag, uint64_t line) {
+    repeat *one = &it->shown[it->shown_count++];
+    one->part = (uint32_t)(tag / SHOWN);
+    one->index = it->parts[one->part].index[tag % SHOWN];
+    one->again = line;
+    return it->shown_count == SHOWN;
+}
+
+static int found_first(duplicates *it, size_t tag, uint64_t line) {
+    it->shown[tag].first = line;
+    return 0;
+}
+
+/* Fills the key of a repeat, and where in its part the ID is first. */
+static int find_first(duplicates *it, repeat *one, firn_error *error) {
+    const spill_stream *stream = &it->kept.streams[one->part];
+    size_t bytes, unit = it->words * sizeof(uint64_t), each = it->kept.block / unit;
+    const uint8_t *block =
+        spill_block(&it->kept, stream, (size_t)(one->index / each), it->scratch, &bytes, error);
+    if (block == NULL) {
+        return FIRN_EIO;
+    }
+    memcpy(one->key.word, block + one->index % each * unit, unit);
+    for (size_t i = 0; i <= stream->count; i++) {
+        block = spill_block(&it->kept, stream, i, it->scratch, &bytes, error);
+        if (block == NULL) {
+            return FIRN_EIO;
+        }
+        for (size_t j = 0; j < bytes / unit; j++) {
+            if (memcmp(block + j * unit, one->key.word, unit) == 0) {
+                one->first_index = (uint64_t)i * each + j;
+                return FIRN_OK;
+            }
+        }
+    }
+    return FIRN_OK; /* not reached: it is there itself */
+}
+
+/* Of the first repeats of all parts, those that come first in the stream. */
+static int show_first(duplicates *it, firn_error *error) {
+    static wanted list[PARTS * SHOWN];
+    size_t count = 0;
+    for (uint32_t part = 0; part < PARTS; part++) {
+        for (uint32_t i = 0; i < it->parts[part].count; i++) {
+            list[count++] = (wanted){part, it->parts[part].index[i], (size_t)part * SHOWN + i};
+        }
+    }
+    if (count == 0) {
+        return FIRN_OK;
+    }
+    int code = walk_log(it, list, count, found_again, error);
+    for (size_t i = 0; i < it->shown_count && code == FIRN_OK; i++) {
+        code = find_first(it, &it->shown[i], error);
+        list[i] = (wanted){it->shown[i].part, it->shown[i].first_index, i};
+    }
+    return code == FIRN_OK ? walk_log(it, list, it->shown_count, found_first, error) : code;
+}
+
+/* ---- from beginning to end ----------------------------------------------------------------- */
+
+void duplicates_key(id_key *key, const firn_id *id, uint32_t words) {
+    set_key(key->word, id, words);
+}
+
+int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error *error) {
+    const void *random = (const void *)getauxval(AT_RANDOM);
+    const size_t quarter = (size_t)memory / 4; /* for the table, the rest for what is kept */
+    if (random != NULL) {
+        memcpy(&it->seed, random, sizeof it->seed);
+    }
+    it->words = words;
+    it->memory = memory;
+    spill_open(&it->kept, 3 * quarter, words * sizeof(uint64_t));
+    it->max_places = 64;
+    while (it->max_places * 2 * words * sizeof(uint64_t) <= quarter) {
+        it->max_places *= 2;
+    }
+    it->scratch = malloc(it->kept.block);
+    it->table = malloc(it->max_places * words * sizeof(uint64_t));
+    return it->scratch != NULL && it->table != NULL ? FIRN_OK : out_of_memory(error);
+}
+
+int duplicates_find(duplicates *it, firn_error *error) {
+    progress shown = {.label = "comparing"};
+    int code = keep_rest(it, error);
+    it->count = 0;
+    it->shown_count = 0;
+    for (uint32_t part = 0; part < PARTS && code == FIRN_OK; part++) {
+        /* where many repeat, to ask first costs more than it saves */
+        const bool may = it->repeating > REPEATING_MOST || part_may_repeat(it, part);
+        it->repeating += may;
+        code = may ? add_part(it, part, error) : FIRN_OK;
+        progress_show(&shown, part + 1, PARTS);
+    }
+    progress_end(&shown);
+    return code == FIRN_OK ? show_first(it, error) : code;
+}
+
+void duplicates_close(duplicates *it) {
+    spill_close(&it->kept);
+    free(it->scratch);
+    free(it->table);
+}

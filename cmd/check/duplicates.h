@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Duplicates among IDs that come in any order: exact, in bounded memory. Keeps IDs and finds lines; reads
+ * no stream. */
+#ifndef FIRN_DUPLICATES_H
+#define FIRN_DUPLICATES_H
+
+#include "shared/progress.h"
+#include "spill.h"
+#include "stream.h"
+
+enum {
+    DUPLICATES_PARTS = 255,
+    DUPLICATES_SHOWN = 10, /* that are named */
+    DUPLICATES_WORDS = 3
+};
+
+/* An ID as words, most significant first; only the first `words` count. */
+typedef struct id_key {
+    uint64_t word[DUPLICATES_WORDS];
+} id_key;
+
+/* An ID that was there before: the lines of its first and of this occurrence, counted over all
+ * files from 0, and how the log finds them. */
+typedef struct repeat {
+    id_key key;
+    uint64_t first, again;
+    uint64_t first_index, index; /* among the IDs of its part */
+    uint32_t part;
+} repeat;
+
+/* The first repeats of one part, by index. */
+typedef struct part_repeats {
+    uint32_t count;
+    uint64_t index[DUPLICATES_SHOWN];
+} part_repeats;
+
+/* Most of a line of the cache. IDs of a part are kept a line at a time and past the caches, which have
+ * no room for what nothing reads soon. */
+typedef struct open_line {
+    _Alignas(SPILL_LINE) uint8_t bytes[SPILL_LINE];
+} open_line;
+
+typedef struct duplicates {
+    spill kept;
+    uint32_t words; /* of an ID */
+    uint64_t seed;  /* drawn for each process */
+    uint64_t memory;
+    uint8_t *scratch; /* a block */
+    uint64_t *table;
+    size_t max_places;                /* a power of two */
+    open_line open[DUPLICATES_PARTS]; /* the last IDs of each part */
+    uint8_t open_bytes[DUPLICATES_PARTS];
+    part_repeats parts[DUPLICATES_PARTS];
+    uint32_t repeating; /* parts in which IDs may repeat */
+
+    uint64_t count; /* the result */
+    repeat shown[DUPLICATES_SHOWN];
+    size_t shown_count;
+} duplicates;
+
+/* Room for IDs of `words` words in `memory` bytes; once. FIRN_EMEMORY. */
+int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error *error);
+/* Keeps a batch; one batch after the other has all lines from 0 on. FIRN_EMEMORY, FIRN_EIO. */
+int duplicates_keep(duplicates *it, const id_batch *batch, firn_error *error);
+/* Fills the result, after the last batch. FIRN_EMEMORY, FIRN_EIO. */
+int duplicates_find(duplicates *it, firn_error *error);
+void duplicates_close(duplicates *it);
+/* The words of an ID, most significant first. */
+void duplicates_key(id_key *key, const firn_id *id, uint32_t words);
+
+#endif
