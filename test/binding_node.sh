@@ -30,6 +30,10 @@ if [ -f "$built-address/libfirn.so" ] && [ -f "$asan" ]; then
 else
     skip "under the address sanitizer" "$built-address is not built"
 fi
+echo 'const char *firn_version(void) { return "9.8.7"; }' >"$TMPDIR/other.c"
+cc -shared -fPIC -o "$TMPDIR/other.so" "$TMPDIR/other.c"
+same "another version of libfirn is refused" "libfirn is version 9.8.7, this package is for 0.1.0: install both from one release" \
+    "$(LD_PRELOAD="$TMPDIR/other.so" LD_LIBRARY_PATH=$built node -p 'try { require("'"$built"'/bindings/node") } catch (error) { error.message }' 2>&1)"
 same "without the addon the reason is printed" "cannot be loaded: build it with bindings/build node" \
     "$(node -e 'require("./bindings/node")' 2>&1 | grep -o 'cannot be loaded: build it with bindings/build node' | head -n 1)"
 

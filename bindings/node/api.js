@@ -348,6 +348,14 @@ function firnApi (native, addonError) {
       .map(({ scheme, form, bytes }) => ({ scheme, form, id: outOf(schemeArgs(scheme), bytes) }))
   }
 
+  /** The formats of other systems that a text may have, such as "stripe" or "nanoid", best first. */
+  function recognize (id) {
+    return call('recognize', text('id', id)).map(match => {
+      const time = new Date(match.timeText) // invalid without a time, and outside the years of a Date
+      return { ...match, time: Number.isNaN(time.getTime()) ? undefined : time }
+    })
+  }
+
   /** A uuid3 or uuid5 of a namespace ("dns", "url", "oid", "x500" or a UUID) and a name (string or bytes). */
   function digest (scheme, namespace, name) {
     const args = schemeArgs(scheme)
@@ -364,7 +372,7 @@ function firnApi (native, addonError) {
   const schemes = () => call('names', false)
   const forms = () => call('names', true)
 
-  return { open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme,
+  return { open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme,
     schemes, forms, version: native.version, backend: native.backend }
 }
 

@@ -32,6 +32,12 @@ export interface Scheme { name: string, layout: string, bits: number, form: stri
 export interface Shown {
   scheme: string, id: ID, text: string, fields: Record<string, string>, time?: Date, timeText?: string, unixNs?: bigint
 }
+/** A format that a text may have, and that firn does not issue: docs/reference/recognised.md. */
+export interface Match {
+  format: string, sure: 'certain' | 'likely' | 'possible', reason: string, fields: Record<string, string>, time?: Date, timeText?: string
+  /** It describes the text better than any scheme. */
+  leads: boolean
+}
 export interface Reading { scheme: string, form: string, id: ID }
 
 export class Generator<T extends ID = any> implements Iterable<T> {
@@ -69,6 +75,7 @@ export function range (scheme: string, from: Time, to: Time,
   options?: SchemeOptions & { pinned?: Record<string, Value> }): [ID, ID]
 export function convert (id: ID, from: string, to: string): ID
 export function guess (id: string): Reading[]
+export function recognize (id: string): Match[]
 export function digest (scheme: string, namespace: string, name: string | Uint8Array): ID
 export function scheme (name: string, options?: SchemeOptions): Scheme
 export function schemes (): string[]

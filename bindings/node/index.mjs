@@ -2,7 +2,7 @@
 import firn from './index.js'
 
 export const {
-  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme, schemes, forms,
+  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
   version, backend
 } = firn
 export default firn

@@ -238,6 +238,42 @@ static napi_value guess(napi_env env, napi_callback_info info) {
     return end(&c, out);
 }
 
+/* recognize(text) -> [{format, sure, leads, reason, fields, timeText}] */
+static napi_value recognize(napi_env env, napi_callback_info info) {
+    call c = begin(env, info);
+    firn_reading readings[FIRN_READINGS_MAX];
+    firn_match matches[FIRN_MATCHES_MAX];
+    size_t length = 0;
+    const char *text = text_of(&c, 0, &length);
+    bool plausible = firn_guess(readings, text, length, -1) > 0;
+    size_t count = firn_recognize(matches, plausible ? readings : NULL, text, length);
+    napi_value out;
+    napi_create_array_with_length(env, count, &out);
+    for (uint32_t i = 0; i < count; i++) {
+        const firn_match *match = &matches[i];
+        napi_value one, leads, fields;
+        napi_create_object(env, &one);
+        napi_create_object(env, &fields);
+        napi_get_boolean(env, match->leads, &leads);
+        napi_set_named_property(env, one, "format", string(env, match->format->name));
+        napi_set_named_property(env, one, "sure", string(env, firn_sure_name(match->sure)));
+        napi_set_named_property(env, one, "leads", leads);
+        napi_set_named_property(env, one, "reason", string(env, match->reason));
+        for (uint32_t k = 0; k < match->count; k++) {
+            napi_set_named_property(env, fields, match->fields[k].name,
+                                    string(env, match->fields[k].value));
+        }
+        napi_set_named_property(env, one, "fields", fields);
+        if (match->timed) { /* else it is not set */
+            char at[FIRN_TIME_SIZE];
+            firn_time_format(at, &match->time, match->digits);
+            napi_set_named_property(env, one, "timeText", string(env, at));
+        }
+        napi_set_element(env, out, i, one);
+    }
+    return end(&c, out);
+}
+
 /* describe(scheme...) -> {name, layout, bits, form, sorts} */
 static napi_value describe(napi_env env, napi_callback_info info) {
     static const char *const sorts[] = {"no", "per node", "by tick", "yes"};
@@ -275,7 +311,7 @@ static napi_value names(napi_env env, napi_callback_info info) {
     }
 }
 
-const entry pure_entries[] = {{"pack", pack},     {"unpack", unpack}, {"range", range},
-                              {"parse", parse},   {"format", format}, {"convert", convert},
-                              {"digest", digest}, {"guess", guess},   {"describe", describe},
-                              {"names", names},   {NULL, NULL}};
+const entry pure_entries[] = {{"pack", pack},         {"unpack", unpack}, {"range", range},
+                              {"parse", parse},       {"format", format}, {"convert", convert},
+                              {"digest", digest},     {"guess", guess},   {"recognize", recognize},
+                              {"describe", describe}, {"names", names},   {NULL, NULL}};

@@ -69,4 +69,19 @@ function firnSpec (firn, files) {
   return { passed, failed }
 }
 
-if (typeof module === 'object') module.exports = firnSpec
+// The same with the lines of test/vectors/formats/NAME.tsv: text, time, fields of the match.
+function firnFormats (firn, name, lines) {
+  const failed = []
+  for (const line of lines) {
+    const [id, time, fields] = line.split('\t')
+    if (line.startsWith('#') || time === undefined) continue
+    const match = firn.recognize(id).find(({ format }) => format === name)
+    const wanted = [...fields.matchAll(/(\S+?)=(.*?)(?= \S+=|$)/g)].map(([, key, value]) => [key, value])
+    const good = match && (match.timeText ?? '-') === time && (time === '-' || time[0] === '+' || match.time instanceof Date) &&
+      wanted.every(([key, value]) => match.fields[key] === value || match.fields[key]?.startsWith(value + ' ('))
+    if (!good) failed.push(`${name}: ${line}: ${JSON.stringify(match)}`)
+  }
+  return failed
+}
+
+if (typeof module === 'object') module.exports = Object.assign(firnSpec, { formats: firnFormats })

@@ -44,6 +44,20 @@ function main () {
     assert.ok(passed > 3000)
   })
 
+  test('formats of other systems', () => {
+    const folder = path.join(process.env.FIRN_SPEC ?? path.join(__dirname, '../../spec'), '../test/vectors/formats')
+    const names = fs.readdirSync(folder).filter(name => name.endsWith('.tsv'))
+    for (const name of names) {
+      const lines = fs.readFileSync(path.join(folder, name), 'utf8').trimEnd().split('\n')
+      assert.deepStrictEqual(require('./spec.js').formats(firn, name.slice(0, -4), lines), [])
+    }
+    assert.ok(names.length > 25)
+    const [{ format, leads, sure, time }] = firn.recognize('01HMJ0000000000000000000000-') // not an ID of anybody
+      .concat(firn.recognize('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'))
+    assert.deepStrictEqual([format, leads, sure, time], ['traceparent', true, 'certain', undefined])
+    for (const bad of [null, undefined, 1, {}, '\0', '\ud800']) assert.throws(() => firn.recognize(bad))
+  })
+
   test('types', () => {
     for (const [scheme, type] of [['snowflake', 'bigint'], ['uuid7', 'string'], ['ulid', 'string'], ['tsid', 'string']]) {
       const gen = memory(scheme)
@@ -171,6 +185,76 @@ function main () {
       assert.strictEqual(new Set(ids).size, ids.length)
       assert.strictEqual(new Set([...ids, ids[7]]).size, ids.length) // what this would find
     }
+  })
+
+  test('processes of a cluster repeat nothing', () => {
+    const script = `const cluster = require('node:cluster'); const firn = require(${JSON.stringify(here)})
+      const seen = new Set()
+      let count = 0
+      if (cluster.isPrimary) {
+        for (let i = 0; i < 3; i++) cluster.fork()
+        cluster.on('message', (worker, ids) => {
+          for (const id of ids) seen.add(id) && count++
+          if (count === 3000) console.log(seen.size)
+          worker.disconnect()
+        })
+      } else {
+        const gen = firn.open('snowflake', { store: 'sqlite:${folder()}/ids.db', unsafe: true })
+        const it = gen.ids()
+        const ids = gen.many(500)
+        for (let i = 0; i < 250; i++) ids.push(gen.next(), it.next().value)
+        process.send(ids.map(String))
+      }`
+    const file = path.join(folder(), 'cluster.js')
+    fs.writeFileSync(file, script)
+    const done = spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 300000 })
+    assert.strictEqual(done.stderr + done.stdout, '3000\n')
+  })
+
+  test('arguments that throw, and a package that is loaded again', () => {
+    const mine = new RangeError('mine')
+    const evil = { toString () { throw mine }, valueOf () { throw mine }, [Symbol.toPrimitive] () { throw mine } }
+    const traps = new Proxy({}, { get () { throw mine }, ownKeys () { throw mine } })
+    const gen = memory()
+    for (const call of [() => firn.open('snowflake', traps), () => firn.pack('snowflake', traps), () => firn.show('1', 'snowflake', traps),
+      () => gen.ids(traps), () => new firn.Order(new Uint8Array(16), traps), () => new firn.Segment('x', traps)]) {
+      assert.throws(call, error => error === mine)
+    }
+    for (const call of [() => gen.many(evil), () => firn.open(evil), () => firn.show(evil), () => memory('snowflake', { node: evil })]) assert.throws(call)
+    for (let i = 0; i < 20; i++) {
+      for (const name of Object.keys(require.cache).filter(name => name.startsWith(here))) delete require.cache[name]
+      const again = require(here)
+      assert.notStrictEqual(again, firn)
+      assert.throws(() => again.open('snowflak'), again.FirnError)
+      assert.ok(gen.next() < gen.next())
+    }
+    gen.close()
+  })
+
+  test('nothing leaks', { skip: !global.gc || process.env.LD_PRELOAD !== undefined }, async () => {
+    const work = n => {
+      for (let i = 0; i < n; i++) {
+        const gen = memory('uuid7')
+        gen.ids().next()
+        gen.many(10)
+        firn.show(gen.array(1), 'uuid7')
+        firn.recognize('V1StGXR8_Z5jdHi6B-myT')
+        assert.throws(() => firn.parse('x', 'uuid7'))
+        gen.close()
+      }
+    }
+    const grown = []
+    work(500)
+    while (grown.length < 6 && !(grown.at(-1) < 2000 * 200)) { // a leak grows each time, a heap does not
+      const before = process.memoryUsage().rss
+      for (let i = 0; i < 4; i++) {
+        work(500)
+        global.gc()
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      grown.push(process.memoryUsage().rss - before)
+    }
+    assert.ok(grown.at(-1) < 2000 * 200, `${grown}`)
   })
 
   test('the process ends with generators open', () => {

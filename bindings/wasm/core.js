@@ -133,6 +133,16 @@ const firnCore = (() => {
       digest: (...args) => bytesFrom('digest', ...args),
       names: forms => textsFrom('names', forms ? 'forms' : 'schemes'),
       guess: text => pairsOf(textsFrom('guess', text), 3).map(([scheme, form, hex]) => ({ scheme, form, bytes: hexBytes(hex) })),
+      recognize (text) {
+        const texts = textsFrom('recognize', text)
+        const out = []
+        while (texts.length > 0) {
+          const [format, sure, leads, reason, timeText, count] = texts.splice(0, 6)
+          const fields = Object.fromEntries(pairsOf(texts.splice(0, 2 * count), 2))
+          out.push({ format, sure, leads: leads !== '', reason, fields, ...(timeText === '' ? {} : { timeText }) })
+        }
+        return out
+      },
       range (...args) {
         const both = withFields('range', args.slice(0, -1), args.at(-1))
         return [both.slice(0, both.length / 2), both.slice(both.length / 2)]

@@ -307,6 +307,31 @@ EXPORT(guess) int guess(void) {
     return (int)at;
 }
 
+/* text -> for each match: format, sure, 1 if it leads, reason, time or an empty text, count of fields, names and values */
+EXPORT(recognize) int recognize(void) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    firn_match matches[FIRN_MATCHES_MAX];
+    char text[FIRN_TIME_SIZE];
+    size_t length, at = 0;
+    const char *given = text_of(&length);
+    bool plausible = firn_guess(readings, given, length, -1) > 0;
+    size_t count = firn_recognize(matches, plausible ? readings : NULL, given, length);
+    if (!make_room(sizeof matches)) {
+        return no_memory();
+    }
+    for (const firn_match *match = matches; match < matches + count; match++) {
+        at = put_text(put_text(at, match->format->name), firn_sure_name(match->sure));
+        at = put_text(put_text(at, match->leads ? "1" : ""), match->reason);
+        at = put_text(at, match->timed ? firn_time_format(text, &match->time, match->digits) : "");
+        snprintf(text, sizeof text, "%u", (unsigned)match->count);
+        at = put_text(at, text);
+        for (uint32_t i = 0; i < match->count; i++) {
+            at = put_text(put_text(at, match->fields[i].name), match->fields[i].value);
+        }
+    }
+    return (int)at;
+}
+
 /* scheme -> name, layout, bits, form, sorts */
 EXPORT(describe) int describe(void) {
     static const char *const sorts[] = {"no", "per node", "by tick", "yes"};

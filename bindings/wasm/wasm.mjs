@@ -6,7 +6,7 @@ import make from './make.mjs'
 const firn = make(await WebAssembly.compile(Uint8Array.from(atob(base64), char => char.charCodeAt(0))))
 
 export const {
-  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, digest, scheme, schemes, forms,
+  open, Generator, Segment, Order, FirnError, pack, show, parse, format, range, convert, guess, recognize, digest, scheme, schemes, forms,
   version, backend
 } = firn
 export default firn

@@ -15,7 +15,7 @@ from . import _firn
 
 __version__ = _firn.version
 __all__ = ["open", "Generator", "Segment", "Order", "Error", "pack", "show", "parse", "format", "range", "convert",
-           "guess", "digest", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading"]
+           "guess", "recognize", "digest", "scheme", "schemes", "forms", "Shown", "Scheme", "Reading", "Match"]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
@@ -85,6 +85,14 @@ def _instant(time):
     if isinstance(time, str):
         return _firn.time_parse(time)
     raise TypeError("a time is a datetime, RFC 3339 text, or nanoseconds since 1970, not %s" % type(time).__name__)
+
+
+def _datetime(sec, ns):
+    """None outside the years 1 to 9999."""
+    try:
+        return _EPOCH + datetime.timedelta(seconds=sec, microseconds=ns // 1000)
+    except OverflowError:
+        return None
 
 
 def _raw(id, name, args, form):
@@ -256,6 +264,13 @@ class Reading(_Record):
     __slots__ = ("scheme", "form", "id")
 
 
+class Match(_Record):
+    """A format that a text may have, and that firn does not issue: its name in docs/reference/recognised.md; how sure
+    ("certain", "likely", "possible") and why; whether it describes the text better than any scheme; fields (text by
+    name); time (datetime, or None) and time_text (RFC 3339, or None)."""
+    __slots__ = ("format", "sure", "leads", "reason", "fields", "time", "time_text")
+
+
 def _args(epoch, bits, digits):
     return (None if epoch is None else _text("epoch", epoch), bits, None if digits is None else str(digits))
 
@@ -308,10 +323,7 @@ def show(id, scheme=None, *, form=None, epoch=None, bits=None, digits=None):
         sec, ns = time
         digits = max(0, 9 - len(str(described[5])) + 1) if described[5] < 10**9 else 0
         out.time_text, out.unix_ns = _firn.time_format(sec, ns, digits), sec * 10**9 + ns
-        try:
-            out.time = _EPOCH + datetime.timedelta(seconds=sec, microseconds=ns // 1000)
-        except OverflowError:
-            pass
+        out.time = _datetime(sec, ns)
     return out
 
 
@@ -351,6 +363,17 @@ def guess(text):
         reading = Reading()
         reading.scheme, reading.form, reading.id = name, form, _out(raw, name, (None, None, None))
         out.append(reading)
+    return out
+
+
+def recognize(text):
+    """The formats of other systems that a text may have, such as "stripe" or "nanoid", best first."""
+    out = []
+    for found in _firn.recognize(text):
+        match = Match()
+        match.format, match.sure, match.leads, match.reason, match.fields, match.time_text = found
+        match.time = None if match.time_text is None else _datetime(*_firn.time_parse(match.time_text))
+        out.append(match)
     return out
 
 

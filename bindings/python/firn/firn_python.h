@@ -12,7 +12,8 @@
 /* As which object an ID comes. */
 enum firn_result { RESULT_INT, RESULT_UUID, RESULT_TEXT, RESULT_BYTES };
 
-/* One interpreter: Python refuses such a module in an isolated subinterpreter. */
+/* What each interpreter has of its own: mod_wsgi runs an application in each. One with a GIL of its own refuses the
+ * module, because its initialization has one phase. */
 typedef struct firn_shared {
     PyObject *errors;                  /* exceptions by code, from __init__.py */
     PyTypeObject *uuid;                /* uuid.UUID */
@@ -20,7 +21,9 @@ typedef struct firn_shared {
     PyObject *int_name, *is_safe_name; /* the slots of a UUID */
     PyTypeObject *generator, *ids, *segment, *order;
 } firn_shared;
-extern firn_shared firn_python;
+
+/* What the running interpreter has; NULL with an exception after it has unloaded the module, at its end. */
+firn_shared *firn_python(void);
 
 /* Raises the exception of error->code, or says that something is closed. Both return NULL. */
 PyObject *fail(const firn_error *error);

@@ -321,8 +321,12 @@ static PyObject *generator_ids(PyObject *object, PyObject *args) {
     if (self->gen == NULL) {
         return fail_closed("generator");
     }
-    allocfunc allocate = PyType_GetSlot(firn_python.ids, Py_tp_alloc);
-    ids *made = (ids *)allocate(firn_python.ids, 0);
+    const firn_shared *shared = firn_python();
+    if (shared == NULL) {
+        return NULL;
+    }
+    allocfunc allocate = PyType_GetSlot(shared->ids, Py_tp_alloc);
+    ids *made = (ids *)allocate(shared->ids, 0);
     if (made == NULL) {
         return NULL;
     }
@@ -334,6 +338,14 @@ static PyObject *generator_ids(PyObject *object, PyObject *args) {
     made->bits = firn_gen_scheme(self->gen)->bits;
     Py_INCREF(self);
     return (PyObject *)made;
+}
+
+static PyObject *ids_new(PyTypeObject *type, PyObject *args, PyObject *named) {
+    (void)type;
+    (void)args;
+    (void)named;
+    PyErr_SetString(PyExc_TypeError, "an iterator cannot be made: call ids() of a generator");
+    return NULL;
 }
 
 static void ids_dealloc(PyObject *object) {
@@ -396,7 +408,8 @@ static PyType_Slot generator_slots[] = {{Py_tp_new, (void *)generator_new},
 PyType_Spec generator_spec = {"firn._firn.Generator", sizeof(generator), 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, generator_slots};
 
-static PyType_Slot ids_slots[] = {{Py_tp_dealloc, (void *)ids_dealloc},
+static PyType_Slot ids_slots[] = {{Py_tp_new, (void *)ids_new},
+                                  {Py_tp_dealloc, (void *)ids_dealloc},
                                   {Py_tp_iter, (void *)PyObject_SelfIter},
                                   {Py_tp_iternext, (void *)ids_next},
                                   {0, NULL}};

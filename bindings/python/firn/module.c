@@ -33,23 +33,55 @@ static int add_codes(PyObject *module) {
     return bad ? -1 : PyModule_AddStringConstant(module, "version", firn_version());
 }
 
-static int take_uuid(void) {
+static int take_uuid(firn_shared *shared) {
     PyObject *uuid = PyImport_ImportModule("uuid");
     PyObject *safe = uuid != NULL ? PyObject_GetAttrString(uuid, "SafeUUID") : NULL;
-    firn_python.uuid = uuid != NULL ? (PyTypeObject *)PyObject_GetAttrString(uuid, "UUID") : NULL;
-    firn_python.safe = safe != NULL ? PyObject_GetAttrString(safe, "unknown") : NULL;
-    firn_python.int_name = PyUnicode_InternFromString("int");
-    firn_python.is_safe_name = PyUnicode_InternFromString("is_safe");
+    shared->uuid = uuid != NULL ? (PyTypeObject *)PyObject_GetAttrString(uuid, "UUID") : NULL;
+    shared->safe = safe != NULL ? PyObject_GetAttrString(safe, "unknown") : NULL;
+    shared->int_name = PyUnicode_InternFromString("int");
+    shared->is_safe_name = PyUnicode_InternFromString("is_safe");
     Py_XDECREF(uuid);
     Py_XDECREF(safe);
-    return firn_python.uuid != NULL && firn_python.safe != NULL && firn_python.int_name != NULL &&
-                   firn_python.is_safe_name != NULL
+    return shared->uuid != NULL && shared->safe != NULL && shared->int_name != NULL &&
+                   shared->is_safe_name != NULL
                ? 0
                : -1;
 }
 
-static struct PyModuleDef module_def = {
-    .m_base = PyModuleDef_HEAD_INIT, .m_name = "_firn", .m_size = -1, .m_methods = pure_functions};
+static int shared_clear(PyObject *module) {
+    firn_shared *shared = PyModule_GetState(module);
+    Py_CLEAR(shared->errors);
+    Py_CLEAR(shared->uuid);
+    Py_CLEAR(shared->safe);
+    Py_CLEAR(shared->int_name);
+    Py_CLEAR(shared->is_safe_name);
+    Py_CLEAR(shared->generator);
+    Py_CLEAR(shared->ids);
+    Py_CLEAR(shared->segment);
+    Py_CLEAR(shared->order);
+    return 0;
+}
+
+static void shared_free(void *module) {
+    shared_clear(module);
+}
+
+static struct PyModuleDef module_def = {.m_base = PyModuleDef_HEAD_INIT,
+                                        .m_name = "_firn",
+                                        .m_size = sizeof(firn_shared),
+                                        .m_methods = pure_functions,
+                                        .m_clear = shared_clear,
+                                        .m_free = shared_free};
+
+firn_shared *firn_python(void) {
+    PyObject *module = PyState_FindModule(&module_def);
+    firn_shared *shared = module != NULL ? PyModule_GetState(module) : NULL;
+    if (shared == NULL || shared->uuid == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "firn is unloaded: the interpreter ends");
+        return NULL;
+    }
+    return shared;
+}
 
 PyMODINIT_FUNC PyInit__firn(void) {
     if (strcmp(firn_version(), FIRN_VERSION) != 0) {
@@ -59,11 +91,12 @@ PyMODINIT_FUNC PyInit__firn(void) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&module_def);
-    if (module == NULL || take_uuid() != 0 ||
-        add_type(module, &firn_python.generator, &generator_spec, "Generator") != 0 ||
-        add_type(module, &firn_python.ids, &ids_spec, "Ids") != 0 ||
-        add_type(module, &firn_python.segment, &segment_spec, "Segment") != 0 ||
-        add_type(module, &firn_python.order, &order_spec, "Order") != 0 || add_codes(module) != 0) {
+    firn_shared *shared = module != NULL ? PyModule_GetState(module) : NULL;
+    if (shared == NULL || take_uuid(shared) != 0 ||
+        add_type(module, &shared->generator, &generator_spec, "Generator") != 0 ||
+        add_type(module, &shared->ids, &ids_spec, "Ids") != 0 ||
+        add_type(module, &shared->segment, &segment_spec, "Segment") != 0 ||
+        add_type(module, &shared->order, &order_spec, "Order") != 0 || add_codes(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

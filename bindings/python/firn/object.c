@@ -4,13 +4,15 @@
 
 #include <string.h>
 
-firn_shared firn_python;
-
 /* Raises the exception of error->code. Returns NULL. */
 PyObject *fail(const firn_error *error) {
+    const firn_shared *shared = firn_python();
+    if (shared == NULL) {
+        return NULL;
+    }
     PyObject *code = PyLong_FromLong(error->code);
-    PyObject *kind = code != NULL && firn_python.errors != NULL
-                         ? PyDict_GetItemWithError(firn_python.errors, code)
+    PyObject *kind = code != NULL && shared->errors != NULL
+                         ? PyDict_GetItemWithError(shared->errors, code)
                          : NULL;
     PyErr_SetString(kind != NULL ? kind : PyExc_RuntimeError, error->text);
     Py_XDECREF(code);
@@ -37,10 +39,10 @@ PyObject *uuid_of(const uint8_t bytes[16]) {
     PyObject *high = half_of(bytes), *low = half_of(bytes + 8), *shift = PyLong_FromLong(64);
     PyObject *top = high != NULL && shift != NULL ? PyNumber_Lshift(high, shift) : NULL;
     PyObject *number = top != NULL && low != NULL ? PyNumber_Or(top, low) : NULL;
-    PyObject *uuid = number != NULL ? PyType_GenericAlloc(firn_python.uuid, 0) : NULL;
-    if (uuid != NULL &&
-        (PyObject_GenericSetAttr(uuid, firn_python.int_name, number) != 0 ||
-         PyObject_GenericSetAttr(uuid, firn_python.is_safe_name, firn_python.safe) != 0)) {
+    const firn_shared *shared = number != NULL ? firn_python() : NULL;
+    PyObject *uuid = shared != NULL ? PyType_GenericAlloc(shared->uuid, 0) : NULL;
+    if (uuid != NULL && (PyObject_GenericSetAttr(uuid, shared->int_name, number) != 0 ||
+                         PyObject_GenericSetAttr(uuid, shared->is_safe_name, shared->safe) != 0)) {
         Py_CLEAR(uuid);
     }
     Py_XDECREF(high);

@@ -219,6 +219,50 @@ static PyObject *guess(PyObject *module, PyObject *args) {
     return list;
 }
 
+static PyObject *match_object(const firn_match *match) {
+    char at[FIRN_TIME_SIZE];
+    PyObject *fields = PyDict_New();
+    for (uint32_t i = 0; fields != NULL && i < match->count; i++) {
+        PyObject *value = PyUnicode_FromString(match->fields[i].value);
+        if (value == NULL || PyDict_SetItemString(fields, match->fields[i].name, value) != 0) {
+            Py_CLEAR(fields);
+        }
+        Py_XDECREF(value);
+    }
+    if (fields == NULL) {
+        return NULL;
+    }
+    if (match->timed) { /* else it is not set */
+        firn_time_format(at, &match->time, match->digits);
+    }
+    return Py_BuildValue("(ssOsNz)", match->format->name, firn_sure_name(match->sure),
+                         match->leads ? Py_True : Py_False, match->reason, fields,
+                         match->timed ? at : NULL);
+}
+
+/* recognize(text) -> [(format, sure, leads, reason, {name: value}, time as text or None)] */
+static PyObject *recognize(PyObject *module, PyObject *args) {
+    firn_reading readings[FIRN_READINGS_MAX];
+    firn_match matches[FIRN_MATCHES_MAX];
+    const char *text;
+    Py_ssize_t size;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s#", &text, &size)) {
+        return NULL;
+    }
+    bool plausible = firn_guess(readings, text, (size_t)size, -1) > 0;
+    size_t count = firn_recognize(matches, plausible ? readings : NULL, text, (size_t)size);
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        PyObject *one = match_object(&matches[i]);
+        if (one == NULL || PyList_Append(list, one) != 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
 /* digest(scheme, namespace, name) -> bytes */
 static PyObject *digest(PyObject *module, PyObject *args) {
     (void)module;
@@ -306,13 +350,13 @@ static PyObject *time_format(PyObject *module, PyObject *args) {
 /* use_errors({code: exception}) */
 static PyObject *use_errors(PyObject *module, PyObject *args) {
     PyObject *errors;
-    (void)module;
+    firn_shared *shared = PyModule_GetState(module);
     if (!PyArg_ParseTuple(args, "O!", &PyDict_Type, &errors)) {
         return NULL;
     }
     Py_INCREF(errors);
-    Py_XDECREF(firn_python.errors);
-    firn_python.errors = errors;
+    Py_XDECREF(shared->errors);
+    shared->errors = errors;
     Py_RETURN_NONE;
 }
 
@@ -323,6 +367,7 @@ PyMethodDef pure_functions[] = {{"pack", pack, METH_VARARGS, NULL},
                                 {"format", format, METH_VARARGS, NULL},
                                 {"convert", convert, METH_VARARGS, NULL},
                                 {"guess", guess, METH_VARARGS, NULL},
+                                {"recognize", recognize, METH_VARARGS, NULL},
                                 {"digest", digest, METH_VARARGS, NULL},
                                 {"describe", describe, METH_VARARGS, NULL},
                                 {"names", names_of, METH_VARARGS, NULL},

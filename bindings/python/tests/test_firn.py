@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,31 @@ class Spec(unittest.TestCase):
                 self.assertEqual(order.write(int(case["integer"])), case["text"])
                 self.assertEqual(order.read(case["text"]), int(case["integer"]))
         self.assertGreater(count, 2300)
+
+
+class Formats(unittest.TestCase):
+    """Every text of test/vectors/formats."""
+
+    def test_known_answers(self):
+        paths = sorted((SPEC.parent / "test/vectors/formats").glob("*.tsv"))
+        self.assertGreater(len(paths), 25)
+        for path in paths:
+            for line in path.read_text().splitlines():
+                if line.startswith("#") or "\t" not in line:
+                    continue
+                text, time, fields = line.split("\t")
+                match = next((one for one in firn.recognize(text) if one.format == path.stem), None)
+                self.assertIsNotNone(match, line)
+                self.assertEqual(match.time_text or "-", time)
+                self.assertEqual(match.time is None, time[0] in "-+")
+                for name, value in re.findall(r"(\S+?)=(.*?)(?= \S+=|$)", fields):
+                    self.assertIn(match.fields[name].partition(" (")[0], (value, value.partition(" (")[0]), line)
+
+    def test_a_match(self):
+        match = firn.recognize("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")[0]
+        self.assertEqual((match.format, match.sure, match.leads, match.time), ("traceparent", "certain", True, None))
+        self.assertIn("traceparent", match.reason)
+        self.assertEqual(firn.recognize("?"), [])
 
 
 class Issue(unittest.TestCase):
@@ -248,10 +274,11 @@ class Bad(unittest.TestCase):
                          lambda: firn.pack("uuid7", time=text, sequence=0, random=0)):
                 with self.assertRaises((firn.Error, ValueError)):
                     call()
-            try:
-                firn.guess(text)
-            except ValueError:
-                pass
+            for call in (firn.guess, firn.recognize):
+                try:
+                    call(text)
+                except ValueError:
+                    pass
 
     def test_numbers(self):
         for value in (-1, 1 << 64, 1 << 200, 1.5, math.nan, None, "x", [], True):
@@ -273,6 +300,36 @@ class Bad(unittest.TestCase):
             with self.assertRaisesRegex(firn.UsageError, "is closed"):
                 call()
 
+    def test_arguments_that_raise(self):
+        class Evil:
+            def fail(self, *_):
+                raise KeyError("mine")
+            __index__ = __int__ = __float__ = __str__ = __mul__ = fail
+
+        with memory() as gen:
+            for call in (lambda: gen.many(Evil()), lambda: gen.array(Evil()), lambda: gen.ids(Evil()),
+                         lambda: memory(node=Evil()), lambda: firn.Segment("x", store="memory:", kind=Evil()),
+                         lambda: firn.pack("snowflake", time=0, datacenter=0, worker=0, sequence=Evil())):
+                with self.assertRaisesRegex(KeyError, "mine"):
+                    call()
+            self.assertLess(gen.next(), gen.next())
+
+    def test_an_argument_that_closes_the_generator(self):
+        class Closes:
+            def __index__(self):
+                gen.close()
+                return 3
+
+        for call in (lambda: gen.many(Closes()), lambda: gen.array(Closes()), lambda: gen.at(0, Closes())):
+            gen = memory()
+            with self.assertRaisesRegex(firn.UsageError, "is closed"):
+                call()
+
+    def test_an_iterator_cannot_be_made(self):
+        with memory() as gen:
+            with self.assertRaisesRegex(TypeError, "call ids"):
+                type(gen.ids())()
+
     def test_pickling_is_refused(self):
         with memory() as gen:
             for thing in (gen, gen.ids(), firn.Order(bytes(16)), firn.Segment("x", store="memory:")):
@@ -291,6 +348,61 @@ class Life(unittest.TestCase):
         it = memory().ids()
         gc.collect()
         self.assertLess(next(it), next(it))
+
+    def test_collections_in_the_middle_of_calls(self):
+        before = gc.get_threshold()
+        gc.set_threshold(1)
+        try:
+            for _ in range(100):
+                self.me, self.it = self, memory("uuid7").ids()
+                firn.show(str(next(self.it)))
+                firn.guess("1541815603606036480")
+                with self.assertRaises(firn.TextError):
+                    firn.parse("x", "uuid7")
+        finally:
+            gc.set_threshold(*before)
+            del self.me, self.it
+
+    def test_unloaded_and_loaded_again(self):
+        done = subprocess.run([sys.executable, "-c", """
+import sys, firn
+gen, old = firn.open("snowflake", store="memory:"), firn
+it = gen.ids()
+for _ in range(20):
+    for name in [name for name in sys.modules if name.split(".")[0] == "firn"]:
+        del sys.modules[name]
+    import firn
+    assert firn is not old and firn.open("uuid7").next().version == 7 and gen.next() not in (next(it), gen.next())
+    try:
+        firn.open("snowflak")
+    except firn.UsageError:
+        print("refused")
+"""], capture_output=True, text=True, timeout=300)
+        self.assertEqual((done.stdout.split(), done.stderr), (["refused"] * 20, ""))
+
+    def test_interpreters(self):
+        """As mod_wsgi: each has its own exceptions and UUIDs, also after another one has ended."""
+        done = subprocess.run([sys.executable, "-c", """
+import _xxsubinterpreters as interpreters
+work = '''
+import firn, uuid
+assert type(firn.open("uuid7").next()) is uuid.UUID
+try:
+    firn.open("snowflak")
+except firn.UsageError:
+    print("refused", flush=True)
+'''
+made = [interpreters.create() for _ in range(4)]
+interpreters.run_string(made[0], work)
+exec(work)
+for one in made:
+    interpreters.run_string(one, work)
+    interpreters.destroy(one)
+exec(work)
+"""], capture_output=True, text=True, timeout=300)
+        if "No module named '_xx" in done.stderr:
+            self.skipTest("this Python has no interpreters to try")
+        self.assertEqual((done.stdout.split(), done.stderr), (["refused"] * 7, ""))
 
     @unittest.skipIf(os.environ.get("FIRN_SANITIZED"), "the sanitizer keeps freed memory")
     def test_no_leak(self):
