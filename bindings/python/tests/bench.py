@@ -1,24 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""ns per ID, call and loop included, the least of 60 rounds: next(), a block, an array, and what Python has itself."""
+"""ns per ID, call and loop included, the minimum of 600 bursts, which take turns: next(), a block, an array, and what
+Python has itself, or the packages python-ulid and uuid6 if they are installed."""
 import time
 import uuid
 
 import firn
 
 
-def least(call, n):
-    best = None
-    for _ in range(60):
-        start = time.perf_counter_ns()
-        for _ in range(n):
-            call()
-        spent = (time.perf_counter_ns() - start) / n
-        best = spent if best is None or spent < best else best
-        time.sleep(0.05)  # the layout has 4096 IDs per ms and node
-    return best
+def measure(calls):
+    best = dict.fromkeys(calls, float("inf"))
+    for _ in range(600):
+        for name, (call, n, ids) in calls.items():
+            start = time.perf_counter_ns()
+            for _ in range(n):
+                call()
+            best[name] = min(best[name], (time.perf_counter_ns() - start) / n / ids)
+        time.sleep(0.001)  # the layout has 4096 IDs per ms and node
+    for name, ns in best.items():
+        print("%-36s %7.1f" % (name, ns))
 
 
-with firn.open("snowflake", store="memory:", nodes=16) as gen, firn.open("uuid7") as uuids:
-    print("snowflake: next %.0f, block %.0f, array %.1f" % (least(gen.next, 2000), least(gen.ids().__next__, 2000),
-                                                            least(lambda: gen.array(20000), 1) / 20000))
-    print("uuid7: next %.0f; uuid.uuid4 %.0f" % (least(uuids.next, 2000), least(uuid.uuid4, 2000)))
+with firn.open("snowflake", store="memory:", nodes=16) as gen, firn.open("uuid7") as uuids, firn.open("ulid") as ulids:
+    calls = {"snowflake: next": (gen.next, 500, 1), "snowflake: block": (gen.ids().__next__, 500, 1),
+             "snowflake: array": (lambda: gen.array(5000), 1, 5000), "uuid7: next": (uuids.next, 500, 1),
+             "uuid7: block": (uuids.ids().__next__, 500, 1), "ulid: next": (ulids.next, 500, 1),
+             "uuid.uuid4": (uuid.uuid4, 100, 1)}
+    try:
+        import uuid6
+        calls["uuid6: uuid7"] = (uuid6.uuid7, 100, 1)
+    except ImportError:
+        pass
+    try:
+        import ulid
+        calls["python-ulid: str(ULID())"] = (lambda: str(ulid.ULID()), 100, 1)
+    except ImportError:
+        pass
+    measure(calls)
