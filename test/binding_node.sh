@@ -30,6 +30,11 @@ if [ -f "$built-address/libfirn.so" ] && [ -f "$asan" ]; then
 else
     skip "under the address sanitizer" "$built-address is not built"
 fi
+mkdir -p "$TMPDIR/typed/python/firn" "$TMPDIR/typed/node"
+cp bindings/python/firn/__init__.pyi "$TMPDIR/typed/python/firn/"
+cp bindings/node/index.d.ts "$TMPDIR/typed/node/"
+bindings/keys "$TMPDIR/typed"
+check "the types have the keys of src/keys.def: else run bindings/keys" cmp "$TMPDIR/typed/node/index.d.ts" bindings/node/index.d.ts
 echo 'const char *firn_version(void) { return "9.8.7"; }' >"$TMPDIR/other.c"
 cc -shared -fPIC -o "$TMPDIR/other.so" "$TMPDIR/other.c"
 same "another version of libfirn is refused" "libfirn is version 9.8.7, this package is for 0.1.0: install both from one release" \

@@ -50,6 +50,11 @@ import ast, firn
 stub = ast.parse(open("bindings/python/firn/__init__.pyi").read())
 names = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 print(*sorted(set(firn.__all__) ^ names))')"
+mkdir -p "$TMPDIR/typed/python/firn" "$TMPDIR/typed/node"
+cp bindings/python/firn/__init__.pyi "$TMPDIR/typed/python/firn/"
+cp bindings/node/index.d.ts "$TMPDIR/typed/node/"
+bindings/keys "$TMPDIR/typed"
+check "the types have the keys of src/keys.def: else run bindings/keys" cmp "$TMPDIR/typed/python/firn/__init__.pyi" bindings/python/firn/__init__.pyi
 same "another version of libfirn is refused" "install both from one release" "$(sed 's/"0.1.0"/"9.9.9"/' include/firn/firn.h >"$TMPDIR/firn.h" &&
     mkdir -p "$TMPDIR/other/firn" && cp "$TMPDIR/firn.h" "$TMPDIR/other/firn/" && cp -r bindings/python "$TMPDIR/package" &&
     cd "$TMPDIR/package" &&

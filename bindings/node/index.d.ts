@@ -15,7 +15,54 @@ export class FirnError extends Error {
 }
 
 export interface SchemeOptions { epoch?: Time, bits?: string, digits?: number }
-export interface OpenOptions {
+export interface Keys {
+  // keys: written by bindings/keys
+  /** the namespace in the store; by default the scheme's name, with epoch and bits if they are changed */
+  ns?: string
+  /** the node as one number; or ordinal: the number after the last dash of the host name; or ip: the low bits of the address; without this key a free node is claimed */
+  node?: number | string
+  /** how many nodes to hold at the same time; with more than one, IDs sort per node */
+  nodes?: number | bigint
+  /** the time of tick 0, RFC 3339 or @SECONDS */
+  epoch?: Date | string
+  /** the widths of the fields, most significant first: a/b/c */
+  bits?: string
+  /** the number of random digits of time-random, 1 to 18; by default 6 */
+  digits?: number | string
+  /** strict: a later call gets a greater ID; thread: only within one thread, which is faster with many threads */
+  ordering?: 'strict' | 'thread'
+  /** fresh: read at most stale_us ago; exact: read in every call; tick: the coarse clock of the kernel */
+  clock?: 'fresh' | 'exact' | 'tick'
+  /** with clock=fresh: how long a reading of the clock stays valid, in microseconds */
+  stale_us?: number | bigint
+  /** where random bits come from. auto: the kernel, and after 1 MiB a generator in the process with a key from the kernel; system: the kernel alone */
+  entropy?: 'auto' | 'system'
+  /** when a tick is used up: borrow from later ticks, up to max_lead_ms; wait: borrow, then sleep up to max_wait_ms; fail: return an error */
+  full?: 'borrow' | 'wait' | 'fail'
+  /** where the sequence of a new tick begins: zero, random:N (below N) or rolling */
+  start?: string
+  /** after a clock rollback beyond back_ms: leave the node for another one, wait for the clock, or fail; auto: leave a claimed node, wait on a fixed one */
+  back?: 'auto' | 'leave' | 'wait' | 'fail'
+  /** clock rollbacks up to this are absorbed, in ms */
+  back_ms?: number | bigint
+  /** how far IDs may run ahead of the clock, in ms; at least back_ms */
+  max_lead_ms?: number | bigint
+  /** how long a call may wait where a policy says wait, and for a node that is in use, in ms */
+  max_wait_ms?: number | bigint
+  /** how far the clock may differ from the clock of the store; beyond that no node is claimed, in ms */
+  max_skew_ms?: number | bigint
+  /** the length of a window, in ms; by default 2000 on an embedded store, 3000 for a fixed node on a shared store, 10000 for a claimed one */
+  window_ms?: number | bigint
+  /** window: slots are reserved ahead; online: each call reserves what it needs */
+  mode?: 'window' | 'online'
+  /** back-dated IDs come from the common history node of the namespace, or from a node of this generator alone */
+  history?: 'common' | 'job'
+  /** 1 also issues IDs that are negative as signed numbers */
+  unsigned?: boolean
+  // end of keys
+}
+/** The keys, and the fields of the scheme that are pinned, such as datacenter. */
+export interface OpenOptions extends Keys {
   store?: string
   /** "bigint", "string", "buffer" or the name of a text form */
   output?: string
@@ -24,6 +71,7 @@ export interface OpenOptions {
   unsafe?: boolean
   [key: string]: Value
 }
+export interface SegmentOptions { store?: string, moduleDir?: string, unsafe?: boolean, [key: string]: Value }
 export interface Status {
   reserved: boolean, held: boolean, node: number, claims: number, renewals: number, giveBacks: number, storeErrors: number
   scheme: string, layout: string
@@ -40,43 +88,69 @@ export interface Match {
 }
 export interface Reading { scheme: string, form: string, id: ID }
 
+/** Issues IDs. Made by open(). */
 export class Generator<T extends ID = any> implements Iterable<T> {
   private constructor ()
+  /** One ID: strict order, fresh time. */
   next (): T
+  /** n IDs, in order. */
   many (n: number): T[]
+  /** n IDs of a past time, from a node that issues no others. */
   at (when: Time, n?: number): T[]
+  /** n IDs as a BigUint64Array for up to 64 bits, else as bytes, most significant first. */
   array (n: number): BigUint64Array | Uint8Array
+  /** An endless iterator that takes IDs from blocks. An ID is at most maxAge milliseconds old, at most 1000. */
   ids (options?: { maxAge?: number }): IterableIterator<T>
   [Symbol.iterator] (): IterableIterator<T>
+  /** The state: reserved, held, node, claims, renewals, giveBacks, storeErrors, scheme, layout. */
   status (): Status
+  /** Gives the window back to the store. Calling it again does nothing. */
   close (): void
 }
+/** Integers that are unique under a key. Calls may wait for the store. */
 export class Segment {
-  constructor (key: string, options?: OpenOptions)
+  constructor (key: string, options?: SegmentOptions)
+  /** The next integer. */
   next (): bigint
+  /** The first of n integers; the others follow in steps of increment(). */
   block (n: number | bigint): bigint
+  /** The next integer that the store would give. Reserves nothing. */
   peek (): bigint
   increment (): bigint
+  /** The store gives nothing below `from` any more. */
   advance (from: number | bigint): bigint
+  /** Calling it again does nothing. */
   close (): void
 }
+/** Order numbers: integers encrypted with a key of 16 bytes. */
 export class Order {
   constructor (key: Uint8Array, options?: { moduleDir?: string, [key: string]: Value })
   write (integer: number | bigint): string
   read (number: string): bigint
 }
 
+/** Opens a generator: open('snowflake', { store: 'sqlite:/srv/firn.db', node: 3 }). */
 export function open<T extends ID = any> (scheme: string, options?: OpenOptions): Generator<T>
+/** The ID with these fields; `time` is a Date, RFC 3339 text or a BigInt of nanoseconds since 1970. */
 export function pack (scheme: string, fields: Record<string, Value>, options?: SchemeOptions): ID
+/** What an ID contains. Without a scheme, the best reading of a text. */
 export function show (id: ID, scheme?: string | null, options?: SchemeOptions & { form?: string }): Shown
+/** The ID of a text; refuses what is not an ID of the scheme. */
 export function parse (id: string, scheme: string, options?: SchemeOptions & { form?: string }): ID
+/** An ID as text in a form; without one, the scheme's own. */
 export function format (id: ID, scheme: string, form?: string | null, options?: SchemeOptions): string
+/** [least, greatest] ID of from <= time < to. `pinned` has the fields before the time. */
 export function range (scheme: string, from: Time, to: Time,
   options?: SchemeOptions & { pinned?: Record<string, Value> }): [ID, ID]
+/** The same fields in another scheme: uuid1, uuid6, uuid1-swapped. */
 export function convert (id: ID, from: string, to: string): ID
+/** The schemes that a text is plausibly an ID of, best first. */
 export function guess (id: string): Reading[]
+/** The formats of other systems that a text may have, such as "stripe" or "nanoid", best first. */
 export function recognize (id: string): Match[]
+/** A uuid3 or uuid5 of a namespace ("dns", "url", "oid", "x500" or a UUID) and a name (string or bytes). */
 export function digest (scheme: string, namespace: string, name: string | Uint8Array): ID
+/** Describes a scheme: name, layout, bits, form, sorts. */
 export function scheme (name: string, options?: SchemeOptions): Scheme
 export function schemes (): string[]
 export function forms (): string[]

@@ -2,7 +2,7 @@
 import datetime
 import uuid
 from types import TracebackType
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Iterator, Literal, Optional, Union
 
 __version__: str
 
@@ -99,7 +99,31 @@ class Order:
     def read(self, text: str) -> int: ...
 
 def open(scheme: str = "snowflake", *, store: Optional[str] = None, output: Optional[str] = None,
-         note: Optional[str] = None, module_dir: Optional[str] = None, unsafe: bool = False, **keys: Any) -> Generator: ...
+         note: Optional[str] = None, module_dir: Optional[str] = None, unsafe: bool = False,
+         # keys: written by bindings/keys
+         ns: Optional[str] = None,
+         node: Optional[Union[int, str]] = None,
+         nodes: Optional[int] = None,
+         epoch: Optional[Union[datetime.datetime, str]] = None,
+         bits: Optional[str] = None,
+         digits: Optional[Union[int, str]] = None,
+         ordering: Optional[Literal["strict", "thread"]] = None,
+         clock: Optional[Literal["fresh", "exact", "tick"]] = None,
+         stale_us: Optional[int] = None,
+         entropy: Optional[Literal["auto", "system"]] = None,
+         full: Optional[Literal["borrow", "wait", "fail"]] = None,
+         start: Optional[str] = None,
+         back: Optional[Literal["auto", "leave", "wait", "fail"]] = None,
+         back_ms: Optional[int] = None,
+         max_lead_ms: Optional[int] = None,
+         max_wait_ms: Optional[int] = None,
+         max_skew_ms: Optional[int] = None,
+         window_ms: Optional[int] = None,
+         mode: Optional[Literal["window", "online"]] = None,
+         history: Optional[Literal["common", "job"]] = None,
+         unsigned: Optional[bool] = None,
+         # end of keys
+         **keys: Any) -> Generator: ...
 def scheme(name: str, *, epoch: Optional[Time] = None, bits: Optional[str] = None,
            digits: Optional[int] = None) -> Scheme: ...
 def schemes() -> list[str]: ...
