@@ -9,7 +9,7 @@ if ! $python -c 'import setuptools, wheel, sysconfig, os; os.stat(sysconfig.get_
     skip "the package for Python" "python3-dev, python3-setuptools or python3-wheel is missing"
     finish
 fi
-check "a wheel is built" env CFLAGS=-Werror bindings/build python
+check "a wheel is built, from the source distribution" env CFLAGS=-Werror bindings/build python
 package=$BUILD/bindings/python
 same "one wheel serves every Python from 3.9 on" "firn-0.1.0-cp39-abi3" "$(basename "$package"/*.whl | sed 's/-linux.*//')"
 mkdir "$TMPDIR/site"
@@ -17,6 +17,8 @@ check "the wheel holds the package" $python -m zipfile -e "$(ls "$package"/*.whl
 for file in firn_client.py firn/_firn.abi3.so firn/__init__.py firn/__init__.pyi firn/py.typed firn/django.py firn/sqlalchemy.py; do
     check "the wheel holds $file" test -f "$TMPDIR/site/$file"
 done
+
+same "the wheel has no file of C" "" "$(find "$TMPDIR/site" -name '*.[ch]')"
 
 # tried SENTENCE FOLDER_OF_LIBFIRN TEST [VARIABLE=VALUE...]
 tried() {
