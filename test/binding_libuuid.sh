@@ -57,4 +57,19 @@ print(len(ids), "of version", *{id.version for id in ids})')"
 else
     skip "Python's uuid1" "python3 is missing"
 fi
+if ldd "$(pg_config --pkglibdir 2>/dev/null)/uuid-ossp.so" 2>/dev/null | grep -q libuuid.so.1 &&
+    url=$(ENGINE_OWNER=$$ LD_PRELOAD=$library test/engine start postgres "$TMPDIR/postgres"); then
+    asked=$(psql -qAt "$url" 2>&1 <<'sql'
+CREATE EXTENSION "uuid-ossp";
+SELECT count(DISTINCT id), min(substr(id::text, 15, 1)), max(substr(id::text, 15, 1)), count(DISTINCT substr(id::text, 20))
+FROM (SELECT uuid_generate_v1() AS id FROM generate_series(1, 10000)) AS ids;
+SELECT uuid_generate_v5(uuid_ns_url(), 'firn');
+SELECT pg_read_file('/proc/self/maps') LIKE '%libfirn-uuid.so%';
+sql
+    )
+    same "PostgreSQL's uuid-ossp gets its UUIDs from firn" "10000|1|1|1 $(uuidgen -s -n @url -N firn) t" "$(echo $asked)"
+    ENGINE_OWNER=$$ test/engine stop "$TMPDIR/postgres"
+else
+    skip "PostgreSQL's uuid-ossp" "PostgreSQL is missing"
+fi
 finish
