@@ -118,6 +118,11 @@ static void pure() {
     CHECK(day.first < day.second);
     CHECK(firn::guess("01ARZ3NDEKTSV4RRFFQ69G5FAV").at(0).scheme == "ulid");
     CHECK(firn::guess("x").empty());
+    const firn::match found = firn::recognize("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").at(0);
+    CHECK(found.format == "traceparent" && found.leads && found.sure == FIRN_CERTAIN && found.time.empty());
+    CHECK(found.fields.at(0).first == "version" && found.fields.at(0).second == "00");
+    CHECK(firn::recognize("?").empty());
+    CHECK(firn::recognize("694a4e80000000008f067aa0ba902b70").at(0).time == "2025-12-23T08:10:40Z");
     CHECK(firn::to_firn(firn::time_point(std::chrono::nanoseconds(-1))).ns == 999999999);
 }
 

@@ -248,6 +248,34 @@ inline std::vector<reading> guess(std::string_view text) {
     return out;
 }
 
+/* A format of another system: docs/reference/recognised.md. */
+struct match {
+    std::string format;
+    int sure;   /* FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN */
+    bool leads; /* it describes the text better than any scheme */
+    std::string reason;
+    std::vector<std::pair<std::string, std::string>> fields;
+    std::string time; /* RFC 3339; empty: the text contains none */
+};
+/* The formats that a text may have, and that firn does not issue, best first. */
+inline std::vector<match> recognize(std::string_view text) {
+    firn_reading best[FIRN_READINGS_MAX];
+    firn_match found[FIRN_MATCHES_MAX];
+    std::vector<match> out;
+    const bool plausible = firn_guess(best, text.data(), text.size(), -1) > 0;
+    const std::size_t count = firn_recognize(found, plausible ? best : nullptr, text.data(), text.size());
+    for (std::size_t i = 0; i < count; i++) {
+        char at[FIRN_TIME_SIZE] = "";
+        const firn_match &one = found[i];
+        out.push_back({one.format->name, one.sure, one.leads, one.reason, {},
+                       one.timed ? firn_time_format(at, &one.time, one.digits) : ""});
+        for (std::uint32_t k = 0; k < one.count; k++) {
+            out.back().fields.emplace_back(one.fields[k].name, one.fields[k].value);
+        }
+    }
+    return out;
+}
+
 /* ---- store, generator, block -------------------------------------------------------------------- */
 
 namespace detail {

@@ -5,6 +5,7 @@
 #![warn(rust_2018_idioms)]
 
 mod error;
+mod format;
 mod generator;
 mod id;
 mod ids;
@@ -16,6 +17,7 @@ pub mod serde;
 mod time;
 
 pub use error::{version, Error, ErrorKind, Result};
+pub use format::{recognize, Match, Sure};
 pub use generator::{Builder, Generator, Output, Status};
 pub use id::{Id, Uuid};
 pub use ids::Ids;

@@ -198,6 +198,7 @@ fn odd_texts_are_refused() -> Result<()> {
             assert_ne!(kind(result), ErrorKind::Other, "{text:.20?}");
         }
         assert!(firn::guess(text).is_empty());
+        assert!(firn::recognize(text).iter().all(|one| !one.leads));
     }
     for number in [4096, u64::MAX] {
         let fields =

@@ -9,6 +9,10 @@ fn text<'a>(case: &'a Value, name: &str) -> &'a str {
     case[name].as_str().unwrap_or_else(|| panic!("{name} is text in {case}"))
 }
 
+fn folder() -> PathBuf {
+    env::var_os("FIRN_SPEC").map_or_else(|| "../../spec".into(), PathBuf::from)
+}
+
 fn each<'a>(file: &'a Value, group: &str) -> std::slice::Iter<'a, Value> {
     file[group].as_array().map_or([].iter(), |cases| cases.iter())
 }
@@ -56,8 +60,34 @@ fn check(file: &Value, case: &Value) -> Result<()> {
 }
 
 #[test]
+fn every_text_of_another_format() {
+    let mut answers = 0;
+    for path in fs::read_dir(folder().join("../test/vectors/formats")).unwrap() {
+        let path = path.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        for line in fs::read_to_string(&path).unwrap().lines().filter(|line| !line.starts_with('#')) {
+            let words: Vec<_> = line.split('\t').collect();
+            if let [text, time, facts] = words[..] {
+                let found = firn::recognize(text);
+                let one = found.iter().find(|one| one.format == name).unwrap_or_else(|| panic!("{line}"));
+                assert_eq!(one.time_text.as_deref().unwrap_or("-"), time, "{line}");
+                for (field, value) in &one.fields {
+                    let value = value.split(" (").next().unwrap();
+                    assert!(
+                        !facts.contains(&format!("{field}=")) || facts.contains(&format!("{field}={value}")),
+                        "{line}"
+                    );
+                }
+                answers += 1;
+            }
+        }
+    }
+    assert!(answers > 500, "{answers}");
+}
+
+#[test]
 fn every_case_of_spec() -> Result<()> {
-    let folder = env::var_os("FIRN_SPEC").map_or_else(|| "../../spec".into(), PathBuf::from);
+    let folder = folder();
     let mut counts = [0; 6];
     for entry in fs::read_dir(folder).expect("spec/ is readable") {
         let path = entry.unwrap().path();
