@@ -41,6 +41,11 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* How often the store went back, with the time that was just noticed. */
+static int64_t next_losses(const store *self, const state *now) {
+    return later(later(now->losses, now->ns_losses), self->losses) + 1;
+}
+
 /* Decides a request by a state. `next` is the state to write, without the mark, and `what` lists
  * its records. */
 static int decide(store *self, const state *now, const firn_request *request, state *next,
@@ -63,7 +68,7 @@ static int decide(store *self, const state *now, const firn_request *request, st
     }
     *next = *now;
     if (verdict.back) {
-        next->losses = later(later(now->losses, now->ns_losses), self->losses) + 1;
+        next->losses = next_losses(self, now);
     }
     next->cluster = self->cluster;
     next->term = self->term;
@@ -237,26 +242,39 @@ static int relabel_round(store *self, state *now, const firn_relabel *wish, int6
                               .complete = now->losses == 0 || now->all_new,
                               .layout = now->layout,
                               .floor = now->floor};
-    bool write, written = false;
-    int code = module_decide_relabel(&write, floor, &kept, wish, self->link.url.shown, error);
+    bool written = false;
+    int code = module_decide_relabel(floor, &kept, wish, self->link.url.shown, error);
     state next = *now;
-    *done = code != FIRN_OK || !write;
+    *done = code != FIRN_OK && !back;
     if (*done) {
         return code;
     }
     code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, error);
     next.cluster = self->cluster;
     next.term = self->term;
-    next.floor = *floor;
-    next.ns_losses = now->losses;
-    strcpy(next.layout, wish->to);
+    if (back) { /* only tell it */
+        next.losses = next_losses(self, now);
+    } else {
+        next.floor = *floor;
+        next.ns_losses = now->losses;
+        strcpy(next.layout, wish->to);
+    }
     if (code == FIRN_OK) {
-        code = etcd_write_state(self, now, &next, &(const change){true, true, false},
+        code = etcd_write_state(self, now, &next, &(const change){true, !back, false},
                                 &module_relabel_points, &written, error);
     }
     *now = next;
-    *done = code == FIRN_OK && written;
-    return *done ? module_point(&self->link, module_relabel_points.committed, error) : code;
+    if (code != FIRN_OK || !written) {
+        return code;
+    }
+    if (back) {
+        forget(self);
+    }
+    if (back || went_back(self, &next)) {
+        return etcd_read_state(self, now, error);
+    }
+    *done = true;
+    return module_point(&self->link, module_relabel_points.committed, error);
 }
 
 int firn_store_module_relabel(void *of, const firn_relabel *wish, int64_t *floor,

@@ -66,6 +66,7 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
     const bool back = went_back(kept, memory, request);
     const bool doubted = back || (kept->known ? !kept->current : !kept->complete);
     *out = (module_verdict){.floor = kept->floor};
+    out->back = back;
     if (!kept->known && kept->shut != NULL && !module_is_closed(request->layout)) {
         return module_refuse_closed(error, request->ns, kept->shut);
     }
@@ -73,7 +74,6 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
         strcmp(kept->layout, request->layout) != 0) {
         return module_refuse_closed(error, request->ns, kept->layout);
     }
-    out->back = back;
     if (kept->known && strcmp(kept->layout, request->layout) != 0) {
         return module_refuse_layout(error, request, kept->layout);
     }
@@ -98,18 +98,16 @@ bool module_is_closed(const char *layout) {
     return strncmp(layout, MODULE_CLOSED, sizeof MODULE_CLOSED - 1) == 0;
 }
 
-int module_decide_relabel(bool *write, int64_t *floor, const module_kept *kept,
-                          const firn_relabel *change, const char *where, firn_error *error) {
-    *write = false;
+int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_relabel *change,
+                          const char *where, firn_error *error) {
     *floor = kept->floor;
     if (kept->back || (kept->known ? !kept->current : !kept->complete)) {
         return module_refuse_back(error, where, change->ns);
     }
-    if (kept->known && strcmp(kept->layout, change->to) == 0) {
-        return FIRN_OK;
-    }
-    if (kept->known ? change->from == NULL || strcmp(kept->layout, change->from) != 0
-                    : change->from != NULL) {
+    const bool again = kept->known && strcmp(kept->layout, change->to) == 0;
+    const bool fits = kept->known ? change->from != NULL && strcmp(kept->layout, change->from) == 0
+                                  : change->from == NULL;
+    if (!again && !fits) {
         return module_fail(
             error, FIRN_ENAMESPACE,
             "namespace %.24s of %.40s has %s%.60s%s: another process has changed it, "
@@ -117,7 +115,6 @@ int module_decide_relabel(bool *write, int64_t *floor, const module_kept *kept,
             change->ns, where, kept->known ? "layout '" : "no record",
             kept->known ? kept->layout : "", kept->known ? "'" : "");
     }
-    *write = true;
     *floor = later(kept->floor, change->floor);
     return FIRN_OK;
 }

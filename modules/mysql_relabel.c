@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Reads and decides. */
-static int decide(store *s, const firn_relabel *change, maria_look *now, bool *write,
-                  int64_t *floor, firn_error *error) {
+static int decide(store *s, const firn_relabel *change, maria_look *now, int64_t *floor,
+                  firn_error *error) {
     maria_look own = {.known = false}, all = {.known = false};
     int code = maria_look_at(s, now, change->ns, "1", error);
     if (code == FIRN_OK && !now->known) {
@@ -21,8 +21,7 @@ static int decide(store *s, const firn_relabel *change, maria_look *now, bool *w
                                           strcmp(all.identity, s->identity) == 0,
                               .layout = now->layout,
                               .floor = now->floor};
-    return code == FIRN_OK ? module_decide_relabel(write, floor, &kept, change, where(s), error)
-                           : code;
+    return code == FIRN_OK ? module_decide_relabel(floor, &kept, change, where(s), error) : code;
 }
 
 int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
@@ -43,10 +42,9 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
     }
     for (int i = 0; code == FIRN_OK && i < MARIA_ROUNDS; i++) {
         maria_look now;
-        bool write;
         reply done;
-        code = decide(s, change, &now, &write, floor, error);
-        if (code != FIRN_OK || !write) {
+        code = decide(s, change, &now, floor, error);
+        if (code != FIRN_OK) {
             return code;
         }
         if (now.known) {

@@ -82,10 +82,13 @@ static const char adopt_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON 
                                 " SET n.identity = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
                                 " WHERE n.name = $ AND n.identity = $";
 
-/* Without its seal, a mark is reserved from only after the layout was read. */
-static const char relabel_sql[] = "UPDATE `@_namespace` n LEFT JOIN `@_mark` m ON m.ns = n.name"
-                                  " SET n.layout = $, n.floor = GREATEST(n.floor, #), m.seal = ''"
-                                  " WHERE n.name = $ AND n.layout = $ AND n.identity = $";
+/* Without its seal, a mark is reserved from only after the layout was read. The store's own row, whose floor
+ * nothing uses, changes each time: InnoDB writes and syncs nothing for a layout that is there already. */
+static const char relabel_sql[] =
+    "UPDATE `@_namespace` s JOIN `@_namespace` n ON s.name = ''"
+    " LEFT JOIN `@_mark` m ON m.ns = n.name"
+    " SET n.layout = $, n.floor = GREATEST(n.floor, #), m.seal = '', s.floor = s.floor + 1"
+    " WHERE n.name = $ AND n.layout = $ AND n.identity = $";
 
 /* The same for a name without a record. */
 static const char relabel_first_sql[] =

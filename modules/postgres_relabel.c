@@ -10,8 +10,7 @@ static int run(store *s, enum statement statement, const module_points *at, firn
 }
 
 /* In the transaction. */
-static int relabel(store *s, const firn_relabel *change, bool *write, int64_t *floor,
-                   firn_error *error) {
+static int relabel(store *s, const firn_relabel *change, int64_t *floor, firn_error *error) {
     char number[POSTGRES_NUMBER_SIZE];
     const char *values[] = {change->ns, change->to, number};
     PGresult *now, *done = NULL;
@@ -22,10 +21,10 @@ static int relabel(store *s, const firn_relabel *change, bool *write, int64_t *f
                                   .complete = postgres_says(now, 3),
                                   .layout = postgres_cell(now, 0, 0),
                                   .floor = postgres_number_at(now, 0, 1)};
-        code = module_decide_relabel(write, floor, &kept, change, where(s), error);
+        code = module_decide_relabel(floor, &kept, change, where(s), error);
     }
     PQclear(now);
-    if (code == FIRN_OK && *write) {
+    if (code == FIRN_OK) {
         postgres_number(number, *floor);
         code = postgres_read(s, RELABEL, values, &done, error);
         PQclear(done);
@@ -37,7 +36,6 @@ static int relabel(store *s, const firn_relabel *change, bool *write, int64_t *f
 int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
                               firn_error *error) {
     store *s = self;
-    bool write = false;
     int code = postgres_ready(s, error);
     if (code == FIRN_OK) {
         code = postgres_born(s, error);
@@ -49,13 +47,13 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
         code = run(s, LOCK, NULL, error);
     }
     if (code == FIRN_OK) {
-        code = relabel(s, change, &write, floor, error);
+        code = relabel(s, change, floor, error);
     }
     code = module_recode(error, code, FIRN_EUNKNOWN, FIRN_ESTORE);
     if (code == FIRN_OK) {
-        code = run(s, COMMIT, write ? &module_relabel_points : NULL, error);
+        code = run(s, COMMIT, &module_relabel_points, error);
     }
-    if (code == FIRN_OK && write) {
+    if (code == FIRN_OK) {
         code = module_point(&s->link, module_relabel_points.committed, error);
     }
     if (code != FIRN_OK && s->db != NULL) {

@@ -57,11 +57,12 @@ static int granted(store *self, const redisReply *reply, const firn_request *req
     if (redis_says(reply, "layout", 2)) {
         return module_refuse_layout(error, request, reply->element[1]->str);
     }
-    if (redis_says(reply, "closed", 2)) {
-        return module_refuse_closed(error, request->ns, reply->element[1]->str);
-    }
     const redisReply *last = reply->element[reply->elements - 1];
     bool counted = module_int64(&losses, last->str, last->len);
+    if (counted && redis_says(reply, "closed", 3)) {
+        take_losses(self, reply);
+        return module_refuse_closed(error, request->ns, reply->element[1]->str);
+    }
     if (counted && redis_says(reply, "changed", 2)) {
         take_losses(self, reply);
         return module_refuse_back(error, self->link.url.shown, request->ns);
@@ -164,13 +165,18 @@ static int relabelled(const store *self, const redisReply *reply, const firn_rel
     if (redis_says(reply, "changed", 1)) {
         return module_refuse_back(error, self->link.url.shown, change->ns);
     }
+    if (redis_says(reply, "damaged", 1)) {
+        return module_fail(error, FIRN_ESTORE,
+                           "the record of namespace %.40s is damaged or of an older firn: see "
+                           "docs/reference/stores.md",
+                           change->ns);
+    }
     if (redis_says(reply, "layout", 2)) {
         const module_kept kept = {.known = reply->element[1]->str[0] != '\0',
                                   .current = true,
                                   .complete = true,
                                   .layout = reply->element[1]->str};
-        bool write;
-        return module_decide_relabel(&write, floor, &kept, change, self->link.url.shown, error);
+        return module_decide_relabel(floor, &kept, change, self->link.url.shown, error);
     }
     if (!redis_says(reply, "ok", 2) || !redis_read_slot(floor, reply->element[1])) {
         return module_fail(error, FIRN_EUNKNOWN,

@@ -119,6 +119,7 @@ typedef struct reservation {
     char shut[FIRN_LAYOUT_SIZE];
     bool new_key, synced;
     bool renewed; /* the namespace's record is written, even if the key is busy */
+    int refused;  /* the law's refusal, which does not hide that the store went back */
 } reservation;
 
 /* Everything slow, before the transaction that others wait for. */
@@ -291,6 +292,7 @@ static int decide(reservation *r, int64_t *high, firn_mark *held) {
     int busy =
         module_decide(&verdict, &r->kept, &r->s.store->memory, request, where, held, r->s.error);
     sqlite3_reset(r->namespace);
+    r->refused = busy;
     if (busy != FIRN_ENAMESPACE && verdict.back) {
         code = sqlite_went_back(&r->s);
     }
@@ -330,8 +332,8 @@ static int reserve(reservation *r, int64_t *first, firn_mark *held) {
         return code;
     }
     code = decide(r, &high, held);
-    bool keep = code == FIRN_OK || (code == FIRN_EBUSY && r->renewed) ||
-                (r->s.back && (code == FIRN_EBUSY || code == FIRN_EBACK));
+    bool keep =
+        code == FIRN_OK || (code == FIRN_EBUSY && r->renewed) || (r->s.back && code == r->refused);
     if (keep && (kept = sqlite_commit(&r->s, "reserve.written", "reserve.committed")) != FIRN_OK) {
         return kept;
     }

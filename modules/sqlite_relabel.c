@@ -66,7 +66,7 @@ static int write_record(const session *s, const firn_relabel *change, bool known
 static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
     record now;
     char where[64], shut[FIRN_LAYOUT_SIZE];
-    bool complete, write = false;
+    bool complete;
     int code = sqlite_begin(s);
     if (code == FIRN_OK) {
         code = read_record(s, &now, change->ns);
@@ -84,10 +84,15 @@ static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
                               .layout = now.layout,
                               .floor = now.floor};
     snprintf(where, sizeof where, "store %.40s", sqlite_tail(s->store->path));
-    int verdict = module_decide_relabel(&write, floor, &kept, change, where, s->error);
-    code = write ? write_record(s, change, now.known, *floor) : FIRN_OK;
-    if (code == FIRN_OK && (write || s->back)) {
+    int verdict = module_decide_relabel(floor, &kept, change, where, s->error);
+    code = verdict == FIRN_OK ? write_record(s, change, now.known, *floor) : FIRN_OK;
+    if (code == FIRN_OK && (verdict == FIRN_OK || s->back)) {
         code = sqlite_commit(s, module_relabel_points.sent, module_relabel_points.committed);
+    }
+    if (code == FIRN_OK && verdict == FIRN_OK && strcmp(now.layout, change->to) == 0) {
+        /* The sync of the first write may have failed: what this transaction read can be lost. */
+        int result = sqlite_settle(s);
+        code = result == SQLITE_OK ? FIRN_OK : sqlite_unknown(s, result);
     }
     return code == FIRN_OK ? verdict : code;
 }

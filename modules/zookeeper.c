@@ -34,7 +34,7 @@ static bool gone_back(store *self, const state *it) {
 }
 
 /* Sends all operations or none. */
-static int commit(store *self, zoo_op_t *ops, int count, int64_t *mzxid) {
+static int commit(store *self, zoo_op_t *ops, int count, const module_points *at, int64_t *mzxid) {
     call *it = zk_call(2);
     if (it == NULL) {
         return ZMARSHALLINGERROR; /* nothing was sent */
@@ -45,7 +45,7 @@ static int commit(store *self, zoo_op_t *ops, int count, int64_t *mzxid) {
         }
     }
     int queued = zoo_amulti(self->handle, count, ops, it->results, zk_on_done, it);
-    int code = queued == ZOK ? module_point(&self->link, "reserve.sent", NULL) : ZOK;
+    int code = queued == ZOK ? module_point(&self->link, at->sent, NULL) : ZOK;
     if (code == FIRN_EFORKED) {
         return code; /* in a forked child the library has no thread */
     }
@@ -82,7 +82,7 @@ static int tell_back(store *self, const state *it, firn_error *error) {
     }
     int code = self->rooted ? ZOK : zk_make_root(self);
     put_store(self, &op, it, path, record, zk_write_store(record, losses, origin));
-    code = code == ZOK ? commit(self, &op, 1, &mzxid) : code;
+    code = code == ZOK ? commit(self, &op, 1, &module_reserve_points, &mzxid) : code;
     if (code != ZOK && !was_late(code)) {
         return code == FIRN_EFORKED ? code : zk_explain(self, code, false, error);
     }
@@ -186,7 +186,7 @@ static int write_turn(turn *t, int64_t floor, int64_t high, bool renew) {
         return code;
     }
     compose(t, &it, origin, floor, high, renew);
-    code = commit(t->store, it.ops, high < 0 ? 2 : 3, &mzxid);
+    code = commit(t->store, it.ops, high < 0 ? 2 : 3, &module_reserve_points, &mzxid);
     if (code == FIRN_EFORKED) {
         return module_point(&t->store->link, NULL, t->error);
     }
@@ -371,13 +371,18 @@ static int write_layout(store *self, const state *seen, const firn_relabel *wish
         zoo_create_op_init(&ops[1], seen->ns_path, record, length, zk_rights(self), ZOO_PERSISTENT,
                            NULL, 0);
     }
-    code = made == ZOK ? commit(self, ops, 2, &mzxid) : made;
+    code = made == ZOK ? commit(self, ops, 2, &module_relabel_points, &mzxid) : made;
     if (code == FIRN_EFORKED) {
         return module_point(&self->link, NULL, error);
     }
     if (code != ZOK) {
         return was_late(code) ? AGAIN : zk_explain(self, code, made == ZOK, error);
     }
+    if (mzxid > 0 && mzxid <= self->newest) {
+        self->suspect = true; /* another history */
+        return AGAIN;
+    }
+    self->newest = later(mzxid, self->newest);
     return module_point(&self->link, module_relabel_points.committed, error);
 }
 
@@ -387,7 +392,6 @@ int firn_store_module_relabel(void *handle, const firn_relabel *wish, int64_t *f
     state seen;
     int code = zk_enter(self, error);
     for (int round = 0; code == FIRN_OK && round < ROUNDS; round++) {
-        bool write;
         zk_name(self, &seen, wish->ns, "1");
         code = zk_look(self, &seen, true, error);
         if (code != FIRN_OK) {
@@ -399,12 +403,13 @@ int firn_store_module_relabel(void *handle, const firn_relabel *wish, int64_t *f
                                   .complete = seen.losses == 0 || seen.all_new,
                                   .layout = seen.layout,
                                   .floor = seen.floor};
-        code = module_decide_relabel(&write, floor, &kept, wish, self->link.url.shown, error);
-        if (code != FIRN_OK || !write) {
+        code = module_decide_relabel(floor, &kept, wish, self->link.url.shown, error);
+        if (code != FIRN_OK && !kept.back) {
             return code;
         }
-        code = write_layout(self, &seen, wish, *floor, error);
-        if (code != AGAIN) {
+        code = kept.back ? tell_back(self, &seen, error)
+                         : write_layout(self, &seen, wish, *floor, error);
+        if (code != AGAIN && (code != FIRN_OK || !kept.back)) {
             return code;
         }
         module_nap(round + 1);

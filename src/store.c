@@ -298,6 +298,20 @@ int firn_store_now(firn_store *store, firn_time *now, firn_error *error) {
     return code;
 }
 
+/* The layout without what closes it: "closed (WHY): closed (WHY): LAYOUT" becomes LAYOUT. */
+static const char *open_layout(const char *layout) {
+    for (const char *end; strncmp(layout, "closed (", 8) == 0; layout = end + 3) {
+        if ((end = strstr(layout, "): ")) == NULL) {
+            return layout;
+        }
+    }
+    return layout;
+}
+
+static bool is_closed(const char *layout) {
+    return open_layout(layout) != layout;
+}
+
 int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                        firn_error *error) {
     const char *from = change->from;
@@ -311,6 +325,13 @@ int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *f
         change->floor > FIRN_SLOT_MAX) {
         return firn__fail(error, FIRN_ERANGE, "a layout has 1..%d characters, a floor 0..2^62",
                           FIRN_LAYOUT_SIZE - 1);
+    }
+    if (from == NULL ? !is_closed(change->to)
+                     : strcmp(open_layout(from), open_layout(change->to)) != 0) {
+        return firn__fail(error, FIRN_EUSAGE,
+                          "namespace %.60s can be closed or opened, but its layout cannot become "
+                          "'%.60s': use another namespace",
+                          change->ns, change->to);
     }
     if (store->relabel == NULL) {
         return firn__fail(error, FIRN_EUSAGE,

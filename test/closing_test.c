@@ -126,8 +126,67 @@ static void others_are_refused(void **state) {
     not_relabelled(store, "snow", ROW, FIRN_ENAMESPACE); /* not known */
     taken(store, "snow", "1");
     not_relabelled(store, "snow", NULL, FIRN_ENAMESPACE);
-    not_relabelled(store, "snow", "another layout", FIRN_ENAMESPACE);
+    not_relabelled(store, "snow", "closed (another time): " ROW, FIRN_ENAMESPACE);
     assert_int_equal(taken(store, "snow", "1"), 10);
+}
+
+/* Writes that a change of layout has sent, by the failpoints. */
+static int relabels_sent;
+
+static void count_relabels(void *self, const char *name) {
+    (void)self;
+    relabels_sent += strcmp(name, "relabel.committed") == 0;
+}
+
+/* The first sending may be visible to all and on no disk: each repetition writes and waits again,
+ * whether the namespace has marks or not. */
+static void a_repeated_change_is_written(void **state) {
+    const bench *b = *state;
+    const firn_store_options options = {
+        .module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true, .failpoint = count_relabels};
+    firn_store *again;
+    firn_error error = {0};
+    taken(store_of(state), "snow", "1");
+    relabelled(b->store, "snow", ROW, CLOSED, 0, 0);
+    relabelled(b->store, "empty", NULL, CLOSED, 0, 0);
+    assert_int_equal(firn_store_open(&again, b->url, &options, &error), FIRN_OK);
+    relabels_sent = 0;
+    for (int i = 1; i <= 3; i++) {
+        relabelled(again, "snow", ROW, CLOSED, 0, 0);
+        relabelled(again, "empty", NULL, CLOSED, 0, 0);
+        assert_int_equal(relabels_sent, 2 * i);
+    }
+    relabelled(again, "snow", CLOSED, ROW, 0, 0);
+    relabelled(again, "snow", CLOSED, ROW, 0, 0);
+    assert_int_equal(relabels_sent, 8);
+    firn_store_close(again);
+    assert_int_equal(taken(b->store, "snow", "1"), 10);
+}
+
+/* The same layout, closed or open: nothing else is written. */
+static void only_closes_and_opens(void **state) {
+    static const char *const pairs[][2] = {
+        {ROW, "0x0:1 time:41/ms node:10 sequence:12"},
+        {ROW, "closed (for a test): integer"},
+        {CLOSED, "integer"},
+        {ROW, "closed (without an end"},
+        {NULL, ROW},
+    };
+    firn_store *store = store_of(state);
+    firn_error error = {0};
+    int64_t floor = -1;
+    taken(store, "snow", "1");
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        const firn_relabel change = {"snow", pairs[i][0], pairs[i][1], 0};
+        assert_int_equal(firn_store_relabel(store, &change, &floor, &error), FIRN_EUSAGE);
+        assert_non_null(strstr(error.text, "can be closed or opened"));
+    }
+    assert_int_equal(floor, -1);
+    assert_int_equal(taken(store, "snow", "1"), 10);
+    relabelled(store, "snow", ROW, CLOSED, 0, 0);
+    relabelled(store, "snow", CLOSED, "closed (again): " CLOSED, 0, 0);
+    relabelled(store, "snow", "closed (again): " CLOSED, ROW, 0, 0);
+    assert_int_equal(taken(store, "snow", "1"), 20);
 }
 
 static void new_names_are_shut(void **state) {
@@ -179,6 +238,38 @@ static void doubt_is_refused(void **state) {
     not_relabelled(store, "moon", ROW, FIRN_EBACK);
     not_relabelled(store, ALL_NAMES, NULL, FIRN_EBACK);
     relabelled(store, "snow", ROW, CLOSED, 0, 200); /* its doubt is resolved */
+}
+
+/* A handle that meets a closed namespace first tells everybody what it has noticed. */
+static void a_refusal_tells_of_a_loss(void **state) {
+    firn_store *store = store_of(state);
+    const bench *b = *state;
+    firn_error error = {0};
+    firn_mark held;
+    int64_t first = -1;
+    taken(store, "moon", "1");
+    taken(store, "snow", "1");
+    relabelled(store, "snow", ROW, CLOSED, 0, 0);
+    assert_true(engine_or_file(b, "save"));
+    firn_request request = {"snow", CLOSED, "1", 10, 0, LATEST, 7, "", 50};
+    assert_int_equal(reserve_soon(store, request, &first, &held, &error), FIRN_OK);
+    assert_true(engine_or_file(b, "restore"));
+    if (b->server == NULL) { /* from here on only this handle knows */
+        char count[300];
+        snprintf(count, sizeof count, "%s/firn.db-count", b->folder);
+        assert_int_equal(unlink(count), 0);
+    }
+    request = (firn_request){"snow", ROW, "1", 10, 0, LATEST, 9, "", 0};
+    const time_t end = time(NULL) + AGAIN_S;
+    do { /* until the engine is there again */
+        request.grant++;
+        assert_int_equal(firn_store_reserve(store, &request, &first, &held, &error), FIRN_ESTORE);
+    } while (strstr(error.text, "is closed") == NULL && time(NULL) < end);
+    assert_non_null(strstr(error.text, "is closed (for a test)"));
+    firn_store *other;
+    assert_int_equal(open_store(&other, b->url, &error), FIRN_OK);
+    not_relabelled(other, "moon", ROW, FIRN_EBACK);
+    firn_store_close(other);
 }
 
 /* ---- during reservations ------------------------------------------------------------------ */
@@ -248,7 +339,8 @@ static void closes_beside_reservations(void **state) {
 }
 
 static void shuts_beside_new_names(void **state) {
-    relabelled(store_of(state), ALL_NAMES, NULL, ALL_OPEN, 0, 0);
+    relabelled(store_of(state), ALL_NAMES, NULL, SHUT, 0, 0);
+    relabelled(store_of(state), ALL_NAMES, SHUT, ALL_OPEN, 0, 0);
     run_beside(*state, ALL_NAMES, ALL_OPEN, SHUT, true);
 }
 
@@ -497,7 +589,10 @@ static const struct check {
 } checks[] = {
     {"a closed namespace refuses until it is open again", closed_refuses},
     {"a layout that is not the stored one is not replaced", others_are_refused},
+    {"a change that is repeated is written again", a_repeated_change_is_written},
+    {"a layout becomes no other one", only_closes_and_opens},
     {"a namespace of a store that went back is not touched", doubt_is_refused},
+    {"a closed namespace does not hide that the store went back", a_refusal_tells_of_a_loss},
     {"new names can be shut", new_names_are_shut},
     {"a namespace without a key is listed", empty_ones_are_listed},
     {"nothing is granted after a namespace was closed", closes_beside_reservations},

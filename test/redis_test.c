@@ -237,6 +237,11 @@ static void an_older_namespace_is_refused(void **state) {
     cli(answer, "HDEL '{older}:snow' layout");
     cli(answer, "HSET '{older}:snow' row '" ROW "'");
     not_drawn(store, "snow", 2, FIRN_ENAMESPACE, "has no layout");
+    const firn_relabel change = {"snow", NULL, "closed (for a test): " ROW, 0};
+    firn_error error;
+    int64_t floor;
+    assert_int_equal(firn_store_relabel(store, &change, &floor, &error), FIRN_ESTORE);
+    assert_non_null(strstr(error.text, "is damaged or of an older firn"));
     cli(answer, "HSET '{older}:snow' layout '" ROW "'");
     drawn(store, "snow", 3, 0, 10);
     firn_store_close(store);

@@ -428,13 +428,13 @@ typedef struct firn_store_ops {
     void (*close)(void *self);
 } firn_store_ops;
 
-/* A change of the layout that a namespace is stored with. A layout that begins with "closed (" closes
- * the namespace: no generator has it, so every reservation is refused until the layout is back. */
+/* Closes or opens a namespace. "closed (WHY): LAYOUT" is the closed form of a layout: no generator has
+ * it, so every reservation is refused until LAYOUT is back. */
 typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
-    const char *to;
-    int64_t floor; /* no slot below is granted any more; the stored floor if that is greater */
+    const char *to;   /* the same layout, closed or open; a closed one if `from` is NULL */
+    int64_t floor;    /* no slot below is granted any more; the stored floor if that is greater */
 } firn_relabel;
 
 typedef struct firn_store firn_store;
@@ -460,8 +460,8 @@ FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visi
 /* Reads the engine's clock. FIRN_ESYSTEM: the engine has none. */
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
 /* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeating the
- * call changes nothing. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the store went back;
- * FIRN_EUSAGE: the store cannot do it; FIRN_ESTORE; FIRN_EUNKNOWN. */
+ * call makes sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
+ * store went back; FIRN_EUSAGE: another layout, or the store cannot do it; FIRN_ESTORE; FIRN_EUNKNOWN. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
 /* Why the store may lose what it acknowledged: a sentence, valid as long as the store, or NULL. */
