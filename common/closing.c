@@ -20,6 +20,18 @@ bool closing_is(const char *layout, const char *why) {
            strncmp(layout + sizeof BEGIN - 1, why, strlen(why)) == 0;
 }
 
+bool closing_for(const char *layout, const char *why) {
+    return closing_is(layout, why) &&
+           strncmp(layout + sizeof BEGIN - 1 + strlen(why), END, sizeof END - 1) == 0;
+}
+
+const char *closing_bare(const char *layout) {
+    while (closing_layout(layout) != layout) {
+        layout = closing_layout(layout);
+    }
+    return layout;
+}
+
 char *closing_why(char why[CLOSING_WHY_SIZE], const char *layout) {
     const char *rest = closing_layout(layout);
     size_t outside = sizeof BEGIN - 1 + sizeof END - 1;

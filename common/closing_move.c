@@ -14,7 +14,15 @@
 
 typedef struct space {
     char ns[FIRN_NS_SIZE], layout[FIRN_LAYOUT_SIZE];
+    bool keyed; /* it has a key */
 } space;
+
+/* How far a namespace is, by its layout in the old store. */
+enum stage {
+    OPEN,
+    MOVING, /* closed; the new store has not granted it yet */
+    MOVED,  /* closed; the new store may have granted it */
+};
 
 typedef struct kept {
     char key[FIRN_KEY_SIZE], note[FIRN_NOTE_SIZE];
@@ -30,7 +38,8 @@ typedef struct list {
 /* A move in progress. */
 typedef struct move {
     const closing_end *from, *to;
-    char leaving[CLOSING_WHY_SIZE], arriving[CLOSING_WHY_SIZE]; /* why they are closed */
+    char why[MOVED + 1][CLOSING_WHY_SIZE]; /* they are closed in the old store */
+    char arriving[CLOSING_WHY_SIZE];       /* and in the new one */
     closing_moved *moved;
     firn_error *error;
 } move;
@@ -62,6 +71,7 @@ static int see_space(void *context, const firn_holding *holding) {
     }
     snprintf(it->ns, sizeof it->ns, "%s", holding->ns);
     snprintf(it->layout, sizeof it->layout, "%s", holding->layout);
+    it->keyed = holding->key[0] != '\0';
     return FIRN_OK;
 }
 
@@ -137,64 +147,156 @@ static int copy_keys(const move *it, const char *ns, const char *layout, const l
     return code;
 }
 
-/* Copies the marks of a namespace that is open, closes it in the old store, copies what changed
- * meanwhile, and opens it in the new one. Each step may have been done before. */
-static int move_space(const move *it, const space *from) {
-    const char *layout =
-        closing_is(from->layout, it->leaving) ? closing_layout(from->layout) : from->layout;
-    char leaving[FIRN_LAYOUT_SIZE], arriving[FIRN_LAYOUT_SIZE];
-    list first = {.items = NULL}, last = {.items = NULL};
+static enum stage stage_of(const move *it, const char *layout) {
+    return closing_for(layout, it->why[MOVED])    ? MOVED
+           : closing_for(layout, it->why[MOVING]) ? MOVING
+                                                  : OPEN;
+}
+
+/* The layouts of a namespace while it moves. */
+typedef struct forms {
+    enum stage stage;
+    const char *layout; /* as the new store gets it */
+    char moving[FIRN_LAYOUT_SIZE], moved[FIRN_LAYOUT_SIZE], arriving[FIRN_LAYOUT_SIZE];
+} forms;
+
+static int write_forms(forms *out, const move *it, const char *layout) {
+    out->stage = stage_of(it, layout);
+    out->layout = out->stage == OPEN ? layout : closing_layout(layout);
+    int code = closing_write(out->moving, it->why[MOVING], out->layout, it->error);
+    if (code == FIRN_OK) {
+        code = closing_write(out->moved, it->why[MOVED], out->layout, it->error);
+    }
+    return code == FIRN_OK ? closing_write(out->arriving, it->arriving, out->layout, it->error)
+                           : code;
+}
+
+/* Ends the doubt about a closed namespace of the new store. */
+static int trust(const move *it, const char *ns, const char *closed) {
+    const firn_request request = {.ns = ns,
+                                  .layout = closed,
+                                  .key = "1",
+                                  .count = 1,
+                                  .note = "firn store move",
+                                  .guard = 1}; /* slot 0 is before it: nothing is granted */
+    int64_t first;
+    firn_mark held;
+    int code = FIRN_EUNKNOWN;
+    for (int i = 0; i < 3 && code == FIRN_EUNKNOWN; i++) {
+        code = firn_store_reserve(it->to->store, &request, &first, &held, it->error);
+    }
+    return code == FIRN_EBUSY ? FIRN_OK : code;
+}
+
+/* Closes a namespace in the new store, whose record is `there` (NULL: none). A store that went back
+ * (Redis: that was restarted) has lost nothing of a namespace that it has not granted: all of it is
+ * copied again. The old store says so, and is asked again, because another run may be faster. */
+static int close_new(const move *it, const space *from, const forms *as, const char *there) {
+    int code = closing_change(it->to->store, from->ns, there, as->arriving, NULL, it->error);
+    if (code != FIRN_EBACK) {
+        return code;
+    }
+    if (as->stage == MOVED) {
+        return set_error(it->error, FIRN_EBACK,
+                         "%.60s went back after it was given namespace %.40s: restore a later copy "
+                         "of that store",
+                         it->to->name, from->ns);
+    }
+    code = closing_change(it->from->store, from->ns, from->layout, from->layout, NULL, it->error);
+    if (code == FIRN_OK) {
+        code = trust(it, from->ns, there != NULL ? there : as->arriving);
+    }
+    return code == FIRN_OK
+               ? closing_change(it->to->store, from->ns, there, as->arriving, NULL, it->error)
+               : code;
+}
+
+/* Closes a namespace in the old store and copies the marks that differ from `before`. The record
+ * of the new store is written last: its sync includes the marks. */
+static int leave(const move *it, const space *from, const forms *as, const list *before,
+                 size_t *marks) {
+    list last = {.items = NULL};
     int64_t floor = 0;
-    int code = closing_write(leaving, it->leaving, layout, it->error);
-    if (code == FIRN_OK) {
-        code = closing_write(arriving, it->arriving, layout, it->error);
-    }
-    if (code == FIRN_OK) {
-        code = read_list(&first, it->from, from->ns, it->error);
-    }
-    if (code == FIRN_OK) {
-        code = copy_keys(it, from->ns, arriving, &first, NULL);
-    }
-    if (code == FIRN_OK) {
-        code = closing_change(it->from->store, from->ns, layout, leaving, &floor, it->error);
+    int code = FIRN_OK;
+    if (as->stage != MOVED) {
+        code =
+            closing_change(it->from->store, from->ns, from->layout, as->moving, &floor, it->error);
     }
     if (code == FIRN_OK) { /* from here on nothing changes there */
         code = read_list(&last, it->from, from->ns, it->error);
     }
     if (code == FIRN_OK) {
-        code = copy_keys(it, from->ns, arriving, &last, &first);
+        code = copy_keys(it, from->ns, as->arriving, &last, before);
     }
     if (code == FIRN_OK) {
-        code = closing_change(it->to->store, from->ns, arriving, layout, &floor, it->error);
+        code =
+            closing_change(it->to->store, from->ns, as->arriving, as->arriving, &floor, it->error);
     }
-    it->moved->namespaces += code == FIRN_OK;
-    it->moved->marks += code == FIRN_OK ? last.count : 0;
-    free(first.items);
+    *marks = last.count;
     free(last.items);
     return code;
 }
 
-/* Makes the closed record of a namespace in the new store, unless the move has passed there. */
+/* Copies the marks of a namespace that is open, closes it in the old store, copies what changed
+ * meanwhile, and opens it in the new one. Each step may have been done before. */
+static int move_space(const move *it, const space *from) {
+    forms as;
+    list first = {.items = NULL};
+    size_t marks = 0;
+    int code = write_forms(&as, it, from->layout);
+    if (code == FIRN_OK) {
+        code = read_list(&first, it->from, from->ns, it->error);
+    }
+    if (code == FIRN_OK) {
+        code = copy_keys(it, from->ns, as.arriving, &first, NULL);
+    }
+    if (code == FIRN_OK) {
+        code = leave(it, from, &as, &first, &marks);
+    }
+    if (code == FIRN_OK) { /* refused if the old store went back, so that a mark is too low */
+        code = closing_change(it->from->store, from->ns, as.stage == MOVED ? as.moved : as.moving,
+                              as.moved, NULL, it->error);
+        code = as.stage == MOVED && code == FIRN_EBACK ? FIRN_OK : code; /* all was copied before */
+    }
+    if (code == FIRN_OK) {
+        code = closing_change(it->to->store, from->ns, as.arriving, as.layout, NULL, it->error);
+    }
+    it->moved->namespaces += code == FIRN_OK;
+    it->moved->marks += code == FIRN_OK ? marks : 0;
+    free(first.items);
+    return code;
+}
+
+static int refuse_missing(const move *it, const char *ns) {
+    return set_error(it->error, FIRN_EUSAGE,
+                     "namespace %.40s is missing in %.60s: restore that store, which has the later "
+                     "marks",
+                     ns, it->to->name);
+}
+
+/* Makes the closed record of a namespace in the new store, unless the move has passed there. The
+ * layout may have been closed or opened since an earlier run. */
 static int prepare_space(const move *it, const space *from, const char *there, bool *done) {
-    bool left = closing_is(from->layout, it->leaving);
-    const char *layout = left ? closing_layout(from->layout) : from->layout;
-    char arriving[FIRN_LAYOUT_SIZE];
-    int code = closing_write(arriving, it->arriving, layout, it->error);
-    *done = left && there != NULL && strcmp(there, layout) == 0;
-    if (code != FIRN_OK || *done || (there != NULL && strcmp(there, arriving) == 0)) {
+    forms as;
+    int code = write_forms(&as, it, from->layout);
+    *done = code == FIRN_OK && as.stage != OPEN && there != NULL && strcmp(there, as.layout) == 0;
+    if (code != FIRN_OK || *done) {
         return code;
     }
-    if (there != NULL || left) {
-        return set_error(it->error, FIRN_EUSAGE, "namespace %.40s %s %.60s: %s", from->ns,
-                         there != NULL ? "is in use in" : "is missing in", it->to->name,
-                         there != NULL ? "move to an empty store"
-                                       : "restore that store, which has the later marks");
+    if (there != NULL && !(closing_for(there, it->arriving) &&
+                           strcmp(closing_bare(there), closing_bare(as.layout)) == 0)) {
+        return set_error(it->error, FIRN_EUSAGE,
+                         "namespace %.40s is in use in %.60s: move to an empty store", from->ns,
+                         it->to->name);
     }
-    if (closing_is(from->layout, "moved to") || closing_is(from->layout, "moving from")) {
+    if (there == NULL && as.stage == MOVED) {
+        return refuse_missing(it, from->ns);
+    }
+    if (as.stage == OPEN && closing_is(from->layout, "mov")) {
         return set_error(it->error, FIRN_EUSAGE, "namespace %.40s of %.50s is closed (%.80s)",
                          from->ns, it->from->name, from->layout + strlen("closed ("));
     }
-    return closing_change(it->to->store, from->ns, NULL, arriving, NULL, it->error);
+    return close_new(it, from, &as, there);
 }
 
 /* ---- the whole store ------------------------------------------------------------------------- */
@@ -215,11 +317,14 @@ static int move_spaces(const move *it, const list *from, const list *to) {
     return code;
 }
 
-/* Does the new store have a namespace that this move has not brought? */
+/* Does the new store have a namespace that this move has not brought? A refused attempt leaves the
+ * record of all names, open and without a key. */
 static int check_empty(const move *it, const list *to) {
     const space *spaces = to->items;
     for (size_t i = 0; i < to->count; i++) {
-        if (!closing_is(spaces[i].layout, it->arriving)) {
+        bool unused = strcmp(spaces[i].ns, ALL_NAMES) == 0 && !spaces[i].keyed &&
+                      strcmp(spaces[i].layout, ALL_OPEN) == 0;
+        if (!unused && !closing_for(spaces[i].layout, it->arriving)) {
             return set_error(it->error, FIRN_EUSAGE,
                              "%.60s is in use: it has the namespace %.40s: move to an empty store",
                              it->to->name, spaces[i].ns);
@@ -228,17 +333,14 @@ static int check_empty(const move *it, const list *to) {
     return FIRN_OK;
 }
 
-/* Can the old store close each of its namespaces, and is there room for the reasons? Changes nothing. */
+/* Can the old store close each of its namespaces, and is there room for the reasons? Changes no layout. */
 static int check_fit(const move *it, const list *from) {
     const space *spaces = from->items;
     int code = FIRN_OK;
     for (size_t i = 0; i < from->count && code == FIRN_OK; i++) {
         const char *layout = spaces[i].layout;
-        char longer[FIRN_LAYOUT_SIZE];
-        code = closing_write(longer, it->leaving, layout, it->error);
-        if (code == FIRN_OK) {
-            code = closing_write(longer, it->arriving, layout, it->error);
-        }
+        forms as;
+        code = write_forms(&as, it, layout);
         if (code == FIRN_OK) {
             code = closing_change(it->from->store, spaces[i].ns, layout, layout, NULL, it->error);
         }
@@ -246,100 +348,121 @@ static int check_fit(const move *it, const list *from) {
     return code;
 }
 
-/* Looks again, now that the new store takes no new names, and stops new names in the old one. It reads the
- * new store first: another run of this move opens a namespace there only after it has shut the old one. */
-static int shut_old(const move *it, const char *arriving, const char *leaving) {
-    list from = {.items = NULL}, to = {.items = NULL};
-    int code = closing_change(it->to->store, ALL_NAMES, NULL, arriving, NULL, it->error);
-    code = code == FIRN_OK ? read_list(&to, it->to, NULL, it->error) : code;
-    code = code == FIRN_OK ? read_list(&from, it->from, NULL, it->error) : code;
-    const char *old = code == FIRN_OK ? layout_in(&from, ALL_NAMES) : NULL;
-    bool left = old != NULL && strcmp(old, leaving) == 0;
-    if (code == FIRN_OK && !left && old != NULL && closing_is(old, "mov")) {
-        /* If both are one store, it has just closed itself. */
-        code = set_error(it->error, FIRN_EUSAGE,
-                         "%.60s is closed for new names (%.90s): name two different stores",
-                         it->from->name, old + strlen("closed ("));
-    } else if (code == FIRN_OK && !left) {
-        code = check_empty(it, &to);
+/* A move is complete: does the new store still have everything? */
+static int check_there(const move *it, const list *from, const list *to) {
+    const space *spaces = from->items;
+    for (size_t i = 0; i < from->count; i++) {
+        if (layout_in(to, spaces[i].ns) == NULL) {
+            return refuse_missing(it, spaces[i].ns);
+        }
     }
-    if (code == FIRN_OK && !left) {
-        code = closing_change(it->from->store, ALL_NAMES, old, leaving, NULL, it->error);
+    return FIRN_OK;
+}
+
+/* Both stores, and the record of all names in each. */
+typedef struct both {
+    list from, to;
+    const char *old, *new; /* layouts; NULL: no record */
+    space all;             /* in the old store */
+    forms as;
+} both;
+
+/* Reads the new store first: another run of this move opens a namespace there only after it has shut the
+ * old one. */
+static int read_both(const move *it, both *out) {
+    free(out->from.items);
+    free(out->to.items);
+    *out = (both){.all = {.ns = ALL_NAMES}};
+    int code = read_list(&out->to, it->to, NULL, it->error);
+    code = code == FIRN_OK ? read_list(&out->from, it->from, NULL, it->error) : code;
+    if (code == FIRN_OK) {
+        out->new = layout_in(&out->to, ALL_NAMES);
+        out->old = layout_in(&out->from, ALL_NAMES);
+        snprintf(out->all.layout, sizeof out->all.layout, "%s",
+                 out->old != NULL ? out->old : ALL_OPEN);
+        code = write_forms(&out->as, it, out->all.layout);
     }
-    free(from.items);
-    free(to.items);
     return code;
 }
 
+/* Looks again, now that the new store takes no new names, and stops new names in the old one. */
+static int shut_old(const move *it, both *ends) {
+    int code = read_both(it, ends);
+    if (code != FIRN_OK || ends->as.stage == MOVED) {
+        return code;
+    }
+    if (ends->as.stage == OPEN && ends->old != NULL && closing_is(ends->old, "mov")) {
+        /* If both are one store, it has just closed itself. */
+        return set_error(it->error, FIRN_EUSAGE,
+                         "%.60s is closed for new names (%.90s): name two different stores",
+                         it->from->name, ends->old + strlen("closed ("));
+    }
+    code = ends->as.stage == OPEN ? check_empty(it, &ends->to) : FIRN_OK;
+    if (code == FIRN_OK) {
+        code =
+            closing_change(it->from->store, ALL_NAMES, ends->old, ends->as.moving, NULL, it->error);
+    }
+    return code == FIRN_OK ? read_both(it, ends) : code;
+}
+
 /* Stops new names in the new store, then in the old one. */
-static int shut_both(const move *it, const char *arriving, const char *leaving) {
+static int shut_both(const move *it, both *ends) {
+    char arriving[FIRN_LAYOUT_SIZE], open[FIRN_LAYOUT_SIZE];
     firn_error unused;
-    int code = shut_old(it, arriving, leaving);
+    int code = ends->as.stage == OPEN ? closing_change(it->to->store, ALL_NAMES, ends->new,
+                                                       ends->as.arriving, NULL, it->error)
+                                      : close_new(it, &ends->all, &ends->as, ends->new);
+    snprintf(arriving, sizeof arriving, "%s", ends->as.arriving);
+    snprintf(open, sizeof open, "%s", ends->as.layout);
+    code = code == FIRN_OK ? shut_old(it, ends) : code;
     if (code == FIRN_EUSAGE) { /* no run of this move gets further, so none needs it shut */
-        closing_change(it->to->store, ALL_NAMES, arriving, ALL_OPEN, NULL, &unused);
+        closing_change(it->to->store, ALL_NAMES, arriving, open, NULL, &unused);
     }
     return code;
 }
 
 /* Checks both stores and stops new names in them. *over: the move was complete. */
-static int shut(const move *it, bool *over) {
-    char leaving[FIRN_LAYOUT_SIZE], arriving[FIRN_LAYOUT_SIZE];
-    list from = {.items = NULL}, to = {.items = NULL};
-    int code = closing_write(leaving, it->leaving, ALL_OPEN, it->error);
-    code = code == FIRN_OK ? closing_write(arriving, it->arriving, ALL_OPEN, it->error) : code;
-    code = code == FIRN_OK ? read_list(&from, it->from, NULL, it->error) : code;
-    code = code == FIRN_OK ? read_list(&to, it->to, NULL, it->error) : code;
-    const char *old = code == FIRN_OK ? layout_in(&from, ALL_NAMES) : NULL;
-    const char *new = code == FIRN_OK ? layout_in(&to, ALL_NAMES) : NULL;
-    bool left = old != NULL && strcmp(old, leaving) == 0;
-    *over = left && new != NULL &&strcmp(new, ALL_OPEN) == 0;
-    if (code == FIRN_OK && left && new == NULL) {
-        code = set_error(it->error, FIRN_EUSAGE,
+static int shut(const move *it, both *ends, bool *over) {
+    int code = read_both(it, ends);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    const enum stage stage = ends->as.stage;
+    *over = stage == MOVED && ends->new != NULL &&strcmp(ends->new, ends->as.layout) == 0;
+    if (*over) {
+        return check_there(it, &ends->from, &ends->to);
+    }
+    if (stage == MOVED && ends->new == NULL) {
+        return set_error(it->error, FIRN_EUSAGE,
                          "%.60s was moved to %.60s, which is empty: restore that store",
                          it->from->name, it->to->name);
     }
-    if (code == FIRN_OK && !left) {
-        code = check_empty(it, &to);
+    code = stage == OPEN ? check_empty(it, &ends->to) : FIRN_OK;
+    if (code == FIRN_OK && stage == OPEN) {
+        code = check_fit(it, &ends->from);
     }
-    if (code == FIRN_OK && !left) {
-        code = check_fit(it, &from);
-    }
-    free(from.items);
-    free(to.items);
-    return code != FIRN_OK || left ? code : shut_both(it, arriving, leaving);
+    return code == FIRN_OK ? shut_both(it, ends) : code;
 }
 
 int closing_move(const closing_end *from, const closing_end *to, closing_moved *moved,
                  firn_error *error) {
     move it = {.from = from, .to = to, .moved = moved, .error = error};
-    list old = {.items = NULL}, new = {.items = NULL};
+    both ends = {.old = NULL};
     bool over = false;
-    char arriving[FIRN_LAYOUT_SIZE];
     *moved = (closing_moved){0, 0};
-    snprintf(it.leaving, sizeof it.leaving, "moved to %.120s", to->name);
-    snprintf(it.arriving, sizeof it.arriving, "moving from %.120s", from->name);
-    int code = shut(&it, &over);
-    if (code == FIRN_OK) {
-        code = read_list(&old, from, NULL, error);
-    }
-    if (code == FIRN_OK) {
-        code = read_list(&new, to, NULL, error);
-    }
+    snprintf(it.why[MOVING], CLOSING_WHY_SIZE, "moving to %.120s", to->name);
+    snprintf(it.why[MOVED], CLOSING_WHY_SIZE, "moved to %.120s", to->name);
+    snprintf(it.arriving, CLOSING_WHY_SIZE, "moving from %.120s", from->name);
+    int code = shut(&it, &ends, &over);
     if (code == FIRN_OK && !over) {
-        code = move_spaces(&it, &old, &new);
-    }
-    if (code == FIRN_OK) {
-        code = closing_write(arriving, it.arriving, ALL_OPEN, error);
+        code = move_spaces(&it, &ends.from, &ends.to);
     }
     if (code == FIRN_OK && !over) { /* "integer *" can be in use as a segment, too */
-        free(old.items);
-        code = read_list(&old, from, ALL_NAMES, error);
-        code = code == FIRN_OK ? copy_keys(&it, ALL_NAMES, arriving, &old, NULL) : code;
+        const closing_moved counted = *moved;
+        code = move_space(&it, &ends.all);
+        *moved = counted;
     }
-    if (code == FIRN_OK && !over) {
-        code = closing_change(to->store, ALL_NAMES, arriving, ALL_OPEN, NULL, error);
-    }
-    free(old.items);
-    free(new.items);
+    free(ends.from.items);
+    free(ends.to.items);
     return code;
 }

@@ -81,10 +81,9 @@ int module_refuse_closed(firn_error *error, const char *ns, const char *stored) 
     const char *why = stored + sizeof MODULE_CLOSED - 1;
     const char *end = strstr(why, "): ");
     int length = end != NULL && end - why < 100 ? (int)(end - why) : 100;
-    const char *cure = strncmp(why, "moved to", 8) == 0 ? "use that store"
-                       : strncmp(why, "moving from", 11) == 0
-                           ? "wait until firn store move is done"
-                           : "firn nodes --forget --undo opens it";
+    const char *cure = strncmp(why, "moved to", 8) == 0  ? "use that store"
+                       : strncmp(why, "moving ", 7) == 0 ? "wait until firn store move is done"
+                                                         : "firn nodes --forget --undo opens it";
     return module_fail(error, FIRN_ESTORE, "namespace %.40s is closed (%.*s): %s", ns, length, why,
                        cure);
 }

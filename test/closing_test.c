@@ -352,6 +352,14 @@ static void shuts_beside_new_names(void **state) {
 static int64_t ends[SPACES];
 static int kill_after; /* writes */
 
+/* kill_after counts changes of layouts only. */
+static void die_at_change(void *self, const char *name) {
+    (void)self;
+    if (strcmp(name, "relabel.committed") == 0 && --kill_after == 0) {
+        raise(SIGKILL);
+    }
+}
+
 static void perhaps_die(void *self, const char *name) {
     (void)self;
     if (strstr(name, ".before") == NULL && --kill_after == 0) {
@@ -360,6 +368,7 @@ static void perhaps_die(void *self, const char *name) {
 }
 
 typedef void failpoint(void *self, const char *name);
+static failpoint *killer = perhaps_die;
 
 static void open_ends(closing_end pair[2], const char *urls[2], failpoint *point) {
     static const char *const names[2] = {"store://from", "store://to"};
@@ -415,7 +424,7 @@ static void move_in_child(const char *urls[2], int kill) {
     closing_moved moved;
     firn_error error;
     kill_after = kill;
-    open_ends(pair, urls, perhaps_die);
+    open_ends(pair, urls, killer);
     _exit(closing_move(&pair[0], &pair[1], &moved, &error) == FIRN_OK ? 0 : 1);
 }
 
@@ -501,6 +510,133 @@ static void moves_in(void **state) {
     move_between(*state, false);
 }
 
+/* The changes of a move of fill()'s namespaces: three checks, all names in the new store and in the old
+ * one, then five of each namespace. */
+enum { ALL_CLOSED = 5, FIRST_MADE = 6, FIRST_CLOSED = 7 };
+
+/* From a new file to the store of the bench, both at rest. */
+static void begin_move(bench *b, char from[500], int number, int kill) {
+    const bench file = {.row = &rows[1]};
+    bench other = file;
+    const char *urls[2] = {from, b->url};
+    store_of((void **)&b);
+    snprintf(other.folder, sizeof other.folder, "%s", b->folder);
+    fresh_url(from, &other, number);
+    fill(from);
+    killer = die_at_change;
+    assert_true(move_and_die(urls, kill));
+    killer = perhaps_die;
+}
+
+static int continue_move(const bench *b, const char *from, firn_error *error) {
+    const char *urls[2] = {from, b->url};
+    closing_end pair[2];
+    closing_moved moved;
+    open_ends(pair, urls, NULL);
+    int code = closing_move(&pair[0], &pair[1], &moved, error);
+    judge(pair, 0, code == FIRN_OK);
+    close_ends(pair);
+    return code;
+}
+
+/* Until the engine is there again. */
+static void await_server(const bench *b) {
+    const time_t end = time(NULL) + AGAIN_S;
+    total sum = {0, 0, 0, ""};
+    while (firn_store_list(b->store, NULL, count_one, &sum, NULL) != FIRN_OK && time(NULL) < end) {
+        nanosleep(&(struct timespec){0, 10 * 1000000}, NULL);
+        sum = (total){0, 0, 0, ""};
+    }
+}
+
+/* The new store loses what the move did after `save`, a change of the first run, up to `kill`, a
+ * change of the second. */
+static int lose_the_new_store(void **state, int number, int save, int kill, firn_error *error) {
+    bench *b = *state;
+    char from[500];
+    const char *urls[2] = {from, b->url};
+    const time_t end = time(NULL) + AGAIN_S;
+    int code;
+    store_of(state);
+    begin_move(b, from, number, save);
+    assert_true(engine_or_file(b, "save"));
+    await_server(b);
+    killer = die_at_change;
+    assert_true(move_and_die(urls, kill));
+    killer = perhaps_die;
+    if (kill >
+        FIRST_CLOSED) { /* a handle that remembers, as some engines do not show that they went back */
+        ends[0] = taken(b->store, "ns0", "7") + 10;
+    }
+    assert_true(engine_or_file(b, "restore"));
+    await_server(b);
+    if (kill > FIRST_CLOSED) {
+        const firn_request request = {"ns0", ROW, "7", 10, 0, LATEST, 77, "", 0};
+        firn_mark held;
+        int64_t first = -1;
+        do {
+            code = firn_store_reserve(b->store, &request, &first, &held, error);
+        } while (strstr(error->text, "is closed") == NULL && code == FIRN_ESTORE &&
+                 time(NULL) < end);
+        assert_int_not_equal(code, FIRN_OK);
+    }
+    return continue_move(b, from, error);
+}
+
+static void the_new_store_goes_back(void **state) {
+    firn_error error = {0};
+    if (lose_the_new_store(state, 400000, FIRST_MADE, FIRST_CLOSED - 3, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+}
+
+/* At change 11 of the second run one namespace is open, whether the server was restarted to save it
+ * or not. */
+static void what_was_granted_is_not_copied_again(void **state) {
+    firn_error error = {0};
+    assert_int_equal(lose_the_new_store(state, 400001, FIRST_MADE, 11, &error), FIRN_EBACK);
+    assert_non_null(strstr(error.text, "restore a later copy"));
+}
+
+static void what_was_granted_and_lost_is_missed(void **state) {
+    firn_error error = {0};
+    assert_int_equal(lose_the_new_store(state, 400002, ALL_CLOSED, 11, &error), FIRN_EUSAGE);
+    assert_non_null(strstr(error.text, "which has the later marks"));
+}
+
+#define FORGOTTEN_ROW "closed (forgotten 2026-01-01): " ROW
+
+/* A namespace is forgotten, or opened again, between two runs. */
+static void the_layout_changes_between_runs(void **state) {
+    static const char *const layouts[] = {ROW, FORGOTTEN_ROW, ROW};
+    bench *b = *state;
+    char from[500];
+    firn_error error = {0};
+    firn_store *old;
+    store_of(state);
+    begin_move(b, from, 500000, FIRST_MADE);
+    const char *urls[2] = {from, b->url};
+    assert_int_equal(open_store(&old, from, &error), FIRN_OK);
+    for (int i = 0; i < 2; i++) {
+        relabelled(old, "ns0", layouts[i], layouts[i + 1], 0, 0);
+        killer = die_at_change;
+        assert_true(move_and_die(urls, 3)); /* all names in both stores, and the first namespace */
+        killer = perhaps_die;
+    }
+    relabelled(old, "ns1", ROW, FORGOTTEN_ROW, 0, 0);
+    firn_store_close(old);
+    closing_end pair[2];
+    closing_moved moved;
+    open_ends(pair, urls, NULL);
+    if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    refused(pair[1].store, "ns1", "7", "is closed (forgotten");
+    relabelled(pair[1].store, "ns1", FORGOTTEN_ROW, ROW, 0, 0);
+    judge(pair, 0, true);
+    close_ends(pair);
+}
+
 /* Another run of the move, in a child: it begins after this one's first write and dies at its write
  * number `kill`, while this one waits. */
 static int met_pipe[2];
@@ -581,6 +717,15 @@ static void unfit_ones_are_refused(void **state) {
     assert_int_equal(taken(b->store, "newest", "1"), 0);
     assert_int_equal(taken(pair[1].store, "more", "1"), 0);
     firn_store_close(pair[1].store);
+    fresh_url(url, b, 100001); /* as a refused attempt leaves it */
+    assert_int_equal(open_store(&pair[1].store, url, &error), FIRN_OK);
+    relabelled(pair[1].store, ALL_NAMES, NULL, SHUT, 0, 0);
+    relabelled(pair[1].store, ALL_NAMES, SHUT, ALL_OPEN, 0, 0);
+    if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(taken(pair[1].store, "snow", "1"), 30);
+    firn_store_close(pair[1].store);
 }
 
 static const struct check {
@@ -599,6 +744,12 @@ static const struct check {
     {"no name is new after new names were shut", shuts_beside_new_names},
     {"a move to a file, killed at each write, repeats nothing", moves_away},
     {"a move from a file, killed at each write, repeats nothing", moves_in},
+    {"a move continues after the new store went back", the_new_store_goes_back},
+    {"a namespace that the new store granted stays closed after it went back",
+     what_was_granted_is_not_copied_again},
+    {"a namespace that the new store granted is missed after it went back",
+     what_was_granted_and_lost_is_missed},
+    {"a move continues after a namespace was forgotten or opened", the_layout_changes_between_runs},
     {"two moves at once, one of them killed, repeat nothing", two_at_once},
     {"one store, and a store in use, are refused", unfit_ones_are_refused},
 };

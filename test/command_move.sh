@@ -34,6 +34,16 @@ same "the second time it is closed already" 1 "$("$FIRN" nodes --forget gone --y
 says "--undo opens it" "namespace gone is open again and continues after its marks" nodes --forget gone --undo --store "$db"
 ask new snowflake ns=gone node=5 --store "$db"
 check "and it continues after its marks" [ "$out" -gt "$(cat "$TMPDIR/first")" ]
+"$FIRN" segment advance '*' --min 1 --yes --store "$db" >/dev/null 2>&1
+"$FIRN" nodes --forget 'integer *' --store "$db" </dev/null >"$TMPDIR/told" 2>"$TMPDIR/stderr"
+same "all names: it warns, and asks" "2 1 1 0" "$? $(grep -c 'will accept no new integer and no new namespace' "$TMPDIR/told") $(grep -c 'add --yes to close the store for new names' "$TMPDIR/stderr") $(list "$db" --all | grep -c closed)"
+"$FIRN" nodes --forget 'integer *' --yes --store "$db" >/dev/null 2>&1
+refuses "a new name is refused" 3 "is closed \(forgotten .*\): firn nodes --forget --undo opens it" segment unheard --store "$db"
+ask segment kept --store "$db"
+same "a known name continues" 0 "$status"
+says "--undo opens them" "namespace integer * is open again and continues after its marks" nodes --forget 'integer *' --undo --store "$db"
+ask segment unheard --store "$db"
+same "a new name is accepted" "0 1" "$status $out"
 long=$(printf '%0245d' 7)
 "$FIRN" new snowflake ns="$long" time=2020-01-01 --store "$db" >/dev/null 2>&1
 "$FIRN" nodes --forget "$long" --yes --store "$db" >/dev/null 2>&1

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #define FORGOTTEN "forgotten"
+#define ALL_NAMES "integer *"            /* while it is closed, the store accepts no new name */
 #define NAMES_MAX 4                      /* also for back-dated IDs, jobs and the shared key */
 #define OWNER_MAX (FIRN_NS_SIZE - 1 - 6) /* bytes of a namespace that has those */
 
@@ -140,6 +141,14 @@ static int undo(session *s, firn_store *store, const survey *it) {
     return status;
 }
 
+static void tell_keys(session *s, const survey *it) {
+    output_print(&s->out, "namespace %s has %zu key%s", it->names[0], it->keys, plural(it->keys));
+    if (it->latest[0] != '\0') {
+        output_print(&s->out, "; %s: %s, by %s", it->key, it->latest, it->note);
+    }
+    output_print(&s->out, "\n");
+}
+
 int nodes_forget(session *s, firn_store *store) {
     survey it, after;
     char why[40];
@@ -157,12 +166,17 @@ int nodes_forget(session *s, firn_store *store) {
     if (it.live) {
         return refuse_live(s, &it);
     }
+    const bool all = strcmp(it.names[0], ALL_NAMES) == 0;
+    tell_keys(s, &it);
     output_print(&s->out,
-                 "namespace %s has %zu key%s; %s: %s, by %s\n"
-                 "It will issue nothing more from this store. Its high-water marks stay, so no ID "
-                 "can repeat;\nfirn nodes --forget %s --undo opens it again.\n",
-                 it.names[0], it.keys, plural(it.keys), it.key, it.latest, it.note, it.names[0]);
-    status = confirm(s, "Close the namespace?", "add --yes to close the namespace");
+                 all ? "This store will accept no new integer and no new namespace. Those that it "
+                       "has continue;\nfirn nodes --forget '%s' --undo accepts new ones again.\n"
+                     : "It will issue nothing more from this store. Its high-water marks stay, so "
+                       "no ID can repeat;\nfirn nodes --forget %s --undo opens it again.\n",
+                 it.names[0]);
+    status = all ? confirm(s, "Close the store for new names?",
+                           "add --yes to close the store for new names")
+                 : confirm(s, "Close the namespace?", "add --yes to close the namespace");
     strftime(why, sizeof why, FORGOTTEN " %Y-%m-%d", gmtime_r(&now, &day));
     if (status == STATUS_DONE) {
         status = change_all(s, store, &it, why);
