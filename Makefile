@@ -78,7 +78,7 @@ coverage:
 	$(CONFIGURE) -B $(COVERAGE) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic -Dalways_inline=unused"
 	$(COMPILE) $(COVERAGE) -j$(JOBS)
 	find $(COVERAGE) -name '*.gcda' -delete
-	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|format|tidy|torture'
+	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|(format|tidy) |torture'
 	test/coverage.py $(COVERAGE)
 
 .PHONY: deb apt-repo rpm static image test-deb test-static test-image test-versions release-check

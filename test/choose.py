@@ -180,7 +180,8 @@ def check_rule():
             out.write(text)
     sources = [os.path.join(folder, name + ".c") for name in "main choose choose_judge choose_rank odds maths describe output fault".split()]
     done = subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-Iinclude", "-I" + folder, "-o", os.path.join(folder, "rule"), *sources,
-                           os.path.join(os.path.dirname(FIRN), "..", "libfirn.a"), "-lmd", "-lpthread", "-ldl"],
+                           os.path.join(os.path.dirname(FIRN), "..", "libfirn.a"), "-lmd", "-lpthread", "-ldl",
+                           *(["--coverage"] if "-coverage/" in FIRN else [])],
                           capture_output=True, text=True, check=False)
     check("the engine compiles with nothing but the library", done.returncode == 0, done.stderr)
     found = subprocess.run([os.path.join(folder, "rule")], capture_output=True, text=True, check=False).stdout.split()
