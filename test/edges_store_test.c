@@ -53,6 +53,39 @@ static void methods_of_a_store_are_required(void **state) {
     }
 }
 
+/* A layout that no store keeps whole, a floor out of range: refused before the store is asked. */
+static void changes_of_a_layout_are_checked(void **state) {
+    static char longest[FIRN_LAYOUT_SIZE], longer[FIRN_LAYOUT_SIZE + 1];
+    memset(longest, 'a', sizeof longest - 1);
+    memset(longer, 'a', sizeof longer - 1);
+    const struct {
+        firn_relabel change;
+        int code;
+        const char *words;
+    } cases[] = {
+        {{"", "a", "b", 0}, FIRN_ERANGE, ""},
+        {{"ids", "a", "", 0}, FIRN_ERANGE, "a layout has 1.."},
+        {{"ids", "a", longer, 0}, FIRN_ERANGE, "a layout has 1.."},
+        {{"ids", longer, "b", 0}, FIRN_ERANGE, "a layout has 1.."},
+        {{"ids", "a", "b", -1}, FIRN_ERANGE, "a floor 0..2^62"},
+        {{"ids", "a", "b", FIRN_SLOT_MAX + 1}, FIRN_ERANGE, "a floor 0..2^62"},
+        {{"ids", longest, longest, FIRN_SLOT_MAX}, FIRN_EUSAGE, "cannot close a namespace"},
+        {{"ids", NULL, "b", 0}, FIRN_EUSAGE, "cannot close a namespace"},
+    };
+    firn_store *store = NULL;
+    (void)state;
+    assert_int_equal(firn_store_open(&store, "memory:", NULL, NULL), FIRN_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        firn_error error = {0};
+        int64_t floor = 4711;
+        assert_int_equal(firn_store_relabel(store, &cases[i].change, &floor, &error),
+                         cases[i].code);
+        said(&error, cases[i].code, cases[i].words);
+        assert_int_equal(floor, 4711); /* untouched on failure */
+    }
+    firn_store_close(store);
+}
+
 static void check_url(const char *wrong_url, const char *words) {
     const firn_store_options options = {.module_dir = "/nowhere"};
     firn_error error = {0};
@@ -499,6 +532,7 @@ int main(void) {
         TEST(methods_of_a_store_are_required),
         TEST(urls_are_checked),
         TEST(requests_are_checked),
+        TEST(changes_of_a_layout_are_checked),
         LIES(slots_outside_of_a_request_are_not_believed),
         LIES(a_copy_of_the_process_is_found),
         LIES(each_failure_of_a_store_is_passed_on),

@@ -62,6 +62,12 @@ found "--scheme finds the text form of the scheme" "$tsid [tsid 2024-01-01T00:00
 found "and a layout of your own" "104333312 [layout 2024-01-02T04:18:08Z]" "104333312\n" \
     --scheme "time:28/s@@2024-01-01 node:6 sequence:4"
 
+push=$("$FIRN" pack pushid time=2024-01-01 random=12345)
+hex=$("$FIRN" convert --to hex --scheme pushid -- "$push")
+found "and IDs of pushid in hex" "at $push $hex [pushid 2024-01-01T00:00:00.000Z]" "at $push $hex\n" --scheme pushid --from hex
+found "and hexadecimal IDs of a scheme that is written in decimal" "1565a11f6217a000 [snowflake 2022-06-28T16:07:40.105Z]" \
+    "1565a11f6217a000\n" --scheme snowflake
+
 # ---- filters -------------------------------------------------------------------------------------
 "$FIRN" range uuid7 2024-01-01 2024-01-02 >two
 one=$(head -n 1 two)
@@ -88,6 +94,9 @@ refuses "a scheme whose IDs are not words" 2 "IDs that contain - and _, as pushi
 refuses "--all with a scheme" 2 "leave --all out" show --find --all --scheme uuid7
 refuses "--from without --scheme" 2 "add --scheme NAME" show --find --from hex
 refuses "a file that is not there" 6 "cannot read nowhere: No such file" show --find nowhere
+refuses "a folder" 6 "cannot read .: Is a directory" show --find .
+same "a folder as standard input" "6 firn: cannot read standard input: Is a directory: choose a readable file" \
+    "$("$FIRN" show --find <. 2>err; echo "$? $(cat err)")"
 refuses "order numbers cannot be found" 2 "needs a key" show --find --scheme order
 refuses "a key" 2 "--key-file" show --find --key-file x
 

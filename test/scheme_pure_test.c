@@ -1076,6 +1076,12 @@ static void bad_rows_are_refused_in_one_line(void **state) {
         "a:8\ttime:8",
         "a:8\ntime:8",
         "time:41 = node:4",
+        "a@127:2 time:8", /* bits beyond the field's 128 */
+        "a@:8",           /* no number */
+        "a_name_of_15_cha:8 time:8",
+        "0x1ffffffffffffffffffffff:64 time:8", /* longer than any constant */
+        "time:8/s@@33659-01-01T00:00:00Z",     /* more than 31,688 years after 1970 */
+        "time:8/s@@-31000-01-01T00:00:00Z",
         "time :41 node:23",
     };
     (void)state;
@@ -1096,10 +1102,8 @@ static void bad_rows_are_refused_in_one_line(void **state) {
 static void the_nearest_name_is_reported(void **state) {
     static const struct {
         const char *text, *near;
-    } known[] = {{"snowflak", "snowflake"},
-                 {"uuid11", "uuid1"},
-                 {"objectId", "objectid"},
-                 {"ksuidd", "ksuid"}};
+    } known[] = {{"snowflak", "snowflake"}, {"uuid11", "uuid1"}, {"objectId", "objectid"},
+                 {"ksuidd", "ksuid"},       {"uuid", "uuid7"},   {"GUID", "uuid7"}};
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         firn_scheme scheme;
