@@ -273,6 +273,62 @@ def access_log():
     tap.same("the last request is in the log", 8, sums(lines_of(path), "segment")[("counted",)][0])
 
 
+def access_log_that_is_read_again():
+    """A pipe that was full takes half of a line at most: what follows begins on a line of its own."""
+    path, text = f"{TMPDIR}/slow.pipe", b""
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    server = serve("slow", access_log=path, access_log_lines="request")
+
+    def read():
+        nonlocal text
+        try:
+            while more := os.read(reader, 1 << 16):
+                text += more
+        except BlockingIOError:
+            pass
+
+    def dropped():
+        for _ in range(2000):
+            client.ask("INCR", "counted")
+        return float(server.metrics()["firn_access_log_dropped_total"]) > 0
+
+    def whole():
+        """The requests for uuid7, of which there were none before."""
+        client.ask("FIRN.NEW", "uuid7")
+        read()
+        return b'"uuid7"' in text and text.endswith(b"\n")
+
+    with server.client() as client:
+        serving.wait_for("dropped requests", dropped)
+        serving.wait_for("lines after the gap", whole)
+    tap.same("slow: it ends with 0", 0, server.end())
+    read()
+    os.close(reader)
+    broken = [line for line in text.splitlines() if not (line.startswith(b"{") and line.endswith(b"}"))]
+    whole_lines = [json.loads(line) for line in text.splitlines() if line not in broken]
+    tap.check("slow: at most one line is cut, and nothing is appended to it", len(broken) <= 1 and not any(line.endswith(b"}") for line in broken), broken)
+    tap.check("slow: the lines of both sides are there", {"counted", "uuid7"} <= {line.get("segment", line.get("generator")) for line in whole_lines})
+
+
+def access_log_that_cannot_be_opened_again():
+    path = f"{TMPDIR}/blocked.log"
+    server = serve("blocked", access_log=path)
+    with server.client() as client:
+        os.rename(path, path + ".1")
+        os.mkdir(path)
+        server.signal(signal.SIGHUP)
+        serving.wait_for("the event", lambda: 'event="access log not opened again"' in log_of(server))
+        client.ask("INCR", "counted")
+        tap.same("a file that cannot be opened again is reported, and the old one written", [1, 0, 1],
+                 serving.wait_for("the line", lambda: sums(lines_of(path + ".1"), "segment").get(("counted",))))
+        os.rmdir(path)
+        reload(server)
+        client.ask("INCR", "counted")
+        tap.same("until it can", [1, 0, 1], serving.wait_for("the new file", lambda: os.path.exists(path) and sums(lines_of(path), "segment").get(("counted",))))
+    tap.same("blocked: it ends with 0", 0, server.end())
+
+
 def access_logs_that_fail():
     """A file that takes nothing delays nobody."""
     os.mkfifo(f"{TMPDIR}/unread")
@@ -292,6 +348,8 @@ def access_logs_that_fail():
         tap.check(f"{name}: the server's log says why", serving.wait_for("the event", lambda: 'event="access log not written"' in log_of(server)))
         tap.same(f"{name}: it ends with 0", 0, server.end())
     os.close(reader)
+    access_log_that_is_read_again()
+    access_log_that_cannot_be_opened_again()
     server = serving.Server(f"{TMPDIR}/nowhere", PROGRAM, WIDE, access_log=f"{TMPDIR}/nothing/access.log")
     try:
         server.start()
@@ -342,6 +400,57 @@ def readiness():
     tap.same("a wrong configuration: 2", 2, check_ready(one.folder)[0])
 
 
+def readiness_of_replies():
+    """What another program replies, at each kind of address."""
+    one = serving.Server(f"{TMPDIR}/replies", PROGRAM, "")
+    replies = (
+        ("http", b"HTTP/1.1 200 OK\r\n\r\n", 0, ""),
+        ("http", b"HTTP/1.1 503 Service Unavailable\r\n\r\n{\"detail\":\"no \\\"store\"}", 1, "is not ready: no "),
+        ("http", b"HTTP/1.1 2000 OK\r\n\r\n", 1, "is not ready: HTTP/1.1 2000 OK"),
+        ("http", b"220 mail.example.org\r\nready\r\n", 1, "is not ready: 220 mail.example.org"),
+        ("http", b"\xff" * 10000, 1, "is not ready: "),
+        ("http", b"", 1, "is not ready: no reply"),
+        ("resp", b"+PONG\r\n", 0, ""),
+        ("resp", b"-NOAUTH Authentication required.\r\n", 0, ""),
+        ("resp", b"-LOADING Redis is loading\r\n", 1, "is not ready: -LOADING Redis is loading"),
+        ("resp", b"", 1, "is not ready: no reply"),
+    )
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(serving.PATIENCE_S)
+        address = "127.0.0.1:%d" % other.getsockname()[1]
+        for listener, reply, status, words in replies:
+            one.configure("", unsafe="on", **{"http": "none", "resp": "none", listener: address})
+            asking = subprocess.Popen([PROGRAM, "--check-ready", "-c", f"{one.folder}/firn.ini"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            peer = other.accept()[0]
+            asked = peer.recv(4096)
+            peer.sendall(reply)
+            peer.close()
+            out = asking.communicate(timeout=serving.PATIENCE_S)[0].decode(errors="replace")
+            tap.check(f"{listener} replies {reply[:40]}", asking.returncode == status and words in out and (status == 1 or out == "") and
+                      asked.startswith(b"GET /readyz " if listener == "http" else b"*1\r\n$4\r\nPING"), (asking.returncode, out, asked))
+    for address, words in (("127.0.0.1:0", "Destination address required"), (f"unix:{TMPDIR}/nobody", "No such file or directory")):
+        one.configure("", unsafe="on", http=address, resp="none")
+        status, out = check_ready(one.folder)
+        tap.check(f"{address}: 1 and the reason", status == 1 and words in out, (status, out))
+    try:
+        six = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError as error:
+        tap.skip("addresses of IPv6", error)
+        return
+    six.settimeout(serving.PATIENCE_S)
+    port = six.getsockname()[1]
+    write_tokens(one.folder, f"admin {FREE}\n")
+    for address in (f"[::1]:{port}", f"[::]:{port}"):
+        one.configure("", unsafe="on", http="none", resp=address, tokens=f"{one.folder}/tokens")
+        asking = subprocess.Popen([PROGRAM, "--check-ready", "-c", f"{one.folder}/firn.ini"])
+        peer = six.accept()[0]
+        peer.recv(4096)
+        peer.sendall(b"+PONG\r\n")
+        peer.close()
+        tap.same(f"{address} is asked at the loopback", 0, asking.wait(serving.PATIENCE_S))
+    six.close()
+
+
 def readiness_with_tls():
     folder = f"{TMPDIR}/tls"
     os.makedirs(folder, mode=0o700)
@@ -364,4 +473,4 @@ def readiness_with_tls():
     tap.same("it ends with 0", 0, server.end())
 
 
-tap.run([readiness, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses])
+tap.run([readiness, readiness_of_replies, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses])
