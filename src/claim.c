@@ -445,9 +445,6 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
      * tick */
     wish.count = wish.count < needed ? needed : wish.count;
     wish.count = wish.count < room ? wish.count : room;
-    if (wish.count < 1) {
-        return firn__gen_ended(gen, error);
-    }
     int code;
     firn__permit *permit = firn__permit_new(gen, &code, error);
     if (permit == NULL) {

@@ -26,11 +26,12 @@ static void take_node(const char *ns, const char *layout, const char *key, int64
 /* ---- the two clocks ----------------------------------------------------------------------------- */
 
 static int64_t store_ahead_ns;
+static bool store_has_no_clock;
 
 static int store_now(void *self, firn_time *now, firn_error *error) {
     (void)self, (void)error;
     *now = time_after(present(&world.clock), store_ahead_ns);
-    return FIRN_OK;
+    return store_has_no_clock ? FIRN_EUSAGE : FIRN_OK;
 }
 
 static void use_store_with_a_clock(void) {
@@ -49,8 +50,8 @@ static void clocks_may_differ_by_max_skew_ms(void **state) {
     } cases[] = {{0, NULL},
                  {700, NULL},
                  {-700, NULL},
-                 {701, "701 ms behind the store's"},
-                 {-701, "701 ms ahead of the store's"}};
+                 {701, "clock is 701 ms behind the store's"},
+                 {-701, "clock is 701 ms ahead of the store's"}};
     (void)state;
     use_store_with_a_clock();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -66,6 +67,15 @@ static void clocks_may_differ_by_max_skew_ms(void **state) {
             assert_int_equal(code, FIRN_ECLOCK);
         }
     }
+}
+
+static void a_store_without_a_clock_is_not_compared(void **state) {
+    (void)state;
+    use_store_with_a_clock();
+    store_has_no_clock = true;
+    store_ahead_ns = HOUR;
+    closed(opened(FOUR, "max_wait_ms=0"));
+    store_has_no_clock = false;
 }
 
 /* ---- which node --------------------------------------------------------------------------------- */
@@ -335,6 +345,135 @@ static void a_guard_is_30_s_ahead(void **state) {
     closed(gen);
 }
 
+/* Somebody else extends the generator's own node up to `high`. */
+static void raise_node(const firn_gen *gen, const char *key, int64_t high) {
+    firn_mark held;
+    int64_t first;
+    const firn_request request = {.ns = gen->ns,
+                                  .layout = gen->layout,
+                                  .key = key,
+                                  .count = 1,
+                                  .earliest = high - 1,
+                                  .latest = high - 1,
+                                  .grant = 78,
+                                  .note = "another"};
+    assert_int_equal(firn_store_reserve(world.log.real, &request, &first, &held, NULL), FIRN_OK);
+}
+
+/* Where slots of the present would need more than 62 bits nothing is claimed, in no mode. */
+static void a_tick_beyond_the_slots_is_the_end(void **state) {
+    static const char fine[] = "time:62/100ns@@2025-10-09 node:4 sequence:12";
+    (void)state;
+    for (int mode = 0; mode < 2; mode++) {
+        firn_gen *gen = opened(fine, mode ? "mode=online node=3" : "node=3");
+        const uint64_t end = (uint64_t)gen->slot_end >> gen->s;
+        const uint64_t ticks[] = {end, end + 1, UINT64_C(1) << 52, UINT64_MAX >> 1};
+        const int reserves = world.log.reserves;
+        assert_true(end < gen->tick_end);
+        for (int i = 0; i < 4; i++) {
+            firn__permit out;
+            firn_error error = {0};
+            memset(&out, 0, sizeof out);
+            pthread_mutex_lock(&gen->live->locked.lock);
+            int code = mode ? firn__claim_online(gen, ticks[i], 1, &out, &error)
+                            : firn__claim_window(gen, 0, ticks[i], 1, &error);
+            pthread_mutex_unlock(&gen->live->locked.lock);
+            said(&error, FIRN_ELAYOUT, "has ended");
+            assert_int_equal(code, FIRN_ELAYOUT);
+        }
+        assert_int_equal(world.log.reserves, reserves);
+        closed(gen);
+    }
+}
+
+/* A fixed node keeps its order by its mark: it begins in the present tick, also in the tick of the last ID. */
+static void a_fixed_node_begins_in_the_tick_of_its_last_id(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=3");
+    pthread_mutex_lock(&gen->live->locked.lock);
+    firn__permit_retire(gen, 0, true, NULL);
+    gen->past->has_node[0] = false;
+    gen->past->has_last = true;
+    gen->past->last_tick = now_of(gen);
+    assert_int_equal(firn__claim_window(gen, 0, now_of(gen), 1, NULL), FIRN_OK);
+    pthread_mutex_unlock(&gen->live->locked.lock);
+    assert_true(world.log.last.earliest == firn__slots_of(gen, now_of(gen)));
+    closed(gen);
+}
+
+/* Its own node begins in the present: one that somebody else took a little ahead is left to them. */
+static void the_own_node_is_not_claimed_ahead_of_the_clock(void **state) {
+    char key[16];
+    (void)state;
+    firn_gen *gen = opened(FOUR, "window_ms=20");
+    uint64_t node = next_field(gen, "node");
+    pass(&world.clock, SECOND);
+    snprintf(key, sizeof key, "%d", (int)node);
+    raise_node(gen, key, firn__slots_of(gen, now_of(gen) + 5));
+    assert_int_not_equal(next_field(gen, "node"), node);
+    closed(gen);
+}
+
+/* With a random start of the sequence as well: in the present tick. */
+static void an_online_claim_begins_in_the_present(void **state) {
+    (void)state;
+    firn_gen *gen =
+        opened("time:41/ms@@2024-01-01 node:4 sequence:12", "mode=online start=random:4000 node=3");
+    for (int i = 0; i < 20; i++) {
+        next(gen);
+        uint64_t tick = (uint64_t)world.log.last.earliest >> gen->s;
+        assert_true(tick == now_of(gen));
+        pass(&world.clock, 100 * MS);
+    }
+    closed(gen);
+}
+
+/* Another node begins after the last tick of the IDs, also if a call failed meanwhile. */
+static void the_last_tick_of_online_ids_is_kept(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+    for (size_t n = 1; n <= 9; n++) {
+        firn_error error = {0};
+        firn_id id;
+        pass(&world.clock, SECOND);
+        uint64_t now = now_of(gen);
+        free(bulk(gen, n));
+        assert_true(gen->past->has_last && gen->past->last_tick == now + (n - 1) / 4);
+        world.log.fate = FATE_DOWN;
+        world.log.fated = -1;
+        assert_int_equal(firn_next(gen, &id, &error), FIRN_ESTORE);
+        world.log.fated = 0;
+        assert_true(gen->past->last_tick == now + (n - 1) / 4);
+    }
+    closed(gen);
+}
+
+/* Its node's mark may be ahead of the clock, as far as the lead. */
+static void an_online_generator_keeps_its_node_ahead_of_the_clock(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+    firn_id last = next(gen);
+    for (int i = 1; i <= 20; i++) {
+        firn_id id = next(gen);
+        assert_int_equal(field(gen, &id, "node"), field(gen, &last, "node"));
+        assert_true(slot(gen, &id) == slot(gen, &last) + 1);
+        assert_int_equal(world.log.reserves, 1 + i); /* no other node was asked for */
+        last = id;
+    }
+    closed(gen);
+}
+
+static void after_a_step_back_an_online_generator_leaves_its_node(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "mode=online max_wait_ms=0");
+    uint64_t node = next_field(gen, "node");
+    step(&world.clock, -HOUR);
+    int reserves = world.log.reserves;
+    assert_int_not_equal(next_field(gen, "node"), node);
+    assert_int_equal(world.log.reserves, reserves + 1); /* the old one was not asked for */
+    closed(gen);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
 
 int main(void) {
@@ -351,6 +490,14 @@ int main(void) {
         TEST(no_identity_is_used_again),
         TEST(a_guard_is_30_s_ahead),
         TEST(every_node_is_claimed_beside_one_of_history),
+        TEST(a_store_without_a_clock_is_not_compared),
+        TEST(a_tick_beyond_the_slots_is_the_end),
+        TEST(a_fixed_node_begins_in_the_tick_of_its_last_id),
+        TEST(the_own_node_is_not_claimed_ahead_of_the_clock),
+        TEST(an_online_claim_begins_in_the_present),
+        TEST(the_last_tick_of_online_ids_is_kept),
+        TEST(an_online_generator_keeps_its_node_ahead_of_the_clock),
+        TEST(after_a_step_back_an_online_generator_leaves_its_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
