@@ -7,6 +7,7 @@
 #include "gen.h"
 #include "wiped.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sha2.h>
 #include <stdatomic.h>
@@ -96,13 +97,14 @@ static void derive(uint64_t words[4], const firn_job *job, char purpose, uint64_
 static int stream_fill(void *self, void *out, size_t size) {
     firn_job *job = self;
     uint8_t *bytes = out;
+    assert(size % 8 == 0);
     for (size_t done = 0; done < size; done += 8) {
         if (job->left == 0) {
             derive(job->words, job, 's', job->blocks++);
             job->left = 4;
         }
         uint64_t word = job->words[4 - job->left--];
-        memcpy(bytes + done, &word, size - done < 8 ? size - done : 8);
+        memcpy(bytes + done, &word, sizeof word);
     }
     return FIRN_OK;
 }

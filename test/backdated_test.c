@@ -158,6 +158,13 @@ static void only_nodes_of_the_generator_are_looked_at(void **state) {
     assert_int_equal(node_of(gen, false, 0, &node, NULL), FIRN_OK);
     assert_int_equal(node, 7);
     closed(gen);
+    use_store(NULL, 0);
+    gen = opened(FOUR, "mode=online");
+    listed = entries;
+    listed_count = 2;
+    assert_int_equal(node_of(gen, false, 0, &node, NULL), FIRN_OK);
+    assert_int_equal(node, 15);
+    closed(gen);
 }
 
 /* A job has the node of its grant, and only that; each kind of node has a mark of its own. */
@@ -233,6 +240,12 @@ static void a_node_that_is_lost_gives_way_to_the_next(void **state) {
     refuse(20, 5, 0); /* no grant: the floor of a store that went back */
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
     said(&error, FIRN_EBUSY, "the store was replaced or restored");
+    const entry entries[] = {{"1", 5}};
+    listed = entries; /* whatever else has a mark */
+    listed_count = 1;
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
+    said(&error, FIRN_EBUSY, "the store was replaced or restored");
+    listed = NULL;
     closed(gen);
     gen = opened("time:41/ms@@2024-01-01 node:1 sequence:2", "ns=one node=1 mode=online");
     refuse(20, 5, 9);
@@ -245,13 +258,13 @@ static void a_node_that_is_lost_gives_way_to_the_next(void **state) {
     refuse(20, 5, 0);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
     said(&error, FIRN_EBUSY, "the store was replaced or restored");
-    const entry entries[] = {{"1", 5}};
     listed = entries;
-    listed_count = 1;
     refuse(20, 5, 0); /* it has a mark: it was given back */
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
     said(&error, FIRN_EBUSY, "issues live IDs");
-    refusal_count = 0;
+    refusal_count = world.notices = 0;
+    assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_OK);
+    assert_int_equal(world.notices, 1); /* also where the node has one bit */
     closed(gen);
 }
 
@@ -329,6 +342,7 @@ static void a_tick_of_uuid7_begins_at_random_and_goes_on(void **state) {
         dated(gen, &time, &b, 1);
         seen[i] = fields_of(gen, &a).value[role_at].low;
         assert_int_equal(fields_of(gen, &b).value[role_at].low, seen[i] + 1);
+        assert_int_not_equal(seen[i], 0);
         differ += i > 0 && seen[i] != seen[i - 1];
     }
     assert_true(differ >= 5);
@@ -431,6 +445,13 @@ static void ids_of_one_tick_have_random_bits(void **state) {
     closed(gen);
 }
 
+static void an_id_without_a_time_has_no_past(void **state) {
+    (void)state;
+    firn_gen *gen = opened("uuid4", "");
+    denied_at(gen, &past, 1, FIRN_EUSAGE, "uuid4 has no time");
+    closed(gen);
+}
+
 /* The last tick of the layout holds as many as any other, and none comes after it. */
 static void nothing_comes_after_the_layout(void **state) {
     static const char brief[] = "time:16/ms@@2025-10-09T08:52:15Z node:4 sequence:2";
@@ -453,20 +474,26 @@ static void nothing_comes_after_the_layout(void **state) {
 /* However many ticks are counted: the first one of the layout, too. */
 static void no_tick_is_forgotten(void **state) {
     const firn_time epoch = {1704067200, 0};
-    firn_id first, id;
+    firn_id id;
     (void)state;
-    use_store(NULL, 0);
-    firn_gen *gen = opened(FOUR, "history=job mode=online");
-    dated(gen, &epoch, &first, 1);
-    assert_int_equal(slot(gen, &first), 0);
-    for (int i = 1; i <= 3000; i++) {
-        const firn_time time = time_after(epoch, i * MS);
-        dated(gen, &time, &id, 1);
-        assert_int_equal(slot(gen, &id), 4 * i);
+    for (int back = 0; back < 2; back++) { /* in order, and from the latest back */
+        use_store(NULL, 0);
+        firn_gen *gen = opened(FOUR, "history=job mode=online");
+        const firn_time far = time_after(epoch, 5000 * MS);
+        if (back) {
+            dated(gen, &far, &id, 1);
+        }
+        dated(gen, &epoch, &id, 1);
+        assert_int_equal(slot(gen, &id), 0);
+        for (int i = 1; i <= 3000; i++) {
+            const firn_time time = time_after(epoch, (back ? 4000 - i : i) * MS);
+            dated(gen, &time, &id, 1);
+            assert_int_equal(slot(gen, &id) & 3, 0);
+        }
+        dated(gen, &epoch, &id, 1);
+        assert_int_equal(slot(gen, &id), 1);
+        closed(gen);
     }
-    dated(gen, &epoch, &id, 1);
-    assert_int_equal(slot(gen, &id), 1);
-    closed(gen);
 }
 
 /* The node stays with the parent. */
@@ -479,7 +506,9 @@ static void a_child_of_a_fixed_node_issues_nothing(void **state) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        _exit(firn_at(gen, &past, &id, 1, NULL) == FIRN_EFORKED ? 0 : 1);
+        firn_error error = {0};
+        int code = firn_at(gen, &past, &id, 1, &error);
+        _exit(code == FIRN_EFORKED && strstr(error.text, "stays with the parent") != NULL ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -503,6 +532,7 @@ int main(void) {
         TEST(many_ids_are_refused_before_a_slot_is_taken),
         TEST(none_is_a_number_too),
         TEST(ids_of_one_tick_have_random_bits),
+        TEST(an_id_without_a_time_has_no_past),
         TEST(nothing_comes_after_the_layout),
         TEST(no_tick_is_forgotten),
         TEST(a_child_of_a_fixed_node_issues_nothing),

@@ -937,6 +937,36 @@ static void jobs_on_sqlite_keep_apart(void **state) {
     assert_int_equal(tear_down(NULL), 0);
 }
 
+/* More than a word is drawn for each row; both words are random, and follow from the seed. */
+static void wide_fields_are_random(void **state) {
+    enum { WIDE = 20 };
+    uint64_t high[2][WIDE], low[2][WIDE];
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        firn_job_config config = plan("time:41/ms@@2020-01-01 sequence:7 random:80", "");
+        config.seed = "wide";
+        firn_job *job = start(&config);
+        for (int i = 0; i < WIDE; i++) {
+            firn_error error = {0};
+            firn_fields fields;
+            firn_id id = row_at(job, scattered((size_t)i), NULL);
+            int at = firn_scheme_field(firn_job_scheme(job), "random");
+            assert_int_equal(firn_unpack(&fields, firn_job_scheme(job), &id, &error), FIRN_OK);
+            high[run][i] = fields.value[at].high;
+            low[run][i] = fields.value[at].low;
+        }
+        firn_job_close(job);
+    }
+    assert_memory_equal(high[0], high[1], sizeof high[0]);
+    assert_memory_equal(low[0], low[1], sizeof low[0]);
+    int changes = 0;
+    for (int i = 1; i < WIDE; i++) {
+        assert_true(low[0][i] != low[0][i - 1]);
+        changes += high[0][i] != high[0][i - 1];
+    }
+    assert_true(changes >= WIDE - 3);
+}
+
 int main(int count, char **arguments) {
     if (count > 1) {
         cmocka_set_skip_filter(arguments[1]); /* of test/mutate */
@@ -972,6 +1002,7 @@ int main(int count, char **arguments) {
         TEST("a store that fails gives no job", a_store_that_fails_gives_no_job),
         TEST("live issue never meets a job", live_issue_never_meets_a_job),
         TEST("ticks and jobs are not among the nodes", ticks_and_jobs_are_not_among_the_nodes),
+        TEST("wide fields are random", wide_fields_are_random),
         TEST("a killed job continues", a_killed_job_continues),
         TEST("jobs on SQLite keep apart", jobs_on_sqlite_keep_apart),
 #undef TEST
