@@ -97,7 +97,7 @@ static void use_store(const entry *entries, size_t count) {
     assert_int_equal(firn_store_wrap(&world.store, &ops, &world.log, NULL), FIRN_OK);
 }
 
-/* The next so many requests are refused: their slots are held up to `high`. */
+/* The next `count` requests are refused: their slots are held up to `high`. */
 static void refuse(int count, int64_t high, uint64_t grant) {
     requests = 0;
     refusal_count = count;
@@ -144,7 +144,7 @@ static void the_highest_unused_node_is_taken(void **state) {
     }
 }
 
-/* Neither keys that are no numbers nor nodes outside of what is given. */
+/* Neither keys that are not numbers nor nodes outside of what is given. */
 static void only_nodes_of_the_generator_are_looked_at(void **state) {
     static const char parts[] = "time:41/ms@@2024-01-01 datacenter:2 worker:2 sequence:2";
     (void)state;
@@ -190,7 +190,7 @@ static void a_node_belongs_to_one_job(void **state) {
     closed(gen);
 }
 
-/* A fixed node may be taken again by the same job, and a request that is met by a copy of itself is not sent again. */
+/* A fixed node may be taken again by the same job, and a process that meets its own first request is a copy. */
 static void a_fixed_node_is_taken_once_by_each_job(void **state) {
     uint64_t node;
     firn_error error = {0};
@@ -327,7 +327,7 @@ static void a_counter_begins_at_random(void **state) {
     }
 }
 
-/* A new tick of uuid7 begins at random; the next call of the same tick goes on. */
+/* A new tick of uuid7 begins at random; the next call of the same tick continues. */
 static void a_tick_of_uuid7_begins_at_random_and_goes_on(void **state) {
     uint64_t seen[8] = {0};
     int differ = 0;

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* The present of a generator, step by step: what a clock that stepped back blocks and for how long, how a step that
+ * left no other trace is found, and what a forked child draws again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gen.h"
+#include "generating.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FOUR "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
+
+/* ---- a clock that stepped back -------------------------------------------------------------------- */
+
+/* Until it is within back_ms of the last ID, and the error has the difference. */
+static void a_fixed_node_holds_still_until_the_last_id(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    uint64_t last = next_slot(gen) >> 2;
+    step(&world.clock, -SECOND);
+    denied(gen, FIRN_ECLOCK, "beyond back_ms=5 and is still 1000 ms behind");
+    assert_true(atomic_load(&gen->live->any.blocked) == last + 1);
+    assert_int_equal(firn__soft_of(firn__permit_of(gen, 0)), 0);
+    pass(&world.clock, 994 * MS);
+    denied(gen, FIRN_ECLOCK, "is still 6 ms behind");
+    assert_true(now_of(gen) == last - 6);
+    pass(&world.clock, MS);
+    assert_true(next_slot(gen) >= last << 2);
+    assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
+    assert_true(firn__soft_of(firn__permit_of(gen, 0)) > 0);
+    closed(gen);
+}
+
+/* Until the last ID of any of its windows, of those that are gone as well. */
+static void a_generator_holds_still_for_all_of_its_windows(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k < 3; k++) {
+        int64_t wait_ms;
+        firn_gen *gen = opened(FOUR, "nodes=2 back=wait back_ms=5 max_lead_ms=10 max_wait_ms=0");
+        assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+        const uint64_t now = now_of(gen);
+        pthread_mutex_lock(&gen->live->locked.lock);
+        if (k < 2) {
+            firn__permit *permit = firn__permit_of(gen, k);
+            atomic_store(&permit->cursor,
+                         FIRN__OPEN | (uint64_t)firn__slots_of(gen, now + 7 - permit->base_tick));
+        } else {
+            gen->past->has_last = true;
+            gen->past->last_tick = now + 7;
+        }
+        pthread_mutex_unlock(&gen->live->locked.lock);
+        step(&world.clock, -SECOND);
+        denied(gen, FIRN_ECLOCK, "is still 1007 ms behind");
+        for (uint32_t j = 0; j < 2; j++) {
+            assert_int_equal(firn__soft_of(firn__permit_of(gen, j)), 0);
+        }
+        pass(&world.clock, 1002 * MS);
+        uint64_t tick;
+        assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+        for (uint32_t j = 0; j < 2; j++) {
+            assert_true(firn__soft_of(firn__permit_of(gen, j)) > 0);
+        }
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+    firn_gen *gen = opened(FOUR, "node=3 back=wait back_ms=5 max_lead_ms=10 max_wait_ms=0 ns=x");
+    gen->past->last_tick = now_of(gen) + 100000; /* of nothing: has_last is not set */
+    next(gen);
+    step(&world.clock, -SECOND);
+    denied(gen, FIRN_ECLOCK, "is still 1000 ms behind");
+    closed(gen);
+}
+
+/* The most windows that a generator has: nothing after them is looked at. */
+static void sixty_four_windows_hold_still(void **state) {
+    int64_t wait_ms;
+    (void)state;
+    firn_gen *gen =
+        opened("time:41/ms@@2024-01-01 node:8 sequence:8",
+               "nodes=64 start=rolling back=wait back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+    next(gen);
+    assert_true(atomic_load(&gen->live->any.rolling) != 0);
+    step(&world.clock, -SECOND);
+    denied(gen, FIRN_ECLOCK, "is still 1000 ms behind");
+    pass(&world.clock, SECOND);
+    next(gen);
+    closed(gen);
+}
+
+static void a_step_back_is_longer_than_back_ms(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    for (int64_t more = 0; more < 2; more++) {
+        pass(&world.clock, SECOND);
+        next(gen);
+        const uint64_t steps = atomic_load(&gen->live->watch.stepped);
+        step(&world.clock, -5 * MS - more);
+        uint64_t tick = 0;
+        assert_int_equal(firn__gen_now(gen, &tick, NULL), FIRN_OK);
+        assert_int_equal(atomic_load(&gen->live->watch.stepped) - steps, more);
+    }
+    closed(gen);
+}
+
+/* The renewer of the caller's is in a call of the store: a call does not wait for it, and changes nothing. */
+static void a_step_back_does_not_wait_for_the_renewer(void **state) {
+    firn_error error = {0};
+    uint64_t tick;
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    next(gen);
+    step(&world.clock, -SECOND);
+    pthread_mutex_lock(&gen->live->locked.lock);
+    assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_EWINDOW);
+    said(&error, FIRN_EWINDOW, "stepped back while its renewer asks the store");
+    assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
+    assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
+    pthread_mutex_unlock(&gen->live->locked.lock);
+    assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_ECLOCK);
+    pass(&world.clock, SECOND);
+    pthread_mutex_lock(&gen->live->locked.lock);
+    assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_EWINDOW);
+    assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
+    assert_true(atomic_load(&gen->live->any.blocked) != 0);
+    pthread_mutex_unlock(&gen->live->locked.lock);
+    assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_OK);
+    assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
+    closed(gen);
+}
+
+static int no_time(void *self, firn_time *now) {
+    (void)self, (void)now;
+    return FIRN_ESYSTEM;
+}
+
+/* Also while a step waits to be acted on. */
+static void a_clock_that_cannot_be_read_is_an_error(void **state) {
+    uint64_t tick = 0;
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=3");
+    atomic_fetch_add(&gen->live->watch.stepped, 1);
+    world.hands.wall = no_time;
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_ECLOCK);
+    assert_true(atomic_load(&gen->live->watch.stepped) != atomic_load(&gen->live->any.handled));
+    closed(gen);
+}
+
+/* Of two generators that share a cursor, the first that sees the step leaves the node. */
+static void a_shared_node_is_left_once(void **state) {
+    static _Alignas(64) uint8_t memory[1 << 18];
+    firn_gen *gens[2];
+    uint64_t nodes[4];
+    (void)state;
+    const firn_config config = {.size = sizeof config,
+                                .scheme = FOUR,
+                                .keys = "back_ms=5 max_lead_ms=10 max_wait_ms=0",
+                                .store = world.store,
+                                .clock = &world.hands,
+                                .entropy = &world.entropy,
+                                .notice = hear,
+                                .shared = memory,
+                                .shared_size = firn_shared_size()};
+    assert_true(firn_shared_size() <= sizeof memory);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(firn_open_with(&gens[i], &config, NULL), FIRN_OK);
+        nodes[i] = next_field(gens[i], "node");
+    }
+    assert_true(nodes[0] == nodes[1]);
+    world.notices = 0;
+    step(&world.clock, -HOUR);
+    for (int i = 0; i < 2; i++) {
+        nodes[2 + i] = next_field(gens[i], "node");
+    }
+    assert_true(nodes[2] != nodes[0] && nodes[3] == nodes[2]);
+    assert_int_equal(world.notices, 1);
+    assert_true(next_field(gens[0], "node") == nodes[2]);
+    closed(gens[0]);
+    closed(gens[1]);
+}
+
+/* A cursor further ahead than any lead: the clock was ahead and stepped back unseen. */
+static void a_cursor_that_is_too_far_ahead_is_a_step_back(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k < 2; k++) {
+        for (int64_t more = 0; more < 2; more++) {
+            int64_t wait_ms;
+            firn_gen *gen = opened(FOUR, "nodes=2 back_ms=5 max_lead_ms=10 max_wait_ms=0");
+            assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+            firn__permit *permit = firn__permit_of(gen, k);
+            const uint64_t steps = atomic_load(&gen->live->watch.stepped);
+            uint64_t tick = now_of(gen);
+            int64_t now = firn__slots_of(gen, tick - permit->base_tick);
+            int64_t next_at = now + gen->lead_slots + 6 * 4 + more;
+            atomic_store(&permit->cursor, FIRN__OPEN | (uint64_t)next_at);
+            world.notices = 0;
+            assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+            assert_int_equal(atomic_load(&gen->live->watch.stepped) - steps, more);
+            assert_int_equal(world.notices, more);
+            assert_true((firn__permit_of(gen, 0) == NULL) == more);
+            assert_true((firn__permit_of(gen, 1) == NULL) == more);
+            assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+            assert_int_equal(world.notices, more); /* acted on once */
+            closed(gen);
+            pass(&world.clock, 10 * SECOND);
+        }
+    }
+}
+
+/* A window that begins ahead, or that is closed, does not show a step. */
+static void only_issued_ids_are_a_trace(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "back_ms=5 max_lead_ms=10 max_wait_ms=0");
+    firn__permit *permit = firn__permit_of(gen, 0);
+    uint64_t tick = now_of(gen);
+    const uint64_t far = (uint64_t)firn__slots_of(gen, tick - permit->base_tick + 500);
+    permit->first = (int64_t)far;
+    atomic_store(&permit->cursor, FIRN__OPEN | far);
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+    assert_int_equal(world.notices, 0);
+    permit->first = 0;
+    atomic_store(&permit->cursor, far);
+    assert_int_equal(firn__gen_ready(gen, &tick, true, NULL), FIRN_OK);
+    assert_int_equal(world.notices, 0);
+    closed(gen);
+}
+
+/* ---- a forked child ------------------------------------------------------------------------------- */
+
+static bool in_child(bool (*passes)(firn_gen *gen), firn_gen *gen) {
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        _exit(passes(gen) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static uint64_t parents_node, parents_serial;
+
+static bool has_own_identity(firn_gen *gen) {
+    const firn_time past = {1750000000, 0};
+    firn_id ids[2], old;
+    if (firn_next(gen, &ids[0], NULL) != FIRN_OK) {
+        return false;
+    }
+    uint64_t serial = atomic_load(&gen->live->any.serial);
+    bool is_new = serial > 1 && serial != parents_serial;
+    return is_new && firn_next(gen, &ids[1], NULL) == FIRN_OK &&
+           atomic_load(&gen->live->any.serial) == serial &&
+           field(gen, &ids[0], "node") != parents_node &&
+           field(gen, &ids[1], "node") == field(gen, &ids[0], "node") &&
+           firn_at(gen, &past, &old, 1, NULL) == FIRN_OK;
+}
+
+/* Once, in its first call, and so do its own children. */
+static void a_child_draws_an_identity_of_its_own(void **state) {
+    const firn_time past = {1750000000, 0};
+    firn_id id, old;
+    (void)state;
+    world.entropy.fill = NULL;
+    firn_config config = {.size = sizeof config, .scheme = "uuid6", .clock = &world.hands};
+    firn_gen *gen = NULL;
+    assert_int_equal(firn_open_with(&gen, &config, NULL), FIRN_OK);
+    id = next(gen);
+    assert_int_equal(firn_at(gen, &past, &old, 1, NULL), FIRN_OK);
+    parents_node = field(gen, &id, "node");
+    parents_serial = atomic_load(&gen->live->any.serial);
+    assert_true(in_child(has_own_identity, gen));
+    closed(gen);
+}
+
+static bool is_refused_twice(firn_gen *gen) {
+    firn_id id;
+    for (int i = 0; i < 2; i++) {
+        firn_error error = {0};
+        if (firn_next(gen, &id, &error) != FIRN_EFORKED ||
+            strstr(error.text, "node=3 stays with the parent process") == NULL) {
+            return false;
+        }
+    }
+    return atomic_load(&gen->live->any.serial) == 0;
+}
+
+static void a_fixed_node_stays_with_the_parent(void **state) {
+    (void)state;
+    firn_gen *gen = opened(FOUR, "node=3");
+    next(gen);
+    assert_true(in_child(is_refused_twice, gen));
+    closed(gen);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_fixed_node_holds_still_until_the_last_id),
+        TEST(a_generator_holds_still_for_all_of_its_windows),
+        TEST(sixty_four_windows_hold_still),
+        TEST(a_step_back_is_longer_than_back_ms),
+        TEST(a_step_back_does_not_wait_for_the_renewer),
+        TEST(a_clock_that_cannot_be_read_is_an_error),
+        TEST(a_shared_node_is_left_once),
+        TEST(a_cursor_that_is_too_far_ahead_is_a_step_back),
+        TEST(only_issued_ids_are_a_trace),
+        TEST(a_child_draws_an_identity_of_its_own),
+        TEST(a_fixed_node_stays_with_the_parent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
