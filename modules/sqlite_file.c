@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,17 @@ static int give_name(const char *path, const store *it, bool *made, firn_error *
                              sqlite_tail(it->path), strerror(errno));
 }
 
+/* A store that root makes in the folder of another user, such as the server's, is that user's. */
+static void give_to_folder(int file, const char *path) {
+    char folder[PATH_MAX + 8];
+    struct stat status;
+    snprintf(folder, sizeof folder, "%s", path);
+    if (geteuid() == 0 && stat(dirname(folder), &status) == 0 && status.st_uid != 0) {
+        int result = fchown(file, status.st_uid, status.st_gid);
+        (void)result; /* opening reports a file that stays unreadable */
+    }
+}
+
 /* The database is complete when it gets its name, so an empty file is a truncated one. firn creates
  * the file, because SQLite would use the umask. */
 static int make_file(store *it, firn_error *error) {
@@ -109,6 +121,7 @@ static int make_file(store *it, firn_error *error) {
                            sqlite_tail(it->path), strerror(errno));
     }
     fchmod(file, 0600);
+    give_to_folder(file, path);
     close(file); /* before SQLite has locks on it, which closing would drop */
     code = sqlite_point(it, "create.before", error);
     if (code == FIRN_OK) {

@@ -58,6 +58,27 @@ static void urls_are_checked(void **state) {
     opening_says(url, &options, FIRN_ESTORE, "long");
 }
 
+/* With root's rights there is another user's folder. */
+static void the_folders_owner_owns_the_store(void **state) {
+    static const char *const files[] = {"firn.db", "firn.db-count", "firn.db-wal", "firn.db-shm"};
+    uid_t owner = geteuid() == 0 ? 65534 : geteuid();
+    firn_store *store;
+    (void)state;
+    assert_int_equal(mkdir(in_folder("theirs"), 0700), 0);
+    assert_int_equal(chown(in_folder("theirs"), owner, (gid_t)-1), 0);
+    store = open_store("theirs/firn.db");
+    drawn(store, 1, 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char name[64];
+        struct stat status;
+        snprintf(name, sizeof name, "theirs/%s", files[i]);
+        assert_int_equal(stat(in_folder(name), &status), 0);
+        assert_int_equal(status.st_uid, owner);
+        assert_int_equal(status.st_mode & 0777, 0600);
+    }
+    firn_store_close(store);
+}
+
 static void a_relative_path_stays(void **state) {
     const firn_store_options options = {.module_dir = FIRN_BUILD_DIR "/firn", .unsafe = true};
     char before[1024];
@@ -921,6 +942,7 @@ int main(int argc, char **argv) {
     { sentence, run, set_up_in_memory, tear_down, NULL }
     const struct CMUnitTest tests[] = {
         CHECK("file and folders are private whatever the umask", files_are_private),
+        CHECK("a store belongs to the owner of its folder", the_folders_owner_owns_the_store),
         CHECK("a URL without a file or with an unknown key is refused", urls_are_checked),
         CHECK("a relative path is of the folder at opening", a_relative_path_stays),
         CHECK_FAST("a place that forgets is refused unless unsafe", forgetful_places_are_refused),
