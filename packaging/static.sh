@@ -3,7 +3,7 @@
 # Builds the command and the server as static programs with musl, which start on any Linux, into BUILD/static/PROCESSOR:
 # make static [PROCESSORS='x86_64 aarch64']. The SQLite store is inside; other stores, order numbers and TLS are in the
 # packages. musl and the libraries are built from Debian's sources, which apt fetches with lists of its own, so that the
-# machine's stay as they are; they are kept in BUILD/static.
+# machine's stay as they are; they are kept in BUILD/static. With TESTS=1 it builds C tests too, in PROCESSOR/build/tests/test.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
@@ -11,7 +11,7 @@ mkdir -p "$BUILD/static"
 folder=$(cd "$BUILD/static" && pwd)
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 tree=$PWD
-sources='musl libmd jansson libuv1 libmicrohttpd sqlite3'
+sources="musl libmd jansson libuv1 libmicrohttpd sqlite3${TESTS:+ cmocka}"
 for tool in cmake make gcc dpkg-source tclsh; do
     command -v $tool >/dev/null || { echo "firn: $tool is missing: install cmake make gcc dpkg-dev tcl" >&2; exit 1; }
 done
@@ -90,6 +90,16 @@ libraries() {
         cp "$folder/sqlite/sqlite3.h" "$there/include/"
 }
 
+# For the processor of this machine only, which runs them.
+tests() {
+    [ -e "$there/lib/libcmocka.a" ] || {
+        target=cmocka-static with_cmake "$folder"/sources/cmocka-*/ cmocka -DBUILD_SHARED_LIBS=OFF -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF &&
+            cp "$folder"/sources/cmocka-*/include/*.h "$there/include/" &&
+            cp "$there/build/cmocka/src/libcmocka-static.a" "$there/lib/libcmocka.a" || return 1
+    }
+    target=all with_cmake "$tree" tests -DFIRN_STATIC=ON -DFIRN_TESTS=ON -DCMAKE_EXE_LINKER_FLAGS=-static
+}
+
 firn() {
     target=all with_cmake "$tree" firn -DFIRN_STATIC=ON -DCMAKE_EXE_LINKER_FLAGS="-static -Wl,--gc-sections -Wl,--build-id=none -s"
 }
@@ -104,6 +114,7 @@ for processor in ${PROCESSORS:-x86_64 aarch64}; do
     [ -x "$cc" ] || (quietly "$processor-musl" c_library "$headers")
     [ -e "$there/lib/libsqlite3.a" ] || (quietly "$processor-libraries" libraries)
     quietly "$processor-firn" firn
+    [ -z "${TESTS:-}" ] || [ "$processor" != "$(uname -m)" ] || quietly "$processor-tests" tests
     cp "$there/build/firn/bin/firn" "$there/build/firn/bin/firn-serve" "$there/"
     echo "firn: $BUILD/static/$processor: firn $(stat -c %s "$there/firn"), firn-serve $(stat -c %s "$there/firn-serve") bytes"
 done
