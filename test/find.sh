@@ -42,6 +42,13 @@ same "32 hex digits are a UUID if its time is one of today's" "uuid7 32" \
 same "each of three in a line is found" "uuid7 uuid4 uuid7" \
     "$(echo "$seven,$four;$seven" | "$FIRN" show --find --json | jq -r .scheme | paste -sd' ')"
 
+odd=$(printf 'seven_ch"\\ \t\b\f\r\n\001\037\177\303\251 12345678"')
+echo $seven | tee "$odd" >plain
+"$FIRN" show --find --json "$odd" plain >object
+same "every character of a file's name is quoted" "$odd" "$(jq -r 'select(.file != "plain").file' object)"
+same "as few as JSON needs" 'seven_ch\"\\ \t\b\f\r\n\u0001\u001F'"$(printf '\177\303\251 12345678')"'\"' \
+    "$(head -n 1 object | sed 's/^{"file":"\(.*\)","line".*/\1/')"
+
 # ---- what is not ---------------------------------------------------------------------------------
 for text in "" 1541815603606036480 1732290000123 1732290000123456789 deadbeefdeadbeefdeadbeefdeadbeef \
     da39a3ee5e6b4b0d3255bfef95601890afd80709 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 internationalization \
