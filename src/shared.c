@@ -163,6 +163,18 @@ static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
                             gen->ns, gen->keys.max_wait_ms);
 }
 
+/* With the lock of this process: a thread that stored an older look later would hide an open permit. */
+static void look(const firn_gen *gen) {
+    uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
+    firn__permit *permit =
+        chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->permits[chosen - 1];
+    if (permit != NULL &&
+        !(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN)) {
+        permit = NULL; /* it is being changed, or who did so was killed */
+    }
+    atomic_store_explicit(&gen->live->any.permits[0], permit, memory_order_release);
+}
+
 int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
     if (patient) {
         pthread_mutex_lock(&gen->live->locked.lock);
@@ -178,7 +190,7 @@ int firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
         pthread_mutex_unlock(&gen->live->locked.lock);
         return code;
     }
-    firn__shared_look(gen);
+    look(gen);
     return FIRN_OK;
 }
 
@@ -192,17 +204,10 @@ void firn__renewal_unlock(firn_gen *gen) {
 /* ---- permits ---------------------------------------------------------------------------------- */
 
 void firn__shared_look(const firn_gen *gen) {
-    if (gen->shared == NULL) {
-        return;
+    if (gen->shared != NULL && pthread_mutex_trylock(&gen->live->locked.lock) == 0) {
+        look(gen); /* otherwise the thread that has the lock has looked */
+        pthread_mutex_unlock(&gen->live->locked.lock);
     }
-    uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
-    firn__permit *permit =
-        chosen == 0 || chosen > room_of(gen) ? NULL : &gen->shared->permits[chosen - 1];
-    if (permit != NULL &&
-        !(atomic_load_explicit(&permit->cursor, memory_order_acquire) & FIRN__OPEN)) {
-        permit = NULL; /* it is being changed, or who did so was killed */
-    }
-    atomic_store_explicit(&gen->live->any.permits[0], permit, memory_order_release);
 }
 
 firn__claim *firn__shared_claim(const firn_gen *gen) {
