@@ -217,11 +217,9 @@ static int leave(const move *it, const space *from, const forms *as, const list 
                  size_t *marks) {
     list last = {.items = NULL};
     int64_t floor = 0;
-    int code = FIRN_OK;
-    if (as->stage != MOVED) {
-        code =
-            closing_change(it->from->store, from->ns, from->layout, as->moving, &floor, it->error);
-    }
+    int code = closing_change(it->from->store, from->ns, from->layout,
+                              as->stage == MOVED ? as->moved : as->moving, &floor, it->error);
+    code = as->stage == MOVED && code == FIRN_EBACK ? FIRN_OK : code; /* all was copied before */
     if (code == FIRN_OK) { /* from here on nothing changes there */
         code = read_list(&last, it->from, from->ns, it->error);
     }
