@@ -133,23 +133,6 @@ FIRN__HOT void put_slot(const firn_gen *gen, firn__seen *seen, uint64_t slot, fi
         seen->run_first.top, seen->run_first.bits};
 }
 
-static int put_usual(const firn_gen *gen, firn__seen *seen, uint64_t slot, firn_id *id,
-                     firn_error *error) {
-    const bool wide = gen->masked.size > 8;
-    firn_value random = {0, 0};
-    if (gen->random_bits > 0 && gen->masked.size == 0) {
-        return firn__pack_slot(gen, seen->base_tick, &seen->base, slot, id, error);
-    }
-    if (gen->masked.size > 0 && !firn__block_take(&random, wide)) {
-        int code = firn__entropy_fill(NULL, &random, wide ? 16 : 8, error);
-        if (code != FIRN_OK) {
-            return code;
-        }
-    }
-    put_slot(gen, seen, slot, random, id);
-    return FIRN_OK;
-}
-
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__seen *seen = firn__seen_of(gen);
     firn__looked looked = firn__look(gen, firn__window_of(gen));
@@ -159,7 +142,7 @@ static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn
                      : firn__take(gen, seen, firn__cursor_of(seen->permit), 1,
                                   gen->start != FIRN_START_ZERO, &slot)) &&
         firn__is_mine(gen, seen)) {
-        return put_usual(gen, seen, slot, id, error);
+        return firn__pack_slot(gen, seen->base_tick, &seen->base, slot, id, error);
     }
     return next_otherwise(gen, id, error);
 }
@@ -234,16 +217,16 @@ static __attribute__((noinline)) int next_tick(firn_gen *gen, firn_id *id, firn_
 static __attribute__((noinline)) int refill_and_put(firn_gen *gen, uint64_t slot, firn_id *id,
                                                     firn_error *error) {
     firn__seen *seen = firn__seen_of(gen);
-    firn_id one;
-    int code = put_usual(gen, seen, slot, &one, error);
-    if (code == FIRN_OK &&
-        !is_era(gen, seen)) { /* this may be a child by now, and the slot its parent's */
+    firn_value random = {0, 0};
+    int code = firn__entropy_fill(NULL, &random, gen->masked.size > 8 ? 16 : 8, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (!is_era(gen, seen)) { /* this may be a child by now, and the slot its parent's */
         return next_usual(gen, id, error);
     }
-    if (code == FIRN_OK) {
-        *id = one;
-    }
-    return code;
+    put_slot(gen, seen, slot, random, id);
+    return FIRN_OK;
 }
 
 FIRN__HOT int next_of_run(firn_gen *gen, bool coarse, firn_id *id, firn_error *error) {
@@ -268,8 +251,10 @@ static __attribute__((noinline)) int next_run_tick(firn_gen *gen, firn_id *id, f
     return next_of_run(gen, true, id, error);
 }
 
-static __attribute__((noinline)) int next_timed(firn_gen *gen, firn_id *id, firn_error *error) {
-    return firn__next_timed(gen, id) ? FIRN_OK : next_otherwise(gen, id, error);
+static __attribute__((noinline)) int next_masked(firn_gen *gen, firn_id *id, firn_error *error) {
+    return firn__next_masked(gen, id)     ? FIRN_OK
+           : gen->way == FIRN__WAY_MASKED ? next_usual(gen, id, error)
+                                          : next_otherwise(gen, id, error);
 }
 
 static __attribute__((noinline)) int next_untimed(firn_gen *gen, firn_id *id, firn_error *error) {
@@ -280,12 +265,12 @@ int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
     const enum firn__way way = gen->way;
     uint64_t low;
     if (UNLIKELY(way != FIRN__WAY_STRAIGHT) || !take_straight(gen, false, &low)) {
-        return way == FIRN__WAY_TICK       ? next_tick(gen, id, error)
-               : way == FIRN__WAY_UNTIMED  ? next_untimed(gen, id, error)
-               : way == FIRN__WAY_RUN      ? next_run(gen, id, error)
-               : way == FIRN__WAY_RUN_TICK ? next_run_tick(gen, id, error)
-               : way == FIRN__WAY_RANDOM   ? next_timed(gen, id, error)
-                                           : next_usual(gen, id, error);
+        return way == FIRN__WAY_TICK                                ? next_tick(gen, id, error)
+               : way == FIRN__WAY_UNTIMED                           ? next_untimed(gen, id, error)
+               : way == FIRN__WAY_RUN                               ? next_run(gen, id, error)
+               : way == FIRN__WAY_RUN_TICK                          ? next_run_tick(gen, id, error)
+               : way == FIRN__WAY_MASKED || way == FIRN__WAY_RANDOM ? next_masked(gen, id, error)
+                                                                    : next_usual(gen, id, error);
     }
     *id = (firn_id){low, 0, 0, gen->scheme.bits};
     return FIRN_OK;

@@ -139,8 +139,9 @@ enum firn__way {                     /* how firn_next goes about it */
                  FIRN__WAY_TICK,     /* the same with the system's coarse clock */
                  FIRN__WAY_RUN, /* a slot an ID, packed by runs: more than 64 bits, or random ones */
                  FIRN__WAY_RUN_TICK, /* the same with the system's coarse clock */
-                 FIRN__WAY_RANDOM,   /* a time and bits of the thread's block */
-                 FIRN__WAY_UNTIMED   /* such bits alone */
+                 FIRN__WAY_MASKED, /* a slot an ID, with random bits, of a clock that is read in each call */
+                 FIRN__WAY_RANDOM, /* a time and bits of the thread's block */
+                 FIRN__WAY_UNTIMED /* such bits alone */
 };
 
 /* Where the random bits of an ID are, when each of them can be any bit of the thread's block: then they need no packing. A

@@ -30,17 +30,40 @@ static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, 
     return true;
 }
 
-bool firn__next_timed(firn_gen *gen, firn_id *id) {
+/* A slot of a tick that has begun: a new tick may start at random, which the usual way does. False also where the permit
+ * or the clock need a look. */
+FIRN__HOT bool take_slot(const firn_gen *gen, firn__permit *permit, uint64_t tick,
+                         firn__taken *out) {
+    int64_t now = firn__slot_of(gen, permit, tick),
+            soft = atomic_load_explicit(&permit->soft, memory_order_relaxed);
+    int64_t limit = firn__lead_end(gen, now) < soft ? firn__lead_end(gen, now) : soft;
+    *out = (firn__taken){permit->base_tick, 0, permit->base};
+    uint64_t cursor = atomic_load_explicit(&permit->cursor, memory_order_acquire);
+    do {
+        out->slot = (int64_t)(cursor & ~FIRN__OPEN);
+        if (!(cursor & FIRN__OPEN) || out->slot < now || out->slot >= limit) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&permit->cursor, &cursor, cursor + 1,
+                                                    memory_order_acq_rel, memory_order_acquire));
+    return true; /* the permit was open after it was read, so it was whole */
+}
+
+bool firn__next_masked(firn_gen *gen, firn_id *id) {
     firn__taken out;
     firn_value random = {0, 0};
     firn__looked looked = firn__look(gen, 0);
     firn__seen *seen = firn__seen_of(gen);
-    if (!firn__recent(gen, looked, seen) || !take_tick(gen, looked.permit, seen->tick, &out) ||
+    if (!firn__recent(gen, looked, seen) ||
+        !(gen->way == FIRN__WAY_MASKED ? take_slot(gen, looked.permit, seen->tick, &out)
+                                       : take_tick(gen, looked.permit, seen->tick, &out)) ||
         !firn__block_take(&random, gen->masked.size > 8)) {
         return false;
     }
     firn__masked_into(gen, &out.base, random);
-    firn__draw draw = {out.base_tick + (uint64_t)out.slot, 0, {0, 0}};
+    firn__draw draw = {out.base_tick + ((uint64_t)out.slot >> gen->s),
+                       (uint64_t)out.slot & gen->count_mask,
+                       {0, 0}};
     firn__gen_pack(gen, &draw, &out.base, id);
     return true;
 }

@@ -303,6 +303,8 @@ void firn__policy_way(firn_gen *gen) {
         gen->way = gen->cycles ? FIRN__WAY_RUN : FIRN__WAY_RUN_TICK;
     } else if (gen->masked.size > 0 && gen->kind == FIRN__KIND_RANDOM) {
         gen->way = gen->scheme.tick_ns == 0 ? FIRN__WAY_UNTIMED : FIRN__WAY_RANDOM;
+    } else if (gen->masked.size > 0 && windows && gen->keys.nodes == 1 && !gen->blocks) {
+        gen->way = FIRN__WAY_MASKED;
     } else {
         gen->way = windows ? FIRN__WAY_USUAL : FIRN__WAY_OTHER;
     }
