@@ -292,7 +292,7 @@ static outcome attempt(call *it, size_t at, const char *path, int64_t call_ms, j
         out.other = out.code == FIRN_ESTORE;
         snprintf(out.why, sizeof out.why, "%s", curl_easy_strerror(result));
         if (result == CURLE_PEER_FAILED_VERIFICATION) {
-            out.what = "is not who it should be";
+            out.what = "has a certificate that is not valid";
             out.cure = "check its certificate, or name its authority with ca=FILE";
         } else if (result == CURLE_COULDNT_RESOLVE_HOST) {
             out.what = "is not found";

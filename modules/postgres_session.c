@@ -56,7 +56,7 @@ static const struct {
      "if somebody dropped it, its marks are lost (docs/reference/stores.md)"},
     {"42703", "has tables with other columns, perhaps of an older firn",
      "see docs/reference/stores.md"},
-    {"25006", "takes no writes", "name the primary server"},
+    {"25006", "accepts no writes", "name the primary server"},
     {"53100", "has a full disk", "free space on the server"},
     {"53300", "has no connection left", "raise max_connections"},
     {"55P03", "has the row locked", "end the session that locks it (pg_locks)"},
@@ -532,7 +532,7 @@ static int greet(store *s, firn_error *error) {
         }
     }
     return module_fail(error, FIRN_ESTORE,
-                       "store %.48s has no %.48s_mark though it was created: look at search_path",
+                       "store %.48s has no %.48s_mark although it was created: check search_path",
                        where(s), s->table);
 }
 

@@ -21,16 +21,16 @@ static const struct hazard {
 } hazards[] = {
     {"CONFIG GET is forbidden, so it is unknown whether Redis keeps what it acknowledges",
      "allow this user +config|get"},
-    {"appendonly is not yes, so Redis forgets marks when it restarts",
+    {"appendonly is not yes, so Redis loses marks when it restarts",
      "set appendonly yes and appendfsync always in its file"},
-    {"appendfsync is not always, so Redis forgets the last marks when it crashes",
+    {"appendfsync is not always, so Redis loses the last marks when it crashes",
      "set appendfsync always in its file"},
-    {"no-appendfsync-on-rewrite is yes, so Redis may forget marks when it crashes",
+    {"no-appendfsync-on-rewrite is yes, so Redis may lose marks when it crashes",
      "set it to no in its file"},
     {"maxmemory-policy is not noeviction, so Redis may drop marks when memory is short",
      "set it to noeviction"},
-    {"Redis is a member of a cluster, whose failover forgets marks", "use a server of its own"},
-    {"Redis has replicas, and a failover forgets the marks that they lack",
+    {"Redis is a member of a cluster, whose failover loses marks", "use a server of its own"},
+    {"Redis has replicas, and a failover loses the marks that they lack",
      "use a server without replicas"},
 };
 
@@ -112,7 +112,7 @@ static int examine(store *self, const redisReply *info, const redisReply *config
     }
     if (!info_is(info, "role", "master")) {
         return module_fail(error, FIRN_ESTORE,
-                           "store %.60s is a replica or a sentinel, which takes no writes: name "
+                           "store %.60s is a replica or a sentinel, which accepts no writes: name "
                            "the primary server",
                            self->link.url.shown);
     }

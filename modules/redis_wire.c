@@ -190,7 +190,7 @@ static int insecure(store *self, int result, firn_error *error) {
             gnutls_session_get_verify_cert_status(self->session),
             gnutls_certificate_type_get(self->session), &said, 0) == 0) {
         module_fail(error, FIRN_ESTORE,
-                    "store %.40s is not who it should be (%.70s): check its certificate, or name "
+                    "store %.40s has a certificate that is not valid (%.70s): check it, or name "
                     "its authority with ca=FILE",
                     self->link.url.shown, (const char *)said.data);
         gnutls_free(said.data);

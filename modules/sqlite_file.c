@@ -89,10 +89,10 @@ static int give_name(const char *path, const store *it, bool *made, firn_error *
         return FIRN_OK;
     }
     *made = false;
-    return errno == EEXIST
-               ? FIRN_OK
-               : module_fail(error, FIRN_ESTORE, "store %s cannot be made (%s): name another path",
-                             sqlite_tail(it->path), strerror(errno));
+    return errno == EEXIST ? FIRN_OK
+                           : module_fail(error, FIRN_ESTORE,
+                                         "store %s cannot be created (%s): name another path",
+                                         sqlite_tail(it->path), strerror(errno));
 }
 
 /* A store that root makes in the folder of another user, such as the server's, is that user's. */
@@ -116,8 +116,7 @@ static int make_file(store *it, firn_error *error) {
     file = mkostemp(path, O_CLOEXEC);
     if (file < 0) {
         return module_fail(error, FIRN_ESTORE,
-                           "store %s cannot be made (%s): make its folder one that this user can"
-                           " write",
+                           "store %s cannot be created (%s): let this user write its folder",
                            sqlite_tail(it->path), strerror(errno));
     }
     fchmod(file, 0600);

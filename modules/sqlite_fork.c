@@ -30,7 +30,7 @@ bool sqlite_mine(void) {
 
 int sqlite_forked(firn_error *error) {
     return module_fail(error, FIRN_EFORKED,
-                       "this process was forked while the store was at work, so its locks are not"
+                       "this process was forked during a call of the store, so its locks are not"
                        " its own: call exec, or fork between calls");
 }
 
@@ -130,7 +130,7 @@ int sqlite_guard(firn_error *error) {
     }
     page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-        return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more");
+        return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more memory");
     }
     madvise(page, size, MADV_WIPEONFORK); /* otherwise the process ID shows a fork */
     atomic_store(page, getpid());

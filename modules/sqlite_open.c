@@ -28,9 +28,9 @@ static const struct {
      "its marks are lost: use a new path and nodes never used, or wait"},
     {SQLITE_ERROR, "is not firn's",
      "name another path (docs/reference/stores.md: an old copy repeats IDs)"},
-    {SQLITE_FULL, "found the disk full", "make room on it"},
-    {SQLITE_IOERR, "met a failure of input or output", "look at the disk and its space"},
-    {SQLITE_NOMEM, "is out of memory", "give this process more"},
+    {SQLITE_FULL, "has a full disk", "free space on it"},
+    {SQLITE_IOERR, "cannot be read or written", "check the disk and its space"},
+    {SQLITE_NOMEM, "is out of memory", "give this process more memory"},
 };
 
 /* Names the process that holds the lock, if it is visible. */
@@ -81,10 +81,11 @@ int sqlite_explain(const session *s, int result) {
 }
 
 int sqlite_unknown(const session *s, int result) {
-    return module_fail(s->error, FIRN_EUNKNOWN,
-                       "store %s failed (%.50s) and does not say whether it counts: look at the"
-                       " disk, then ask again with the same grant",
-                       sqlite_tail(s->store->path), sqlite3_errstr(result));
+    return module_fail(
+        s->error, FIRN_EUNKNOWN,
+        "store %s failed (%.50s), and it is unknown whether the write was done: check"
+        " the disk, then send the request again with the same grant",
+        sqlite_tail(s->store->path), sqlite3_errstr(result));
 }
 
 int sqlite_no_store(const char *path, firn_error *error) {

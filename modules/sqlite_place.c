@@ -21,21 +21,21 @@ static const struct {
     uint32_t type;
     const char *name, *why;
 } places[] = {
-    {0x01021994, "tmpfs", "forgets at a restart"},
-    {0x858458f6, "ramfs", "forgets at a restart"},
-    {0x794c7630, "overlay", "goes with its container"},
-    {0x61756673, "aufs", "goes with its container"},
-    {0x00006969, "NFS", "has no locks to rely on"},
-    {0x0000517b, "SMB", "has no locks to rely on"},
-    {0xfe534d42, "SMB", "has no locks to rely on"},
-    {0xff534d42, "CIFS", "has no locks to rely on"},
-    {0x01021997, "9p", "has no locks to rely on"},
-    {0x65735546, "FUSE", "hides what it keeps"},
-    {0x786f4256, "vboxsf", "has no locks to rely on"},
-    {0xbacbacbc, "vmhgfs", "has no locks to rely on"},
-    {0x5346414f, "AFS", "has no locks to rely on"},
-    {0x6b414653, "AFS", "has no locks to rely on"},
-    {0x73757245, "Coda", "has no locks to rely on"},
+    {0x01021994, "tmpfs", "loses its files at a restart"},
+    {0x858458f6, "ramfs", "loses its files at a restart"},
+    {0x794c7630, "overlay", "is removed with its container"},
+    {0x61756673, "aufs", "is removed with its container"},
+    {0x00006969, "NFS", "has no reliable locks"},
+    {0x0000517b, "SMB", "has no reliable locks"},
+    {0xfe534d42, "SMB", "has no reliable locks"},
+    {0xff534d42, "CIFS", "has no reliable locks"},
+    {0x01021997, "9p", "has no reliable locks"},
+    {0x65735546, "FUSE", "hides what stores the data"},
+    {0x786f4256, "vboxsf", "has no reliable locks"},
+    {0xbacbacbc, "vmhgfs", "has no reliable locks"},
+    {0x5346414f, "AFS", "has no reliable locks"},
+    {0x6b414653, "AFS", "has no reliable locks"},
+    {0x73757245, "Coda", "has no reliable locks"},
     {0x00c36400, "Ceph", "shares no memory between hosts"},
     {0x0bd00bd0, "Lustre", "shares no memory between hosts"},
     {0x47504653, "GPFS", "shares no memory between hosts"},
@@ -69,7 +69,7 @@ static int check_place(const store *it, const char *path, firn_error *error) {
         if (places[i].type == (uint32_t)place.f_type) {
             return module_fail(error, FIRN_ESTORE,
                                "store %s is on %s, which %s: name a path on a local disk or a"
-                               " volume (--store sqlite:PATH), or take the risk with unsafe=1",
+                               " volume (--store sqlite:PATH), or accept the risk with unsafe=1",
                                sqlite_tail(path), places[i].name, places[i].why);
         }
     }
@@ -86,10 +86,11 @@ static int make_folders(const char *path, firn_error *error) {
         if (why == 0) {
             chmod(at, 0700); /* a umask may remove the user's own rights */
         } else if (why != EEXIST && access(at, X_OK) != 0) {
-            return module_fail(error, FIRN_ESTORE,
-                               "folder %s cannot be made (%s): make it by hand, or name another"
-                               " place (--store sqlite:PATH)",
-                               sqlite_tail(at), strerror(why));
+            return module_fail(
+                error, FIRN_ESTORE,
+                "folder %s cannot be created (%s): create it by hand, or name another"
+                " place (--store sqlite:PATH)",
+                sqlite_tail(at), strerror(why));
         }
         *slash = '/';
     }
@@ -133,7 +134,7 @@ int sqlite_settle_path(store *it, const char *path, firn_error *error) {
     length = snprintf(it->path, sizeof it->path, "%s/%s", real[1] == '\0' ? "" : real, name);
     return length < SQLITE_PATH_SIZE
                ? FIRN_OK
-               : module_fail(error, FIRN_EUSAGE, "%s is a long path of %d bytes: use %d",
+               : module_fail(error, FIRN_EUSAGE, "the path %s has %d bytes: use at most %d",
                              sqlite_tail(path), length, SQLITE_PATH_SIZE - 1);
 }
 
@@ -303,9 +304,8 @@ int sqlite_sync_folders(const session *s) {
         result = sync_folder(at);
     }
     if (result != 0 || sync_folder("/") != 0) {
-        return module_fail(s->error, FIRN_ESTORE,
-                           "folder %s cannot be synced (%s): look at the disk", sqlite_tail(at),
-                           strerror(errno));
+        return module_fail(s->error, FIRN_ESTORE, "folder %s cannot be synced (%s): check the disk",
+                           sqlite_tail(at), strerror(errno));
     }
     return FIRN_OK;
 }

@@ -39,7 +39,7 @@ int firn__gen_reserve(firn_gen *gen, const firn_request *request, firn__sending 
 static int too_slow(const firn_gen *gen, firn_error *error) {
     return firn__fail(error, FIRN_ESTORE,
                       "the store of %s answers too slowly for max_wait_ms=%" PRId64
-                      ": look at it, or raise max_wait_ms",
+                      ": check the store, or raise max_wait_ms",
                       gen->ns, gen->keys.max_wait_ms);
 }
 
@@ -343,11 +343,11 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
     if (held->grant == 0 && held->high > firn__slots_of(gen, tick + gen->lead_ticks + 1)) {
         char until[FIRN_TIME_SIZE];
         firn_scheme_time(&gen->scheme, free_tick, &time);
-        return firn__fail(error, FIRN_EBUSY,
-                          "nothing of %s is issued before %s: the store has changed or gone back, "
-                          "or a clock was ahead: wait",
-                          gen->ns,
-                          firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
+        return firn__fail(
+            error, FIRN_EBUSY,
+            "no ID of %s is issued before %s, because the store has changed or gone back, or "
+            "a clock was ahead: wait",
+            gen->ns, firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
     }
     if (!gen->fixed) {
         /* any of them may be free at any moment */
@@ -361,13 +361,13 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
     firn__gen_node_text(node, gen, gen->pinned);
     if (held->high > gen->mark_end) {
         return firn__fail(error, FIRN_EBUSY,
-                          "%s of %s issues back-dated IDs only: take another node", node, gen->ns);
+                          "%s of %s issues back-dated IDs only: use another node", node, gen->ns);
     }
     firn_scheme_time(&gen->scheme, free_tick, &time);
     return firn__fail(
         error, FIRN_EBUSY,
-        "%s of %s is in use up to %s: end its other holder, wait, or take another node", node,
-        gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
+        "%s of %s is in use until %s: end the process that holds it, wait, or use another node",
+        node, gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
 }
 
 /* A second opinion, where the engine has a clock: with one of the two that far off, nothing is
@@ -384,7 +384,7 @@ static int check_clocks(const firn_gen *gen, firn_error *error) {
                : firn__fail(
                      error, FIRN_ECLOCK,
                      "this clock is %" PRId64 " ms %s the store's, more than max_skew_ms=%" PRId64
-                     ": fix the one that is wrong",
+                     ": fix the wrong clock",
                      off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "behind" : "ahead of", most);
 }
 

@@ -117,10 +117,11 @@ static int refuse_node(const firn_gen *gen, bool job, bool gone_back, firn_error
                           gen->ns);
     }
     if (!gen->fixed || gen->node_bits == 0) {
-        return firn__fail(error, FIRN_EBUSY,
-                          "no node of %s was never used, so none can issue back-dated IDs: take "
-                          "a row with more node bits",
-                          gen->ns);
+        return firn__fail(
+            error, FIRN_EBUSY,
+            "every node of %s was used, so none can issue back-dated IDs: use a layout "
+            "with more node bits",
+            gen->ns);
     }
     return firn__fail(error, FIRN_EBUSY,
                       "%s of %s issues live IDs%s: back-dated ones need a node that was never "
@@ -372,10 +373,9 @@ int firn__history_tick(const firn_gen *gen, const firn_time *time, uint64_t *tic
     int code = firn_scheme_tick(&gen->scheme, time, &found, error);
     if (code == FIRN_OK && found >= gen->tick_end) {
         char when[FIRN_TIME_SIZE];
-        return firn__fail(error, FIRN_ELAYOUT,
-                          "%s gives negative IDs of %s as signed numbers: unsigned=1 takes them",
-                          firn_time_format(when, time, firn_scheme_digits(&gen->scheme)),
-                          gen->scheme.name);
+        return firn__fail(
+            error, FIRN_ELAYOUT, "IDs of %s at %s are negative as signed numbers: add unsigned=1",
+            gen->scheme.name, firn_time_format(when, time, firn_scheme_digits(&gen->scheme)));
     }
     if (code == FIRN_OK) {
         *tick = found;

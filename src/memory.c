@@ -94,8 +94,8 @@ static int check_row(memory *store, const char *ns, const char *row, firn_error 
             return strcmp(store->spaces[i].layout, row) == 0
                        ? FIRN_OK
                        : firn__fail(error, FIRN_ENAMESPACE,
-                                    "namespace %.30s holds the row '%.60s', not '%.60s': take "
-                                    "another with ns=NAME",
+                                    "namespace %.30s has layout '%.60s', not '%.60s': use "
+                                    "another ns= for this one",
                                     ns, store->spaces[i].layout, row);
         }
     }

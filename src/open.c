@@ -181,11 +181,11 @@ static void tell_store(const firn_gen *gen, const char *url) {
     char node[128];
     if (url == NULL && !gen->fixed && gen->ticket_field < 0) {
         firn__gen_notice(
-            gen, "node: a free one is claimed; IDs are unique among those who share the store %s",
+            gen,
+            "firn claims a free node; IDs are unique among the processes that share the store %s",
             firn__store_url(gen->store));
     } else if (url == NULL && gen->fixed) {
-        firn__gen_notice(gen,
-                         "%s is kept apart among those who share the store %s, and nobody else",
+        firn__gen_notice(gen, "%s is reserved only among the processes that share the store %s",
                          firn__gen_node_text(node, gen, gen->pinned), firn__store_url(gen->store));
     } else if (url != NULL && strncmp(url, "memory:", 7) == 0) {
         firn__gen_notice(gen,

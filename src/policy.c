@@ -28,8 +28,8 @@ void firn__gen_notice(const firn_gen *gen, const char *format, ...) {
 
 int firn__gen_exhausted(const firn_gen *gen, firn_error *error) {
     return firn__fail(error, FIRN_EEXHAUSTED,
-                      "%s has issued all it may ahead of the clock (max_lead_ms=%" PRId64
-                      "): slow down, full=wait, or more nodes=",
+                      "IDs of %s are max_lead_ms=%" PRId64
+                      " ahead of the clock: issue fewer, or set full=wait or more nodes=",
                       gen->scheme.name, gen->keys.max_lead_ms);
 }
 
@@ -111,8 +111,8 @@ static int check_issuable(const firn_gen *gen, firn_error *error) {
     if (row->form != FIRN_FORM_DATED && gen->random_bits > 0 && gen->random_bits < 20 &&
         !sequence && !counter) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "%" PRIu32 " random bits collide at once, issuing needs at least 20: add "
-                          "random bits, or a sequence",
+                          "%" PRIu32 " random bits are too few, because IDs would collide at once: "
+                          "use at least 20, or add a sequence",
                           gen->random_bits);
     }
     return FIRN_OK;
@@ -142,12 +142,12 @@ int firn__policy_kind(firn_gen *gen, firn_error *error) {
     }
     if (row->keyed) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "%s is made with a key: firn_order_open, or firn new %s --key-file FILE",
+                          "%s needs a key: use firn_order_open, or firn new %s --key-file FILE",
                           row->name, row->name);
     }
     if (row->read_only) {
-        return firn__fail(error, FIRN_EUSAGE, "%s is shown, never generated: %s", row->name,
-                          row->note != NULL ? row->note : "take uuid4 or uuid7");
+        return firn__fail(error, FIRN_EUSAGE, "firn reads IDs of %s and does not generate them: %s",
+                          row->name, row->note != NULL ? row->note : "use uuid4 or uuid7");
     }
     if (firn__scheme_role(row, FIRN_ROLE_DIGEST) >= 0) {
         return firn__fail(error, FIRN_EUSAGE,
@@ -155,11 +155,12 @@ int firn__policy_kind(firn_gen *gen, firn_error *error) {
     }
     if (row->tick_ns == 0 && gen->kind != FIRN__KIND_RANDOM) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "a row without time cannot be issued: add time:BITS/TICK");
+                          "a layout without time cannot be issued: add time:BITS/TICK");
     }
     if (gen->node_bits > 63) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "the node of the row has %" PRIu32 " bits: at most 63", gen->node_bits);
+                          "the node of the layout has %" PRIu32 " bits: use at most 63",
+                          gen->node_bits);
     }
     return check_issuable(gen, error);
 }
@@ -189,8 +190,8 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     if (reach >= UINT64_C(1) << (61 - gen->s)) {
         return firn__fail(error, FIRN_ERANGE,
                           "%" PRIu32
-                          " sequence bits at ticks this short do not fit the slots of a lead: "
-                          "take fewer bits, a longer tick or a lower max_lead_ms",
+                          " sequence bits are too many for ticks this short and this max_lead_ms: "
+                          "use fewer bits, a longer tick or a lower max_lead_ms",
                           gen->s);
     }
     gen->per_carry = gen->per_tick - (gen->per_count << gen->s);
@@ -200,20 +201,20 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     if (keys->max_lead_ms < keys->back_ms) {
         return firn__fail(error, FIRN_ERANGE,
                           "max_lead_ms=%" PRId64 " is below back_ms=%" PRId64
-                          ": a step back that is absorbed leads the "
-                          "clock, so lower back_ms too",
+                          ": IDs are ahead of the clock after a rollback that is "
+                          "absorbed, so lower back_ms too",
                           keys->max_lead_ms, keys->back_ms);
     }
     if (may_be_negative(gen)) {
         return firn__fail(
             error, FIRN_ERANGE,
-            "IDs of this row are negative as signed numbers when their top bit is drawn: put "
-            "0x0:1 in front, or unsigned=1");
+            "IDs of this layout are negative as signed numbers if their top bit is 1: put 0x0:1 "
+            "in front, or set unsigned=1");
     }
     for (uint32_t i = 0; keys->clock_ == FIRN__CLOCK_TICK && i < gen->scheme.slice_count; i++) {
         if (gen->scheme.slices[i].role == FIRN_ROLE_TIME && gen->scheme.slices[i].group != 0) {
             return firn__fail(error, FIRN_EUSAGE,
-                              "clock=tick takes away the low bits of the time, by which %s "
+                              "clock=tick removes the low bits of the time, by which %s "
                               "spreads: use fresh or exact",
                               gen->scheme.name);
         }

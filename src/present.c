@@ -70,7 +70,7 @@ static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
                ? code
                : firn__fail(
                      error, FIRN_EWINDOW,
-                     "the clock of %s stepped back while its renewer asks the store: try again",
+                     "the clock of %s stepped back while its renewer calls the store: try again",
                      gen->ns);
 }
 
@@ -121,7 +121,7 @@ static int act_on_step(firn_gen *gen, uint64_t tick, bool patient, firn_error *e
             firn__permit_leave(gen);
             firn__gen_notice(
                 gen, "the clock stepped back by more than %" PRId64 " ms: %s", gen->keys.back_ms,
-                gen->reserved ? "the node is left for another" : "a new start is drawn");
+                gen->reserved ? "firn claims another node" : "firn draws a new random identity");
         } else {
             hold_still(gen, tick);
         }
@@ -156,8 +156,8 @@ static int check_blocked(firn_gen *gen, uint64_t tick, bool patient, firn_error 
     }
     return firn__fail(error, FIRN_ECLOCK,
                       "the clock stepped back beyond back_ms=%" PRId64 " and is still %" PRIu64
-                      " ms behind the last ID: wait, fix the clock, or leave the node out so that "
-                      "another can be claimed",
+                      " ms before the last ID: wait, fix the clock, or leave the node out so that "
+                      "firn can claim another",
                       gen->keys.back_ms, (until - 1 - tick) * gen->scheme.tick_ns / 1000000);
 }
 

@@ -57,7 +57,7 @@ int firn__reserve(firn_store *store, const firn_request *request, const firn__pa
                 FIRN_BUG != FIRN_BUG_ADOPT) {
                 return firn__fail(error, FIRN_ESTORE,
                                   "the store granted %" PRId64
-                                  ", outside what was asked for: do not use it",
+                                  ", which is outside the request: do not use this store",
                                   *first);
             }
         } else if (code == FIRN_EBUSY && own) {

@@ -233,7 +233,7 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
     }
     if (request->layout == NULL || request->layout[0] == '\0' ||
         strlen(request->layout) >= FIRN_LAYOUT_SIZE) {
-        return firn__fail(error, FIRN_ERANGE, "a namespace's row has 1..%d characters",
+        return firn__fail(error, FIRN_ERANGE, "the layout of a namespace has 1..%d characters",
                           FIRN_LAYOUT_SIZE - 1);
     }
     if (request->earliest < 0 || request->latest < request->earliest || request->count < 1 ||
@@ -247,9 +247,10 @@ int firn_store_reserve(firn_store *store, const firn_request *request, int64_t *
     code = store->ops->reserve(store->self, request, &granted, &mark, error);
     pthread_mutex_unlock(store->lock);
     if (code == FIRN_OK && (granted < request->earliest || granted > request->latest)) {
-        return firn__fail(
-            error, FIRN_ESTORE,
-            "the store granted %" PRId64 ", outside what was asked for: do not use it", granted);
+        return firn__fail(error, FIRN_ESTORE,
+                          "the store granted %" PRId64
+                          ", which is outside the request: do not use this store",
+                          granted);
     }
     if (code == FIRN_OK) {
         *first = granted;

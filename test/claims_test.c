@@ -178,7 +178,7 @@ static void a_fixed_node_begins_within_the_lead(void **state) {
             assert_int_equal(status_of(gen).first, now + cases[i].ahead);
             closed(gen);
         } else {
-            said(&error, FIRN_EBUSY, "is in use up to");
+            said(&error, FIRN_EBUSY, "is in use until");
         }
     }
 }

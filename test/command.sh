@@ -76,7 +76,7 @@ for scheme in $(jq -r 'select(.generated and .name != "order").name' "$TMPDIR/sc
     same "two back-dated $scheme differ" 2 "$(printf '%s\n' "$out" | sort -u | wc -l)"
 done
 for scheme in $(jq -r 'select(.generated | not).name' "$TMPDIR/schemes"); do
-    refuses "firn new $scheme is refused: shown, never generated" 2 "never generated" new "$scheme"
+    refuses "firn new $scheme is refused: only read, not generated" 2 "does not generate" new "$scheme"
 done
 
 # ---- order and number ----------------------------------------------------------------------------

@@ -89,7 +89,7 @@ matches "new --json is the object of show" '\{"id":"[0-9]+","scheme":"snowflake"
     new snowflake datacenter=1 worker=2 "$unsafe" --json
 same "a claimed node is reported once" 1 "$("$FIRN" new snowflake "$unsafe" -n 100000 2>&1 >/dev/null | grep -c '^firn: note: ')"
 ask new snowflake "$unsafe" node=9
-same "a given one names who shares the store" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is kept apart among')"
+same "a given one names who shares the store" 1 "$(printf '%s\n' "$notes" | grep -c 'datacenter=0 worker=9 is reserved only among')"
 ask new uuid1 time=2020-01-01
 same "that back-dated IDs without a store are unique within one run only is reported" 1 "$(printf '%s\n' "$notes" | grep -c 'within')"
 finish

@@ -189,7 +189,7 @@ refuses "a node that is free needs no freeing" 5 "is in the past: the node is fr
 ahead wrong $((20 * 1000 * 4096))
 refuses "a node that may be in use is not freed" 5 "at most 30 s ahead" nodes free 9 ns=wrong --lost-after 2024-01-01 --yes --store "$db" "$unsafe"
 ahead wrong $((10 * 365 * 86400 * 1000 * 4096))
-refuses "far ahead its node is busy" 5 "in use up to" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
+refuses "far ahead its node is busy" 5 "in use until" new snowflake ns=wrong node=9 max_wait_ms=0 --store "$db" "$unsafe"
 refuses "free needs to know what is lost" 2 "--lost-after" nodes free 9 ns=wrong --yes --store "$db" "$unsafe"
 "$FIRN" nodes free 9 ns=wrong --lost-after 2024-01-01 --store "$db" "$unsafe" </dev/null >"$TMPDIR/freed" 2>"$TMPDIR/stderr"
 same "nobody is there to be asked: what would repeat is told, and nothing done" "2 1 1" \

@@ -404,7 +404,7 @@ static void by_tls(void **state) {
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?tls=1&%s", port, more);
     not_opened(url, "certificate"); /* nobody whom this machine trusts made it */
     snprintf(url, sizeof url, "etcd://localhost:%d?tls=1&ca=%s/ca.pem&%s", port, folder, more);
-    not_opened(url, "is not who it should be");
+    not_opened(url, "has a certificate that is not valid");
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?tls=1&ca=%s/ca.pem", port, folder);
     not_opened(url, "cannot be used"); /* the server requires a login */
     snprintf(url, sizeof url, "etcd://127.0.0.1:%d?ca=%s/ca.pem", port, folder);

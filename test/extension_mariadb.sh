@@ -197,7 +197,7 @@ done <<'EOF'
 1367|prefix|typeid('Bad Prefix')
 1690|at most 511|firn_new('snowflake', repeat('x', 600))
 1690|at most 511|firn_show(repeat('1', 100000), 'snowflake')
-1210|carries no time|firn_time(uuid4(), 'uuid4')
+1210|contains no time|firn_time(uuid4(), 'uuid4')
 1690|years|firn_time('ffffffff-ffff-7000-8000-000000000000', 'uuid7')
 1123|write snowflake|snowflake('', '')
 1123|write firn_time|firn_time(1)

@@ -91,7 +91,7 @@ answers "... none of 0, and no more than are asked for" "0|1|2" \
 sql "SELECT snowflake(), leaf(), seata('node=3');" >/dev/null
 same "windows are given back when the connection is closed" "" \
     "$("$FIRN" nodes --store "$FIRN_STORE" --json | jq -r --argjson now "$(date +%s%N)" 'select(.unix_ns != null and (.unix_ns | tonumber) > $now) | .ns')"
-printed=$(unset FIRN_STORE; sql "SELECT firn_config('unsafe', 1), length(snowflake()), firn_notices() LIKE '%unique among those who share the store%';")
+printed=$(unset FIRN_STORE; sql "SELECT firn_config('unsafe', 1), length(snowflake()), firn_notices() LIKE '%unique among the processes that share the store%';")
 same "without a store named it is the default one, and notes are reported" "1|19|1" "$printed"
 
 # ---- the same as the command's ---------------------------------------------------------------------

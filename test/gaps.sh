@@ -53,8 +53,8 @@ same "a counter continues at 0 after its end" "3 IDs, 0 duplicates, 1 gap, 2 mis
 16777215 to 0  2 missing  2024-01-01T00:00:01Z random=0x0000000005" "$("$FIRN" check --gaps --scheme objectid hand | sed -n 1,2p)"
 
 "$FIRN" range snowflake 2024-01-01 2024-01-02 >hand
-same "IDs of a scheme are not a series" "  These are hardly integers of a series: they look like IDs of snowflake or of a
-  similar scheme. Add --scheme snowflake, or the right one. snowflake" \
+same "IDs of a scheme are not a series" "  These are probably not integers of a series: they look like IDs of snowflake
+  or of a similar scheme. Add --scheme snowflake, or the right one. snowflake" \
     "$("$FIRN" check --gaps hand | tail -n 2) $("$FIRN" check --gaps --json hand | jq -r .looks_like)"
 seq 1704067200000000000 1 1704067200000000999 >hand
 same "integers as great, but close together, are one" null "$({ cat hand; echo 1704067200000100000; } | "$FIRN" check --gaps --json | jq .looks_like)"

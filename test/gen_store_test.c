@@ -116,7 +116,7 @@ static void a_fixed_node_is_waited_for(void **state) {
     firn_gen *crashed = opened("snowflake", "node=7"); /* as good as: it only holds its window */
     int64_t end = status_of(crashed).end;
     refused("snowflake", "node=7 max_wait_ms=900", FIRN_EBUSY,
-            "in use up to 2025-10-09T08:53:22.123Z");
+            "in use until 2025-10-09T08:53:22.123Z");
     assert_int_equal(world.clock.pauses, 0); /* waiting would be useless */
     firn_gen *gen = opened("snowflake", "node=7");
     assert_in_range(world.clock.paused_ns, 990 * MS, 1010 * MS);
@@ -656,7 +656,7 @@ static void the_last_unused_node_is_left_to_history(void **state) {
     }
     free(ids);
     firn_gen *job = dating(row, "history=job");
-    denied_at(job, &past, 1, FIRN_EBUSY, "never used");
+    denied_at(job, &past, 1, FIRN_EBUSY, "was used");
     closed(job);
     for (size_t i = 0; i < 3; i++) {
         closed(live[i]);

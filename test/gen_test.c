@@ -153,7 +153,7 @@ static void row_borrows(const firn_scheme *row, const char *keys) {
     denied_n(gen, tick_holds + 1, FIRN_EEXHAUSTED, "");
     firn_id *more = bulk(gen, tick_holds);
     follows(gen, &ids[all - 1], &more[0]);
-    denied(gen, FIRN_EEXHAUSTED, "slow down");
+    denied(gen, FIRN_EEXHAUSTED, "issue fewer");
     free(ids);
     free(more);
     closed(gen);
@@ -367,7 +367,7 @@ static void a_claimed_node_is_left_for_another(void **state) {
     assert_int_equal(after.steps_back_left, 1);
     assert_int_equal(after.give_backs, 1);
     assert_true(mark_of(&world.log, "snowflake", key) == (int64_t)last + 1);
-    assert_non_null(strstr(world.notice, "left for another"));
+    assert_non_null(strstr(world.notice, "claims another node"));
     pass(&world.clock, DAY + SECOND); /* the old node is free again, and one of the two is taken */
     next(gen);
     closed(gen);
@@ -884,7 +884,7 @@ static void a_namespace_keeps_its_row(void **state) {
     (void)state;
     firn_gen *gen = opened("snowflake", "ns=orders");
     refused("leaf", "ns=orders", FIRN_ENAMESPACE, "orders");
-    refused("snowflake", "ns=orders epoch=2020-01-01", FIRN_ENAMESPACE, "ns=NAME");
+    refused("snowflake", "ns=orders epoch=2020-01-01", FIRN_ENAMESPACE, "another ns=");
     closed(opened("snowflake", "ns=orders"));
     closed(opened("snowflake", "epoch=2020-01-01")); /* a namespace of its own */
     assert_int_equal(keys_of(&world.log, "snowflake"), 0);
@@ -1009,7 +1009,7 @@ static void mirrored_time_refuses_the_coarse_clock(void **state) {
 static void what_cannot_be_is_refused(void **state) {
     (void)state;
     refused("uuid3", "", FIRN_EUSAGE, "digest");
-    refused("nil", "", FIRN_EUSAGE, "never generated");
+    refused("nil", "", FIRN_EUSAGE, "does not generate");
     refused("uuid8", "", FIRN_EUSAGE, "your own layout");
     refused("node:8 sequence:8", "", FIRN_EUSAGE, "without time");
     refused("time:40/ms node:64 sequence:8", "", FIRN_EUSAGE, "at most 63");

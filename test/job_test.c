@@ -567,7 +567,7 @@ static void a_layout_has_its_end(void **state) {
         assert_true(id.low >> 63 == 0);
     }
     no_row(job, last, FIRN_ELAYOUT, "to the end of the layout");
-    no_row(job, end, FIRN_ELAYOUT, "unsigned=1 takes them");
+    no_row(job, end, FIRN_ELAYOUT, "add unsigned=1");
     no_row(job, time_after(firn_job_scheme(job)->epoch, -1), FIRN_ELAYOUT, "");
     firn_job_close(job);
     config = plan("region", "node=1023 unsigned=1");
@@ -633,7 +633,7 @@ static void what_makes_no_job_is_refused(void **state) {
         {NULL, "", FIRN_EUSAGE, "no scheme"},
         {"uuid4", "", FIRN_EUSAGE, "uuid4 has no time"},
         {"uuid5", "", FIRN_EUSAGE, "digest"},
-        {"uuid8", "", FIRN_EUSAGE, "shown"},
+        {"uuid8", "", FIRN_EUSAGE, "does not generate"},
         {"snowflake", "node=1024", FIRN_ERANGE, "10 bits"},
         {"snowflake", "node=1 window_ms=500", FIRN_EUSAGE, "window_ms= is not a key of a job"},
         {"snowflake", "node=1 history=job", FIRN_EUSAGE, "history="},
@@ -810,7 +810,7 @@ static void live_issue_never_meets_a_job(void **state) {
     free(ids);
     firn_job_close(job);
     config.name = "second";
-    no_job(&config, FIRN_EBUSY, "no node of time:41/ms");
+    no_job(&config, FIRN_EBUSY, "every node of time:41/ms");
     refused(row, "max_wait_ms=0", FIRN_EBUSY, "");
     pass(&world.clock, HOUR);
     for (size_t i = 0; i < 2; i++) {

@@ -438,7 +438,7 @@ static void a_step_back_leaves_each_of_many_nodes(void **state) {
     step(&world.clock, -HOUR);
     next(gen);
     assert_int_equal(world.notices, 1);
-    assert_string_equal(strchr(world.notice, ':'), ": the node is left for another");
+    assert_string_equal(strchr(world.notice, ':'), ": firn claims another node");
     closed(gen);
 }
 

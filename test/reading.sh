@@ -83,7 +83,7 @@ same "the object has the canonical text" "c232ab00-9414-11ec-b3c8-9f6bdeced846" 
 same "of a number in hex the decimal one" 1541815603606036480 "$("$FIRN" show --json 0x1565a11f6217a000 | jq -r .id)"
 same "of a typeid with its prefix" user_01h455vb4pex5vsknk084sn02q "$("$FIRN" show --json user_01h455vb4pex5vsknk084sn02q | jq -r .id)"
 same "a layout that could not be issued is read" 62286 "$("$FIRN" show --json --scheme "time:48/ms random:16" 123456789012345678 | jq -r '.fields.random' | xargs printf %d)"
-refuses "and not issued" 2 "16 random bits collide at once" new "time:48/ms random:16"
+refuses "and not issued" 2 "16 random bits are too few" new "time:48/ms random:16"
 
 # ---- conversion ----------------------------------------------------------------------------------
 uuid4=1fa0c5b7-7c1e-4b7a-9d8f-3b2a1c0d9e8f

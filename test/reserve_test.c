@@ -146,7 +146,7 @@ static void the_own_grant_is_believed_within_what_was_asked_for(void **state) {
         if (cases[i].code == FIRN_OK) {
             assert_int_equal(first, cases[i].high - 10);
         } else {
-            said(&error, FIRN_ESTORE, "outside what was asked for");
+            said(&error, FIRN_ESTORE, "outside the request");
         }
     }
 }

@@ -179,9 +179,10 @@ static void read_only_places_are_reported(void **state) {
     (void)state;
     assert_int_equal(mkdir(in_folder("ro"), 0700), 0);
     assert_int_equal(mkdir(in_folder("ro/deep"), 0500), 0);
-    without_rights("cannot be made"); /* no store yet, and none can be made */
+    without_rights("cannot be created"); /* no store yet, and none can be made */
     without_rights_at = "ro/deep/sub/firn.db?create=yes";
-    without_rights("cannot be made (Permission denied): make it by hand, or name another place");
+    without_rights(
+        "cannot be created (Permission denied): create it by hand, or name another place");
     without_rights_at = "ro/deep/firn.db";
     assert_int_equal(chmod(in_folder("ro/deep"), 0700), 0);
     firn_store_close(open_store("ro/deep/firn.db"));

@@ -349,7 +349,7 @@ static void put_human(output *out, const findings *it) {
                  interval_text(text, it->total, " integers"));
     }
     if (from->vague) {
-        put_line(out, "rate", "not known: these schemes differ in it");
+        put_line(out, "rate", "not known: it differs between these schemes");
     } else if (it->kind != RATE_NONE) {
         put_line(out, "rate", "%s %s", rate_text(text, it->rate), why[it->kind]);
     }

@@ -489,10 +489,11 @@ static void put_human(output *out, const gaps *it, uint64_t step) {
     const firn_scheme *scheme = find_scheme(it);
     char text[256];
     if (scheme != NULL) {
-        snprintf(text, sizeof text,
-                 "These are hardly integers of a series: they look like IDs of %s or of a similar "
-                 "scheme. Add --scheme %s, or the right one.",
-                 scheme->name, scheme->name);
+        snprintf(
+            text, sizeof text,
+            "These are probably not integers of a series: they look like IDs of %s or of a similar "
+            "scheme. Add --scheme %s, or the right one.",
+            scheme->name, scheme->name);
         output_wrap(out, "  ", 2, text);
     } else if (it->count > 0) {
         output_wrap(out, "  ", 2, explain(it));

@@ -93,7 +93,7 @@ static bool ask_one(choose_answers *answers, int question) {
 
 static void ask_all(choose_answers *answers) {
     bool open = true;
-    fprintf(stderr, "An empty answer takes what is in brackets.\n");
+    fprintf(stderr, "Press Enter for the answer in brackets.\n");
     for (int i = 0; i < CHOOSE_QUESTIONS && open; i++) {
         if ((answers->given & 1u << i) == 0 && i != CHOOSE_PEAK && i != CHOOSE_REACH) {
             open = ask_one(answers, i);
@@ -150,7 +150,7 @@ static void put_odds(session *s, const choose_candidate *it, const choose_answer
     if (it->model == NULL) {
         put(s, "collision", "none: a store reserves each ID");
     } else if (it->model->alone && answers->amount[CHOOSE_NODES] == 1 && !it->model->of_nodes) {
-        put(s, "collision", "none: one process never repeats itself");
+        put(s, "collision", "none: one process alone never repeats an ID");
     } else {
         snprintf(text, sizeof text, "odds %.3g in a year, %.3g in ten: %s", it->odds_1y,
                  it->odds_10y, it->model->formula);

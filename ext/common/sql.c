@@ -130,8 +130,8 @@ int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, f
     firn_fields fields;
     int index = scheme_time_index(scheme);
     if (index < 0) {
-        return set_error(error, FIRN_EUSAGE, "an ID of %s carries no time: use a column of the row",
-                         scheme->name);
+        return set_error(error, FIRN_EUSAGE,
+                         "an ID of %s contains no time: store the time in a column", scheme->name);
     }
     int code = firn_unpack(&fields, scheme, id, error);
     if (code == FIRN_OK) {
@@ -360,7 +360,7 @@ void sql_swap(uint8_t out[16], const uint8_t in[16], bool back) {
 
 int sql_integer(int64_t *value, const firn_scheme *scheme, const firn_id *id, firn_error *error) {
     if (id->bits > 64) {
-        return set_error(error, FIRN_EUSAGE, "%s has %u bits, an SQL integer 64: use text",
+        return set_error(error, FIRN_EUSAGE, "%s has %u bits, and an SQL integer has 64: use text",
                          scheme->name, id->bits);
     }
     if (id->low > INT64_MAX && scheme->sorts != FIRN_SORTS_NO) {

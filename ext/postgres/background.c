@@ -102,7 +102,7 @@ static void check_durable(void) {
     for (size_t i = 0; i < lengthof(needed) && !firn_setting_unsafe; i++) {
         if (strcmp(GetConfigOption(needed[i], false, false), "on") != 0) {
             ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                            errmsg("firn: %s is off, so a crash may forget marks", needed[i]),
+                            errmsg("firn: %s is off, so a crash may lose marks", needed[i]),
                             errhint("Set it to on, or set firn.unsafe = on if IDs may repeat.")));
         }
     }

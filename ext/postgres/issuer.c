@@ -193,7 +193,7 @@ static void refuse_ahead(const firn_issuer *issuer, int code) {
     }
     firn_refuse(FIRN_EEXHAUSTED,
                 "IDs of %.60s node %" PRIu64 " are %.0f ms ahead of the clock, more than 1000: "
-                "make fewer a second, or look whether the clock was set back",
+                "issue fewer per second, or check whether the clock was set back",
                 cell->ns, cell->node, ms);
 }
 

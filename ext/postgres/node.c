@@ -80,7 +80,7 @@ static uint64 join(const firn_recipe *recipe) {
             uint32 width = firn_scheme_width(scheme, i);
             bits += width;
             if (bits > 63) {
-                firn_refuse(FIRN_EUSAGE, "the node of the row has more than 63 bits: take fewer");
+                firn_refuse(FIRN_EUSAGE, "the node of the layout has more than 63 bits: use fewer");
             }
             node = node << width | recipe->fields.value[i].low;
         }

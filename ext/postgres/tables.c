@@ -295,10 +295,11 @@ void firn_tables_prepare(void) {
     arguments none = {0}, list = {0};
     bool is_null, first = make_tables();
     if (run(inspect, &none) == 0 || !DatumGetBool(cell_at(1, &is_null))) {
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("firn: a table of schema firn is not a plain table of a superuser"),
-                        errhint("Look who created it, and give it and its schema to a superuser, "
-                                "without triggers, rules and policies.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("firn: a table of schema firn is not a plain table of a superuser"),
+                 errhint("Find out who created it, and give it and its schema to a superuser, "
+                         "without triggers, rules and policies.")));
     }
     read_identity();
     add_me(&list);
