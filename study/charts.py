@@ -23,6 +23,7 @@ THEMES = {
     "dark": {INK: "#e6edf3", SOFT: "#9aa4af", GRID: "#343b44", END64: "#56b4e9", ENDWIDE: "#2fc79a", MOVED: "#d98cc4", ANYWHERE: "#f28e2b"},
 }
 STYLE = dict(zip(CLASSES, ((END64, "o"), (ENDWIDE, "s"), (MOVED, "D"), (ANYWHERE, "^"))))
+ENGINE_NAMES = [NAMES[engine] for engine in ENGINES]
 LOOK = {key: STYLE[name] for name, keys in CLASSES.items() for key in keys}
 FONT = '-apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif'
 
@@ -52,22 +53,38 @@ def class_legend(figure):
     figure.legend(handles=marks, loc="lower left", bbox_to_anchor=(-0.002, 0), ncol=4, handletextpad=0.2, columnspacing=1.4, labelcolor=SOFT, borderaxespad=0.2)
 
 
-def panels(title, note):
-    """A figure of three panels side by side, a line for each key."""
-    bottom = 0.52
-    height = 0.9 + 0.185 * len(ORDER) + bottom
-    figure, axes = plot.subplots(1, 3, figsize=(WIDTH, height), sharey=True)
+def panels(title, note, height, names, left, top, bottom, gap):
+    """A figure of three panels side by side, each with its name; top and bottom in inches."""
+    figure, every = plot.subplots(1, 3, figsize=(WIDTH, height), sharey=True)
     heading(figure, title, note, height)
-    figure.subplots_adjust(left=0.168, right=0.985, top=1 - 0.86 / height, bottom=bottom / height, wspace=0.15)
-    return figure, axes, height
+    figure.subplots_adjust(left=left, right=0.985, top=1 - top / height, bottom=bottom / height, wspace=gap)
+    for axes, name in zip(every, names):
+        axes.set_title(name, loc="left", fontweight="bold")
+    return figure, every
 
 
-def key_axis(axes, first, keys=ORDER):
-    axes.set_ylim(len(keys) - 0.4, -0.6)
-    axes.set_yticks(range(len(keys)))
-    axes.grid(axis="y", visible=False)
-    if first:
-        axes.set_yticklabels([key if key != "serial" else "bigserial, auto_inc." for key in keys])
+def key_panels(title, note, names=ENGINE_NAMES):
+    """Panels with a line for each key."""
+    height = 1.42 + 0.185 * len(ORDER)
+    figure, every = panels(title, note, height, names, 0.168, 0.86, 0.52, 0.15)
+    for axes in every:
+        axes.set_ylim(len(ORDER) - 0.4, -0.6)
+        axes.set_yticks(range(len(ORDER)))
+        axes.grid(axis="y", visible=False)
+    every[0].set_yticklabels([key if key != "serial" else "bigserial, auto_inc." for key in ORDER])
+    return figure, every, height
+
+
+def ratio_panels(title, note, height, top, bottom, axis):
+    """Panels of the engines whose vertical axis is a ratio, with a line at 1."""
+    figure, every = panels(title, note, height, ENGINE_NAMES, 0.062, top, bottom, 0.09)
+    for axes in every:
+        axes.axhline(1, color=SOFT, linewidth=0.9)
+        axes.set_xlabel(axis)
+        axes.grid(axis="x", visible=False)
+        axes.tick_params(axis="y", colors=SOFT)
+    every[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: "%g×" % value))
+    return figure, every
 
 
 def scale(axes, log, most=None):
@@ -95,10 +112,8 @@ def dot(axes, at, found, key, hollow=False, size=5.5):
 
 def dots(data, title, note, metrics, ratio="8", log=False, most=None):
     """One panel for each engine; the second metric, if there is one, is hollow, joined by a line."""
-    figure, every, height = panels(title, note)
-    for n, (axes, engine) in enumerate(zip(every, ENGINES)):
-        key_axis(axes, n == 0)
-        axes.set_title(NAMES[engine], loc="left", fontweight="bold")
+    figure, every, _ = key_panels(title, note)
+    for axes, engine in zip(every, ENGINES):
         for at, key in enumerate(ORDER):
             found = [data.value(engine, key, metric, ratio=ratio) for metric in metrics]
             if len(found) == 2 and all(found):
@@ -121,13 +136,8 @@ DASH = {"uuid1": (0, (3, 1.5))}  # the second one of its colour, and hollow
 
 def lines(data, title, note, metric, places, place_names, axis, word):
     """Five keys, relative to the engine's own numbers, over sizes or writers."""
-    height = 3.35
-    figure, every = plot.subplots(1, 3, figsize=(WIDTH, height), sharey=True)
-    heading(figure, title, note, height)
-    figure.subplots_adjust(left=0.062, right=0.985, top=1 - 0.92 / height, bottom=0.72 / height, wspace=0.09)
+    figure, every = ratio_panels(title, note, 3.35, 0.92, 0.72, axis)
     for axes, engine in zip(every, ENGINES):
-        axes.set_title(NAMES[engine], loc="left", fontweight="bold")
-        axes.axhline(1, color=SOFT, linewidth=0.9)
         for key in LINES:
             color, marker = LOOK[key]
             found = [(at, data.ratio(engine, key, "serial", metric, **{word: place})) for at, place in enumerate(places)]
@@ -139,10 +149,6 @@ def lines(data, title, note, metric, places, place_names, axis, word):
         axes.set_xticklabels(place_names)
         axes.set_xlim(-0.2, len(places) - 0.8)
         axes.set_ylim(bottom=0)
-        axes.grid(axis="x", visible=False)
-        axes.set_xlabel(axis)
-        axes.tick_params(axis="y", colors=SOFT)
-    every[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: "%g×" % value))
     handles, labels = every[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.002, 0), ncol=5, handlelength=2.8, handletextpad=0.4, columnspacing=1.6, labelcolor=SOFT, borderaxespad=0.2)
     return figure
@@ -150,11 +156,9 @@ def lines(data, title, note, metric, places, place_names, axis, word):
 
 def sizes(data, title, note):
     """Bars: table, index of the key, index of the time."""
-    figure, every, height = panels(title, note)
+    figure, every, height = key_panels(title, note)
     parts = (("table_bytes_row", 1.0), ("index_bytes_row", 0.6), ("second_index_bytes_row", 0.3))
-    for n, (axes, engine) in enumerate(zip(every, ENGINES)):
-        key_axis(axes, n == 0)
-        axes.set_title(NAMES[engine], loc="left", fontweight="bold")
+    for axes, engine in zip(every, ENGINES):
         for at, key in enumerate(ORDER):
             left = 0
             for metric, alpha in parts:
@@ -169,11 +173,9 @@ def sizes(data, title, note):
 
 def shards(data, title, note):
     """A panel for each way to a shard: the share of the fullest of 8."""
-    figure, every, height = panels(title, note)
+    figure, every, _ = key_panels(title, note, ("hash of the key", "key modulo 8", "leading 3 bits"))
     found = {(row["key"], row["writers"], row["by"]): float(row["fullest"]) for row in data.shards}
-    for n, (axes, way, name) in enumerate(zip(every, ("hash", "modulo", "leading"), ("hash of the key", "key modulo 8", "leading 3 bits"))):
-        key_axis(axes, n == 0)
-        axes.set_title(name, loc="left", fontweight="bold")
+    for axes, way in zip(every, ("hash", "modulo", "leading")):
         axes.axvline(12.5, color=SOFT, linewidth=0.9)
         for at, key in enumerate(ORDER):
             one, many = 100 * found[key, "1", way], 100 * found[key, "16", way]
@@ -188,22 +190,13 @@ def shards(data, title, note):
 
 
 def drift(data, title, note):
-    height = 2.5
-    figure, every = plot.subplots(1, 3, figsize=(WIDTH, height), sharey=True)
-    heading(figure, title, note, height)
-    figure.subplots_adjust(left=0.062, right=0.985, top=1 - 0.88 / height, bottom=0.45 / height, wspace=0.09)
+    figure, every = ratio_panels(title, note, 2.5, 0.88, 0.45, "turn of the fixed cell")
     for axes, engine in zip(every, ENGINES):
-        axes.set_title(NAMES[engine], loc="left", fontweight="bold")
         found = sorted(data.drift.get((data.machine, engine, "load_rows_s"), []))
         if found:
             middle = figures.interval([one for _, one in found])[0]
-            axes.axhline(1, color=SOFT, linewidth=0.9)
             axes.plot([turn for turn, _ in found], [one / middle for _, one in found], color=END64, marker="o", markersize=2.6, linewidth=0.9)
         axes.set_ylim(0, 1.6)
-        axes.set_xlabel("turn of the fixed cell")
-        axes.grid(axis="x", visible=False)
-        axes.tick_params(axis="y", colors=SOFT)
-    every[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: "%g×" % value))
     return figure
 
 
