@@ -87,7 +87,7 @@ typedef struct choose_candidate {
     char prepare[CHOOSE_WORDS]; /* makes the key of a scheme with one; or "" */
     char command[CHOOSE_WORDS],
         check[CHOOSE_WORDS]; /* issues IDs; repeats the odds, or shows the store */
-    const choose_figure *figure[CHOOSE_FIGURES]; /* rows a second, bytes, read; or NULL */
+    const choose_figure *figure[CHOOSE_FIGURES]; /* rows per second, bytes, read; or NULL */
 } choose_candidate;
 
 typedef struct choose_result {

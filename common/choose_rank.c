@@ -199,7 +199,7 @@ static double rows_of(const choose_candidate *it) {
     return figure == NULL ? -1 : figure->n < CHOOSE_ENOUGH ? 0 : figure->median;
 }
 
-/* Is a as fast as b, which has at least its rows a second, for all that the intervals show? */
+/* Is a as fast as b, which has at least its rows per second, for all that the intervals show? */
 static bool is_as_fast(const choose_candidate *a, const choose_candidate *b) {
     const bool known = rows_of(a) > 0 && rows_of(b) > 0;
     return known ? a->figure[0]->high >= b->figure[0]->low : rows_of(a) >= rows_of(b);
@@ -216,7 +216,7 @@ static double bytes_of(const choose_candidate *it) {
     return it->figure[1] != NULL ? (double)(int)(it->figure[1]->median / STEP) : 1e9;
 }
 
-/* Before by cautions, then by rows a second: each group is as fast as its first, within the intervals. */
+/* Before by cautions, then by rows per second: each group is as fast as its first, within the intervals. */
 static void group_places(place *places, const choose_candidate *all, size_t count) {
     for (size_t i = 1; i < count; i++) { /* insertion: stable */
         for (size_t j = i; j > 0; j--) {

@@ -8,7 +8,7 @@
 /* The column, the commands and the figures of a scheme that fits. `rolling`: the sequence must not start
  * at 0 in each tick. */
 void choose_equip(choose_candidate *it, const choose_answers *answers, bool rolling);
-/* The candidates that fit first: what is preferred, then by cautions, rows a second, bytes, place in the list of schemes.
+/* The candidates that fit first: what is preferred, then by cautions, rows per second, bytes, place in the list of schemes.
  * Figures whose intervals overlap are equal. */
 void choose_rank(choose_result *out);
 /* Characters of an ID as text, and whether capital and small letters differ in it. */

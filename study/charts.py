@@ -202,9 +202,9 @@ def drift(data, title, note):
 
 def every_chart(data):
     """Names and figures, in the order of the report."""
-    yield "size", lines(data, "Speed by size of the data", "rows a second in transactions of 500 rows, relative to bigserial and auto_increment; bands: 95 %",
+    yield "size", lines(data, "Speed by size of the data", "rows per second in transactions of 500 rows, relative to bigserial and auto_increment; bands: 95 %",
                         "load_rows_s", ("0.5", "2", "8"), ("½", "2", "8"), "size of the data by the buffer", "ratio")
-    yield "insert", dots(data, "Rows a second", "transactions of 500 rows, one writer, data of 8 times the buffer; lines: 95 %", ["load_rows_s"])
+    yield "insert", dots(data, "Rows per second", "transactions of 500 rows, one writer, data of 8 times the buffer; lines: 95 %", ["load_rows_s"])
     yield "p99", dots(data, "The slowest insert in a hundred", "ms, one row a transaction, one writer, 8 times the buffer; lines: 95 %", ["insert_p99_ms"], log=True)
     yield "written", dots(data, "Bytes written for a row", "log and pages, logarithmic; one writer, 8 times the buffer", ["written_bytes_row"], log=True)
     yield "log", dots(data, "Bytes of log for a row", "filled: many rows between two checkpoints; hollow: 1000 rows after one; logarithmic; 8 times the buffer",
@@ -215,10 +215,10 @@ def every_chart(data):
     yield "reads", dots(data, "Time to find a row by its ID", "microseconds in the engine; filled: an old row; hollow: one of the newest hundredth; 8 times the buffer",
                         ["read_old_us", "read_recent_us"])
     yield "pages", dots(data, "Time of a page of 50 rows in order of the ID", "microseconds with the client, logarithmic; 8 times the buffer; lines: 95 %", ["page_us"], log=True)
-    yield "writers", lines(data, "Speed by number of writers", "rows a second, one row a transaction, relative to bigserial and auto_increment; 2 times the buffer; bands: 95 %",
+    yield "writers", lines(data, "Speed by number of writers", "rows per second, one row a transaction, relative to bigserial and auto_increment; 2 times the buffer; bands: 95 %",
                            "insert_rows_s", ("1", "4", "16"), ("1", "4", "16"), "writers", "writers")
     yield "shards", shards(data, "The fullest of 8 shards", "share of 10,000 new rows; the line is an even share; small: 1 writer, hollow: 16 writers")
-    yield "drift", drift(data, "The fixed cell over the run", "rows a second, relative to its median")
+    yield "drift", drift(data, "The fixed cell over the run", "rows per second, relative to its median")
 
 
 def themed(svg, colors):

@@ -8,7 +8,7 @@ import random
 import subprocess
 
 SEED = 20261122
-RATE = 10  # rows a second
+RATE = 10  # rows per second
 START_MS = 1790812800000  # 2026-10-01
 
 INTEGER, UUID, TEXT, BYTES = "integer", "uuid", "text", "bytes"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Measures cells of the study and appends them to docs/study/data/MACHINE.csv; goes on where it stopped.
+"""Measures cells of the study and appends them to docs/study/data/MACHINE.csv; continues where it stopped.
 
     study/run.py FIRN [--minutes N] [--small] [--machine NAME] [--data FOLDER] [--only TEXT] [--repetitions N]
 
