@@ -77,7 +77,7 @@ typedef struct choose_candidate {
     char why[CHOOSE_WORDS]; /* of the refusal */
     size_t cautions;
     char caution[CHOOSE_CAUTIONS][CHOOSE_WORDS];
-    double capacity;         /* IDs a second of one node; 0: no limit but the processor */
+    double capacity;         /* IDs per second of one node; 0: no limit but the processor */
     double most_nodes;       /* 0: no limit */
     const odds_model *model; /* NULL: a store reserves each ID */
     double odds_1y, odds_10y;

@@ -8,7 +8,7 @@
 
 enum { DURATION_SIZE = 32 };
 
-/* --rate, in IDs a second: above 0, at most 1e18; `initial` when it is not given. An exit
+/* --rate, in IDs per second: above 0, at most 1e18; `initial` when it is not given. An exit
  * status. */
 int amount_rate(session *s, double initial, double *rate);
 /* --name of option: a whole number least..most. An exit status. */

@@ -24,7 +24,7 @@
 
 enum { MAKERS = 256, KEY_SIZE = 640, AHEAD = 64, CALL_MOST = 10000000 /* IDs */ };
 
-/* IDs of a row without time are as good later, so they are drawn many at once. */
+/* IDs of a layout without time are as good later, so they are drawn many at once. */
 typedef struct stock {
     int left;
     firn_id ids[AHEAD];
