@@ -234,7 +234,7 @@ static void a_node_that_is_lost_gives_way_to_the_next(void **state) {
     node = 77;
     refuse(20, 5, 9);
     assert_int_equal(node_of(gen, false, 0, &node, &error), FIRN_EBUSY);
-    said(&error, FIRN_EBUSY, "no node of two was never used");
+    said(&error, FIRN_EBUSY, "every node of two was used");
     assert_int_equal(requests, 4);
     assert_int_equal(node, 77);
     refuse(20, 5, 0); /* no grant: the floor of a store that went back */

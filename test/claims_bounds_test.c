@@ -351,7 +351,7 @@ static void a_claim_is_kept_until_its_outcome_is_known(void **state) {
 
 /* How long, and in which words. */
 static void a_node_in_use_is_told_with_its_time(void **state) {
-    static const char in_use[] = "is in use up to", floor[] = "nothing of", every[] = "every node";
+    static const char in_use[] = "is in use until", floor[] = "no ID of", every[] = "every node";
     (void)state;
     for (int fixed = 0; fixed < 2; fixed++) {
         firn_gen *gen =

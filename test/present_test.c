@@ -24,11 +24,11 @@ static void a_fixed_node_holds_still_until_the_last_id(void **state) {
     firn_gen *gen = opened(FOUR, "node=3 back_ms=5 max_lead_ms=10 max_wait_ms=0");
     uint64_t last = next_slot(gen) >> 2;
     step(&world.clock, -SECOND);
-    denied(gen, FIRN_ECLOCK, "beyond back_ms=5 and is still 1000 ms behind");
+    denied(gen, FIRN_ECLOCK, "beyond back_ms=5 and is still 1000 ms before");
     assert_true(atomic_load(&gen->live->any.blocked) == last + 1);
     assert_int_equal(firn__soft_of(firn__permit_of(gen, 0)), 0);
     pass(&world.clock, 994 * MS);
-    denied(gen, FIRN_ECLOCK, "is still 6 ms behind");
+    denied(gen, FIRN_ECLOCK, "is still 6 ms before");
     assert_true(now_of(gen) == last - 6);
     pass(&world.clock, MS);
     assert_true(next_slot(gen) >= last << 2);
@@ -56,7 +56,7 @@ static void a_generator_holds_still_for_all_of_its_windows(void **state) {
         }
         pthread_mutex_unlock(&gen->live->locked.lock);
         step(&world.clock, -SECOND);
-        denied(gen, FIRN_ECLOCK, "is still 1007 ms behind");
+        denied(gen, FIRN_ECLOCK, "is still 1007 ms before");
         for (uint32_t j = 0; j < 2; j++) {
             assert_int_equal(firn__soft_of(firn__permit_of(gen, j)), 0);
         }
@@ -73,7 +73,7 @@ static void a_generator_holds_still_for_all_of_its_windows(void **state) {
     gen->past->last_tick = now_of(gen) + 100000; /* of nothing: has_last is not set */
     next(gen);
     step(&world.clock, -SECOND);
-    denied(gen, FIRN_ECLOCK, "is still 1000 ms behind");
+    denied(gen, FIRN_ECLOCK, "is still 1000 ms before");
     closed(gen);
 }
 
@@ -88,7 +88,7 @@ static void sixty_four_windows_hold_still(void **state) {
     next(gen);
     assert_true(atomic_load(&gen->live->any.rolling) != 0);
     step(&world.clock, -SECOND);
-    denied(gen, FIRN_ECLOCK, "is still 1000 ms behind");
+    denied(gen, FIRN_ECLOCK, "is still 1000 ms before");
     pass(&world.clock, SECOND);
     next(gen);
     closed(gen);
@@ -119,7 +119,7 @@ static void a_step_back_does_not_wait_for_the_renewer(void **state) {
     step(&world.clock, -SECOND);
     pthread_mutex_lock(&gen->live->locked.lock);
     assert_int_equal(firn__gen_ready(gen, &tick, false, &error), FIRN_EWINDOW);
-    said(&error, FIRN_EWINDOW, "stepped back while its renewer asks the store");
+    said(&error, FIRN_EWINDOW, "stepped back while its renewer calls the store");
     assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
     assert_int_equal(atomic_load(&gen->live->any.blocked), 0);
     pthread_mutex_unlock(&gen->live->locked.lock);
