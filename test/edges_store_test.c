@@ -70,7 +70,8 @@ static void changes_of_a_layout_are_checked(void **state) {
         {{"ids", "a", "b", -1}, FIRN_ERANGE, "a floor 0..2^62"},
         {{"ids", "a", "b", FIRN_SLOT_MAX + 1}, FIRN_ERANGE, "a floor 0..2^62"},
         {{"ids", longest, longest, FIRN_SLOT_MAX}, FIRN_EUSAGE, "cannot close a namespace"},
-        {{"ids", NULL, "b", 0}, FIRN_EUSAGE, "cannot close a namespace"},
+        {{"ids", NULL, "b", 0}, FIRN_EUSAGE, "but its layout cannot become 'b'"},
+        {{"ids", "a", "b", 0}, FIRN_EUSAGE, "but its layout cannot become 'b'"},
     };
     firn_store *store = NULL;
     (void)state;
