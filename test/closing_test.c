@@ -539,14 +539,22 @@ static int continue_move(const bench *b, const char *from, firn_error *error) {
     return code;
 }
 
-/* Until the engine is there again. */
+/* Until the engine is there again. By a handle of its own: the library of ZooKeeper has threads once it was asked, and a
+ * process with threads does not fork well. */
 static void await_server(const bench *b) {
     const time_t end = time(NULL) + AGAIN_S;
-    total sum = {0, 0, 0, ""};
-    while (firn_store_list(b->store, NULL, count_one, &sum, NULL) != FIRN_OK && time(NULL) < end) {
+    int code;
+    do {
+        total sum = {0, 0, 0, ""};
+        firn_store *asked;
+        firn_error error;
+        code = open_store(&asked, b->url, &error);
+        if (code == FIRN_OK) {
+            code = firn_store_list(asked, NULL, count_one, &sum, &error);
+            firn_store_close(asked);
+        }
         nanosleep(&(struct timespec){0, 10 * 1000000}, NULL);
-        sum = (total){0, 0, 0, ""};
-    }
+    } while (code != FIRN_OK && time(NULL) < end);
 }
 
 /* The new store loses what the move did after `save`, a change of the first run, up to `kill`, a

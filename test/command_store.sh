@@ -103,7 +103,7 @@ check "what it printed is below the mark" [ $((held / 4194304 * 4096)) -lt "$mar
 
 # ---- integers ------------------------------------------------------------------------------------
 check "a layout without a node has only one" sh -c "'$FIRN' new 'time:41/ms sequence:12' 2>&1 >/dev/null |
-    grep -q '^firn: note: the one node is kept apart'"
+    grep -q '^firn: note: the one node is reserved only among'"
 says "a segment counts from 1" "1
 2
 3" segment orders --store "$db" "$unsafe" -n 3

@@ -81,18 +81,22 @@ static quota_address quota_of(const exchange *it) {
     return (quota_address){from.high, from.low};
 }
 
-/* Retry-After says when the quota has room again. */
-static bool is_over_quota(exchange *it, int *code) {
-    int64_t wait_ms = 0;
+static bool is_over_quota(exchange *it, int64_t *wait_ms) {
     const request *asked = &it->request;
-    if (!verb_issues(asked->verb) ||
-        quota_allows(&it->pass, quota_of(it), 1, asked->count, &wait_ms, &it->error) > 0) {
-        return false;
-    }
+    return verb_issues(asked->verb) &&
+           quota_allows(&it->pass, quota_of(it), 1, asked->count, wait_ms, &it->error) == 0;
+}
+
+/* Retry-After says when the quota has room again. */
+static enum MHD_Result refuse_quota(exchange *it, int64_t wait_ms) {
     meter_add(&it->loop->worker->meter.over_quota, 1);
     it->retry_s = (wait_ms + 999) / 1000;
-    *code = it->error.code;
-    return true;
+    if (it->error.code == FIRN_ERANGE) {
+        return fail(it, it->error.code);
+    }
+    it->refused = true;
+    log_access(it, true);
+    return answer_problem(it, MHD_HTTP_TOO_MANY_REQUESTS, "QUOTA", it->error.text);
 }
 
 static enum MHD_Result write_reply(exchange *it, const reply *of) {
@@ -123,9 +127,14 @@ static enum MHD_Result end_task(exchange *it) {
     return code == REQUEST_LATER ? ask(it) : result;
 }
 
-/* Answers, or parks the request for up to wait_ms. */
+/* Answers, or parks the request for up to wait_ms. Others of the client may have spent its quota
+ * meanwhile. */
 static enum MHD_Result ask(exchange *it) {
     reply of = {0};
+    int64_t wait_ms = 0;
+    if (is_over_quota(it, &wait_ms)) {
+        return refuse_quota(it, wait_ms);
+    }
     int code = request_answer(&it->request, 1, &of, &it->error);
     if (code == FIRN_OK) {
         return write_reply(it, &of);
@@ -184,11 +193,6 @@ static enum MHD_Result begin_asking(exchange *it) {
     }
     if (code == FIRN_OK && is_large(it) && replies_are_full()) {
         return refuse_large(it);
-    }
-    if (code == FIRN_OK && is_over_quota(it, &code) && code != FIRN_ERANGE) {
-        it->refused = true;
-        log_access(it, true);
-        return answer_problem(it, MHD_HTTP_TOO_MANY_REQUESTS, "QUOTA", it->error.text);
     }
     return code == FIRN_OK ? ask(it) : fail(it, code);
 }

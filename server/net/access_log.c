@@ -206,6 +206,14 @@ static bool write_some(int file, const char *bytes, size_t *length) {
     return written > 0;
 }
 
+static void count_lines(const char *bytes, size_t length) {
+    uint64_t ends = 0;
+    for (size_t i = 0; i < length; i++) {
+        ends += bytes[i] == '\n';
+    }
+    atomic_fetch_add(&all.lines, ends);
+}
+
 /* Drops and counts lines that cannot be written. */
 static void write_lines(int file, const text_out *lines, uint64_t requests) {
     static log_gate gate;
@@ -227,6 +235,7 @@ static void write_lines(int file, const text_out *lines, uint64_t requests) {
             }
             return;
         }
+        count_lines(lines->bytes + done, length);
         done += length;
     }
 }
@@ -242,7 +251,6 @@ static void write_table(const table *it, bool http, int file) {
             requests = lines.length = 0;
         }
     }
-    atomic_fetch_add(&all.lines, it->count);
     atomic_fetch_add(&all.dropped, it->dropped);
     free(lines.bytes);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clients that share a server: large replies are sent in slices, and tokens and addresses have quotas."""
+import concurrent.futures
 import http.client
 import json
 import os
@@ -196,6 +197,23 @@ def quotas_of_addresses():
     tap.same("a reload removes it", MOST, len(one.ask("FIRN.NEW", "wide", "COUNT", MOST)))
     one.close()
     near.close()
+    tap.same("it ends with 0", 0, server.end())
+
+
+def waiting_requests():
+    """A generator of 25600 IDs a second is behind: requests of one token wait for it at the same time, each with all of
+    the token's second."""
+    folder = f"{TMPDIR}/waiting"
+    os.makedirs(folder, mode=0o700)
+    write_tokens(folder, f"issue {SHOP} shop ids_s=5000\nadmin {FREE} free ids_s=0\n")
+    server = serve("waiting", tokens=f"{folder}/tokens")
+    free = entered(server, FREE)
+    for _ in range(2):
+        refusal(free, "FIRN.NEW", "sonyflake", "COUNT", 25000)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda _: post(server, "/v1/new/sonyflake?n=5000", SHOP)[0], range(8)))
+    tap.check("a quota holds for requests that waited at once", 200 in replies and 429 in replies and set(replies) == {200, 429}, replies)
+    free.close()
     tap.same("it ends with 0", 0, server.end())
 
 
@@ -473,4 +491,4 @@ def readiness_with_tls():
     tap.same("it ends with 0", 0, server.end())
 
 
-tap.run([readiness, readiness_of_replies, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses])
+tap.run([readiness, readiness_of_replies, readiness_with_tls, access_log, access_logs_that_fail, large_replies, clients_that_leave, quotas_of_tokens, quotas_of_addresses, waiting_requests])
