@@ -82,7 +82,7 @@ for nodes in 0 65; do
 done
 refuses "a misspelt scheme names the nearest" 2 "did you mean .snowflake" spread snowflak
 refuses "a file that is not there is missed as a file" 6 "cannot read ids.txt: No such file" spread ids.txt
-refuses "a scheme that is never made" 2 "nil is shown" spread nil
+refuses "a scheme that is never made" 2 "reads IDs of nil" spread nil
 refuses "a stream makes no IDs" 2 "--rate applies to a SCHEME" spread empty --rate 5
 refuses "a scheme has no lines" 2 "--from applies to a stream" spread uuid4 --from hex
 refuses "one stream at a time" 2 "one argument too many" spread empty bad
