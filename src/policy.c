@@ -231,37 +231,7 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* One slice of the sequence, or of the time without one, counts the slots; bits above it are of other slices. */
-static void set_run(firn_gen *gen) {
-    const int role = gen->s > 0 ? FIRN_ROLE_SEQUENCE : FIRN_ROLE_TIME;
-    uint32_t position = gen->scheme.bits, bits = 64;
-    firn_id step = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
-        const firn_slice *slice = &gen->scheme.slices[i];
-        position -= slice->bits;
-        if (slice->role != role) {
-            continue;
-        }
-        if (slice->group != 0 || gen->shuffle.digits != 0 ||
-            (slice->from == 0 && (step.low | step.high) != 0)) {
-            return;
-        }
-        uint32_t end = slice->from; /* of the bits that this slice lets a run have */
-        if (slice->from == 0) {
-            uint32_t word = position < 64 ? 64 : 128; /* the end of the word that it is in */
-            end = position >= 128                 ? 0
-                  : word - position < slice->bits ? word - position
-                                                  : slice->bits;
-            firn__or(&step, (firn_value){1, 0}, position);
-        }
-        bits = end < bits ? end : bits;
-    }
-    if ((step.low | step.high) != 0 && bits > 0) {
-        gen->run = (firn__run){{step.low, step.high}, firn__mask(bits)};
-    }
-}
-
-/* The random bits as a mask. */
+/* The random bits as a mask, and the lowest bits of the sequence as a stride. */
 static void set_masked(firn_gen *gen) {
     firn__masked *to = &gen->masked;
     uint32_t position = gen->scheme.bits;
@@ -271,6 +241,11 @@ static void set_masked(firn_gen *gen) {
         position -= slice->bits;
         if (slice->role == FIRN_ROLE_RANDOM) {
             firn__or(&mask, firn__mask_wide(slice->bits), position);
+        }
+        if (slice->role == FIRN_ROLE_SEQUENCE && slice->from == 0 && slice->group == 0 &&
+            position + slice->bits <= 64) {
+            to->stride = UINT64_C(1) << position;
+            to->times = firn__mask(slice->bits);
         }
     }
     to->mask = (firn_value){mask.low, mask.high};
@@ -293,18 +268,16 @@ static void set_masked(firn_gen *gen) {
 void firn__policy_way(firn_gen *gen) {
     bool windows =
         gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
+    bool direct = windows && gen->straight && gen->start == FIRN_START_ZERO && gen->shared == NULL;
     bool coarse = gen->keys.clock_ == FIRN__CLOCK_TICK && gen->clock == &firn__clock_system;
-    bool direct = windows && gen->shared == NULL && (gen->cycles || coarse);
     set_masked(gen);
-    set_run(gen);
     gen->blocks = gen->keys.ordering_ != FIRN__ORDERING_STRICT;
-    if (direct && gen->straight && gen->start == FIRN_START_ZERO) {
+    bool single = windows && gen->keys.nodes == 1 && !gen->blocks && gen->shuffle.digits == 0;
+    if (direct && (gen->cycles || coarse)) {
         gen->way = gen->cycles ? FIRN__WAY_STRAIGHT : FIRN__WAY_TICK;
-    } else if (direct && (gen->random_bits == 0 || gen->masked.size > 0)) {
-        gen->way = gen->cycles ? FIRN__WAY_RUN : FIRN__WAY_RUN_TICK;
     } else if (gen->masked.size > 0 && gen->kind == FIRN__KIND_RANDOM) {
         gen->way = gen->scheme.tick_ns == 0 ? FIRN__WAY_UNTIMED : FIRN__WAY_RANDOM;
-    } else if (gen->masked.size > 0 && windows && gen->keys.nodes == 1 && !gen->blocks) {
+    } else if (gen->masked.size > 0 && single) {
         gen->way = FIRN__WAY_MASKED;
     } else {
         gen->way = windows ? FIRN__WAY_USUAL : FIRN__WAY_OTHER;
