@@ -108,6 +108,16 @@ static const char *layout_in(const list *spaces, const char *ns) {
 
 /* ---- one namespace --------------------------------------------------------------------------- */
 
+/* Reserves in the new store, and asks again if the outcome is unknown. */
+static int reserve(const move *it, const firn_request *request, firn_mark *held) {
+    int code = FIRN_EUNKNOWN;
+    int64_t first;
+    for (int i = 0; i < 3 && code == FIRN_EUNKNOWN; i++) {
+        code = firn_store_reserve(it->to->store, request, &first, held, it->error);
+    }
+    return code;
+}
+
 /* Raises the mark of a key as high as in the old store, with its grant, which can be a digest. */
 static int copy_key(const move *it, const char *ns, const char *layout, const kept *from) {
     const firn_request request = {.ns = ns,
@@ -118,12 +128,8 @@ static int copy_key(const move *it, const char *ns, const char *layout, const ke
                                   .latest = from->mark.high - 1,
                                   .grant = from->mark.grant,
                                   .note = from->note};
-    int code = FIRN_EUNKNOWN;
-    int64_t first;
     firn_mark held;
-    for (int i = 0; i < 3 && code == FIRN_EUNKNOWN; i++) {
-        code = firn_store_reserve(it->to->store, &request, &first, &held, it->error);
-    }
+    int code = reserve(it, &request, &held);
     return code == FIRN_EBUSY && held.high >= from->mark.high ? FIRN_OK : code;
 }
 
@@ -179,12 +185,8 @@ static int trust(const move *it, const char *ns, const char *closed) {
                                   .count = 1,
                                   .note = "firn store move",
                                   .guard = 1}; /* slot 0 is before it: nothing is granted */
-    int64_t first;
     firn_mark held;
-    int code = FIRN_EUNKNOWN;
-    for (int i = 0; i < 3 && code == FIRN_EUNKNOWN; i++) {
-        code = firn_store_reserve(it->to->store, &request, &first, &held, it->error);
-    }
+    int code = reserve(it, &request, &held);
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
@@ -211,15 +213,22 @@ static int close_new(const move *it, const space *from, const forms *as, const c
                : code;
 }
 
+/* Closes a namespace in the old store. Of one that was moved all was copied before, so it does not matter whether
+ * that store went back since. */
+static int close_old(const move *it, const char *ns, const forms *as, const char *was,
+                     const char *closed, int64_t *floor) {
+    int code = closing_change(it->from->store, ns, was, closed, floor, it->error);
+    return as->stage == MOVED && code == FIRN_EBACK ? FIRN_OK : code;
+}
+
 /* Closes a namespace in the old store and copies the marks that differ from `before`. The record
  * of the new store is written last: its sync includes the marks. */
 static int leave(const move *it, const space *from, const forms *as, const list *before,
                  size_t *marks) {
     list last = {.items = NULL};
     int64_t floor = 0;
-    int code = closing_change(it->from->store, from->ns, from->layout,
-                              as->stage == MOVED ? as->moved : as->moving, &floor, it->error);
-    code = as->stage == MOVED && code == FIRN_EBACK ? FIRN_OK : code; /* all was copied before */
+    int code = close_old(it, from->ns, as, from->layout,
+                         as->stage == MOVED ? as->moved : as->moving, &floor);
     if (code == FIRN_OK) { /* from here on nothing changes there */
         code = read_list(&last, it->from, from->ns, it->error);
     }
@@ -252,9 +261,8 @@ static int move_space(const move *it, const space *from) {
         code = leave(it, from, &as, &first, &marks);
     }
     if (code == FIRN_OK) { /* refused if the old store went back, so that a mark is too low */
-        code = closing_change(it->from->store, from->ns, as.stage == MOVED ? as.moved : as.moving,
-                              as.moved, NULL, it->error);
-        code = as.stage == MOVED && code == FIRN_EBACK ? FIRN_OK : code; /* all was copied before */
+        code =
+            close_old(it, from->ns, &as, as.stage == MOVED ? as.moved : as.moving, as.moved, NULL);
     }
     if (code == FIRN_OK) {
         code = closing_change(it->to->store, from->ns, as.arriving, as.layout, NULL, it->error);

@@ -44,8 +44,7 @@ static json_t *candidates(const firn_reading *readings, size_t count) {
         for (size_t j = 0; j < i; j++) {
             seen = seen || readings[j].scheme == readings[i].scheme;
         }
-        if (!seen &&
-            json_array_append_new(array, json_string_nocheck(readings[i].scheme->name)) != 0) {
+        if (!seen && json_array_append_new(array, json_string(readings[i].scheme->name)) != 0) {
             json_decref(array);
             array = NULL;
         }
@@ -78,8 +77,8 @@ static json_t *match_fields(const firn_match *match) {
     json_t *object = json_object();
     int bad = object == NULL;
     for (uint32_t i = 0; i < match->count && !bad; i++) {
-        bad = json_object_set_new(object, match->fields[i].name,
-                                  json_string_nocheck(match->fields[i].value));
+        bad =
+            json_object_set_new(object, match->fields[i].name, json_string(match->fields[i].value));
     }
     if (bad) {
         json_decref(object);
@@ -95,10 +94,9 @@ static json_t *matches_array(const id_matches *matches) {
         if (match->timed) { /* else it is not set */
             firn_time_format(at, &match->time, match->digits);
         }
-        json_t *object =
-            json_pack("{s:s, s:s, s:o, s:s?, s:o}", "format", match->format->name, "sure",
-                      firn_sure_name(match->sure), "reason", json_string_nocheck(match->reason),
-                      "time", match->timed ? at : NULL, "fields", match_fields(match));
+        json_t *object = json_pack("{s:s, s:s, s:s, s:s?, s:o}", "format", match->format->name,
+                                   "sure", firn_sure_name(match->sure), "reason", match->reason,
+                                   "time", match->timed ? at : NULL, "fields", match_fields(match));
         if (json_array_append_new(array, object) != 0) {
             json_decref(array);
             array = NULL;

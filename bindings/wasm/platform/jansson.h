@@ -14,7 +14,6 @@ typedef struct json_t {
 
 /* NULL: out of memory, or `text` is not UTF-8. */
 json_t *json_string(const char *text);
-#define json_string_nocheck json_string
 json_t *json_integer(json_int_t value);
 json_t *json_array(void);
 json_t *json_object(void);
