@@ -35,7 +35,7 @@ else
     cp "$own"/bindings/node/* "$app/node_modules/firn"
 fi
 rm -f "$app/node_modules/firn/firn.node" # as on a machine that it was not built for
-cp bindings/wasm/test_wasm.js bindings/node/spec.js "$app"
+cp bindings/wasm/test_wasm.js bindings/node/test_answers.js bindings/node/spec.js "$app"
 
 FIRN_SPEC=$PWD/spec
 export FIRN_SPEC

@@ -19,6 +19,11 @@ typedef struct settings {
 #include "settings.def"
 } settings;
 
+/* A text that is not set, as NULL. */
+static inline const char *or_null(const char *text) {
+    return text[0] != '\0' ? text : NULL;
+}
+
 enum setting_kind { SETTING_TEXT, SETTING_NUMBER, SETTING_SWITCH, SETTING_CHOICE };
 
 typedef struct setting {

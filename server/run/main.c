@@ -82,10 +82,6 @@ static int fail(const firn_error *error) {
     return status_of(error->code);
 }
 
-static const char *or_null(const char *text) {
-    return text[0] != '\0' ? text : NULL;
-}
-
 /* ---- the process ---------------------------------------------------------------------------- */
 
 /* A closed standard descriptor would become the next file or socket, and logs would be written to

@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *or_null(const char *text) {
-    return text[0] != '\0' ? text : NULL;
-}
-
 static int add_name(const section *it, firn_error *error) {
     return it->is_segment
                ? catalog_add_segment(it->name, it->keys, or_null(it->store), error)
