@@ -5,6 +5,7 @@
 #include "wiped.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,39 +87,51 @@ static int issue(firn_block *block, uint32_t n, firn_error *error) {
     return code;
 }
 
+/* Was the page wiped since a fill wrote its stride? A handler of a signal may fork between any two instructions. */
+static bool is_wiped(const firn_page *page) {
+    atomic_signal_fence(memory_order_seq_cst);
+    return ((const volatile firn_page *)page)->stride == 0;
+}
+
 int firn_block_fill(firn_block *block, firn_error *error) {
     firn_page *page = block->page;
+    int code;
     /* Where the kernel does not wipe, a child is only noticed in a call: nothing is kept for the next one. */
     bool one = firn__wiped_watch();
-    firn__wiped_look();
-    adapt(block);
-    page->next = page->count = 0;
-    page->stride = block->stride;
-    uint32_t n = one ? 1 : block->want;
-    int64_t now = monotonic_ns(); /* before the IDs, so that they are never older than it says */
-    int code = issue(block, n, error);
-    while (code == FIRN_EEXHAUSTED && n > 1) { /* a few may be left */
-        n /= 2;
+    do {
+        firn__wiped_look();
+        adapt(block);
+        page->next = page->count = 0;
+        page->stride = block->stride;
+        uint32_t n = one ? 1 : block->want;
+        int64_t now =
+            monotonic_ns(); /* before the IDs, so that they are never older than it says */
         code = issue(block, n, error);
-    }
-    if (code == FIRN_OK) {
-        page->until_ns = now + block->max_age_us * 1000;
-        page->count = n;
-    }
+        while (code == FIRN_EEXHAUSTED && n > 1) { /* a few may be left */
+            n /= 2;
+            code = issue(block, n, error);
+        }
+        if (code == FIRN_OK) {
+            page->until_ns = now + block->max_age_us * 1000;
+            page->count = n;
+        }
+    } while (code == FIRN_OK && is_wiped(page)); /* in a child the IDs are zeros, or its parent's */
     return code;
 }
 
 int firn_block_next(firn_block *block, void *id, firn_error *error) {
     firn_page *page = block->page;
     firn__wiped_look();
-    if (page->next >= page->count || monotonic_ns() >= page->until_ns) {
-        int code = firn_block_fill(block, error);
-        if (code != FIRN_OK) {
-            return code;
+    do {
+        if (page->next >= page->count || monotonic_ns() >= page->until_ns) {
+            int code = firn_block_fill(block, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
         }
-    }
-    memcpy(id, id_at(block, page->next), block->stride);
-    page->next++;
+        memcpy(id, id_at(block, page->next), block->stride);
+        page->next++;
+    } while (is_wiped(page));
     return FIRN_OK;
 }
 

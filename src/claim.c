@@ -49,7 +49,7 @@ static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
     return gen->past->has_last && gen->past->last_tick >= tick ? gen->past->last_tick + 1 : tick;
 }
 
-/* Without a store: everything from now on, as far as the row and the word reach. */
+/* Without a store: everything from now on, as far as the scheme and the state word reach. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error) {
     firn__live *live = gen->live;
     uint64_t from = later_tick(gen, tick), most = (uint64_t)FIRN__NO_SLOT >> gen->s;

@@ -23,20 +23,20 @@ static const int shown_bits[] = {
     [DIGITS] = 268, [HEX] = 200,  [BASE36] = 83,   [BASE36UP] = 83, [BASE57] = 17,
     [BASE58] = 14,  [BASE62] = 5, [BASE64URL] = 0, [BASE64] = 0,    [ANY] = 0};
 
-static const struct row {
+static const struct entry {
     firn_text_format format;
     firn__recognizer *is;
     uint8_t least, most, alphabet, when;
-} rows[] = {
+} formats[] = {
 #define FORMAT(c_name, name, title, least, most, alphabet, when, shape, sure, source)              \
     {{name, title, shape, sure, source}, firn__is_##c_name, least, most, alphabet, when},
 #include "formats.def"
 #undef FORMAT
 };
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 const firn_text_format *firn_text_format_at(size_t i) {
-    return i < ROWS ? &rows[i].format : NULL;
+    return i < FORMATS ? &formats[i].format : NULL;
 }
 
 const char *firn_sure_name(int sure) {
@@ -177,10 +177,11 @@ size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *
     for (size_t i = 0; i < length && seen.alphabets != 0; i++) {
         seen.alphabets &= alphabets_of((unsigned char)text[i]);
     }
-    for (size_t r = 0; r < ROWS && seen.alphabets != 0; r++) {
-        const struct row *row = &rows[r];
-        if (length < row->least || length > row->most || (best != NULL && row->when == ALONE) ||
-            (seen.alphabets & 1u << row->alphabet) == 0) {
+    for (size_t r = 0; r < FORMATS && seen.alphabets != 0; r++) {
+        const struct entry *entry = &formats[r];
+        if (length < entry->least || length > entry->most ||
+            (best != NULL && entry->when == ALONE) ||
+            (seen.alphabets & 1u << entry->alphabet) == 0) {
             continue;
         }
         firn_match match;
@@ -188,15 +189,15 @@ size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *
         match.timed = match.subset = false;
         match.count = 0;
         match.reason[0] = '\0';
-        if (!row->is(&match, &bits, &seen)) {
+        if (!entry->is(&match, &bits, &seen)) {
             continue;
         }
-        match.format = &row->format;
+        match.format = &entry->format;
         match.sure = bits >= FIRN__CERTAIN_BITS  ? FIRN_CERTAIN
                      : bits >= FIRN__LIKELY_BITS ? FIRN_LIKELY
                                                  : FIRN_POSSIBLE;
         add_chance(&match, bits);
-        insert(&list, &match, bits, bits * 100 + shown_bits[row->alphabet] * (int)length);
+        insert(&list, &match, bits, bits * 100 + shown_bits[entry->alphabet] * (int)length);
     }
     for (size_t i = 0; i < list.count; i++) {
         matches[i].leads = i == 0 && leads(&matches[0], list.bits[0], best);

@@ -15,7 +15,7 @@ typedef struct firn__look {
 
 enum { FIRN__CERTAIN_BITS = 20, FIRN__LIKELY_BITS = 6 };
 
-/* Whether a text of the row's length and alphabet has the format. Fills `out` except `format`, `sure`
+/* Whether a text of the entry's length and alphabet has the format. Fills `out` except `format`, `sure`
  * and `leads`, and sets *bits: it is in the format by chance in 1 of 2^bits cases. */
 typedef bool firn__recognizer(firn_match *out, int *bits, const firn__look *seen);
 

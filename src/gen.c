@@ -9,8 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define NAP_NS  INT64_C(1000000) /* one sleep of full=wait and back=wait */
-#define STEP_MS 100              /* a renewer looks at least so often: the clock may have stepped */
+#define NAP_NS              INT64_C(1000000) /* one sleep of full=wait and back=wait */
+#define UNLIKELY(condition) __builtin_expect(condition, 0) /* a jump that is not taken is free */
+#define STEP_MS             100 /* a renewer looks at least so often: the clock may have stepped */
 
 FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN] = {
     {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}};
@@ -107,6 +108,31 @@ static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__seen *see
     return true;
 }
 
+/* ---- one ID of a slot ---------------------------------------------------------------------------- */
+
+/* A run from this slot on. */
+static __attribute__((noinline)) void begin_run(const firn_gen *gen, firn__seen *seen,
+                                                uint64_t slot) {
+    const firn__draw draw = {seen->base_tick + (slot >> gen->s), slot & gen->count_mask, {0, 0}};
+    const uint64_t at = gen->s > 0 ? slot : draw.tick;
+    firn__gen_pack(gen, &draw, &seen->base, &seen->run_first);
+    seen->run = slot;
+    seen->run_end = slot + (gen->run.times - (at & gen->run.times)) + 1;
+}
+
+/* The ID of a slot that was taken. Random bits of the thread's block are there, or none are needed. */
+FIRN__HOT void put_slot(const firn_gen *gen, firn__seen *seen, uint64_t slot, firn_value random,
+                        firn_id *id) {
+    if (UNLIKELY(slot - seen->run >= seen->run_end - seen->run)) {
+        begin_run(gen, seen, slot);
+    }
+    const uint64_t count = slot - seen->run;
+    *id = (firn_id){
+        (seen->run_first.low + count * gen->run.step.low) | (random.low & gen->masked.mask.low),
+        (seen->run_first.high + count * gen->run.step.high) | (random.high & gen->masked.mask.high),
+        seen->run_first.top, seen->run_first.bits};
+}
+
 static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn_error *error) {
     firn__seen *seen = firn__seen_of(gen);
     firn__looked looked = firn__look(gen, firn__window_of(gen));
@@ -127,8 +153,6 @@ static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn
  * products. No function is called but the clock's, nothing is kept in memory, so nothing is saved, and no store has to
  * leave the core before the next compare-and-swap. Whatever else there is goes the usual way. */
 
-#define UNLIKELY(condition) __builtin_expect(condition, 0) /* a jump that is not taken is free */
-
 FIRN__HOT bool is_young(const firn_gen *gen, const firn__seen *seen) {
     return firn__cycles() - seen->counter <
            atomic_load_explicit(&gen->live->watch.stale_cycles, memory_order_relaxed);
@@ -144,10 +168,10 @@ FIRN__HOT bool is_era(const firn_gen *gen, const firn__seen *seen) {
     return atomic_load_explicit(&gen->live->any.era, memory_order_acquire) == seen->era;
 }
 
-/* The permit was loaded before the time was read: both are remembered, and the era is the same. */
-FIRN__HOT bool take_directly(const firn_gen *gen, bool coarse, uint64_t *low) {
-    firn__seen *seen = firn__seen_of(gen);
-    uint64_t slot;
+/* The permit was loaded before the time was read: both are remembered, and the era is the same. With `starts`, a
+ * new tick goes the usual way, which draws its start. */
+FIRN__HOT bool take_directly(const firn_gen *gen, firn__seen *seen, bool coarse, bool starts,
+                             uint64_t *slot) {
     if (coarse && UNLIKELY(!is_same_tick(seen))) {
         return false;
     }
@@ -159,9 +183,21 @@ FIRN__HOT bool take_directly(const firn_gen *gen, bool coarse, uint64_t *low) {
     if (!coarse && UNLIKELY(!is_young(gen, seen))) {
         return false;
     }
-    bool taken = UNLIKELY(gen->blocks) ? firn__take_leased(seen, &slot)
-                                       : firn__take(gen, seen, found, 1, false, &slot);
+    if (starts && UNLIKELY((found & ~FIRN__OPEN) < seen->least) && !gen->blocks) {
+        return false;
+    }
+    bool taken = UNLIKELY(gen->blocks) ? firn__take_leased(seen, slot)
+                                       : firn__take(gen, seen, found, 1, false, slot);
     if (UNLIKELY(!taken) || UNLIKELY(!is_era(gen, seen))) {
+        return false;
+    }
+    return true;
+}
+
+FIRN__HOT bool take_straight(const firn_gen *gen, bool coarse, uint64_t *low) {
+    firn__seen *seen = firn__seen_of(gen);
+    uint64_t slot;
+    if (!take_directly(gen, seen, coarse, false, &slot)) {
         return false;
     }
     *low = firn__straight(gen, seen, slot);
@@ -170,11 +206,49 @@ FIRN__HOT bool take_directly(const firn_gen *gen, bool coarse, uint64_t *low) {
 
 static __attribute__((noinline)) int next_tick(firn_gen *gen, firn_id *id, firn_error *error) {
     uint64_t low;
-    if (!take_directly(gen, true, &low)) {
+    if (!take_straight(gen, true, &low)) {
         return next_usual(gen, id, error);
     }
     *id = (firn_id){low, 0, 0, gen->scheme.bits};
     return FIRN_OK;
+}
+
+/* A slot was taken, and the thread's block has too few bytes left. */
+static __attribute__((noinline)) int refill_and_put(firn_gen *gen, uint64_t slot, firn_id *id,
+                                                    firn_error *error) {
+    firn__seen *seen = firn__seen_of(gen);
+    firn_value random = {0, 0};
+    int code = firn__entropy_fill(NULL, &random, gen->masked.size > 8 ? 16 : 8, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
+    if (!is_era(gen, seen)) { /* this may be a child by now, and the slot its parent's */
+        return next_usual(gen, id, error);
+    }
+    put_slot(gen, seen, slot, random, id);
+    return FIRN_OK;
+}
+
+FIRN__HOT int next_of_run(firn_gen *gen, bool coarse, firn_id *id, firn_error *error) {
+    firn__seen *seen = firn__seen_of(gen);
+    firn_value random = {0, 0};
+    uint64_t slot;
+    if (!take_directly(gen, seen, coarse, gen->start != FIRN_START_ZERO, &slot)) {
+        return next_usual(gen, id, error);
+    }
+    if (gen->masked.size > 0 && UNLIKELY(!firn__block_take(&random, gen->masked.size > 8))) {
+        return refill_and_put(gen, slot, id, error);
+    }
+    put_slot(gen, seen, slot, random, id);
+    return FIRN_OK;
+}
+
+static __attribute__((noinline)) int next_run(firn_gen *gen, firn_id *id, firn_error *error) {
+    return next_of_run(gen, false, id, error);
+}
+
+static __attribute__((noinline)) int next_run_tick(firn_gen *gen, firn_id *id, firn_error *error) {
+    return next_of_run(gen, true, id, error);
 }
 
 static __attribute__((noinline)) int next_masked(firn_gen *gen, firn_id *id, firn_error *error) {
@@ -190,9 +264,11 @@ static __attribute__((noinline)) int next_untimed(firn_gen *gen, firn_id *id, fi
 int firn_next(firn_gen *gen, firn_id *id, firn_error *error) {
     const enum firn__way way = gen->way;
     uint64_t low;
-    if (UNLIKELY(way != FIRN__WAY_STRAIGHT) || !take_directly(gen, false, &low)) {
+    if (UNLIKELY(way != FIRN__WAY_STRAIGHT) || !take_straight(gen, false, &low)) {
         return way == FIRN__WAY_TICK                                ? next_tick(gen, id, error)
                : way == FIRN__WAY_UNTIMED                           ? next_untimed(gen, id, error)
+               : way == FIRN__WAY_RUN                               ? next_run(gen, id, error)
+               : way == FIRN__WAY_RUN_TICK                          ? next_run_tick(gen, id, error)
                : way == FIRN__WAY_MASKED || way == FIRN__WAY_RANDOM ? next_masked(gen, id, error)
                                                                     : next_usual(gen, id, error);
     }
@@ -212,7 +288,7 @@ static __attribute__((noinline)) int number_usual(firn_gen *gen, uint64_t *numbe
 
 static __attribute__((noinline)) int number_tick(firn_gen *gen, uint64_t *number,
                                                  firn_error *error) {
-    return take_directly(gen, true, number) ? FIRN_OK : number_usual(gen, number, error);
+    return take_straight(gen, true, number) ? FIRN_OK : number_usual(gen, number, error);
 }
 
 int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
@@ -233,7 +309,7 @@ static FIRN__COLD int numbers(firn_gen *gen, uint64_t *ids, size_t n, firn_error
 }
 
 int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
-    if (n == 1 && gen->way == FIRN__WAY_STRAIGHT && take_directly(gen, false, ids)) {
+    if (n == 1 && gen->way == FIRN__WAY_STRAIGHT && take_straight(gen, false, ids)) {
         return FIRN_OK;
     }
     return n == 1 && gen->way == FIRN__WAY_TICK ? number_tick(gen, ids, error)

@@ -137,9 +137,11 @@ enum firn__way {                     /* how firn_next goes about it */
                  FIRN__WAY_STRAIGHT, /* the same, not shared; the sequence begins at 0; packed by
                                         two products; the cycle counter tells a reading's age */
                  FIRN__WAY_TICK,     /* the same with the system's coarse clock */
-                 FIRN__WAY_MASKED,   /* a slot an ID, with random bits of the thread's block */
-                 FIRN__WAY_RANDOM,   /* a time and such bits */
-                 FIRN__WAY_UNTIMED   /* such bits alone */
+                 FIRN__WAY_RUN, /* a slot an ID, packed by runs: more than 64 bits, or random ones */
+                 FIRN__WAY_RUN_TICK, /* the same with the system's coarse clock */
+                 FIRN__WAY_MASKED, /* a slot an ID, with random bits, of a clock that is read in each call */
+                 FIRN__WAY_RANDOM, /* a time and bits of the thread's block */
+                 FIRN__WAY_UNTIMED /* such bits alone */
 };
 
 /* Where the random bits of an ID are, when each of them can be any bit of the thread's block: then they need no packing. A
@@ -147,9 +149,14 @@ enum firn__way {                     /* how firn_next goes about it */
 typedef struct firn__masked {
     firn_value mask; /* of the lower 128 bits */
     uint32_t size; /* bytes of the block for one ID: 1..8, or 9..16 with bits above the lower 64 */
-    uint64_t stride,
-        times; /* what one more of the sequence adds, and how often that is so; 0: it has to be packed */
 } firn__masked;
+
+/* What the next slot adds to an ID, and how often from a slot whose lowest bits are 0. `times` is a mask; 0: each slot has
+ * to be packed. */
+typedef struct firn__run {
+    firn_value step;
+    uint64_t times;
+} firn__run;
 
 /* Written while the generator is opened, by one thread, and only read afterwards; but for `live` and `kept`. */
 struct firn_gen {
@@ -173,6 +180,7 @@ struct firn_gen {
     enum firn__kind kind;
     uint32_t random_bits; /* drawn for each ID */
     firn__masked masked;
+    firn__run run;
     uint64_t max_random; /* the greatest that is drawn; 0: whatever the bits hold */
     uint32_t count_bits; /* of sequence or counter */
     bool reserved;       /* slots come from the store */
@@ -203,6 +211,7 @@ struct firn_gen {
     char layout[FIRN_LAYOUT_SIZE];
     void (*notice)(void *self, const char *text);
     void *notice_self;
+    uint64_t shared_place[2]; /* device and inode of the folder of the embedded store, or 0 */
     firn__kept kept;
 };
 

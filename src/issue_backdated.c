@@ -229,7 +229,7 @@ static int open_reserved(firn_gen *gen, firn_error *error) {
                : code;
 }
 
-/* Rows without a store: a random identity of its own, never the one of live issue. */
+/* Records without a store: a random identity of their own, never the one of live issue. */
 static int open_random(firn_gen *gen, firn_error *error) {
     firn_fields live = gen->kept.fields;
     int code = firn__gen_identify(gen, error);

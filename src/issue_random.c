@@ -105,9 +105,9 @@ static void masked_numbers(const firn_gen *gen, uint64_t *numbers, size_t n, uin
 /* How many IDs from this slot on have one template, and differ by the stride. */
 static size_t run_of(const firn_gen *gen, int64_t slot, bool count) {
     return !count ? SIZE_MAX
-           : gen->masked.stride == 0
+           : gen->run.step.low == 0
                ? 1
-               : (size_t)(gen->masked.times - ((uint64_t)slot & gen->masked.times)) + 1;
+               : (size_t)(gen->run.times - ((uint64_t)slot & gen->run.times)) + 1;
 }
 
 int firn__fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n,
@@ -126,7 +126,7 @@ int firn__fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink t
         }
         firn_id first;
         firn__gen_pack(gen, &draw, &from->base, &first);
-        uint64_t stride = count ? gen->masked.stride : 0;
+        uint64_t stride = count ? gen->run.step.low : 0;
         if (to.ids != NULL) {
             masked_ids(gen, to.ids + i, run, &first, stride, bytes.at);
         } else {

@@ -404,8 +404,8 @@ static int change_bits(firn_scheme *scheme, const char *bits, firn_error *error)
 static int unknown_scheme(const char *text, firn_error *error) {
     const char *names[64];
     size_t count = 0;
-    for (const firn_scheme *row; count < 63 && (row = firn_scheme_at(count)) != NULL; count++) {
-        names[count] = row->name;
+    for (const firn_scheme *known; count < 63 && (known = firn_scheme_at(count)) != NULL; count++) {
+        names[count] = known->name;
     }
     names[count] = NULL;
     if (strcasecmp(text, "uuid") == 0 || strcasecmp(text, "guid") == 0) {
@@ -425,9 +425,9 @@ int firn_scheme_make(firn_scheme *scheme, const char *text, const char *epoch, c
                      const char *digits, firn_error *error) {
     firn_scheme made;
     int code = FIRN_OK;
-    const firn_scheme *row = firn_scheme_find(text);
-    if (row != NULL) {
-        made = *row;
+    const firn_scheme *known = firn_scheme_find(text);
+    if (known != NULL) {
+        made = *known;
     } else if (strchr(text, ':') == NULL) {
         return unknown_scheme(text, error);
     } else {
@@ -498,16 +498,16 @@ char *firn_scheme_layout(char text[FIRN_LAYOUT_SIZE], const firn_scheme *scheme)
 }
 
 char *firn__scheme_ns(char text[FIRN_NS_SIZE], const firn_scheme *scheme) {
-    const firn_scheme *row = firn_scheme_find(scheme->name);
+    const firn_scheme *known = firn_scheme_find(scheme->name);
     char part[FIRN_LAYOUT_SIZE];
-    if (row == NULL) {
+    if (known == NULL) {
         firn_scheme_layout(part, scheme);
         snprintf(text, FIRN_NS_SIZE, "%.*s", FIRN__NS_MOST, part);
         return text;
     }
     size_t length =
         (size_t)snprintf(text, FIRN_NS_SIZE, "%s", scheme->ns ? scheme->ns : scheme->name);
-    if (firn_time_cmp(&row->epoch, &scheme->epoch) != 0) {
+    if (firn_time_cmp(&known->epoch, &scheme->epoch) != 0) {
         firn_time_format(part, &scheme->epoch, scheme->epoch.ns == 0 ? 0 : 9);
         length += (size_t)snprintf(text + length, FIRN_NS_SIZE - length, "@%s", part);
     }

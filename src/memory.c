@@ -88,19 +88,19 @@ static size_t find(const memory *store, const char *ns, const char *key, bool *f
     return low;
 }
 
-static int check_row(memory *store, const char *ns, const char *row, firn_error *error) {
+static int check_layout(memory *store, const char *ns, const char *layout, firn_error *error) {
     for (size_t i = 0; i < store->space_count; i++) {
         if (strcmp(store->spaces[i].ns, ns) == 0) {
-            return strcmp(store->spaces[i].layout, row) == 0
+            return strcmp(store->spaces[i].layout, layout) == 0
                        ? FIRN_OK
                        : firn__fail(error, FIRN_ENAMESPACE,
                                     "namespace %.30s has layout '%.60s', not '%.60s': use "
                                     "another ns= for this one",
-                                    ns, store->spaces[i].layout, row);
+                                    ns, store->spaces[i].layout, layout);
         }
     }
     space *spaces = realloc(store->spaces, (store->space_count + 1) * sizeof *spaces);
-    char *copy = strdup(row);
+    char *copy = strdup(layout);
     store->spaces = spaces != NULL ? spaces : store->spaces;
     if (spaces == NULL || copy == NULL) {
         free(copy);
@@ -136,7 +136,7 @@ static int memory_reserve(void *self, const firn_request *request, int64_t *firs
     bool found;
     int code = check_alive(store, error);
     if (code == FIRN_OK) {
-        code = check_row(store, request->ns, request->layout, error);
+        code = check_layout(store, request->ns, request->layout, error);
     }
     if (code != FIRN_OK) {
         return code;

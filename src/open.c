@@ -42,7 +42,7 @@ static void share_digits(firn_gen *gen) {
     uint32_t digits =
         gen->scheme.form == FIRN_FORM_DATED ? firn__dated_digits(gen->scheme.bits) : 0;
     if (digits > 0 && gen->keys.node != NULL && strcmp(gen->keys.node, "random") != 0) {
-        gen->scheme = firn__shuffle_row(digits);
+        gen->scheme = firn__shuffle_scheme(digits);
         gen->shuffle.digits = digits;
     }
 }
@@ -149,7 +149,7 @@ static int see_key(void *context, const firn_holding *holding) {
 /* The key of shared digits: drawn by the first generator of the namespace, and stored as the layout
  * of another namespace; a later one finds it there, or is refused for its own and looks again. */
 int firn__gen_agree(firn_gen *gen, firn_error *error) {
-    char ns[FIRN_NS_SIZE], row[FIRN__SHUFFLE_SIZE];
+    char ns[FIRN_NS_SIZE], layout[FIRN__SHUFFLE_SIZE];
     int code = gen->shuffle.digits > 0 ? FIRN_ENAMESPACE : FIRN_OK;
     snprintf(ns, sizeof ns, "%.*s key", FIRN__NS_MOST, gen->ns);
     for (int i = 0; i < 3 && (code == FIRN_ENAMESPACE || code == FIRN_EBUSY); i++) {
@@ -157,11 +157,11 @@ int firn__gen_agree(firn_gen *gen, firn_error *error) {
         firn__sending sending = {.tries = FIRN__SENDINGS};
         int64_t first;
         firn_request request = {
-            .ns = ns, .layout = row, .key = "key", .count = 1, .note = gen->kept.note};
+            .ns = ns, .layout = layout, .key = "key", .count = 1, .note = gen->kept.note};
         code = firn_store_list(gen->store, ns, see_key, &key, error);
         if (code == FIRN_OK && key.digits == 0) {
             code = firn__entropy_fill(gen->entropy, key.key, sizeof key.key, error);
-            firn__shuffle_write(row, &key);
+            firn__shuffle_write(layout, &key);
             if (code == FIRN_OK) {
                 code = firn__reserve_grant(gen->entropy, &request.grant, error);
             }

@@ -240,19 +240,19 @@ int firn_order_read(firn_order *order, uint64_t *integer, const char *text, size
  * a series as the layout of a namespace, and under each key id which key it was. */
 static int bind_series(const firn_order *order, const char *series, firn_store *store,
                        firn_error *error) {
-    char ns[FIRN_NS_SIZE], row[64], key[16] = "key";
+    char ns[FIRN_NS_SIZE], layout[64], key[16] = "key";
     int64_t first;
     firn__patience patience = firn__patience_begin(&firn__clock_system, 0);
     /* the grant is the key's, so a later opening of the series meets it */
     firn__sending sending = {.tries = FIRN__SENDINGS, .sent = true};
     snprintf(ns, sizeof ns, "order %.100s", series);
-    snprintf(row, sizeof row, "order digits=%d check=%d key_id=%s", (int)order->digits,
+    snprintf(layout, sizeof layout, "order digits=%d check=%d key_id=%s", (int)order->digits,
              (int)order->check, order->key_id >= 0 ? "yes" : "no");
     if (order->key_id >= 0) {
         snprintf(key, sizeof key, "key %d", (int)order->key_id);
     }
     firn_request request = {.ns = ns,
-                            .layout = row,
+                            .layout = layout,
                             .key = key,
                             .count = 1,
                             .grant = order->mark,

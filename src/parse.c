@@ -346,8 +346,8 @@ static void write_greatest(char out[FIRN_TEXT_SIZE], const refused *what, int fo
 }
 
 static int explain_digits(const refused *what, int form, uint32_t bits) {
-    const firn__form *row = &firn__forms[form];
-    const bool padded = row->kind != KIND_NUMBER;
+    const firn__form *as = &firn__forms[form];
+    const bool padded = as->kind != KIND_NUMBER;
     char why[128], greatest[FIRN_TEXT_SIZE];
     write_greatest(greatest, what, form, bits);
     const size_t digits = what->length - what->start, width = strlen(greatest);
@@ -355,12 +355,12 @@ static int explain_digits(const refused *what, int form, uint32_t bits) {
         return refuse(what, what->start, "a number must not begin with 0");
     }
     for (size_t i = 0; i < digits && i < width; i++) {
-        if (value_of(row, what->text[what->start + i]) == 0) {
-            snprintf(why, sizeof why, "%s is needed", row->needed);
+        if (value_of(as, what->text[what->start + i]) == 0) {
+            snprintf(why, sizeof why, "%s is needed", as->needed);
             return refuse(what, what->start + i, why);
         }
     }
-    snprintf(why, sizeof why, "%s of %u bits has %s%zu digit%s", row->name, (unsigned)bits,
+    snprintf(why, sizeof why, "%s of %u bits has %s%zu digit%s", as->name, (unsigned)bits,
              padded ? "" : "at most ", width, width == 1 ? "" : "s");
     if (digits > width) {
         return refuse(what, what->start + width, why);
@@ -368,10 +368,10 @@ static int explain_digits(const refused *what, int form, uint32_t bits) {
     if (digits == 0 || (padded && digits < width)) {
         return refuse(what, what->length, why);
     }
-    if (row->kind == KIND_LEFT) {
+    if (as->kind == KIND_LEFT) {
         return refuse(what, what->length - 1, "the spare bits of the last digit must be zero");
     }
-    return refuse_big(what, row, greatest, bits);
+    return refuse_big(what, as, greatest, bits);
 }
 
 static int explain_dec(refused *what, uint32_t bits) {
@@ -384,17 +384,17 @@ static int explain_dec(refused *what, uint32_t bits) {
     return explain_digits(what, FIRN_FORM_DEC, bits);
 }
 
-static int explain_frame(const refused *what, const firn__form *row) {
+static int explain_frame(const refused *what, const firn__form *as) {
     char why[64];
-    size_t width = strlen(row->frame);
+    size_t width = strlen(as->frame);
     for (size_t i = 0; i < what->length && i < width; i++) {
-        if (!frame_takes(row->frame[i], what->text[i])) {
-            snprintf(why, sizeof why, row->frame[i] == 'x' ? "%s is needed" : "'%.1s' is needed",
-                     row->frame[i] == 'x' ? row->needed : row->frame + i);
+        if (!frame_takes(as->frame[i], what->text[i])) {
+            snprintf(why, sizeof why, as->frame[i] == 'x' ? "%s is needed" : "'%.1s' is needed",
+                     as->frame[i] == 'x' ? as->needed : as->frame + i);
             return refuse(what, i, why);
         }
     }
-    snprintf(why, sizeof why, "%s has %zu characters", row->name, width);
+    snprintf(why, sizeof why, "%s has %zu characters", as->name, width);
     return refuse(what, what->length > width ? width : what->length, why);
 }
 

@@ -101,14 +101,14 @@ static int set_start(firn_gen *gen, firn_error *error) {
 
 /* What a layout may be when it is read, and not when IDs are issued. */
 static int check_issuable(const firn_gen *gen, firn_error *error) {
-    const firn_scheme *row = &gen->scheme;
-    bool sequence = firn__scheme_role(row, FIRN_ROLE_SEQUENCE) >= 0;
-    bool counter = firn__scheme_role(row, FIRN_ROLE_COUNTER) >= 0;
+    const firn_scheme *scheme = &gen->scheme;
+    bool sequence = firn__scheme_role(scheme, FIRN_ROLE_SEQUENCE) >= 0;
+    bool counter = firn__scheme_role(scheme, FIRN_ROLE_COUNTER) >= 0;
     if (sequence && counter) {
         return firn__fail(error, FIRN_EUSAGE,
                           "a layout with a sequence and a counter cannot be issued: drop one");
     }
-    if (row->form != FIRN_FORM_DATED && gen->random_bits > 0 && gen->random_bits < 20 &&
+    if (scheme->form != FIRN_FORM_DATED && gen->random_bits > 0 && gen->random_bits < 20 &&
         !sequence && !counter) {
         return firn__fail(error, FIRN_EUSAGE,
                           "%" PRIu32 " random bits are too few, because IDs would collide at once: "
@@ -119,41 +119,42 @@ static int check_issuable(const firn_gen *gen, firn_error *error) {
 }
 
 int firn__policy_kind(firn_gen *gen, firn_error *error) {
-    const firn_scheme *row = &gen->scheme;
-    uint32_t counter = firn__scheme_role_width(row, FIRN_ROLE_COUNTER);
-    uint32_t sequence = firn__scheme_role_width(row, FIRN_ROLE_SEQUENCE);
-    gen->random_bits = firn__scheme_role_width(row, FIRN_ROLE_RANDOM);
-    if (gen->random_bits > 0 && row->form == FIRN_FORM_DATED) {
+    const firn_scheme *scheme = &gen->scheme;
+    uint32_t counter = firn__scheme_role_width(scheme, FIRN_ROLE_COUNTER);
+    uint32_t sequence = firn__scheme_role_width(scheme, FIRN_ROLE_SEQUENCE);
+    gen->random_bits = firn__scheme_role_width(scheme, FIRN_ROLE_RANDOM);
+    if (gen->random_bits > 0 && scheme->form == FIRN_FORM_DATED) {
         gen->max_random =
-            firn_scheme_max(row, (uint32_t)firn__scheme_role(row, FIRN_ROLE_RANDOM)).low;
+            firn_scheme_max(scheme, (uint32_t)firn__scheme_role(scheme, FIRN_ROLE_RANDOM)).low;
     }
     gen->count_bits = counter + sequence;
-    gen->per_tick = firn__scheme_stride(row, FIRN_ROLE_TIME);
-    gen->per_count = firn__scheme_stride(row, counter > 0 ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
-    gen->straight = row->bits <= 64 && gen->random_bits == 0 && gen->shuffle.digits == 0 &&
+    gen->per_tick = firn__scheme_stride(scheme, FIRN_ROLE_TIME);
+    gen->per_count =
+        firn__scheme_stride(scheme, counter > 0 ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
+    gen->straight = scheme->bits <= 64 && gen->random_bits == 0 && gen->shuffle.digits == 0 &&
                     gen->per_tick != 0 && (gen->count_bits == 0 || gen->per_count != 0);
     gen->s = sequence;
     gen->count_mask = firn__mask(sequence);
     gen->kind = FIRN__KIND_SLOTS;
-    if (counter > 0 || row->monotonic) {
+    if (counter > 0 || scheme->monotonic) {
         gen->kind = FIRN__KIND_COUNTED;
     } else if (sequence == 0 && gen->random_bits > 0) {
         gen->kind = FIRN__KIND_RANDOM;
     }
-    if (row->keyed) {
+    if (scheme->keyed) {
         return firn__fail(error, FIRN_EUSAGE,
                           "%s needs a key: use firn_order_open, or firn new %s --key-file FILE",
-                          row->name, row->name);
+                          scheme->name, scheme->name);
     }
-    if (row->read_only) {
+    if (scheme->read_only) {
         return firn__fail(error, FIRN_EUSAGE, "firn reads IDs of %s and does not generate them: %s",
-                          row->name, row->note != NULL ? row->note : "use uuid4 or uuid7");
+                          scheme->name, scheme->note != NULL ? scheme->note : "use uuid4 or uuid7");
     }
-    if (firn__scheme_role(row, FIRN_ROLE_DIGEST) >= 0) {
+    if (firn__scheme_role(scheme, FIRN_ROLE_DIGEST) >= 0) {
         return firn__fail(error, FIRN_EUSAGE,
-                          "%s is a digest: give namespace= and name=", row->name);
+                          "%s is a digest: give namespace= and name=", scheme->name);
     }
-    if (row->tick_ns == 0 && gen->kind != FIRN__KIND_RANDOM) {
+    if (scheme->tick_ns == 0 && gen->kind != FIRN__KIND_RANDOM) {
         return firn__fail(error, FIRN_EUSAGE,
                           "a layout without time cannot be issued: add time:BITS/TICK");
     }
@@ -231,7 +232,37 @@ int firn__policy_bounds(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* The random bits as a mask, and the lowest bits of the sequence as a stride. */
+/* One slice of the sequence, or of the time without one, counts the slots; bits above it are of other slices. */
+static void set_run(firn_gen *gen) {
+    const int role = gen->s > 0 ? FIRN_ROLE_SEQUENCE : FIRN_ROLE_TIME;
+    uint32_t position = gen->scheme.bits, bits = 64;
+    firn_id step = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < gen->scheme.slice_count; i++) {
+        const firn_slice *slice = &gen->scheme.slices[i];
+        position -= slice->bits;
+        if (slice->role != role) {
+            continue;
+        }
+        if (slice->group != 0 || gen->shuffle.digits != 0 ||
+            (slice->from == 0 && (step.low | step.high) != 0)) {
+            return;
+        }
+        uint32_t end = slice->from; /* of the bits that this slice lets a run have */
+        if (slice->from == 0) {
+            uint32_t word = position < 64 ? 64 : 128; /* the end of the word that it is in */
+            end = position >= 128                 ? 0
+                  : word - position < slice->bits ? word - position
+                                                  : slice->bits;
+            firn__or(&step, (firn_value){1, 0}, position);
+        }
+        bits = end < bits ? end : bits;
+    }
+    if ((step.low | step.high) != 0 && bits > 0) {
+        gen->run = (firn__run){{step.low, step.high}, firn__mask(bits)};
+    }
+}
+
+/* The random bits as a mask. */
 static void set_masked(firn_gen *gen) {
     firn__masked *to = &gen->masked;
     uint32_t position = gen->scheme.bits;
@@ -241,11 +272,6 @@ static void set_masked(firn_gen *gen) {
         position -= slice->bits;
         if (slice->role == FIRN_ROLE_RANDOM) {
             firn__or(&mask, firn__mask_wide(slice->bits), position);
-        }
-        if (slice->role == FIRN_ROLE_SEQUENCE && slice->from == 0 && slice->group == 0 &&
-            position + slice->bits <= 64) {
-            to->stride = UINT64_C(1) << position;
-            to->times = firn__mask(slice->bits);
         }
     }
     to->mask = (firn_value){mask.low, mask.high};
@@ -268,16 +294,18 @@ static void set_masked(firn_gen *gen) {
 void firn__policy_way(firn_gen *gen) {
     bool windows =
         gen->kind == FIRN__KIND_SLOTS && !(gen->reserved && gen->keys.mode_ == FIRN__MODE_ONLINE);
-    bool direct = windows && gen->straight && gen->start == FIRN_START_ZERO && gen->shared == NULL;
     bool coarse = gen->keys.clock_ == FIRN__CLOCK_TICK && gen->clock == &firn__clock_system;
+    bool direct = windows && gen->shared == NULL && (gen->cycles || coarse);
     set_masked(gen);
+    set_run(gen);
     gen->blocks = gen->keys.ordering_ != FIRN__ORDERING_STRICT;
-    bool single = windows && gen->keys.nodes == 1 && !gen->blocks && gen->shuffle.digits == 0;
-    if (direct && (gen->cycles || coarse)) {
+    if (direct && gen->straight && gen->start == FIRN_START_ZERO) {
         gen->way = gen->cycles ? FIRN__WAY_STRAIGHT : FIRN__WAY_TICK;
+    } else if (direct && (gen->random_bits == 0 || gen->masked.size > 0)) {
+        gen->way = gen->cycles ? FIRN__WAY_RUN : FIRN__WAY_RUN_TICK;
     } else if (gen->masked.size > 0 && gen->kind == FIRN__KIND_RANDOM) {
         gen->way = gen->scheme.tick_ns == 0 ? FIRN__WAY_UNTIMED : FIRN__WAY_RANDOM;
-    } else if (gen->masked.size > 0 && single) {
+    } else if (gen->masked.size > 0 && windows && gen->keys.nodes == 1 && !gen->blocks) {
         gen->way = FIRN__WAY_MASKED;
     } else {
         gen->way = windows ? FIRN__WAY_USUAL : FIRN__WAY_OTHER;

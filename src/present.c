@@ -50,13 +50,18 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
                         : atomic_fetch_add_explicit(&live->any.lanes, 1, memory_order_relaxed) %
                                   (UINT32_C(1) << 30) +
                               1;
-    *seen = (firn__seen){.era = FIRN__NO_ERA,
-                         .steps = steps,
-                         .lane = lane,
-                         .serial = serial,
-                         .counter = cycles,
-                         .tick = *tick,
-                         .wall = wall};
+    /* The era first, and never 0 meanwhile, which is the era of a child: a handler may fork between any two instructions.
+     * What firn__seen has besides is written by remember(), before it notes an era. */
+    seen->era = FIRN__NO_ERA;
+    atomic_signal_fence(memory_order_seq_cst);
+    seen->steps = steps;
+    seen->lane = lane;
+    seen->serial = serial;
+    seen->counter = cycles;
+    seen->tick = *tick;
+    seen->wall = wall;
+    seen->block = seen->block_end = 0;
+    seen->run = seen->run_end = 0;
     return FIRN_OK;
 }
 
@@ -258,6 +263,7 @@ static void remember(const firn_gen *gen, firn__looked looked, firn__seen *seen)
     if (atomic_load_explicit(&permit->cursor, memory_order_relaxed) & FIRN__OPEN) {
         seen->straight = seen->base.low + seen->base_tick * gen->per_tick;
         firn__seen_tick(gen, seen);
+        atomic_signal_fence(memory_order_seq_cst);
         seen->era = looked.era; /* else it was closed, and its template may be zeros */
     }
 }

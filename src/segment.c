@@ -40,8 +40,9 @@ typedef struct segment_shelf {
     pthread_mutex_t lock;  /* of all that follows, and of changes of the limit */
     slot_block now, then;  /* the present block and the one fetched ahead */
     _Atomic int64_t end,
-        ahead;   /* where `now` ends and how many `then` has, for those who only look */
-    bool wanted; /* firn_segment_take found nothing: firn_segment_step fetches, of whatever kind */
+        ahead;    /* where `now` ends and how many `then` has, for those who only look */
+    bool entered; /* somebody has the lock, or had it: false after a fork in the midst of that */
+    bool wanted;  /* firn_segment_take found nothing: firn_segment_step fetches, of whatever kind */
     int64_t fetches;
     int64_t fetched_ms; /* when, by the steady clock */
     int64_t retry_ms; /* a fetch ahead of need that failed is not tried again before; 0: none did */
@@ -294,7 +295,9 @@ static int64_t take(segment_shelf *shelf, int64_t limit, int64_t least, int64_t 
         if (atomic_compare_exchange_strong_explicit(&shelf->next, &next, next + count,
                                                     memory_order_relaxed, memory_order_relaxed)) {
             *slot = next;
-            return count;
+            atomic_signal_fence(memory_order_seq_cst);
+            /* In a child that a signal handler forked after the limit was read, the slot belongs to nobody. */
+            return atomic_load_explicit(&shelf->end, memory_order_relaxed) != 0 ? count : 0;
         }
     }
     return 0;
@@ -304,10 +307,39 @@ static int64_t limit_of(segment_shelf *shelf) {
     return atomic_load_explicit(&shelf->limit, memory_order_acquire);
 }
 
+static void enter(segment_shelf *shelf) {
+    pthread_mutex_lock(&shelf->lock);
+    shelf->entered = true;
+}
+
+static bool is_entered(const segment_shelf *shelf) {
+    atomic_signal_fence(memory_order_seq_cst);
+    return ((const volatile segment_shelf *)shelf)->entered;
+}
+
+/* The block that was fetched ahead; none in a child that was forked while this was read. */
+static slot_block fetched_ahead(const segment_shelf *shelf) {
+    slot_block block = shelf->then;
+    return is_entered(shelf) ? block : (slot_block){0};
+}
+
+/* Of enter. FIRN_EFORKED: a handler of a signal forked since, and in the child, which is this, nothing that was fetched
+ * counts. */
+static int leave(const firn_segment *segment, int code, firn_error *error) {
+    segment_shelf *shelf = segment->shelf;
+    if (is_entered(shelf)) {
+        pthread_mutex_unlock(&shelf->lock);
+        return code;
+    }
+    memset(shelf, 0, sizeof *shelf);
+    return firn__fail(error, FIRN_EFORKED,
+                      "a signal handler forked while %s was being used: call again", segment->ns);
+}
+
 static int next_locked(firn_segment *segment, int64_t *slot, firn_error *error) {
     segment_shelf *shelf = segment->shelf;
     if (take(shelf, shelf->now.end, 1, 1, slot) == 0) {
-        slot_block block = shelf->then;
+        slot_block block = fetched_ahead(shelf);
         int code = is_empty(&block) ? fetch_segment(segment, 1, &block, error) : FIRN_OK;
         if (code != FIRN_OK) {
             return code;
@@ -327,9 +359,8 @@ int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error) 
     int code = FIRN_OK;
     firn__wiped_look();
     if (take(shelf, limit_of(shelf), 1, 1, &slot) == 0) {
-        pthread_mutex_lock(&shelf->lock);
-        code = next_locked(segment, &slot, error);
-        pthread_mutex_unlock(&shelf->lock);
+        enter(shelf);
+        code = leave(segment, next_locked(segment, &slot, error), error);
     }
     if (code == FIRN_OK) {
         *value = origin(segment) + slot * segment->keys.increment;
@@ -344,7 +375,7 @@ int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error) 
 static int64_t take_locked(firn_segment *segment, int64_t least, int64_t most, int64_t *slot) {
     segment_shelf *shelf = segment->shelf;
     int64_t count = take(shelf, shelf->now.end, least, most, slot);
-    slot_block then = shelf->then;
+    slot_block then = fetched_ahead(shelf);
     if (FIRN_BUG == FIRN_BUG_EXACT && count == 0 && least > 1) {
         count = take(shelf, shelf->now.end, 1, most, slot) > 0 ? least : 0;
     }
@@ -370,11 +401,11 @@ static int64_t take_fetched(firn_segment *segment, int64_t least, int64_t most, 
             return count;
         }
         if (pthread_mutex_trylock(&shelf->lock) == 0) {
+            shelf->entered = true;
             count = take_locked(segment, least, most, slot);
             shelf->wanted = count == 0;
             *due = count == 0 || is_due(segment, *slot + count - 1);
-            pthread_mutex_unlock(&shelf->lock);
-            return count;
+            return leave(segment, FIRN_OK, NULL) == FIRN_OK ? count : 0;
         }
     }
     return 0;
@@ -438,10 +469,10 @@ int firn_segment_exact(firn_segment *segment, int64_t count, bool fetch_more, in
     }
     int code = take_fetched(segment, count, count, &slot, &soon) > 0 ? FIRN_OK : FIRN_EWINDOW;
     if (code != FIRN_OK && fetch_more) {
-        pthread_mutex_lock(&shelf->lock);
+        enter(shelf);
         code = exact_locked(segment, count, &slot, error);
         soon = code == FIRN_OK && is_due(segment, slot + count - 1);
-        pthread_mutex_unlock(&shelf->lock);
+        code = leave(segment, code, error);
     } else if (code != FIRN_OK) {
         code = not_fetched(segment, error);
     }
@@ -559,7 +590,7 @@ int firn_segment_step(firn_segment *segment, int64_t *wait_ms, firn_error *error
     segment_shelf *shelf = segment->shelf;
     int code = FIRN_OK;
     firn__wiped_look();
-    pthread_mutex_lock(&shelf->lock);
+    enter(shelf);
     bool used_up = shelf->wanted && is_empty(&shelf->then) &&
                    atomic_load_explicit(&shelf->next, memory_order_relaxed) >= shelf->now.end;
     if (shelf->now.end == 0 || used_up) {
@@ -571,9 +602,8 @@ int firn_segment_step(firn_segment *segment, int64_t *wait_ms, firn_error *error
     } else if (is_due(segment, atomic_load_explicit(&shelf->next, memory_order_relaxed))) {
         code = fetch_ahead(segment, error);
     }
-    pthread_mutex_unlock(&shelf->lock);
     *wait_ms = 100;
-    return code;
+    return leave(segment, code, error);
 }
 
 int firn_segment_close(firn_segment *segment, firn_error *error) {

@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +60,22 @@ static void mix(uint64_t *digest, const void *bytes, size_t size) {
     }
 }
 
+/* The folder of an embedded store: processes of other folders or containers have another one under the same path. As it
+ * is when the generator is opened, because a process may change its folder later. */
+static void find_place(firn_gen *gen) {
+    const char *url = firn__store_url(gen->store), *path = strchr(url, ':') + 1;
+    const char *end = strrchr(path, '?'), *slash;
+    char folder[PATH_MAX + 2];
+    struct stat found;
+    size_t length = end != NULL ? (size_t)(end - path) : strlen(path);
+    slash = memrchr(path, '/', length);
+    snprintf(folder, sizeof folder, "%.*s.", slash != NULL ? (int)(slash + 1 - path) : 0, path);
+    if (firn__store_embedded(gen->store) && stat(folder, &found) == 0) {
+        gen->shared_place[0] = (uint64_t)found.st_dev;
+        gen->shared_place[1] = (uint64_t)found.st_ino;
+    }
+}
+
 /* Of all that must be the same in each process for slots, IDs and marks to mean the same. The PID namespace too: the
  * kernel and libc know the holder of a robust lock by its number there. */
 static uint64_t digest_of(const firn_gen *gen) {
@@ -72,7 +89,8 @@ static uint64_t digest_of(const firn_gen *gen) {
                                 gen->lead_ticks,        gen->back_ticks,
                                 gen->tick_end,          (uint64_t)gen->start,
                                 gen->start_below,       (uint64_t)gen->keys.back_,
-                                gen->kept.fields.given, (uint64_t)pids.st_ino};
+                                gen->kept.fields.given, (uint64_t)pids.st_ino,
+                                gen->shared_place[0],   gen->shared_place[1]};
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         mix(&digest, texts[i], strlen(texts[i]) + 1);
@@ -304,6 +322,7 @@ int firn__shared_attach(firn_gen *gen, void *memory, size_t size, firn_error *er
                           size, _Alignof(firn__shared), least);
     }
     gen->shared = memory;
+    find_place(gen);
     code = firn__shared_join(gen, error);
     if (code != FIRN_OK) {
         gen->shared = NULL;

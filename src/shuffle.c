@@ -67,33 +67,34 @@ void firn__shuffle_id(const firn__shuffle *shuffle, uint64_t tick, firn_id *id) 
     firn__push(id, number, bits);
 }
 
-firn_scheme firn__shuffle_row(uint32_t digits) {
+firn_scheme firn__shuffle_scheme(uint32_t digits) {
     uint32_t bits = firn__dated_bits(digits), used = bits - 1; /* 2^used is below 10^digits */
     uint32_t node = (used + 1) / 2 < NODE_BITS ? (used + 1) / 2 : NODE_BITS;
     uint32_t sequence = used - node < SEQUENCE_BITS ? used - node : SEQUENCE_BITS;
-    firn_scheme row = *firn__scheme_digits(digits);
-    row.slice_count = 4;
-    row.slices[1] = (firn_slice){"", FIRN_ROLE_CONST, (uint8_t)(bits - node - sequence), 0, 0, 0};
-    row.slices[2] = (firn_slice){"node", FIRN_ROLE_NODE, (uint8_t)node, 0, 0, 0};
-    row.slices[3] = (firn_slice){"sequence", FIRN_ROLE_SEQUENCE, (uint8_t)sequence, 0, 0, 0};
-    row.node_rule = FIRN_NODE_REQUIRED;
-    row.packer = -1;
-    return row;
+    firn_scheme scheme = *firn__scheme_digits(digits);
+    scheme.slice_count = 4;
+    scheme.slices[1] =
+        (firn_slice){"", FIRN_ROLE_CONST, (uint8_t)(bits - node - sequence), 0, 0, 0};
+    scheme.slices[2] = (firn_slice){"node", FIRN_ROLE_NODE, (uint8_t)node, 0, 0, 0};
+    scheme.slices[3] = (firn_slice){"sequence", FIRN_ROLE_SEQUENCE, (uint8_t)sequence, 0, 0, 0};
+    scheme.node_rule = FIRN_NODE_REQUIRED;
+    scheme.packer = -1;
+    return scheme;
 }
 
 static const char lead[] = "digits key=";
 
-char *firn__shuffle_write(char row[FIRN__SHUFFLE_SIZE], const firn__shuffle *shuffle) {
-    snprintf(row, FIRN__SHUFFLE_SIZE, "%s%016" PRIx64 "%016" PRIx64, lead, shuffle->key[0],
+char *firn__shuffle_write(char layout[FIRN__SHUFFLE_SIZE], const firn__shuffle *shuffle) {
+    snprintf(layout, FIRN__SHUFFLE_SIZE, "%s%016" PRIx64 "%016" PRIx64, lead, shuffle->key[0],
              shuffle->key[1]);
-    return row;
+    return layout;
 }
 
-bool firn__shuffle_read(firn__shuffle *shuffle, const char *row) {
+bool firn__shuffle_read(firn__shuffle *shuffle, const char *layout) {
     const size_t start = sizeof lead - 1;
     firn_id key;
-    if (strncmp(row, lead, start) != 0 ||
-        firn_parse(&key, FIRN_FORM_HEX, 128, row + start, strlen(row + start), NULL) != FIRN_OK) {
+    if (strncmp(layout, lead, start) != 0 || firn_parse(&key, FIRN_FORM_HEX, 128, layout + start,
+                                                        strlen(layout + start), NULL) != FIRN_OK) {
         return false;
     }
     shuffle->key[0] = key.high;

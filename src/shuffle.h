@@ -20,11 +20,11 @@ uint64_t firn__shuffled(const firn__shuffle *shuffle, uint64_t tick, uint64_t nu
 void firn__shuffle_id(const firn__shuffle *shuffle, uint64_t tick, firn_id *id);
 /* time-random with node and sequence in place of its random digits; firn__shuffle_id turns such IDs
  * into IDs of time-random. */
-firn_scheme firn__shuffle_row(uint32_t digits);
+firn_scheme firn__shuffle_scheme(uint32_t digits);
 /* Reads and writes "digits key=..." with 32 hex digits, the layout of its namespace in the
  * store. */
 #define FIRN__SHUFFLE_SIZE 48
-bool firn__shuffle_read(firn__shuffle *shuffle, const char *row);
-char *firn__shuffle_write(char row[FIRN__SHUFFLE_SIZE], const firn__shuffle *shuffle);
+bool firn__shuffle_read(firn__shuffle *shuffle, const char *layout);
+char *firn__shuffle_write(char layout[FIRN__SHUFFLE_SIZE], const firn__shuffle *shuffle);
 
 #endif

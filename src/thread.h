@@ -30,6 +30,8 @@ typedef struct firn__seen {
     uint64_t lead_end;           /* the slot after the last one that max_lead_ms allows */
     uint64_t straight;           /* an ID of slot 0, if the layout is straight */
     uint64_t block, block_end;   /* what is left of the block */
+    uint64_t run, run_end;       /* slots whose IDs differ by what gen->run adds, */
+    firn_id run_first;           /* and the first of these IDs, without random bits */
     struct timespec coarse;      /* the last reading of clock=tick */
     firn_time wall;              /* the last reading that was judged */
     uint64_t tick;               /* of `wall` */

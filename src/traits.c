@@ -100,17 +100,17 @@ static void add_char(firn__traits_list *list, int form, unsigned char c) {
 }
 
 static void add_chars(firn__traits_list *list, int form) {
-    const firn__form *row = &firn__forms[form];
+    const firn__form *as = &firn__forms[form];
     for (unsigned c = 0; c < 256; c++) {
-        if (row->values[c] != 0) {
+        if (as->values[c] != 0) {
             list->forms[c] |= 1u << form;
         }
     }
-    const char *others = row->kind == KIND_FRAME    ? row->frame
-                         : form == FIRN_FORM_HEX    ? "x" /* 0x */
-                         : form == FIRN_FORM_DEC    ? "-"
-                         : row->kind == KIND_TYPEID ? "abcdefghijklmnopqrstuvwxyz_"
-                                                    : "";
+    const char *others = as->kind == KIND_FRAME    ? as->frame
+                         : form == FIRN_FORM_HEX   ? "x" /* 0x */
+                         : form == FIRN_FORM_DEC   ? "-"
+                         : as->kind == KIND_TYPEID ? "abcdefghijklmnopqrstuvwxyz_"
+                                                   : "";
     for (; *others != '\0'; others++) {
         add_char(list, form, (unsigned char)*others);
     }

@@ -648,6 +648,42 @@ static void what_cannot_be_shared_is_refused(void **state) {
     firn_close(gen, NULL);
 }
 
+static int open_in(const char *folder, firn_gen **gen, firn_error *error) {
+    const firn_store_options modules = {.module_dir = FIRN_BUILD_DIR "/firn"};
+    const firn_config config = {.size = sizeof config,
+                                .scheme = "snowflake",
+                                .keys = "unsafe=1",
+                                .store_url = "sqlite:firn.db",
+                                .store_options = &modules,
+                                .shared = all->memory,
+                                .shared_size = firn_shared_size()};
+    assert_int_equal(chdir(folder), 0);
+    return firn_open_with(gen, &config, error);
+}
+
+/* One URL, but two files: others who use the second one would not know of what the first granted. */
+static void two_files_under_one_path_are_refused(void **state) {
+    char home[4096], one[300], two[300], command[700];
+    const char *parent = getenv("TMPDIR");
+    firn_gen *gen = NULL, *other = NULL;
+    firn_error error = {0};
+    firn_id id;
+    (void)state;
+    snprintf(one, sizeof one, "%s/firn-shared.XXXXXX", parent != NULL ? parent : "/tmp");
+    snprintf(two, sizeof two, "%s", one);
+    assert_true(getcwd(home, sizeof home) != NULL && mkdtemp(one) != NULL && mkdtemp(two) != NULL);
+    assert_int_equal(open_in(one, &gen, &error), FIRN_OK);
+    assert_int_equal(open_in(two, &other, &error), FIRN_EUSAGE);
+    assert_non_null(strstr(error.text, "another generator's"));
+    assert_int_equal(firn_next(gen, &id, &error), FIRN_OK); /* whose process has moved since */
+    assert_int_equal(open_in(one, &other, &error), FIRN_OK);
+    firn_close(other, NULL);
+    firn_close(gen, NULL);
+    assert_int_equal(chdir(home), 0);
+    snprintf(command, sizeof command, "rm -rf '%s' '%s'", one, two);
+    assert_int_equal(system(command), 0);
+}
+
 /* In a PID namespace of its own, where the numbers of processes mean others. */
 static void is_refused_elsewhere(void *inherited) {
     firn_gen *gen = NULL;
@@ -701,6 +737,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_step_back_is_acted_on_once, begin, end),
         cmocka_unit_test_setup_teardown(a_store_that_grants_slots_again_is_reported, begin, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_shared_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(two_files_under_one_path_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(another_pid_namespace_is_refused, begin, end)};
     alarm(3 * ALARM_S);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* A signal handler that forks at each instruction of a call: the processor's trap flag stops the call after every
+ * instruction, and at some of them the handler forks; other calls fork at the others. One kind of child issues inside the
+ * handler, the other returns from it and finishes the call. No ID and no integer may be issued twice, what a store
+ * granted to the parent stays with the parent, and nobody crashes or hangs. On other processors and with
+ * sanitizers the handler forks only at the beginning of each call; forks_pure_test.c forks at random moments. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "issued.h"
+#include "sanitized.h"
+
+#if defined(__x86_64__) && !SANITIZED /* whose code has many more instructions */
+#include <ucontext.h>
+#define TRAP_FLAG 0x100
+#define GAP       32 /* calls: each forks at other instructions */
+/* Leaves the red zone alone: the compiler may keep values below the stack pointer. */
+#define SET_FLAGS(change)                                                                          \
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change                                 \
+                     " (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" ::                               \
+                         : "memory", "cc")
+#define START_STEPS() SET_FLAGS("orq $0x100,")
+#define END_STEPS()   SET_FLAGS("andq $~0x100,")
+#define END_CHILDS(context)                                                                        \
+    (((ucontext_t *)(context))->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG)
+#else
+#define GAP                 1
+#define START_STEPS()       raise(SIGTRAP)
+#define END_STEPS()         (void)0
+#define END_CHILDS(context) (void)(context)
+#endif
+
+#define LOG   2000000
+#define FORKS 1000               /* of one call: at most */
+#define YOUNG "stale_us=1000000" /* an instruction takes microseconds here */
+#define OLD   "stale_us=1"
+
+typedef struct subject subject;
+
+/* What is called. Generators are opened in this order, and a thread remembers 4: the one 4 lines on takes its place. */
+struct subject {
+    const char *name;
+    int (*issue)(subject *it, firn_id *id);
+    const char *scheme, *keys;
+    bool stored; /* granted by the memory store, which is the parent's: children get FIRN_EFORKED */
+    bool replaced; /* the generator that shares its place is used before each call */
+    bool fresh;    /* opened before each call, which then claims a node */
+    firn_gen *gen;
+    firn_block *block;
+    firn_segment *segment;
+};
+
+static int next_id(subject *it, firn_id *id) {
+    return firn_next(it->gen, id, NULL);
+}
+
+static int next_of_block(subject *it, firn_id *id) {
+    *id = (firn_id){0, 0, 0, 128};
+    return firn_block_next(it->block, &id->low, NULL);
+}
+
+static int next_integer(subject *it, firn_id *id) {
+    int64_t value = 0;
+    int code = firn_segment_next(it->segment, &value, NULL);
+    *id = (firn_id){(uint64_t)value, 0, 0, 64};
+    return code;
+}
+
+static subject subjects[] = {
+    {"uuid7", next_id, "uuid7", YOUNG, .replaced = false},
+    {"snowflake", next_id, "snowflake", "node=1 " YOUNG, .stored = true},
+    {"snowflake, by blocks", next_id, "snowflake", "node=2 ordering=thread " YOUNG, .stored = true},
+    {"uuid1", next_id, "uuid1", YOUNG, .replaced = false},
+    {"uuid7, its place taken", next_id, "uuid7", YOUNG, .replaced = true},
+    {"snowflake, its place taken", next_id, "snowflake", "node=3 " YOUNG, .stored = true,
+     .replaced = true},
+    {"snowflake, by blocks, its place taken", next_id, "snowflake", "node=4 ordering=thread " YOUNG,
+     .stored = true, .replaced = true},
+    {"uuid7, the clock is read", next_id, "uuid7", OLD, .replaced = false},
+    {"ulid", next_id, "ulid", OLD, .replaced = false},
+    {"objectid", next_id, "objectid", OLD, .replaced = false},
+    {"snowflake, the clock is read", next_id, "snowflake", "node=5 " OLD, .stored = true},
+    {"uuid4", next_id, "uuid4", "", .replaced = false},
+    {"snowflake, a node is claimed", next_id, "snowflake", YOUNG, .stored = true, .fresh = true},
+    {"a block of uuid7", next_of_block, "uuid7", YOUNG, .replaced = false},
+    {"integers", next_integer, NULL, "step=100", .stored = true},
+    {"integers, each fetched", next_integer, NULL, "step=2", .stored = true},
+};
+#define SUBJECTS (sizeof subjects / sizeof subjects[0])
+
+static firn_store *memory;
+static issued *all_ids;
+static volatile long step,
+    offset; /* instructions of this call; the handler forks at offset, offset + GAP, ... */
+static volatile int bad_child, forks;
+static volatile bool in_child;
+static subject *called;
+static bool returns; /* children finish the call */
+/* What the interrupted call gave each child: the same as the parent if the fork came at the end of the call. */
+static struct {
+    int code;
+    firn_id id;
+} * finished;
+
+static void log_id(const subject *it, const firn_id *id) {
+    uint64_t mixed = (id->low ^ (uint64_t)(it - subjects) << 56) * 0x9e3779b97f4a7c15;
+    issued_add(all_ids, mixed ^ id->high * 0xc2b2ae3d27d4eb4f ^ id->top);
+}
+
+static int issue_from(subject *it, int n) {
+    const int expected = in_child && it->stored ? FIRN_EFORKED : FIRN_OK;
+    for (int i = 0; i < n; i++) {
+        firn_id id;
+        int code = it->issue(it, &id);
+        if (code != expected) {
+            fprintf(stderr, "# %s: %s\n", it->name, firn_strerror(code));
+            return 1;
+        }
+        if (code == FIRN_OK) {
+            log_id(it, &id);
+        }
+    }
+    return 0;
+}
+
+/* More of what was interrupted, of everything else, and again. */
+static int issue_in_child(void) {
+    int bad = issue_from(called, 2);
+    for (size_t k = 0; k < SUBJECTS; k++) {
+        bad |= issue_from(&subjects[k], 1);
+    }
+    return bad | issue_from(called, 2);
+}
+
+static void at_instruction(int signal, siginfo_t *info, void *context) {
+    (void)signal;
+    (void)info;
+    if (++step % GAP != offset || forks == FORKS) {
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(HUNG_S);
+        in_child = true;
+        if (!returns) {
+            _exit(issue_in_child());
+        }
+        END_CHILDS(context);
+        return;
+    }
+    int bad = end_of(child);
+    forks++;
+    if (bad != 0 && bad_child == 0) {
+        fprintf(stderr, "# instruction %ld: the child ended with %d\n", step, bad);
+        bad_child = bad;
+    }
+}
+
+static int one_call(subject *it) {
+    firn_id id;
+    step = 0;
+    forks = 0;
+    START_STEPS();
+    int code = it->issue(it, &id);
+    END_STEPS();
+    if (in_child) {
+        finished[forks].code = code;
+        finished[forks].id = id;
+        _exit(issue_in_child()); /* the interrupted call may fail, in whatever way */
+    }
+    if (code != FIRN_OK || bad_child != 0) {
+        return code != FIRN_OK ? 3 : bad_child;
+    }
+    log_id(it, &id);
+    for (int i = 0; returns && i < forks; i++) {
+        if (finished[i].code == FIRN_OK && firn_id_cmp(&finished[i].id, &id) != 0) {
+            log_id(it, &finished[i].id);
+        }
+    }
+    return issue_from(it, 1);
+}
+
+static int open_subject(subject *it) {
+    firn_error error = {0};
+    firn_config config = {.size = sizeof config, .scheme = it->scheme, .keys = it->keys};
+    config.store = it->stored ? memory : NULL;
+    int code = it->scheme == NULL ? firn_segment_open(&it->segment, strchr(it->keys, '=') + 1,
+                                                      it->keys, memory, NULL, &error)
+                                  : firn_open_with(&it->gen, &config, &error);
+    if (code == FIRN_OK && it->issue == next_of_block) {
+        code = firn_block_open(&it->block, it->gen, 1000000, &error);
+    }
+    if (code != FIRN_OK) {
+        fprintf(stderr, "# %s: %s\n", it->name, error.text);
+    }
+    return code;
+}
+
+static int each_instruction(subject *it) {
+    for (offset = 0; offset < GAP; offset++) {
+        int bad = 0;
+        if (it->fresh) {
+            firn_close(it->gen, NULL);
+            bad = open_subject(it);
+        }
+        for (size_t k = 0; it->replaced && k < SUBJECTS; k++) {
+            bad |=
+                &subjects[k] != it && subjects[k].scheme != NULL ? issue_from(&subjects[k], 1) : 0;
+        }
+        bad = bad != 0 ? bad : one_call(it);
+        if (bad != 0 || step < GAP) {
+            fprintf(stderr, "# %s, %ld instructions, %s\n", it->name, step,
+                    returns ? "the child returned" : "in the handler");
+            return bad != 0 ? bad : 4; /* 4: nothing was stopped */
+        }
+    }
+    return 0;
+}
+
+static int in_process(subject *it) {
+    struct sigaction trap = {.sa_sigaction = at_instruction, .sa_flags = SA_SIGINFO};
+    signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which would continue with its next test */
+    signal(SIGABRT, SIG_DFL);
+    all_ids = issued_new(LOG);
+    finished = shared_memory(FORKS * sizeof *finished);
+    called = it;
+    int bad = sigaction(SIGTRAP, &trap, NULL) | firn_store_open(&memory, "memory:", NULL, NULL);
+    for (size_t k = 0; k < SUBJECTS && bad == 0; k++) {
+        bad = open_subject(&subjects[k]);
+    }
+    for (size_t k = 0; k < 10 * SUBJECTS && bad == 0; k++) {
+        bad = issue_from(&subjects[k % SUBJECTS], 1); /* clocks are read, memory is there */
+    }
+    for (int way = 0; way < 2 && bad == 0; way++) {
+        returns = way == 1;
+        bad = each_instruction(it);
+    }
+    return bad != 0 ? bad : duplicates(all_ids) == 0 ? 0 : 5;
+}
+
+static void no_instruction_is_unsafe(void **state) {
+    fflush(NULL);
+    pid_t alone = fork();
+    if (alone == 0) {
+        alarm(5 * HUNG_S);
+        _exit(in_process(*state));
+    }
+    assert_int_equal(end_of(alone), 0);
+}
+
+int main(void) {
+    struct CMUnitTest tests[SUBJECTS];
+    for (size_t k = 0; k < SUBJECTS; k++) {
+        tests[k] = (struct CMUnitTest){subjects[k].name, no_instruction_is_unsafe, NULL, NULL,
+                                       &subjects[k]};
+    }
+    return _cmocka_run_group_tests("a handler forks at each instruction", tests, SUBJECTS, NULL,
+                                   NULL);
+}
