@@ -4,7 +4,7 @@
 #ifndef FIRN_COMMAND_H
 #define FIRN_COMMAND_H
 
-#include "fault.h"
+#include "errors.h"
 #include "output.h"
 
 #include <firn/firn.h>

@@ -34,12 +34,12 @@ const option_name option_names[OPTION_END] = {
 #include "commands.def"
 
 const command commands[] = {
-#define ROW(id, operands, summary, verbatim)                                                       \
+#define ENTRY(id, operands, summary, verbatim)                                                     \
     {#id, operands, summary, run_##id, options_##id, keys_##id, verbatim},
-#define COMMAND(id, operands, summary)  ROW(id, operands, summary, false)
-#define VERBATIM(id, operands, summary) ROW(id, operands, summary, true)
+#define COMMAND(id, operands, summary)  ENTRY(id, operands, summary, false)
+#define VERBATIM(id, operands, summary) ENTRY(id, operands, summary, true)
 #include "commands.def"
-#undef ROW
+#undef ENTRY
     {NULL, NULL, NULL, NULL, NULL, NULL, false},
 };
 

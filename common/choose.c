@@ -2,7 +2,7 @@
 /* The answers of choose.h: reading, assuming, writing them; and the figures. */
 #include "choose.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The texts of closed layouts, and a change of one: see closing.h. */
 #include "closing.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,13 +23,6 @@ bool closing_is(const char *layout, const char *why) {
 bool closing_for(const char *layout, const char *why) {
     return closing_is(layout, why) &&
            strncmp(layout + sizeof BEGIN - 1 + strlen(why), END, sizeof END - 1) == 0;
-}
-
-const char *closing_bare(const char *layout) {
-    while (closing_layout(layout) != layout) {
-        layout = closing_layout(layout);
-    }
-    return layout;
 }
 
 char *closing_why(char why[CLOSING_WHY_SIZE], const char *layout) {

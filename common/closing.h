@@ -15,8 +15,6 @@ const char *closing_layout(const char *layout);
 bool closing_is(const char *layout, const char *why);
 /* Is it closed for exactly this reason? */
 bool closing_for(const char *layout, const char *why);
-/* The layout that is left when it is opened as often as it is closed. */
-const char *closing_bare(const char *layout);
 /* The reason, "" if the layout is open. Returns `why`. */
 char *closing_why(char why[CLOSING_WHY_SIZE], const char *layout);
 /* Closes a layout. FIRN_ERANGE: it becomes too long; FIRN_EUSAGE: `why` contains what ends it. */

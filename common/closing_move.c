@@ -3,7 +3,7 @@
  * leads to a duplicate. */
 #include "closing.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,7 +281,7 @@ static int refuse_missing(const move *it, const char *ns) {
 }
 
 /* Makes the closed record of a namespace in the new store, unless the move has passed there. The
- * layout may have been closed or opened since an earlier run. */
+ * layout may have been closed or opened since an earlier run; the library refuses any other one. */
 static int prepare_space(const move *it, const space *from, const char *there, bool *done) {
     forms as;
     int code = write_forms(&as, it, from->layout);
@@ -289,8 +289,7 @@ static int prepare_space(const move *it, const space *from, const char *there, b
     if (code != FIRN_OK || *done) {
         return code;
     }
-    if (there != NULL && !(closing_for(there, it->arriving) &&
-                           strcmp(closing_bare(there), closing_bare(as.layout)) == 0)) {
+    if (there != NULL && !closing_for(there, it->arriving)) {
         return set_error(it->error, FIRN_EUSAGE,
                          "namespace %.40s is in use in %.60s: move to an empty store", from->ns,
                          it->to->name);

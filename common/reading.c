@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reading.h"
 
-#include "fault.h"
+#include "errors.h"
 #include "remark.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 "use strict";
 
 const wasmModule = () => WebAssembly.compile(Uint8Array.from(atob(firnBytes), (char) => char.charCodeAt(0)));
-const foreignRow = async () => null;
+const foreignLayout = async () => null;
 
 // #ID or #read=ID&scheme=NAME
 function follow() {

@@ -327,7 +327,7 @@ def make_objectid(file, row, source):
 
 
 def make_uuids(files):
-    """Versions of UUIDs: what RFC 9562 prints, and that a text of one version is none of another."""
+    """Versions of UUIDs: what RFC 9562 prints, and that a text of one version is not one of another."""
     names = ("uuid1", "uuid3", "uuid4", "uuid5", "uuid6", "uuid7", "uuid8")
     examples = [(case["scheme"], case["text"].lower(), case["source"]) for case in guesses()["guess"]
                 if case["source"].startswith("RFC 9562, A.") or case["source"].startswith("RFC 9562, B.")]

@@ -147,6 +147,8 @@ bool bench_two_threads(bench_run *run);
 /* limits.c */
 bool bench_loop(bench_run *run);
 bool bench_loop_coarse(bench_run *run);
+bool bench_loop_random(bench_run *run);
+bool bench_loop_coarse_random(bench_run *run);
 bool bench_counter(bench_run *run);
 bool bench_coarse(bench_run *run);
 bool bench_swap_threads(bench_run *run);

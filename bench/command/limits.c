@@ -158,7 +158,7 @@ bool bench_copy_text(bench_run *run) {
 
 /* ---- randomness ------------------------------------------------------------------------------- */
 
-enum { REFILL = 4096, SEED = 48 };
+enum { REFILL = 4096, SEED = 32 };
 static unsigned char random_bytes[REFILL];
 
 static bool work_kernel(void *context, uint64_t n) {
@@ -180,19 +180,25 @@ bool bench_kernel_random(bench_run *run) {
 /* libcrypto's functions, by name so that the command does not depend on it. */
 static struct {
     void *(*context_new)(void);
-    const void *(*cipher)(void);
-    int (*init)(void *, const void *, void *, const unsigned char *, const unsigned char *);
+    void *(*fetch)(void *, const char *, const char *);
+    int (*init)(void *, const void *, const unsigned char *, const unsigned char *, const void *);
     int (*update)(void *, unsigned char *, int *, const unsigned char *, int);
 } aes;
+static void *aes_context, *aes_cipher;
 
-static bool work_aes(void *context, uint64_t n) {
+static bool refill(void) {
     static const unsigned char zeros[REFILL];
     unsigned char seed[SEED];
     int length;
+    return getrandom(seed, sizeof seed, 0) == SEED &&
+           aes.init(aes_context, aes_cipher, seed, zeros, NULL) == 1 &&
+           aes.update(aes_context, random_bytes, &length, zeros, REFILL) == 1;
+}
+
+static bool work_aes(void *context, uint64_t n) {
+    (void)context;
     for (uint64_t i = 0; i < n; i++) {
-        if (getrandom(seed, sizeof seed, 0) != SEED ||
-            aes.init(context, aes.cipher(), NULL, seed, seed + 32) != 1 ||
-            aes.update(context, random_bytes, &length, zeros, REFILL) != 1) {
+        if (!refill()) {
             return false;
         }
         BENCH_KEEP(random_bytes);
@@ -200,9 +206,9 @@ static bool work_aes(void *context, uint64_t n) {
     return true;
 }
 
-bool bench_aes(bench_run *run) {
-    static const char *const names[] = {"EVP_CIPHER_CTX_new", "EVP_aes_256_ctr",
-                                        "EVP_EncryptInit_ex", "EVP_EncryptUpdate"};
+static bool load_aes(bench_run *run) {
+    static const char *const names[] = {"EVP_CIPHER_CTX_new", "EVP_CIPHER_fetch",
+                                        "EVP_EncryptInit_ex2", "EVP_EncryptUpdate"};
     void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL), *symbols[4];
     for (int i = 0; i < 4; i++) {
         symbols[i] = library != NULL ? dlsym(library, names[i]) : NULL;
@@ -211,11 +217,45 @@ bool bench_aes(bench_run *run) {
             return false;
         }
     }
-    memcpy(&aes, symbols, sizeof symbols);
-    run->context = aes.context_new();
+    if (aes_context == NULL) {
+        memcpy(&aes, symbols, sizeof symbols);
+        aes_context = aes.context_new();
+        aes_cipher = aes.fetch(NULL, "AES-256-CTR", NULL);
+    }
+    return aes_context != NULL && aes_cipher != NULL;
+}
+
+bool bench_aes(bench_run *run) {
     run->ids = REFILL / 16;
-    return run->context != NULL &&
+    return load_aes(run) &&
            run_alone(
                run, work_aes,
                "libcrypto's AES-256-CTR with a new seed of the kernel per 4 KiB, per 16 bytes");
+}
+
+/* ---- the loops with random bits --------------------------------------------------------------- */
+
+/* 8 bytes that a refill made. */
+static inline uint64_t take_random(void) {
+    static size_t left;
+    uint64_t bits;
+    if (left == 0) {
+        left = refill() ? REFILL / sizeof bits : 1;
+    }
+    left--;
+    memcpy(&bits, random_bytes + left * sizeof bits, sizeof bits);
+    return bits;
+}
+
+LOOP(loop_random, next_fresh() ^ take_random())
+LOOP(loop_coarse_random, next_coarse() ^ take_random())
+
+bool bench_loop_random(bench_run *run) {
+    return load_aes(run) &&
+           run_alone(run, work_loop_random,
+                     "the own loop, and 8 bytes of AES-256-CTR, reseeded per 4 KiB");
+}
+bool bench_loop_coarse_random(bench_run *run) {
+    return load_aes(run) &&
+           run_alone(run, work_loop_coarse_random, "the same with the coarse clock");
 }

@@ -118,7 +118,7 @@ local function connected(it, options)
     return conn
 end
 
--- A reply: text or number, a table, M.null, or { error = text }; nil and a reason if there is none before `deadline`.
+-- A reply: text or number, a table, M.null, or { error = text }; nil and a reason if no reply arrives before `deadline`.
 local function reply(conn, deadline, timeout, depth)
     local function receive(pattern)
         local left = math.min(math.max(deadline - now(), 0), timeout) -- a clock may step back

@@ -7,7 +7,7 @@ cp bindings/node/*.c bindings/node/*.h bindings/node/*.js bindings/node/*.mjs bi
     echo '// SPDX-License-Identifier: MIT'
     echo '// Made by bindings/node/build.sh of core.js and api.js, as an ES module.'
     grep -hv '^if (typeof module' "$there/core.js" "$there/api.js" | sed '/SPDX-License-Identifier/d'
-    echo 'export default module => firnApi(firnCore(module))'
+    echo 'export default (module, crypto) => firnApi(firnCore(module, crypto))'
 } >"$there/make.mjs"
 {
     echo '// SPDX-License-Identifier: MIT'

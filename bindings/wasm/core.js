@@ -10,13 +10,13 @@ const firnCore = (() => {
   const decoder = new TextDecoder()
 
   // What firn.wasm imports. A page, a worker and every other host has its own instance, so its own state.
-  const imports = memory => ({
+  const imports = (memory, crypto) => ({
     firn: {
       wall: () => Date.now(),
       random (at, size) {
         try {
           for (let done = 0; done < size; done += 65536) { // the most that one call may ask for
-            globalThis.crypto.getRandomValues(new Uint8Array(memory().buffer, at + done, Math.min(65536, size - done)))
+            (globalThis.crypto ?? crypto).getRandomValues(new Uint8Array(memory().buffer, at + done, Math.min(65536, size - done)))
           }
           return 0
         } catch {
@@ -26,9 +26,9 @@ const firnCore = (() => {
     }
   })
 
-  // Makes the functions from a WebAssembly.Module.
-  function core (module) {
-    const wasm = new WebAssembly.Instance(module, imports(() => wasm.memory)).exports
+  // Makes the functions from a WebAssembly.Module. `crypto`: for a host without globalThis.crypto.
+  function core (module, crypto) {
+    const wasm = new WebAssembly.Instance(module, imports(() => wasm.memory, crypto)).exports
     if (wasm._initialize) wasm._initialize()
     // Some hosts, such as Workers of an old date, have none: there a generator that is not closed stays.
     const freed = globalThis.FinalizationRegistry && new FinalizationRegistry(([close, handle]) => close(handle))

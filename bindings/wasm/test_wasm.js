@@ -119,9 +119,15 @@ function main () {
     gen.close()
     for (const call of [() => gen.next(), () => gen.many(1), () => gen.array(1), () => gen.status()]) code('USAGE', call)
     assert.strictEqual(node(`
-      Object.defineProperty(globalThis, 'crypto', { value: undefined })
+      Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues () { throw new Error() } } })
       const firn = require('firn/wasm')
       try { firn.open('uuid4').next() } catch (error) { console.log(error.code) }`), 'ERR_FIRN_ENTROPY')
+  })
+
+  test('a host without globalThis.crypto, as Node.js 18', () => {
+    const without = "Object.defineProperty(globalThis, 'crypto', { value: undefined }); "
+    assert.strictEqual(node(without + "console.log(require('firn/wasm').open('uuid4').next().length)"), '36')
+    assert.strictEqual(node(without + "console.log((await import('firn/wasm')).open('uuid4').next().length)", '--input-type=module'), '36')
   })
 
   test('memory is given back', () => {

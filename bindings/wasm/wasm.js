@@ -7,7 +7,8 @@ const path = require('node:path')
 const api = require('./api.js')
 const core = require('./core.js')
 
-const native = core(new WebAssembly.Module(fs.readFileSync(path.join(__dirname, 'firn.wasm'))))
+// Node.js 18 has no globalThis.crypto.
+const native = core(new WebAssembly.Module(fs.readFileSync(path.join(__dirname, 'firn.wasm'))), require('node:crypto').webcrypto)
 
 module.exports = api(native)
 Object.defineProperty(module.exports, 'without', { value: addonError => api(native, addonError) })

@@ -427,8 +427,8 @@ static void put_json(output *out, const spreading *it) {
 
 /* ---- the subcommand ------------------------------------------------------------------------ */
 
-/* A scheme goes before a file of its name, which is ./NAME; what looks like a path and not like a
- * row is one, so that it is the file that is missed. */
+/* A scheme precedes a file of the same name (use ./NAME). What looks like a path and not like a
+ * layout is a file, so that the error names the missing file. */
 static bool is_file(const char *word) {
     if (firn_scheme_find(word) != NULL) {
         return false;

@@ -2,7 +2,7 @@
 /* Jobs by the fields that records name: see jobs.h. */
 #include "jobs.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <inttypes.h>
 #include <sha2.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of text that have a time and get an ID: where a record ends, where its time is, where its
  * ID goes. Each format is a line of one table; none of them copies, changes or writes a byte. */
-#ifndef FIRN_ROWS_H
-#define FIRN_ROWS_H
+#ifndef FIRN_RECORDS_H
+#define FIRN_RECORDS_H
 
 #include "moments.h"
 #include "records_shape.h"

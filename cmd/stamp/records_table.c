@@ -28,7 +28,7 @@ typedef struct cut_record {
 
 /* ---- field by field ------------------------------------------------------------------------- */
 
-enum stop { STOP_FIELD, STOP_ROW, STOP_TEXT, STOP_OPEN };
+enum stop { STOP_FIELD, STOP_RECORD, STOP_TEXT, STOP_OPEN };
 
 /* The quote that closes a field; NULL: not read yet. */
 static const char *find_close(const char *at, const char *end, bool last) {
@@ -80,7 +80,7 @@ static enum stop read_field(const char **at, const char *end, const records_plan
         f->length = (size_t)(stop - f->text);
     }
     *at = p + (p < end);
-    return p == end ? STOP_TEXT : *p == '\n' ? STOP_ROW : STOP_FIELD;
+    return p == end ? STOP_TEXT : *p == '\n' ? STOP_RECORD : STOP_FIELD;
 }
 
 /* Any record. Returns its size, or 0: it is not all there. */

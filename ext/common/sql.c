@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sql.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

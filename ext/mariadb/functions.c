@@ -4,7 +4,7 @@
 #include "functions.h"
 
 #include "../common/sql.h"
-#include "fault.h"
+#include "errors.h"
 #include "generators.h"
 #include "object.h"
 #include "shard.h"

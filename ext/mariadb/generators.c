@@ -2,7 +2,7 @@
 #include "generators.h"
 
 #include "../common/sql.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -109,14 +109,14 @@ static int open_entry(entry *to, firn_error *error) {
     const char *scheme = to->scheme, *options = to->options;
     char keys[2 * SQL_TEXT_SIZE];
     const char *node = getenv("FIRN_NODE");
-    firn_scheme row;
-    int code = sql_scheme(&row, scheme, strlen(scheme), error);
+    firn_scheme made;
+    int code = sql_scheme(&made, scheme, strlen(scheme), error);
     code = code == FIRN_OK ? check_store(options, error) : code;
     if (code != FIRN_OK) {
         return code;
     }
-    bool placed = node != NULL && node[0] != '\0' && row.node_rule == FIRN_NODE_REQUIRED &&
-                  row.node_fields == NULL && !sql_has_node(options, &row);
+    bool placed = node != NULL && node[0] != '\0' && made.node_rule == FIRN_NODE_REQUIRED &&
+                  made.node_fields == NULL && !sql_has_node(options, &made);
     int length = snprintf(keys, sizeof keys, "%s%s%s%s", options, placed ? " node=" : "",
                           placed ? node : "", sql_has(options, "full") ? "" : " full=wait");
     if ((size_t)length >= sizeof keys) {
@@ -352,7 +352,7 @@ static int open_counted(firn_job **job, const firn_job_config *config, firn_erro
 int job_begin(firn_job **job, const char *scheme, const char *name, const char *options,
               firn_error *error) {
     job_options it;
-    firn_scheme row;
+    firn_scheme made;
     char seed[33];
     firn_job_config config = {.size = sizeof config,
                               .scheme = scheme,
@@ -361,7 +361,7 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
                               .seed = seed,
                               .notice = put_notice};
     int code = split(&it, options, error);
-    code = code == FIRN_OK ? sql_scheme(&row, scheme, strlen(scheme), error) : code;
+    code = code == FIRN_OK ? sql_scheme(&made, scheme, strlen(scheme), error) : code;
     code = code == FIRN_OK ? check_store(options, error) : code;
     code = code == FIRN_OK ? draw(&config.digest, seed, error) : code;
     if (code != FIRN_OK) {
@@ -369,7 +369,7 @@ int job_begin(firn_job **job, const char *scheme, const char *name, const char *
     }
     config.shift_ms = it.shift_ms;
     config.disorder_ms = it.disorder_ms;
-    if (row.node_rule == FIRN_NODE_REQUIRED || sql_has_node(it.keys, &row)) {
+    if (made.node_rule == FIRN_NODE_REQUIRED || sql_has_node(it.keys, &made)) {
         const firn_store_options store_options = {.unsafe = it.unsafe != 0};
         const char *url = it.store[0] != '\0' ? it.store : store_url(options);
         code = firn_store_open(&config.store, url, &store_options, error);

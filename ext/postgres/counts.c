@@ -436,7 +436,7 @@ static void close_other(const char *key) {
 firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, text *name,
                                 text *options, Oid table) {
     HASHCTL control = {.keysize = sizeof(int64), .entrysize = sizeof(chunk)};
-    const firn_scheme *row = firn_job_scheme(job);
+    const firn_scheme *made = firn_job_scheme(job);
     char key[sizeof opened->key];
     snprintf(key, sizeof key, "%s\n%s", ns, text_to_cstring(name));
     listen();
@@ -454,10 +454,10 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
     it->table = table;
     it->chunk_bits = PIECE_BITS;
     while (it->chunk_bits < 32 && /* the bits of tick_count.at */
-           (UINT64CONST(1) << it->chunk_bits) * row->tick_ns < CHUNK_S * UINT64CONST(1000000000)) {
+           (UINT64CONST(1) << it->chunk_bits) * made->tick_ns < CHUNK_S * UINT64CONST(1000000000)) {
         it->chunk_bits++;
     }
-    it->ahead = (uint64)firn_setting_max_shift_ms * 1000000 / row->tick_ns;
+    it->ahead = (uint64)firn_setting_max_shift_ms * 1000000 / made->tick_ns;
     uint64 most = (uint64)CHUNKS_AHEAD << it->chunk_bits;
     if (it->ahead > most) {
         firn_job_close(job);
@@ -465,7 +465,7 @@ firn_counted *firn_counted_open(firn_job *job, const char *ns, text *scheme, tex
             FIRN_ERANGE,
             "firn.max_shift_ms is %d, too high for a job with a name: the limit is " UINT64_FORMAT
             " for %s",
-            firn_setting_max_shift_ms, most * row->tick_ns / 1000000, row->name);
+            firn_setting_max_shift_ms, most * made->tick_ns / 1000000, made->name);
     }
     control.hcxt = room;
     it->chunks = hash_create("firn counts", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);

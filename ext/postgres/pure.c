@@ -349,8 +349,8 @@ ENTRY(greatest, text, FIRN_AS_TEXT)
 
 /* ---- UUIDs ----------------------------------------------------------------------------------- */
 
-/* Rows of the table, looked up once a process: the table is constant. */
-static const firn_scheme *row(const firn_scheme **known, const char *name) {
+/* A scheme of the list, looked up once per process. */
+static const firn_scheme *known_scheme(const firn_scheme **known, const char *name) {
     if (*known == NULL) {
         *known = firn_scheme_find(name);
     }
@@ -368,25 +368,25 @@ static Datum convert_uuid(FunctionCallInfo fcinfo, const firn_scheme *to, const 
 
 PG_FUNCTION_INFO_V1(firn_sql_uuid1_to_uuid6);
 Datum firn_sql_uuid1_to_uuid6(PG_FUNCTION_ARGS) {
-    return convert_uuid(fcinfo, row(&uuid6, "uuid6"), row(&uuid1, "uuid1"));
+    return convert_uuid(fcinfo, known_scheme(&uuid6, "uuid6"), known_scheme(&uuid1, "uuid1"));
 }
 
 PG_FUNCTION_INFO_V1(firn_sql_uuid6_to_uuid1);
 Datum firn_sql_uuid6_to_uuid1(PG_FUNCTION_ARGS) {
-    return convert_uuid(fcinfo, row(&uuid1, "uuid1"), row(&uuid6, "uuid6"));
+    return convert_uuid(fcinfo, known_scheme(&uuid1, "uuid1"), known_scheme(&uuid6, "uuid6"));
 }
 
 /* What of uuid1 does not change, found once a process. */
 static struct {
     int time, clock_seq, node;
     uint64 tick_2000;        /* where the server's timestamps begin */
-    TimestampTz first, last; /* that the row holds */
+    TimestampTz first, last; /* that uuid1 holds */
     firn_sum times, nodes;   /* uuid1 of its time and clock_seq, and what the node adds */
     bool known;
 } of1;
 
 static const firn_scheme *uuid1_known(void) {
-    const firn_scheme *scheme = row(&uuid1, "uuid1");
+    const firn_scheme *scheme = known_scheme(&uuid1, "uuid1");
     firn_fields fields = {0};
     firn_error error;
     firn_time start = firn_time_of(0), end;

@@ -27,7 +27,7 @@ static const char create[] =
     "CREATE TABLE IF NOT EXISTS firn.mark ("
     " ns text COLLATE \"C\" NOT NULL,"
     " node bigint NOT NULL,"
-    " \"row\" text NOT NULL,"
+    " layout text NOT NULL,"
     " high bigint NOT NULL CHECK (high >= 0),"
     " job text,"
     " system bigint NOT NULL,"
@@ -131,10 +131,10 @@ static const char look[] =
     "SELECT high, (system = $3 AND timeline = $4 AND marks = $5), job FROM firn.mark"
     " WHERE ns = $1 AND node = $2 FOR UPDATE";
 
-static const char other_row[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND \"row\" <> $2 LIMIT 1";
+static const char other_layout[] = "SELECT 1 FROM firn.mark WHERE ns = $1 AND layout <> $2 LIMIT 1";
 
 static const char set_mark[] =
-    "INSERT INTO firn.mark (ns, node, \"row\", high, system, timeline, marks)"
+    "INSERT INTO firn.mark (ns, node, layout, high, system, timeline, marks)"
     " VALUES ($1, $2, $3, $4, $5, $6, $7)"
     " ON CONFLICT (ns, node) DO UPDATE SET high = excluded.high, system = excluded.system,"
     " timeline = excluded.timeline, marks = excluded.marks, changed = now()";
@@ -145,7 +145,7 @@ static const char find_job[] =
 
 /* $11: nodes that live IDs are issued on, whatever became of their marks. */
 static const char take_node[] =
-    "INSERT INTO firn.mark (ns, node, \"row\", high, job, counts, system, timeline, marks)"
+    "INSERT INTO firn.mark (ns, node, layout, high, job, counts, system, timeline, marks)"
     " SELECT $1, n, $2, $3, $4, nullif($5, ''), $6, $7, $8 FROM generate_series($9, $10) n"
     " WHERE n <> ALL ($11)"
     " AND NOT EXISTS (SELECT FROM firn.mark m WHERE m.ns = $1 AND m.node = n) LIMIT 1"
@@ -329,7 +329,7 @@ static bool read_mark(const firn_cell *cell, module_kept *kept, firn_error *why)
     add_text(&list, cell->ns);
     if (!cell->loaded) {
         add_text(&list, cell->layout);
-        if (run(other_row, &list) > 0) {
+        if (run(other_layout, &list) > 0) {
             refuse(why, FIRN_ENAMESPACE,
                    "namespace %.60s belongs to another layout: give another ns=", cell->ns);
             return false;
@@ -506,7 +506,7 @@ static void take(firn_take *it) {
     }
     add_text(&list, it->ns);
     add_text(&list, it->layout);
-    if (run(other_row, &list) > 0) {
+    if (run(other_layout, &list) > 0) {
         refuse(&it->why, FIRN_ENAMESPACE,
                "namespace %.60s belongs to another layout: give another ns=", it->ns);
         return;

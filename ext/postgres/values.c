@@ -256,7 +256,7 @@ static const char *value_of(const word *words, int count, const char *key) {
     return NULL;
 }
 
-/* The namespace of a row as libfirn names it, so that both mean the same with one store. */
+/* The namespace of a scheme as libfirn names it, so that both mean the same with one store. */
 static void name_namespace(firn_recipe *recipe, const char *scheme, const char *epoch,
                            const char *bits) {
     const char *own = recipe->scheme.ns != NULL ? recipe->scheme.ns : recipe->scheme.name;

@@ -5,7 +5,7 @@
 #define FIRN_SQLITE_EXTENSION_H
 
 #include "../common/sql.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <sqlite3ext.h>
 #ifndef FIRN_SQLITE_ENTRY

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* server/net/credentials.c and server/resp/secure.c of static programs: TLS is refused, so that nobody takes a plain
  * address for a safe one. */
-#include "fault.h"
+#include "errors.h"
 #include "net/credentials.h"
 #include "net/probe.h"
 #include "resp/secure.h"

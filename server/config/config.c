@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "config_file.h"
-#include "fault.h"
+#include "errors.h"
 #include "net/listener.h"
 
 #include <ctype.h>

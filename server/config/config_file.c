@@ -3,7 +3,7 @@
  * own, beginning with # or ;, since values may contain both. Mistakes are refused with their line. */
 #include "config_file.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sections.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <stdlib.h>
 #include <string.h>

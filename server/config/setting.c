@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "setting.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <ctype.h>
 #include <errno.h>

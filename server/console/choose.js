@@ -58,17 +58,17 @@ function drawQuestions(questions, answers) {
 // ---- pictures ---------------------------------------------------------------------------------
 
 // The layout as one bar: a piece for each slice, as wide as its bits.
-function drawLayout(row) {
-  const slices = slicesOf(row, "");
+function drawLayout(layout) {
+  const slices = slicesOf(layout, "");
   const spoken = slices.map(({ field, bits }) => `${field} ${bits}`).join(", ");
   return make(
     "div",
-    { className: "layout", role: "img", "aria-label": `${row.bits} bits: ${spoken}` },
+    { className: "layout", role: "img", "aria-label": `${layout.bits} bits: ${spoken}` },
     ...slices.map((slice) => {
       const piece = make(
         "span",
         { className: `tone-${slice.tone}`, title: `${slice.field}, ${slice.bits} bits` },
-        slice.bits * 100 > row.bits * slice.field.length * 1.6 ? slice.field : "",
+        slice.bits * 100 > layout.bits * slice.field.length * 1.6 ? slice.field : "",
       );
       piece.style.flexGrow = slice.bits;
       piece.dataset.bits = slice.bits;
@@ -112,7 +112,7 @@ function oddsOf({ odds }) {
   return `${odds.year.toPrecision(3)} in a year, ${odds.ten_years.toPrecision(3)} in ten`;
 }
 
-function drawFit(one, row, all, rank) {
+function drawFit(one, layout, all, rank) {
   const facts = [
     ["Collisions", oddsOf(one)],
     ["Ends", one.end || (one.odds.model === "reserved" ? null : "never")], // integers of a store: with the last one
@@ -127,7 +127,7 @@ function drawFit(one, row, all, rank) {
     "article",
     { className: "card fit" },
     make("h2", {}, `${rank}. ${one.name} `, make("small", { textContent: `${one.bits} bits, text: ${one.text}` })),
-    ...(row ? [drawLayout(row)] : []),
+    ...(layout ? [drawLayout(layout)] : []),
     ...drawMeasures(one, all),
     make("dl", {}, ...facts.flatMap(([name, value]) => [make("dt", { textContent: name }), make("dd", { textContent: value })])),
     ...one.cautions.map((text) => make("p", { className: "caution", textContent: `Caution: ${text}.` })),
@@ -157,10 +157,10 @@ function drawNone(found) {
 async function drawChosen(found) {
   const shown = found.fit.slice(0, CHOSEN);
   const firn = await firnHere();
-  const row = (name) => attempt(() => firn.native.schemeObject(name, null, null, null));
+  const layout = (name) => attempt(() => firn.native.schemeObject(name, null, null, null));
   byId("chosen").replaceChildren(
     ...(shown.length
-      ? shown.map((one, index) => drawFit(one, row(one.name), shown, index + 1))
+      ? shown.map((one, index) => drawFit(one, layout(one.name), shown, index + 1))
       : [drawNone(found)]),
   );
   const others = found.fit.slice(CHOSEN).map(({ name }) => name);

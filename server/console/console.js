@@ -73,7 +73,7 @@ async function takeToken(event) {
 // firn.wasm decodes. The server is asked only for what its configuration calls a generator.
 const wasmModule = () => WebAssembly.compileStreaming(fetch("firn.wasm"));
 
-async function foreignRow(name) {
+async function foreignLayout(name) {
   const firn = await firnHere();
   const known = live.last && live.last.generators.find((one) => one.name === name);
   if (known ? !known.configured : firn.schemes().includes(name)) return null;
@@ -84,18 +84,18 @@ async function foreignRow(name) {
 
 // ---- make -------------------------------------------------------------------------------------
 
-let sources = new Map(); // what can be issued from: name -> its row of the table
+let sources = new Map(); // what can be issued from: name -> its layout
 
 // Generators of the configuration first, then every scheme that is generated.
 async function listSources() {
   const firn = await firnHere();
-  const rows = new Map(firn.schemes().map((name) => [name, firn.native.schemeObject(name, null, null, null)]));
+  const known = new Map(firn.schemes().map((name) => [name, firn.native.schemeObject(name, null, null, null)]));
   const status = live.last || (await ask("/v1/status").catch(() => ({ generators: [] }))); // needs a token of role admin
-  const own = status.generators.filter((one) => !rows.has(one.name));
+  const own = status.generators.filter((one) => !known.has(one.name));
   const found = new Map(
-    await Promise.all(own.map(async ({ name }) => [name, await rowOf(name).catch(() => null)])),
+    await Promise.all(own.map(async ({ name }) => [name, await layoutOf(name).catch(() => null)])),
   );
-  for (const [name, row] of rows) if (row.generated) found.set(name, row);
+  for (const [name, layout] of known) if (layout.generated) found.set(name, layout);
   if ([...found.keys()].join() === [...sources.keys()].join()) return;
   sources = found;
   const select = byId("make-scheme");
@@ -110,14 +110,14 @@ async function listSources() {
   const groups = [
     group(
       "Schemes",
-      names.filter((name) => rows.has(name)),
+      names.filter((name) => known.has(name)),
     ),
   ];
   if (own.length)
     groups.unshift(
       group(
         "Configured",
-        names.filter((name) => !rows.has(name)),
+        names.filter((name) => !known.has(name)),
       ),
     );
   select.replaceChildren(...groups);
@@ -126,18 +126,18 @@ async function listSources() {
 }
 
 function describeSource() {
-  const row = sources.get(byId("make-scheme").value) || null;
-  const shape = (role) => !row || row.slices.some((slice) => slice.role === role);
-  byId("make-note").textContent = row
-    ? [`${row.bits} bits`, row.note]
+  const layout = sources.get(byId("make-scheme").value) || null;
+  const shape = (role) => !layout || layout.slices.some((slice) => slice.role === role);
+  byId("make-note").textContent = layout
+    ? [`${layout.bits} bits`, layout.note]
         .filter(Boolean)
         .map((text) => `${text}.`)
         .join(" ")
     : "";
   byId("make-time-row").hidden = !shape("time");
-  byId("make-named-row").hidden = !row || !shape("digest");
-  byId("make-count-row").hidden = row !== null && shape("digest"); // of one name there is one ID
-  byId("make-prefix-row").hidden = !row || row.form !== "typeid";
+  byId("make-named-row").hidden = !layout || !shape("digest");
+  byId("make-count-row").hidden = layout !== null && shape("digest"); // of one name there is one ID
+  byId("make-prefix-row").hidden = !layout || layout.form !== "typeid";
 }
 
 // The parameters of the form; empty boxes have none.

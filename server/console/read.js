@@ -306,21 +306,21 @@ function attempt(call) {
 }
 
 // A scheme of the table, a layout, or what a generator of the server makes of one: with `asText`, how to name it here.
-async function rowOf(name) {
+async function layoutOf(name) {
   const firn = await firnHere();
-  const foreign = await foreignRow(name);
+  const foreign = await foreignLayout(name);
   if (foreign) return { ...foreign, asText: foreign.layout };
   return { ...tell(() => firn.native.schemeObject(name, null, null, null)), asText: name };
 }
 
 // As a scheme that somebody chose: in any form of it, else as the ID that the text is at best.
-function showAs(firn, id, row) {
+function showAs(firn, id, layout) {
   const best = attempt(() => firn.guess(id))?.[0];
   const hex = best && attempt(() => firn.format(best.id, best.scheme, "hex"));
-  const read = (text, form) => firn.native.showObject(text, row.asText, form);
+  const read = (text, form) => firn.native.showObject(text, layout.asText, form);
   return (
     attempt(() => read(id, null)) ||
-    attempt(() => read(id, row.form)) ||
+    attempt(() => read(id, layout.form)) ||
     (hex && attempt(() => read(hex, "hex"))) ||
     tell(() => read(id, null))
   );
@@ -330,13 +330,13 @@ function showAs(firn, id, row) {
 async function show(id, name) {
   const firn = await firnHere();
   if (name) {
-    const row = await rowOf(name);
+    const layout = await layoutOf(name);
     const free = attempt(() => firn.native.showObject(id, null, null));
     const { candidates = [], formats = [] } = free || {};
-    return { shown: { ...showAs(firn, id, row), candidates, formats }, row };
+    return { shown: { ...showAs(firn, id, layout), candidates, formats }, layout };
   }
   const shown = tell(() => firn.native.showObject(id, null, null));
-  return { shown, row: shown.scheme === null ? null : await rowOf(shown.scheme) };
+  return { shown, layout: shown.scheme === null ? null : await layoutOf(shown.scheme) };
 }
 
 // ---- reading ----------------------------------------------------------------------------------
@@ -346,10 +346,10 @@ async function read(id, scheme, example = false) {
   if (!example) field.value = id;
   showError(byId("read-error"), "");
   try {
-    const [firn, { shown, row }] = await Promise.all([firnHere(), show(id, scheme)]);
+    const [firn, { shown, layout }] = await Promise.all([firnHere(), show(id, scheme)]);
     if (!example && field.value !== id) return; // something else was asked in the meantime
     drawFormats(shown.formats || []);
-    if (row) drawReading(firn, shown, row, scheme || shown.scheme, example);
+    if (layout) drawReading(firn, shown, layout, scheme || shown.scheme, example);
     else drawWithoutScheme(shown);
   } catch (refused) {
     byId("reading").hidden = true;
@@ -358,18 +358,18 @@ async function read(id, scheme, example = false) {
   }
 }
 
-function drawReading(firn, shown, row, name, example) {
+function drawReading(firn, shown, layout, name, example) {
   reading.shown = shown;
-  reading.row = row;
-  reading.slices = slicesOf(row, firn.format(shown.id, row.asText, "bin"));
-  reading.fields = fieldsOf(row, reading.slices, firn.show(shown.id, row.asText).fields);
+  reading.layout = layout;
+  reading.slices = slicesOf(layout, firn.format(shown.id, layout.asText, "bin"));
+  reading.fields = fieldsOf(layout, reading.slices, firn.show(shown.id, layout.asText).fields);
   byId("reading").hidden = false;
   byId("read-scheme").textContent = name;
   const same = shown.id === byId("read-id").value.trim();
   byId("read-facts").textContent = example
     ? `for example ${shown.id}`
     : `${shown.bits} bits${same ? "" : `, written ${shown.id}`}`;
-  byId("read-note").textContent = [row.note, row.source && `Source: ${row.source}`]
+  byId("read-note").textContent = [layout.note, layout.source && `Source: ${layout.source}`]
     .filter(Boolean)
     .map((text) => `${text}.`)
     .join(" ");
@@ -377,7 +377,7 @@ function drawReading(firn, shown, row, name, example) {
   drawBits();
   drawLegend(shown.bits);
   drawTime(shown);
-  drawForms(firn, shown, row);
+  drawForms(firn, shown, layout);
   beginSpan(firn, shown);
   if (example) return;
   document.title = `${shown.id} is ${name} – firn`;
@@ -454,11 +454,12 @@ function rowWithCopy(name, text) {
   );
 }
 
-function drawForms(firn, shown, row) {
-  const texts = firn.forms().map((form) => [form, attempt(() => firn.format(shown.id, row.asText, form))]);
-  const others = FIELDS_ALIKE.filter((name) => name !== row.name && FIELDS_ALIKE.includes(row.name)).map((name) => [
+function drawForms(firn, shown, layout) {
+  const texts = firn.forms().map((form) => [form, attempt(() => firn.format(shown.id, layout.asText, form))]);
+  const sameFields = FIELDS_ALIKE.includes(layout.name) ? FIELDS_ALIKE.filter((name) => name !== layout.name) : [];
+  const others = sameFields.map((name) => [
     `as ${name}`,
-    attempt(() => firn.convert(shown.id, row.name, name)),
+    attempt(() => firn.convert(shown.id, layout.name, name)),
   ]);
   const seen = new Set(["", null, reading.slices.map((slice) => slice.digits).join("")]); // the bits are drawn
   const rows = [...texts, ...others].filter(([, text]) => !seen.has(text) && seen.add(text));
@@ -467,8 +468,8 @@ function drawForms(firn, shown, row) {
 
 // The day of the ID, to begin with. IDs that do not sort by time have no bounds.
 function beginSpan(firn, shown) {
-  const from = firn.show(shown.id, reading.row.asText).time;
-  byId("span").hidden = !from || reading.row.sorts === "no";
+  const from = firn.show(shown.id, reading.layout.asText).time;
+  byId("span").hidden = !from || reading.layout.sorts === "no";
   if (byId("span").hidden) return;
   const day = (time) => time.toISOString().slice(0, 10);
   byId("span-from").value = day(from);
@@ -486,7 +487,7 @@ function fieldsBeforeTime() {
 }
 
 function drawSpan(firn) {
-  const scheme = reading.row.asText;
+  const scheme = reading.layout.asText;
   const kept = fieldsBeforeTime();
   const pinned = Object.fromEntries(kept.map(({ name, value }) => [name, value]));
   const [from, to] = ["span-from", "span-to"].map((id) => byId(id).value.trim());

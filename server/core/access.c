@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "access.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -133,18 +133,35 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
     return FIRN_OK;
 }
 
+/* One line without its newline; *ends: it was not there, the file has ended. */
+static const char *next_line(FILE *file, char *text, size_t size, bool *ends) {
+    size_t length = 0;
+    int byte = getc(file);
+    *ends = byte == EOF;
+    for (; byte != EOF && byte != '\n'; byte = getc(file)) {
+        if (byte == '\0') {
+            return "the line contains a byte 0: remove it";
+        }
+        if (length + 1 == size) {
+            return "the line is too long: use a token of at most 1000 bytes";
+        }
+        text[length++] = (char)byte;
+    }
+    text[length] = '\0';
+    return NULL;
+}
+
 static int read_lines(table *to, const char *path, FILE *file, firn_error *error) {
     char text[TOKEN_MOST + 100];
     int code = FIRN_OK;
-    for (int line = 1; code == FIRN_OK && fgets(text, sizeof text, file) != NULL; line++) {
-        size_t length = strcspn(text, "\n");
-        if (text[length] == '\0' && !feof(file)) {
-            code = bad_line(path, line, "the line is too long: use a token of at most 1000 bytes",
-                            error);
-            break;
+    bool ends = false;
+    for (int line = 1; code == FIRN_OK && !ends; line++) {
+        const char *why = next_line(file, text, sizeof text, &ends);
+        if (why != NULL) {
+            code = bad_line(path, line, why, error);
+        } else if (!ends) {
+            code = read_line(to, path, line, text, error);
         }
-        text[length] = '\0';
-        code = read_line(to, path, line, text, error);
     }
     explicit_bzero(text, sizeof text);
     if (code == FIRN_OK && ferror(file)) {

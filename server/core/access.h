@@ -4,7 +4,7 @@
 #ifndef FIRN_ACCESS_H
 #define FIRN_ACCESS_H
 
-#include "word.h"
+#include "text_view.h"
 
 #include <firn/firn.h>
 

@@ -2,7 +2,7 @@
 #include "answer.h"
 
 #include "catalog.h"
-#include "fault.h"
+#include "errors.h"
 #include "verbs.h"
 
 #include <stdlib.h>

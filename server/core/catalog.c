@@ -2,10 +2,10 @@
 /* Two tables by name that only grow; renewers and the main thread add to them. */
 #include "catalog.h"
 
-#include "fault.h"
+#include "errors.h"
 #include "log.h"
+#include "monotonic.h"
 #include "no_store.h"
-#include "steady.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ segment *catalog_segment_at(size_t i) {
 /* Attends to the open ones, or to those not yet open, until time is up; the next round continues
  * after the last one. */
 static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *news) {
-    int64_t wait_ms = STEP_MS, since = steady_ms(), most_ms = open ? RENEW_MS : ROUND_MS;
+    int64_t wait_ms = STEP_MS, since = monotonic_ms(), most_ms = open ? RENEW_MS : ROUND_MS;
     size_t count = atomic_load(&generators.count);
     for (size_t i = 0; i < count; i++) {
         generator *it = name_table_at(&generators, (*next + i) % count);
@@ -54,7 +54,7 @@ static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *new
         }
         int64_t left = generator_attend(it, news);
         wait_ms = left < wait_ms ? left : wait_ms;
-        if (steady_ms() - since > most_ms) {
+        if (monotonic_ms() - since > most_ms) {
             *next = (*next + i + 1) % count;
             return 0;
         }
@@ -267,7 +267,7 @@ int catalog_check_generator(const char *name, const char *scheme, const char *ke
     return code;
 }
 
-int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_error *error) {
+int catalog_open_scheme(generator **out, const char *name, bool without_store, firn_error *error) {
     generator *it = NULL;
     bool reserved = false;
     *out = catalog_generator((word){name, strlen(name)});
@@ -283,7 +283,7 @@ int catalog_open_scheme(generator **out, const char *name, bool free_row, firn_e
         return code;
     }
     code = generator_try(it, &reserved, error);
-    if (code == FIRN_OK && reserved && free_row) {
+    if (code == FIRN_OK && reserved && without_store) {
         code = set_error(error, FIRN_ESTORE, "%s needs a store", name);
     }
     if (code == FIRN_OK && reserved) {

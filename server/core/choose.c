@@ -3,7 +3,7 @@
 #include "choose.h"
 
 #include "choose_object.h"
-#include "fault.h"
+#include "errors.h"
 #include "verbs.h"
 
 #include <stdio.h>

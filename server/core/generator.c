@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "generator.h"
 
-#include "fault.h"
-#include "form.h"
+#include "errors.h"
+#include "id_form.h"
 #include "log.h"
+#include "monotonic.h"
 #include "no_store.h"
-#include "steady.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ int generator_open(generator *it, firn_error *error) {
         return code;
     }
     code = firn_gen_step(gen, &wait_ms, error);
-    it->next_ms = steady_ms() + wait_ms;
+    it->next_ms = monotonic_ms() + wait_ms;
     atomic_store_explicit(&it->gen, gen, memory_order_release);
     keep_window(it);
     return code;
@@ -270,10 +270,10 @@ static void step(generator *it, bool *news) {
         gen = atomic_load(&it->gen);
     } else {
         code = firn_gen_step(gen, &wait_ms, &error);
-        it->next_ms = steady_ms() + wait_ms;
+        it->next_ms = monotonic_ms() + wait_ms;
     }
     if (gen == NULL) {
-        it->next_ms = steady_ms() + retry_pause_ms(&it->pause_ms);
+        it->next_ms = monotonic_ms() + retry_pause_ms(&it->pause_ms);
     } else {
         firn_gen_status(gen, &status);
         if (status.held) {
@@ -297,9 +297,9 @@ static bool is_idle(generator *it) {
     uint64_t issued = it->configured ? 0 : generator_issued(it);
     if (it->configured || issued != it->asked || it->asked_ms == 0 || atomic_load(&it->wanted)) {
         it->asked = issued;
-        it->asked_ms = steady_ms();
+        it->asked_ms = monotonic_ms();
     }
-    bool idle = steady_ms() - it->asked_ms > IDLE_MS;
+    bool idle = monotonic_ms() - it->asked_ms > IDLE_MS;
     atomic_store(&it->idle, idle);
     return idle;
 }
@@ -308,10 +308,10 @@ int64_t generator_attend(generator *it, bool *news) {
     /* A failing generator is not retried early. */
     bool idle = is_idle(it),
          wanted = atomic_load(&it->wanted) && atomic_load(&it->failed.code) == FIRN_OK;
-    if (wanted || (!idle && steady_ms() >= it->next_ms)) {
+    if (wanted || (!idle && monotonic_ms() >= it->next_ms)) {
         step(it, news);
     }
-    return idle ? STEP_MS : it->next_ms - steady_ms();
+    return idle ? STEP_MS : it->next_ms - monotonic_ms();
 }
 
 void generator_close(generator *it) {

@@ -4,8 +4,8 @@
 #include "verbs.h"
 
 #include "catalog.h"
-#include "fault.h"
-#include "form.h"
+#include "errors.h"
+#include "id_form.h"
 #include "reading.h"
 
 #include <inttypes.h>

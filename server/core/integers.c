@@ -3,7 +3,7 @@
 #include "verbs.h"
 
 #include "catalog.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <string.h>
 

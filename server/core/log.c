@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
-#include "steady.h"
+#include "monotonic.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -162,7 +162,7 @@ void log_event(enum log_level level, const char *event, ...) {
 }
 
 bool log_gate_opens(log_gate *it, char count[LOG_COUNT_SIZE]) {
-    int64_t now = steady_ms(), told = atomic_load(&it->told_ms);
+    int64_t now = monotonic_ms(), told = atomic_load(&it->told_ms);
     atomic_fetch_add(&it->count, 1);
     if ((told != 0 && now - told < GATE_MS) ||
         !atomic_compare_exchange_strong(&it->told_ms, &told, now)) {

@@ -4,7 +4,7 @@
 #ifndef FIRN_NAME_TABLE_H
 #define FIRN_NAME_TABLE_H
 
-#include "word.h"
+#include "text_view.h"
 
 #include <stdatomic.h>
 

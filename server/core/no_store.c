@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "no_store.h"
 
-#include "fault.h"
+#include "errors.h"
 
 static int refuse(firn_error *error) {
     return error != NULL ? set_error(error, FIRN_ESTORE, "no store yet") : FIRN_ESTORE;

@@ -4,8 +4,8 @@
 #include "verbs.h"
 
 #include "catalog.h"
-#include "fault.h"
-#include "form.h"
+#include "errors.h"
+#include "id_form.h"
 #include "object.h"
 #include "reading.h"
 
@@ -57,11 +57,11 @@ static int check_keys(const request *it, const char *verb, const char *const *kn
     return FIRN_OK;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- schemes ------------------------------------------------------------------------------------ */
 
 /* The scheme of `name`: a generator's, one of the table, or a layout, with epoch, bits and digits
  * of the request applied. */
-static int make_row(firn_scheme *row, const request *it, word name, firn_error *error) {
+static int make_scheme(firn_scheme *scheme, const request *it, word name, firn_error *error) {
     char text[VALUE_SIZE], rooms[3][VALUE_SIZE];
     const char *epoch, *bits, *digits;
     int code = text_of(rooms[0], &epoch, it, "epoch", error);
@@ -76,12 +76,12 @@ static int make_row(firn_scheme *row, const request *it, word name, firn_error *
     }
     const generator *known = catalog_generator(name);
     if (known != NULL && epoch == NULL && bits == NULL && digits == NULL) {
-        *row = *known->scheme;
+        *scheme = *known->scheme;
         return FIRN_OK;
     }
     code = take_text(text, sizeof text, name, "a scheme", FIRN_EUSAGE, error);
     if (code == FIRN_OK) {
-        code = firn_scheme_make(row, text, epoch, bits, digits, error);
+        code = firn_scheme_make(scheme, text, epoch, bits, digits, error);
     }
     char *advice = code == FIRN_EUSAGE ? strstr(error->text, "run firn schemes") : NULL;
     if (advice != NULL) { /* clients have no command line */
@@ -91,12 +91,12 @@ static int make_row(firn_scheme *row, const request *it, word name, firn_error *
     return code;
 }
 
-static bool is_row_key(word key) {
+static bool is_scheme_key(word key) {
     return word_is(key, "epoch") || word_is(key, "bits") || word_is(key, "digits");
 }
 
 /* Reads the fields among the parameters; `others` are not fields. */
-static int read_fields(firn_fields *fields, const firn_scheme *row, const request *it,
+static int read_fields(firn_fields *fields, const firn_scheme *scheme, const request *it,
                        const char *const *others, firn_error *error) {
     char name[64], value[VALUE_SIZE];
     int code = FIRN_OK;
@@ -106,18 +106,18 @@ static int read_fields(firn_fields *fields, const firn_scheme *row, const reques
         while (*at != NULL && !word_is(key, *at)) {
             at++;
         }
-        if (*at != NULL || is_row_key(key)) {
+        if (*at != NULL || is_scheme_key(key)) {
             continue;
         }
         if (!word_copy(key, name, sizeof name)) {
             return set_error(error, FIRN_EUSAGE, "%.*s is not a field of %s", word_shown(key),
-                             key.text, row->name);
+                             key.text, scheme->name);
         }
         code = take_text(value, sizeof value, it->pairs[i].value, name, FIRN_EUSAGE, error);
         if (code != FIRN_OK) {
             return code;
         }
-        code = firn_fields_set(fields, row, name, value, error);
+        code = firn_fields_set(fields, scheme, name, value, error);
         if (code == FIRN_ETEXT) {
             set_error(error, code, "%s=%.60s: %.120s", name, value, error->text);
         }
@@ -126,16 +126,16 @@ static int read_fields(firn_fields *fields, const firn_scheme *row, const reques
 }
 
 /* The requested form and prefix, or the scheme's. */
-static int read_form(request *it, const firn_scheme *row, firn_error *error) {
+static int read_form(request *it, const firn_scheme *scheme, firn_error *error) {
     int code = FIRN_OK;
-    it->form = row->form;
+    it->form = scheme->form;
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
         if (word_is(it->pairs[i].key, "as")) {
-            code = form_of(&it->form, row, it->pairs[i].value, error);
+            code = form_of(&it->form, scheme, it->pairs[i].value, error);
         }
     }
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
-        if (word_is(it->pairs[i].key, "prefix") && firn_scheme_field(row, "prefix") < 0) {
+        if (word_is(it->pairs[i].key, "prefix") && firn_scheme_field(scheme, "prefix") < 0) {
             code = prefix_of(it->prefix, it->form, it->pairs[i].value, error);
         }
     }
@@ -161,31 +161,31 @@ static int reply_id(const request *it, const firn_id *id, reply *out, firn_error
 
 /* ---- pack and range -------------------------------------------------------------------------- */
 
-static int refuse_keyed(const firn_scheme *row, firn_error *error) {
+static int refuse_keyed(const firn_scheme *scheme, firn_error *error) {
     return set_error(
         error, FIRN_EUSAGE,
         "IDs of %s need a key, and the server has none: use firn pack %s --key-file FILE",
-        row->name, row->name);
+        scheme->name, scheme->name);
 }
 
 static int answer_pack(request *it, reply *out, firn_error *error) {
     static const char *const others[] = {"as", "prefix", NULL}, *const as[] = {"as", NULL};
-    firn_scheme row;
+    firn_scheme scheme;
     firn_fields fields = {0};
     firn_id id;
-    int code = make_row(&row, it, it->name, error);
-    if (code == FIRN_OK && row.keyed) {
-        return refuse_keyed(&row, error);
+    int code = make_scheme(&scheme, it, it->name, error);
+    if (code == FIRN_OK && scheme.keyed) {
+        return refuse_keyed(&scheme, error);
     }
     if (code == FIRN_OK) {
-        bool field = firn_scheme_field(&row, "prefix") >= 0;
-        code = read_fields(&fields, &row, it, field ? as : others, error);
+        bool field = firn_scheme_field(&scheme, "prefix") >= 0;
+        code = read_fields(&fields, &scheme, it, field ? as : others, error);
     }
     if (code == FIRN_OK) {
-        code = firn_pack(&id, &row, &fields, error);
+        code = firn_pack(&id, &scheme, &fields, error);
     }
     if (code == FIRN_OK) {
-        code = read_form(it, &row, error);
+        code = read_form(it, &scheme, error);
     }
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }
@@ -204,14 +204,14 @@ static int read_time(firn_time *time, const request *it, const char *key, firn_e
 
 static int answer_range(request *it, reply *out, firn_error *error) {
     static const char *const others[] = {"from", "to", "as", "prefix", NULL};
-    firn_scheme row;
+    firn_scheme scheme;
     firn_fields pinned = {0};
     firn_time from, to;
     firn_id ends[2];
     char texts[2][FIRN_TEXT_SIZE + PREFIX_SIZE];
-    int code = make_row(&row, it, it->name, error);
+    int code = make_scheme(&scheme, it, it->name, error);
     if (code == FIRN_OK) {
-        code = read_form(it, &row, error);
+        code = read_form(it, &scheme, error);
     }
     if (code == FIRN_OK) {
         code = read_time(&from, it, "from", error);
@@ -220,16 +220,16 @@ static int answer_range(request *it, reply *out, firn_error *error) {
         code = read_time(&to, it, "to", error);
     }
     if (code == FIRN_OK) {
-        code = read_fields(&pinned, &row, it, others, error);
+        code = read_fields(&pinned, &scheme, it, others, error);
     }
-    if (code == FIRN_OK && it->form == FIRN_FORM_DATED && row.node_rule == FIRN_NODE_REQUIRED) {
+    if (code == FIRN_OK && it->form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
         return set_error(error, FIRN_EUNSORTED,
                          "IDs of %s have texts of several lengths, so texts cannot bound a range: "
                          "compare their first 17 digits, or use the form hex",
-                         row.name);
+                         scheme.name);
     }
     if (code == FIRN_OK) {
-        code = firn_range(&ends[0], &ends[1], &row, &pinned, &from, &to, error);
+        code = firn_range(&ends[0], &ends[1], &scheme, &pinned, &from, &to, error);
     }
     if (code != FIRN_OK) {
         return code;
@@ -264,8 +264,8 @@ static int make_reader(id_reader *reader, const request *it, firn_error *error) 
     for (size_t i = 0; i < it->pair_count && code == FIRN_OK; i++) {
         if (word_is(it->pairs[i].key, "scheme")) {
             reader->named = true;
-            code = make_row(&reader->scheme, it, it->pairs[i].value, error);
-        } else if (is_row_key(it->pairs[i].key)) {
+            code = make_scheme(&reader->scheme, it, it->pairs[i].value, error);
+        } else if (is_scheme_key(it->pairs[i].key)) {
             bool named = false;
             for (size_t j = 0; j < it->pair_count; j++) {
                 named = named || word_is(it->pairs[j].key, "scheme");
@@ -329,7 +329,7 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
     const char *to;
     firn_reading readings[FIRN_READINGS_MAX];
     id_reader reader;
-    firn_scheme row;
+    firn_scheme scheme;
     id_counts counts;
     int code = check_keys(it, "convert", known, error);
     if (code == FIRN_OK) {
@@ -357,14 +357,14 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
                 set_error(error, FIRN_EUSAGE, "an ID of %u bits has no form %s: use another form",
                           (unsigned)id.bits, to);
         }
-    } else if (firn_scheme_make(&row, to, NULL, NULL, NULL, error) != FIRN_OK) {
+    } else if (firn_scheme_make(&scheme, to, NULL, NULL, NULL, error) != FIRN_OK) {
         code = set_error(error, FIRN_EUSAGE,
                          "'%.60s' is neither a form nor a scheme: use dec, hex, uuid, urn, braced, "
                          "base32, base32hex, base36, base58, base62, bin or a scheme",
                          to);
     } else {
-        it->form = row.form;
-        code = readings_convert(&id, &row, readings, counts, name_it(it), error);
+        it->form = scheme.form;
+        code = readings_convert(&id, &scheme, readings, counts, name_it(it), error);
     }
     return code == FIRN_OK ? reply_id(it, &id, out, error) : code;
 }
@@ -373,11 +373,11 @@ static int answer_convert(request *it, reply *out, firn_error *error) {
 
 static int answer_schemes(const request *it, reply *out, firn_error *error) {
     static const char *const known[] = {"epoch", "bits", "digits", NULL};
-    firn_scheme row;
+    firn_scheme scheme;
     int code = check_keys(it, "schemes", known, error);
     if (code == FIRN_OK && it->name.length > 0) {
-        code = make_row(&row, it, it->name, error);
-        return code == FIRN_OK ? reply_json(object_of_scheme(&row), out, error) : code;
+        code = make_scheme(&scheme, it, it->name, error);
+        return code == FIRN_OK ? reply_json(object_of_scheme(&scheme), out, error) : code;
     }
     json_t *array = code == FIRN_OK ? json_array() : NULL;
     for (size_t i = 0; array != NULL && firn_scheme_at(i) != NULL; i++) {

@@ -3,7 +3,7 @@
 #include "quota.h"
 
 #include "config/setting.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
  * step. */
 #include "renewer.h"
 
-#include "fault.h"
+#include "errors.h"
 #include "log.h"
-#include "steady.h"
+#include "monotonic.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -99,12 +99,12 @@ static void note(renewer *it, int code, const firn_error *error) {
 
 static void begin_call(renewer *it) {
     atomic_fetch_add(&it->calls, 1);
-    atomic_store(&it->busy_ms, steady_ms());
+    atomic_store(&it->busy_ms, monotonic_ms());
 }
 
 static int end_call(renewer *it, int code, const firn_error *why, firn_error *error) {
     atomic_store(&it->busy_ms, 0);
-    it->asked_ms = steady_ms();
+    it->asked_ms = monotonic_ms();
     atomic_fetch_add(&it->failures, is_failure(code));
     note(it, code, why);
     if (code != FIRN_OK && error != NULL) {
@@ -141,7 +141,7 @@ static int meter_list(void *self, const char *ns, firn_visit *visit, void *conte
 static int meter_now(void *self, firn_time *now, firn_error *error) {
     renewer *it = self;
     firn_error why = {0, ""};
-    atomic_store(&it->busy_ms, steady_ms());
+    atomic_store(&it->busy_ms, monotonic_ms());
     int code = firn_store_now(it->engine, now, &why);
     if (code == FIRN_ESYSTEM) {
         atomic_store(&it->busy_ms, 0);
@@ -210,7 +210,7 @@ static void tell_made(void *self, const char *text) {
 static int open_store(renewer *it) {
     const firn_store_options options = {
         .unsafe = unsafe, .must_exist = existing, .notice = tell_made, .notice_self = it};
-    atomic_store(&it->busy_ms, steady_ms());
+    atomic_store(&it->busy_ms, monotonic_ms());
     int code = firn_store_open(&it->engine, it->url, &options, &it->why);
     atomic_store(&it->busy_ms, 0);
     if (code != FIRN_OK) {
@@ -245,14 +245,14 @@ static void tell_caution(renewer *it) {
 }
 
 firn_store *renewer_store(renewer *it, firn_error *error) {
-    if (it->store == NULL && steady_ms() >= it->retry_ms) {
+    if (it->store == NULL && monotonic_ms() >= it->retry_ms) {
         int code = open_store(it);
         if (code == FIRN_OK) { /* its first call shows whether it answers */
             it->asked_ms = 0;
             tell_caution(it);
         } else {
             note(it, FIRN_ESTORE, &it->why);
-            it->retry_ms = steady_ms() + retry_pause_ms(&it->pause_ms);
+            it->retry_ms = monotonic_ms() + retry_pause_ms(&it->pause_ms);
         }
     }
     if (it->store == NULL && error != NULL) {
@@ -272,7 +272,7 @@ static int see_nothing(void *context, const firn_holding *holding) {
 /* Calls an otherwise unused store, so that its state stays current. */
 static void probe(renewer *it) {
     firn_store *store = atomic_load(&stopping) ? NULL : renewer_store(it, NULL);
-    if (store != NULL && (it->asked_ms == 0 || steady_ms() - it->asked_ms >= PROBE_MS)) {
+    if (store != NULL && (it->asked_ms == 0 || monotonic_ms() - it->asked_ms >= PROBE_MS)) {
         firn_store_list(store, probed_ns, see_nothing, NULL, NULL);
     }
 }
@@ -293,8 +293,8 @@ static task *next_task(renewer *it) {
 
 /* At most `most`; starts none after `ms`. */
 static void run_tasks(renewer *it, int most, int64_t ms) {
-    int64_t since = steady_ms();
-    for (int i = 0; i < most && (i == 0 || steady_ms() - since < ms); i++) {
+    int64_t since = monotonic_ms();
+    for (int i = 0; i < most && (i == 0 || monotonic_ms() - since < ms); i++) {
         task *one = next_task(it);
         if (one == NULL) {
             return;
@@ -362,7 +362,7 @@ static void *run(void *self) {
     renewer *it = self;
     while (!atomic_load(&stopping)) {
         bool news = false;
-        atomic_store(&it->beat_ms, steady_ms());
+        atomic_store(&it->beat_ms, monotonic_ms());
         run_tasks(it, ROUND_TASKS, ROUND_MS);
         int64_t wait_ms = step_all(it, &news);
         if (news) {
@@ -442,7 +442,7 @@ static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
     it->url = url != NULL ? strdup(url) : NULL;
     it->index = index;
     show_url(it->shown, url);
-    atomic_store(&it->beat_ms, steady_ms());
+    atomic_store(&it->beat_ms, monotonic_ms());
     if (it->bell < 0 || (url != NULL && it->url == NULL) ||
         (!only_check && pthread_create(&it->thread, NULL, run, it) != 0)) {
         set_error(error, FIRN_ESYSTEM,
@@ -506,7 +506,7 @@ size_t renewer_index(const renewer *it) {
 
 bool renewer_answers(const renewer *it) {
     int64_t busy = atomic_load(&it->busy_ms);
-    return atomic_load(&it->usable) && (busy == 0 || steady_ms() - busy <= SLOW_MS);
+    return atomic_load(&it->usable) && (busy == 0 || monotonic_ms() - busy <= SLOW_MS);
 }
 
 uint64_t renewer_calls(const renewer *it) {
@@ -515,7 +515,7 @@ uint64_t renewer_calls(const renewer *it) {
 
 bool renewer_look(size_t i, renewer_state *state) {
     renewer *it = i < RENEWERS_MAX ? atomic_load(&renewers[i]) : NULL;
-    int64_t now = steady_ms();
+    int64_t now = monotonic_ms();
     if (it == NULL) {
         return false;
     }

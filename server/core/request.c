@@ -2,7 +2,7 @@
 #include "request.h"
 
 #include "decimal.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "access.h"
 #include "catalog.h"
-#include "word.h"
+#include "text_view.h"
 #include "worker.h"
 
 #include <firn/firn.h>

@@ -2,10 +2,10 @@
 /* One segment, and the lists of segments that need a step. */
 #include "segment.h"
 
-#include "fault.h"
+#include "errors.h"
 #include "log.h"
+#include "monotonic.h"
 #include "no_store.h"
-#include "steady.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static void step(segment *it, bool *news) {
         atomic_store(&it->late, false);
         *news = true;
     } else { /* or a retry is not allowed yet */
-        it->next_ms = steady_ms() + retry_pause_ms(&it->pause_ms);
+        it->next_ms = monotonic_ms() + retry_pause_ms(&it->pause_ms);
         if (!atomic_exchange(&it->due, true)) {
             list_due(it);
         }
@@ -156,17 +156,17 @@ static void step(segment *it, bool *news) {
 }
 
 int64_t segments_step(const renewer *of, bool *news) {
-    int64_t wait_ms = STEP_MS, since = steady_ms();
+    int64_t wait_ms = STEP_MS, since = monotonic_ms();
     segment *next;
     for (segment *it = atomic_exchange(&due_segments[renewer_index(of)], NULL); it != NULL;
          it = next) {
-        int64_t now = steady_ms(), left = it->next_ms - now;
+        int64_t now = monotonic_ms(), left = it->next_ms - now;
         next = it->next_due; /* before it is listed again */
         if (left > 0 || now - since > ROUND_MS) {
             list_due(it); /* reverses the order, so that the last one is next */
         } else {
             step(it, news);
-            left = it->next_ms == 0 ? STEP_MS : it->next_ms - steady_ms();
+            left = it->next_ms == 0 ? STEP_MS : it->next_ms - monotonic_ms();
         }
         wait_ms = left < wait_ms ? left : wait_ms;
     }

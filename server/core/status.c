@@ -4,7 +4,7 @@
 #include "verbs.h"
 
 #include "catalog.h"
-#include "fault.h"
+#include "errors.h"
 #include "mark.h"
 #include "object.h"
 #include "server.h"

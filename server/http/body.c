@@ -2,7 +2,7 @@
 /* The body of a POST: a form, or a JSON object. Its members become parameters, as in the query. */
 #include "header.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "clients.h"
 
 #include "config/setting.h"
-#include "core/steady.h"
+#include "core/monotonic.h"
 
 #include <linux/tcp.h> /* has more members than glibc's */
 #include <netinet/in.h>
@@ -188,7 +188,7 @@ http_client *client_new(http_loop *loop, struct MHD_Connection *connection) {
     it->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     it->is_unix = loop->listener->is_unix;
     it->fresh = true;
-    it->since_ms = steady_ms();
+    it->since_ms = monotonic_ms();
     it->next = loop->clients;
     if (it->next != NULL) {
         it->next->previous = it;

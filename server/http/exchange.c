@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "exchange.h"
 
-#include "fault.h"
+#include "errors.h"
 #include "header.h"
 
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 
 #include "clients.h"
 #include "core/log.h"
-#include "core/steady.h"
+#include "core/monotonic.h"
+#include "errors.h"
 #include "exchange.h"
-#include "fault.h"
 #include "header.h"
 #include "net/credentials.h"
 #include "parked.h"
@@ -213,7 +213,7 @@ static void *run_loop(void *self) {
     while (!atomic_load_explicit(&loop->closing, memory_order_relaxed)) {
         come_round(loop);
     }
-    while (loop->clients != NULL && steady_ms() < atomic_load(&loop->end_ms)) {
+    while (loop->clients != NULL && monotonic_ms() < atomic_load(&loop->end_ms)) {
         send_home(loop, false);
         come_round(loop);
     }
@@ -249,7 +249,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     if (loop->worker == NULL) {
         return set_error(error, FIRN_EMEMORY, "too many HTTP threads: lower http_threads");
     }
-    loop->beat_ms = steady_ms();
+    loop->beat_ms = monotonic_ms();
     clients_begin(loop);
     pthread_mutex_init(&loop->lock, NULL);
     loop->daemon = start_daemon(loop);
@@ -288,7 +288,7 @@ int http_listener_open(listener all[], int count, int threads, firn_error *error
 }
 
 void http_listener_end(int64_t ms) {
-    int64_t end = steady_ms() + ms;
+    int64_t end = monotonic_ms() + ms;
     for (int i = 0; i < loop_count; i++) {
         atomic_store(&loops[i].end_ms, end);
         atomic_store(&loops[i].closing, true);
@@ -305,7 +305,7 @@ void http_listener_close(void) {
 }
 
 int64_t http_listener_beat_ms(void) {
-    int64_t now = steady_ms(), worst = 0;
+    int64_t now = monotonic_ms(), worst = 0;
     for (int i = 0; i < loop_count; i++) {
         int64_t ago = now - atomic_load_explicit(&loops[i].beat_ms, memory_order_relaxed);
         worst = ago > worst ? ago : worst;

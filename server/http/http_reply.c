@@ -2,7 +2,7 @@
 #include "http_reply.h"
 
 #include "core/catalog.h"
-#include "core/plain.h"
+#include "core/json_lines.h"
 #include "core/server.h"
 #include "core/text.h"
 #include "object.h"
@@ -212,7 +212,7 @@ static enum MHD_Result write_json(exchange *it, json_t *made) {
     if (!it->as_text) {
         return answer_json(it, MHD_HTTP_OK, data_type, made);
     }
-    plain_write(&lines, made);
+    json_lines_write(&lines, made);
     json_decref(made);
     return answer_made(it, MHD_HTTP_OK, plain_type, &lines);
 }

@@ -78,12 +78,12 @@ static bool read_long(word text, firn_id *id) {
 
 /* As in Leaf, the sign bit is part of the time, which may be negative. */
 static bool read_fields(const firn_id *id, int64_t *unix_ms, int64_t *node, int64_t *sequence) {
-    firn_scheme row;
+    firn_scheme scheme;
     firn_fields fields = {0};
     firn_error error;
-    if (firn_scheme_make(&row, "time:42/ms@@1970-01-01 node:10 sequence:12", NULL, NULL, NULL,
+    if (firn_scheme_make(&scheme, "time:42/ms@@1970-01-01 node:10 sequence:12", NULL, NULL, NULL,
                          &error) != 0 ||
-        firn_unpack(&fields, &row, id, &error) != 0) {
+        firn_unpack(&fields, &scheme, id, &error) != 0) {
         return false;
     }
     int64_t tick = (int64_t)fields.value[0].low;

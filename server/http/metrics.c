@@ -6,7 +6,7 @@
 #include "core/catalog.h"
 #include "core/server.h"
 #include "core/text.h"
-#include "core/word.h"
+#include "core/text_view.h"
 #include "net/access_log.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "parked.h"
 
 #include "config/setting.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <stdlib.h>
 

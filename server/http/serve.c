@@ -4,7 +4,7 @@
 #include "clients.h"
 #include "config/setting.h"
 #include "core/quota.h"
-#include "fault.h"
+#include "errors.h"
 #include "guard.h"
 #include "header.h"
 #include "http_reply.h"

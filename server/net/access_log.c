@@ -6,7 +6,7 @@
 #include "config/setting.h"
 #include "core/log.h"
 #include "core/text.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <errno.h>
 #include <fcntl.h>

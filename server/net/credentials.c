@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "credentials.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <gnutls/abstract.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 #include "guesses.h"
 
 #include "core/log.h"
-#include "core/steady.h"
+#include "core/monotonic.h"
 
 #include <pthread.h>
 #include <sys/random.h>
@@ -33,7 +33,7 @@ static struct {
 
 /* Under the lock; forgets old ones. */
 static place *place_of(address_key from) {
-    int64_t now = steady_ms();
+    int64_t now = monotonic_ms();
     if (table.seed == 0) {
         if (getrandom(&table.seed, sizeof table.seed, GRND_NONBLOCK) < 0) {
             table.seed = (uint64_t)now;

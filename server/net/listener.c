@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "listener.h"
 
-#include "fault.h"
+#include "errors.h"
 #include "systemd.h"
 
 #include <arpa/inet.h>

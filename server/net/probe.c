@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probe.h"
 
-#include "core/steady.h"
-#include "fault.h"
+#include "core/monotonic.h"
+#include "errors.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -39,7 +39,7 @@ static void choose(char address[ADDRESS_SIZE], const char *list) {
 
 static bool await(int fd, short what, int64_t until_ms) {
     struct pollfd one = {.fd = fd, .events = what};
-    int64_t left_ms = until_ms - steady_ms();
+    int64_t left_ms = until_ms - monotonic_ms();
     return left_ms > 0 && poll(&one, 1, (int)left_ms) == 1;
 }
 
@@ -148,7 +148,7 @@ static int ask(const char *address, bool http, bool tls, firn_error *error) {
         "*1\r\n$4\r\nPING\r\n",
         "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"};
     char reply[REPLY_SIZE + 1];
-    int64_t until_ms = steady_ms() + LIMIT_MS;
+    int64_t until_ms = monotonic_ms() + LIMIT_MS;
     int fd =
         is_unix(address) ? connect_unix(address + 5, until_ms) : connect_tcp(address, until_ms);
     if (fd < 0) {

@@ -9,7 +9,7 @@
 int probe_ready(const settings *set, firn_error *error);
 
 /* Sends a request over TLS and reads the reply, at most `room` bytes, until the server closes or
- * `until_ms` of steady_ms. The certificate is not checked: the address is the server's own. Returns the
+ * `until_ms` of monotonic_ms. The certificate is not checked: the address is the server's own. Returns the
  * length, or -1. */
 long probe_tls(int fd, const char *request, char *reply, size_t room, int64_t until_ms);
 

@@ -153,8 +153,8 @@ static bool add_pair(request *to, word key, word value) {
 }
 
 /* Reads the words with fixed positions. Returns the index of the next word. */
-static size_t read_positions(const command *row, const resp_command *said, request *to) {
-    const char *at = row->positions;
+static size_t read_positions(const command *entry, const resp_command *said, request *to) {
+    const char *at = entry->positions;
     size_t i = 1;
     for (; i < said->count && *at != '\0'; i++) {
         size_t length = strcspn(at, " ");
@@ -190,18 +190,18 @@ static enum outcome read_pairs(const resp_command *said, size_t i, question *ask
     return COMMAND_ASK;
 }
 
-static enum outcome read_question(client *it, const command *row, const resp_command *said,
+static enum outcome read_question(client *it, const command *entry, const resp_command *said,
                                   question *ask, resp_out *out) {
     firn_error error;
     ask->request.worker = it->worker;
-    ask->request.verb = row->verb;
+    ask->request.verb = entry->verb;
     ask->request.role = it->role;
     ask->request.name = (word){"", 0};
     ask->request.pair_count = 0;
-    ask->command = row->name;
-    ask->shape = row->shape;
+    ask->command = entry->name;
+    ask->shape = entry->shape;
     ask->is_many = false;
-    enum outcome outcome = read_pairs(said, read_positions(row, said, &ask->request), ask, out);
+    enum outcome outcome = read_pairs(said, read_positions(entry, said, &ask->request), ask, out);
     if (outcome == COMMAND_ASK && request_read(&ask->request, &error) != FIRN_OK) {
         command_refuse(&ask->request, &error, out);
         outcome = COMMAND_DONE;
@@ -211,47 +211,47 @@ static enum outcome read_question(client *it, const command *row, const resp_com
 
 /* ---- commands about commands ----------------------------------------------------------------- */
 
-static void reply_flags(const command *row, resp_out *out) {
+static void reply_flags(const command *entry, resp_out *out) {
     resp_set(out, 2);
-    bool writes = row->verb == VERB_NEXT || row->verb == VERB_NEW || row->verb == VERB_RUNS ||
-                  row->verb == VERB_BLOCK;
-    resp_status(out, row->run != NULL ? "loading" : writes ? "write" : "readonly");
+    bool writes = entry->verb == VERB_NEXT || entry->verb == VERB_NEW || entry->verb == VERB_RUNS ||
+                  entry->verb == VERB_BLOCK;
+    resp_status(out, entry->run != NULL ? "loading" : writes ? "write" : "readonly");
     resp_status(out, "fast");
 }
 
-static void reply_command(const command *row, resp_out *out) {
-    bool has_key = row->shape == SHAPE_INTEGER || row->shape == SHAPE_TEXT;
+static void reply_command(const command *entry, resp_out *out) {
+    bool has_key = entry->shape == SHAPE_INTEGER || entry->shape == SHAPE_TEXT;
     resp_array(out, 10);
-    resp_text(out, row->name);
-    resp_integer(out, row->arity);
-    reply_flags(row, out);
+    resp_text(out, entry->name);
+    resp_integer(out, entry->arity);
+    reply_flags(entry, out);
     for (int i = 0; i < 3; i++) { /* first key, last key, step */
         resp_integer(out, has_key);
     }
     resp_set(out, 1);
-    resp_status(out, row->role == ROLE_ADMIN ? "@admin" : "@fast");
+    resp_status(out, entry->role == ROLE_ADMIN ? "@admin" : "@fast");
     for (int i = 0; i < 3; i++) { /* hints, key specifications, subcommands */
         resp_array(out, 0);
     }
 }
 
 /* redis-cli shows the arguments as one. */
-static void reply_document(const command *row, resp_out *out) {
-    bool has_arguments = row->arguments[0] != '\0';
-    resp_text(out, row->name);
+static void reply_document(const command *entry, resp_out *out) {
+    bool has_arguments = entry->arguments[0] != '\0';
+    resp_text(out, entry->name);
     resp_map(out, has_arguments ? 4 : 3);
     resp_text(out, "summary");
-    resp_text(out, row->text);
+    resp_text(out, entry->text);
     resp_text(out, "since");
     resp_text(out, FIRN_VERSION);
     resp_text(out, "group");
-    resp_text(out, row->group);
+    resp_text(out, entry->group);
     if (has_arguments) {
         resp_text(out, "arguments");
         resp_array(out, 1);
         resp_map(out, 2);
         resp_text(out, "name");
-        resp_text(out, row->arguments);
+        resp_text(out, entry->arguments);
         resp_text(out, "type");
         resp_text(out, "string");
     }
@@ -267,9 +267,9 @@ static void reply_documents(const resp_command *said, resp_out *out) {
         reply_document(&commands[i], out);
     }
     for (size_t i = 2; i < said->count; i++) {
-        const command *row = command_find(said->words[i]);
-        if (row != NULL) {
-            reply_document(row, out);
+        const command *entry = command_find(said->words[i]);
+        if (entry != NULL) {
+            reply_document(entry, out);
         }
     }
 }
@@ -277,9 +277,9 @@ static void reply_documents(const resp_command *said, resp_out *out) {
 static void reply_some_commands(const resp_command *said, resp_out *out) {
     resp_array(out, said->count - 2);
     for (size_t i = 2; i < said->count; i++) {
-        const command *row = command_find(said->words[i]);
-        if (row != NULL) {
-            reply_command(row, out);
+        const command *entry = command_find(said->words[i]);
+        if (entry != NULL) {
+            reply_command(entry, out);
         } else {
             resp_null(out);
         }
@@ -317,13 +317,13 @@ enum outcome run_command(client *it, const resp_command *said, resp_out *out) {
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 /* Not queued within a batch. */
-static bool runs_at_once(const command *row) {
-    return row->run == run_exec || row->run == run_discard || row->run == run_quit ||
-           row->run == run_reset;
+static bool runs_at_once(const command *entry) {
+    return entry->run == run_exec || entry->run == run_discard || entry->run == run_quit ||
+           entry->run == run_reset;
 }
 
-static bool is_refused_in_batch(const command *row) {
-    return row->run == run_multi || row->run == run_auth || row->run == run_hello;
+static bool is_refused_in_batch(const command *entry) {
+    return entry->run == run_multi || entry->run == run_auth || entry->run == run_hello;
 }
 
 /* An HTTP client that reached this port: its header and body would be inline commands. */
@@ -345,40 +345,41 @@ static enum outcome refuse_unknown(word name, resp_out *out) {
     return refuse_word(out, "unknown command ", name, ": COMMAND LIST lists the commands");
 }
 
-static enum outcome refuse_row(const client *it, const command *row, const resp_command *said,
-                               resp_out *out) {
-    if (it->role == ROLE_NOBODY && (row == NULL || row->role != ROLE_NOBODY)) {
+static enum outcome check_command(const client *it, const command *entry, const resp_command *said,
+                                  resp_out *out) {
+    if (it->role == ROLE_NOBODY && (entry == NULL || entry->role != ROLE_NOBODY)) {
         resp_error(out, "NOAUTH", "Authentication required: use AUTH TOKEN");
         return COMMAND_DONE;
     }
-    if (row == NULL) {
+    if (entry == NULL) {
         return refuse_unknown(said->words[0], out);
     }
-    if (row->role > it->role) {
+    if (entry->role > it->role) {
         resp_error(out, "NOPERM", "this command needs a token of role admin");
         return COMMAND_DONE;
     }
-    if (row->arity < 0 ? said->count < (size_t)-row->arity : said->count != (size_t)row->arity) {
+    if (entry->arity < 0 ? said->count < (size_t)-entry->arity
+                         : said->count != (size_t)entry->arity) {
         char text[400];
-        snprintf(text, sizeof text, "wrong number of arguments for '%s' command: %s", row->name,
-                 row->arguments);
+        snprintf(text, sizeof text, "wrong number of arguments for '%s' command: %s", entry->name,
+                 entry->arguments);
         return refuse(out, text);
     }
-    if (it->batch.is_open && is_refused_in_batch(row)) {
+    if (it->batch.is_open && is_refused_in_batch(entry)) {
         return refuse_word(out, "", said->words[0],
                            " is not allowed in a batch: send EXEC or DISCARD first");
     }
     return COMMAND_ASK;
 }
 
-static enum outcome run_row(client *it, const resp_command *said, question *ask, resp_out *out) {
-    const command *row = command_find(said->words[0]);
-    enum outcome outcome = refuse_row(it, row, said, out);
+static enum outcome dispatch(client *it, const resp_command *said, question *ask, resp_out *out) {
+    const command *entry = command_find(said->words[0]);
+    enum outcome outcome = check_command(it, entry, said, out);
     if (outcome != COMMAND_ASK) {
         it->batch.is_spoiled = it->batch.is_open;
         return outcome;
     }
-    if (it->batch.is_open && !runs_at_once(row)) {
+    if (it->batch.is_open && !runs_at_once(entry)) {
         bool fits =
             it->batch.count < BATCH_COMMANDS && said->size <= BATCH_BYTES - it->batch.length;
         it->batch.is_spoiled = it->batch.is_spoiled || !fits;
@@ -386,10 +387,11 @@ static enum outcome run_row(client *it, const resp_command *said, question *ask,
                    ? COMMAND_QUEUE
                    : refuse(out, "a batch has at most 65536 commands and 1 MiB: send EXEC earlier");
     }
-    if (row->run != NULL) { /* else when it is answered */
-        atomic_store_explicit(&it->last, row->name, memory_order_relaxed);
+    if (entry->run != NULL) { /* else when it is answered */
+        atomic_store_explicit(&it->last, entry->name, memory_order_relaxed);
     }
-    return row->run != NULL ? row->run(it, said, out) : read_question(it, row, said, ask, out);
+    return entry->run != NULL ? entry->run(it, said, out)
+                              : read_question(it, entry, said, ask, out);
 }
 
 enum outcome command_run(client *it, const resp_command *said, question *ask, resp_out *out) {
@@ -399,7 +401,7 @@ enum outcome command_run(client *it, const resp_command *said, question *ask, re
         return COMMAND_CLOSE;
     }
     size_t before = out->length;
-    enum outcome outcome = run_row(it, said, ask, out);
+    enum outcome outcome = dispatch(it, said, ask, out);
     if (outcome != COMMAND_ASK && outcome != COMMAND_QUEUE && !out->failed) {
         meter_add(&it->worker->meter.requests[METER_OTHER], 1);
         meter_add(&it->worker->meter.refused[METER_OTHER],

@@ -2,7 +2,7 @@
 #include "resp.h"
 
 #include "core/decimal.h"
-#include "core/word.h"
+#include "core/text_view.h"
 
 #include <assert.h>
 #include <ctype.h>

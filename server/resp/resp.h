@@ -4,7 +4,7 @@
 #ifndef FIRN_RESP_H
 #define FIRN_RESP_H
 
-#include "core/word.h"
+#include "core/text_view.h"
 
 #include <jansson.h>
 #include <stdint.h>

@@ -6,10 +6,10 @@
 #include "core/access.h"
 #include "core/catalog.h"
 #include "core/log.h"
+#include "core/monotonic.h"
 #include "core/renewer.h"
 #include "core/server.h"
-#include "core/steady.h"
-#include "fault.h"
+#include "errors.h"
 #include "hints.h"
 #include "http/http_listener.h"
 #include "names.h"
@@ -287,11 +287,11 @@ static bool is_alive(void) {
 
 /* The watchdog ends the process without this. */
 static void tell_alive(void) {
-    if (all.watchdog_ms == 0 || steady_ms() - all.alive_at_ms < all.watchdog_ms / 3) {
+    if (all.watchdog_ms == 0 || monotonic_ms() - all.alive_at_ms < all.watchdog_ms / 3) {
         return;
     }
     if (is_alive()) {
-        all.alive_at_ms = steady_ms();
+        all.alive_at_ms = monotonic_ms();
         notify_alive();
     } else {
         log_event(LOG_LEVEL_ERROR, "stuck", "why", "a thread is stuck", NULL);
@@ -395,7 +395,7 @@ static volatile int64_t ending_since_ms; /* set before its handler is installed 
 
 /* A second signal while stopping ends the process: windows are lost, nothing else. */
 static void end_at_once(int number) {
-    if (steady_ms() - ending_since_ms >= AGAIN_MS) {
+    if (monotonic_ms() - ending_since_ms >= AGAIN_MS) {
         signal(number, SIG_DFL);
         raise(number); /* delivered when the handler returns */
     }
@@ -412,7 +412,7 @@ static void take_signals(sigset_t *set) {
 
 static void let_signals_end(const sigset_t *set) {
     struct sigaction action = {.sa_handler = end_at_once};
-    ending_since_ms = steady_ms();
+    ending_since_ms = monotonic_ms();
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGHUP, SIG_IGN);
@@ -432,7 +432,7 @@ static int await_signal(const sigset_t *set, int64_t wait_ms) {
 
 /* Serves until a signal ends it, or until `until_ms`; returns the signal, or -1. */
 static int run(const sigset_t *set, int64_t until_ms) {
-    for (int64_t left_ms; (left_ms = until_ms - steady_ms()) > 0;) {
+    for (int64_t left_ms; (left_ms = until_ms - monotonic_ms()) > 0;) {
         int64_t wait_ms = left_ms < ROUND_MS ? left_ms : ROUND_MS;
         if (all.watchdog_ms > 0 && all.watchdog_ms / 4 < wait_ms) {
             wait_ms = all.watchdog_ms / 4;
@@ -453,12 +453,12 @@ static int run(const sigset_t *set, int64_t until_ms) {
 /* Serves on for drain_s while /readyz reports 503, so that balancers and clients leave. Another
  * signal ends this. */
 static void drain(const sigset_t *set) {
-    int64_t began_ms = steady_ms(), until_ms = began_ms + all.config.set.drain_s * 1000;
+    int64_t began_ms = monotonic_ms(), until_ms = began_ms + all.config.set.drain_s * 1000;
     char seconds[24];
     snprintf(seconds, sizeof seconds, "%" PRId64, all.config.set.drain_s);
     server_leave();
     log_event(LOG_LEVEL_INFO, "draining", "seconds", seconds, NULL);
-    while (run(set, until_ms) != -1 && steady_ms() - began_ms < AGAIN_MS) {
+    while (run(set, until_ms) != -1 && monotonic_ms() - began_ms < AGAIN_MS) {
     }
 }
 
@@ -500,7 +500,7 @@ static int serve(void) {
     all.ready = true;
     all.on_terminal = isatty(STDIN_FILENO) == 1;
     all.watchdog_ms = notify_watchdog_ms();
-    all.alive_at_ms = steady_ms();
+    all.alive_at_ms = monotonic_ms();
     notify_ready("serving");
     int number = run(&set, INT64_MAX);
     int64_t drain_s = number == SIGTERM ? all.config.set.drain_s : 0; /* SIGINT: a person waits */

@@ -2,7 +2,7 @@
 #include "names.h"
 #include "core/catalog.h"
 #include "core/log.h"
-#include "fault.h"
+#include "errors.h"
 
 #include <stdio.h>
 #include <string.h>

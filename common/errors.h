@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Errors and exit statuses. Like reading.h, object.h and shard.h it needs only firn.h: the SQL
  * extensions include these. */
-#ifndef FIRN_FAULT_H
-#define FIRN_FAULT_H
+#ifndef FIRN_ERRORS_H
+#define FIRN_ERRORS_H
 
 #include <firn/firn.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The text form of IDs, and the prefix of typeid. */
-#ifndef FIRN_SERVER_FORM_H
-#define FIRN_SERVER_FORM_H
+#ifndef FIRN_ID_FORM_H
+#define FIRN_ID_FORM_H
 
-#include "word.h"
+#include "text_view.h"
 
 #include <firn/firn.h>
 

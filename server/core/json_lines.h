@@ -10,13 +10,13 @@
  *
  * null and empty values are `none`. Names in arrays have an index, `slices.0.bits`. Strings with
  * control characters are written as in JSON. */
-#ifndef FIRN_PLAIN_H
-#define FIRN_PLAIN_H
+#ifndef FIRN_JSON_LINES_H
+#define FIRN_JSON_LINES_H
 
 #include "text.h"
 
 #include <jansson.h>
 
-void plain_write(text_out *to, json_t *from);
+void json_lines_write(text_out *to, json_t *from);
 
 #endif

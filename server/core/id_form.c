@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "form.h"
+#include "id_form.h"
 
-#include "fault.h"
+#include "errors.h"
 
 #include <string.h>
 

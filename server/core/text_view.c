@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "word.h"
+#include "text_view.h"
 
 #include <stdbool.h>
 #include <string.h>

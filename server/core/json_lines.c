@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "plain.h"
+#include "json_lines.h"
 
 #include "object.h"
 
@@ -46,7 +46,7 @@ static void add_value(text_out *to, json_t *value) {
 }
 
 /* The elements, separated by blanks; false, and nothing written: some are nested. */
-static bool add_row(text_out *to, json_t *array) {
+static bool add_elements(text_out *to, json_t *array) {
     size_t count = json_array_size(array);
     for (size_t i = 0; i < count; i++) {
         if (is_nested(json_array_get(array, i))) {
@@ -74,7 +74,7 @@ static void add_member(text_out *to, const char *name, json_t *value) {
     add_text(to, " ");
     if (is_empty(value) || !json_is_array(value)) {
         add_value(to, value);
-    } else if (!add_row(to, value)) {
+    } else if (!add_elements(to, value)) {
         to->length = start;
         for (size_t i = 0; i < json_array_size(value); i++) {
             snprintf(below, sizeof below, "%s.%zu", name, i);
@@ -122,13 +122,13 @@ static void add_item(text_out *to, json_t *item, bool first) {
         add_members(to, "", item);
         return;
     }
-    if (!json_is_array(item) || !add_row(to, item)) {
+    if (!json_is_array(item) || !add_elements(to, item)) {
         add_value(to, item);
     }
     add_text(to, "\n");
 }
 
-void plain_write(text_out *to, json_t *from) {
+void json_lines_write(text_out *to, json_t *from) {
     if (json_is_object(from)) {
         if (has_only_strings(from)) {
             add_strings(to, from);

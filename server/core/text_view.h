@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A piece of text in a buffer owned by something else, without a terminator. */
-#ifndef FIRN_WORD_H
-#define FIRN_WORD_H
+#ifndef FIRN_TEXT_VIEW_H
+#define FIRN_TEXT_VIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fault.h"
+#include "errors.h"
 
 #include <firn/firn.h>
 #include <stdarg.h>
