@@ -101,6 +101,8 @@ test-bare:
 	test/bare
 test-systemd:
 	test/systemd
+test-several:
+	test/several
 test-arch:
 	test/arch
 test-deb:
@@ -215,4 +217,4 @@ clean:
 docs/reference/sql.md: ext/functions.awk ext/functions.def
 	awk -v out=page -f $^ >$@
 
-.PHONY: wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean
+.PHONY: wasm site together simulate text-proof mutate all everything install uninstall test-build sanitize memory fuzz test coverage test-bare test-systemd test-several test-arch randomness torture model bench bench-engines bench-against bench-engines-build bench-server bench-replicas bench-extensions format readme pictures clean
