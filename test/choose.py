@@ -178,7 +178,7 @@ def check_rule():
     for name, text in (("figures.def", SAMPLE), ("main.c", PROGRAM)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
             out.write(text)
-    sources = [os.path.join(folder, name + ".c") for name in "main choose choose_judge choose_rank odds maths describe output fault".split()]
+    sources = [os.path.join(folder, name + ".c") for name in "main choose choose_judge choose_rank odds maths describe output errors".split()]
     done = subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-Iinclude", "-I" + folder, "-o", os.path.join(folder, "rule"), *sources,
                            os.path.join(os.path.dirname(FIRN), "..", "libfirn.a"), "-lmd", "-lpthread", "-ldl",
                            *(["--coverage"] if "-coverage/" in FIRN else [])],
@@ -187,7 +187,7 @@ def check_rule():
     found = subprocess.run([os.path.join(folder, "rule")], capture_output=True, text=True, check=False).stdout.split()
     same("the fastest first; equal intervals by size, then as in the list; one measurement after them; cautions last",
          ["sonyflake", "uuid7", "snowflake", "leaf", "ulid", "js53"], [name for name in found if name in ("sonyflake", "uuid7", "snowflake", "leaf", "ulid", "js53")])
-    check("a caution outweighs any figure, one of another column is none", "uuid1" in found and found.index("uuid1") > found.index("js53"), found)
+    check("a caution outweighs any figure, a figure of another column does not count", "uuid1" in found and found.index("uuid1") > found.index("js53"), found)
 
 
 def check_facts(title, words, result, schemes, known):

@@ -123,7 +123,11 @@ blocks() {
     awk -v prefix="$2" '
         /^```/ && file != "" { file = ""; next }
         /^```(sh|)$/ { file = sprintf("%s%03d.sh", prefix, ++n); next }
-        /^```/ { file = name != "" ? name : sprintf("%s%03d.%s", prefix, ++n, substr($1, 4)); next }
+        /^```/ {
+            file = name != "" ? name : sprintf("%s%03d.%s", prefix, ++n, substr($1, 4))
+            if (name ~ "/") { folder = name; sub("/[^/]*$", "", folder); system("mkdir -p \"" folder "\"") }
+            next
+        }
         file != "" { sub(/^\$ /, ""); print >file; next }
         /^    (\$ )?(firn|openssl|\(umask) / { line = $0; sub(/^ *(\$ )?/, "", line); print line >sprintf("%s%03d.sh", prefix, n + 1); indented = 1; next }
         indented { n++; indented = 0 }
@@ -140,7 +144,7 @@ run_page() {
     HOME=$mine/home XDG_STATE_HOME=$mine/state
     export HOME XDG_STATE_HOME
     cd "$clone" || exit 1
-    blocks "$tree/$page" "$mine/"
+    blocks "$tree/$page" "$mine/" || fail "the blocks of $page are read"
     for block in "$mine"/[0-9][0-9][0-9].sh; do
         [ ! -e "$block" ] || run_block "$block"
     done

@@ -5,7 +5,7 @@
 
 #include "../common/closing.c"
 #include "../common/closing_move.c"
-#include "../common/fault.c"
+#include "../common/errors.c"
 
 #include <errno.h>
 #include <pthread.h>
@@ -725,6 +725,13 @@ static void unfit_ones_are_refused(void **state) {
     assert_int_equal(taken(b->store, "newest", "1"), 0);
     assert_int_equal(taken(pair[1].store, "more", "1"), 0);
     firn_store_close(pair[1].store);
+    fresh_url(url, b, 100002); /* as a move leaves it, but "newer" has another layout there */
+    assert_int_equal(open_store(&pair[1].store, url, &error), FIRN_OK);
+    relabelled(pair[1].store, "newer", NULL, "closed (moving from store://one): other", 0, 0);
+    assert_int_equal(closing_move(&pair[0], &pair[1], &moved, &error), FIRN_EUSAGE);
+    assert_non_null(strstr(error.text, "namespace newer"));
+    assert_int_equal(taken(b->store, "snow", "1"), 30);
+    firn_store_close(pair[1].store);
     fresh_url(url, b, 100001); /* as a refused attempt leaves it */
     assert_int_equal(open_store(&pair[1].store, url, &error), FIRN_OK);
     relabelled(pair[1].store, ALL_NAMES, NULL, SHUT, 0, 0);
@@ -732,7 +739,7 @@ static void unfit_ones_are_refused(void **state) {
     if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
         fail_msg("%s", error.text);
     }
-    assert_int_equal(taken(pair[1].store, "snow", "1"), 30);
+    assert_int_equal(taken(pair[1].store, "snow", "1"), 40);
     firn_store_close(pair[1].store);
 }
 

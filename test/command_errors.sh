@@ -28,7 +28,7 @@ refuses "an unknown scheme has a neighbour" 2 "no scheme 'snowflak': did you mea
 refuses "an unknown key has a neighbour" 2 "'wroker': did you mean .worker.[?]" new snowflake wroker=3 "$unsafe"
 refuses "an unknown key of the generator too" 2 "'windowms'.*window_ms" new snowflake windowms=3 "$unsafe"
 refuses "a key near to nothing names the command that shows the fields" 2 "'machine': see .firn schemes snowflake. .*firn new --help" new snowflake machine=3 "$unsafe"
-refuses "of a layout there is none" 2 "'machine': see .firn new --help" new "time:41/ms node:10 sequence:12" machine=3 "$unsafe"
+refuses "a layout has no such key" 2 "'machine': see .firn new --help" new "time:41/ms node:10 sequence:12" machine=3 "$unsafe"
 refuses "a start that is out of range, as it was written" 1 "start=random:0 is not valid: use random:N with N from 1 to 4096" new snowflake start=random:0 "$unsafe"
 for time in yesterday '' now; do
     refuses "the time '$time' is answered with the forms of times" 2 "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970" range snowflake "$time" 2024-01-01
@@ -44,17 +44,17 @@ refuses "a key with a blank" 2 "contains a blank" new snowflake "ns=my orders"
 refuses "an unknown form has a neighbour" 2 "no form 'uuidd': did you mean .uuid.[?]" new uuid7 --as uuidd
 refuses "a form of other widths" 2 "uuid does not apply to the 64 bits of snowflake" new snowflake --as uuid
 refuses "a store of no kind" 2 "foo" new snowflake --store foo:bar
-refuses "a policy that is none" 2 "ordering=.*strict" new snowflake ordering=loose "$unsafe"
+refuses "an invalid policy" 2 "ordering=.*strict" new snowflake ordering=loose "$unsafe"
 for count in -1 +1 1x 0x10 1.5 '' 9223372036854775808 99999999999999999999; do
     refuses "-n '$count' is refused with its bound" 2 "0 to 9223372036854775807" new uuid7 -n "$count"
 done
 refuses "uuid5 needs its name" 2 "needs name=" new uuid5 namespace=dns
 refuses "uuid5 needs its namespace" 2 "needs namespace=" new uuid5 name=x
-refuses "a namespace that is none" 2 "dns, url, oid, x500 or a UUID" new uuid5 namespace=nds name=x
+refuses "an invalid namespace" 2 "dns, url, oid, x500 or a UUID" new uuid5 namespace=nds name=x
 refuses "uuid5 takes nothing else" 2 "not 'node=3'" new uuid5 namespace=dns name=x node=3
 refuses "uuid5 is one" 2 "exactly one ID for a name" new uuid5 namespace=dns name=x -n 2
 refuses "time and tick at once" 2 "time= or tick=, not both" new uuid7 time=2024-01-01 tick=5
-refuses "a time where there is none" 2 "uuid4 has no time" new uuid4 time=2024-01-01
+refuses "a time for a scheme without time" 2 "uuid4 has no time" new uuid4 time=2024-01-01
 refuses "a row that adds up to nothing" 2 "" new "time:41 node"
 refuses "help for what is no command" 2 "help takes one command, not 'nwe'" help nwe
 refuses "a word that nodes does not know" 2 "'snowflake' is not a verb of nodes: use firn nodes" nodes snowflake

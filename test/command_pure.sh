@@ -51,12 +51,12 @@ refuses "a field past its end is refused with its bound" 1 "worker 32 .*at most 
 refuses "a field that is no number is usage" 2 "worker=x is not a number" pack snowflake worker=x
 refuses "an instant before the epoch is a no" 1 "2010-11-04T01:42:54.657" pack snowflake time=2009-01-01
 refuses "an instant at the end is a no" 1 "2080-07-10T17:30:30.209" pack snowflake time=2080-07-10T17:30:30.209Z
-refuses "an instant that is none is usage" 2 "time=soon: character 1" pack snowflake time=soon
+refuses "an invalid instant is a usage error" 2 "time=soon: character 1" pack snowflake time=soon
 refuses "a word that is no field is refused" 2 "'hello' is not a field" pack snowflake hello
 refuses "pack - takes no fields beside" 2 "worker=1" pack snowflake - worker=1
 refuses "pack without a scheme is usage" 2 "needs a SCHEME" pack
 for prefix in _user user_ User us3r "$(printf '%064d' 0 | tr 0 a)"; do
-    refuses "prefix=$(printf %.9s "$prefix") is none" 2 "prefix=.* is not valid" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
+    refuses "prefix=$(printf %.9s "$prefix") is not valid" 2 "prefix=.* is not valid" pack typeid prefix="$prefix" tick=0 sequence=0 random=0
 done
 refuses "a prefix is for typeid" 2 "prefix= applies to typeid" pack uuid7 prefix=user
 
@@ -111,9 +111,9 @@ refuses "an ID of no scheme is a no" 1 "'hello!' is not an ID" show 'hello!'
 refuses "a version that is another scheme's is a no" 1 "version" show --scheme uuid7 7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
 refuses "an ID of another width is a no" 1 "at most 20 digits" show --scheme snowflake 340282366920938463463374607431768211455
 refuses "--epoch wants a scheme" 2 "need --scheme NAME" show --epoch 2020-01-01 $flake
-refuses "a form that is none is usage" 2 "no form 'hexx'" show --from hexx $flake
+refuses "an unknown form is a usage error" 2 "no form 'hexx'" show --from hexx $flake
 refuses "a form of other widths is usage" 2 "uuid does not apply to the 64 bits" show --from uuid --scheme snowflake $flake
-refuses "a scheme that is none is usage" 2 "did you mean .snowflake" show --scheme snowflak $flake
+refuses "an unknown scheme is a usage error" 2 "did you mean .snowflake" show --scheme snowflak $flake
 
 # ---- range ---------------------------------------------------------------------------------------
 says "range of a day" "1741610183685046272
@@ -209,7 +209,7 @@ check "no drawing is wider than 80 columns, but for a layout in a pipe" sh -c "
     for name in \$('$FIRN' schemes --json | jq -r .name); do '$FIRN' schemes \$name; done |
         grep -v '^  layout  ' | awk 'length > 80 { print; bad = 1 } END { exit bad }'"
 check "no name in a drawing is cut without a mark" sh -c "! '$FIRN' schemes snowflake | grep -F '|datacente|'"
-refuses "a scheme that is none has a neighbour" 2 "did you mean .uuid7" schemes uuid77
+refuses "an unknown scheme: the nearest name" 2 "did you mean .uuid7" schemes uuid77
 refuses "--json and --markdown exclude each other" 2 "cannot be combined" schemes --json --markdown
 
 # ---- slips ---------------------------------------------------------------------------------------

@@ -225,14 +225,14 @@ bad "line ends of carriage returns alone" "t,a\\r$ok,1\\r" "line 1: a carriage r
 bad "a last line that may be cut" "a,t\n1,2024-01-01 00:00:00" "line 2: the last line has no newline, so its time may be incomplete: end it with a newline" --format csv --time t
 bad "an epoch that may be cut" "a,t\n1,1704067200" "line 2: the last line has no newline" --format csv --time t
 bad "a day that is not in the calendar" "t\n2023-02-29 00:00:00\n" "line 2: '2023-02-29 00:00:00' is not a time: the month has fewer days" --format csv --time t
-bad "a month that is none" "t\n2023-13-01 00:00:00\n" "line 2: '2023-13-01 00:00:00' is not a time: the month must be 01 to 12" --format csv --time t
-bad "an hour that is none" "t\n2023-01-01 24:00:00\n" "line 2: .* is not a time: the hour must be 00 to 23" --format csv --time t
-bad "a second that is none" "t\n2023-01-01 00:00:61\n" "line 2: .* is not a time: the second must be 00 to 59" --format csv --time t
+bad "an invalid month" "t\n2023-13-01 00:00:00\n" "line 2: '2023-13-01 00:00:00' is not a time: the month must be 01 to 12" --format csv --time t
+bad "an invalid hour" "t\n2023-01-01 24:00:00\n" "line 2: .* is not a time: the hour must be 00 to 23" --format csv --time t
+bad "an invalid second" "t\n2023-01-01 00:00:61\n" "line 2: .* is not a time: the second must be 00 to 59" --format csv --time t
 bad "ten digits of the second" "t\n2023-01-01 00:00:00.0123456789\n" "line 2: .* is not a time: a second has at most nine digits" --format csv --time t
 bad "a number of other digits" "t\n20240101\n" "line 2: '20240101' is not a time: 10 digits are seconds, 13 ms, 16 us" --format csv --time t
 bad "a basic date without its T" "t\n20240101 000000\n" "line 2: '20240101 000000' is not a time: 10 digits are seconds" --format csv --time t
-bad "a basic date that is none" "t\n20240230T000000Z\n" "line 2: '20240230T000000Z' is not a time: the month has fewer days" --format csv --time t
-bad "a basic month that is none" "t\n20241301T000000Z\n" "line 2: '20241301T000000Z' is not a time: the month must be 01 to 12" --format csv --time t
+bad "an invalid basic date" "t\n20240230T000000Z\n" "line 2: '20240230T000000Z' is not a time: the month has fewer days" --format csv --time t
+bad "an invalid basic month" "t\n20241301T000000Z\n" "line 2: '20241301T000000Z' is not a time: the month must be 01 to 12" --format csv --time t
 bad "a basic time without seconds" "t\n20240101T0000Z\n" "line 2: '20240101T0000Z' is not a time: use RFC 3339" --format csv --time t
 bad "a basic time that is too long" "t\n20240101T0000000Z\n" "line 2: '20240101T0000000Z' is not a time: use RFC 3339" --format csv --time t
 printf '%s CST a\n' "$ok" >"$in"
@@ -296,7 +296,7 @@ refuses "no file" 2 "stamp needs a FILE, or -" stamp --time t --scheme uuid7
 refuses "a file that is not there" 6 "cannot read .*none.csv: No such file" stamp "$TMPDIR/none.csv" --time t --scheme uuid7 --seed x
 refuses "a folder" 6 "cannot read .*: Is a directory" stamp "$TMPDIR" --time t --scheme uuid7 --seed x
 refuses "a column that is not there" 2 "there is no column 'when': the header is t,id" stamp "$in" --format csv --time when --scheme uuid7 --seed x
-refuses "a number that is none" 2 "there is no column 3: the header has 2" stamp "$in" --format csv --time 3 --scheme uuid7 --seed x
+refuses "an invalid number" 2 "there is no column 3: the header has 2" stamp "$in" --format csv --time 3 --scheme uuid7 --seed x
 refuses "a number behind the first row" 2 "line 1: there is no column 3: the first record has 2" stamp "$in" --format csv --time 3 --no-header --scheme uuid7 --seed x
 refuses "a name without a header" 2 "without a header, columns are numbered" stamp "$in" --format csv --time t --no-header --scheme uuid7 --seed x
 refuses "a column of that name" 2 "column 2 is already called 'id': use --replace" stamp "$in" --format csv --time t --scheme uuid7 --seed x
@@ -320,8 +320,8 @@ advice=$(printf '%s\n' "$err" | sed -nE 's/.*(--seed ".*") and keep it; another 
 same "what it says to give can be copied, and the seed is kept" "0 1" \
     "$(cd "$TMPDIR" && eval "'$FIRN' stamp '$in' --format jsonl --time t --scheme uuid7 $advice >first" 2>"$TMPDIR/stderr"; echo $?) $("$FIRN" stamp "$in" --format jsonl --time t --scheme uuid7 --seed "$(cat "$TMPDIR/seeds")" 2>"$TMPDIR/stderr" | cmp - "$TMPDIR/first" >/dev/null && echo 1)"
 refuses "a scheme without time" 2 "uuid4 has no time" stamp "$in" --format jsonl --time t --scheme uuid4 --seed x
-refuses "a format that is none" 2 "--format xml is not valid: use csv, tsv, jsonl or log" stamp "$in" --format xml --scheme uuid7
-refuses "an --on-error that is none" 2 "--on-error go is not valid: use stop, skip or null" stamp "$in" --on-error go --scheme uuid7
+refuses "an invalid format" 2 "--format xml is not valid: use csv, tsv, jsonl or log" stamp "$in" --format xml --scheme uuid7
+refuses "an invalid --on-error" 2 "--on-error go is not valid: use stop, skip or null" stamp "$in" --on-error go --scheme uuid7
 refuses "a --max-shift of two days" 2 "--max-shift 2d is out of range .0 to 86400000 ms." stamp "$in" --max-shift 2d --scheme uuid7
 refuses "a --disorder without a unit" 2 "--disorder 5 is not valid: use a number and d h m s or ms" stamp "$in" --disorder 5 --scheme uuid7
 refuses "--id for a log" 2 "--id does not apply to log" stamp "$in" --format log --id x --scheme uuid7 --seed x

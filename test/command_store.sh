@@ -213,7 +213,7 @@ history=$("$FIRN" nodes ns=wrong --store "$db" "$unsafe" --json 2>/dev/null | jq
 refuses "a history node is never freed" 1 "is reserved for back-dated IDs" nodes free "$history" ns=wrong --lost-after 2020-01-01 --yes --store "$db" "$unsafe"
 
 # ---- 3: no store ---------------------------------------------------------------------------------
-echo "this is no database, and long enough to tell that it is none" >"$TMPDIR/text.db"
+echo "this is no database, and long enough to tell that it is not one" >"$TMPDIR/text.db"
 refuses "a file where no folder can be" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db/none/firn.db" "$unsafe"
 refuses "a file that is no database" 3 "text.db" new snowflake --store "sqlite:$TMPDIR/text.db" "$unsafe"
 refuses "nor to be listed" 3 "text.db" nodes --store "sqlite:$TMPDIR/text.db" "$unsafe"

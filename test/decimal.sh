@@ -36,8 +36,8 @@ same "of any number of digits" "time-random 75" "$("$FIRN" show --json 202402292
 same "--digits names them" 00004217 "$("$FIRN" show --json --scheme time-random --digits 8 2024022923595999900004217 | jq -r .fields.random)"
 refuses "other digits than were named are a no" 1 "has 23 digits" show --scheme time-random 2024022923595999900004217
 refuses "a number of digits is never taken for a decimal" 1 "has 23 digits" show --scheme time-random 20240229235959999123
-refuses "a day that is none is a no" 1 "the month has fewer days" show --scheme time-random 20230229235959999000042
-refuses "a leap second is none" 1 "00 to 59" show --scheme time-random 20161231235960000000042
+refuses "a day that does not exist is refused" 1 "the month has fewer days" show --scheme time-random 20230229235959999000042
+refuses "a leap second is refused" 1 "00 to 59" show --scheme time-random 20161231235960000000042
 says "a range is two texts" "20240101000000000000000
 20240101235959999999999" range time-random 2024-01-01 2024-01-02
 says "and sorts as its IDs do" "2024010100000000000

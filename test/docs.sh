@@ -77,9 +77,9 @@ same_list "docs/reference/http.md has one for each path of server/http/routes.de
 same_list "docs/reference/errors.md has one row for each code of firn.h, with its number" \
     "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 \2/p' include/firn/firn.h)" \
     "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` (-[0-9]+) \|.*/\1 \2/p' docs/reference/errors.md)"
-statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' common/fault.h)
+statuses=$(sed -nE 's/^ *(STATUS_[A-Z]+) = ([0-9]+),.*/s,\1$,\2,/p' common/errors.h)
 same_list "docs/reference/errors.md has the exit status of each code" \
-    "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' common/fault.c | sed "$statuses")" \
+    "$(sed -nE 's/^ *X\(([A-Z]+), (STATUS_[A-Z]+)\).*/FIRN_E\1 \2/p' common/errors.c | sed "$statuses")" \
     "$(sed -nE 's/^\| `(FIRN_E[A-Z]+)` .* \| ([0-9])(;[^|]*)? \|$/\1 \2/p' docs/reference/errors.md)"
 
 # ---- schemes ---------------------------------------------------------------------------------------

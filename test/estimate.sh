@@ -78,7 +78,7 @@ refuses "no ID" 2 "there is no ID: give some" estimate
 refuses "a word that is not an ID" 1 "'hello' is not an ID of a known scheme" estimate hello
 refuses "IDs of two schemes" 1 "not of the same scheme as the IDs before" estimate 0190163d-8694-739b-aea5-966c26f8ad91 \
     7d444840-9dc0-4ac8-8c42-5aeae0ac6e1d
-refuses "a time that is none" 2 "--seen soon: " estimate --seen soon 7
+refuses "an invalid time" 2 "--seen soon: " estimate --seen soon 7
 refuses "a negative integer" 1 "'-5'" estimate --scheme integer -- -5
 same "a time after an ID that is not valid" "1 firn: line 1: " "$(echo '7 soon' | "$FIRN" estimate 2>&1 >/dev/null | cut -c 1-14 | sed 's/^/1 /')"
 

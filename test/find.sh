@@ -60,7 +60,7 @@ done
 flake=1541815603606036480
 found "an integer is found where --scheme names its scheme" "id=$flake [snowflake 2022-06-28T16:07:40.105Z], 17" \
     "id=$flake, 17\n" --scheme snowflake
-found "unless its time is none of today's" "4611686018427387904" "4611686018427387904\n" --scheme snowflake
+found "unless its time is not of today" "4611686018427387904" "4611686018427387904\n" --scheme snowflake
 found "or where --all finds it plausible" "id=$flake [snowflake 2022-06-28T16:07:40.105Z]" "id=$flake\n" --all
 found "which the time of a log is not" "1732290000123" "1732290000123\n" --all
 found "--scheme finds no other scheme" "$seven $four [uuid4]" "$seven $four\n" --scheme uuid4
@@ -94,7 +94,7 @@ two 2 1" "$("$FIRN" show --find --json text two | jq -r '"\(.file) \(.line) \(.c
 
 # ---- refusals ------------------------------------------------------------------------------------
 refuses "--since alone is for --find" 2 "--since applies to --find: add --find" show --since 2024-01-01
-refuses "a time that is none" 2 "--until soon: " show --find --until soon
+refuses "an invalid time" 2 "--until soon: " show --find --until soon
 refuses "a time span that is empty" 2 "is not before --until" show --find --since 2024-01-02 --until 2024-01-01
 refuses "--since with a scheme without a time" 2 "uuid4 have no time" show --find --scheme uuid4 --since 2024-01-01
 refuses "a scheme whose IDs are not words" 2 "IDs that contain - and _, as pushid has" show --find --scheme pushid

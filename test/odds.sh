@@ -56,10 +56,10 @@ refuses "without a rate there are no odds" 2 "depend on the number of IDs.*--rat
 refuses "without a scheme neither" 2 "needs a SCHEME" odds
 refuses "an unknown scheme names the nearest" 2 "did you mean .uuid7" odds uuid77 --rate 1
 for rate in 0 -1 x 1x 0x10 inf nan "" 1e19 " 1"; do
-    refuses "--rate '$rate' is none" 2 "--rate $rate is not valid" odds uuid4 --rate="$rate"
+    refuses "--rate '$rate' is not valid" 2 "--rate $rate is not valid" odds uuid4 --rate="$rate"
 done
 for time in 0d 1 d 1w 1dd -1d infy; do
-    refuses "--for $time is none" 2 "--for $time is not valid" odds uuid4 --rate 1 --for=$time
+    refuses "--for $time is not valid" 2 "--for $time is not valid" odds uuid4 --rate 1 --for=$time
 done
 for nodes in 0 x -1 1000000000001; do
     refuses "--nodes $nodes is out of bounds" 2 "--nodes $nodes is out of range .1 to " odds uuid1 --nodes=$nodes

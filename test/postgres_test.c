@@ -345,7 +345,7 @@ static void found_again(void **state) {
     (void)state;
     drawn(store, "a", 1, 0, 0);
     assert_true(engine_do(server, "halt", 0));
-    not_drawn(store, "a", 2, FIRN_ESTORE, "cannot be reached");
+    not_drawn_soon(store, "a", 2, "cannot be reached");
     assert_true(engine_do(server, "restart", 0));
     drawn_at_last(store, "a", 3);
     assert_int_equal(mark_of(store, "a").high, 20);

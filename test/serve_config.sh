@@ -248,7 +248,7 @@ wrong "a key without its certificate is refused" 2 "tls_cert and tls_key|tls_key
 refuses "a flag far from all is told where to look" 2 "unknown option --colour: run firn serve --help" serve --colour red
 refuses "--no-NAME is for switches" 2 "unknown option --no-loops" serve --no-loops
 refuses "and takes no value" 2 "unknown option --no-auto-create=yes" serve --no-auto-create=yes
-refuses "nor for names that are none" 2 "unknown option --no-colour" serve --no-colour
+refuses "nor for unknown names" 2 "unknown option --no-colour" serve --no-colour
 refuses "the last flag without its value is refused" 2 "--store needs a value" serve --store
 refuses "two dashes are no flag" 2 "takes options only" serve --
 refuses "--config needs its file" 2 "--config is given without a file" serve --config
@@ -257,8 +257,8 @@ refuses "a path that is too long is refused" 2 "--config is longer than 1023 byt
 long=FIRN_$(printf '%080d' 0)
 env "$long=1" "$FIRN" serve --config '' --check-config >/dev/null 2>"$TMPDIR/long"
 same "a variable with a very long name is left alone" "0 " "$? $(cat "$TMPDIR/long")"
-refuses "a flag that is none names the nearest" 2 "did you mean .--log-level.[?]" serve --log-lvl info
-refuses "an operand is none" 2 "takes options only" serve here
+refuses "an unknown flag: the nearest name" 2 "did you mean .--log-level.[?]" serve --log-lvl info
+refuses "an operand is not valid" 2 "takes options only" serve here
 ask serve --config '' --access-log - --print-config
 same "a dash alone is a value" - "$(value_of access_log)"
 refuses "a flag without its value is refused" 2 "needs a value" serve --store --print-config
@@ -291,6 +291,8 @@ refuses "a folder of the access log that is missing" 6 "cannot write the access 
 bad_tokens "a token in two lines is refused" "tokens:2: the token is also in a line before" 'admin secretsecretsecret a' 'issue secretsecretsecret b'
 bad_tokens "no token at all is refused" "contains no token" '# admin secretsecretsecret'
 bad_tokens "a line without end is refused" "tokens:1: the line is too long" "admin secret$(printf '%02000d' 0)"
+(umask 077 && printf 'admin secretsecretsecret\0x' >"$tokens")
+refuses "a byte 0 is refused" 2 "tokens:1: the line contains a byte 0" serve --config '' --tokens "$tokens" --check-config
 (umask 077 && printf 'admin secretsecretsecret\nissue othersecretothersecret\n' >"$tokens")
 chmod 644 "$tokens"
 refuses "tokens that others may read are refused" 2 "chmod" serve --config '' --tokens "$tokens" --check-config

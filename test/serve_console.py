@@ -72,7 +72,7 @@ class Server:
 
 def read(browser, id):
     """As people do: the box is emptied, the text pasted, the key pressed."""
-    browser.evaluate("document.querySelector('#read-id').focus(), document.querySelector('#read-id').select()")
+    browser.evaluate("document.title = '', document.querySelector('#read-id').focus(), document.querySelector('#read-id').select()")
     browser.type(id)
     browser.press("Enter")
     browser.wait("location.hash.includes('%s') && document.title.includes(' is ')" % id)

@@ -217,7 +217,7 @@ refuses "an unknown scheme is not found, the nearest is named" 404 'did you mean
 refuses "nor is a row of the table" 404 "" /v1/schemes/nothing
 refuses "an unknown key is refused" 400 colour '/v1/new/snowflake?colour=red'
 refuses "so is a key given twice" 400 twice '/v1/new/snowflake?n=1&n=2'
-refuses "and a format that is none" 400 format=xml '/v1/new/snowflake?format=xml'
+refuses "and an unknown format" 400 format=xml '/v1/new/snowflake?format=xml'
 refuses "a number out of range is told with them" 422 65536 '/v1/new/snowflake?n=65537'
 refuses "an instant outside the layout is" 422 "" '/v1/new/snowflake?time=2200-01-01'
 refuses "and what is no ID" 422 "" /v1/show/---

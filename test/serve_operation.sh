@@ -223,9 +223,9 @@ spoilt "so is a wrong key of a segment" 'firn.ini:9: .*foo'
 configure 'auto_create = no' '[generator late]' 'scheme = snowflake' 'foo = 1'
 spoilt "and of a generator" 'firn.ini:9: .*foo'
 configure 'auto_create = no' '[generator late]' 'scheme = snowflke'
-spoilt "so is a scheme that is none" 'firn.ini:9: .*snowflake'
+spoilt "so is an unknown scheme" 'firn.ini:9: .*snowflake'
 configure 'auto_create = no' '[segment late]' 'store = nosuch://x'
-spoilt "so is a store that is none" "firn.ini:9: unknown kind of store 'nosuch'"
+spoilt "so is an unknown kind of store" "firn.ini:9: unknown kind of store 'nosuch'"
 configure 'auto_create = no'
 echo 'admin short' >"$TMPDIR/tokens"
 spoilt "so is a wrong token" 'tokens:1: '

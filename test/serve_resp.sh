@@ -140,7 +140,15 @@ says_unix() {
     redis-cli -s "$TMPDIR/resp" "$@" 2>&1
 }
 same "a unix socket serves" PONG "$(says_unix PING)"
-check "and issues" [ "$(says_unix INCR piped)" -gt 4000 ]
+# A store that is slow under valgrind asks to try again.
+issued_by_unix() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        reply=$(says_unix INCR piped)
+        case $reply in TRYAGAIN*) ;; *) break ;; esac
+    done
+    echo "$reply"
+}
+check "and issues" [ "$(issued_by_unix)" -gt 4000 ]
 stop_server
 if command -v openssl >/dev/null; then
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \

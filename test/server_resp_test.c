@@ -380,6 +380,36 @@ static void a_text_is_put_after_its_length_afterwards(void **state) {
     }
 }
 
+static void utf8_is_valid_as_in_rfc_3629(void **state) {
+    static const struct {
+        const char *text;
+        size_t length, size;
+    } cases[] = {
+        {"\x7f", 1, 1},
+        {"\x80", 1, 0},
+        {"\xc1\xbf", 2, 0}, /* overlong */
+        {"\xc2\x80", 2, 2},
+        {"\xdf\xbf", 2, 2},
+        {"\xdf\xbf", 1, 0}, /* truncated */
+        {"\xdf\x7f", 2, 0},
+        {"\xe0\x9f\xbf", 3, 0}, /* overlong */
+        {"\xe0\xa0\x80", 3, 3},
+        {"\xed\x9f\xbf", 3, 3},
+        {"\xed\xa0\x80", 3, 0}, /* a surrogate */
+        {"\xef\xbf\xbf", 3, 3},
+        {"\xef\xbf\xbf", 2, 0},
+        {"\xf0\x8f\xbf\xbf", 4, 0}, /* overlong */
+        {"\xf0\x90\x80\x80", 4, 4},
+        {"\xf4\x8f\xbf\xbf", 4, 4},
+        {"\xf4\x90\x80\x80", 4, 0}, /* above U+10FFFF */
+        {"\xf5\x80\x80\x80", 4, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(utf8_size(cases[i].text, cases[i].length), cases[i].size);
+    }
+}
+
 static void replies_stop_at_their_bound_and_say_so(void **state) {
     (void)state;
     static char piece[1 << 20];
@@ -427,6 +457,7 @@ int main(void) {
         cmocka_unit_test(runs_of_integers_are_written_one_after_the_other),
         cmocka_unit_test(all_numbers_of_up_to_six_digits_are_right),
         cmocka_unit_test(a_text_is_put_after_its_length_afterwards),
+        cmocka_unit_test(utf8_is_valid_as_in_rfc_3629),
         cmocka_unit_test(replies_stop_at_their_bound_and_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

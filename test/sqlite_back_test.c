@@ -252,6 +252,26 @@ static void holder_of_a_folder_restored_whole(void **state) {
     firn_store_close(store);
 }
 
+/* The same in the files that are there, as rsync --inplace and cp write them: the holder has the count of its last
+ * commit, and so notices also by a namespace that it did not reserve from last. */
+static void holder_of_files_restored_in_place(void **state) {
+    firn_store *store = open_store("firn.db");
+    (void)state;
+    asked(store, "snow", 0, 0);
+    asked(store, "integer orders", 0, 0);
+    firn_store_close(store);
+    run("mkdir was && cp firn.db firn.db-count was");
+    store = open_store("firn.db");
+    asked(store, "integer orders", 0, 10);
+    asked(store, "snow", 0, 10);
+    run("rm -f firn.db-wal firn.db-shm && cp was/* .");
+    denied(store, "integer orders", "firn segment advance");
+    firn_store *other = open_store("firn.db");
+    denied(other, "snow", "has changed or gone back");
+    firn_store_close(other);
+    firn_store_close(store);
+}
+
 /* ---- a count that others may not read -------------------------------------------------------- */
 
 /* As another user of the group that the store was shared with after it was made. */
@@ -632,6 +652,8 @@ int main(void) {
         CHECK_FAST("a holder notices an older copy, and then everybody knows", holder_notices),
         CHECK_FAST("a holder notices a folder that was restored whole",
                    holder_of_a_folder_restored_whole),
+        CHECK_FAST("a holder notices files that were restored in place, by any namespace",
+                   holder_of_files_restored_in_place),
         CHECK_FAST("a store that is shared later shares its count", a_store_shared_later),
         CHECK_FAST("the next to open it notices an older copy", next_opener_notices),
         CHECK_FAST("a store that goes back again is noticed again", again_and_again),

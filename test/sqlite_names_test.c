@@ -155,6 +155,20 @@ static bool bind_log(void) {
            mount(in_folder("log"), in_folder("firn.db-wal"), NULL, MS_BIND, NULL) == 0;
 }
 
+/* The folder's file system counts as well as the file's. */
+static void refused_without_unsafe(const char *path) {
+    const firn_store_options options = safe_options();
+    char url[700];
+    firn_store *store;
+    firn_error error = {0};
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    if (firn_store_open(&store, url, &options, &error) != FIRN_ESTORE ||
+        strstr(error.text, " is on ") == NULL) {
+        fprintf(stderr, "# %s\n", error.text);
+        _exit(1);
+    }
+}
+
 /* A container's own file system, with the file of the host in it. */
 static bool overlay_around_file(void) {
     char options[900];
@@ -166,9 +180,14 @@ static bool overlay_around_file(void) {
     }
     snprintf(options, sizeof options, "lowerdir=%s,upperdir=%s,workdir=%s", in_folder("o/lower"),
              in_folder("o/upper"), in_folder("o/work"));
-    return mount("overlay", in_folder("other"), "overlay", 0, options) == 0 &&
-           close(open(in_folder("other/firn.db"), O_CREAT | O_WRONLY, 0600)) == 0 &&
-           mount(in_folder("firn.db"), in_folder("other/firn.db"), NULL, MS_BIND, NULL) == 0;
+    bool mounted =
+        mount("overlay", in_folder("other"), "overlay", 0, options) == 0 &&
+        close(open(in_folder("other/firn.db"), O_CREAT | O_WRONLY, 0600)) == 0 &&
+        mount(in_folder("firn.db"), in_folder("other/firn.db"), NULL, MS_BIND, NULL) == 0;
+    if (mounted) {
+        refused_without_unsafe(in_folder("other/firn.db"));
+    }
+    return mounted;
 }
 
 /* A process that uses the other name is refused, so nothing is granted twice; the first

@@ -4,7 +4,7 @@
 # With git only what is, or could be, committed; a tree without git is taken as a whole.
 files() {
     git ls-files --cached --others --exclude-standard 2>/dev/null | grep . ||
-        find . -type f -not -path './build*' -not -path './.git/*' | sed 's|^\./||'
+        find . -type f -not -path './build*' -not -path './.git/*' -not -path '*/__pycache__/*' | sed 's|^\./||'
 }
 all=$(files | sort)
 of() {
@@ -44,7 +44,7 @@ for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$');
 done
 same "every script is run by another or by make" "" "${unused:-}"
 
-for file in $(of '^(run|test/(run-all|bare|arch|deb|image|static|fuzz)|debian/(rules|tests/(command|library|server|sql))|\.ci/run)$'); do
+for file in $(of '^(run|test/(run-all|bare|arch|deb|image|static|several|fuzz)|debian/(rules|tests/(command|library|server|sql))|\.ci/run)$'); do
     [ -x "$file" ] || plain="${plain:-} $file"
 done
 same "what is started by its name can be executed" "" "${plain:-}"

@@ -32,7 +32,7 @@ def legend(text, labels):
 
 
 def draw(prometheus, since):
-    figure, all_axes = plot.subplots(4, 3, figsize=(15, 11), facecolor=PAPER)
+    figure, all_axes = plot.subplots(5, 3, figsize=(15, 13.75), facecolor=PAPER)
     for axes, (title, exprs) in zip(all_axes.flat, monitoring.panels()):
         axes.set_facecolor(PAPER)
         axes.set_title(title, color=INK, fontsize=11, loc="left")

@@ -124,12 +124,12 @@ DRIPS = b"*3\r\n$999999\r\n", b"!HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r
 # Ten integers of a segment, over HTTP and RESP.
 FAR = b"4000000000000000000 1 10\n", b"*4\r\n:4000000000000000000\r\n:4000000000000000009\r\n:1\r\n:10\r\n"
 
-# Replies to FIRN.NEW ... COUNT 3 that are none.
+# Replies to FIRN.NEW ... COUNT 3 that are not valid.
 MALFORMED_RESP = {
     "too few IDs": bulks(["1", "2"]), "too many IDs": bulks(["1", "2", "3", "4"]), "no ID": b"*0\r\n", "nil": b"*-1\r\n",
     "an empty ID": bulks(["1", "", "3"]), "letters": bulks(["1", "zwei", "3"]), "a nil inside": b"*3\r\n$1\r\n1\r\n$-1\r\n$1\r\n3\r\n",
     "65 bits": bulks(["1", "2", "99999999999999999999999"]), "OK": b"+OK\r\n", "another protocol": b"HTTP/1.1 400 Bad\r\n\r\n",
-    "a size that is none": b"*3\r\n$x\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n", "half a reply": b"*3\r\n$1\r\n1\r\n$1",
+    "an invalid size": b"*3\r\n$x\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n", "half a reply": b"*3\r\n$1\r\n1\r\n$1",
     "arrays in arrays": b"*1\r\n" * 20000,
     "bytes that are not UTF-8": b"*3\r\n$2\r\n\xff\xfe\r\n$1\r\n2\r\n$1\r\n3\r\n",
 }

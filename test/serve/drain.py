@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Three servers behind nginx and HAProxy, configured as docs/guides/several-servers.md prints it, are restarted one after
-the other while clients ask for IDs: no request fails and no ID comes twice."""
+the other while clients ask for IDs: no request fails and no ID comes twice. The same with a name that has the addresses of
+two servers. FIRN_BEFORE: the program of an older version, which each restart behind the balancers replaces."""
 import http.client
 import json
 import os
 import re
 import signal
+import socket
+import subprocess
 import threading
 import time
 
@@ -18,6 +21,8 @@ from redis.retry import Retry
 PAGE = "docs/guides/several-servers.md"
 TMPDIR = os.environ["TMPDIR"]
 PROGRAM = os.path.dirname(os.environ["FIRN"]) + "/firn-serve"
+BEFORE = os.environ.get("FIRN_BEFORE", PROGRAM)
+NAME, ADDRESSES = "ids.test", ("127.0.0.2", "127.0.0.3")  # of the name
 DRAIN_S = 3  # HAProxy asks every second
 
 
@@ -103,9 +108,9 @@ class Load:
             thread.join(serving.PATIENCE_S)
 
 
-def over_http(port):
+def over_http(port, host="127.0.0.1"):
     """A keep-alive client, which opens a new connection when the server said that it closes this one."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=serving.PATIENCE_S)
+    connection = http.client.HTTPConnection(host, port, timeout=serving.PATIENCE_S)
     while True:
         connection.request("POST", "/v1/new/snowflake?n=3", headers={"Host": "localhost"})
         reply = connection.getresponse()
@@ -115,9 +120,11 @@ def over_http(port):
         yield json.loads(body)["ids"]
 
 
-def over_resp(port):
+def over_resp(port, host="127.0.0.1"):
     retry = Retry(ConstantBackoff(0.05), 5)
-    client = redis.Redis(port=port, retry=retry, retry_on_error=[redis.ConnectionError], socket_timeout=serving.PATIENCE_S)
+    client = redis.Redis(
+        host, port, retry=retry, retry_on_error=[redis.ConnectionError], socket_timeout=serving.PATIENCE_S
+    )
     while True:
         yield [id.decode() for id in client.execute_command("FIRN.NEW", "snowflake", "COUNT", "3")]
 
@@ -128,6 +135,7 @@ def restart(it):
     serving.wait_for("the server to report 503", lambda: it.process.poll() is not None or it.get("/readyz")[0] == 503)
     drained = it.process.poll() is None
     status = it.process.wait(serving.PATIENCE_S)
+    it.words[0] = PROGRAM
     it.start()
     serving.wait_for("the server to be ready", lambda: it.get("/readyz")[0] == 200)
     return drained and status == 0
@@ -135,7 +143,7 @@ def restart(it):
 
 def three_servers():
     url = f"sqlite:{TMPDIR}/ids.db?create=yes"
-    return [serving.Server(f"{TMPDIR}/server{i}", PROGRAM, store=url, unsafe="on", drain_s=DRAIN_S).start() for i in range(3)]
+    return [serving.Server(f"{TMPDIR}/server{i}", BEFORE, store=url, unsafe="on", drain_s=DRAIN_S).start() for i in range(3)]
 
 
 def judge(load, sentence):
@@ -183,6 +191,67 @@ def behind_balancers():
             it.end()
 
 
+# ---- DNS round robin -----------------------------------------------------------------------------------------------------
+
+
+def named_servers():
+    """Two servers with the same ports, each on an address of the name. /readyz is asked for on 127.0.0.1 as well."""
+    url = f"sqlite:{TMPDIR}/named.db?create=yes"
+    settings = {"store": url, "unsafe": "on", "drain_s": DRAIN_S, "hosts": NAME}
+    servers = [serving.Server(f"{TMPDIR}/named{i}", PROGRAM) for i in range(2)]
+    web, resp = serving.free_port(), serving.free_port()
+    for it, address in zip(servers, ADDRESSES):
+        it.configure(resp=f"127.0.0.1:{it.port} {address}:{resp}", http=f"127.0.0.1:{it.http} {address}:{web}", **settings)
+        it.start()
+    return servers, web, resp
+
+
+def resolve(name, *words, turns=iter(range(10**9)), real=socket.getaddrinfo, **options):
+    """As a name server does: all addresses, each time in another order."""
+    if name != NAME:
+        return real(name, *words, **options)
+    first = next(turns) % 2
+    return [found for address in (ADDRESSES[first], ADDRESSES[1 - first]) for found in real(address, *words, **options)]
+
+
+def curl(port, addresses, *options):
+    """Status of curl, which tries these addresses in this order."""
+    words = ["curl", "-fsS", "-m", str(serving.PATIENCE_S), "--resolve", f"{NAME}:{port}:{','.join(addresses)}", *options]
+    return subprocess.run([*words, "-X", "POST", f"http://{NAME}:{port}/v1/new/snowflake"], stdout=subprocess.DEVNULL).returncode
+
+
+def one_name():
+    servers, web, resp = named_servers()
+    first, second = servers
+    socket.getaddrinfo = resolve
+    loads = {"HTTP": Load(), "RESP": Load()}
+    try:
+        for _ in range(2):
+            loads["HTTP"].go(over_http, web, NAME)
+            loads["RESP"].go(over_resp, resp, NAME)
+        tap.same("one name: each server drains and ends with 0", [True] * 2, roll(servers, loads["HTTP"]))
+        for way, load in loads.items():
+            load.end()
+            judge(load, f"one name, {way}")
+        ids = [id for load in loads.values() for id in load.ids]
+        tap.same("one name: no ID comes twice", len(ids), len(set(ids)))
+        first.signal(signal.SIGTERM)
+        serving.wait_for("the server to report 503", lambda: first.get("/readyz")[0] == 503)
+        tap.same("a server that drains answers", 0, curl(web, ADDRESSES[:1]))
+        first.process.wait(serving.PATIENCE_S)
+        tap.same("curl tries the second address if the first server has ended", 0, curl(web, ADDRESSES))
+        tap.same("which is the only one that answers", 7, curl(web, ADDRESSES[:1]))
+        first.start()
+        serving.wait_for("the server to be ready", lambda: first.get("/readyz")[0] == 200)
+        first.signal(signal.SIGSTOP)
+        tap.same("it does not try it if the first server hangs", 28, curl(web, ADDRESSES, "-m", "0.5"))
+        first.signal(signal.SIGCONT)
+    finally:
+        socket.getaddrinfo = resolve.__kwdefaults__["real"]
+        for it in servers:
+            it.end()
+
+
 def signals():
     it = serving.Server(f"{TMPDIR}/second", PROGRAM, unsafe="on", drain_s=3600).start()
     with it.client() as client:
@@ -214,4 +283,4 @@ def rolling_restart():
         tap.skip("a rolling restart behind nginx and HAProxy", "nginx-light or haproxy is missing")
 
 
-tap.run([signals, rolling_restart])
+tap.run([rolling_restart] if BEFORE != PROGRAM else [signals, rolling_restart, one_name])

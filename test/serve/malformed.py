@@ -67,12 +67,12 @@ NEXT = header(path=b"/healthz")  # what is smuggled in would be answered: ok
 
 REFUSED = {
     "Transfer-Encoding beside Content-Length": header(b"Transfer-Encoding: chunked", b"Content-Length: 3", method=b"POST") + b"0\r\n\r\n",
-    "a coding that is none": header(b"Transfer-Encoding: xchunked", method=b"POST"),
+    "an invalid coding": header(b"Transfer-Encoding: xchunked", method=b"POST"),
     "chunks of no type": header(b"Transfer-Encoding: chunked", method=b"POST") + b"3\r\nabc\r\n0\r\n\r\n",
     "an absolute target with a user": header(path=b"http://me@localhost/healthz"),
     "an absolute target without a host": header(path=b"http:///healthz"),
     "an asterisk for a target": header(path=b"*"),
-    "chunks with a size that is none": header(b"Transfer-Encoding: chunked", method=b"POST") + b"zz\r\n\r\n",
+    "chunks with an invalid size": header(b"Transfer-Encoding: chunked", method=b"POST") + b"zz\r\n\r\n",
     "Content-Length twice": header(b"Content-Length: 3", b"Content-Length: 3", method=b"POST") + b"abc",
     "Content-Length twice, different": header(b"Content-Length: 0", b"Content-Length: 40", method=b"POST"),
     "a list of Content-Lengths": header(b"Content-Length: 3, 3", method=b"POST") + b"abc",
@@ -93,7 +93,7 @@ REFUSED = {
     "no Host": b"GET /healthz HTTP/1.1\r\n\r\n",
     "HTTP/2.0": b"GET /healthz HTTP/2.0\r\nHost: localhost\r\n\r\n",
     "HTTP/0.9": b"GET /healthz\r\n\r\n",
-    "a version that is none": b"GET /healthz HTTP/x\r\nHost: localhost\r\n\r\n",
+    "an invalid version": b"GET /healthz HTTP/x\r\nHost: localhost\r\n\r\n",
     "a target without a slash": header(path=b"healthz"),
     "another server's whole address": header(path=b"http://other.example/v1/new/uuid7"),
     "CONNECT": header(method=b"CONNECT", path=b"localhost:80"),
@@ -147,7 +147,7 @@ def oversized_requests():
         **{
             f"a body in {name} is refused, not waited for": (header(FORM, *codings, method=b"POST") + b"3\r\nn=2\r\n0\r\n\r\n", status)
             for name, codings, status in (
-                ("a coding that is none", [b"Transfer-Encoding: xchunked"], 501),
+                ("an invalid coding", [b"Transfer-Encoding: xchunked"], 501),
                 ("two codings", [b"Transfer-Encoding: gzip, chunked"], 501),
                 ("chunks with a blank behind them", [b"Transfer-Encoding: chunked "], 501),
                 ("chunks of chunks", [b"Transfer-Encoding: chunked"] * 2, 400),
