@@ -43,7 +43,7 @@ ran "the documentation has no broken link" env RUSTDOCFLAGS='-D warnings' $cargo
 asan=$(cc -print-file-name=libasan.so)
 if [ -f "$built-address/libfirn.so" ] && [ -f "$asan" ]; then
     # only the tests run with it, not cargo
-    runner="target.'cfg(unix)'.runner = ['env', 'LD_PRELOAD=$asan', 'LD_LIBRARY_PATH=$built-address', 'ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1']"
+    runner="target.'cfg(unix)'.runner = ['env', 'LD_PRELOAD=$asan', 'LD_LIBRARY_PATH=$built-address', 'ASAN_OPTIONS=detect_leaks=1:intercept_tls_get_addr=0:allocator_may_return_null=1']"
     ran "under the address sanitizer, without a leak" $cargo --config "$runner" test --tests --all-features
 else
     skip "under the address sanitizer" "$built-address is not built"
