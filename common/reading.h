@@ -3,7 +3,7 @@
 #ifndef FIRN_READING_H
 #define FIRN_READING_H
 
-#include <firn/firn.h>
+#include <firn/recognize.h>
 
 /* How the unambiguous texts of a stream read: only digits can be decimal or hex. */
 enum reading_habit { HABIT_NONE, HABIT_NUMBER, HABIT_HEX };

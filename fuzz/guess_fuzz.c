@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzzes the guess: every reading fits its scheme, none comes twice, and the same text gives the
  * same answer, with or without a requested form. */
-#include <firn/firn.h>
+#include <firn/recognize.h>
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes pages. firn_pages TEMPLATE HEADER PAGE copies the template and puts parts in place of its
- * lines "@word"; firn_pages HEADER FOLDER writes one page for each function of the header. A program
- * of the build, run on the machine that builds, and never installed. The same inputs give the same bytes: no date, no path, no environment. */
+/* Writes pages. firn_pages page TEMPLATE PAGE HEADER... copies the template and puts parts in place of
+ * its lines "@word"; firn_pages functions FOLDER HEADER... writes one page for each function of the
+ * headers. A program of the build, run on the machine that builds, and never installed. The same
+ * inputs give the same bytes: no date, no path, no environment. */
 #include "pages.h"
 
 #include <stdlib.h>
@@ -36,16 +37,17 @@ static void write_page(const char *path, char **lines) {
 }
 
 int main(int count, char **words) {
-    if (count != 3 && count != 4) {
-        die("usage", "firn_pages TEMPLATE HEADER PAGE, or firn_pages HEADER FOLDER");
-    }
-    header_lines = read_lines(words[count - 2]);
-    if (count == 3) {
+    if (count >= 4 && strcmp(words[1], "functions") == 0) {
+        header_lines = read_lines(words + 3);
         write_functions(words[2]);
-    } else {
-        char **template = read_lines(words[1]);
+    } else if (count >= 5 && strcmp(words[1], "page") == 0) {
+        char **template = read_lines((char *const[]){words[2], NULL});
+        header_lines = read_lines(words + 4);
         write_page(words[3], template);
         free_lines(template);
+    } else {
+        die("usage",
+            "firn_pages page TEMPLATE PAGE HEADER..., or firn_pages functions FOLDER HEADER...");
     }
     free_lines(header_lines);
     return EXIT_SUCCESS;

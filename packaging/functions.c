@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* firn.h as manual pages: its program, types and functions for firn(3), and a page for each
- * function. Reads the header line by line and relies on its layout; this is not a parser of C, and
- * test/manual.sh counts the functions. */
+/* The public headers as manual pages: their program, types and functions for firn(3), and a page for
+ * each function. Reads the headers line by line and relies on their layout; this is not a parser of
+ * C, and test/manual.sh counts the functions. */
 #include "pages.h"
 
 #include <ctype.h>
@@ -103,6 +103,7 @@ static void put_comment(FILE *page, const char *text) {
 typedef struct function {
     char prototype[TEXT_SIZE], comment[TEXT_SIZE];
     char type[64], name[64];
+    char header[32];       /* recognize.h */
     const char *arguments; /* between the parentheses */
 } function;
 
@@ -144,10 +145,26 @@ static void put_prototype(FILE *page, const function *f) {
     fputs("\n", page);
 }
 
-/* ---- the header, from top to bottom ---------------------------------------------------------- */
+/* ---- the headers, from top to bottom --------------------------------------------------------- */
 
 static bool begins(const char *line, const char *word) {
     return strncmp(line, word, strlen(word)) == 0;
+}
+
+/* Takes the name of a header from the first line of its guard: FIRN_RECOGNIZE_H. */
+static bool read_guard(char *name, size_t size, const char *line) {
+    static const char start[] = "#ifndef FIRN_", end[] = "_H";
+    size_t length = strlen(line);
+    if (!begins(line, start) || length < sizeof start + sizeof end - 2 ||
+        strcmp(line + length - 2, end) != 0) {
+        return false;
+    }
+    line += sizeof start - 1;
+    snprintf(name, size, "%.*s.h", (int)strlen(line) - 2, line);
+    for (char *c = name; *c != '\0'; c++) {
+        *c = (char)tolower((unsigned char)*c);
+    }
+    return true;
 }
 
 /* Calls `visit` for each function, with the title of its group. */
@@ -159,7 +176,9 @@ static void each_function(void (*visit)(void *self, const char *group, const fun
     snprintf(group, sizeof group, "library");
     for (size_t i = 0; header_lines[i] != NULL; i++) {
         const char *line = header_lines[i];
-        if (begins(line, "/* ---- ")) {
+        if (read_guard(f.header, sizeof f.header, line)) {
+            f.comment[0] = '\0'; /* it was the header's */
+        } else if (begins(line, "/* ---- ")) {
             snprintf(group, sizeof group, "%.*s", (int)strcspn(line + 8, "-"), line + 8);
             cut_end(group, " -");
         } else if (begins(line, "/*")) {
@@ -268,7 +287,7 @@ static void write_function(void *folder, const char *group, const function *f) {
     }
     fprintf(page, " 3\n.Os firn %s\n.Sh NAME\n.Nm %s\n.Nd ", firn_version(), f->name);
     put_summary(page, f->comment);
-    fputs(".Sh SYNOPSIS\n.In firn/firn.h\n", page);
+    fprintf(page, ".Sh SYNOPSIS\n.In firn/%s\n", f->header);
     put_prototype(page, f);
     fputs(".Sh DESCRIPTION\n", page);
     put_comment(page, f->comment);

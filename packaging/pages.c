@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_SIZE = 1024, LINES_MAX = 4000 }; /* of a template and of firn.h: far above both */
+enum { LINE_SIZE = 1024, LINES_MAX = 4000 }; /* of a template and of the headers: far above both */
 
 char **header_lines;
 
@@ -27,12 +27,11 @@ void die(const char *what, const char *why) {
     exit(EXIT_FAILURE);
 }
 
-char **read_lines(const char *path) {
+/* Adds the lines of a file and returns how many there are now. */
+static size_t add_lines(char **lines, size_t count, const char *path) {
     char line[LINE_SIZE];
-    size_t count = 0;
-    char **lines = calloc(LINES_MAX + 1, sizeof *lines);
     FILE *file = fopen(path, "r");
-    if (file == NULL || lines == NULL) {
+    if (file == NULL) {
         die(path, strerror(errno));
     }
     while (fgets(line, sizeof line, file) != NULL) {
@@ -47,6 +46,18 @@ char **read_lines(const char *path) {
         }
     }
     fclose(file);
+    return count;
+}
+
+char **read_lines(char *const *paths) {
+    size_t count = 0;
+    char **lines = calloc(LINES_MAX + 1, sizeof *lines);
+    if (lines == NULL) {
+        die(paths[0], strerror(errno));
+    }
+    for (; *paths != NULL; paths++) {
+        count = add_lines(lines, count, *paths);
+    }
     return lines;
 }
 

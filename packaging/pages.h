@@ -35,21 +35,21 @@ typedef struct parameter_line {
 } parameter_line;
 extern const parameter_line parameter_lines[];
 
-/* The lines of firn.h, as read_lines returns them. */
+/* The lines of the public headers, as read_lines returns them. */
 extern char **header_lines;
 
 /* Ends the program with a message. */
 _Noreturn void die(const char *what, const char *why);
 
-/* The lines of a file without line ends, ended by NULL. */
-char **read_lines(const char *path);
+/* The lines of files, one after the other, without line ends, ended by NULL. `paths` ends with NULL. */
+char **read_lines(char *const *paths);
 void free_lines(char **lines);
 
 /* A page under way. Both end the program with a message when the file cannot be written. */
 FILE *open_page(const char *path);
 void close_page(FILE *page, const char *path);
 
-/* Writes FOLDER/NAME.3 for each function of the header. */
+/* Writes FOLDER/NAME.3 for each function of the headers. */
 void write_functions(const char *folder);
 
 /* mdoc: text of a line, and a literal argument of a macro. */

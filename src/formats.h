@@ -4,7 +4,7 @@
 #ifndef FIRN_FORMATS_H
 #define FIRN_FORMATS_H
 
-#include <firn/firn.h>
+#include <firn/recognize.h>
 
 /* A text, and the alphabets that all its characters are in. */
 typedef struct firn__look {

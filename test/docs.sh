@@ -11,9 +11,9 @@ same_list() {
 
 # ---- functions -------------------------------------------------------------------------------------
 
-functions=$(tr '\n' ' ' <include/firn/firn.h | grep -oE 'FIRN_API [^;(#]*\(' |
+functions=$(cat include/firn/firn.h include/firn/recognize.h | tr '\n' ' ' | grep -oE 'FIRN_API [^;(#]*\(' |
     sed -nE 's/.*[ *](firn_[a-z0-9_]+)\($/\1/p')
-same_list "docs/reference/threads.md has one row for each function of firn.h" "$functions" \
+same_list "docs/reference/threads.md has one row for each function of the public headers" "$functions" \
     "$(sed -nE 's/^\| `(firn_[a-z0-9_]+)` \|.*/\1/p' docs/reference/threads.md)"
 
 # ---- keys ------------------------------------------------------------------------------------------

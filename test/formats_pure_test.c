@@ -2,7 +2,7 @@
 /* Formats that are not schemes: known answers in test/vectors/formats, one file each, with 200 texts; and what is taken
  * for what: 200 texts of each format and of each scheme. docs/reference/recognised.md has both tables; with FIRN_WRITE=1
  * (docs/recognised.sh) this test writes them. */
-#include <firn/firn.h>
+#include <firn/recognize.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@ stage=$TMPDIR/stage
 check "firn installs under DESTDIR" env DESTDIR="$stage" cmake --install "$BUILD"
 prefix=$stage$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BUILD/CMakeCache.txt")
 libdir=$(dirname "$(find "$stage" -name libfirn.a)")
-for file in include/firn/firn.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md \
+for file in include/firn/firn.h include/firn/recognize.h bin/firn share/doc/firn/LICENSE share/doc/firn/README.md \
     share/man/man1/firn.1 share/man/man3/firn.3 share/man/man7/firn-schemes.7 share/man/man7/firn-stores.7 \
     bin/firn-serve share/man/man8/firn-serve.8 share/doc/firn/firn.ini lib/systemd/system/firn.service lib/systemd/system/firn.socket \
     share/bash-completion/completions/firn share/zsh/site-functions/_firn share/fish/vendor_completions.d/firn.fish; do
@@ -19,7 +19,7 @@ same "nothing that is installed names the build" "" \
     "$(grep -rlF -e "$BUILD" -e "$(pwd)" "$stage" | grep -v '/bin/firn$')"
 
 cat >"$TMPDIR/use.c" <<'TEXT'
-#include <firn/firn.h>
+#include <firn/recognize.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,5 +69,7 @@ check "CMake refuses a version that is not there" \
     sh -c "sed -i 's/firn $version/firn 99.0/' '$TMPDIR/consumer/CMakeLists.txt'; ! cmake -S '$TMPDIR/consumer' -B '$TMPDIR/consumer/no' -DCMAKE_PREFIX_PATH='$prefix'"
 
 # A C++ program may include the header too; without a C++ compiler its guard is looked at only.
-check "the header opens and closes extern \"C\"" sh -c "[ \$(grep -c __cplusplus include/firn/firn.h) = 2 ]"
+for header in firn recognize; do
+    check "$header.h opens and closes extern \"C\"" sh -c "[ \$(grep -c __cplusplus include/firn/$header.h) = 2 ]"
+done
 finish

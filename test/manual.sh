@@ -68,21 +68,23 @@ What do I do in a container, or on several machines?" \
     same "each example of firn(1) does what it says" "" "$wrong"
 fi
 firn_3=$TMPDIR/firn.3.txt
+headers=$TMPDIR/headers # all public ones
+cat include/firn/firn.h include/firn/recognize.h >"$headers"
 if [ -s "$firn_3" ]; then
-    functions=$(tr '\n' ' ' <include/firn/firn.h | grep -oE 'FIRN_API [^;(#]*\(' |
+    functions=$(tr '\n' ' ' <"$headers" | grep -oE 'FIRN_API [^;(#]*\(' |
         sed -nE 's/.*[ *](firn_[a-z0-9_]+)\($/\1/p')
-    same "firn(3) has each function of firn.h, in its order" "$functions" \
+    same "firn(3) has each function of the public headers, in their order" "$functions" \
         "$(sed -n '/^FUNCTIONS/,/^RETURN/p' "$firn_3" | sed -nE 's/^ {5}[a-z][a-z0-9_ *]*[ *](firn_[a-z0-9_]+)\(.*/\1/p')"
-    same "each function of firn.h has a page of its own" "$(printf '%s\n' "$functions" | sort)" \
+    same "each function of the public headers has a page of its own" "$(printf '%s\n' "$functions" | sort)" \
         "$(find "$man/man3" -name 'firn_*.3' | sed 's,.*/,,; s,\.3$,,' | sort)"
     same "each page of a function says what the function does" "" \
         "$(for name in $functions; do grep -qE '^\.Nd [A-Z"\\]?[^ ]+ [^ ]+' "$man/man3/$name.3" || echo "$name"; done)"
     if has mandoc "no page of a function has a warning of mandoc"; then
         same "no page of a function has a warning of mandoc" "" "$(mandoc -T lint -W warning "$man"/man3/firn_*.3 2>&1)"
     fi
-    types=$(sed -nE 's/^(typedef struct|enum) (firn_[a-z_]+) \{.*/\2/p' include/firn/firn.h)
+    types=$(sed -nE 's/^(typedef struct|enum) (firn_[a-z_]+) \{.*/\2/p' "$headers")
     same "firn(3) has each structure and enumeration" "" "$(absent "$types" "$firn_3")"
-    members=$(sed -nE 's/^ {4}(FIRN_[A-Z0-9_]+)[,; ].*/\1/p' include/firn/firn.h)
+    members=$(sed -nE 's/^ {4}(FIRN_[A-Z0-9_]+)[,; ].*/\1/p' "$headers")
     same "firn(3) has each member of an enumeration" "" "$(absent "$members" "$firn_3")"
     same "firn(3) has each error" "$(sed -nE 's/^ *X\(([A-Z]+), (-[0-9]+),.*/FIRN_E\1 (\2)/p' include/firn/firn.h)" \
         "$(sed -n '/^ERRORS/,/^SEE/p' "$firn_3" | sed -nE 's/^ {5}(FIRN_E[A-Z]+ \(-[0-9]+\)).*/\1/p')"
@@ -119,7 +121,7 @@ variables=$(grep -ohE '(getenv\(|module_password\(.*, )"[A-Z_]+"' cmd/*.c cmd/*/
 cat "$TMPDIR/firn.1.txt" "$TMPDIR/firn-stores.7.txt" >"$TMPDIR/both.txt" 2>/dev/null
 same "each variable of the environment that is read is in firn(1) or firn-stores(7)" "" \
     "$(absent "$variables" "$TMPDIR/both.txt")"
-(export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && cd / && "$BUILD/firn_pages" "$OLDPWD/packaging/firn.1.in" "$OLDPWD/include/firn/firn.h" "$TMPDIR/again")
+(export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && cd / && "$BUILD/firn_pages" page "$OLDPWD/packaging/firn.1.in" "$TMPDIR/again" "$OLDPWD/include/firn/firn.h")
 check "a page is the same at another time and place" cmp "$man/man1/firn.1" "$TMPDIR/again"
 
 # ---- what a shell answers --------------------------------------------------------------------------

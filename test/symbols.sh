@@ -4,12 +4,14 @@
 library=$BUILD/libfirn.so.0
 module=$BUILD/firn/sqlite.so
 
-header=$(sed -n 's/^FIRN_API [^(]*[ *]\(firn_[a-z0-9_]*\)(.*/\1/p' include/firn/firn.h | sort)
-same "each exported function of firn.h is found by its line" \
-    "$(grep -c '^FIRN_API' include/firn/firn.h)" "$(printf '%s\n' "$header" | wc -l)"
-same "the symbol map lists each function of firn.h once" \
+headers=$TMPDIR/headers # all public ones
+cat include/firn/firn.h include/firn/recognize.h >"$headers"
+header=$(sed -n 's/^FIRN_API [^(]*[ *]\(firn_[a-z0-9_]*\)(.*/\1/p' "$headers" | sort)
+same "each exported function of the headers is found by its line" \
+    "$(grep -c '^FIRN_API' "$headers")" "$(printf '%s\n' "$header" | wc -l)"
+same "the symbol map lists each function of the headers once" \
     "$header" "$(sed -n 's/^ *\(firn_[a-z0-9_]*\);$/\1/p' src/libfirn.map | sort)"
-same "libfirn.so exports the functions of firn.h under their version, and nothing else" \
+same "libfirn.so exports the functions of the headers under their version, and nothing else" \
     "$(printf '%s\n' "$header" | sed 's/$/@@FIRN_0.1/')" \
     "$(nm -D --defined-only --with-symbol-versions "$library" | awk '$2 != "A" { print $3 }' | sort)"
 version=$(sed -n 's/^#define FIRN_VERSION "\(.*\)".*/\1/p' include/firn/firn.h)

@@ -4,13 +4,14 @@
 line above 120 columns, and each term of docs/glossary.md that a page uses before it links to it. Without PATH, files listed in
 test/words.excused are left out.
 
-Users see pages, manuals, the console, the header and string literals of the product. Comments in C are checked too, except for phrases
+Users see pages, manuals, the console, the headers and string literals of the product. Comments in C are checked too, except for phrases
 marked `users`."""
 import os
 import re
 import subprocess
 import sys
 
+HEADERS = ("include/firn/firn.h", "include/firn/recognize.h")
 PRODUCT = ("src/", "modules/", "common/", "cmd/", "server/", "ext/", "packaging/")
 COLUMNS = 120
 
@@ -48,7 +49,7 @@ def seen(path, text):
     if path.endswith(".md"):  # what is quoted of a program is looked at in the program
         text = re.sub(r"^ *```.*?^ *```$|`[^`\n]*`|^    .*$", lambda code: re.sub(r"[^\n]", " ", code.group(0)), text, flags=re.M | re.S)
         return text.split("\n")
-    if path == "include/firn/firn.h" or path.endswith(".sql"):
+    if path in HEADERS or path.endswith(".sql"):
         return text.split("\n")
     if path.startswith("server/console/") or path == "run" or path.startswith("packaging/") and path.endswith(".in"):
         return text.split("\n")
@@ -155,7 +156,7 @@ def main():
             continue
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
-        if is_c and path != "include/firn/firn.h":
+        if is_c and path not in HEADERS:
             check_phrases(path, split_c(text)[1], inner_rules, tell)
         lines = [] if inside else seen(path, text)
         check_phrases(path, lines, rules, tell)

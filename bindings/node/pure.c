@@ -2,6 +2,8 @@
 /* Pure functions: schemes as (scheme, epoch, bits, digits), IDs as buffers, times as (sec, ns). */
 #include "firn_node.h"
 
+#include <firn/recognize.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

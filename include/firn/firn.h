@@ -38,8 +38,7 @@ extern "C" {
 #define FIRN_API     __attribute__((visibility("default")))
 #define FIRN_VERSION "0.1.0" /* the build reads the version from this line */
 
-/* The version of the running library, such as "0.1.0". */
-FIRN_API const char *firn_version(void);
+FIRN_API const char *firn_version(void); /* The version of the running library. */
 
 /* ---- error ----------------------------------------------------------------------------------- */
 /* Every error: name, code, short sentence. docs/reference/errors.md says what to do. */
@@ -77,8 +76,7 @@ typedef struct firn_error {
     char text[204]; /* at most 200 bytes and the zero */
 } firn_error;
 
-/* The short sentence for a code; never NULL. */
-FIRN_API const char *firn_strerror(int code);
+FIRN_API const char *firn_strerror(int code); /* The short sentence for a code; never NULL. */
 /* The name of a code: "BUSY" for FIRN_EBUSY, "OK" for 0, "?" for an unknown code. */
 FIRN_API const char *firn_errname(int code);
 /* The one of `names` (NULL-terminated) nearest to the wrong `name`, in any letter case; or NULL. */
@@ -105,7 +103,6 @@ typedef struct firn_time {
     int32_t ns;
 } firn_time;
 #define FIRN_TIME_SIZE 48 /* room for any time as text */
-
 /* Reads RFC 3339 with any offset and up to nine decimals, or @SECONDS[.FRACTION] since 1970, also
  * negative. Years above 9999 and below 0 have a sign. FIRN_ETEXT, with the character from 1. */
 FIRN_API int firn_time_parse(firn_time *time, const char *text, size_t length, firn_error *error);
@@ -113,8 +110,7 @@ FIRN_API int firn_time_parse(firn_time *time, const char *text, size_t length, f
 FIRN_API char *firn_time_format(char text[FIRN_TIME_SIZE], const firn_time *time, int digits);
 /* Writes nanoseconds since 1970 in decimal, exact for every time, and returns `text`. */
 FIRN_API char *firn_time_unix_ns(char text[FIRN_TIME_SIZE], const firn_time *time);
-/* Compares two times: less than, equal to or greater than 0. */
-FIRN_API int firn_time_cmp(const firn_time *a, const firn_time *b);
+FIRN_API int firn_time_cmp(const firn_time *a, const firn_time *b); /* Compares like firn_id_cmp. */
 
 /* ---- scheme ---------------------------------------------------------------------------------- */
 #define FIRN_SLICES_MAX 12
@@ -199,17 +195,14 @@ typedef struct firn_scheme {
 typedef struct firn_value {
     uint64_t low, high;
 } firn_value;
-
 /* The fields of one ID. The value of a field is at the index of its first slice. */
 typedef struct firn_fields {
     uint32_t given; /* bit i: value[i] is set */
     firn_value value[FIRN_SLICES_MAX];
 } firn_fields;
 
-/* The i-th scheme of firn's list, or NULL after the last. */
-FIRN_API const firn_scheme *firn_scheme_at(size_t i);
-/* The scheme of that name, or NULL. */
-FIRN_API const firn_scheme *firn_scheme_find(const char *name);
+FIRN_API const firn_scheme *firn_scheme_at(size_t i); /* The i-th scheme, NULL after the last. */
+FIRN_API const firn_scheme *firn_scheme_find(const char *name); /* The scheme named so, or NULL. */
 /* Makes a scheme from a name or a layout ("time:41/ms@@2024-01-01 node:10 sequence:12"). Unless
  * NULL, `epoch` replaces the epoch, `bits` (a/b/c) the widths of the fields from the most
  * significant on, and `digits` (1..18) the random digits of time-random. FIRN_EUSAGE: unknown
@@ -238,9 +231,8 @@ FIRN_API void firn_scheme_time(const firn_scheme *scheme, uint64_t tick, firn_ti
 /* How many decimals of the second a tick needs: 0, 2, 3, 6 or 7. */
 FIRN_API int firn_scheme_digits(const firn_scheme *scheme);
 
-/* Sets a field from text: decimal, 0x hex, or colon-separated hex for addresses; "time" takes a
- * time, "tick" its tick. FIRN_EUSAGE: no such field, or set twice; FIRN_ERANGE: too great;
- * FIRN_ETEXT; FIRN_ELAYOUT. */
+/* Sets a field from text: decimal, 0x hex, colon-separated hex (addresses), a time ("time") or its
+ * tick ("tick"). FIRN_EUSAGE: no field, or set twice; FIRN_ERANGE; FIRN_ETEXT; FIRN_ELAYOUT. */
 FIRN_API int firn_fields_set(firn_fields *fields, const firn_scheme *scheme, const char *name,
                              const char *value, firn_error *error);
 #define FIRN_VALUE_SIZE 48 /* room for any value as text */
@@ -254,9 +246,8 @@ FIRN_API int firn_pack(firn_id *id, const firn_scheme *scheme, const firn_fields
 /* Pure. Reads the fields of an ID. FIRN_EMISMATCH: wrong width or constant, a field too great. */
 FIRN_API int firn_unpack(firn_fields *fields, const firn_scheme *scheme, const firn_id *id,
                          firn_error *error);
-/* Pure. The least and the greatest ID of the ticks that overlap from <= time < to. `pinned` (may be
- * NULL) has the fields before the time. FIRN_EUSAGE: one is missing, or from >= to; FIRN_ELAYOUT;
- * FIRN_EUNSORTED: the IDs do not sort by time. */
+/* Pure. The least and greatest ID of the ticks that overlap from <= time < to. `pinned`: the
+ * fields before, or NULL. FIRN_EUSAGE: one is missing, or from >= to; FIRN_ELAYOUT; FIRN_EUNSORTED. */
 FIRN_API int firn_range(firn_id *least, firn_id *greatest, const firn_scheme *scheme,
                         const firn_fields *pinned, const firn_time *from, const firn_time *to,
                         firn_error *error);
@@ -271,11 +262,9 @@ FIRN_API uint32_t firn_locality_start(const firn_time *time);
 
 /* ---- text ------------------------------------------------------------------------------------ */
 #define FIRN_TEXT_SIZE 168 /* room for any ID in any form */
-
 /* The name of a form, such as "base32hex" for FIRN_FORM_BASE32HEX, or NULL. */
 FIRN_API const char *firn_form_name(int form);
-/* The form of that name, or -1. */
-FIRN_API int firn_form_find(const char *name);
+FIRN_API int firn_form_find(const char *name); /* The form of that name, or -1. */
 /* How many characters an ID of this width has in a form, without the prefix of a typeid; for dec,
  * unsigned, flake and time-member the maximum. 0: the form does not take the width: uuid, urn,
  * braced and typeid take 128 bits, dated the widths of time-random and time-member. */
@@ -301,46 +290,6 @@ FIRN_API size_t firn_guess(firn_reading readings[FIRN_READINGS_MAX], const char 
 /* Like firn_guess, with the readings that fit by chance after the *plausible ones; returns all. */
 FIRN_API size_t firn_guess_all(firn_reading readings[FIRN_READINGS_MAX], size_t *plausible,
                                const char *text, size_t length, int form);
-
-/* ---- formats of others ------------------------------------------------------------------------ */
-/* A format that firn recognises and does not issue. Lives as long as the library. */
-typedef struct firn_text_format {
-    const char *name;   /* shortuuid */
-    const char *title;  /* ShortUUID */
-    const char *shape;  /* what a text of the format looks like */
-    const char *sure;   /* how sure a match is, and what decides */
-    const char *source; /* who specifies the format */
-} firn_text_format;
-/* How sure a match is. A random text matches in at most 1 case of 64 (likely), of 10^6 (certain). */
-enum firn_sure { FIRN_POSSIBLE, FIRN_LIKELY, FIRN_CERTAIN };
-#define FIRN_MATCHES_MAX  8
-#define FIRN_MATCH_FIELDS 6
-typedef struct firn_match_field {
-    const char *name;
-    char value[72];
-} firn_match_field;
-/* A text in such a format. */
-typedef struct firn_match {
-    const firn_text_format *format;
-    int sure;
-    bool leads;  /* it describes the text better than any scheme */
-    bool subset; /* each text of the format is an ID of a scheme, too */
-    bool timed;  /* the text contains a time */
-    int digits;  /* of the time's second, for firn_time_format */
-    firn_time time;
-    char reason[160];
-    uint32_t count; /* of fields */
-    firn_match_field fields[FIRN_MATCH_FIELDS];
-} firn_match;
-
-/* The formats in the order of the list; NULL after the last. */
-FIRN_API const firn_text_format *firn_text_format_at(size_t i);
-/* The name of firn_sure: possible, likely, certain. */
-FIRN_API const char *firn_sure_name(int sure);
-/* Finds the formats that a text may have, best first, and returns how many; at most the first leads.
- * `best`: the best plausible reading (firn_guess), or NULL. */
-FIRN_API size_t firn_recognize(firn_match matches[FIRN_MATCHES_MAX], const firn_reading *best,
-                               const char *text, size_t length);
 
 /* ---- clock and entropy ----------------------------------------------------------------------- */
 /* A clock; NULL is the system's. All methods are required; any thread calls them. 0 or FIRN_E... */
@@ -419,17 +368,15 @@ typedef struct firn_store_ops {
     /* if mark and grant are still `mine`, lowers the mark and clears the grant; else FIRN_EBUSY */
     int (*give_back)(void *self, const char *ns, const char *key, const firn_mark *mine,
                      int64_t high, firn_error *error);
-    /* visits every key of a namespace, sorted; NULL: of all, sorted by namespace and key, and each
-     * namespace without a key as key "" */
+    /* visits keys as firn_store_list does */
     int (*list)(void *self, const char *ns, firn_visit *visit, void *context, firn_error *error);
     int (*now)(void *self, firn_time *now, firn_error *error); /* optional: the engine's clock */
-    /* optional: why the engine may lose what it acknowledged, or NULL; as long as the handle */
-    const char *(*caution)(void *self);
+    const char *(*caution)(void *self); /* optional: firn_store_caution, as long as the handle */
     void (*close)(void *self);
 } firn_store_ops;
 
-/* Closes or opens a namespace. "closed (WHY): LAYOUT" is the closed form of a layout: no generator has
- * it, so every reservation is refused until LAYOUT is back. */
+/* Closes or opens a namespace. "closed (WHY): LAYOUT" is the closed form of a layout: no generator
+ * has it, so every reservation is refused until LAYOUT is back. */
 typedef struct firn_relabel {
     const char *ns;
     const char *from; /* the layout to replace; NULL: the namespace is not known yet */
@@ -453,15 +400,15 @@ FIRN_API int firn_store_reserve(firn_store *store, const firn_request *request, 
 /* Lowers a mark to `high` if it is still `mine`. FIRN_EBUSY: it is not. Never send it again. */
 FIRN_API int firn_store_give_back(firn_store *store, const char *ns, const char *key,
                                   const firn_mark *mine, int64_t high, firn_error *error);
-/* Visits each key of a namespace, or of all (NULL), sorted by namespace and key. Of all, a namespace
- * without a key has one visit, with the key "". */
+/* Visits each key of a namespace, or of all (NULL), sorted by namespace and key. Among all, a
+ * namespace without keys has one visit, with the key "". */
 FIRN_API int firn_store_list(firn_store *store, const char *ns, firn_visit *visit, void *context,
                              firn_error *error);
 /* Reads the engine's clock. FIRN_ESYSTEM: the engine has none. */
 FIRN_API int firn_store_now(firn_store *store, firn_time *now, firn_error *error);
-/* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeating the
- * call makes sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
- * store went back; FIRN_EUSAGE: another layout, or the store cannot do it; FIRN_ESTORE; FIRN_EUNKNOWN. */
+/* Replaces the layout of a namespace in one atomic update; *floor is the stored one. Repeat it to
+ * make sure that the change is on disk. FIRN_ENAMESPACE: it has neither layout; FIRN_EBACK: the
+ * store went back; FIRN_EUSAGE: another layout, or no such method; FIRN_ESTORE; FIRN_EUNKNOWN. */
 FIRN_API int firn_store_relabel(firn_store *store, const firn_relabel *change, int64_t *floor,
                                 firn_error *error);
 /* Why the store may lose what it acknowledged: a sentence, valid as long as the store, or NULL. */
@@ -488,8 +435,7 @@ typedef struct firn_config {
     void *shared;       /* zeros at first; processes share it: docs/reference/threads.md; or NULL */
     size_t shared_size; /* firn_shared_size(); with a fixed node 2048 are enough */
 } firn_config;
-/* How many bytes of memory processes need to share a generator: see firn_config. */
-FIRN_API size_t firn_shared_size(void);
+FIRN_API size_t firn_shared_size(void); /* The bytes of firn_config.shared for any generator. */
 
 /* Opens a generator with default settings, and the default store if the scheme needs one. */
 FIRN_API int firn_open(firn_gen **gen, const char *scheme, const char *keys, firn_error *error);
@@ -544,8 +490,7 @@ typedef struct firn_page {
 } firn_page;
 /* Opens an empty block. age_us: how long its IDs are fresh, 1..1000000; 0: 1000. FIRN_ERANGE. */
 FIRN_API int firn_block_open(firn_block **block, firn_gen *gen, int64_t age_us, firn_error *error);
-/* The page of a block, until the block is closed. */
-FIRN_API firn_page *firn_block_page(const firn_block *block);
+FIRN_API firn_page *firn_block_page(const firn_block *block); /* The page of an open block. */
 /* Drops what is left and issues 1..FIRN_BLOCK_MAX IDs. Errors as firn_next; then it is empty. */
 FIRN_API int firn_block_fill(firn_block *block, firn_error *error);
 /* Takes one ID of `stride` bytes, and fills the page when necessary. Errors as firn_next. */
@@ -558,7 +503,6 @@ FIRN_API void firn_block_close(firn_block *block);
  * give the same IDs. A node belongs to one job: a store reserves it for good under the job's name;
  * without a store the caller must not use it elsewhere. One thread at a time. */
 typedef struct firn_job firn_job;
-
 /* The settings of a job. Set `size` and `scheme`; a zero elsewhere is the default. */
 typedef struct firn_job_config {
     size_t size;         /* sizeof(firn_job_config) */
@@ -567,17 +511,15 @@ typedef struct firn_job_config {
     firn_store *store;   /* used while opening only; NULL: none */
     const char *name;    /* of the job, 1..63 bytes; required with a store */
     uint64_t digest;     /* of the input: another digest under the name is another job */
-    const char *seed;    /* of the random fields, required if there are any; give each job its own,
-                          * because two jobs with one seed may issue the same IDs */
+    const char *seed;    /* of the random fields, if any: jobs of one seed may issue the same IDs */
     int64_t shift_ms;    /* how far a record of a full tick may move ahead, 0..86400000 */
     int64_t disorder_ms; /* by how much a record may precede the latest one; 0: any order. Each
                           * tick kept takes 22 to 43 bytes, 64 while the table grows */
     void (*notice)(void *self, const char *text); /* notes for users; must not call firn */
     void *notice_self;
 } firn_job_config;
-/* Opens a job. FIRN_EUSAGE: no time in the scheme, unknown key, or node, name or seed missing;
- * FIRN_ERANGE; FIRN_EBUSY: the name was used with another digest or other settings, the node is in
- * use, or no node is left; errors of a store. */
+/* Opens a job. FIRN_EUSAGE: no time in the scheme, unknown key, no node, name or seed; FIRN_ERANGE;
+ * FIRN_EBUSY: the name has another digest or settings, or no node is free; errors of a store. */
 FIRN_API int firn_job_open(firn_job **job, const firn_job_config *config, firn_error *error);
 /* Issues the ID of the next record; *shift_ns is how far it moved from the tick of `time`. Changes
  * nothing if it fails. FIRN_EEXHAUSTED: no slot is free within shift_ms; FIRN_ERANGE: earlier than
@@ -603,9 +545,8 @@ FIRN_API int firn_segment_next(firn_segment *segment, int64_t *value, firn_error
 /* Reserves `count` integers: *first, *first + increment, ... Errors as firn_segment_next. */
 FIRN_API int firn_segment_block(firn_segment *segment, int64_t count, int64_t *first,
                                 firn_error *error);
-/* Takes 1 to `most` of the integers fetched before and never asks the store: for threads that must
- * not wait, while a renewer calls firn_segment_step. *due (may be NULL): the renewer has work.
- * FIRN_EWINDOW: none is left; FIRN_ERANGE. */
+/* Takes 1 to `most` of the integers fetched before, without the store; a renewer calls
+ * firn_segment_step. *due (may be NULL): it has work. FIRN_EWINDOW: none is left; FIRN_ERANGE. */
 FIRN_API int firn_segment_take(firn_segment *segment, int64_t most, int64_t *first, int64_t *count,
                                bool *due, firn_error *error);
 /* Takes exactly `count` integers of one block, greater than all handed out before; drops a block
@@ -632,7 +573,6 @@ FIRN_API int firn_segment_close(firn_segment *segment, firn_error *error);
 /* Order numbers: encrypted integers of a fixed number of decimal digits. The same integer gives the
  * same number, so the integers come from a store. One thread at a time. */
 typedef struct firn_order firn_order;
-
 /* Opens a key for order numbers: [key id] [integer, encrypted with FF1: AES-128, radix 10] [check
  * digit: Damm]. `keys`: digits=6..19 (10) of the integer, key_id=0..9 (none), check=0|1 (0),
  * tweak=HEX of at most 32 bytes (none). Numbers of two keys with one key id may collide.
@@ -650,8 +590,7 @@ FIRN_API int firn_order_read(firn_order *order, uint64_t *integer, const char *t
  * was used with another key under this key id, or another form, so its numbers could collide. */
 FIRN_API int firn_order_series(const firn_order *order, firn_segment **segment, const char *series,
                                int64_t start, firn_store *store, firn_error *error);
-/* Frees, and erases the key. NULL is allowed. */
-FIRN_API void firn_order_close(firn_order *order);
+FIRN_API void firn_order_close(firn_order *order); /* Frees, and erases the key. NULL is allowed. */
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@
 #ifndef FIRN_FIRN_HPP
 #define FIRN_FIRN_HPP
 
-#include <firn/firn.h>
+#include <firn/recognize.h>
 
 #include <array>
 #include <chrono>

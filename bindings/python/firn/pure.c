@@ -2,6 +2,8 @@
 /* Pure functions, with numbers, bytes and text as arguments. */
 #include "firn_python.h"
 
+#include <firn/recognize.h>
+
 #include <string.h>
 
 static bool scheme_of(firn_scheme *scheme, const char *name, const char *epoch, const char *bits,

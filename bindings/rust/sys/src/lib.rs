@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! The functions of `firn.h`, as they are in C. `firn.h`, or `man 3 firn`, documents each; the crate `firn` is the safe
-//! interface.
+//! The functions of `firn.h` and `recognize.h`, as they are in C. The headers, or `man 3 firn`, document each; the crate
+//! `firn` is the safe interface.
 //!
-//! `tests/header.rs` proves that every declaration of this file agrees with `firn.h`, and that none is missing. Names that
+//! `tests/header.rs` proves that every declaration of this file agrees with the headers, and that none is missing. Names that
 //! Rust reserves end with an underscore here.
 #![allow(non_camel_case_types)]
 
