@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FOUR "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
+#define SHARED (1 << 18)                                  /* bytes */
+#define FOUR   "time:41/ms@@2024-01-01 node:4 sequence:2" /* 4 slots a tick */
 
 /* ---- a clock that stepped back -------------------------------------------------------------------- */
 
@@ -152,12 +153,7 @@ static void a_clock_that_cannot_be_read_is_an_error(void **state) {
     closed(gen);
 }
 
-/* Of two generators that share a cursor, the first that sees the step leaves the node. */
-static void a_shared_node_is_left_once(void **state) {
-    static _Alignas(64) uint8_t memory[1 << 18];
-    firn_gen *gens[2];
-    uint64_t nodes[4];
-    (void)state;
+static void share(firn_gen *gens[2], void *memory) {
     const firn_config config = {.size = sizeof config,
                                 .scheme = FOUR,
                                 .keys = "back_ms=5 max_lead_ms=10 max_wait_ms=0",
@@ -167,9 +163,20 @@ static void a_shared_node_is_left_once(void **state) {
                                 .notice = hear,
                                 .shared = memory,
                                 .shared_size = firn_shared_size()};
-    assert_true(firn_shared_size() <= sizeof memory);
+    assert_true(firn_shared_size() <= SHARED);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(firn_open_with(&gens[i], &config, NULL), FIRN_OK);
+    }
+}
+
+/* Of two generators that share a cursor, the first that sees the step leaves the node. */
+static void a_shared_node_is_left_once(void **state) {
+    static _Alignas(64) uint8_t memory[SHARED];
+    firn_gen *gens[2];
+    uint64_t nodes[4];
+    (void)state;
+    share(gens, memory);
+    for (int i = 0; i < 2; i++) {
         nodes[i] = next_field(gens[i], "node");
     }
     assert_true(nodes[0] == nodes[1]);
@@ -181,6 +188,24 @@ static void a_shared_node_is_left_once(void **state) {
     assert_true(nodes[2] != nodes[0] && nodes[3] == nodes[2]);
     assert_int_equal(world.notices, 1);
     assert_true(next_field(gens[0], "node") == nodes[2]);
+    closed(gens[0]);
+    closed(gens[1]);
+}
+
+/* The cursor was closed before the step: what it issued is not gone on from. */
+static void a_closed_shared_node_is_left_too(void **state) {
+    static _Alignas(64) uint8_t memory[SHARED];
+    firn_gen *gens[2];
+    (void)state;
+    share(gens, memory);
+    next(gens[0]);
+    assert_int_equal(firn__renewal_lock(gens[0], true, NULL), FIRN_OK);
+    firn__permit_retire(gens[0], 0, false, NULL);
+    firn__renewal_unlock(gens[0]);
+    world.notices = 0;
+    step(&world.clock, -HOUR);
+    assert_true(next_field(gens[0], "time") == now_of(gens[0]));
+    assert_int_equal(world.notices, 1);
     closed(gens[0]);
     closed(gens[1]);
 }
@@ -309,6 +334,7 @@ int main(void) {
         TEST(a_step_back_does_not_wait_for_the_renewer),
         TEST(a_clock_that_cannot_be_read_is_an_error),
         TEST(a_shared_node_is_left_once),
+        TEST(a_closed_shared_node_is_left_too),
         TEST(a_cursor_that_is_too_far_ahead_is_a_step_back),
         TEST(only_issued_ids_are_a_trace),
         TEST(a_child_draws_an_identity_of_its_own),

@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: MIT */
+/* The longer paths of issuing: a compare-and-swap that fails, a window that ends, the failure of another thread's
+ * renewal, and where a batch ends. Linked with the simulation's objects (sim/preempt.h), so that a test can change the
+ * cursor just before a swap, and with wrappers of calls between files. One thread, so each race happens in each run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "generating.h"
+
+#include "error.h"
+#include "issue.h"
+#include "wiped.h"
+
+#include <pthread.h>
+
+#define COUNTED "time:41/ms@@2020-01-01 counter:2 random:20" /* 4 IDs a tick */
+
+static firn_gen *subject; /* of the hooks below */
+
+static firn__permit *only_permit(const firn_gen *gen) {
+    return firn__permit_of(gen, 0);
+}
+
+/* ---- what happens just before a swap -------------------------------------------------------------- */
+
+static bool (*at_swap)(void); /* once; true: the swap fails */
+
+void sim_preempt(void);
+bool sim_spurious(void);
+bool sim_after(bool value);
+
+void sim_preempt(void) {
+}
+
+bool sim_spurious(void) {
+    bool (*it)(void) = at_swap;
+    at_swap = NULL;
+    return it != NULL && it();
+}
+
+bool sim_after(bool value) {
+    return value;
+}
+
+/* ---- calls that are looked at --------------------------------------------------------------------- */
+
+int __real_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error);
+int __wrap_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error);
+int __real_firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error);
+int __wrap_firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error);
+bool __real_firn__block_close(firn__bytes *bytes);
+bool __wrap_firn__block_close(firn__bytes *bytes);
+
+static void (*while_waiting)(void); /* what others do before the wrapper takes the lock; once */
+static bool lock_fails, was_patient;
+
+int __wrap_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
+    void (*it)(void) = while_waiting;
+    while_waiting = NULL;
+    was_patient = patient;
+    if (lock_fails) {
+        return firn__fail(error, FIRN_EWINDOW, "another process has the lock: try again");
+    }
+    if (it != NULL) {
+        it();
+    }
+    return __real_firn__renewal_lock(gen, patient, error);
+}
+
+static int opens_left = -1;        /* until random bytes cannot be had; -1: never */
+static int closes_left = -1;       /* until those that were used are void, once; -1: never */
+static size_t void_pieces, pieces; /* of the one that was void; of all */
+
+int __wrap_firn__block_open(firn__bytes *bytes, size_t size, size_t *n, firn_error *error) {
+    if (opens_left == 0) {
+        return firn__fail(error, FIRN_EENTROPY, "no random bytes: none in this test");
+    }
+    opens_left -= opens_left > 0;
+    int code = __real_firn__block_open(bytes, size, n, error);
+    pieces += *n;
+    void_pieces = closes_left == 1 ? *n : void_pieces;
+    return code;
+}
+
+bool __wrap_firn__block_close(firn__bytes *bytes) {
+    bool good = __real_firn__block_close(bytes), it_is_void = closes_left == 1;
+    closes_left -= closes_left > 0;
+    return good && !it_is_void;
+}
+
+static int new_world(void **state) {
+    subject = NULL;
+    at_swap = NULL;
+    while_waiting = NULL;
+    lock_fails = false;
+    opens_left = closes_left = -1;
+    return world_new(state);
+}
+
+/* With the thread's random bytes, which some short ways need. */
+static firn_gen *opened_with_block(const char *scheme, const char *keys) {
+    const firn_config config = {.size = sizeof config,
+                                .scheme = scheme,
+                                .keys = keys,
+                                .store = world.store,
+                                .clock = &world.hands,
+                                .notice = hear};
+    firn_error error = {0};
+    firn_gen *gen = NULL;
+    if (firn_open_with(&gen, &config, &error) != FIRN_OK) {
+        fail_msg("%s %s: %s", scheme, keys, error.text);
+    }
+    return gen;
+}
+
+/* The present, in slots of the permit. */
+static int64_t here_of(const firn_gen *gen) {
+    return firn__slot_of(gen, only_permit(gen), now_of(gen));
+}
+
+/* ---- a swap that fails ----------------------------------------------------------------------------- */
+
+/* The first step of a retirement: the event and the rest follow when the clock is read again. */
+static bool closes_the_permit(void) {
+    atomic_fetch_and(&only_permit(subject)->cursor, ~FIRN__OPEN);
+    return false;
+}
+
+static int reads_and_retires(void *self, firn_time *now) {
+    int code = simulated_wall(self, now);
+    firn_gen *gen = subject;
+    if (gen != NULL && only_permit(gen) != NULL &&
+        !(atomic_load(&only_permit(gen)->cursor) & FIRN__OPEN)) {
+        subject = NULL;
+        pthread_mutex_lock(&gen->live->locked.lock);
+        firn__permit_retire(gen, 0, false, NULL);
+        pthread_mutex_unlock(&gen->live->locked.lock);
+    }
+    return code;
+}
+
+typedef struct path {
+    const char *scheme, *keys;
+    bool with_block;
+    int64_t pass_ns; /* so that there is a swap */
+} path;
+
+static const path paths[] = {
+    {"time:41/ms node:10 random:24", "", false, MS},
+    {"time:41/ms node:10 random:24", "ns=b", true, MS},
+    {"time:42/ms@@2020-01-01 sequence:20 random:48", "start=zero clock=exact", true, 0},
+    {"snowflake", "", false, 0},
+    {COUNTED, "", false, MS},
+    {"time:41/ms@@2020-01-01 node:10 counter:2", "", false, MS},
+    {"ulid", "", false, MS}};
+#define PATHS (sizeof paths / sizeof paths[0])
+
+static firn_gen *opened_path(const path *it) {
+    firn_gen *gen =
+        it->with_block ? opened_with_block(it->scheme, it->keys) : opened(it->scheme, it->keys);
+    next(gen);
+    return gen;
+}
+
+/* The permit is closed between the look at its cursor and the swap: the swap fails, and the slot is not issued,
+ * since it may be given back and be another's by now. */
+static void a_permit_that_closes_before_the_swap_issues_nothing(void **state) {
+    (void)state;
+    for (size_t i = 0; i < PATHS; i++) {
+        firn_gen *gen = opened_path(&paths[i]);
+        const firn__permit *permit = only_permit(gen);
+        pass(&world.clock, paths[i].pass_ns);
+        world.hands.wall = reads_and_retires;
+        subject = gen;
+        at_swap = closes_the_permit;
+        next(gen);
+        assert_null(at_swap);
+        assert_null(subject); /* the call looked again */
+        assert_true(only_permit(gen) != permit);
+        assert_false(atomic_load(&permit->cursor) & FIRN__OPEN);
+        world.hands.wall = simulated_wall;
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+}
+
+static bool fails(void) {
+    return true;
+}
+
+/* As a weak swap may. The cursor is after the ID. */
+static void a_swap_that_fails_for_nothing_is_tried_again(void **state) {
+    (void)state;
+    for (size_t i = 0; i < PATHS; i++) {
+        firn_gen *gen = opened_path(&paths[i]);
+        bool random = gen->kind == FIRN__KIND_RANDOM;
+        pass(&world.clock, paths[i].pass_ns);
+        int64_t before = (int64_t)firn__next_of(only_permit(gen));
+        at_swap = fails;
+        next(gen);
+        assert_null(at_swap);
+        int64_t least = here_of(gen) > before ? here_of(gen) : before;
+        assert_int_equal(firn__next_of(only_permit(gen)), least + (random ? 0 : 1));
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+}
+
+/* ---- random bits without slots ---------------------------------------------------------------------- */
+
+/* A cursor within what may be borrowed and absorbed is issued from; one tick more is a step back. */
+static void random_ids_are_not_far_ahead_of_the_clock(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const int more = i / 2;
+        const char *keys = "unsigned=1 max_lead_ms=10 back_ms=5 max_wait_ms=0";
+        firn_gen *gen = i % 2 == 0 ? opened("time:42/ms random:22", keys)
+                                   : opened_with_block("time:42/ms random:22", keys);
+        next(gen);
+        const uint64_t now = now_of(gen);
+        const uint64_t ahead = (uint64_t)(here_of(gen) + gen->lead_slots) + 6 + (uint64_t)more;
+        world.notices = 0;
+        atomic_store(&only_permit(gen)->cursor, FIRN__OPEN | ahead);
+        assert_int_equal(next_field(gen, "time"), more == 0 ? now + 17 : now);
+        assert_int_equal(world.notices, more);
+        closed(gen);
+    }
+}
+
+static int no_time(void *self, firn_time *now) {
+    (void)self, (void)now;
+    return FIRN_ESYSTEM;
+}
+
+/* It reads no clock, and a step that is waited for blocks it all the same. */
+static void ids_without_a_time_need_no_clock(void **state) {
+    (void)state;
+    firn_gen *gen = opened("random:64", "unsigned=1");
+    firn_id first = next(gen);
+    world.hands.wall = no_time;
+    firn_id second = next(gen);
+    assert_true(first.low != second.low);
+    world.hands.wall = simulated_wall;
+    atomic_store(&gen->live->any.blocked, 5);
+    denied(gen, FIRN_ECLOCK, "is still");
+    atomic_store(&gen->live->any.blocked, 0);
+    next(gen);
+    closed(gen);
+}
+
+static void each_random_bit_is_drawn(void **state) {
+    static const char *const schemes[] = {"time:42/ms random:80", "time:42/ms random:72",
+                                          "time:42/ms@@2020-01-01 sequence:12 random:72"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        firn_gen *gen = opened_with_block(schemes[i], i == 2 ? "start=zero clock=exact" : "");
+        firn_value last = {0, 0}, set = {0, 0}, clear = {0, 0};
+        for (int k = 0; k < 64; k++) {
+            firn_id id = next(gen);
+            firn_value random = fields_of(gen, &id).value[role(&gen->scheme, FIRN_ROLE_RANDOM)];
+            assert_true(random.low != last.low);
+            set.low |= random.low;
+            set.high |= random.high;
+            clear.low |= ~random.low;
+            clear.high |= ~random.high;
+            last = random;
+        }
+        const uint64_t high = ones(i == 0 ? 16 : 8);
+        assert_true(set.low == UINT64_MAX && set.high == high);
+        assert_true(clear.low == UINT64_MAX && (clear.high & high) == high);
+        closed(gen);
+    }
+}
+
+/* Many at once: no bit follows from the place in the batch. */
+static void random_bits_of_a_batch_are_not_counted(void **state) {
+    (void)state;
+    firn_gen *gen = opened_with_block("time:42/ms random:80", "");
+    const size_t n = 4096;
+    size_t odd[2] = {0, 0};
+    firn_id *ids = bulk(gen, n);
+    for (size_t i = 1; i < n; i += 2) {
+        odd[0] += ids[i].low & 1;
+        odd[1] += ids[i].high & 1;
+    }
+    assert_in_range(odd[0], n / 4 - 300, n / 4 + 300);
+    assert_in_range(odd[1], n / 4 - 300, n / 4 + 300);
+    free(ids);
+    closed(gen);
+}
+
+/* ---- slots with random bits -------------------------------------------------------------------------- */
+
+/* No ID is beyond the lead, none is of a tick that is past, and none is left out. */
+static void slots_with_random_bits_keep_their_bounds(void **state) {
+    (void)state;
+    firn_gen *gen =
+        opened_with_block("time:42/ms@@2020-01-01 sequence:2 random:60",
+                          "start=zero clock=exact max_lead_ms=2 back_ms=0 max_wait_ms=0");
+    assert_true(gen->way == FIRN__WAY_MASKED || firn__wiped_watch());
+    for (int turn = 0; turn < 3; turn++) {
+        const uint64_t begin = now_of(gen) << 2;
+        for (uint64_t k = 0; k < 12; k++) {
+            assert_int_equal(next_slot(gen), begin + k);
+            if (turn == 1) { /* a window that ends soon holds nobody up */
+                atomic_store(&only_permit(gen)->soft, (int64_t)firn__next_of(only_permit(gen)));
+            }
+        }
+        denied(gen, FIRN_EEXHAUSTED, "max_lead_ms=2");
+        pass(&world.clock, turn == 0 ? SECOND : 3 * MS);
+    }
+    for (int turn = 0; turn < 3; turn++) {
+        assert_int_equal(next_slot(gen), now_of(gen) << 2);
+        pass(&world.clock, MS);
+    }
+    closed(gen);
+}
+
+/* ---- batches --------------------------------------------------------------------------------------- */
+
+static const char *const batches[] = {
+    "time:42/ms@@2020-01-01 sequence:20 random:66", "time:42/ms@@2020-01-01 sequence:12 random:74",
+    "time:41/ms@@2020-01-01 sequence:4 random:18", "time:41/ms@@2020-01-01 node:10 sequence:12"};
+
+/* Each the one after the one before, and not a byte after the last is written. */
+static void a_batch_is_whole_and_ends_where_it_ends(void **state) {
+    const uint64_t mark = 0x0123456789abcdef;
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        firn_gen *gen = opened_with_block(batches[i], "start=zero");
+        uint64_t last = next_slot(gen);
+        for (size_t n = 1; n < 40; n++) {
+            uint64_t numbers[48];
+            firn_id ids[48];
+            memset(ids, 0x77, sizeof ids);
+            for (size_t k = 0; k < 48; k++) {
+                numbers[k] = mark;
+            }
+            const bool is_short = gen->scheme.bits <= 64 && n % 2 == 0;
+            assert_int_equal(is_short ? firn_next_u64(gen, numbers, n, NULL)
+                                      : firn_next_n(gen, ids, n, NULL),
+                             FIRN_OK);
+            for (size_t k = 0; k < n; k++) {
+                firn_id id = is_short ? (firn_id){numbers[k], 0, 0, gen->scheme.bits} : ids[k];
+                assert_int_equal(slot(gen, &id), ++last);
+            }
+            for (size_t k = n; k < 48; k++) {
+                assert_true(numbers[k] == mark && ids[k].low == UINT64_C(0x7777777777777777));
+            }
+        }
+        closed(gen);
+    }
+}
+
+/* At the first piece of the batch, and at a later one. */
+static void a_batch_without_random_bytes_is_nothing(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        firn_gen *gen = opened_with_block(batches[i], "start=zero");
+        next(gen);
+        for (int left = 0; left < 2; left++) {
+            opens_left = left;
+            denied_n(gen, 3000, FIRN_EENTROPY, "no random bytes");
+            assert_int_equal(opens_left, 0);
+            opens_left = -1;
+        }
+        next(gen);
+        closed(gen);
+    }
+}
+
+/* As when a handler forked meanwhile: all of the piece is made again. */
+static void a_piece_that_is_void_is_made_again(void **state) {
+    (void)state;
+    firn_gen *gen = opened_with_block(batches[1], "start=zero");
+    next(gen);
+    closes_left = 1;
+    pieces = void_pieces = 0;
+    firn_id *ids = bulk(gen, 200);
+    assert_int_equal(closes_left, 0);
+    assert_true(void_pieces > 0);
+    assert_int_equal(pieces, 200 + void_pieces);
+    closes_left = -1;
+    free(ids);
+    closed(gen);
+}
+
+/* From the caller's source each ID draws its own bits, also where one bit is all of them. */
+static void each_of_a_batch_draws_its_own_bits(void **state) {
+    static const char *const schemes[] = {"time:41/ms@@2020-01-01 sequence:6 random:16",
+                                          "time:41/ms@@2020-01-01 sequence:6 random:1"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        firn_gen *gen = opened(schemes[i], "start=zero");
+        size_t changes = 0;
+        firn_id *ids = bulk(gen, 64);
+        for (size_t k = 1; k < 64; k++) {
+            assert_int_equal(slot(gen, &ids[k]), slot(gen, &ids[k - 1]) + 1);
+            changes += field(gen, &ids[k], "random") != field(gen, &ids[k - 1], "random");
+        }
+        assert_true(changes > 16);
+        free(ids);
+        closed(gen);
+    }
+}
+
+/* Its digits hide the sequence: an ID is not the one before plus one. */
+static void a_shuffled_batch_is_not_counted(void **state) {
+    (void)state;
+    firn_gen *gen = opened("time-random", "node=3");
+    size_t steps_of_one = 0;
+    firn_id *ids = bulk(gen, 200);
+    for (size_t k = 1; k < 200; k++) {
+        steps_of_one += ids[k].low == ids[k - 1].low + 1;
+    }
+    assert_true(steps_of_one < 10);
+    are_unique(ids, 200);
+    free(ids);
+    closed(gen);
+}
+
+/* ---- what is asked of the renewer --------------------------------------------------------------------- */
+
+static const char stored[] = "time:41/ms@@2020-01-01 node:10 counter:2";
+
+/* `more` slots than the window has; without a window one. */
+static firn__need need_of(const firn_gen *gen, int64_t more) {
+    const firn__permit *permit = only_permit(gen);
+    return (firn__need){.permit = permit,
+                        .tick = now_of(gen),
+                        .steps = atomic_load(&gen->live->watch.stepped),
+                        .end = permit == NULL ? 1 : firn__end_of(permit) + more,
+                        .n = 1,
+                        .must = true};
+}
+
+static void store_is_down(bool down) {
+    world.log.fate = FATE_DOWN;
+    world.log.fated = down ? -1 : 0;
+}
+
+/* What another thread does while this one waits for the lock. */
+static void another_fails(void) {
+    const firn__need need = need_of(subject, 1);
+    assert_int_equal(firn__ask(subject, 0, &need, NULL), FIRN_ESTORE);
+    world.log.reserves = 0;
+}
+
+static void another_fails_and_one_renews(void) {
+    const firn__need need = need_of(subject, 1);
+    another_fails();
+    atomic_store(&only_permit(subject)->end, need.end);
+    atomic_store(&only_permit(subject)->soft, need.end);
+}
+
+static void another_fails_and_one_retires(void) {
+    another_fails();
+    firn__permit_retire(subject, 0, false, NULL);
+}
+
+/* The failure that came while a call waited is its own too, unless what it needs is there by now. */
+static void who_waited_does_not_ask_a_failing_store_again(void **state) {
+    static const struct {
+        void (*meanwhile)(void);
+        bool with_window;
+        int code;
+    } rows[] = {{another_fails, true, FIRN_ESTORE},
+                {another_fails, false, FIRN_ESTORE},
+                {another_fails_and_one_renews, true, FIRN_OK},
+                {another_fails_and_one_retires, true, FIRN_OK}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn_gen *gen = opened(stored, "max_wait_ms=0");
+        firn_error error = {0};
+        next(gen);
+        if (!rows[i].with_window) {
+            firn__permit_retire(gen, 0, false, NULL);
+        }
+        const firn__need need = need_of(gen, 1);
+        subject = gen;
+        while_waiting = rows[i].meanwhile;
+        store_is_down(true);
+        assert_int_equal(firn__ask(gen, 0, &need, &error), rows[i].code);
+        assert_null(while_waiting);
+        assert_int_equal(world.log.reserves, 0);
+        if (rows[i].code != FIRN_OK) {
+            said(&error, FIRN_ESTORE, "the store is down");
+        }
+        store_is_down(false);
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+}
+
+/* Neither a success nor what failed before the store was asked. */
+static void only_failures_of_the_store_are_shared(void **state) {
+    (void)state;
+    firn_gen *gen = opened(stored, "max_wait_ms=0");
+    int (*fill)(void *, void *, size_t) = world.entropy.fill;
+    next(gen);
+    firn__need need = need_of(gen, 1);
+    assert_int_equal(firn__ask(gen, 0, &need, NULL), FIRN_OK);
+    assert_int_equal(atomic_load(&gen->live->any.failures), 0);
+    need = need_of(gen, 1);
+    world.entropy.fill = no_entropy;
+    assert_int_equal(firn__ask(gen, 0, &need, NULL), FIRN_EENTROPY);
+    assert_int_equal(atomic_load(&gen->live->any.failures), 0);
+    world.entropy.fill = fill;
+    store_is_down(true);
+    assert_int_equal(firn__ask(gen, 0, &need, NULL), FIRN_ESTORE);
+    assert_int_equal(atomic_load(&gen->live->any.failures), 1);
+    said(&gen->live->locked.failure, FIRN_ESTORE, "the store is down");
+    store_is_down(false);
+    closed(gen);
+}
+
+/* Ahead of need nobody waits; in need, who cannot have the lock asks nothing. */
+static void without_the_lock_nothing_is_asked(void **state) {
+    (void)state;
+    firn_gen *gen = opened(stored, "max_wait_ms=0");
+    firn_error error = {0};
+    next(gen);
+    firn__need need = need_of(gen, 0);
+    need.must = false;
+    world.log.reserves = 0;
+    pthread_mutex_lock(&gen->live->locked.lock);
+    assert_int_equal(firn__ask(gen, 0, &need, &error), FIRN_OK);
+    assert_true(pthread_mutex_trylock(&gen->live->locked.lock) != 0);
+    pthread_mutex_unlock(&gen->live->locked.lock);
+    need = need_of(gen, 1);
+    lock_fails = true;
+    assert_int_equal(firn__ask(gen, 0, &need, &error), FIRN_EWINDOW);
+    said(&error, FIRN_EWINDOW, "another process has the lock");
+    lock_fails = false;
+    assert_int_equal(world.log.reserves, 0);
+    closed(gen);
+}
+
+/* And the call says why, at once. */
+static void past_the_window_nothing_is_issued_without_the_store(void **state) {
+    static const char *const schemes[] = {stored, "time:41/ms@@2020-01-01 node:10 sequence:2"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (int64_t ns = 10 * MS; ns <= HOUR; ns += HOUR - 10 * MS) {
+            firn_gen *gen = opened(schemes[i], "max_wait_ms=0");
+            next(gen);
+            firn__permit *permit = only_permit(gen);
+            pass(&world.clock, ns);
+            if (ns < HOUR) { /* not idle for long: the window is renewed, not claimed again */
+                atomic_store(&permit->cursor, FIRN__OPEN | (uint64_t)firn__end_of(permit));
+                pass(&world.clock, (firn__end_of(permit) >> gen->s) * MS - 20 * MS);
+            }
+            store_is_down(true);
+            denied(gen, FIRN_ESTORE, "the store is down");
+            store_is_down(false);
+            next(gen);
+            closed(gen);
+            pass(&world.clock, 10 * SECOND);
+        }
+    }
+}
+
+/* A call waits for the lock unless the renewer is the caller's, who may be in a call of the store. */
+static void only_the_callers_renewer_is_not_waited_for(void **state) {
+    static const struct {
+        const char *scheme, *keys;
+        bool has_renewer, waits;
+    } rows[] = {{stored, "node=3 back_ms=5", false, true},
+                {stored, "node=4 back_ms=5", true, false},
+                {"ulid", "back_ms=5", true, true},
+                {"ulid", "back_ms=5", false, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn_gen *gen = NULL;
+        int64_t wait_ms;
+        uint64_t tick;
+        bool changed;
+        assert_int_equal(try_open(&gen, rows[i].scheme, rows[i].keys, rows[i].has_renewer, NULL),
+                         FIRN_OK);
+        if (rows[i].has_renewer) {
+            assert_int_equal(firn_gen_step(gen, &wait_ms, NULL), FIRN_OK);
+        }
+        next(gen);
+        step(&world.clock, -SECOND);
+        was_patient = !rows[i].waits;
+        firn__present(gen, firn__look(gen, 0), &tick, &changed, NULL);
+        assert_int_equal(was_patient, rows[i].waits);
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, new_world, world_end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_permit_that_closes_before_the_swap_issues_nothing),
+        TEST(a_swap_that_fails_for_nothing_is_tried_again),
+        TEST(random_ids_are_not_far_ahead_of_the_clock),
+        TEST(ids_without_a_time_need_no_clock),
+        TEST(each_random_bit_is_drawn),
+        TEST(random_bits_of_a_batch_are_not_counted),
+        TEST(slots_with_random_bits_keep_their_bounds),
+        TEST(a_batch_is_whole_and_ends_where_it_ends),
+        TEST(a_batch_without_random_bytes_is_nothing),
+        TEST(a_piece_that_is_void_is_made_again),
+        TEST(each_of_a_batch_draws_its_own_bits),
+        TEST(a_shuffled_batch_is_not_counted),
+        TEST(who_waited_does_not_ask_a_failing_store_again),
+        TEST(only_failures_of_the_store_are_shared),
+        TEST(without_the_lock_nothing_is_asked),
+        TEST(past_the_window_nothing_is_issued_without_the_store),
+        TEST(only_the_callers_renewer_is_not_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
