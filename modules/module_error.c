@@ -77,6 +77,10 @@ int module_refuse_back(firn_error *error, const char *where, const char *ns) {
                : "no back-dated IDs: run firn stamp without --job, with an unused node=N");
 }
 
+bool module_is_closed(const char *layout) {
+    return strncmp(layout, MODULE_CLOSED, sizeof MODULE_CLOSED - 1) == 0;
+}
+
 int module_refuse_closed(firn_error *error, const char *ns, const char *stored) {
     const char *why = stored + sizeof MODULE_CLOSED - 1;
     const char *end = strstr(why, "): ");

@@ -94,10 +94,6 @@ int module_decide(module_verdict *out, const module_kept *kept, const module_mem
 
 /* ---- closed namespaces ----------------------------------------------------------------------- */
 
-bool module_is_closed(const char *layout) {
-    return strncmp(layout, MODULE_CLOSED, sizeof MODULE_CLOSED - 1) == 0;
-}
-
 int module_decide_relabel(int64_t *floor, const module_kept *kept, const firn_relabel *change,
                           const char *where, firn_error *error) {
     *floor = kept->floor;

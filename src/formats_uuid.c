@@ -3,6 +3,7 @@
  * alphabets. */
 #include "bits.h"
 #include "formats.h"
+#include "scheme.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static bool add_uuid(firn_match *out, int *bits, const firn_id *id, const char *
     }
     firn__match_field(out, "uuid", "%s", firn_format(text, id, FIRN_FORM_UUID));
     firn__match_field(out, "scheme", "%s", scheme->name);
-    const bool today = set_time(out, scheme, id), random = strcmp(scheme->name, "uuid4") == 0;
+    const bool today = set_time(out, scheme, id);
+    const bool random = scheme->tick_ns == 0 && firn__scheme_role(scheme, FIRN_ROLE_RANDOM) >= 0;
     snprintf(out->reason, sizeof out->reason, "%s of a UUID, version %s%s", what, scheme->name + 4,
              today        ? ", with a time from 1990 to 2045"
              : out->timed ? ", with an unusual time"

@@ -13,10 +13,6 @@
 #define UNLIKELY(condition) __builtin_expect(condition, 0) /* a jump that is not taken is free */
 #define STEP_MS             100 /* a renewer looks at least so often: the clock may have stepped */
 
-FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN] = {
-    {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}, {.era = FIRN__NO_ERA}};
-_Static_assert(FIRN__SEEN == 4, "each begins without an era");
-
 static int issue_once(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
     switch (gen->kind) {
     case FIRN__KIND_COUNTED:

@@ -4,6 +4,8 @@
 #include "error.h"
 #include "wiped.h"
 
+#include <stddef.h>
+
 /* ---- the renewer ------------------------------------------------------------------------------ */
 
 /* Is permit k still the one that was seen, and without what is needed? With the renewal lock held. */
@@ -126,10 +128,76 @@ static void fill_run(firn__sink to, size_t at, size_t n, const firn_id *first, u
     }
 }
 
+_Static_assert(offsetof(firn_id, low) == 0 && offsetof(firn_id, high) == 8, "two words, low first");
+
+/* IDs of one template, each with random bits from `bytes` on, and `stride` more than the one before. Both words of an ID
+ * go in one store, by members: a copy of the whole would wait for its parts. */
+static void masked_ids(const firn_gen *gen, firn_id *ids, size_t n, const firn_id *first,
+                       uint64_t stride, const uint8_t *bytes) {
+    const uint32_t size = gen->masked.size, top = first->top, bits = first->bits;
+    const pair mask = {gen->masked.mask.low, gen->masked.mask.high}, step = {stride, 0};
+    pair words = {first->low, first->high}, random;
+    for (size_t i = 0; i < n; i++, words += step, bytes += size) {
+        memcpy(&random, bytes,
+               sizeof random); /* 16 bytes may be read, and no more than `size` count */
+        random = words | (random & mask);
+        memcpy(&ids[i], &random, sizeof random);
+        ids[i].top = top;
+        ids[i].bits = bits;
+    }
+}
+
+static void masked_numbers(const firn_gen *gen, uint64_t *numbers, size_t n, uint64_t low,
+                           uint64_t stride, const uint8_t *bytes) {
+    const uint32_t size = gen->masked.size;
+    const uint64_t mask = gen->masked.mask.low;
+    for (size_t i = 0; i < n; i++, low += stride, bytes += size) {
+        uint64_t random;
+        memcpy(&random, bytes, 8);
+        numbers[i] = low | (random & mask);
+    }
+}
+
+/* How many IDs from this slot on have one template, and differ by the stride. */
+static size_t run_of(const firn_gen *gen, int64_t slot, bool count) {
+    return !count ? SIZE_MAX
+           : gen->run.step.low == 0
+               ? 1
+               : (size_t)(gen->run.times - ((uint64_t)slot & gen->run.times)) + 1;
+}
+
+/* firn__fill for random bits that need no packing. */
+static int fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n,
+                       bool count, firn_error *error) {
+    for (size_t i = 0; i < n;) {
+        int64_t slot = from->slot + (count ? (int64_t)i : 0);
+        firn__draw draw = {
+            from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & gen->count_mask, {0, 0}};
+        size_t run = run_of(gen, slot, count);
+        run = run < n - i ? run : n - i;
+        firn__bytes bytes;
+        int code = firn__block_open(&bytes, gen->masked.size, &run, error);
+        if (code != FIRN_OK) {
+            firn__wipe(to, i);
+            return code;
+        }
+        firn_id first;
+        firn__gen_pack(gen, &draw, &from->base, &first);
+        uint64_t stride = count ? gen->run.step.low : 0;
+        if (to.ids != NULL) {
+            masked_ids(gen, to.ids + i, run, &first, stride, bytes.at);
+        } else {
+            masked_numbers(gen, to.numbers + i, run, first.low, stride, bytes.at);
+        }
+        i += firn__block_close(&bytes) ? run : 0; /* again, if a handler forked in the midst */
+    }
+    return FIRN_OK;
+}
+
 int firn__fill(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n, bool count,
                firn_error *error) {
     if (gen->masked.size > 0 && !firn__wiped_watch()) {
-        return firn__fill_masked(gen, from, to, n, count, error);
+        return fill_masked(gen, from, to, n, count, error);
     }
     bool counted = gen->random_bits == 0 && gen->shuffle.digits == 0;
     uint64_t stride = counted ? gen->per_count : 0;

@@ -321,9 +321,6 @@ int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error)
 int firn__issue_online(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
 /* One ID with random bits that need no packing. False: take the long way; *id is as it was. */
 bool firn__next_masked(firn_gen *gen, firn_id *id);
-/* firn__fill for random bits that need no packing. */
-int firn__fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n,
-                      bool count, firn_error *error);
 int firn__issue_random(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
 int firn__issue_counted(firn_gen *gen, firn__sink to, size_t n, firn_error *error);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* IDs with random bits. Those without a sequence: their slot only keeps the tick from falling. And random bits in bulk,
- * also for schemes with a sequence. */
+/* IDs with random bits and without a sequence: their slot only keeps the tick from falling. And one ID with random bits
+ * that need no packing, also with a sequence. */
 #include "entropy.h"
 #include "error.h"
 #include "issue.h"
-
-#include <stddef.h>
 
 /* False: the permit was closed, or the clock was ahead once. */
 static bool take_tick(const firn_gen *gen, firn__permit *permit, uint64_t tick, firn__taken *out) {
@@ -66,75 +64,6 @@ bool firn__next_masked(firn_gen *gen, firn_id *id) {
                        {0, 0}};
     firn__gen_pack(gen, &draw, &out.base, id);
     return true;
-}
-
-_Static_assert(offsetof(firn_id, low) == 0 && offsetof(firn_id, high) == 8, "two words, low first");
-
-/* ---- in bulk ------------------------------------------------------------------------------------- */
-
-/* IDs of one template, each with random bits from `bytes` on, and `stride` more than the one before. Both words of an ID
- * go in one store, by members: a copy of the whole would wait for its parts. */
-typedef uint64_t pair __attribute__((vector_size(16)));
-
-static void masked_ids(const firn_gen *gen, firn_id *ids, size_t n, const firn_id *first,
-                       uint64_t stride, const uint8_t *bytes) {
-    const uint32_t size = gen->masked.size, top = first->top, bits = first->bits;
-    const pair mask = {gen->masked.mask.low, gen->masked.mask.high}, step = {stride, 0};
-    pair words = {first->low, first->high}, random;
-    for (size_t i = 0; i < n; i++, words += step, bytes += size) {
-        memcpy(&random, bytes,
-               sizeof random); /* 16 bytes may be read, and no more than `size` count */
-        random = words | (random & mask);
-        memcpy(&ids[i], &random, sizeof random);
-        ids[i].top = top;
-        ids[i].bits = bits;
-    }
-}
-
-static void masked_numbers(const firn_gen *gen, uint64_t *numbers, size_t n, uint64_t low,
-                           uint64_t stride, const uint8_t *bytes) {
-    const uint32_t size = gen->masked.size;
-    const uint64_t mask = gen->masked.mask.low;
-    for (size_t i = 0; i < n; i++, low += stride, bytes += size) {
-        uint64_t random;
-        memcpy(&random, bytes, 8);
-        numbers[i] = low | (random & mask);
-    }
-}
-
-/* How many IDs from this slot on have one template, and differ by the stride. */
-static size_t run_of(const firn_gen *gen, int64_t slot, bool count) {
-    return !count ? SIZE_MAX
-           : gen->run.step.low == 0
-               ? 1
-               : (size_t)(gen->run.times - ((uint64_t)slot & gen->run.times)) + 1;
-}
-
-int firn__fill_masked(const firn_gen *gen, const firn__taken *from, firn__sink to, size_t n,
-                      bool count, firn_error *error) {
-    for (size_t i = 0; i < n;) {
-        int64_t slot = from->slot + (count ? (int64_t)i : 0);
-        firn__draw draw = {
-            from->base_tick + ((uint64_t)slot >> gen->s), (uint64_t)slot & gen->count_mask, {0, 0}};
-        size_t run = run_of(gen, slot, count);
-        run = run < n - i ? run : n - i;
-        firn__bytes bytes;
-        int code = firn__block_open(&bytes, gen->masked.size, &run, error);
-        if (code != FIRN_OK) {
-            firn__wipe(to, i);
-            return code;
-        }
-        firn_id first;
-        firn__gen_pack(gen, &draw, &from->base, &first);
-        uint64_t stride = count ? gen->run.step.low : 0;
-        if (to.ids != NULL) {
-            masked_ids(gen, to.ids + i, run, &first, stride, bytes.at);
-        } else {
-            masked_numbers(gen, to.numbers + i, run, first.low, stride, bytes.at);
-        }
-        i += firn__block_close(&bytes) ? run : 0; /* again, if a handler forked in the midst */
-    }
-    return FIRN_OK;
 }
 
 /* ---- the long way -------------------------------------------------------------------------------- */

@@ -3,11 +3,7 @@
  * file of its name. */
 #include "records.h"
 
-#include "command.h"
-
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const records_format *const formats[] = {&records_csv, &records_tsv, &records_json,
@@ -57,36 +53,4 @@ const records_format *records_by_line(moments *m, const char *line, size_t lengt
         return &records_tsv;
     }
     return table || memchr(line, ',', length) != NULL ? &records_csv : NULL;
-}
-
-size_t records_line(const char *text, size_t length, bool last) {
-    const char *newline = memchr(text, '\n', length);
-    if (newline != NULL) {
-        return (size_t)(newline - text) + 1;
-    }
-    return last ? length : 0;
-}
-
-size_t records_line_end(const char *text, size_t size) {
-    if (size == 0 || text[size - 1] != '\n') {
-        return 0;
-    }
-    return size > 1 && text[size - 2] == '\r' ? 2 : 1;
-}
-
-int records_no_zero(const char *text, size_t size, firn_error *error) {
-    if (memchr(text, '\0', size) != NULL) {
-        return set_error(error, FIRN_ETEXT, "the record contains a zero byte: send text");
-    }
-    return FIRN_OK;
-}
-
-size_t records_number(const char *text) {
-    char *end;
-    errno = 0;
-    if (text[0] < '1' || text[0] > '9') {
-        return 0;
-    }
-    unsigned long long number = strtoull(text, &end, 10);
-    return *end == '\0' && errno == 0 && number < SIZE_MAX ? (size_t)number : 0;
 }
