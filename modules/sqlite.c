@@ -356,7 +356,7 @@ static int reserve(reservation *r, int64_t *first, firn_mark *held) {
 static int sqlite_reserve(void *self, const firn_request *request, int64_t *first, firn_mark *held,
                           firn_error *error) {
     reservation r = {.request = request};
-    int code = sqlite_start(&r.s, self, error);
+    int code = sqlite_start(&r.s, self, false, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -393,7 +393,7 @@ static int sqlite_give_back(void *self, const char *ns, const char *key, const f
                             int64_t high, firn_error *error) {
     session s;
     sqlite3_stmt *statement = NULL;
-    int code = sqlite_start(&s, self, error);
+    int code = sqlite_start(&s, self, false, error);
     if (code != FIRN_OK) {
         return code;
     }
@@ -442,7 +442,7 @@ static int sqlite_list(void *self, const char *ns, firn_visit *visit, void *cont
     sqlite3_stmt *statement = NULL;
     int64_t version;
     char sql[sizeof list_sql + 8];
-    int result, code = sqlite_start(&s, self, error);
+    int result, code = sqlite_start(&s, self, true, error);
     if (code != FIRN_OK) {
         return code;
     }

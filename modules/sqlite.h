@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #define SQLITE_PATH_SIZE (PATH_MAX - 32) /* a path and its zero; with a suffix it fits PATH_MAX */
 
@@ -44,6 +45,7 @@ typedef struct session {
     uint32_t count;
     bool back;    /* this transaction noticed that the store went back */
     bool emptied; /* its commit emptied the log */
+    int turn;     /* the descriptor with this verb's lock + 1; 0: none */
 } session;
 
 /* ---- connections and failures (sqlite_open.c) ------------------------------------------------ */
@@ -56,6 +58,8 @@ int sqlite_explain(const session *s, int result);
 int sqlite_unknown(const session *s, int result);
 int sqlite_no_store(const char *path, firn_error *error);
 int sqlite_attach(session *s, const char *path);
+/* Sleeps for some ms, more after more tries. 0: the verb's time is over. */
+int sqlite_wait(void *of, int tries);
 /* Prepares a statement and binds values, which must outlive it: t a text, i an int64_t. */
 int sqlite_prepare(const session *s, sqlite3_stmt **statement, const char *sql, const char *types,
                    ...);
@@ -120,8 +124,21 @@ bool sqlite_tally_read(const store *it, tally *out);
 int sqlite_tally_check(const store *it, firn_error *error);
 /* Best effort: an older count stays valid. */
 void sqlite_tally_write(const store *it, const tally *to);
+/* Makes the count of a new store, without content. Best effort. */
+void sqlite_tally_make(const store *it);
+/* A descriptor for a lock; -1: there is no count that can be opened. */
+int sqlite_tally_open(const store *it);
+bool sqlite_tally_look(const store *it, struct stat *out);
 /* Is a before b? Counts wrap around. */
 bool sqlite_before(uint32_t a, uint32_t b);
+
+/* ---- one verb at a time (sqlite_turn.c) ------------------------------------------------------- */
+
+/* Once per process. False: out of memory. */
+bool sqlite_turns_begin(void);
+/* Waits until no other verb uses the store, at most until the deadline: SQLITE_BUSY. */
+int sqlite_take_turn(session *s);
+void sqlite_end_turn(session *s);
 
 /* ---- who holds a lock (sqlite_holder.c) ------------------------------------------------------ */
 
@@ -130,12 +147,13 @@ pid_t sqlite_holder(const store *it, char name[32], bool *stopped);
 
 /* ---- one transaction (sqlite_session.c) ------------------------------------------------------ */
 
-/* Checks the file, opens a connection and looks at the schema; no transaction is open yet. After a
- * failure nothing is open. */
-int sqlite_start(session *s, store *it, firn_error *error);
+/* Checks the file, takes its turn, opens a connection and looks at the schema; no transaction is open
+ * yet. After a failure nothing is open. A verb that only reads continues without a turn that it
+ * does not get in time. */
+int sqlite_start(session *s, store *it, bool reads, firn_error *error);
 /* Starts a write transaction and checks that this is the same store, and whether it went back. */
 int sqlite_begin(session *s);
-/* Starts to read. *version is the file's, which reading does not upgrade. */
+/* Starts to read, and ends the turn. *version is the file's, which reading does not upgrade. */
 int sqlite_begin_to_read(session *s, int64_t *version);
 /* Marks the store as gone back, for every namespace. */
 int sqlite_went_back(session *s);

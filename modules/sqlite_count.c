@@ -2,7 +2,7 @@
 /* The count next to the database: a small file that is not part of it, and stays if somebody
  * replaces the database by an older copy. It is written after a commit is durable, so it is never
  * ahead of the database; a database older than its count went back. A count that is missing,
- * unreadable or of another store is ignored. */
+ * unreadable or of another store is ignored. Verbs also take turns by a lock on it. */
 #include "sqlite.h"
 
 #include <errno.h>
@@ -36,6 +36,16 @@ static int open_count(const store *it, int flags) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s" SUFFIX, it->path);
     return open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+}
+
+int sqlite_tally_open(const store *it) {
+    return open_count(it, O_RDONLY);
+}
+
+bool sqlite_tally_look(const store *it, struct stat *out) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s" SUFFIX, it->path);
+    return lstat(path, out) == 0;
 }
 
 static bool read_count(int file, tally *out) {
@@ -87,6 +97,17 @@ static void share(const store *it, int file, const struct stat *count) {
     }
     if (((count->st_mode ^ database.st_mode) & 0666) != 0) {
         fchmod(file, database.st_mode & 0666);
+    }
+}
+
+void sqlite_tally_make(const store *it) {
+    struct stat status;
+    int file = open_count(it, O_RDWR | O_CREAT | O_EXCL);
+    if (file >= 0 && fstat(file, &status) == 0) {
+        share(it, file, &status);
+    }
+    if (file >= 0) {
+        close(file);
     }
 }
 

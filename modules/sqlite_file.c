@@ -135,6 +135,9 @@ static int make_file(store *it, firn_error *error) {
     if (code != FIRN_EFORKED) {
         remove_all(path);
     }
+    if (code == FIRN_OK && made) {
+        sqlite_tally_make(it);
+    }
     if (code == FIRN_OK && made && it->options.notice != NULL) {
         char text[PATH_MAX + 64];
         snprintf(text, sizeof text, "made a new store at %s", it->path);

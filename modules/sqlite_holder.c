@@ -9,12 +9,15 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* Bytes that SQLite locks: in -shm for writing, checkpointing and recovering, in the database for a
+/* firn locks the whole count; SQLite locks bytes: in -shm for writing, checkpointing and recovering, in the database for a
  * writer outside of WAL mode and for a connection with exclusive access. */
 static const struct {
     const char *suffix;
     int64_t first, last;
-} bytes[] = {{"-shm", 120, 122}, {"", 0x40000000, 0x40000001}, {"", 0x40000002, 0x400001ff}};
+} bytes[] = {{"-count", 0, INT64_MAX},
+             {"-shm", 120, 122},
+             {"", 0x40000000, 0x40000001},
+             {"", 0x40000002, 0x400001ff}};
 
 /* A line of /proc/locks: "5: POSIX  ADVISORY  WRITE 812 fe:00:1835072 120 120". Some file systems
  * show another device there; then the inode must do. */
@@ -30,7 +33,7 @@ static pid_t holder_of(const struct stat *file, int64_t first, int64_t last, boo
         if (fgets(line, sizeof line, locks) == NULL) {
             break;
         }
-        if (sscanf(line, "%*d: POSIX %*s WRITE %d %x:%x:%" SCNu64 " %" SCNd64 " %23s", &pid, &major,
+        if (sscanf(line, "%*d: %*s %*s WRITE %d %x:%x:%" SCNu64 " %" SCNd64 " %23s", &pid, &major,
                    &minor, &inode, &from, end) != 6 ||
             inode != file->st_ino) {
             continue;

@@ -97,8 +97,8 @@ int sqlite_no_store(const char *path, firn_error *error) {
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-/* SQLite calls it for each lock that it does not get; all of them share the verb's time. */
-static int wait_more(void *of, int tries) {
+/* SQLite too calls it for each lock that it does not get; all of them share the verb's time. */
+int sqlite_wait(void *of, int tries) {
     static const int naps_ms[] = {1, 2, 5, 10, 15, 20, 25};
     const session *s = of;
     int64_t left_ms = s->deadline_ms - module_now_ms();
@@ -116,7 +116,7 @@ int sqlite_attach(session *s, const char *path) {
         sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, s->store->vfs);
     if (result == SQLITE_OK) {
         sqlite3_extended_result_codes(s->db, 1);
-        sqlite3_busy_handler(s->db, wait_more, s);
+        sqlite3_busy_handler(s->db, sqlite_wait, s);
     }
     return result;
 }

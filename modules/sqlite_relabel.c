@@ -100,6 +100,6 @@ static int relabel(session *s, const firn_relabel *change, int64_t *floor) {
 int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *floor,
                               firn_error *error) {
     session s;
-    int code = sqlite_start(&s, self, error);
+    int code = sqlite_start(&s, self, false, error);
     return code == FIRN_OK ? sqlite_finish(&s, relabel(&s, change, floor)) : code;
 }

@@ -51,6 +51,7 @@ int sqlite_finish(session *s, int code) {
     if (sqlite_mine()) {
         sqlite3_finalize(s->meta);
         sqlite3_close(s->db);
+        sqlite_end_turn(s);
         sqlite_leave();
     }
     return code;
@@ -70,7 +71,17 @@ static int open_connection(session *s) {
     return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
 }
 
-int sqlite_start(session *s, store *it, firn_error *error) {
+static int take_turn(session *s, bool reads) {
+    int result = sqlite_take_turn(s);
+    if (result == SQLITE_BUSY && reads) {
+        sqlite_end_turn(s);
+        s->store->hurry_ms = module_now_ms() + s->store->busy_ms;
+        return FIRN_OK;
+    }
+    return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
+}
+
+int sqlite_start(session *s, store *it, bool reads, firn_error *error) {
     int64_t now_ms = module_now_ms();
     int code = sqlite_enter(it, error);
     *s = (session){.store = it,
@@ -81,6 +92,9 @@ int sqlite_start(session *s, store *it, firn_error *error) {
         return code;
     }
     code = sqlite_check_file(it, s, error);
+    if (code == FIRN_OK) {
+        code = take_turn(s, reads);
+    }
     if (code == FIRN_OK) {
         code = open_connection(s);
     }
@@ -232,6 +246,7 @@ int sqlite_begin_to_read(session *s, int64_t *version) {
         return sqlite_explain(s, result);
     }
     int code = read_meta(s, version);
+    sqlite_end_turn(s);
     return code == FIRN_OK ? check_identity(s) : code;
 }
 
@@ -312,7 +327,7 @@ void sqlite_tidy(store *it) {
         return;
     }
     if (sqlite_check_file(it, NULL, NULL) == FIRN_OK &&
-        sqlite_point(it, "close.before", NULL) == FIRN_OK &&
+        sqlite_point(it, "close.before", NULL) == FIRN_OK && sqlite_take_turn(&s) == SQLITE_OK &&
         sqlite_attach(&s, it->path) == SQLITE_OK) {
         sqlite3_exec(s.db, "PRAGMA synchronous=EXTRA; SELECT version FROM meta", NULL, NULL, NULL);
     }
@@ -326,6 +341,7 @@ void sqlite_tidy(store *it) {
         write_tally(&s);
     }
     if (sqlite_mine()) {
+        sqlite_end_turn(&s);
         sqlite_leave();
     }
 }

@@ -3,6 +3,9 @@
  * lock. */
 #include "embedded.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -34,7 +37,7 @@ static void skip_without_mounts(int status) {
 
 /* Shared between the processes: the grants of each. */
 typedef struct ledger {
-    _Atomic int ready;
+    _Atomic int ready, joined;
     int refused[2];
     int64_t firsts[2][ROUNDS];
     int granted[2];
@@ -67,6 +70,8 @@ static int duplicates(const ledger *it) {
     return twice;
 }
 
+static _Atomic bool drawing, ending;
+
 static void draw_often(ledger *it, int who, const char *name) {
     firn_store_options options = safe_options();
     firn_store *store;
@@ -85,6 +90,7 @@ static void draw_often(ledger *it, int who, const char *name) {
             break;
         }
         it->firsts[who][it->granted[who]++] = first;
+        atomic_store(&drawing, true);
     }
     snprintf(it->why[who], sizeof it->why[who], "%s", error.text);
 }
@@ -124,6 +130,63 @@ static int draw_in_two(pair *p) {
     print_message("# %d and %d blocks; the other: %s\n", p->it->granted[0], p->it->granted[1],
                   p->it->why[1]);
     return status;
+}
+
+/* ---- a process whose locks are dropped ------------------------------------------------------- */
+
+/* As a program does that copies the files of its own store: closing drops SQLite's locks. Not before the first verb,
+ * which would find one of them open, and take it for inherited. */
+static void *open_and_close(void *unused) {
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-count"};
+    char path[700];
+    (void)unused;
+    while (!atomic_load(&drawing) && !atomic_load(&ending)) {
+        sched_yield();
+    }
+    for (unsigned i = 0; !atomic_load(&ending); i++) {
+        snprintf(path, sizeof path, "%s/firn.db%s", folder, suffixes[i % 4]);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file >= 0) {
+            close(file);
+        }
+    }
+    return NULL;
+}
+
+static int draw_without_locks(void *of) {
+    ledger *it = of;
+    pthread_t thread;
+    int who = atomic_fetch_add(&it->joined, 1);
+    atomic_store(&drawing, false);
+    atomic_store(&ending, false);
+    assert_int_equal(pthread_create(&thread, NULL, open_and_close, NULL), 0);
+    draw_often(it, who, "firn.db");
+    atomic_store(&ending, true);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+static void dropped_locks(void **state) {
+    ledger *it = new_ledger();
+    int other = -1;
+    (void)state;
+    firn_store_close(open_store("firn.db"));
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(HUNG_S);
+        _exit(draw_without_locks(it));
+    }
+    assert_int_equal(in_child(draw_without_locks, it), 0);
+    assert_int_equal(waitpid(child, &other, 0), child);
+    assert_int_equal(other, 0);
+    print_message("# %d and %d blocks, %d twice; %s%s\n", it->granted[0], it->granted[1],
+                  duplicates(it), it->why[0], it->why[1]);
+    assert_int_equal(duplicates(it), 0);
+    assert_int_equal(it->granted[0], ROUNDS);
+    assert_int_equal(it->granted[1], ROUNDS);
+    munmap(it, sizeof *it);
 }
 
 static void injected_duplicates_are_found(void **state) {
@@ -476,6 +539,85 @@ static void held_by_a_stopped_process(void **state) {
     firn_store_close(store);
 }
 
+/* A child has a copy of each descriptor, also if another thread of a verb's process forked it. */
+static void leave_a_child(void *self, const char *name) {
+    if (strcmp(name, "reserve.written") == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, 0);
+            alarm(HUNG_S);
+            pause();
+            _exit(0);
+        }
+        *(_Atomic pid_t *)self = child;
+        raise(SIGKILL);
+    }
+}
+
+static int die_with_a_child(void *at) {
+    firn_store_options options = safe_options();
+    firn_store *store;
+    int64_t first;
+    options.failpoint = leave_a_child;
+    options.failpoint_self = at;
+    return open_with(&store, "firn.db", options, NULL) != FIRN_OK ||
+           draw(store, 50, &first, NULL) != FIRN_OK;
+}
+
+static void a_child_does_not_keep_the_lock(void **state) {
+    _Atomic pid_t *child =
+        mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_ptr_not_equal(child, MAP_FAILED);
+    drawn_anew("firn.db", 1, 0);
+    assert_int_equal(in_child(die_with_a_child, child), 1000 + SIGKILL);
+    assert_true(*child > 0);
+    drawn_anew("firn.db", 2, 10);
+    assert_int_equal(kill(*child, SIGKILL), 0); /* it is still there */
+    munmap(child, sizeof *child);
+}
+
+static bool has_open(pid_t who, const char *path) {
+    char folder_of[40], target[700];
+    bool found = false;
+    snprintf(folder_of, sizeof folder_of, "/proc/%d/fd", (int)who);
+    DIR *all = opendir(folder_of);
+    for (struct dirent *one; all != NULL && !found && (one = readdir(all)) != NULL;) {
+        ssize_t length = readlinkat(dirfd(all), one->d_name, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        found = strcmp(target, path) == 0;
+    }
+    if (all != NULL) {
+        closedir(all);
+    }
+    return found;
+}
+
+/* Who waits for the lock of a file that has gone takes the one of the new file. */
+static void a_count_removed_under_a_verb(void **state) {
+    int status = -1;
+    (void)state;
+    drawn_anew("firn.db", 1, 0);
+    pid_t holder = stopped_holder(), child;
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int64_t first;
+        alarm(HUNG_S);
+        firn_store *store = open_store("firn.db?busy_ms=60000");
+        _exit(draw(store, 2, &first, NULL) != FIRN_OK || first != 20);
+    }
+    for (int i = 0; i < 30000 && !has_open(child, in_folder("firn.db-count")); i++) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    assert_int_equal(unlink(in_folder("firn.db-count")), 0);
+    go_on(holder);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(in_folder("firn.db-count"), F_OK), 0);
+}
+
 /* Whatever an open and a call do with the store, together they wait for max_wait_ms. */
 static void opening_is_bounded(void **state) {
     char keys[700];
@@ -510,6 +652,7 @@ int main(void) {
         CHECK("a log that is mounted alone is refused", a_log_mounted_alone),
         CHECK("a file that is mounted into an overlay is refused", a_file_in_an_overlay),
         CHECK("a folder that is mounted twice holds one store", a_folder_mounted),
+        CHECK("two processes that close files of the store do not share slots", dropped_locks),
         CHECK("a hard link is refused by either name, also while in use", a_hard_link),
         CHECK("a symbolic link leads to the same store", a_symbolic_link),
         CHECK_FAST("another store in the same file is noticed", another_store_in_the_same_file),
@@ -519,6 +662,9 @@ int main(void) {
         CHECK_FAST("a log without its store is refused", a_log_without_its_store),
         CHECK_FAST("a new store is told, and not made against the will", a_new_store_is_reported),
         CHECK_FAST("a stopped process that holds the lock is named", held_by_a_stopped_process),
+        CHECK_FAST("a child of a killed process does not keep its lock",
+                   a_child_does_not_keep_the_lock),
+        CHECK_FAST("a count that is removed during a verb", a_count_removed_under_a_verb),
         CHECK_FAST("opening waits for max_wait_ms in all", opening_is_bounded),
     };
     if (!lite_load() || !faulty_register()) {
