@@ -15,7 +15,7 @@
 #define CLAIMS     24    /* nodes tried in one claim */
 #define LISTED_MAX 65536 /* nodes looked at in one listing */
 
-/* The time of the call that this thread is in. */
+/* How long the present call of this thread may use the store. */
 static FIRN_TLS firn__patience patience;
 
 int64_t firn__gen_begin(const firn_gen *gen) {
@@ -49,7 +49,7 @@ static uint64_t later_tick(const firn_gen *gen, uint64_t tick) {
     return gen->past->has_last && gen->past->last_tick >= tick ? gen->past->last_tick + 1 : tick;
 }
 
-/* Without a store: everything from now on, as far as the scheme and the state word reach. */
+/* Without a store: a permit for all slots from now on, to the end of the scheme or of the cursor. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error) {
     firn__live *live = gen->live;
     uint64_t from = later_tick(gen, tick), most = (uint64_t)FIRN__NO_SLOT >> gen->s;
@@ -243,7 +243,7 @@ typedef struct claim_wish {
     bool online;    /* just these, and no more: the own mark may then be ahead of the clock */
 } claim_wish;
 
-/* Sends a claim, `again` when it went out before, and takes in what came of it. */
+/* Sends a claim and writes its result to `out`. `again`: it was sent before. */
 static int send(firn_gen *gen, firn__claim *claim, uint64_t tick, bool again, firn__permit *out,
                 firn_mark *held, firn_error *error) {
     char key[FIRN_KEY_SIZE];
@@ -278,8 +278,8 @@ static int send(firn_gen *gen, firn__claim *claim, uint64_t tick, bool again, fi
     return code;
 }
 
-/* Repeats a claim of unknown outcome by some process that shares the generator. FIRN_EBUSY: no such
- * claim, or its slots are before the clock or too far ahead. */
+/* Repeats a claim of unknown outcome that a process sharing the generator sent. FIRN_EBUSY: there is no
+ * such claim, or its slots are before the clock or too far ahead of it. */
 static int resume(firn_gen *gen, const claim_wish *wish, firn__permit *out, firn_mark *held,
                   firn_error *error) {
     firn__claim *sent = firn__shared_claim(gen);
@@ -295,8 +295,8 @@ static int resume(firn_gen *gen, const claim_wish *wish, firn__permit *out, firn
     return code == FIRN_OK ? send(gen, sent, wish->tick, true, out, held, error) : code;
 }
 
-/* One node asked for: the first slot in the present tick, or within the lead when it may be. The
- * own node's mark keeps its order; any other node begins in a later tick than the last ID's. */
+/* Requests one node. Its first slot is in the present tick, or within the lead if the caller set the
+ * node. The own node continues at its mark; another one begins in a later tick than the last ID. */
 static int ask(firn_gen *gen, uint64_t node, bool own, const claim_wish *wish, firn__permit *out,
                firn_mark *held, firn_error *error) {
     uint64_t from = own ? wish->tick : later_tick(gen, wish->tick), last = from, grant;
@@ -350,7 +350,7 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
             gen->ns, firn_time_format(until, &time, firn_scheme_digits(&gen->scheme)));
     }
     if (!gen->fixed) {
-        /* any of them may be free at any moment */
+        /* any node may become free at any moment */
         atomic_store_explicit(&gen->live->any.busy_ms, 0, memory_order_relaxed);
         return firn__fail(error, FIRN_EBUSY,
                           "every node of %s is in use (the last never-used one is kept for "
@@ -370,8 +370,8 @@ int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_e
         node, gen->ns, firn_time_format(when, &time, firn_scheme_digits(&gen->scheme)));
 }
 
-/* A second opinion, where the engine has a clock: with one of the two that far off, nothing is
- * claimed. */
+/* Compares the clock with the engine's, if the engine has one: nothing is claimed while they differ by
+ * more than max_skew_ms. */
 static int check_clocks(const firn_gen *gen, firn_error *error) {
     firn_time here, there;
     if (firn_store_now(gen->store, &there, NULL) != FIRN_OK ||
@@ -407,7 +407,7 @@ static int claim(firn_gen *gen, uint32_t k, const claim_wish *wish, firn__permit
     for (int tried = 0; tried < CLAIMS && code == FIRN_EBUSY; tried++) {
         bool own = gen->fixed || (tried == 0 && gen->past->has_node[k]);
         firn_mark before = held;
-        /* A call that has waited for a node looks once more; one whose time the store took does not. */
+        /* A call that waited for a node tries once more; a call whose time went to the store does not. */
         int64_t spent_ms = firn__gen_spent_ms() - before_ms;
         if (spent_ms >= patience.max_ms || (tried > 0 && firn__patience_over(&patience))) {
             failed = 2 * spent_ms >= patience.max_ms ? too_slow(gen, error) : FIRN_OK;
@@ -451,8 +451,8 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
         return code;
     }
     code = claim(gen, k, &wish, permit, error);
-    /* A node whose end another window of this generator still holds: that one would issue after
-     * this one. */
+    /* Retires another window of this generator that has the same node: its slots are before the new
+     * ones, and it must not issue them after these. */
     for (uint32_t j = 0; code == FIRN_OK && j < (uint32_t)gen->keys.nodes; j++) {
         const firn__permit *other = firn__permit_of(gen, j);
         if (j != k && other != NULL && other->node == permit->node) {

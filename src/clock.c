@@ -108,7 +108,7 @@ static uint64_t one_more(_Atomic uint64_t *count) {
     return atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-/* Ahead of what the steady clock makes of the anchor by more than 5 s. */
+/* The wall clock is more than 5 s later than the anchor plus the steady clock's time since. */
 static void judge_ahead(firn__watch *watch, firn_time *wall, int64_t steady, int64_t deviation) {
     bool held = watch->ahead && deviation - watch->deviation < NEAR_NS &&
                 watch->deviation - deviation < NEAR_NS;
@@ -125,7 +125,7 @@ static void judge_ahead(firn__watch *watch, firn_time *wall, int64_t steady, int
     *wall = firn__time_after(&watch->wall, steady - watch->steady);
 }
 
-/* Behind it, by more or less than back_ns. */
+/* The wall clock is earlier than that sum. If by more than back_ns, this is a step back. */
 static void judge_behind(firn__watch *watch, const firn_time *wall, int64_t steady,
                          int64_t deviation, int64_t back_ns) {
     watch->ahead = false;
@@ -144,7 +144,7 @@ static void judge_behind(firn__watch *watch, const firn_time *wall, int64_t stea
     }
 }
 
-/* What a clock of the caller's must give; sums with such seconds do not overflow. */
+/* Is this a valid reading of the caller's clock? Sums with such seconds do not overflow. */
 static bool is_instant(const firn_time *wall) {
     return wall->ns >= 0 && wall->ns < 1000000000 && wall->sec > INT64_MIN / 2 &&
            wall->sec < INT64_MAX / 2;
@@ -195,9 +195,9 @@ static void measure_from(firn__watch *watch, int64_t steady, uint64_t cycles) {
     watch->cycles = cycles;
 }
 
-/* A machine that moved to another host may count at another rate from one moment to the next. A rate
- * that differs from the known one by more than an eighth is an average of two: no reading is used
- * again until the new one was measured alone. */
+/* After a virtual machine moves to another host, the counter may run at another rate. A measured rate that
+ * differs from the known one by more than an eighth may be an average of both, so no reading is used
+ * again until the new rate was measured alone. */
 void firn__watch_learn(firn__watch *watch, const firn_clock *clock, uint64_t (*counter)(void),
                        int64_t stale_us) {
     int64_t steady;

@@ -54,7 +54,7 @@ typedef struct firn__watch {
     bool anchored;
     firn_time wall;                /* of the anchor */
     int64_t steady;                /* of the anchor, ns */
-    bool behind, ahead;            /* in the midst of a step or a jump */
+    bool behind, ahead;            /* a step or a jump is being judged */
     int64_t since, deviation;      /* when it was first seen (steady ns), and how far off it was */
     uint64_t cycles;               /* where the measurement of the counter's rate began */
     int64_t cycles_steady;         /* and when; 0: none has */

@@ -26,8 +26,8 @@ static int issue_once(firn_gen *gen, firn__sink to, size_t n, firn_error *error)
     }
 }
 
-/* Where one node is used up, the others that the generator holds may have slots: the thread moves on,
- * and stays there. */
+/* If the node of this thread has no slot left, another node of the generator may have one: the thread
+ * moves to that node and stays there. */
 static int issue_anywhere(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
     int code = issue_once(gen, to, n, error);
     if (code != FIRN_EEXHAUSTED || gen->keys.nodes == 1 || n > (size_t)gen->at_once) {
@@ -106,7 +106,7 @@ static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__seen *see
 
 /* ---- one ID of a slot ---------------------------------------------------------------------------- */
 
-/* A run from this slot on. */
+/* Begins a run of slots, whose IDs differ by gen->run.step, at this slot. */
 static __attribute__((noinline)) void begin_run(const firn_gen *gen, firn__seen *seen,
                                                 uint64_t slot) {
     const firn__draw draw = {seen->base_tick + (slot >> gen->s), slot & gen->count_mask, {0, 0}};
@@ -145,9 +145,9 @@ static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn
 
 /* ---- the direct ways --------------------------------------------------------------------------
 
- * What almost every call needs was computed when the clock was read: one age, one word, one compare-and-swap, two
- * products. No function is called but the clock's, nothing is kept in memory, so nothing is saved, and no store has to
- * leave the core before the next compare-and-swap. Whatever else there is goes the usual way. */
+ * For almost every call. What it needs was computed when the clock was read, so it checks the age of that reading and
+ * the era, does one compare-and-swap and multiplies twice. It calls no function but the clock's, so it saves no
+ * registers, and no write delays the next compare-and-swap. Other calls go the usual way. */
 
 FIRN__HOT bool is_young(const firn_gen *gen, const firn__seen *seen) {
     return firn__cycles() - seen->counter <
@@ -164,8 +164,9 @@ FIRN__HOT bool is_era(const firn_gen *gen, const firn__seen *seen) {
     return atomic_load_explicit(&gen->live->any.era, memory_order_acquire) == seen->era;
 }
 
-/* The permit was loaded before the time was read: both are remembered, and the era is the same. With `starts`, a
- * new tick goes the usual way, which draws its start. */
+/* Takes a slot by what the thread remembers: a permit, and a time that was read after the permit was loaded. The same
+ * era means that both still count. With `starts`, the first slot of a tick is drawn, so a new tick goes the usual
+ * way. */
 FIRN__HOT bool take_directly(const firn_gen *gen, firn__seen *seen, bool coarse, bool starts,
                              uint64_t *slot) {
     if (coarse && UNLIKELY(!is_same_tick(seen))) {
@@ -174,7 +175,7 @@ FIRN__HOT bool take_directly(const firn_gen *gen, firn__seen *seen, bool coarse,
     if (UNLIKELY(!is_era(gen, seen))) {
         return false;
     }
-    /* Before the counter is read: that takes as long as these loads, which then cost nothing. */
+    /* Before the cycle counter, because these loads are done while the counter is read. */
     uint64_t found = UNLIKELY(gen->blocks) ? 0 : firn__cursor_of(seen->permit);
     if (!coarse && UNLIKELY(!is_young(gen, seen))) {
         return false;
@@ -343,7 +344,7 @@ int firn_gen_step(firn_gen *gen, int64_t *wait_ms, firn_error *error) {
     return result;
 }
 
-/* What fits into max_lead_ms, for a generator that is not ahead of its clock. */
+/* The number of IDs that max_lead_ms allows at once if the generator is not ahead of its clock. */
 static int64_t max_count(const firn_gen *gen) {
     bool counted = gen->kind == FIRN__KIND_COUNTED;
     uint32_t bits = counted ? gen->count_bits : 0;

@@ -131,8 +131,8 @@ enum firn__kind {
     FIRN__KIND_RANDOM   /* random bits, with or without time */
 };
 
-enum firn__way {                     /* how firn_next goes about it */
-                 FIRN__WAY_OTHER,    /* counted, random, online: the general way */
+enum firn__way {                     /* how firn_next gets an ID */
+                 FIRN__WAY_OTHER,    /* the general way: counted, random, online */
                  FIRN__WAY_USUAL,    /* a slot an ID */
                  FIRN__WAY_STRAIGHT, /* the same, not shared; the sequence begins at 0; packed by
                                         two products; the cycle counter tells a reading's age */
@@ -144,21 +144,21 @@ enum firn__way {                     /* how firn_next goes about it */
                  FIRN__WAY_UNTIMED /* such bits alone */
 };
 
-/* Where the random bits of an ID are, when each of them can be any bit of the thread's block: then they need no packing. A
- * size of 0: they do. */
+/* Where the random bits of an ID are, if bytes of the thread's block can be masked into it as they are. Else `size` is
+ * 0, and the random bits are packed as a field. */
 typedef struct firn__masked {
     firn_value mask; /* of the lower 128 bits */
     uint32_t size; /* bytes of the block for one ID: 1..8, or 9..16 with bits above the lower 64 */
 } firn__masked;
 
-/* What the next slot adds to an ID, and how often from a slot whose lowest bits are 0. `times` is a mask; 0: each slot has
- * to be packed. */
+/* A run of slots: each ID is the previous ID plus `step`, up to the next slot whose bits in the mask `times` are all 0.
+ * `times` 0: each slot is packed. */
 typedef struct firn__run {
     firn_value step;
     uint64_t times;
 } firn__run;
 
-/* Written while the generator is opened, by one thread, and only read afterwards; but for `live` and `kept`. */
+/* One thread writes it while opening the generator; afterwards all threads only read it, except `live` and `kept`. */
 struct firn_gen {
     enum firn__way way;
     firn_scheme scheme;
@@ -252,7 +252,7 @@ static inline void firn__count(_Atomic uint64_t *count) {
  * wipes it). A call compares it with the one its thread noted instead of looking for each event. Processes that share
  * the generator have another such word in their memory, which is added. */
 
-/* Not the one that a thread noted, if this is a child that has not adopted the generator. */
+/* In a child that has not adopted the generator it differs from every era that a thread noted. */
 static inline uint64_t firn__era_of(const firn_gen *gen) {
     uint64_t era = atomic_load_explicit(&gen->live->any.era, memory_order_acquire);
     return gen->shared_era == NULL
@@ -266,7 +266,7 @@ static inline void firn__event(const firn_gen *gen) {
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
 
-/* Tells people, if anybody listens. */
+/* Sends a note to the caller, if there is a `notice`. */
 void firn__gen_notice(const firn_gen *gen, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* FIRN_EEXHAUSTED: nothing more may be issued ahead of the clock. */
@@ -315,11 +315,11 @@ void firn__shared_look(const firn_gen *gen);
 /* Puts a permit that was claimed in place, closed: *placed is where all find it. The lock is held. FIRN_EBACK. */
 int firn__shared_place(firn_gen *gen, const firn__permit *claimed, firn__permit **placed,
                        firn_error *error);
-/* Makes it the one that all issue from; NULL: none. The lock is held. */
+/* Makes it the permit that all processes issue from; NULL: none. The lock is held. */
 void firn__shared_choose(firn_gen *gen, const firn__permit *permit);
 /* The claim that was sent last; NULL: the generator is one process's. The lock is held. */
 firn__claim *firn__shared_claim(const firn_gen *gen);
-/* No more nodes fit the memory: only those that it has may be claimed. */
+/* The memory has no room for this node: it is not among those that were claimed before. */
 bool firn__shared_refuses(const firn_gen *gen, uint64_t node);
 /* The renewal lock. Waits for another process at most as long as the call may, and not at all unless `patient`.
  * FIRN_EWINDOW: it is held. */
@@ -343,7 +343,7 @@ static inline int64_t firn__soft_of(const firn__permit *permit) {
 }
 /* A closed one, of zeros. NULL: *code is the error's. */
 firn__permit *firn__permit_new(firn_gen *gen, int *code, firn_error *error);
-/* Nobody has seen it: it is the next new one. */
+/* Takes back a new permit that was never published: firn__permit_new returns it next. */
 void firn__permit_drop(firn_gen *gen, firn__permit *permit);
 /* Opens it as number k. */
 int firn__permit_publish(firn_gen *gen, uint32_t k, firn__permit *permit, firn_error *error);
@@ -360,8 +360,8 @@ void firn__permit_free(firn_gen *gen);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
-/* A call of this thread begins, which is to ask the store for no more than max_wait_ms. Returns the steady clock's
- * time. */
+/* Begins a call of this thread, which may use the store for at most max_wait_ms. Returns the steady clock's time in
+ * ns. */
 int64_t firn__gen_begin(const firn_gen *gen);
 int64_t firn__gen_spent_ms(void);
 /* firn__reserve on the generator's store, within the time of the call. */
@@ -370,7 +370,7 @@ int firn__gen_reserve(firn_gen *gen, const firn_request *request, firn__sending 
 
 /* What follows: with the renewal lock held. */
 
-/* Where issue may begin on an engine that has gone back: later than anything that it forgot. */
+/* The slot at which issue may begin on an engine that has gone back: after every slot that it forgot. */
 int64_t firn__claim_guard(const firn_gen *gen, uint64_t tick);
 /* Without a store: everything from `tick` on. */
 int firn__claim_local(firn_gen *gen, uint32_t k, uint64_t tick, firn_error *error);
@@ -379,7 +379,7 @@ int firn__claim_window(firn_gen *gen, uint32_t k, uint64_t tick, int64_t n, firn
 /* Reserves exactly n slots for mode=online: the IDs are the caller's alone, no permit stays. */
 int firn__claim_online(firn_gen *gen, uint64_t tick, int64_t n, firn__permit *out,
                        firn_error *error);
-/* FIRN_EBUSY: says until when, by the mark there. */
+/* FIRN_EBUSY, with the time until which the node is in use, by its mark. */
 int firn__claim_busy(firn_gen *gen, const firn_mark *held, uint64_t tick, firn_error *error);
 
 /* ---- window.c: with the renewal lock held ---------------------------------------------------- */
@@ -415,7 +415,7 @@ int firn__gen_make(firn_gen **gen, const firn_config *config, firn_error *error)
 /* The key by which nodes share the digits of time-random, found in the store or drawn and kept
  * there; nothing for other schemes. */
 int firn__gen_agree(firn_gen *gen, firn_error *error);
-/* Frees it, as it is; gives nothing back. */
+/* Frees a generator and gives nothing back to the store. */
 void firn__gen_dispose(firn_gen *gen);
 
 /* ---- issue_backdated.c ------------------------------------------------------------------------------- */

@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-/* HOT is the way that almost every call goes, COLD what it should not carry along. */
+/* HOT: inlined, because almost every call runs it. COLD: kept out of line. */
 #define FIRN__HOT  static inline __attribute__((always_inline))
 #define FIRN__COLD __attribute__((noinline, cold))
 
-#define FIRN__TRIES 64 /* rounds of one call: each follows a change by somebody else */
+#define FIRN__TRIES 64 /* rounds of one call: another thread or process caused each repetition */
 #define FIRN__BLOCK 64 /* slots a thread leases at once under ordering=thread */
 
 extern FIRN_TLS firn__seen firn__seen_here[FIRN__SEEN];
@@ -83,7 +83,7 @@ static inline uint64_t firn__ticks_in(uint32_t tick_ns, uint32_t ns) {
     }
 }
 
-/* firn_scheme_tick for the hot path: false where that one has to say why. */
+/* firn_scheme_tick for the hot path. False: firn_scheme_tick says why. */
 FIRN__HOT bool firn__tick_of(const firn_gen *gen, const firn_time *wall, uint64_t *tick) {
     int64_t sec = wall->sec - gen->scheme.epoch.sec;
     int32_t ns = wall->ns - gen->scheme.epoch.ns;
@@ -110,15 +110,15 @@ static inline int64_t firn__lead_end(const firn_gen *gen, int64_t now) {
     return now + gen->lead_slots;
 }
 
-/* What follows from a new reading. */
+/* Computes what a thread remembers of a new reading. */
 FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__seen *seen) {
     int64_t now = firn__slot_from(gen, seen->base_tick, seen->tick), end = firn__lead_end(gen, now);
     seen->least = now < 0 ? 0 : (uint64_t)now;
     seen->lead_end = end < 0 ? 0 : (uint64_t)end;
 }
 
-/* An exact reading that needs no judgement: not before this thread's last one, not far ahead.
- * False: it needs one. */
+/* Reads the clock. True: the reading is used without judgement, because it is neither before this
+ * thread's last one nor far ahead of it. */
 FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t cycles) {
     firn_time wall;
     uint64_t tick = 0;
@@ -210,15 +210,15 @@ static inline uint64_t firn__cursor_of(const firn__permit *permit) {
     return atomic_load_explicit(&permit->cursor, memory_order_acquire);
 }
 
-/* The way that almost every call goes, after firn__recent. False: the long way knows why. */
+/* Takes slots as almost every call does, after firn__recent. False: the long way finds out why. */
 FIRN__HOT bool firn__take(const firn_gen *gen, const firn__seen *seen, uint64_t found, uint64_t n,
                           bool starts, uint64_t *slot) {
     uint64_t soft = (uint64_t)atomic_load_explicit(&seen->permit->soft, memory_order_relaxed);
     return firn__grab(gen, seen, found, n, soft, starts, slot, NULL) == FIRN__GRAB_DONE;
 }
 
-/* ordering=thread: from the block that this thread has leased. It is dropped with the era: its
- * slots count as issued. False: it is used up or past. */
+/* ordering=thread: takes a slot of the block that this thread has leased. A new era drops the block,
+ * whose slots then count as issued. False: the block is used up or its slots are before the present. */
 FIRN__HOT bool firn__take_leased(firn__seen *seen, uint64_t *slot) {
     *slot = seen->block;
     seen->block++;
@@ -250,8 +250,8 @@ FIRN__HOT int firn__pack_slot(const firn_gen *gen, uint64_t base_tick, const fir
     return FIRN_OK;
 }
 
-/* Without a time there is nothing to pack: the template, which was whole if the permit is open after it was read, and
- * random bits. */
+/* An ID without a time: the permit's template and random bits. The template was complete if the permit is open after
+ * the template was read. */
 FIRN__HOT bool firn__take_untimed(const firn_gen *gen, firn_id *id) {
     const firn__permit *permit = firn__permit_of(gen, 0);
     firn_value random = {0, 0};

@@ -164,7 +164,7 @@ static int reserve_node(firn_gen *gen, const node_search *search, uint64_t node,
     return code;
 }
 
-/* Has a fixed node no mark in the store? */
+/* Is the fixed node without a mark in the store? */
 static bool is_unused(const firn_gen *gen) {
     firn_error unused;
     node_search search = {.gen = gen, .error = &unused};
@@ -173,7 +173,7 @@ static bool is_unused(const firn_gen *gen) {
     return code == FIRN_OK && search.count == 0;
 }
 
-/* Takes a never-used node, the highest there is. */
+/* Takes the highest node that was never used. */
 static int take_node(firn_gen *gen, node_search *search, firn_error *error) {
     bool common = search->mark == gen->mark_end + 1;
     uint64_t node = gen->pinned | (~gen->pin_mask & firn__mask(gen->node_bits));
@@ -229,7 +229,7 @@ static int open_reserved(firn_gen *gen, firn_error *error) {
                : code;
 }
 
-/* Records without a store: a random identity of their own, never the one of live issue. */
+/* Without a store, back-dated IDs have a random identity of their own, never the identity of live IDs. */
 static int open_random(firn_gen *gen, firn_error *error) {
     firn_fields live = gen->kept.fields;
     int code = firn__gen_identify(gen, error);

@@ -113,8 +113,8 @@ static int count_one(firn_gen *gen, firn__counted *state, firn__permit *permit, 
     return code;
 }
 
-/* Is there room for n IDs? Asked before the first tick of them is begun, since what is begun is
- * used up. *ticks: how many they begin. A random part that is counted up is as good as endless. */
+/* Is there room for n IDs? Asked before their first tick begins, because a tick that has begun is used
+ * up. *ticks: how many ticks they begin. A random part that is counted up has room for all. */
 static int find_room(firn_gen *gen, const firn__counted *state, const firn__permit *permit,
                      uint64_t now, size_t n, int64_t *ticks, firn_error *error) {
     uint64_t holds = firn__mask(gen->count_bits) + 1, left = 0;
@@ -134,7 +134,7 @@ static int find_room(firn_gen *gen, const firn__counted *state, const firn__perm
     return next + *ticks > firn__end_of(permit) ? FIRN_EWINDOW : FIRN_OK;
 }
 
-/* Is the random part counted up by counting up the ID: has the ID the same lowest 64 bits? */
+/* Are the lowest bits of the ID the random part, so that the next ID is this one plus 1? */
 static bool is_direct(const firn_gen *gen) {
     const firn_slice *last = &gen->scheme.slices[gen->scheme.slice_count - 1];
     return gen->scheme.monotonic && gen->count_bits == 0 && last->role == FIRN_ROLE_RANDOM &&

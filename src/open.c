@@ -146,8 +146,9 @@ static int see_key(void *context, const firn_holding *holding) {
     return FIRN_OK;
 }
 
-/* The key of shared digits: drawn by the first generator of the namespace, and stored as the layout
- * of another namespace; a later one finds it there, or is refused for its own and looks again. */
+/* Agrees on the key of shared digits. The first generator of the namespace draws it and stores it as the
+ * layout of another namespace. A later one finds it there; if two draw at once, the store refuses the
+ * second, which looks again. */
 int firn__gen_agree(firn_gen *gen, firn_error *error) {
     char ns[FIRN_NS_SIZE], layout[FIRN__SHUFFLE_SIZE];
     int code = gen->shuffle.digits > 0 ? FIRN_ENAMESPACE : FIRN_OK;
@@ -176,7 +177,7 @@ int firn__gen_agree(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* Unique among whom? Reported only if nobody chose the store. */
+/* Reports among which generators the IDs are unique, if nobody chose the store. */
 static void tell_store(const firn_gen *gen, const char *url) {
     char node[128];
     if (url == NULL && !gen->fixed && gen->ticket_field < 0) {

@@ -466,7 +466,7 @@ int firn__refuse_text(int form, uint32_t bits, const char *text, size_t length, 
     }
 #define FORM(name) &firn__forms[FIRN_FORM_##name]
 
-/* Up to 64 bits, and more: apart, so that the short way saves no registers for the long one. */
+/* Two functions, for IDs up to 64 bits and for wider ones, so that the first saves no registers. */
 #define READER_BY_WIDTH(name, read)                                                                \
     APART READER(name##_wide, read) READER(name##_narrow, bits <= 64 && (read)) static int name(   \
         firn_id *out, int form, uint32_t bits, const char *text, size_t length,                    \

@@ -67,8 +67,8 @@ int firn__gen_now(firn_gen *gen, uint64_t *tick, firn_error *error) {
 
 /* ---- a clock that stepped back ------------------------------------------------------------------ */
 
-/* With a renewer of the caller's (`patient` false) it does not wait for the lock, whose holder may
- * be in a call of the store. */
+/* Takes the renewal lock. If the caller has a renewer (`patient` is false), it does not wait for the lock, because
+ * the renewer may hold it during a call of the store. */
 static int lock_renewal(firn_gen *gen, bool patient, firn_error *error) {
     int code = firn__renewal_lock(gen, patient, error);
     return code == FIRN_OK || patient
@@ -191,8 +191,8 @@ static void see_step(firn_gen *gen, uint64_t *tick) {
 
 /* ---- a forked child ----------------------------------------------------------------------------- */
 
-/* In a child of the process that opened the generator: everything that lived was wiped. A new
- * identity, or none. */
+/* In a child of the process that opened the generator, where the fork wiped `live`: draws a new identity.
+ * FIRN_EFORKED: the child cannot have one. */
 int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     firn__live *live = gen->live;
     uint64_t serial;
@@ -235,7 +235,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
     return code;
 }
 
-/* What every kind does first when the fast way fails: which process, what time, is it allowed? */
+/* The first step of every kind when the fast way fails: checks process, time and permission. */
 int firn__gen_ready(firn_gen *gen, uint64_t *tick, bool patient, firn_error *error) {
     int code = firn__gen_adopt(gen, error);
     if (code == FIRN_OK) {

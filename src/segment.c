@@ -245,7 +245,7 @@ static bool is_due(const firn_segment *segment, int64_t slot) {
              steady / 1000000 >= shelf->retry_ms));
 }
 
-/* After `next`: a thread that sees a limit must see where its block starts, too. */
+/* Called after `next` is set: a thread that sees the new limit must see the start of its block, too. */
 static void set_limit(segment_shelf *shelf, int64_t limit) {
     if (atomic_load_explicit(&shelf->limit, memory_order_relaxed) != 0 ||
         shelf->now.end - shelf->now.first > 1) {
@@ -323,8 +323,8 @@ static slot_block fetched_ahead(const segment_shelf *shelf) {
     return is_entered(shelf) ? block : (slot_block){0};
 }
 
-/* Of enter. FIRN_EFORKED: a handler of a signal forked since, and in the child, which is this, nothing that was fetched
- * counts. */
+/* Ends what enter began. FIRN_EFORKED: a signal handler has forked since, and this is the child, which has none of the
+ * integers that its parent fetched. */
 static int leave(const firn_segment *segment, int code, firn_error *error) {
     segment_shelf *shelf = segment->shelf;
     if (is_entered(shelf)) {
@@ -370,8 +370,8 @@ int firn_segment_next(firn_segment *segment, int64_t *value, firn_error *error) 
 
 /* ---- handing out what was fetched, for those who may not wait ---------------------------------- */
 
-/* As take, and from the block fetched ahead where the present one has too few: what is left of that is
- * dropped then, so that later ones are greater. Under the lock. */
+/* Like take. If only the block fetched ahead has enough, takes from that block and drops the rest of the present one,
+ * so that later integers are greater. Under the lock. */
 static int64_t take_locked(firn_segment *segment, int64_t least, int64_t most, int64_t *slot) {
     segment_shelf *shelf = segment->shelf;
     int64_t count = take(shelf, shelf->now.end, least, most, slot);
@@ -387,8 +387,8 @@ static int64_t take_locked(firn_segment *segment, int64_t least, int64_t most, i
     return count;
 }
 
-/* `least` to `most` of the fetched ones. A thread that holds the lock for longer than these turns
- * is fetching. */
+/* Takes `least` to `most` of the fetched integers. If the lock is held during all turns of the loop, its
+ * holder is fetching. */
 static int64_t take_fetched(firn_segment *segment, int64_t least, int64_t most, int64_t *slot,
                             bool *due) {
     segment_shelf *shelf = segment->shelf;

@@ -133,7 +133,7 @@ static int make_lock(pthread_mutex_t *lock) {
     return code;
 }
 
-/* The first process prepares the lock. When it ends before it is done, the next one does; it is not woken again. */
+/* The first process prepares the lock. If that process ends before the lock is ready, the next one prepares it. */
 static int prepare_lock(const firn_gen *gen, firn_error *error) {
     firn__shared *shared = gen->shared;
     uint32_t me = (uint32_t)syscall(SYS_gettid), maker = 0;
@@ -181,7 +181,7 @@ static int lock_shared(firn_gen *gen, bool patient, firn_error *error) {
                             gen->ns, gen->keys.max_wait_ms);
 }
 
-/* With the lock of this process: a thread that stored an older look later would hide an open permit. */
+/* Under the lock of this process: else a slow thread could store an older permit over an open one. */
 static void look(const firn_gen *gen) {
     uint32_t chosen = atomic_load_explicit(&gen->shared->chosen, memory_order_acquire);
     firn__permit *permit =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores: opened by URL, modules loaded when first used, and the checked wrapper round the verbs
- * that every caller goes through. Knows no generator and no engine by more than its name. */
+/* Stores: opened by URL, with modules that are loaded when first used, and the functions that check
+ * every call of a store. Knows no generator, and of an engine only the name. */
 #include "store.h"
 
 #include "error.h"

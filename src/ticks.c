@@ -46,8 +46,8 @@ static bool below(const firn__ticks *ticks, size_t at, uint64_t key) {
     return ticks->run[2 * at] < key;
 }
 
-/* The first pair of the run that is not below `key`; there is one. Steps that double lead from the
- * place of the last search to both sides of it. */
+/* The first pair of the run that is not below `key`; there is one. Goes from the place of the last search, in
+ * steps that double, until `key` is enclosed. */
 static size_t search(const firn__ticks *ticks, uint64_t key) {
     size_t low = ticks->near < ticks->run_used ? ticks->near : 0, high = low, step = 1;
     if (below(ticks, low, key)) {

@@ -23,7 +23,7 @@ static int64_t renewal_count(const firn_gen *gen, const firn__permit *permit, in
     return (new_end < cap ? new_end : cap) - end;
 }
 
-/* Takes in what came of a renewal. */
+/* Writes the result of a renewal to the permit. */
 static int renewed(firn_gen *gen, firn__permit *permit, int64_t end, const firn__need *need,
                    const firn_request *request, bool twice, int code) {
     /* While nothing is issued the cursor does not move; only the clock does. */

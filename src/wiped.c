@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that a fork wipes. The kernel does it (MADV_WIPEONFORK), also for _Fork and raw clone. Some
- * only say so: qemu-user of Debian 12 answers 0 to any advice. So the kernel's word is checked once,
- * and where it does not hold, forks are watched for: the memory is shared with children, so that
- * even a child that goes unnoticed repeats no slot, and a child that notices itself (by a
- * handler of fork(), or by its process number at its first call) puts zeros in its place. Knows
- * nothing of what is kept in it. */
+ * kernels accept the advice and do nothing, as qemu-user of Debian 12 does, so the first use checks it.
+ * Where the kernel does not wipe, parent and child share the memory, so that no slot is repeated even if
+ * the fork goes unnoticed. A child that notices it (by a handler of fork(), or by its process number at
+ * its first call) puts zeros in the memory's place. Knows nothing of what is kept in it. */
 #include "wiped.h"
 
 #include "bug.h"

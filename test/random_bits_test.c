@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random bits that need no packing (src/issue.c, src/issue_random.c), which generators with an entropy source of the caller's do not
- * use: each kind of layout, one ID at a time and in bulk. All random bits are random, all others are right. */
+/* Random bits that need no packing (src/issue.c, src/issue_random.c), which generators with an entropy source of the
+ * caller's do not use: each kind of layout, one ID at a time and in bulk. All random bits are random, all others are
+ * right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
