@@ -186,7 +186,7 @@ def check_keys(browser, server):
           browser.sees("#bits .on[data-field=sequence]") and browser.sees("#legend .on[data-field=sequence]"))
     browser.open(server.base + "/?make#read")
     browser.wait("!document.querySelector('#reading').hidden")
-    link, more = tab_to(browser, lambda one: one["text"] == "Make")
+    link, more = tab_to(browser, lambda one: one["text"] == "Generate")
     browser.press("Enter")
     browser.wait("document.querySelector('#make-scheme').options.length > 20")
     count, rest = tab_to(browser, lambda one: one["id"] == "make-count")

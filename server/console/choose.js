@@ -96,12 +96,12 @@ function drawMeasure(figure, most) {
 }
 
 function drawMeasures(one, all) {
-  if (!one.figures.length) return [make("p", { className: "hint", textContent: "Not measured with this column in docs/study." })];
+  if (!one.figures.length) return [make("p", { className: "hint", textContent: "docs/study has no figures for this column." })];
   const most = (metric) =>
     Math.max(...all.flatMap((other) => other.figures.filter((at) => at.metric === metric).map((at) => (at.n < ENOUGH ? at.median : at.high))));
   return [
     ...one.figures.map((figure) => drawMeasure(figure, most(figure.metric))),
-    make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}. One small server: compare keys by it.` }),
+    make("p", { className: "hint", textContent: `${one.figures[0].file}: ${one.figures[0].place}. Measured on one small server: use the figures to compare keys.` }),
   ];
 }
 
@@ -109,12 +109,12 @@ function drawMeasures(one, all) {
 
 function oddsOf({ odds }) {
   if (odds.model === "reserved") return "none: a store reserves each ID";
-  return `${odds.year.toPrecision(3)} in a year, ${odds.ten_years.toPrecision(3)} in ten`;
+  return `${odds.year.toPrecision(3)} in a year, ${odds.ten_years.toPrecision(3)} in ten years`;
 }
 
 function drawFit(one, layout, all, rank) {
   const facts = [
-    ["Collisions", oddsOf(one)],
+    ["Collision probability", oddsOf(one)],
     ["Ends", one.end || (one.odds.model === "reserved" ? null : "never")], // integers of a store: with the last one
     ["Sorts", one.sorts],
     ["Limits", one.max_nodes && `${showCount(one.node_most_per_s)} IDs per second and node, ${showCount(one.max_nodes)} nodes`],
@@ -146,7 +146,7 @@ function drawRefused(refused) {
 }
 
 function drawNone(found) {
-  const others = found.without.map(({ answer, name }) => `${answer} (then ${name})`).join(", or ");
+  const others = found.without.map(({ answer, name }) => `${answer} (then ${name} fits)`).join(", or ");
   return make(
     "p",
     { className: "error" },

@@ -45,14 +45,14 @@ async function ask(path, query = {}, method = "GET") {
 
 function wantToken(refused) {
   const form = byId("token-form");
-  if (refused) byId("token-note").textContent = "Unknown token.";
+  if (refused) byId("token-note").textContent = "Unknown token: enter another one.";
   if (refused === sessionStorage.getItem("firn-token")) sessionStorage.removeItem("firn-token");
   if (!form.hidden) return;
   form.hidden = false;
   byId("token").focus();
 }
 
-// The box goes when the server took the token: it lets those who guess wait.
+// The box disappears once the server has accepted the token; after wrong guesses the server answers late.
 async function takeToken(event) {
   event.preventDefault();
   sessionStorage.setItem("firn-token", byId("token").value.trim());
@@ -186,7 +186,7 @@ function showMade(name, ids) {
       return make(
         "li",
         {},
-        make("a", { href: `#${query}`, textContent: id, title: "Decode it" }),
+        make("a", { href: `#${query}`, textContent: id, title: "Decode this ID" }),
         copy,
       );
     }),
@@ -220,7 +220,7 @@ async function spread(event) {
   try {
     const found = await ask(`/v1/spread/${encodeURIComponent(name)}`, { shards });
     byId("spread-note").textContent =
-      `${grouped.format(found.ids)} recent IDs of ${name}; the dashed line is an even share.`;
+      `${grouped.format(found.ids)} recent IDs of ${name}; the dashed line shows an even share.`;
     byId("spreads").replaceChildren(
       ...Object.entries(WAYS).map(([way, title]) => drawSpread(title, found[way], found.ids)),
     );
@@ -286,7 +286,7 @@ function drawSpread(title, counts, ids) {
 
 // ---- places -----------------------------------------------------------------------------------
 
-const TITLES = { read: "Read", make: "Make", choose: "Choose", now: "Now", windows: "Windows", spread: "Spread" };
+const TITLES = { read: "Decode", make: "Generate", choose: "Choose", now: "Activity", windows: "Windows", spread: "Shards" };
 
 const currentView = () => document.body.dataset.view;
 
@@ -351,7 +351,7 @@ function listen() {
 
 function start() {
   byId("make-form-name").append(
-    make("option", { value: "", textContent: "its own" }),
+    make("option", { value: "", textContent: "default" }),
     ...FORMS.map((form) => make("option", { textContent: form })),
   );
   listen();

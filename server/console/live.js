@@ -41,7 +41,7 @@ async function look() {
 
 function showTrouble(refused) {
   const word =
-    refused.status === 0 ? "no answer" : refused.status === 403 ? "not an admin" : "refused";
+    refused.status === 0 ? "no answer" : refused.status === 403 ? "needs a token of role admin" : "refused";
   showPulse(refused.status === 0 ? "bad" : "warn", word);
   for (const box of document.querySelectorAll("[data-live-error]")) showError(box, refused.message);
   if (live.stopped) showLive(false); // what is not for this token to see, or no more
@@ -339,13 +339,13 @@ function restOf(one) {
 function showLead(ns) {
   if (ns === null) return "–";
   const ms = Number(ns) / 1e6;
-  return ms > 0 ? `${ms < 10 ? ms.toFixed(1) : showCount(ms)} ms` : "none";
+  return ms > 0 ? `${ms < 10 ? ms.toFixed(1) : showCount(ms)} ms` : "not ahead";
 }
 
 // Open, or why not.
 function stateOf(one) {
   if (one.trouble) return { text: one.trouble, state: "bad" };
-  return one.open ? { text: "open", state: "good" } : { text: "opens on request", state: "none" };
+  return one.open ? { text: "open", state: "good" } : { text: "opens on the first request", state: "none" };
 }
 
 const GENERATOR_COLUMNS = [
@@ -379,8 +379,8 @@ const STORE_COLUMNS = [
           : { text: "available", state: "good" },
   ],
   ["Calls", (one) => showCount(one.calls)],
-  ["Failed", (one) => showCount(one.failures)],
-  ["Waiting", (one) => showCount(one.tasks)],
+  ["Failed calls", (one) => showCount(one.failures)],
+  ["Requests waiting", (one) => showCount(one.tasks)],
 ];
 
 function drawWindows(status) {
@@ -388,7 +388,7 @@ function drawWindows(status) {
     byId("generators"),
     GENERATOR_COLUMNS,
     status.generators,
-    "No generator is open yet: a scheme is opened on its first request.",
+    "No generator is open yet: the server opens a scheme on its first request.",
   );
   fillTable(byId("segments"), SEGMENT_COLUMNS, status.segments, "No segments.");
   fillTable(byId("stores"), STORE_COLUMNS, status.stores, "No store is in use.");

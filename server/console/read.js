@@ -16,7 +16,7 @@ const ROLES = {
   time: { tones: ["blue"], meaning: "time of issue" },
   node: { tones: ["orange", "red", "yellow"], meaning: "the process that issued the ID" },
   address: { tones: ["orange", "red", "yellow"], meaning: "the network address of the issuer" },
-  process: { tones: ["red", "purple"], meaning: "random, once for each process" },
+  process: { tones: ["red", "purple"], meaning: "random, drawn once per process" },
   sequence: { tones: ["green", "sky"], meaning: "distinguishes IDs of one tick" },
   counter: { tones: ["green", "sky"], meaning: "counts up from ID to ID" },
   random: { tones: ["purple", "red"], meaning: "random" },
@@ -78,12 +78,12 @@ function fieldsOf(scheme, slices, values) {
 function tickOf(scheme) {
   const words = {
     1000000000: "seconds",
-    10000000: "10 ms each",
+    10000000: "units of 10 ms",
     1000000: "milliseconds",
     1000: "microseconds",
-    100: "100 ns each",
+    100: "units of 100 ns",
   };
-  return words[scheme.tick_ns] || `${scheme.tick_ns} ns each`;
+  return words[scheme.tick_ns] || `units of ${scheme.tick_ns} ns`;
 }
 
 // ---- the drawing -------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ function drawTime(shown) {
   byId("time-utc").textContent = shown.time;
   byId("time-local").textContent = inReach
     ? new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" }).format(ms)
-    : "farther than this browser counts";
+    : "too far away for this browser";
   byId("time-relative").textContent = inReach
     ? relative(ms)
     : `about ${showCount(ms / 31556952000)} years from 1970`;
@@ -274,7 +274,7 @@ function drawTime(shown) {
 let loading = null;
 async function firnHere() {
   if (typeof WebAssembly === "undefined") {
-    throw new Error("this browser has no WebAssembly, which decodes IDs here: turn it on, or use the command firn show");
+    throw new Error("this page decodes IDs with WebAssembly, which this browser lacks: turn it on, or use the command firn show");
   }
   loading ||= wasmModule().then((module) => {
     const native = firnCore(module);
@@ -495,7 +495,7 @@ function drawSpan(firn) {
   try {
     const ids = firn.range(scheme, from, to, { pinned }).map((id) => firn.format(id, scheme));
     byId("span-ids").tBodies[0].replaceChildren(
-      ...["least", "greatest"].map((name, i) => rowWithCopy(name, ids[i])),
+      ...["lowest", "highest"].map((name, i) => rowWithCopy(name, ids[i])),
     );
     byId("span-note").textContent = kept.map(({ name, value }) => `with ${name} ${value}`).join(", ");
   } catch (refused) {
