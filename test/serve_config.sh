@@ -288,11 +288,11 @@ bad_tokens "a third word that is no name is refused" "tokens:1: the words after 
 bad_tokens "a fourth word that is no quota is refused" "tokens:1: the words after the token" 'admin secretsecretsecret name more'
 refuses "a folder of the access log that is missing" 6 "cannot write the access log /nowhere/log: No such file or directory: check" \
     serve --config '' --access-log /nowhere/log --check-config
-bad_tokens "a token in two lines is refused" "tokens:2: the token is also in a line before" 'admin secretsecretsecret a' 'issue secretsecretsecret b'
+bad_tokens "a token in two lines is refused" "tokens:2: the token is in an earlier line too" 'admin secretsecretsecret a' 'issue secretsecretsecret b'
 bad_tokens "no token at all is refused" "contains no token" '# admin secretsecretsecret'
 bad_tokens "a line without end is refused" "tokens:1: the line is too long" "admin secret$(printf '%02000d' 0)"
 (umask 077 && printf 'admin secretsecretsecret\0x' >"$tokens")
-refuses "a byte 0 is refused" 2 "tokens:1: the line contains a byte 0" serve --config '' --tokens "$tokens" --check-config
+refuses "a byte 0 is refused" 2 "tokens:1: the line contains a zero byte" serve --config '' --tokens "$tokens" --check-config
 (umask 077 && printf 'admin secretsecretsecret\nissue othersecretothersecret\n' >"$tokens")
 chmod 644 "$tokens"
 refuses "tokens that others may read are refused" 2 "chmod" serve --config '' --tokens "$tokens" --check-config

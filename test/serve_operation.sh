@@ -26,7 +26,7 @@ id=$(ask_resp firn.new snowflake)
 check "and issues" [ "$id" -gt 0 ]
 stop_server TERM
 same "SIGTERM ends it with 0" 0 "$status"
-check "and it says so" has_told 'event=ended'
+check "and it says so" has_told 'event=stopped'
 check "its window is given back: the mark is in the past" sh -c \
     "'$FIRN' nodes --store '$store' --json | jq -e 'select(.ns == \"snowflake\") | .distance | endswith(\"ago\")'"
 mark=$("$FIRN" nodes --store "$store" --json | jq -r 'select(.ns == "snowflake") | .mark')
@@ -82,7 +82,7 @@ exec 4>"$work/hold"
 await told_in "$TMPDIR/unread" full
 await stuck
 kill -TERM "$server"
-await has_told event=ending
+await has_told event=stopping
 sleep 0.5 # two signals nearer than 0.3 s are one wish
 check "a client that does not read holds it up for stop_s at most" kill -0 "$server"
 stop_server TERM 2>/dev/null

@@ -121,7 +121,8 @@ static int read_line(table *to, const char *path, int number, char *text, firn_e
     digest_of(made.digest, secret, length);
     for (size_t i = 0; i < to->count; i++) {
         if (memcmp(to->tokens[i].digest, made.digest, sizeof made.digest) == 0) {
-            return bad_line(path, number, "the token is also in a line before: remove one of them",
+            return bad_line(path, number,
+                            "the token is in an earlier line too: remove one of the two lines",
                             error);
         }
     }
@@ -140,7 +141,7 @@ static const char *next_line(FILE *file, char *text, size_t size, bool *ends) {
     *ends = byte == EOF;
     for (; byte != EOF && byte != '\n'; byte = getc(file)) {
         if (byte == '\0') {
-            return "the line contains a byte 0: remove it";
+            return "the line contains a zero byte: remove it";
         }
         if (length + 1 == size) {
             return "the line is too long: use a token of at most 1000 bytes";

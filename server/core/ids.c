@@ -277,8 +277,8 @@ int ids_read_runs(request *it, firn_error *error) {
     const firn_scheme *scheme = code == FIRN_OK ? scheme_of(it) : NULL;
     if (scheme != NULL && (scheme->bits > 64 || it->digest != NULL || it->dated)) {
         return set_error(error, FIRN_EUSAGE,
-                         "runs need an issued scheme of at most 64 bits, without time, and %s has "
-                         "%u bits: ask for the IDs",
+                         "runs need a scheme of at most 64 bits (%s has %u) and no time parameter: "
+                         "request IDs instead of runs",
                          scheme->name, (unsigned)scheme->bits);
     }
     return code;
@@ -315,7 +315,7 @@ static int refuse_count(const request *it, firn_gen *gen, int code, firn_error *
     return it->count <= status.max_count
                ? code
                : set_error(error, FIRN_ERANGE,
-                           "%s is more than %s has within max_lead_ms: use 1 to %" PRId64,
+                           "%s is more than %s can issue within max_lead_ms: use 1 to %" PRId64,
                            parameter_text(text, it, (word){"count", 5}, value), it->generator->name,
                            status.max_count);
 }
@@ -458,7 +458,8 @@ int ids_answer_runs(request *it, reply *out, firn_error *error) {
     it->form = is_narrow(it->generator->scheme, it->form) ? it->form : FIRN_FORM_UNSIGNED;
     int code = answer_new(it, 1, out, error);
     if (code == FIRN_OK && out->kind != REPLY_NUMBERS) {
-        return set_error(error, FIRN_EUSAGE, "IDs of %s have more than 64 bits: ask for the IDs",
+        return set_error(error, FIRN_EUSAGE,
+                         "IDs of %s have more than 64 bits: request IDs instead of runs",
                          it->generator->name);
     }
     return code == FIRN_OK ? reply_runs(it, out, error) : code;

@@ -562,8 +562,9 @@ static bool await_end(renewer *it, const struct timespec *until) {
     pthread_mutex_unlock(&it->lock);
     if (!ended) {
         pthread_detach(it->thread);
-        log_event(LOG_LEVEL_WARNING, "store hangs", "store", it->shown, "why",
-                  "it did not answer in time, so windows were not given back", NULL);
+        log_event(LOG_LEVEL_WARNING, "store does not answer", "store", it->shown, "why",
+                  "it did not answer before the server stopped, so windows were not given back",
+                  NULL);
         return false;
     }
     pthread_join(it->thread, NULL);

@@ -270,10 +270,10 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
 int http_listener_open(listener all[], int count, int threads, firn_error *error) {
     (void)threads; /* one thread per socket; each address has a copy per thread */
     if (count > WORKERS_MAX) {
-        return set_error(
-            error, FIRN_ERANGE,
-            "%d HTTP threads are more than %d: lower http_threads, or listen on fewer addresses",
-            count, WORKERS_MAX);
+        return set_error(error, FIRN_ERANGE,
+                         "%d HTTP threads are more than the maximum of %d: lower http_threads, or "
+                         "listen on fewer addresses",
+                         count, WORKERS_MAX);
     }
     for (int i = 0; i < count; i++) {
         int code = start_loop(&loops[i], &all[i], error);

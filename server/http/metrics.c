@@ -103,7 +103,8 @@ static const struct {
     {"connections_closed_crowded_total", "counter",
      "Unauthenticated connections closed to make room, oldest first.",
      offsetof(meter, closed_crowded)},
-    {"wrong_tokens_total", "counter", "Wrong tokens.", offsetof(meter, wrong_tokens)},
+    {"wrong_tokens_total", "counter", "Requests with a wrong token.",
+     offsetof(meter, wrong_tokens)},
     {"connections_closed_broken_total", "counter",
      "Connections closed because of a malformed or oversized request.",
      offsetof(meter, closed_broken)},
@@ -216,10 +217,10 @@ static const struct {
     {"generator_ready", "gauge", "1 if the generator holds a window or needs none.", is_held,
      false},
     {"generator_lead_seconds", "gauge",
-     "How far the time of the last ID is ahead of the clock; negative if it is older.",
+     "How far the time of the last ID is ahead of the clock; negative if it is before the clock.",
      lead_seconds, false},
     {"generator_window_left_seconds", "gauge",
-     "How long the window lasts if the store does not answer.", window_seconds, true},
+     "How long the window still lasts if the store does not answer.", window_seconds, true},
     {"generator_window_reserved_seconds", "gauge",
      "How long the last window was when it was reserved.", reserved_seconds, true},
     {"generator_window_left_slots", "gauge", "Slots of the window that are not issued yet.",
@@ -234,8 +235,9 @@ static const struct {
      steps_back_left, false},
     {"generator_layout_end_timestamp_seconds", "gauge",
      "Unix time at which the layout ends; absent if it has no end.", layout_end, false},
-    {"generator_unsafe", "gauge", "1 if its store or a key allows losing what was acknowledged.",
-     is_unsafe, false},
+    {"generator_unsafe", "gauge",
+     "1 if the store or a key accepts that acknowledged reservations may be lost.", is_unsafe,
+     false},
     {"generator_jumps_ahead_total", "counter", "Clock jumps ahead of more than 5 s.", jumps_ahead,
      false},
 };
@@ -308,7 +310,7 @@ static void write_failures(text_out *to) {
     const generator *g;
     const segment *s;
     begin(to, "failing", "gauge",
-          "1 for each generator and segment that cannot reserve, with the error.");
+          "1 for each generator and segment that cannot reserve; the label error says why.");
     for (size_t i = 0; i < NAMES_MOST && (g = catalog_generator_at(i)) != NULL; i++) {
         write_failure(to, "generator", g->name, generator_trouble(g, &error));
     }
@@ -334,13 +336,13 @@ static void write_stores(text_out *to) {
     static const struct {
         const char *name, *kind, *help;
     } rows[STORE_METRICS] = {
-        {"store_calls_total", "counter", "Calls of the store."},
-        {"store_failures_total", "counter", "Failed calls of the store."},
+        {"store_calls_total", "counter", "Operations on the store."},
+        {"store_failures_total", "counter", "Failed operations on the store."},
         {"store_usable", "gauge",
-         "1 if the last call succeeded and no call has been running for more than a second."},
+         "1 if the last operation succeeded and none has been running for more than a second."},
         {"store_tasks", "gauge", "Requests that wait for the store."},
-        {"store_beat_seconds", "gauge", "Time since the renewer's last round began."},
-        {"store_busy_seconds", "gauge", "How long the present call has been running."},
+        {"store_beat_seconds", "gauge", "Time since the renewer last started a round."},
+        {"store_busy_seconds", "gauge", "How long the present operation has been running."},
     };
     renewer_state state;
     for (int m = 0; m < STORE_METRICS; m++) {

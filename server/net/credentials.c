@@ -158,7 +158,7 @@ static int make_authority(authority **out, const char *path, firn_error *error) 
         if (number <= 0) {
             code = set_error(error, FIRN_EUSAGE,
                              "%.100s has no certificate in PEM: set tls_client_ca to the "
-                             "certificates that sign the ones of clients",
+                             "certificates that signed the client certificates",
                              path);
         }
     }
@@ -250,8 +250,8 @@ int credentials_load(const credential_files *from, firn_error *error) {
         return code;
     }
     if (loads >= LOADS_MAX) {
-        return set_error(error, FIRN_ERANGE, "%d certificates were loaded: restart the server",
-                         LOADS_MAX);
+        return set_error(error, FIRN_ERANGE,
+                         "%d certificates were loaded, the maximum: restart the server", LOADS_MAX);
     }
     code = prepare(error);
     code = code == FIRN_OK ? make_both(&own, &signs, from, error) : code;

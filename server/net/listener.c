@@ -123,7 +123,8 @@ int addresses_check(const char *addresses, firn_error *error) {
     int count = 0, code = 1;
     while (!is_none(addresses) && (code = next_address(&one, &addresses, error)) == 1) {
         if (++count > LISTENERS_MAX) {
-            return set_error(error, FIRN_ERANGE, "%d addresses are more than %d: use fewer", count,
+            return set_error(error, FIRN_ERANGE,
+                             "%d addresses are more than the maximum of %d: use fewer", count,
                              LISTENERS_MAX);
         }
     }

@@ -177,11 +177,10 @@ int probe_ready(const settings *set, firn_error *error) {
                          "resp = none and http = none: set an address for one of them");
     }
     if (set->tls_client_ca[0] != '\0' && !is_unix(address)) {
-        return set_error(
-            error, FIRN_EUSAGE,
-            "%.80s needs a certificate of the client: add a unix socket for this check, "
-            "such as http = %.80s unix:/run/firn/http",
-            address, address);
+        return set_error(error, FIRN_EUSAGE,
+                         "%.80s requires a client certificate: add a unix socket for this check, "
+                         "such as http = %.80s unix:/run/firn/http",
+                         address, address);
     }
     return ask(address, http, tls, error);
 }

@@ -510,9 +510,9 @@ static int serve(void) {
     }
     let_signals_end(&set);
     server_leave();
-    log_event(LOG_LEVEL_INFO, "ending", "signal", number == SIGINT ? "INT" : "TERM", NULL);
+    log_event(LOG_LEVEL_INFO, "stopping", "signal", number == SIGINT ? "INT" : "TERM", NULL);
     close_all();
-    log_event(LOG_LEVEL_INFO, "ended", NULL);
+    log_event(LOG_LEVEL_INFO, "stopped", NULL);
     return STATUS_DONE;
 }
 

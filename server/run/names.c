@@ -85,7 +85,7 @@ static const char *why_later(const config *now, const settings *fresh, const sec
         return "the setting unsafe changed, which needs a restart";
     }
     if (!it->is_segment && firn_scheme_find(it->name) != NULL) {
-        return "clients may already have IDs of the scheme of this name";
+        return "clients may already have IDs of the scheme with this name";
     }
     if (sections_with_node_of(&now->sections, it) != NULL) {
         return "another generator has the same node";
