@@ -398,7 +398,8 @@ static void each_call_may_be_refused(void **state) {
         failures += told == 1;
         assert_true(which < CALLS_MOST);
     }
-    assert_true(which > 1 && failures > 0);
+    assert_true(which > 1);
+    assert_true(failures > 0 || STEP > 1); /* those that matter may lie between two steps */
 }
 
 static int enter_folder(void **state) {
