@@ -399,7 +399,7 @@ static void each_call_may_be_refused(void **state) {
         assert_true(which < CALLS_MOST);
     }
     assert_true(which > 1);
-    assert_true(failures > 0 || STEP > 1); /* those that matter may lie between two steps */
+    assert_true(failures > 0 || STEP > 1); /* the calls that matter may be between two steps */
 }
 
 static int enter_folder(void **state) {
