@@ -535,6 +535,8 @@ static void without_the_lock_nothing_is_asked(void **state) {
     lock_fails = true;
     assert_int_equal(firn__ask(gen, 0, &need, &error), FIRN_EWINDOW);
     said(&error, FIRN_EWINDOW, "another process has the lock");
+    int64_t wait_ms;
+    assert_int_equal(firn_gen_step(gen, &wait_ms, &error), FIRN_EWINDOW);
     lock_fails = false;
     assert_int_equal(world.log.reserves, 0);
     closed(gen);
