@@ -89,14 +89,17 @@ static void begin_makers(void) {
     }
 }
 
-static firn_gen *open_gen(const char *scheme, const char *keys) {
+/* A backend has one thread, so order within a thread is order: without options a scheme leases slots, and an ID costs no
+ * compare-and-swap. A layout of the caller's own may have so few slots per tick that a lease would be far ahead. */
+static firn_gen *open_gen(const firn_recipe *recipe, const char *scheme, bool reserved) {
     firn_gen *gen;
     firn_error error;
+    bool lease = !reserved && recipe->scheme.packer >= 0 && recipe->keys[0] == '\0';
     firn_store_options options = {.unsafe = firn_setting_unsafe};
     bool store = firn_setting_store[0] != '\0';
     firn_config config = {.size = sizeof config,
                           .scheme = scheme,
-                          .keys = keys,
+                          .keys = lease ? "ordering=thread" : recipe->keys,
                           .store_url = store ? firn_setting_store : NULL,
                           .store_options = &options,
                           .notice = firn_tell};
@@ -146,7 +149,7 @@ static void open_maker(maker *out, const char *scheme, const char *options,
     out->form = recipe->scheme.form;
     strlcpy(out->prefix, recipe->prefix, sizeof out->prefix);
     if (!reserved || firn_setting_store[0] != '\0') {
-        out->gen = open_gen(scheme, recipe->keys);
+        out->gen = open_gen(recipe, scheme, reserved);
         if (recipe->scheme.tick_ns == 0) {
             out->stock = MemoryContextAllocZero(TopMemoryContext, sizeof *out->stock);
         }
