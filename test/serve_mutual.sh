@@ -87,6 +87,17 @@ same "and again for none" "000 200" "$(over_http 1.3) $(reload '' && over_http 1
 stop_server
 same "the server ends with 0" 0 "$status"
 
+# Connections that are open at a reload.
+sed -i '/tls_client_ca/d' firn.ini
+echo "tls_client_ca = $TMPDIR/clients.pem" >>firn.ini
+cp ours.pem clients.pem
+log=$TMPDIR/open.log
+serve_file
+same "open connections whose certificate would be refused now are closed, and no other" done \
+    "$(timeout 300 python3 "$OLDPWD/test/serve/mutual.py" "$resp" "$http" "$server" "$log" 2>&1)"
+stop_server
+same "the server ends with 0" 0 "$status"
+
 refused() {
     ask serve --config '' "$@" --check-config
     printf '%s %s' "$status" "$err"

@@ -35,6 +35,15 @@ int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, 
     return -1;
 }
 
+unsigned long credentials_signer_changes(void) {
+    return 0;
+}
+
+bool credentials_accept(gnutls_session_t session, unsigned long *seen) {
+    (void)session, (void)seen;
+    return false;
+}
+
 int secure_open(secure **out, firn_error *error) {
     (void)out;
     return set_error(error, FIRN_ESYSTEM, "a static firn-serve has no TLS");
@@ -50,6 +59,11 @@ size_t secure_read(secure *it, const char *bytes, size_t length, char *plain, re
 bool secure_is_ready(const secure *it) {
     (void)it;
     return false;
+}
+
+bool secure_is_refused(secure *it) {
+    (void)it;
+    return true;
 }
 
 bool secure_write(secure *it, const char *text, size_t length, resp_out *wire) {

@@ -3,6 +3,7 @@
 
 #include "config/setting.h"
 #include "core/monotonic.h"
+#include "net/credentials.h"
 
 #include <linux/tcp.h> /* has more members than glibc's */
 #include <netinet/in.h>
@@ -113,6 +114,15 @@ void client_trust(exchange *it) {
     unauthenticated_remove(&it->loop->unauthenticated, &it->client->unauthenticated);
 }
 
+bool client_is_refused(http_client *it) {
+    const union MHD_ConnectionInfo *info =
+        it->signers_seen == credentials_signer_changes()
+            ? NULL
+            : MHD_get_connection_info(it->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info != NULL && info->tls_session != NULL &&
+           !credentials_accept(info->tls_session, &it->signers_seen);
+}
+
 bool client_is_trusted(const exchange *it) {
     return is_trusted(it->client);
 }
@@ -137,7 +147,8 @@ void clients_sweep(http_loop *loop, int64_t now) {
         bool slow = !waits && (it->exchange == NULL ? is_slow_to_ask(it, now, slow_ms)
                                                     : is_slow_to_read(it, now, slow_ms));
         meter_add(&loop->worker->meter.closed_slow, slow ? 1 : 0);
-        if (slow || has_left(it)) {
+        bool refused = !it->fresh && client_is_refused(it);
+        if (slow || refused || has_left(it)) {
             shutdown(it->fd, SHUT_RDWR);
         }
     }
@@ -188,6 +199,7 @@ http_client *client_new(http_loop *loop, struct MHD_Connection *connection) {
     it->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     it->is_unix = loop->listener->is_unix;
     it->fresh = true;
+    it->signers_seen = credentials_signer_changes();
     it->since_ms = monotonic_ms();
     it->next = loop->clients;
     if (it->next != NULL) {

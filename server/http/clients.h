@@ -16,6 +16,7 @@ struct http_client {
     unauthenticated unauthenticated; /* in the list of the loop until a request had a token */
     access_pass pass;                /* of the last valid token; has_token false: none */
     bool is_evicted;
+    unsigned long signers_seen;       /* for credentials_accept */
     uint64_t requests, seen_requests; /* seen_: at the last sweep */
     uint64_t seen_bytes;              /* bytes received, or acknowledged while it is answered */
     int64_t since_ms;                 /* end of its last request, or its start */
@@ -25,6 +26,8 @@ struct http_client {
 
 /* A request had a valid token. */
 void client_trust(exchange *it);
+/* Is its certificate refused since a reload? */
+bool client_is_refused(http_client *it);
 /* Is its token still valid? */
 bool client_is_trusted(const exchange *it);
 address_key client_address(const exchange *it);

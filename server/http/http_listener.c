@@ -84,8 +84,10 @@ static exchange *begin(http_loop *loop, struct MHD_Connection *connection, const
     exchange *it = take_exchange(loop);
     http_client *from =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    if (it == NULL || from == NULL) { /* out of memory: the connection is closed */
-        free(it);
+    if (it == NULL || from == NULL || client_is_refused(from)) { /* the connection is closed */
+        if (it != NULL) {
+            put_exchange(loop, it);
+        }
         return NULL;
     }
     it->loop = loop;

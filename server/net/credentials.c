@@ -28,8 +28,9 @@ typedef struct authority {
 } authority;
 
 static identity *_Atomic in_force;
-static authority *_Atomic signers;            /* NULL: clients need no certificate */
-static authority *last_signers;               /* of all that were ever in force */
+static authority *_Atomic signers; /* NULL: clients need no certificate */
+static authority *last_signers;    /* of all that were ever in force */
+static atomic_ulong signer_changes;
 static gnutls_certificate_credentials_t asks; /* shared; calls credentials_retrieve */
 static gnutls_priority_t priorities;
 static int loads;
@@ -238,6 +239,7 @@ static void put_in_force(identity *own, authority *signs) {
             last_signers = signs;
         }
         atomic_store_explicit(&signers, signs, memory_order_release);
+        atomic_fetch_add(&signer_changes, 1);
         loads++;
     }
 }
@@ -296,6 +298,19 @@ static int check_client(gnutls_session_t session) {
         gnutls_x509_crt_deinit(chain[i]);
     }
     return number == 0 && status == 0 ? 0 : GNUTLS_E_CERTIFICATE_ERROR;
+}
+
+unsigned long credentials_signer_changes(void) {
+    return atomic_load(&signer_changes);
+}
+
+bool credentials_accept(gnutls_session_t session, unsigned long *seen) {
+    unsigned long now = credentials_signer_changes();
+    if (*seen != now && check_client(session) != 0) {
+        return false;
+    }
+    *seen = now;
+    return true;
 }
 
 int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, int count,

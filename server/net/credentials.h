@@ -28,6 +28,11 @@ int credentials_check(const credential_files *from, firn_error *error);
 bool credentials_are_there(void);
 /* A server session with the current certificate. FIRN_EMEMORY. */
 int credentials_session(gnutls_session_t *out, firn_error *error);
+/* How often the certificates that may sign the ones of clients changed. Read it before the handshake. */
+unsigned long credentials_signer_changes(void);
+/* After the handshake: would the client's certificate still be accepted? Checked only after a change since *seen,
+ * which it sets. */
+bool credentials_accept(gnutls_session_t session, unsigned long *seen);
 /* libmicrohttpd's MHD_OPTION_HTTPS_CERT_CALLBACK. */
 int credentials_retrieve(gnutls_session_t session, const gnutls_datum_t *names, int count,
                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count,

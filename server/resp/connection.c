@@ -130,6 +130,10 @@ static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *buf) {
 static void read_secure(connection *it, const char *bytes, size_t length) {
     lane *on = it->lane;
     bool ended = false;
+    if (secure_is_refused(it->tls)) {
+        connection_close(it);
+        return;
+    }
     size_t size = secure_read(it->tls, bytes, length, on->plain, &on->wire, &ended);
     if (!send_wire(it)) {
         connection_close(it);

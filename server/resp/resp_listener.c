@@ -367,6 +367,10 @@ static void sweep_one(connection *it, int64_t now) {
     meter *count = &it->lane->worker->meter;
     int64_t slow_ms = set->slow_s * 1000, idle_ms = set->idle_s * 1000;
     client_renew(&it->client);
+    if (it->tls != NULL && secure_is_refused(it->tls)) {
+        connection_close(it);
+        return;
+    }
     count_strangers(it);
     int64_t linger_ms = loop_of(it)->is_ending ? LINGER_END_MS : LINGER_MS;
     bool is_new =

@@ -13,6 +13,7 @@ struct secure {
     size_t in_length;
     resp_out *wire; /* of this call */
     bool is_ready;
+    unsigned long signers_seen;
 };
 
 static ssize_t pull(gnutls_transport_ptr_t self, void *to, size_t size) {
@@ -53,6 +54,7 @@ int secure_open(secure **out, firn_error *error) {
         *error = (firn_error){FIRN_EMEMORY, "out of memory for a TLS session"};
         return FIRN_EMEMORY;
     }
+    it->signers_seen = credentials_signer_changes();
     int code = credentials_session(&it->session, error);
     if (code != FIRN_OK) {
         free(it);
@@ -68,6 +70,10 @@ int secure_open(secure **out, firn_error *error) {
 
 bool secure_is_ready(const secure *it) {
     return it->is_ready;
+}
+
+bool secure_is_refused(secure *it) {
+    return it->is_ready && !credentials_accept(it->session, &it->signers_seen);
 }
 
 /* On failure GnuTLS writes an alert. */

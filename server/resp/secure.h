@@ -20,6 +20,8 @@ size_t secure_read(secure *it, const char *bytes, size_t length, char *plain, re
                    bool *ended);
 /* Is the handshake complete? */
 bool secure_is_ready(const secure *it);
+/* Would the client's certificate be refused since a reload? */
+bool secure_is_refused(secure *it);
 /* False: the session is broken. */
 bool secure_write(secure *it, const char *text, size_t length, resp_out *wire);
 /* Sends close_notify. */
