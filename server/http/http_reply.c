@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the result of a request becomes over HTTP: IDs, integers, JSON or a problem. */
 #include "http_reply.h"
 
 #include "core/catalog.h"
@@ -6,121 +7,13 @@
 #include "core/server.h"
 #include "core/text.h"
 #include "object.h"
-#include "parked.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NUMBER_SIZE 24
 
-static const char plain_type[] = "text/plain; charset=utf-8";
-static const char data_type[] = "application/json";
-
-const char *type_of(const exchange *it) {
-    return it->as_text ? plain_type : data_type;
-}
-
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
-static void add_header(struct MHD_Response *to, const char *name, const char *value) {
-    MHD_add_response_header(to, name, value);
-}
-
-/* Retry-After: exactly for failures that can pass. */
-static void add_rare_headers(const exchange *it, struct MHD_Response *to, unsigned status) {
-    if (status == MHD_HTTP_UNAUTHORIZED) {
-        add_header(to, "WWW-Authenticate", "Bearer realm=\"firn\"");
-    }
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED || status == MHD_HTTP_NO_CONTENT) {
-        bool posts = (it->route != NULL && it->route->posts) || strcmp(it->path, "*") == 0;
-        add_header(to, "Allow", posts ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS");
-    }
-    if (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE) {
-        char seconds[NUMBER_SIZE];
-        seconds[write_number(seconds, (uint64_t)(it->retry_s > 0 ? it->retry_s : 1), false)] = '\0';
-        add_header(to, "Retry-After", seconds);
-    }
-}
-
-static enum MHD_Result send_bytes(exchange *it, unsigned status, const char *type,
-                                  struct MHD_Response *made, size_t size) {
-    if (made == NULL) {
-        return MHD_NO;
-    }
-    if (type != NULL) {
-        add_header(made, "Content-Type", type);
-    }
-    add_header(made, "Cache-Control", "no-store");
-    add_header(made, "X-Content-Type-Options", "nosniff");
-    add_rare_headers(it, made, status);
-    if (server_is_leaving()) {
-        add_header(made, "Connection", "close");
-    }
-    enum MHD_Result result = MHD_queue_response(it->connection, status, made);
-    MHD_destroy_response(made);
-    meter_add(&it->loop->worker->meter.sent, size);
-    return result;
-}
-
-enum MHD_Result answer_options(exchange *it) {
-    static char nothing[1];
-    return send_bytes(it, MHD_HTTP_NO_CONTENT, NULL,
-                      MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT), 0);
-}
-
-enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, char *bytes,
-                             size_t size) {
-    struct MHD_Response *made = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
-    if (made == NULL) {
-        free(bytes);
-    }
-    reply_hold(it, size);
-    return send_bytes(it, status, type, made, size);
-}
-
-enum MHD_Result answer_made(exchange *it, unsigned status, const char *type, text_out *made) {
-    if (made->failed) {
-        free(made->bytes);
-        it->refused = true;
-        return answer_problem(it, MHD_HTTP_SERVICE_UNAVAILABLE, "MEMORY",
-                              "out of memory: ask for fewer at once");
-    }
-    return answer_bytes(it, status, type, made->bytes, made->length);
-}
-
-enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *words) {
-    size_t size = strlen(words);
-    reply_hold(it, size);
-    return send_bytes(
-        it, status, type,
-        MHD_create_response_from_buffer(size, (void *)(uintptr_t)words, MHD_RESPMEM_MUST_COPY),
-        size);
-}
-
-enum MHD_Result answer_json(exchange *it, unsigned status, const char *type, json_t *made) {
-    text_out line = {0};
-    char *bytes = made != NULL ? json_dumps(made, OBJECT_DUMP | JSON_ENCODE_ANY) : NULL;
-    json_decref(made);
-    if (bytes != NULL) {
-        text_add(&line, bytes, strlen(bytes));
-        text_add(&line, "\n", 1);
-        free(bytes);
-    }
-    if (bytes == NULL || line.failed) {
-        free(line.bytes);
-        return answer_text(it, MHD_HTTP_SERVICE_UNAVAILABLE, plain_type, "out of memory\n");
-    }
-    return answer_bytes(it, status, type, line.bytes, line.length);
-}
-
 /* ---- problems -------------------------------------------------------------------------------- */
-
-enum MHD_Result answer_problem(exchange *it, unsigned status, const char *code, const char *words) {
-    json_t *made = json_pack("{s:s, s:s, s:i, s:o, s:s*}", "type", "about:blank", "title",
-                             MHD_get_reason_phrase_for(status), "status", (int)status, "detail",
-                             json_foreign(words), "code", code);
-    return answer_json(it, status, "application/problem+json", made);
-}
 
 /* The status of each code; others are 400. */
 static const struct {

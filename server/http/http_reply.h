@@ -14,6 +14,7 @@ enum MHD_Result answer_bytes(exchange *it, unsigned status, const char *type, ch
                              size_t size);
 /* The same; `made` may have failed. */
 enum MHD_Result answer_made(exchange *it, unsigned status, const char *type, text_out *made);
+extern const char plain_type[], data_type[]; /* media types: text, JSON */
 /* The media type of IDs and objects. */
 const char *type_of(const exchange *it);
 enum MHD_Result answer_text(exchange *it, unsigned status, const char *type, const char *text);
