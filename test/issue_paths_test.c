@@ -16,6 +16,8 @@
 #include "wiped.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define COUNTED "time:41/ms@@2020-01-01 counter:2 random:20" /* 4 IDs a tick */
 
@@ -33,7 +35,22 @@ void sim_preempt(void);
 bool sim_spurious(void);
 bool sim_after(bool value);
 
+static int until_fork; /* operations of a segment's call; 0: no fork */
+static bool is_child;
+static int child_status;
+
+/* As a handler of a signal may, between any two operations. */
 void sim_preempt(void) {
+    if (until_fork > 0 && --until_fork == 0) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        is_child = child == 0;
+        if (is_child) {
+            alarm(20);
+        } else {
+            assert_int_equal(waitpid(child, &child_status, 0), child);
+        }
+    }
 }
 
 bool sim_spurious(void) {
@@ -423,6 +440,44 @@ static void a_shuffled_batch_is_not_counted(void **state) {
     closed(gen);
 }
 
+/* ---- a fork in the middle of a segment's call --------------------------------------------------------- */
+
+/* One integer, or none. */
+static int64_t one_of(firn_segment *segment, int way) {
+    int64_t value = 0, count;
+    bool due;
+    int code = way == 0   ? firn_segment_next(segment, &value, NULL)
+               : way == 1 ? firn_segment_take(segment, 1, &value, &count, &due, NULL)
+                          : firn_segment_exact(segment, 1, true, &value, &due, NULL);
+    return code == FIRN_OK ? value : 0;
+}
+
+/* Whatever the operation is after which a handler forks, the child has no integer of its parent's, and it does not hang. */
+static void a_child_has_no_integer_of_its_parent(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        int forks = 0;
+        for (int turn = 0; turn < 100; turn++) {
+            firn_segment *segment = open_segment("step=4", FIRN_OK, "");
+            for (int i = 0; i < turn % 5; i++) {
+                assert_true(one_of(segment, 0) > 0);
+            }
+            child_status = 0;
+            until_fork = 1 + turn / 5;
+            int64_t value = one_of(segment, way);
+            if (is_child) {
+                int64_t again = value == 0 ? one_of(segment, way) : 0;
+                _exit(value == 0 && again == 0 ? 0 : 1);
+            }
+            forks += until_fork == 0;
+            until_fork = 0;
+            assert_int_equal(child_status, 0);
+            firn_segment_close(segment, NULL);
+        }
+        assert_true(forks > 3);
+    }
+}
+
 /* ---- what is asked of the renewer --------------------------------------------------------------------- */
 
 static const char stored[] = "time:41/ms@@2020-01-01 node:10 counter:2";
@@ -612,6 +667,7 @@ int main(void) {
         TEST(a_piece_that_is_void_is_made_again),
         TEST(each_of_a_batch_draws_its_own_bits),
         TEST(a_shuffled_batch_is_not_counted),
+        TEST(a_child_has_no_integer_of_its_parent),
         TEST(who_waited_does_not_ask_a_failing_store_again),
         TEST(only_failures_of_the_store_are_shared),
         TEST(without_the_lock_nothing_is_asked),
