@@ -312,6 +312,20 @@ refuses "a key of another certificate is refused" 2 "not the private key of" \
     serve --config '' --tls-cert "$TMPDIR/one.pem" --tls-key "$TMPDIR/two.key" --check-config
 refuses "what is not a certificate is refused" 2 "not a certificate" \
     serve --config '' --tls-cert "$tokens" --tls-key "$TMPDIR/two.key" --check-config
+# Nobody writes to it.
+mkfifo -m 600 "$TMPDIR/pipe"
+at_once() {
+    timeout 60 "$FIRN" serve --check-config "$@" 2>&1
+}
+for flags in "--config $TMPDIR/pipe" "--tokens $TMPDIR/pipe" "--tls-cert $TMPDIR/pipe --tls-key $TMPDIR/one.key" \
+    "--tls-cert $TMPDIR/one.pem --tls-key $TMPDIR/pipe" \
+    "--tls-cert $TMPDIR/one.pem --tls-key $TMPDIR/one.key --tls-client-ca $TMPDIR/pipe"; do
+    # shellcheck disable=SC2086 # flags
+    same "a named pipe is not waited for: ${flags##*--}" \
+        "2 firn: $(printf '%.100s' "$TMPDIR/pipe") is a named pipe, and reading one can take for ever: use a regular file" \
+        "$(said=$(at_once $flags); echo "$? $said")"
+done
+same "a shell's pipe is read" "0 /dev/fd/9 is valid" "$(printf '[server]\nwait_ms = 7\n' | { said=$(at_once --config /dev/fd/9 9<&0); echo "$? $said"; })"
 
 # ---- nothing is touched ----------------------------------------------------------------------------
 write '[server]' "store = sqlite:$TMPDIR/untouched/firn.db?unsafe=1" "resp = unix:$TMPDIR/untouched.sock" '[generator a]' 'scheme = snowflake' '[segment b]'

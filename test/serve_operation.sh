@@ -173,6 +173,10 @@ configure 'auto_create = yes' 'loops = 2' 'log_level = debug' 'max_block = 7' '[
     '[generator later]' 'scheme = snowflake' 'node = 77'
 reload
 check "SIGHUP reloads" has_told 'event=reloaded'
+mv "$TMPDIR/tokens" "$TMPDIR/kept" && mkfifo -m 600 "$TMPDIR/tokens"
+reload
+check "a named pipe as tokens file is refused, and not waited for" has_told 'event="reload failed.*is a named pipe'
+mv "$TMPDIR/kept" "$TMPDIR/tokens"
 same "the new token opens the server" PONG "$(role_of newsecretnewsecret)"
 same "the old one does not any more" "" "$(role_of secretsecretsecret | grep -x PONG)"
 same "both listeners show the new certificate" "two two" "$(subject "$resp") $(subject "$http")"

@@ -3,6 +3,7 @@
  * own, beginning with # or ;, since values may contain both. Mistakes are refused with their line. */
 #include "config_file.h"
 
+#include "core/named_pipe.h"
 #include "errors.h"
 
 #include <ctype.h>
@@ -288,6 +289,10 @@ static int next_line(reading *from, char *line) {
 }
 
 int config_file_read(settings *set, sections *to, const char *path, firn_error *error) {
+    int code = refuse_named_pipe(path, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     reading from = {
         .set = set, .sections = to, .path = path, .file = fopen(path, "re"), .error = error};
     if (from.file == NULL) {
@@ -295,7 +300,6 @@ int config_file_read(settings *set, sections *to, const char *path, firn_error *
                          strerror(errno));
     }
     char line[LINE_SIZE];
-    int code = FIRN_OK;
     while (code == FIRN_OK && fgets(line, sizeof line, from.file) != NULL) {
         code = next_line(&from, line);
     }

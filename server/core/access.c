@@ -2,6 +2,7 @@
 #include "access.h"
 
 #include "errors.h"
+#include "named_pipe.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -177,6 +178,10 @@ static int read_lines(table *to, const char *path, FILE *file, firn_error *error
 
 static int read_table(table **out, const char *path, firn_error *error) {
     struct stat about;
+    int code = refuse_named_pipe(path, error);
+    if (code != FIRN_OK) {
+        return code;
+    }
     FILE *file = fopen(path, "re");
     if (file == NULL || fstat(fileno(file), &about) != 0) {
         int number = errno;
@@ -187,7 +192,6 @@ static int read_table(table **out, const char *path, firn_error *error) {
                          strerror(number));
     }
     table *made = calloc(1, sizeof *made);
-    int code = FIRN_OK;
     setvbuf(file, NULL, _IONBF, 0); /* unbuffered, so that no copy of the tokens stays in memory */
     if (made == NULL) {
         code =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "credentials.h"
 
+#include "core/named_pipe.h"
 #include "errors.h"
 
 #include <gnutls/abstract.h>
@@ -40,6 +41,12 @@ static int refused(const char *path, int number, int code, firn_error *error) {
 }
 
 /* ---- loading -------------------------------------------------------------------------------- */
+
+static int load(gnutls_datum_t *bytes, const char *path, firn_error *error) {
+    int code = refuse_named_pipe(path, error);
+    int number = code == FIRN_OK ? gnutls_load_file(path, bytes) : 0;
+    return number < 0 ? refused(path, number, FIRN_EIO, error) : code;
+}
 
 /* Does GnuTLS accept them as a pair? */
 static int check_pair(const gnutls_datum_t *cert, const gnutls_datum_t *key, const char *cert_path,
@@ -98,15 +105,10 @@ static int make_identity(identity **out, const char *cert, const char *key, firn
         return set_error(error, FIRN_EMEMORY,
                          "out of memory: raise the memory limit of this process");
     }
-    int code = FIRN_OK, number = gnutls_load_file(cert, &made->cert_bytes);
-    if (number < 0) {
-        code = refused(cert, number, FIRN_EIO, error);
-    } else if ((number = gnutls_load_file(key, &secret)) < 0) {
-        code = refused(key, number, FIRN_EIO, error);
-    } else {
-        code = check_pair(&made->cert_bytes, &secret, cert, key, error);
-        code = code == FIRN_OK ? import(made, &made->cert_bytes, &secret, cert, key, error) : code;
-    }
+    int code = load(&made->cert_bytes, cert, error);
+    code = code == FIRN_OK ? load(&secret, key, error) : code;
+    code = code == FIRN_OK ? check_pair(&made->cert_bytes, &secret, cert, key, error) : code;
+    code = code == FIRN_OK ? import(made, &made->cert_bytes, &secret, cert, key, error) : code;
     if (secret.data != NULL) {
         gnutls_memset(secret.data, 0, secret.size);
         gnutls_free(secret.data);
@@ -150,18 +152,13 @@ static int make_authority(authority **out, const char *path, firn_error *error) 
         return set_error(error, FIRN_EMEMORY,
                          "out of memory: raise the memory limit of this process");
     }
-    int code = FIRN_OK, number = gnutls_load_file(path, &made->bytes);
-    if (number < 0) {
-        code = refused(path, number, FIRN_EIO, error);
-    } else {
-        number = gnutls_x509_trust_list_add_trust_mem(made->list, &made->bytes, NULL,
-                                                      GNUTLS_X509_FMT_PEM, 0, 0);
-        if (number <= 0) {
-            code = set_error(error, FIRN_EUSAGE,
-                             "%.100s has no certificate in PEM: set tls_client_ca to the "
-                             "certificates that signed the client certificates",
-                             path);
-        }
+    int code = load(&made->bytes, path, error);
+    if (code == FIRN_OK && gnutls_x509_trust_list_add_trust_mem(made->list, &made->bytes, NULL,
+                                                                GNUTLS_X509_FMT_PEM, 0, 0) <= 0) {
+        code = set_error(error, FIRN_EUSAGE,
+                         "%.100s has no certificate in PEM: set tls_client_ca to the "
+                         "certificates that signed the client certificates",
+                         path);
     }
     if (code != FIRN_OK) {
         free_authority(made);
