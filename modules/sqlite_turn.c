@@ -57,7 +57,7 @@ static bool is_current(const session *s, int file) {
 }
 
 int sqlite_take_turn(session *s) {
-    for (int tries = 0;; tries++) {
+    for (;;) {
         if (s->turn == 0) {
             int file = sqlite_tally_open(s->store);
             if (file < 0) {
@@ -74,7 +74,7 @@ int sqlite_take_turn(session *s) {
         } else if (errno != EWOULDBLOCK && errno != EINTR) {
             return s->store->unsafe ? SQLITE_OK : SQLITE_IOERR_LOCK;
         }
-        if (!sqlite_wait(s, tries)) {
+        if (!sqlite_wait(s, 0)) { /* often: a process that reserves in a loop leaves short gaps */
             return SQLITE_BUSY;
         }
     }
