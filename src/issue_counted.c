@@ -164,11 +164,19 @@ static size_t count_up(const firn_gen *gen, firn__counted *state, firn__sink to,
     return n;
 }
 
-/* n IDs from the state, committed whole or not at all. */
+/* All but the lock. */
+static void put_state(firn__counted *state, const firn__counted *from) {
+    const size_t at = sizeof state->lock;
+    memcpy((char *)state + at, (const char *)from + at, sizeof *state - at);
+}
+
+/* n IDs from the state, committed whole or not at all. A handler may fork between any two instructions: the child's
+ * state reads as zero from there on, so a part of the copy may be the parent's. The last step finds that out. */
 static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__sink to, size_t n,
                      int64_t *ticks, firn_error *error) {
     firn__counted *state = &gen->live->counted;
     pthread_mutex_lock(&state->lock);
+    uint64_t serial = atomic_load_explicit(&gen->live->any.serial, memory_order_acquire);
     int code = find_room(gen, state, permit, tick, n, ticks, error);
     firn__counted copy = *state;
     bool direct = n > 1 && is_direct(gen);
@@ -182,9 +190,15 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__s
     }
     if (code == FIRN_OK) {
         assert(!state->started || copy.tick >= state->tick || copy.permit != state->permit);
-        memcpy((char *)state + sizeof state->lock, (char *)&copy + sizeof copy.lock,
-               sizeof copy - sizeof copy.lock);
-    } else {
+        put_state(state, &copy);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    if (serial == 0 ||
+        serial != atomic_load_explicit(&gen->live->any.serial, memory_order_acquire)) {
+        put_state(state, &(firn__counted){.started = false});
+        code = FIRN_EWINDOW; /* a child: it draws an identity of its own and counts from there */
+    }
+    if (code != FIRN_OK) {
         firn__wipe(to, n);
     }
     pthread_mutex_unlock(&state->lock);

@@ -223,6 +223,7 @@ int firn__gen_adopt(firn_gen *gen, firn_error *error) {
             /* Left to leak, not freed: another thread of the parent may have been changing them
              * at the fork. */
             gen->kept.history = (firn__ticks){0};
+            live->locked.history_open = false; /* by a call that was interrupted by the fork */
             gen->kept.chunks = NULL;
             gen->kept.chunk_count = 0;
             firn__node_note(gen->kept.note);

@@ -34,21 +34,25 @@
 #define END_CHILDS(context) (void)(context)
 #endif
 
-#define LOG   2000000
-#define FORKS 1000               /* of one call: at most */
-#define YOUNG "stale_us=1000000" /* an instruction takes microseconds here */
-#define OLD   "stale_us=1"
+#define LOG     2000000
+#define FORKS   1000 /* of one call: at most */
+#define AT_ONCE 3
+#define YOUNG   "stale_us=1000000" /* an instruction takes microseconds here */
+#define OLD     "stale_us=1"
 
 typedef struct subject subject;
 
 /* What is called. Generators are opened in this order, and a thread remembers 4: the one 4 lines on takes its place. */
 struct subject {
     const char *name;
-    int (*issue)(subject *it, firn_id *id);
+    int (*issue)(subject *it, firn_id *ids);
     const char *scheme, *keys;
     bool stored; /* granted by the memory store, which is the parent's: children get FIRN_EFORKED */
-    bool replaced; /* the generator that shares its place is used before each call */
-    bool fresh;    /* opened before each call, which then claims a node */
+    bool replaced;  /* the generator that shares its place is used before each call */
+    bool fresh;     /* opened before each call, which then claims a node */
+    bool several;   /* a call issues AT_ONCE IDs */
+    bool allocates; /* memory, which nobody may do in a handler: children only finish the call */
+    bool shared;    /* by all processes: a child may issue too, until it needs the store */
     firn_gen *gen;
     firn_block *block;
     firn_segment *segment;
@@ -56,6 +60,24 @@ struct subject {
 
 static int next_id(subject *it, firn_id *id) {
     return firn_next(it->gen, id, NULL);
+}
+
+static int next_n(subject *it, firn_id *ids) {
+    return firn_next_n(it->gen, ids, AT_ONCE, NULL);
+}
+
+static int next_numbers(subject *it, firn_id *ids) {
+    uint64_t numbers[AT_ONCE];
+    int code = firn_next_u64(it->gen, numbers, AT_ONCE, NULL);
+    for (int i = 0; i < AT_ONCE; i++) {
+        ids[i] = (firn_id){numbers[i], 0, 0, 64};
+    }
+    return code;
+}
+
+static int back_dated(subject *it, firn_id *ids) {
+    const firn_time noon = {NOON_SEC, 0};
+    return firn_at(it->gen, &noon, ids, AT_ONCE, NULL);
 }
 
 static int next_of_block(subject *it, firn_id *id) {
@@ -87,6 +109,18 @@ static subject subjects[] = {
     {"uuid4", next_id, "uuid4", "", .replaced = false},
     {"snowflake, a node is claimed", next_id, "snowflake", YOUNG, .stored = true, .fresh = true},
     {"a block of uuid7", next_of_block, "uuid7", YOUNG, .replaced = false},
+    {"objectid, several", next_n, "objectid", OLD, .several = true},
+    {"ulid, several", next_n, "ulid", OLD, .several = true},
+    {"uuid7, several", next_n, "uuid7", YOUNG, .several = true},
+    {"snowflake, several", next_numbers, "snowflake", "node=6 " OLD, .stored = true,
+     .several = true},
+    {"uuid1, back-dated", back_dated, "uuid1", YOUNG, .several = true, .allocates = true},
+    {"objectid, back-dated", back_dated, "objectid", YOUNG, .several = true, .allocates = true},
+    {"snowflake, back-dated", back_dated, "snowflake", YOUNG, .stored = true, .several = true,
+     .allocates = true},
+    {"snowflake, shared", next_id, "snowflake", "node=8 " YOUNG, .stored = true, .shared = true},
+    {"snowflake, shared, the clock is read", next_id, "snowflake", "node=9 " OLD, .stored = true,
+     .shared = true},
     {"integers", next_integer, NULL, "step=100", .stored = true},
     {"integers, each fetched", next_integer, NULL, "step=2", .stored = true},
 };
@@ -103,25 +137,39 @@ static bool returns; /* children finish the call */
 /* What the interrupted call gave each child: the same as the parent if the fork came at the end of the call. */
 static struct {
     int code;
-    firn_id id;
+    firn_id ids[AT_ONCE];
 } * finished;
 
-static void log_id(const subject *it, const firn_id *id) {
-    uint64_t mixed = (id->low ^ (uint64_t)(it - subjects) << 56) * 0x9e3779b97f4a7c15;
-    issued_add(all_ids, mixed ^ id->high * 0xc2b2ae3d27d4eb4f ^ id->top);
+static size_t count_of(const subject *it) {
+    return it->several ? AT_ONCE : 1;
+}
+
+static void log_ids(const subject *it, const firn_id *ids) {
+    for (const firn_id *id = ids; id < ids + count_of(it); id++) {
+        uint64_t mixed = (id->low ^ (uint64_t)(it - subjects) << 56) * 0x9e3779b97f4a7c15;
+        issued_add(all_ids, mixed ^ id->high * 0xc2b2ae3d27d4eb4f ^ id->top);
+    }
+}
+
+static bool are_same(const subject *it, const firn_id *ids, const firn_id *others) {
+    bool same = true;
+    for (size_t i = 0; i < count_of(it); i++) {
+        same = same && firn_id_cmp(&ids[i], &others[i]) == 0;
+    }
+    return same;
 }
 
 static int issue_from(subject *it, int n) {
     const int expected = in_child && it->stored ? FIRN_EFORKED : FIRN_OK;
     for (int i = 0; i < n; i++) {
-        firn_id id;
-        int code = it->issue(it, &id);
-        if (code != expected) {
+        firn_id ids[AT_ONCE];
+        int code = it->issue(it, ids);
+        if (code != expected && !(code == FIRN_OK && it->shared)) {
             fprintf(stderr, "# %s: %s\n", it->name, firn_strerror(code));
             return 1;
         }
         if (code == FIRN_OK) {
-            log_id(it, &id);
+            log_ids(it, ids);
         }
     }
     return 0;
@@ -161,24 +209,24 @@ static void at_instruction(int signal, siginfo_t *info, void *context) {
 }
 
 static int one_call(subject *it) {
-    firn_id id;
+    firn_id ids[AT_ONCE];
     step = 0;
     forks = 0;
     START_STEPS();
-    int code = it->issue(it, &id);
+    int code = it->issue(it, ids);
     END_STEPS();
     if (in_child) {
         finished[forks].code = code;
-        finished[forks].id = id;
+        memcpy(finished[forks].ids, ids, sizeof ids);
         _exit(issue_in_child()); /* the interrupted call may fail, in whatever way */
     }
     if (code != FIRN_OK || bad_child != 0) {
         return code != FIRN_OK ? 3 : bad_child;
     }
-    log_id(it, &id);
+    log_ids(it, ids);
     for (int i = 0; returns && i < forks; i++) {
-        if (finished[i].code == FIRN_OK && firn_id_cmp(&finished[i].id, &id) != 0) {
-            log_id(it, &finished[i].id);
+        if (finished[i].code == FIRN_OK && !are_same(it, finished[i].ids, ids)) {
+            log_ids(it, finished[i].ids);
         }
     }
     return issue_from(it, 1);
@@ -188,6 +236,8 @@ static int open_subject(subject *it) {
     firn_error error = {0};
     firn_config config = {.size = sizeof config, .scheme = it->scheme, .keys = it->keys};
     config.store = it->stored ? memory : NULL;
+    config.shared_size = it->shared ? firn_shared_size() : 0;
+    config.shared = it->shared ? shared_memory(config.shared_size) : NULL;
     int code = it->scheme == NULL ? firn_segment_open(&it->segment, strchr(it->keys, '=') + 1,
                                                       it->keys, memory, NULL, &error)
                                   : firn_open_with(&it->gen, &config, &error);
@@ -235,7 +285,7 @@ static int in_process(subject *it) {
     for (size_t k = 0; k < 10 * SUBJECTS && bad == 0; k++) {
         bad = issue_from(&subjects[k % SUBJECTS], 1); /* clocks are read, memory is there */
     }
-    for (int way = 0; way < 2 && bad == 0; way++) {
+    for (int way = it->allocates; way < 2 && bad == 0; way++) {
         returns = way == 1;
         bad = each_instruction(it);
     }
