@@ -252,9 +252,9 @@ static int check_order(const firn_job *job, const firn_time *time, firn_error *e
 /* No record that check_order accepts has a tick before this one. A record that may still be refused
  * changes nothing. */
 static uint64_t forgotten(const firn_job *job) {
-    uint64_t back = (uint64_t)firn__ms_ticks(job->gen, job->disorder_ms), newest;
-    if (!job->any || firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL) != FIRN_OK) {
-        return 0;
+    uint64_t back = (uint64_t)firn__ms_ticks(job->gen, job->disorder_ms), newest = 0;
+    if (job->any) {
+        firn_scheme_tick(&job->gen->scheme, &job->newest, &newest, NULL); /* it had a tick before */
     }
     return newest > back ? newest - back : 0;
 }
