@@ -25,7 +25,8 @@ static _Atomic pid_t child; /* this process, if its parent had loaded this modul
 static _Atomic pid_t shut;  /* this process, if it must not enter SQLite */
 
 bool sqlite_mine(void) {
-    return atomic_load(atomic_load(&process)) == getpid();
+    return atomic_load_explicit(atomic_load_explicit(&process, memory_order_seq_cst),
+                                memory_order_seq_cst) == getpid();
 }
 
 int sqlite_forked(firn_error *error) {
@@ -118,7 +119,7 @@ static bool stays_loaded(void) {
 int sqlite_guard(firn_error *error) {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     _Atomic pid_t *page, *none = NULL;
-    if (atomic_load(&process) != NULL) {
+    if (atomic_load_explicit(&process, memory_order_seq_cst) != NULL) {
         return FIRN_OK;
     }
     if (!stays_loaded()) {
@@ -133,8 +134,9 @@ int sqlite_guard(firn_error *error) {
         return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more memory");
     }
     madvise(page, size, MADV_WIPEONFORK); /* otherwise the process ID shows a fork */
-    atomic_store(page, getpid());
-    if (!atomic_compare_exchange_strong(&process, &none, page)) {
+    atomic_store_explicit(page, getpid(), memory_order_seq_cst);
+    if (!atomic_compare_exchange_strong_explicit(&process, &none, page, memory_order_seq_cst,
+                                                 memory_order_seq_cst)) {
         munmap(page, size); /* another thread was first */
     }
     return FIRN_OK;
@@ -145,28 +147,30 @@ int sqlite_guard(firn_error *error) {
 int sqlite_enter(store *it, firn_error *error) {
     pid_t me = getpid();
     if (!sqlite_mine()) {
-        if (atomic_load(&verbs_under_way) != 0 && !sqlite_mine()) {
+        if (atomic_load_explicit(&verbs_under_way, memory_order_seq_cst) != 0 && !sqlite_mine()) {
             return sqlite_forked(error);
         }
-        if (atomic_load(&shut) == me || !mutexes_are_free()) {
-            atomic_store(&shut, me);
+        if (atomic_load_explicit(&shut, memory_order_seq_cst) == me || !mutexes_are_free()) {
+            atomic_store_explicit(&shut, me, memory_order_seq_cst);
             return forked_inside(error);
         }
-        atomic_store(&child, me);
-        atomic_store(atomic_load(&process), me);
+        atomic_store_explicit(&child, me, memory_order_seq_cst);
+        atomic_store_explicit(atomic_load_explicit(&process, memory_order_seq_cst), me,
+                              memory_order_seq_cst);
     }
-    if (atomic_load(&child) == me && it->cleared != me && it->inode != 0) {
+    if (atomic_load_explicit(&child, memory_order_seq_cst) == me && it->cleared != me &&
+        it->inode != 0) {
         if (has_inherited(it)) {
             return forked_with(it, error);
         }
         it->cleared = me;
     }
-    atomic_fetch_add(&verbs_under_way, 1);
+    atomic_fetch_add_explicit(&verbs_under_way, 1, memory_order_seq_cst);
     return FIRN_OK;
 }
 
 void sqlite_leave(void) {
-    atomic_fetch_sub(&verbs_under_way, 1);
+    atomic_fetch_sub_explicit(&verbs_under_way, 1, memory_order_seq_cst);
 }
 
 int sqlite_point(const store *it, const char *name, firn_error *error) {

@@ -19,7 +19,8 @@ static _Atomic int noted[DESCRIPTORS]; /* descriptor + 1; 0: free */
 
 static void note(int file) {
     for (int i = 0, none = 0; i < DESCRIPTORS; i++, none = 0) {
-        if (atomic_compare_exchange_strong(&noted[i], &none, file + 1)) {
+        if (atomic_compare_exchange_strong_explicit(&noted[i], &none, file + 1,
+                                                    memory_order_seq_cst, memory_order_seq_cst)) {
             return;
         }
     }
@@ -27,7 +28,8 @@ static void note(int file) {
 
 static void forget(int file) {
     for (int i = 0, there = file + 1; i < DESCRIPTORS; i++, there = file + 1) {
-        if (atomic_compare_exchange_strong(&noted[i], &there, 0)) {
+        if (atomic_compare_exchange_strong_explicit(&noted[i], &there, 0, memory_order_seq_cst,
+                                                    memory_order_seq_cst)) {
             return;
         }
     }
@@ -37,7 +39,7 @@ static void forget(int file) {
 static void close_in_child(void) {
     int number = errno;
     for (int i = 0; i < DESCRIPTORS; i++) {
-        int file = atomic_exchange(&noted[i], 0) - 1;
+        int file = atomic_exchange_explicit(&noted[i], 0, memory_order_seq_cst) - 1;
         if (file >= 0) {
             close(file);
         }

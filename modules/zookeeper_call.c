@@ -231,8 +231,8 @@ static _Atomic int connecting;
 static _Atomic bool lost_by_fork;
 
 static void in_child(void) {
-    if (atomic_exchange(&connecting, 0) != 0) {
-        atomic_store(&lost_by_fork, true);
+    if (atomic_exchange_explicit(&connecting, 0, memory_order_seq_cst) != 0) {
+        atomic_store_explicit(&lost_by_fork, true, memory_order_seq_cst);
     }
 }
 
@@ -311,7 +311,7 @@ static int make_connection(store *self, firn_error *error) {
     if (code != FIRN_OK) {
         return code;
     }
-    if (atomic_load(&lost_by_fork)) {
+    if (atomic_load_explicit(&lost_by_fork, memory_order_seq_cst)) {
         return module_fail(error, FIRN_EFORKED,
                            "this process was forked while a store was connected: call exec, or "
                            "fork between calls");
@@ -320,9 +320,9 @@ static int make_connection(store *self, firn_error *error) {
     if (self->session == NULL) {
         return module_no_memory(error);
     }
-    atomic_fetch_add(&connecting, 1);
+    atomic_fetch_add_explicit(&connecting, 1, memory_order_seq_cst);
     int answer = begin_session(self);
-    atomic_fetch_sub(&connecting, 1);
+    atomic_fetch_sub_explicit(&connecting, 1, memory_order_seq_cst);
     if (answer != ZOO_CONNECTED_STATE) {
         code = failed_to_connect(self, answer, &own);
         module_link_failed(&self->link, code, &own);

@@ -176,7 +176,8 @@ const firn__traits_list *firn__traits_known(void) {
         return &known;
     }
     int none = NONE;
-    if (!atomic_compare_exchange_strong(&state, &none, BEGUN)) {
+    if (!atomic_compare_exchange_strong_explicit(&state, &none, BEGUN, memory_order_seq_cst,
+                                                 memory_order_seq_cst)) {
         return NULL;
     }
     firn__traits_fill(&known);

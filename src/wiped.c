@@ -76,12 +76,14 @@ static void take_over(pid_t me) {
 }
 
 static void before_fork(void) {
-    forks_alone = SINGLE && may_load == getpid();
+    bool alone = SINGLE && atomic_load_explicit(&may_load, memory_order_seq_cst) == getpid();
+    atomic_store_explicit(&forks_alone, alone, memory_order_seq_cst);
 }
 
 /* Runs in each child of fork(), but not of _Fork and clone. */
 static void in_child(void) {
-    may_load = forks_alone ? getpid() : 0;
+    bool alone = atomic_load_explicit(&forks_alone, memory_order_seq_cst);
+    atomic_store_explicit(&may_load, alone ? getpid() : 0, memory_order_seq_cst);
     _Atomic char *alive = atomic_load_explicit(&canary, memory_order_acquire);
     if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL ||
         atomic_load_explicit(alive, memory_order_acquire) == 0) {
@@ -155,7 +157,7 @@ static void begin(void) {
     }
     atomic_store_explicit(&watch, !wipes && FIRN_BUG != FIRN_BUG_NOFORK, memory_order_release);
     atomic_store_explicit(&owner, getpid(), memory_order_release);
-    may_load = getpid();
+    atomic_store_explicit(&may_load, getpid(), memory_order_seq_cst);
     if (!wipes) {
         page = map_zeros(NULL, size);
     }
@@ -217,7 +219,7 @@ void firn__wiped_free(void *page, size_t size) {
 }
 
 bool firn__wiped_may_load(void) {
-    return may_load == getpid();
+    return atomic_load_explicit(&may_load, memory_order_seq_cst) == getpid();
 }
 
 void firn__wiped_look(void) {

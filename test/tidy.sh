@@ -30,6 +30,21 @@ same "each file says its licence in one SPDX line at its head" "" "${spdx:-}"
         "$(grep -nE '\<(secure_)?getenv\(' $(of '^src/.*\.[ch]$') | grep -vE 'XDG_STATE_HOME|HOME|STATE_DIRECTORY')"
 }
 
+# An access that leaves its memory order to the language reads as if nobody had thought of it. Calls are found by their names;
+# operators, and plain reads and writes of _Atomic variables, by clang, in the files of compile_commands.json.
+own='(src|modules|server|cmd|common|ext|include)/'
+# shellcheck disable=SC2046
+same "each call on an atomic variable says its memory order" "" \
+    "$(grep -nE '\<atomic_(load|store|exchange|compare_exchange_(weak|strong)|fetch_[a-z]+|flag_(test_and_set|clear))\>' $(of "^$own.*\.[ch]$"))"
+explicit="no operator reads or writes an atomic variable"
+if command -v clang >/dev/null && command -v jq >/dev/null; then
+    same "$explicit" "" "$(jq -r --arg own "^$PWD/$own" 'unique_by(.file)[] | select(.file | test($own)) |
+        "cd \(.directory) && clang \(.command | sub("^[^ ]+ "; "") | sub(" -o [^ ]+"; "") | gsub(" -f[^ ]+"; "")) -fsyntax-only -Wno-everything -Watomic-implicit-seq-cst"' \
+        "$BUILD/compile_commands.json" | sh 2>&1 | grep -E '(warning|error):' | sort -u)"
+else
+    skip "$explicit" "clang or jq is missing"
+fi
+
 for file in $(of '^(src|modules|common|packaging|sim|test)/[^/]*\.c$|^(cmd|server|bench)/.*\.c$'); do
     grep -qF "/$file" "$BUILD/compile_commands.json" || unbuilt="${unbuilt:-} $file"
 done

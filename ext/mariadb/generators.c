@@ -72,7 +72,8 @@ static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static void close_all(void) {
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         int ready = READY;
-        if (atomic_compare_exchange_strong(&entries[i].state, &ready, FREE)) {
+        if (atomic_compare_exchange_strong_explicit(&entries[i].state, &ready, FREE,
+                                                    memory_order_seq_cst, memory_order_seq_cst)) {
             firn_close(entries[i].gen, NULL); /* what is not given back is lost, nothing else */
         }
     }
@@ -135,7 +136,8 @@ static int open_entry(entry *to, firn_error *error) {
 static entry *find_opening(part among, const char *scheme, const char *options) {
     for (size_t i = 0; i < among.count; i++) {
         entry *e = &among.first[i];
-        if (atomic_load(&e->state) == OPENING && is_named(e, scheme, options)) {
+        if (atomic_load_explicit(&e->state, memory_order_seq_cst) == OPENING &&
+            is_named(e, scheme, options)) {
             return e;
         }
     }
@@ -144,7 +146,7 @@ static entry *find_opening(part among, const char *scheme, const char *options) 
 
 static entry *find_free(part among) {
     for (size_t i = 0; i < among.count; i++) {
-        if (atomic_load(&among.first[i].state) == FREE) {
+        if (atomic_load_explicit(&among.first[i].state, memory_order_seq_cst) == FREE) {
             return &among.first[i];
         }
     }
@@ -156,16 +158,17 @@ static entry *find_free(part among) {
 static int share(entry *e, firn_gen **gen, firn_error *error) {
     int code = FIRN_OK;
     e->waiting++;
-    while (atomic_load(&e->state) == OPENING) { /* the store limits this wait */
+    while (atomic_load_explicit(&e->state, memory_order_seq_cst) ==
+           OPENING) { /* the store limits this wait */
         pthread_cond_wait(&opened, &places);
     }
     e->waiting--;
-    if (atomic_load(&e->state) == READY) {
+    if (atomic_load_explicit(&e->state, memory_order_seq_cst) == READY) {
         *gen = e->gen;
     } else {
         *error = e->why;
         code = e->why.code;
-        atomic_store(&e->state, e->waiting > 0 ? FAILED : FREE);
+        atomic_store_explicit(&e->state, e->waiting > 0 ? FAILED : FREE, memory_order_seq_cst);
     }
     return code;
 }
@@ -191,7 +194,7 @@ static int claim(entry **mine, firn_gen **gen, const char *scheme, const char *o
     }
     snprintf(e->scheme, sizeof e->scheme, "%s", scheme);
     snprintf(e->options, sizeof e->options, "%s", options);
-    atomic_store(&e->state, OPENING);
+    atomic_store_explicit(&e->state, OPENING, memory_order_seq_cst);
     *mine = e;
     return FIRN_OK;
 }
@@ -201,7 +204,7 @@ static void finish(entry *e, int code, const firn_error *error) {
     static bool registered;
     if (code != FIRN_OK) {
         e->why = *error;
-        atomic_store(&e->state, e->waiting > 0 ? FAILED : FREE);
+        atomic_store_explicit(&e->state, e->waiting > 0 ? FAILED : FREE, memory_order_seq_cst);
     } else {
         if (!registered) {
             registered = atexit(close_all) == 0;

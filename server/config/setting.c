@@ -244,7 +244,7 @@ int settings_put(const settings *fresh, firn_error *error) {
                          "out of memory: raise the memory limit of this process");
     }
     next->set = *fresh;
-    next->before = atomic_load(&in_force);
+    next->before = atomic_load_explicit(&in_force, memory_order_seq_cst);
     atomic_store_explicit(&in_force, next, memory_order_release);
     return FIRN_OK;
 }

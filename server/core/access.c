@@ -250,7 +250,8 @@ static bool take_accounts(table *it) {
         }
     }
     for (size_t i = 0; it != NULL && i < it->count; i++) {
-        atomic_store(&it->tokens[i].account->ids_s, it->tokens[i].ids_s);
+        atomic_store_explicit(&it->tokens[i].account->ids_s, it->tokens[i].ids_s,
+                              memory_order_seq_cst);
     }
     return true;
 }
@@ -270,8 +271,8 @@ int access_load(const char *path, firn_error *error) {
     }
     table *before = in_force;
     in_force = made;
-    atomic_store(&closed, made != NULL);
-    atomic_fetch_add(&loads, 1);
+    atomic_store_explicit(&closed, made != NULL, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&loads, 1, memory_order_seq_cst);
     pthread_rwlock_unlock(&lock);
     free_table(before);
     return FIRN_OK;
@@ -280,7 +281,7 @@ int access_load(const char *path, firn_error *error) {
 /* ---- asking --------------------------------------------------------------------------------- */
 
 bool access_is_closed(void) {
-    return atomic_load(&closed);
+    return atomic_load_explicit(&closed, memory_order_seq_cst);
 }
 
 /* Compares with every token, so that the time reveals neither which token nor how many of its bytes

@@ -46,10 +46,11 @@ segment *catalog_segment_at(size_t i) {
  * after the last one. */
 static int64_t attend_some(const renewer *of, bool open, size_t *next, bool *news) {
     int64_t wait_ms = STEP_MS, since = monotonic_ms(), most_ms = open ? RENEW_MS : ROUND_MS;
-    size_t count = atomic_load(&generators.count);
+    size_t count = atomic_load_explicit(&generators.count, memory_order_seq_cst);
     for (size_t i = 0; i < count; i++) {
         generator *it = name_table_at(&generators, (*next + i) % count);
-        if (it->renewer != of || (atomic_load(&it->gen) != NULL) != open) {
+        if (it->renewer != of ||
+            (atomic_load_explicit(&it->gen, memory_order_seq_cst) != NULL) != open) {
             continue;
         }
         int64_t left = generator_attend(it, news);
@@ -113,9 +114,9 @@ int catalog_begin(const char *store, size_t max_generators, size_t max_segments,
                          "or max_auto_create",
                          max_generators, max_segments);
     }
-    atomic_store(&created, 0);
+    atomic_store_explicit(&created, 0, memory_order_seq_cst);
     begun = false;
-    atomic_store(&default_begun, false);
+    atomic_store_explicit(&default_begun, false, memory_order_seq_cst);
     catalog_allow(auto_create);
     renewers_serve(step_all, close_all);
     return no_store_open(error);
@@ -137,26 +138,28 @@ int catalog_begun(firn_error *error) {
     begun = true;
     /* the default store is not opened if everything configured has another one and nobody named
      * it */
-    bool used = default_store != NULL || atomic_load(&max_create) > 0 || !has_reserved();
+    bool used = default_store != NULL ||
+                atomic_load_explicit(&max_create, memory_order_seq_cst) > 0 || !has_reserved();
     int code = used ? renewer_of(&it, default_store, error) : FIRN_OK;
     for (size_t i = 0; i < RENEWERS_MAX; i++) {
         if (renewer_is_of(i, default_store)) {
-            atomic_store(&default_begun, true);
+            atomic_store_explicit(&default_begun, true, memory_order_seq_cst);
         }
     }
     return code;
 }
 
 bool catalog_began_with(size_t renewer_index) {
-    return atomic_load(&default_begun) && renewer_is_of(renewer_index, default_store);
+    return atomic_load_explicit(&default_begun, memory_order_seq_cst) &&
+           renewer_is_of(renewer_index, default_store);
 }
 
 void catalog_allow(size_t auto_create) {
-    atomic_store(&max_create, auto_create);
+    atomic_store_explicit(&max_create, auto_create, memory_order_seq_cst);
 }
 
 void catalog_allow_block(int64_t most) {
-    atomic_store(&max_block, most);
+    atomic_store_explicit(&max_block, most, memory_order_seq_cst);
 }
 
 int64_t catalog_max_block(void) {
@@ -164,10 +167,10 @@ int64_t catalog_max_block(void) {
 }
 
 void catalog_end(void) {
-    for (size_t i = 0; i < atomic_load(&generators.count); i++) {
+    for (size_t i = 0; i < atomic_load_explicit(&generators.count, memory_order_seq_cst); i++) {
         generator_free(name_table_at(&generators, i));
     }
-    for (size_t i = 0; i < atomic_load(&segments.count); i++) {
+    for (size_t i = 0; i < atomic_load_explicit(&segments.count, memory_order_seq_cst); i++) {
         segment_free(name_table_at(&segments, i));
     }
     name_table_free(&generators);
@@ -230,7 +233,7 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
         return code;
     }
     it->configured = true;
-    it->late = begun;
+    atomic_store_explicit(&it->late, begun, memory_order_seq_cst);
     code = check_room(&generators, name, error);
     code = code == FIRN_OK ? generator_try(it, &reserved, error) : code;
     if (code == FIRN_OK && reserved) {
@@ -310,7 +313,7 @@ static int add_segment(segment *it, segment **out, firn_error *error) {
     } else if (*out == NULL) {
         name_table_add(&segments, it);
         *out = it;
-        atomic_fetch_add(&created, !it->configured);
+        atomic_fetch_add_explicit(&created, !it->configured, memory_order_seq_cst);
     }
     pthread_mutex_unlock(&lock);
     return code;
@@ -323,7 +326,7 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
         return code;
     }
     it->configured = true;
-    it->late = begun;
+    atomic_store_explicit(&it->late, begun, memory_order_seq_cst);
     code = check_room(&segments, name, error);
     if (code == FIRN_OK) {
         code = renewer_of(&it->renewer, store != NULL && store[0] != '\0' ? store : default_store,
@@ -363,7 +366,7 @@ static bool is_hidden(word text) {
 }
 
 int catalog_may_create(word name, firn_error *error) {
-    size_t most = atomic_load(&max_create);
+    size_t most = atomic_load_explicit(&max_create, memory_order_seq_cst);
     const generator *taken = catalog_generator(name);
     if (taken != NULL && taken->configured) {
         return set_error(error, FIRN_EUSAGE,
@@ -388,11 +391,12 @@ int catalog_may_create(word name, firn_error *error) {
                              i + 1);
         }
     }
-    if (atomic_load(&created) >= most || name_table_is_full(&segments)) {
+    if (atomic_load_explicit(&created, memory_order_seq_cst) >= most ||
+        name_table_is_full(&segments)) {
         return set_error(error, FIRN_ERANGE,
                          "%zu segments were created on demand, the maximum: use an existing "
                          "segment, or raise max_auto_create",
-                         atomic_load(&created));
+                         atomic_load_explicit(&created, memory_order_seq_cst));
     }
     return FIRN_OK;
 }

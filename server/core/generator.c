@@ -70,11 +70,12 @@ static int read_scheme(generator *it, const char *form, const char *prefix, firn
 }
 
 void generator_free(generator *it) {
-    firn_close(atomic_load(&it->gen), NULL); /* renewers have closed theirs */
-    firn_close(atomic_load(&it->dated), NULL);
+    firn_close(atomic_load_explicit(&it->gen, memory_order_seq_cst),
+               NULL); /* renewers have closed theirs */
+    firn_close(atomic_load_explicit(&it->dated, memory_order_seq_cst), NULL);
     pthread_mutex_destroy(&it->dated_lock);
     for (int i = 0; i < WORKERS_MAX; i++) {
-        free(atomic_load(&it->by[i]));
+        free(atomic_load_explicit(&it->by[i], memory_order_seq_cst));
     }
     free(it);
 }
@@ -138,13 +139,13 @@ int generator_try(generator *it, bool *reserved, firn_error *error) {
     if (*reserved) {
         return firn_close(gen, error);
     }
-    atomic_store(&it->gen, gen);
+    atomic_store_explicit(&it->gen, gen, memory_order_seq_cst);
     return FIRN_OK;
 }
 
 static void keep_window(generator *it) {
     int64_t left_ms = generator_window_ms(it);
-    atomic_store(&it->window_ms, left_ms > 0 ? left_ms : 0);
+    atomic_store_explicit(&it->window_ms, left_ms > 0 ? left_ms : 0, memory_order_seq_cst);
 }
 
 int generator_open(generator *it, firn_error *error) {
@@ -180,13 +181,13 @@ int generator_date(generator *it, const firn_time *time, firn_id *ids, size_t n,
         firn_gen *fresh = NULL;
         code = open_gen(&fresh, it, no_store(), error);
         if (code == FIRN_OK) {
-            firn_close(atomic_exchange(&it->dated, fresh), NULL);
+            firn_close(atomic_exchange_explicit(&it->dated, fresh, memory_order_seq_cst), NULL);
             it->dated_left = DATED_INSTANTS;
         }
     }
     if (code == FIRN_OK) {
         it->dated_left -= (int64_t)n; /* at most one instant per ID */
-        code = firn_at(atomic_load(&it->dated), time, ids, n, error);
+        code = firn_at(atomic_load_explicit(&it->dated, memory_order_seq_cst), time, ids, n, error);
     }
     pthread_mutex_unlock(&it->dated_lock);
     return code;
@@ -245,7 +246,7 @@ void generator_count(generator *it, worker *by, const uint64_t *numbers, const f
 }
 
 void generator_want(generator *it) {
-    if (it->renewer != NULL && !atomic_exchange(&it->wanted, true)) {
+    if (it->renewer != NULL && !atomic_exchange_explicit(&it->wanted, true, memory_order_seq_cst)) {
         renewer_wake(it->renewer);
     }
 }
@@ -259,15 +260,15 @@ int generator_trouble(const generator *it, firn_error *error) {
 /* *news: it has a new window. */
 static void step(generator *it, bool *news) {
     firn_error error;
-    firn_gen *gen = atomic_load(&it->gen);
+    firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_seq_cst);
     firn_status status = {.size = sizeof status};
     int64_t wait_ms = 0;
-    int code, was = atomic_load(&it->failed.code);
+    int code, was = atomic_load_explicit(&it->failed.code, memory_order_seq_cst);
     uint64_t calls = renewer_calls(it->renewer);
-    atomic_store(&it->wanted, false);
+    atomic_store_explicit(&it->wanted, false, memory_order_seq_cst);
     if (gen == NULL) {
         code = generator_open(it, &error);
-        gen = atomic_load(&it->gen);
+        gen = atomic_load_explicit(&it->gen, memory_order_seq_cst);
     } else {
         code = firn_gen_step(gen, &wait_ms, &error);
         it->next_ms = monotonic_ms() + wait_ms;
@@ -277,7 +278,7 @@ static void step(generator *it, bool *news) {
     } else {
         firn_gen_status(gen, &status);
         if (status.held) {
-            atomic_store(&it->late, false);
+            atomic_store_explicit(&it->late, false, memory_order_seq_cst);
         }
         if (status.claims + status.renewals != it->news) {
             keep_window(it);
@@ -295,19 +296,21 @@ static void step(generator *it, bool *news) {
 /* Configured generators are always kept ready; others while clients use them. */
 static bool is_idle(generator *it) {
     uint64_t issued = it->configured ? 0 : generator_issued(it);
-    if (it->configured || issued != it->asked || it->asked_ms == 0 || atomic_load(&it->wanted)) {
+    if (it->configured || issued != it->asked || it->asked_ms == 0 ||
+        atomic_load_explicit(&it->wanted, memory_order_seq_cst)) {
         it->asked = issued;
         it->asked_ms = monotonic_ms();
     }
     bool idle = monotonic_ms() - it->asked_ms > IDLE_MS;
-    atomic_store(&it->idle, idle);
+    atomic_store_explicit(&it->idle, idle, memory_order_seq_cst);
     return idle;
 }
 
 int64_t generator_attend(generator *it, bool *news) {
     /* A failing generator is not retried early. */
     bool idle = is_idle(it),
-         wanted = atomic_load(&it->wanted) && atomic_load(&it->failed.code) == FIRN_OK;
+         wanted = atomic_load_explicit(&it->wanted, memory_order_seq_cst) &&
+                  atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK;
     if (wanted || (!idle && monotonic_ms() >= it->next_ms)) {
         step(it, news);
     }
@@ -316,7 +319,7 @@ int64_t generator_attend(generator *it, bool *news) {
 
 void generator_close(generator *it) {
     firn_error error;
-    firn_gen *gen = atomic_exchange(&it->gen, NULL);
+    firn_gen *gen = atomic_exchange_explicit(&it->gen, NULL, memory_order_seq_cst);
     if (gen != NULL && firn_close(gen, &error) != FIRN_OK) {
         log_event(LOG_LEVEL_WARNING, "window not given back", "generator", it->name, "why",
                   error.text, NULL);

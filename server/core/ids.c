@@ -401,8 +401,9 @@ static int answer_digest(request *it, reply *out, firn_error *error) {
 /* Here without a store; with one, as a task. */
 static int answer_dated(request *it, reply *out, firn_error *error) {
     if (it->generator->renewer != NULL) {
-        return atomic_load(&it->generator->gen) != NULL ? REQUEST_TASK
-                                                        : wait_for_opening(it->generator, error);
+        return atomic_load_explicit(&it->generator->gen, memory_order_seq_cst) != NULL
+                   ? REQUEST_TASK
+                   : wait_for_opening(it->generator, error);
     }
     int code = worker_make_room(it->worker, false, error);
     if (code == FIRN_OK) {

@@ -15,13 +15,13 @@ static bool is_outage(int code) {
 
 void last_error_set(last_error *it, const char *what, const char *name, int code,
                     const firn_error *error) {
-    int was = atomic_load(&it->code);
+    int was = atomic_load_explicit(&it->code, memory_order_seq_cst);
     if (code == FIRN_OK && was == FIRN_OK) {
         return;
     }
     pthread_mutex_lock(&lock);
     it->error = code == FIRN_OK ? (firn_error){0, ""} : *error;
-    atomic_store(&it->code, code);
+    atomic_store_explicit(&it->code, code, memory_order_seq_cst);
     pthread_mutex_unlock(&lock);
     if (code != was && !(is_outage(code) && is_outage(was))) {
         log_event(code == FIRN_OK ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
@@ -31,10 +31,10 @@ void last_error_set(last_error *it, const char *what, const char *name, int code
 }
 
 int last_error_get(const last_error *it, firn_error *error) {
-    int code = atomic_load(&it->code);
+    int code = atomic_load_explicit(&it->code, memory_order_seq_cst);
     if (code != FIRN_OK) {
         pthread_mutex_lock(&lock);
-        code = atomic_load(&it->code);
+        code = atomic_load_explicit(&it->code, memory_order_seq_cst);
         *error = it->error;
         pthread_mutex_unlock(&lock);
     }

@@ -26,8 +26,8 @@ static pthread_mutex_t one_writer = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long lost; /* lines not read in time; under one_writer */
 
 void log_set(enum log_level least, bool as_json) {
-    atomic_store(&least_level, (int)least);
-    atomic_store(&as_objects, as_json);
+    atomic_store_explicit(&least_level, (int)least, memory_order_seq_cst);
+    atomic_store_explicit(&as_objects, as_json, memory_order_seq_cst);
 }
 
 /* ---- a line --------------------------------------------------------------------------------- */
@@ -137,10 +137,10 @@ static void tell_lost(bool json) {
 
 void log_event(enum log_level level, const char *event, ...) {
     static const char *const levels[] = {"debug", "info", "warning", "error"};
-    if ((int)level < atomic_load(&least_level)) {
+    if ((int)level < atomic_load_explicit(&least_level, memory_order_seq_cst)) {
         return;
     }
-    line it = {.json = atomic_load(&as_objects)};
+    line it = {.json = atomic_load_explicit(&as_objects, memory_order_seq_cst)};
     put_time(&it);
     put_pair(&it, "level", levels[level]);
     put_pair(&it, "event", event);
@@ -162,12 +162,14 @@ void log_event(enum log_level level, const char *event, ...) {
 }
 
 bool log_gate_opens(log_gate *it, char count[LOG_COUNT_SIZE]) {
-    int64_t now = monotonic_ms(), told = atomic_load(&it->told_ms);
-    atomic_fetch_add(&it->count, 1);
+    int64_t now = monotonic_ms(), told = atomic_load_explicit(&it->told_ms, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&it->count, 1, memory_order_seq_cst);
     if ((told != 0 && now - told < GATE_MS) ||
-        !atomic_compare_exchange_strong(&it->told_ms, &told, now)) {
+        !atomic_compare_exchange_strong_explicit(&it->told_ms, &told, now, memory_order_seq_cst,
+                                                 memory_order_seq_cst)) {
         return false;
     }
-    snprintf(count, LOG_COUNT_SIZE, "%" PRIu64, atomic_exchange(&it->count, 0));
+    snprintf(count, LOG_COUNT_SIZE, "%" PRIu64,
+             atomic_exchange_explicit(&it->count, 0, memory_order_seq_cst));
     return true;
 }

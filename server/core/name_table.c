@@ -32,12 +32,13 @@ void *name_table_find(const name_table *in, word name) {
 }
 
 bool name_table_is_full(const name_table *in) {
-    return atomic_load(&in->count) >= in->most;
+    return atomic_load_explicit(&in->count, memory_order_seq_cst) >= in->most;
 }
 
 void name_table_add(name_table *to, void *thing) {
-    size_t count = atomic_load(&to->count), i = hash_of((word){thing, strlen(thing)});
-    while (atomic_load(&to->slots[i & (to->size - 1)]) != NULL) {
+    size_t count = atomic_load_explicit(&to->count, memory_order_seq_cst),
+           i = hash_of((word){thing, strlen(thing)});
+    while (atomic_load_explicit(&to->slots[i & (to->size - 1)], memory_order_seq_cst) != NULL) {
         i++;
     }
     atomic_store_explicit(&to->all[count], thing, memory_order_release);

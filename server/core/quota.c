@@ -103,7 +103,9 @@ static void address_spend(quota_address from, int64_t ids_s, int64_t ids) {
 
 /* 0: none. */
 static int64_t limit_of_token(const access_pass *pass) {
-    int64_t own = pass->account == NULL ? -1 : atomic_load(&pass->account->ids_s);
+    int64_t own = pass->account == NULL
+                      ? -1
+                      : atomic_load_explicit(&pass->account->ids_s, memory_order_seq_cst);
     return pass->account == NULL ? 0 : own >= 0 ? own : settings_now()->token_ids_s;
 }
 
@@ -139,7 +141,8 @@ size_t quota_allows(const access_pass *pass, quota_address from, size_t times, i
                     int64_t *wait_ms, firn_error *error) {
     int64_t of_token = limit_of_token(pass), of_address = limit_of_address(from);
     if (of_token > 0) {
-        allow("token", atomic_load(&pass->account->until), of_token, each, &times, wait_ms, error);
+        allow("token", atomic_load_explicit(&pass->account->until, memory_order_seq_cst), of_token,
+              each, &times, wait_ms, error);
     }
     if (of_address > 0 && times > 0) {
         allow("address", address_until(from), of_address, each, &times, wait_ms, error);
@@ -150,9 +153,11 @@ size_t quota_allows(const access_pass *pass, quota_address from, size_t times, i
 void quota_spend(const access_pass *pass, quota_address from, int64_t ids) {
     int64_t of_token = limit_of_token(pass), of_address = limit_of_address(from);
     if (of_token > 0) {
-        int64_t until = atomic_load(&pass->account->until), now = units_now();
-        while (!atomic_compare_exchange_weak(&pass->account->until, &until,
-                                             spent_until(until, of_token, ids, now))) {
+        int64_t until = atomic_load_explicit(&pass->account->until, memory_order_seq_cst),
+                now = units_now();
+        while (!atomic_compare_exchange_weak_explicit(&pass->account->until, &until,
+                                                      spent_until(until, of_token, ids, now),
+                                                      memory_order_seq_cst, memory_order_seq_cst)) {
         }
     }
     if (of_address > 0) {

@@ -81,11 +81,11 @@ static bool is_failure(int code) {
 /* Logs changes, not tries. */
 static void note(renewer *it, int code, const firn_error *error) {
     bool usable = !is_failure(code), was;
-    if (usable && atomic_load(&it->usable)) {
+    if (usable && atomic_load_explicit(&it->usable, memory_order_seq_cst)) {
         return;
     }
     pthread_mutex_lock(&it->lock);
-    was = atomic_exchange(&it->usable, usable);
+    was = atomic_exchange_explicit(&it->usable, usable, memory_order_seq_cst);
     bool first = it->trouble[0] == '\0';
     snprintf(it->trouble, sizeof it->trouble, "%s", usable ? "" : error->text);
     pthread_mutex_unlock(&it->lock);
@@ -98,14 +98,14 @@ static void note(renewer *it, int code, const firn_error *error) {
 }
 
 static void begin_call(renewer *it) {
-    atomic_fetch_add(&it->calls, 1);
-    atomic_store(&it->busy_ms, monotonic_ms());
+    atomic_fetch_add_explicit(&it->calls, 1, memory_order_seq_cst);
+    atomic_store_explicit(&it->busy_ms, monotonic_ms(), memory_order_seq_cst);
 }
 
 static int end_call(renewer *it, int code, const firn_error *why, firn_error *error) {
-    atomic_store(&it->busy_ms, 0);
+    atomic_store_explicit(&it->busy_ms, 0, memory_order_seq_cst);
     it->asked_ms = monotonic_ms();
-    atomic_fetch_add(&it->failures, is_failure(code));
+    atomic_fetch_add_explicit(&it->failures, is_failure(code), memory_order_seq_cst);
     note(it, code, why);
     if (code != FIRN_OK && error != NULL) {
         *error = *why;
@@ -141,16 +141,16 @@ static int meter_list(void *self, const char *ns, firn_visit *visit, void *conte
 static int meter_now(void *self, firn_time *now, firn_error *error) {
     renewer *it = self;
     firn_error why = {0, ""};
-    atomic_store(&it->busy_ms, monotonic_ms());
+    atomic_store_explicit(&it->busy_ms, monotonic_ms(), memory_order_seq_cst);
     int code = firn_store_now(it->engine, now, &why);
     if (code == FIRN_ESYSTEM) {
-        atomic_store(&it->busy_ms, 0);
+        atomic_store_explicit(&it->busy_ms, 0, memory_order_seq_cst);
         if (error != NULL) {
             *error = why;
         }
         return code;
     }
-    atomic_fetch_add(&it->calls, 1);
+    atomic_fetch_add_explicit(&it->calls, 1, memory_order_seq_cst);
     return end_call(it, code, &why, error);
 }
 
@@ -210,9 +210,9 @@ static void tell_made(void *self, const char *text) {
 static int open_store(renewer *it) {
     const firn_store_options options = {
         .unsafe = unsafe, .must_exist = existing, .notice = tell_made, .notice_self = it};
-    atomic_store(&it->busy_ms, monotonic_ms());
+    atomic_store_explicit(&it->busy_ms, monotonic_ms(), memory_order_seq_cst);
     int code = firn_store_open(&it->engine, it->url, &options, &it->why);
-    atomic_store(&it->busy_ms, 0);
+    atomic_store_explicit(&it->busy_ms, 0, memory_order_seq_cst);
     if (code != FIRN_OK) {
         it->engine = NULL;
         return code;
@@ -271,7 +271,8 @@ static int see_nothing(void *context, const firn_holding *holding) {
 
 /* Calls an otherwise unused store, so that its state stays current. */
 static void probe(renewer *it) {
-    firn_store *store = atomic_load(&stopping) ? NULL : renewer_store(it, NULL);
+    firn_store *store =
+        atomic_load_explicit(&stopping, memory_order_seq_cst) ? NULL : renewer_store(it, NULL);
     if (store != NULL && (it->asked_ms == 0 || monotonic_ms() - it->asked_ms >= PROBE_MS)) {
         firn_store_list(store, probed_ns, see_nothing, NULL, NULL);
     }
@@ -321,7 +322,7 @@ bool renewer_send(renewer *it, task *one) {
 }
 
 void renewer_wake(renewer *it) {
-    if (!atomic_exchange(&it->rung, true)) {
+    if (!atomic_exchange_explicit(&it->rung, true, memory_order_seq_cst)) {
         uint64_t one = 1;
         ssize_t size = write(it->bell, &one, sizeof one);
         (void)size; /* fails only if the eventfd is set already */
@@ -340,13 +341,15 @@ static void sleep_until(renewer *it, int64_t ms) {
         ssize_t size = read(it->bell, &rings, sizeof rings);
         (void)size;
     }
-    atomic_store(&it->rung, false); /* before looking at anything: later wakes are not lost */
+    atomic_store_explicit(
+        &it->rung, false,
+        memory_order_seq_cst); /* before looking at anything: later wakes are not lost */
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 static void tell_news(void) {
-    for (int i = 0; i < atomic_load(&tell_count); i++) {
+    for (int i = 0; i < atomic_load_explicit(&tell_count, memory_order_seq_cst); i++) {
         tells[i].tell(tells[i].self);
     }
 }
@@ -360,9 +363,9 @@ static void close_queue(renewer *it) {
 
 static void *run(void *self) {
     renewer *it = self;
-    while (!atomic_load(&stopping)) {
+    while (!atomic_load_explicit(&stopping, memory_order_seq_cst)) {
         bool news = false;
-        atomic_store(&it->beat_ms, monotonic_ms());
+        atomic_store_explicit(&it->beat_ms, monotonic_ms(), memory_order_seq_cst);
         run_tasks(it, ROUND_TASKS, ROUND_MS);
         int64_t wait_ms = step_all(it, &news);
         if (news) {
@@ -442,7 +445,7 @@ static renewer *make_renewer(const char *url, size_t index, firn_error *error) {
     it->url = url != NULL ? strdup(url) : NULL;
     it->index = index;
     show_url(it->shown, url);
-    atomic_store(&it->beat_ms, monotonic_ms());
+    atomic_store_explicit(&it->beat_ms, monotonic_ms(), memory_order_seq_cst);
     if (it->bell < 0 || (url != NULL && it->url == NULL) ||
         (!only_check && pthread_create(&it->thread, NULL, run, it) != 0)) {
         set_error(error, FIRN_ESYSTEM,
@@ -475,20 +478,21 @@ int renewer_of(renewer **out, const char *url, firn_error *error) {
         return code;
     }
     pthread_mutex_lock(&lock);
-    while (i < RENEWERS_MAX && atomic_load(&renewers[i]) != NULL &&
-           !is_same(atomic_load(&renewers[i])->url, url)) {
+    while (i < RENEWERS_MAX && atomic_load_explicit(&renewers[i], memory_order_seq_cst) != NULL &&
+           !is_same(atomic_load_explicit(&renewers[i], memory_order_seq_cst)->url, url)) {
         i++;
     }
     if (i == RENEWERS_MAX) {
         code = set_error(error, FIRN_ERANGE,
                          "more than %d stores: use another server for the others", RENEWERS_MAX);
-    } else if (atomic_load(&renewers[i]) == NULL && atomic_load(&stopping)) {
+    } else if (atomic_load_explicit(&renewers[i], memory_order_seq_cst) == NULL &&
+               atomic_load_explicit(&stopping, memory_order_seq_cst)) {
         code = set_error(error, FIRN_ESTORE, "the server is stopping: use another server");
-    } else if (atomic_load(&renewers[i]) == NULL) {
-        atomic_store(&renewers[i], make_renewer(url, i, error));
+    } else if (atomic_load_explicit(&renewers[i], memory_order_seq_cst) == NULL) {
+        atomic_store_explicit(&renewers[i], make_renewer(url, i, error), memory_order_seq_cst);
     }
     if (code == FIRN_OK) {
-        *out = atomic_load(&renewers[i]);
+        *out = atomic_load_explicit(&renewers[i], memory_order_seq_cst);
         code = *out != NULL ? FIRN_OK : error->code;
     }
     pthread_mutex_unlock(&lock);
@@ -496,7 +500,8 @@ int renewer_of(renewer **out, const char *url, firn_error *error) {
 }
 
 bool renewer_is_of(size_t i, const char *url) {
-    const renewer *it = i < RENEWERS_MAX ? atomic_load(&renewers[i]) : NULL;
+    const renewer *it =
+        i < RENEWERS_MAX ? atomic_load_explicit(&renewers[i], memory_order_seq_cst) : NULL;
     return it != NULL && is_same(it->url, url);
 }
 
@@ -505,26 +510,29 @@ size_t renewer_index(const renewer *it) {
 }
 
 bool renewer_answers(const renewer *it) {
-    int64_t busy = atomic_load(&it->busy_ms);
-    return atomic_load(&it->usable) && (busy == 0 || monotonic_ms() - busy <= SLOW_MS);
+    int64_t busy = atomic_load_explicit(&it->busy_ms, memory_order_seq_cst);
+    return atomic_load_explicit(&it->usable, memory_order_seq_cst) &&
+           (busy == 0 || monotonic_ms() - busy <= SLOW_MS);
 }
 
 uint64_t renewer_calls(const renewer *it) {
-    return atomic_load(&it->calls);
+    return atomic_load_explicit(&it->calls, memory_order_seq_cst);
 }
 
 bool renewer_look(size_t i, renewer_state *state) {
-    renewer *it = i < RENEWERS_MAX ? atomic_load(&renewers[i]) : NULL;
+    renewer *it =
+        i < RENEWERS_MAX ? atomic_load_explicit(&renewers[i], memory_order_seq_cst) : NULL;
     int64_t now = monotonic_ms();
     if (it == NULL) {
         return false;
     }
-    int64_t busy = atomic_load(&it->busy_ms);
-    *state = (renewer_state){.usable = renewer_answers(it),
-                             .calls = atomic_load(&it->calls),
-                             .failures = atomic_load(&it->failures),
-                             .beat_ms = now - atomic_load(&it->beat_ms),
-                             .busy_ms = busy == 0 ? 0 : now - busy};
+    int64_t busy = atomic_load_explicit(&it->busy_ms, memory_order_seq_cst);
+    *state =
+        (renewer_state){.usable = renewer_answers(it),
+                        .calls = atomic_load_explicit(&it->calls, memory_order_seq_cst),
+                        .failures = atomic_load_explicit(&it->failures, memory_order_seq_cst),
+                        .beat_ms = now - atomic_load_explicit(&it->beat_ms, memory_order_seq_cst),
+                        .busy_ms = busy == 0 ? 0 : now - busy};
     pthread_mutex_lock(&it->lock);
     state->tasks = it->waiting;
     memcpy(state->trouble, it->trouble, sizeof state->trouble);
@@ -542,11 +550,11 @@ bool renewer_look(size_t i, renewer_state *state) {
 
 void renewers_on_news(void (*tell)(void *self), void *self) {
     pthread_mutex_lock(&lock);
-    int count = atomic_load(&tell_count);
+    int count = atomic_load_explicit(&tell_count, memory_order_seq_cst);
     if (count < TELLS_MAX) {
         tells[count].tell = tell;
         tells[count].self = self;
-        atomic_store(&tell_count, count + 1);
+        atomic_store_explicit(&tell_count, count + 1, memory_order_seq_cst);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -583,22 +591,27 @@ void renewers_stop(int64_t ms) {
     struct timespec until = time_after(ms);
     bool all = true;
     pthread_mutex_lock(&lock);
-    atomic_store(&stopping, true); /* no new renewers from here on */
+    atomic_store_explicit(&stopping, true, memory_order_seq_cst); /* no new renewers from here on */
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0; i < RENEWERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
-        renewer_wake(atomic_load(&renewers[i]));
+    for (size_t i = 0;
+         i < RENEWERS_MAX && atomic_load_explicit(&renewers[i], memory_order_seq_cst) != NULL;
+         i++) {
+        renewer_wake(atomic_load_explicit(&renewers[i], memory_order_seq_cst));
     }
-    for (size_t i = 0; i < RENEWERS_MAX && atomic_load(&renewers[i]) != NULL; i++) {
-        renewer *it = atomic_load(&renewers[i]);
+    for (size_t i = 0;
+         i < RENEWERS_MAX && atomic_load_explicit(&renewers[i], memory_order_seq_cst) != NULL;
+         i++) {
+        renewer *it = atomic_load_explicit(&renewers[i], memory_order_seq_cst);
         bool ended = await_end(it, &until);
-        atomic_store(&renewers[i], NULL);
+        atomic_store_explicit(&renewers[i], NULL, memory_order_seq_cst);
         if (ended) {
             free_renewer(it);
         }
         all = all && ended;
     }
     pthread_mutex_lock(&lock);
-    atomic_store(&tell_count, 0);
-    atomic_store(&stopping, !all); /* hanging renewers end when their store returns */
+    atomic_store_explicit(&tell_count, 0, memory_order_seq_cst);
+    atomic_store_explicit(&stopping, !all,
+                          memory_order_seq_cst); /* hanging renewers end when their store returns */
     pthread_mutex_unlock(&lock);
 }

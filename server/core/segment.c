@@ -26,7 +26,7 @@ int segment_make(segment **out, const char *name, const char *keys, firn_error *
     }
     memset(it, 0, sizeof *it);
     for (int i = 0; i < WORKERS_MAX; i++) {
-        atomic_store(&it->by[i].value, INT64_MIN);
+        atomic_store_explicit(&it->by[i].value, INT64_MIN, memory_order_seq_cst);
     }
     int code = take_configured(it->name, sizeof it->name, name, "name of a segment", error);
     if (code == FIRN_OK) {
@@ -47,7 +47,7 @@ int segment_make(segment **out, const char *name, const char *keys, firn_error *
 
 void segment_free(segment *it) {
     if (it != NULL) {
-        firn_segment_close(atomic_load(&it->range), NULL);
+        firn_segment_close(atomic_load_explicit(&it->range, memory_order_seq_cst), NULL);
         free(it);
     }
 }
@@ -73,7 +73,7 @@ int segment_open(segment *it, firn_error *error) {
 int segment_fetch(segment *it, int64_t count, int64_t *first, firn_error *error) {
     bool due = false;
     uint64_t calls = renewer_calls(it->renewer);
-    firn_segment *range = atomic_load(&it->range);
+    firn_segment *range = atomic_load_explicit(&it->range, memory_order_seq_cst);
     int code = range == NULL ? set_error(error, FIRN_EWINDOW, "%s is not open", it->name)
                              : firn_segment_exact(range, count, true, first, &due, error);
     if (code == FIRN_OK && renewer_calls(it->renewer) != calls) {
@@ -118,13 +118,15 @@ int segment_trouble(const segment *it, firn_error *error) {
 /* Adds it to its renewer's list, once: `due` is true from before until it is removed. */
 static void list_due(segment *it) {
     segment *_Atomic *list = &due_segments[renewer_index(it->renewer)];
-    it->next_due = atomic_load(list);
-    while (!atomic_compare_exchange_weak(list, &it->next_due, it)) {
+    it->next_due = atomic_load_explicit(list, memory_order_seq_cst);
+    while (!atomic_compare_exchange_weak_explicit(list, &it->next_due, it, memory_order_seq_cst,
+                                                  memory_order_seq_cst)) {
     }
 }
 
 void segment_want(segment *it) {
-    if (!atomic_load_explicit(&it->due, memory_order_relaxed) && !atomic_exchange(&it->due, true)) {
+    if (!atomic_load_explicit(&it->due, memory_order_relaxed) &&
+        !atomic_exchange_explicit(&it->due, true, memory_order_seq_cst)) {
         list_due(it);
         renewer_wake(it->renewer);
     }
@@ -132,24 +134,25 @@ void segment_want(segment *it) {
 
 static void step(segment *it, bool *news) {
     firn_error error;
-    firn_segment *range = atomic_load(&it->range);
+    firn_segment *range = atomic_load_explicit(&it->range, memory_order_seq_cst);
     int64_t wait_ms;
     uint64_t calls = renewer_calls(it->renewer);
-    atomic_store(&it->due, false); /* first, so that later requests list it again */
+    atomic_store_explicit(&it->due, false,
+                          memory_order_seq_cst); /* first, so that later requests list it again */
     int code =
         range == NULL ? segment_open(it, &error) : firn_segment_step(range, &wait_ms, &error);
     bool asked = code != FIRN_OK || renewer_calls(it->renewer) != calls;
     if (asked) {
         last_error_set(&it->failed, "segment", it->name, code, &error);
     }
-    if (atomic_load(&it->failed.code) == FIRN_OK) {
+    if (atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK) {
         it->pause_ms = 0;
         it->next_ms = 0;
-        atomic_store(&it->late, false);
+        atomic_store_explicit(&it->late, false, memory_order_seq_cst);
         *news = true;
     } else { /* or a retry is not allowed yet */
         it->next_ms = monotonic_ms() + retry_pause_ms(&it->pause_ms);
-        if (!atomic_exchange(&it->due, true)) {
+        if (!atomic_exchange_explicit(&it->due, true, memory_order_seq_cst)) {
             list_due(it);
         }
     }
@@ -158,8 +161,9 @@ static void step(segment *it, bool *news) {
 int64_t segments_step(const renewer *of, bool *news) {
     int64_t wait_ms = STEP_MS, since = monotonic_ms();
     segment *next;
-    for (segment *it = atomic_exchange(&due_segments[renewer_index(of)], NULL); it != NULL;
-         it = next) {
+    for (segment *it =
+             atomic_exchange_explicit(&due_segments[renewer_index(of)], NULL, memory_order_seq_cst);
+         it != NULL; it = next) {
         int64_t now = monotonic_ms(), left = it->next_ms - now;
         next = it->next_due; /* before it is listed again */
         if (left > 0 || now - since > ROUND_MS) {
@@ -175,7 +179,7 @@ int64_t segments_step(const renewer *of, bool *news) {
 
 void segment_close(segment *it) {
     firn_error error;
-    firn_segment *range = atomic_exchange(&it->range, NULL);
+    firn_segment *range = atomic_exchange_explicit(&it->range, NULL, memory_order_seq_cst);
     if (range != NULL && firn_segment_close(range, &error) != FIRN_OK) {
         log_event(LOG_LEVEL_WARNING, "block not given back", "segment", it->name, "why", error.text,
                   NULL);
@@ -184,6 +188,6 @@ void segment_close(segment *it) {
 
 void segments_forget(void) {
     for (size_t i = 0; i < RENEWERS_MAX; i++) {
-        atomic_store(&due_segments[i], NULL);
+        atomic_store_explicit(&due_segments[i], NULL, memory_order_seq_cst);
     }
 }

@@ -14,21 +14,24 @@
 static bool generator_is_ready(const generator *it) {
     firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
-    if (it->renewer == NULL || atomic_load(&it->late)) {
+    if (it->renewer == NULL || atomic_load_explicit(&it->late, memory_order_seq_cst)) {
         return true;
     }
     if (gen == NULL) {
         return false;
     }
     firn_gen_status(gen, &status);
-    bool renewed = atomic_load(&it->failed.code) == FIRN_OK && renewer_answers(it->renewer);
+    bool renewed = atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK &&
+                   renewer_answers(it->renewer);
     return status.held && (renewed || generator_window_ms(it) >= 0);
 }
 
 static bool segment_is_ready(const segment *it) {
     firn_segment *range = atomic_load_explicit(&it->range, memory_order_acquire);
-    bool fetched = atomic_load(&it->failed.code) == FIRN_OK && renewer_answers(it->renewer);
-    return atomic_load(&it->late) || (range != NULL && (fetched || firn_segment_left(range) > 0));
+    bool fetched = atomic_load_explicit(&it->failed.code, memory_order_seq_cst) == FIRN_OK &&
+                   renewer_answers(it->renewer);
+    return atomic_load_explicit(&it->late, memory_order_seq_cst) ||
+           (range != NULL && (fetched || firn_segment_left(range) > 0));
 }
 
 static void say(char why[256], const char *what, const char *name, bool open, int code,
@@ -45,16 +48,18 @@ static bool find_unready(char why[256]) {
     const segment *s;
     firn_error error;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
-        if (!atomic_load(&g->idle) && !generator_is_ready(g)) {
-            say(why, "generator", g->name, atomic_load(&g->gen) != NULL,
+        if (!atomic_load_explicit(&g->idle, memory_order_seq_cst) && !generator_is_ready(g)) {
+            say(why, "generator", g->name,
+                atomic_load_explicit(&g->gen, memory_order_seq_cst) != NULL,
                 generator_trouble(g, &error), error.text);
             return true;
         }
     }
     for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
         if (!segment_is_ready(s)) {
-            say(why, "segment", s->name, atomic_load(&s->range) != NULL, segment_trouble(s, &error),
-                error.text);
+            say(why, "segment", s->name,
+                atomic_load_explicit(&s->range, memory_order_seq_cst) != NULL,
+                segment_trouble(s, &error), error.text);
             return true;
         }
     }
@@ -66,7 +71,8 @@ static int64_t least_window_ms(void) {
     int64_t least = WINDOW_MOST_MS;
     const generator *g;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
-        bool counts = g->renewer != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late);
+        bool counts = g->renewer != NULL && !atomic_load_explicit(&g->idle, memory_order_seq_cst) &&
+                      !atomic_load_explicit(&g->late, memory_order_seq_cst);
         int64_t left = counts ? generator_window_ms(g) : WINDOW_MOST_MS;
         least = left < least ? left : least;
     }
@@ -82,12 +88,14 @@ static bool renewer_counts(size_t index) {
         return true;
     }
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
-        if (g->renewer != NULL && renewer_index(g->renewer) == index && !atomic_load(&g->late)) {
+        if (g->renewer != NULL && renewer_index(g->renewer) == index &&
+            !atomic_load_explicit(&g->late, memory_order_seq_cst)) {
             return true;
         }
     }
     for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
-        if (renewer_index(s->renewer) == index && !atomic_load(&s->late)) {
+        if (renewer_index(s->renewer) == index &&
+            !atomic_load_explicit(&s->late, memory_order_seq_cst)) {
             return true;
         }
     }
@@ -100,12 +108,15 @@ static bool renewer_has_some(size_t index) {
     const segment *s;
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
         if (g->renewer != NULL && renewer_index(g->renewer) == index &&
-            atomic_load(&g->gen) != NULL && !atomic_load(&g->idle) && !atomic_load(&g->late)) {
+            atomic_load_explicit(&g->gen, memory_order_seq_cst) != NULL &&
+            !atomic_load_explicit(&g->idle, memory_order_seq_cst) &&
+            !atomic_load_explicit(&g->late, memory_order_seq_cst)) {
             return true;
         }
     }
     for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
-        if (renewer_index(s->renewer) == index && !atomic_load(&s->late)) {
+        if (renewer_index(s->renewer) == index &&
+            !atomic_load_explicit(&s->late, memory_order_seq_cst)) {
             return true;
         }
     }
@@ -153,7 +164,7 @@ int64_t server_uptime_s(void) {
 }
 
 void server_leave(void) {
-    atomic_store(&leaving, true);
+    atomic_store_explicit(&leaving, true, memory_order_seq_cst);
 }
 
 bool server_is_leaving(void) {

@@ -16,7 +16,7 @@ worker *worker_new(bool http) {
     }
     *it = (worker){.http = http};
     pthread_mutex_lock(&lock);
-    while (i < WORKERS_MAX && atomic_load(&workers[i]) != NULL) {
+    while (i < WORKERS_MAX && atomic_load_explicit(&workers[i], memory_order_seq_cst) != NULL) {
         i++;
     }
     if (i < WORKERS_MAX) {

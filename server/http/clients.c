@@ -155,7 +155,7 @@ void clients_sweep(http_loop *loop, int64_t now) {
 }
 
 bool clients_have_room(http_loop *loop) {
-    if (atomic_load(&open_count) < settings_now()->max_connections) {
+    if (atomic_load_explicit(&open_count, memory_order_seq_cst) < settings_now()->max_connections) {
         return true;
     }
     unauthenticated *oldest;
@@ -232,5 +232,5 @@ void clients_begin(http_loop *loop) {
 }
 
 void clients_count(int64_t change) {
-    atomic_fetch_add(&open_count, change);
+    atomic_fetch_add_explicit(&open_count, change, memory_order_seq_cst);
 }

@@ -39,14 +39,14 @@ static void note_connection(void *self, struct MHD_Connection *connection, void 
     meter *at = &loop->worker->meter;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         clients_count(1);
-        atomic_fetch_add(&at->open, 1);
+        atomic_fetch_add_explicit(&at->open, 1, memory_order_seq_cst);
         meter_add(&at->accepted, 1);
         *context = client_new(loop, connection);
     } else {
         if (*context != NULL) {
             client_free(loop, *context);
         }
-        atomic_fetch_sub(&at->open, 1);
+        atomic_fetch_sub_explicit(&at->open, 1, memory_order_seq_cst);
         clients_count(-1);
     }
 }
@@ -215,7 +215,8 @@ static void *run_loop(void *self) {
     while (!atomic_load_explicit(&loop->closing, memory_order_relaxed)) {
         come_round(loop);
     }
-    while (loop->clients != NULL && monotonic_ms() < atomic_load(&loop->end_ms)) {
+    while (loop->clients != NULL &&
+           monotonic_ms() < atomic_load_explicit(&loop->end_ms, memory_order_seq_cst)) {
         send_home(loop, false);
         come_round(loop);
     }
@@ -251,7 +252,7 @@ static int start_loop(http_loop *loop, listener *at, firn_error *error) {
     if (loop->worker == NULL) {
         return set_error(error, FIRN_EMEMORY, "too many HTTP threads: lower http_threads");
     }
-    loop->beat_ms = monotonic_ms();
+    atomic_store_explicit(&loop->beat_ms, monotonic_ms(), memory_order_seq_cst);
     clients_begin(loop);
     pthread_mutex_init(&loop->lock, NULL);
     loop->daemon = start_daemon(loop);
@@ -292,8 +293,8 @@ int http_listener_open(listener all[], int count, int threads, firn_error *error
 void http_listener_end(int64_t ms) {
     int64_t end = monotonic_ms() + ms;
     for (int i = 0; i < loop_count; i++) {
-        atomic_store(&loops[i].end_ms, end);
-        atomic_store(&loops[i].closing, true);
+        atomic_store_explicit(&loops[i].end_ms, end, memory_order_seq_cst);
+        atomic_store_explicit(&loops[i].closing, true, memory_order_seq_cst);
         MHD_quiesce_daemon(loops[i].daemon); /* accepts no more; the socket stays open */
     }
 }

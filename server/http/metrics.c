@@ -176,7 +176,7 @@ static double window_slots(const look *at) {
 }
 
 static double reserved_seconds(const look *at) {
-    return (double)atomic_load(&at->it->window_ms) / 1000;
+    return (double)atomic_load_explicit(&at->it->window_ms, memory_order_seq_cst) / 1000;
 }
 
 /* NAN: the layout has no end. */

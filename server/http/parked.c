@@ -24,7 +24,7 @@ void reply_unhold(exchange *it, size_t size) {
 }
 
 void reply_release(const exchange *it) {
-    atomic_fetch_sub(&held_bytes, (int64_t)it->held);
+    atomic_fetch_sub_explicit(&held_bytes, (int64_t)it->held, memory_order_seq_cst);
 }
 
 void park(exchange *it, enum stage stage, int64_t wake_ns) {

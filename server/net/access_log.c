@@ -133,7 +133,7 @@ void access_log_count(const request *asked, const access_pass *pass, address_key
         all.tables[i] = calloc(1, sizeof *all.tables[i]);
     }
     if (all.tables[i] == NULL) {
-        atomic_fetch_add(&all.dropped, times);
+        atomic_fetch_add_explicit(&all.dropped, times, memory_order_seq_cst);
     } else {
         one.requests = refused ? 0 : times;
         one.refused = refused ? times : 0;
@@ -144,11 +144,11 @@ void access_log_count(const request *asked, const access_pass *pass, address_key
 }
 
 uint64_t access_log_lines(void) {
-    return atomic_load(&all.lines);
+    return atomic_load_explicit(&all.lines, memory_order_seq_cst);
 }
 
 uint64_t access_log_dropped(void) {
-    return atomic_load(&all.dropped);
+    return atomic_load_explicit(&all.dropped, memory_order_seq_cst);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ static void count_lines(const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++) {
         ends += bytes[i] == '\n';
     }
-    atomic_fetch_add(&all.lines, ends);
+    atomic_fetch_add_explicit(&all.lines, ends, memory_order_seq_cst);
 }
 
 /* Drops and counts lines that cannot be written. */
@@ -228,7 +228,7 @@ static void write_lines(int file, const text_out *lines, uint64_t requests) {
         all.stuck = !written;
         if (!written) {
             all.torn = all.torn || (done > 0 && lines->bytes[done - 1] != '\n');
-            atomic_fetch_add(&all.dropped, requests);
+            atomic_fetch_add_explicit(&all.dropped, requests, memory_order_seq_cst);
             if (log_gate_opens(&gate, count)) {
                 log_event(LOG_LEVEL_WARNING, "access log not written", "why", strerror(errno),
                           "times", count, NULL);
@@ -251,7 +251,7 @@ static void write_table(const table *it, bool http, int file) {
             requests = lines.length = 0;
         }
     }
-    atomic_fetch_add(&all.dropped, it->dropped);
+    atomic_fetch_add_explicit(&all.dropped, it->dropped, memory_order_seq_cst);
     free(lines.bytes);
 }
 
@@ -315,7 +315,8 @@ int access_log_check(const char *path, firn_error *error) {
 /* Under the lock. */
 static void wait_round(void) {
     struct timespec until;
-    int64_t wait_ms = atomic_load(&all.each) ? ROUND_MS / 10 : ROUND_MS;
+    int64_t wait_ms =
+        atomic_load_explicit(&all.each, memory_order_seq_cst) ? ROUND_MS / 10 : ROUND_MS;
     clock_gettime(CLOCK_REALTIME, &until);
     int64_t ns = until.tv_nsec + wait_ms * 1000000;
     until.tv_sec += (time_t)(ns / 1000000000);
@@ -375,8 +376,8 @@ static int open_again(firn_error *error) {
         close(all.file);
     }
     all.file = file;
-    atomic_store(&all.each, set->access_log_lines == 1);
-    atomic_store(&all.on, file >= 0);
+    atomic_store_explicit(&all.each, set->access_log_lines == 1, memory_order_seq_cst);
+    atomic_store_explicit(&all.on, file >= 0, memory_order_seq_cst);
     pthread_cond_signal(&all.wake);
     return FIRN_OK;
 }

@@ -219,8 +219,8 @@ static bool same(const gnutls_datum_t *a, const gnutls_datum_t *b) {
 /* Both replace what is in force, unless the files are the same: equal certificates have equal
  * keys. */
 static void put_in_force(identity *own, authority *signs) {
-    identity *own_before = atomic_load(&in_force);
-    authority *signs_before = atomic_load(&signers);
+    identity *own_before = atomic_load_explicit(&in_force, memory_order_seq_cst);
+    authority *signs_before = atomic_load_explicit(&signers, memory_order_seq_cst);
     if (own_before != NULL && same(&own_before->cert_bytes, &own->cert_bytes)) {
         free_identity(own);
     } else {
@@ -236,7 +236,7 @@ static void put_in_force(identity *own, authority *signs) {
             last_signers = signs;
         }
         atomic_store_explicit(&signers, signs, memory_order_release);
-        atomic_fetch_add(&signer_changes, 1);
+        atomic_fetch_add_explicit(&signer_changes, 1, memory_order_seq_cst);
         loads++;
     }
 }
@@ -263,7 +263,7 @@ int credentials_load(const credential_files *from, firn_error *error) {
 /* ---- sessions ------------------------------------------------------------------------------- */
 
 bool credentials_are_there(void) {
-    return atomic_load(&in_force) != NULL;
+    return atomic_load_explicit(&in_force, memory_order_seq_cst) != NULL;
 }
 
 /* The client's chain ends at one that may sign, and is meant for clients. */
@@ -298,7 +298,7 @@ static int check_client(gnutls_session_t session) {
 }
 
 unsigned long credentials_signer_changes(void) {
-    return atomic_load(&signer_changes);
+    return atomic_load_explicit(&signer_changes, memory_order_seq_cst);
 }
 
 bool credentials_accept(gnutls_session_t session, unsigned long *seen) {

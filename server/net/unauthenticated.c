@@ -26,8 +26,9 @@ void unauthenticated_remove(unauthenticated_list *it, unauthenticated *one) {
         one->is_in = false;
         list_remove(&one->place);
         address_count_stranger(one->address, -1);
-        if (atomic_fetch_sub(&it->share->count, 1) == 1) {
-            atomic_store(&it->share->wanted, 0); /* they are gone already */
+        if (atomic_fetch_sub_explicit(&it->share->count, 1, memory_order_seq_cst) == 1) {
+            atomic_store_explicit(&it->share->wanted, 0,
+                                  memory_order_seq_cst); /* they are gone already */
         }
     }
 }
@@ -51,17 +52,19 @@ bool unauthenticated_make_room(unauthenticated_list *it, unauthenticated **out) 
         *out = evict(it, unauthenticated_at(it->all.next));
         return true;
     }
-    if (atomic_load(&share->wanted) >= atomic_load(&share->count)) {
+    if (atomic_load_explicit(&share->wanted, memory_order_seq_cst) >=
+        atomic_load_explicit(&share->count, memory_order_seq_cst)) {
         return false;
     }
-    atomic_fetch_add(&share->wanted, 1);
+    atomic_fetch_add_explicit(&share->wanted, 1, memory_order_seq_cst);
     return true;
 }
 
 unauthenticated *unauthenticated_owed(unauthenticated_list *it) {
-    int64_t wanted = atomic_load(&it->share->wanted);
+    int64_t wanted = atomic_load_explicit(&it->share->wanted, memory_order_seq_cst);
     if (wanted <= 0 || list_is_empty(&it->all) ||
-        !atomic_compare_exchange_strong(&it->share->wanted, &wanted, wanted - 1)) {
+        !atomic_compare_exchange_strong_explicit(&it->share->wanted, &wanted, wanted - 1,
+                                                 memory_order_seq_cst, memory_order_seq_cst)) {
         return NULL;
     }
     return evict(it, unauthenticated_at(it->all.next));
@@ -86,7 +89,7 @@ unauthenticated *unauthenticated_add(unauthenticated_list *it, unauthenticated *
     one->is_in = true;
     list_add(&it->all, &one->place);
     int64_t count = address_count_stranger(one->address, 1);
-    int64_t total = atomic_fetch_add(&it->share->count, 1) + 1;
+    int64_t total = atomic_fetch_add_explicit(&it->share->count, 1, memory_order_seq_cst) + 1;
     unauthenticated *last = count > of_address ? oldest_of(it, one) : NULL;
     if (last == NULL && total > most && it->all.next != &one->place) {
         last = unauthenticated_at(it->all.next);

@@ -185,14 +185,15 @@ static void write_firn(FILE *to, const totals *sum, const client *it) {
     for (; (g = catalog_generator_at(generators)) != NULL; generators++) {
         if (it->role == ROLE_ADMIN && generators < NAMES_TOLD) {
             fprintf(to, "generator_%s:issued=%" PRIu64 ",error=%s\r\n", g->name,
-                    generator_issued(g), firn_errname(atomic_load(&g->failed.code)));
+                    generator_issued(g),
+                    firn_errname(atomic_load_explicit(&g->failed.code, memory_order_seq_cst)));
         }
     }
     const segment *s;
     for (; (s = catalog_segment_at(segments)) != NULL; segments++) {
         if (it->role == ROLE_ADMIN && segments < NAMES_TOLD) {
             fprintf(to, "segment_%s:issued=%" PRIu64 ",error=%s\r\n", s->name, segment_issued(s),
-                    firn_errname(atomic_load(&s->failed.code)));
+                    firn_errname(atomic_load_explicit(&s->failed.code, memory_order_seq_cst)));
         }
     }
     fprintf(to, "generators:%zu\r\nsegments:%zu\r\n", generators, segments);

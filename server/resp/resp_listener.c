@@ -85,7 +85,7 @@ static void on_gone(connection *it) {
     if (it->is_counted) {
         client_leave(&it->client);
         unauthenticated_remove(&on->unauthenticated, &it->unauthenticated);
-        atomic_fetch_sub(&shared.open, 1);
+        atomic_fetch_sub_explicit(&shared.open, 1, memory_order_seq_cst);
         atomic_fetch_sub_explicit(&on->lane.worker->meter.open, 1, memory_order_relaxed);
         if (!it->is_unix) {
             address_leave(it->client.key);
@@ -205,11 +205,11 @@ static void on_bell(uv_async_t *bell) {
     for (unauthenticated *one; (one = unauthenticated_owed(&it->unauthenticated)) != NULL;) {
         close_unauthenticated(one);
     }
-    if (atomic_exchange(&it->has_news, false)) {
+    if (atomic_exchange_explicit(&it->has_news, false, memory_order_seq_cst)) {
         retry(it);
         loop_set_timer(it);
     }
-    if (atomic_load(&shared.is_ending) && !it->is_ending) {
+    if (atomic_load_explicit(&shared.is_ending, memory_order_seq_cst) && !it->is_ending) {
         begin_end(it);
     }
 }
@@ -249,7 +249,8 @@ static void rest(loop *it, int error) {
 
 /* Closes the oldest unauthenticated connection if necessary. */
 static bool has_room(loop *it) {
-    if (atomic_load(&shared.open) < settings_now()->max_connections) {
+    if (atomic_load_explicit(&shared.open, memory_order_seq_cst) <
+        settings_now()->max_connections) {
         return true;
     }
     unauthenticated *oldest;
@@ -257,7 +258,9 @@ static bool has_room(loop *it) {
     if (oldest != NULL) {
         close_unauthenticated(oldest);
     }
-    for (int i = 0; i < shared.count && has && oldest == NULL; i++) {
+    for (int i = 0;
+         i < atomic_load_explicit(&shared.count, memory_order_seq_cst) && has && oldest == NULL;
+         i++) {
         loop_ring(shared.loops[i]);
     }
     return has;
@@ -310,11 +313,11 @@ static void welcome(loop *it, int fd, const listener *at) {
         return;
     }
     one->is_counted = true;
-    atomic_fetch_add(&shared.open, 1);
-    one->client.id = atomic_fetch_add(&shared.next_id, 1) + 1;
+    atomic_fetch_add_explicit(&shared.open, 1, memory_order_seq_cst);
+    one->client.id = atomic_fetch_add_explicit(&shared.next_id, 1, memory_order_seq_cst) + 1;
     one->client.worker = it->lane.worker;
     one->client.since_s = server_uptime_s();
-    atomic_store(&one->client.heard_s, one->client.since_s);
+    atomic_store_explicit(&one->client.heard_s, one->client.since_s, memory_order_seq_cst);
     client_begin(&one->client);
     client_enter(&one->client);
     count_strangers(one);
@@ -395,7 +398,7 @@ static void end_all(loop *it);
 static void on_sweep(uv_timer_t *timer) {
     loop *it = timer->data;
     int64_t now = loop_now_ms(it);
-    atomic_store(&it->beat_ms, (int64_t)(uv_hrtime() / 1000000));
+    atomic_store_explicit(&it->beat_ms, (int64_t)(uv_hrtime() / 1000000), memory_order_seq_cst);
     list_link *next;
     for (list_link *at = it->lane.all.next; at != &it->lane.all; at = next) {
         next = at->next;
@@ -512,7 +515,7 @@ static int begin_loop(loop *it) {
     uv_idle_init(&it->lane.uv, &it->idle);
     it->bell.data = it->timer.data = it->sweep.data = it->accepting.data = it->idle.data = it;
     uv_timer_start(&it->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
-    atomic_store(&it->beat_ms, (int64_t)(uv_hrtime() / 1000000));
+    atomic_store_explicit(&it->beat_ms, (int64_t)(uv_hrtime() / 1000000), memory_order_seq_cst);
     return FIRN_OK;
 }
 
@@ -527,8 +530,8 @@ static int open_loop(listener all[], int listeners, int i, int count) {
         code = FIRN_ESYSTEM;
     }
     if (code == FIRN_OK) {
-        shared.loops[shared.count] = it;
-        shared.count++;
+        shared.loops[atomic_load_explicit(&shared.count, memory_order_seq_cst)] = it;
+        atomic_fetch_add_explicit(&shared.count, 1, memory_order_seq_cst);
     }
     return code; /* not freed on failure: the server does not start */
 }
@@ -555,32 +558,32 @@ int resp_listener_open(listener all[], int count, int loops, firn_error *error) 
 
 void resp_listener_end(int64_t ms) {
     shared.stop_ms = ms;
-    atomic_store(&shared.is_ending, true);
-    for (int i = 0; i < shared.count; i++) {
+    atomic_store_explicit(&shared.is_ending, true, memory_order_seq_cst);
+    for (int i = 0; i < atomic_load_explicit(&shared.count, memory_order_seq_cst); i++) {
         loop_ring(shared.loops[i]);
     }
 }
 
 void resp_listener_close(void) {
-    for (int i = 0; i < shared.count; i++) {
+    for (int i = 0; i < atomic_load_explicit(&shared.count, memory_order_seq_cst); i++) {
         uv_thread_join(&shared.loops[i]->thread);
     }
 }
 
 int64_t resp_listener_beat_ms(void) {
     int64_t now = (int64_t)(uv_hrtime() / 1000000), most = 0;
-    for (int i = 0; i < shared.count; i++) {
-        int64_t ago = now - atomic_load(&shared.loops[i]->beat_ms);
+    for (int i = 0; i < atomic_load_explicit(&shared.count, memory_order_seq_cst); i++) {
+        int64_t ago = now - atomic_load_explicit(&shared.loops[i]->beat_ms, memory_order_seq_cst);
         most = ago > most ? ago : most;
     }
     return most;
 }
 
 void resp_listener_news(void) {
-    for (int i = 0; i < shared.count; i++) {
+    for (int i = 0; i < atomic_load_explicit(&shared.count, memory_order_seq_cst); i++) {
         loop *it = shared.loops[i];
         if (atomic_load_explicit(&it->has_waiting, memory_order_relaxed)) {
-            atomic_store(&it->has_news, true);
+            atomic_store_explicit(&it->has_news, true, memory_order_seq_cst);
             loop_ring(it);
         }
     }

@@ -226,8 +226,9 @@ enum outcome run_reset(client *it, const resp_command *said, resp_out *out) {
 /* Has every number that Redis clients parse; those that firn does not count are 0. Under
  * clients_lock. */
 static void write_client(text_out *to, const client *it) {
-    int64_t now_s = server_uptime_s(), idle_s = now_s - atomic_load(&it->heard_s);
-    const char *last = atomic_load(&it->last);
+    int64_t now_s = server_uptime_s(),
+            idle_s = now_s - atomic_load_explicit(&it->heard_s, memory_order_seq_cst);
+    const char *last = atomic_load_explicit(&it->last, memory_order_seq_cst);
     text_print(to,
                "id=%" PRIu64 " addr=%s laddr= fd=-1 name=%s age=%" PRId64 " idle=%" PRId64
                " flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0"
@@ -239,7 +240,8 @@ static void write_client(text_out *to, const client *it) {
                : it->role == ROLE_ISSUE ? "issue"
                                         : "(none)",
                it->version, it->library, it->library_version,
-               it->pass.account != NULL ? it->pass.account->name : "", atomic_load(&it->ids));
+               it->pass.account != NULL ? it->pass.account->name : "",
+               atomic_load_explicit(&it->ids, memory_order_seq_cst));
 }
 
 static enum outcome reply_clients(const client *first, size_t most, resp_out *out) {
