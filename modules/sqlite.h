@@ -128,6 +128,8 @@ void sqlite_tally_write(const store *it, const tally *to);
 void sqlite_tally_make(const store *it);
 /* A descriptor for a lock; -1: there is no count that can be opened. */
 int sqlite_tally_open(const store *it);
+/* FIRN_ESTORE: sqlite_tally_open failed with this errno. */
+int sqlite_no_tally(const store *it, int number, firn_error *error);
 bool sqlite_tally_look(const store *it, struct stat *out);
 /* Is a before b? Counts wrap around. */
 bool sqlite_before(uint32_t a, uint32_t b);

@@ -83,6 +83,17 @@ int sqlite_tally_check(const store *it, firn_error *error) {
                              sqlite_tail(it->path), strrchr(path, '/') + 1);
 }
 
+int sqlite_no_tally(const store *it, int number, firn_error *error) {
+    const char *path = sqlite_tail(it->path), *slash = strrchr(path, '/');
+    int code = sqlite_tally_check(it, error);
+    return code != FIRN_OK
+               ? code
+               : module_fail(error, FIRN_ESTORE,
+                             "store %s: its count %s" SUFFIX " cannot be opened (%.40s): operations"
+                             " take turns by its lock, so correct that",
+                             path, slash != NULL ? slash + 1 : path, strerror(number));
+}
+
 /* A user who can write the database can write its count, as with SQLite's own files, also if the
  * database was shared later. Best effort: sqlite_tally_check reports users who cannot. */
 static void share(const store *it, int file, const struct stat *count) {

@@ -2,6 +2,7 @@
 /* The transaction of one verb: how it starts, what is checked before anything is granted, how it ends. */
 #include "sqlite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -77,6 +78,9 @@ static int take_turn(session *s, bool reads) {
         sqlite_end_turn(s);
         s->store->hurry_ms = module_now_ms() + s->store->busy_ms;
         return FIRN_OK;
+    }
+    if (result == SQLITE_CANTOPEN) {
+        return sqlite_no_tally(s->store, errno, s->error);
     }
     return result == SQLITE_OK ? FIRN_OK : sqlite_explain(s, result);
 }

@@ -35,7 +35,8 @@ static void forget(int file) {
     }
 }
 
-/* A child shares the lock of its parent, and would keep it if the parent were killed. */
+/* A child shares the lock of its parent, and would keep it if the parent were killed. It does, if a handler forks
+ * between the opening of the descriptor and its note. */
 static void close_in_child(void) {
     int number = errno;
     for (int i = 0; i < DESCRIPTORS; i++) {
@@ -63,7 +64,7 @@ int sqlite_take_turn(session *s) {
         if (s->turn == 0) {
             int file = sqlite_tally_open(s->store);
             if (file < 0) {
-                return SQLITE_OK;
+                return errno == ENOENT ? SQLITE_OK : SQLITE_CANTOPEN;
             }
             note(file);
             s->turn = file + 1;
@@ -83,8 +84,8 @@ int sqlite_take_turn(session *s) {
 }
 
 void sqlite_end_turn(session *s) {
-    if (s->turn != 0) {
-        flock(s->turn - 1, LOCK_UN); /* closing does not, while a child has the descriptor */
+    if (s->turn != 0 && sqlite_mine()) { /* a child closed it, and may have opened another there */
+        flock(s->turn - 1, LOCK_UN);     /* closing does not, while a child has the descriptor */
         forget(s->turn - 1);
         close(s->turn - 1);
         s->turn = 0;

@@ -645,16 +645,15 @@ static void the_layout_changes_between_runs(void **state) {
     close_ends(pair);
 }
 
-/* Another run of the move, in a child: it begins after this one's first write and dies at its write
- * number `kill`, while this one waits. */
+/* Another run of the move, in a child: it begins after this one's first write, continues at the same time and dies at
+ * its write number `kill`. This one does not wait in a failpoint, where it may hold what the other needs. */
 static int met_pipe[2];
-static pid_t met_child;
 
-static void prepare_to_meet(const char *urls[2], int kill) {
+static pid_t prepare_to_meet(const char *urls[2], int kill) {
     char byte;
     assert_int_equal(pipe(met_pipe), 0);
-    met_child = fork();
-    if (met_child == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         close(met_pipe[1]);
         if (read(met_pipe[0], &byte, 1) == 1) {
             move_in_child(urls, kill);
@@ -662,20 +661,20 @@ static void prepare_to_meet(const char *urls[2], int kill) {
         _exit(2);
     }
     close(met_pipe[0]);
+    return child;
 }
 
 static void meet(void *self, const char *name) {
     (void)self;
-    if (met_child > 0 && strcmp(name, "relabel.committed") == 0) {
-        int status;
+    if (met_pipe[1] >= 0 && strcmp(name, "relabel.committed") == 0) {
         assert_int_equal(write(met_pipe[1], "", 1), 1);
-        assert_int_equal(waitpid(met_child, &status, 0), met_child);
-        met_child = 0;
+        close(met_pipe[1]);
+        met_pipe[1] = -1;
     }
 }
 
 static void two_at_once(void **state) {
-    static const int kills[] = {2, 7, 16, 1000};
+    static const int kills[] = {2, 4, 7, 11, 16, 25, 1000};
     const bench *b = *state;
     const bench file = {.row = &rows[1]};
     bench other = file;
@@ -690,11 +689,11 @@ static void two_at_once(void **state) {
         fresh_url(others, &other, 300000 + (int)i);
         const char *urls[2] = {own, others};
         fill(own);
-        prepare_to_meet(urls, kills[i]);
+        pid_t child = prepare_to_meet(urls, kills[i]);
         open_ends(pair, urls, meet);
         closing_move(&pair[0], &pair[1], &moved, &error);
-        close(met_pipe[1]);
-        assert_int_equal(met_child, 0);
+        assert_int_equal(met_pipe[1], -1);
+        assert_int_equal(waitpid(child, NULL, 0), child);
         judge(pair, kills[i], false);
         if (closing_move(&pair[0], &pair[1], &moved, &error) != FIRN_OK) {
             fail_msg("met at %d, then: %s", kills[i], error.text);

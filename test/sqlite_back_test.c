@@ -437,6 +437,11 @@ static void counts_that_say_nothing(void **state) {
     firn_store_close(store);
     run("rmdir firn.db-count && ln -s nowhere firn.db-count");
     store = open_store("firn.db");
+    firn_error error = {0};
+    int64_t first = -1;
+    assert_int_not_equal(ask(store, "snow", 0, &first, &error), FIRN_OK);
+    says(&error, FIRN_ESTORE, "its count firn.db-count cannot be opened");
+    run("rm firn.db-count");
     asked(store, "snow", 0, 90);
     firn_store_close(store);
     assert_int_equal(access(in_folder("nowhere"), F_OK), -1);
