@@ -450,6 +450,8 @@ static void step(maker *it) {
 
 /* What a child tells: in memory that both see. */
 typedef struct child_log {
+    int64_t now; /* at its end */
+    bool left;   /* the node of the shared generator, because of the clock */
     unsigned count;
     struct {
         maker *maker;
@@ -462,8 +464,10 @@ static void child_issue(child_log *log, maker *it, bool backdated) {
     firn_id ids[3];
     firn_time time = {(NOON - DAY) / SECOND, 0};
     size_t n = 1 + draw(3);
+    unsigned leaves = group_of(it)->leaves;
     int code =
         backdated ? firn_at(it->gen, &time, ids, n, NULL) : firn_next_n(it->gen, ids, n, NULL);
+    log->left = log->left || (it->group != NULL && group_of(it)->leaves != leaves);
     for (size_t i = 0; code == FIRN_OK && i < n && log->count < CHILD_ISSUES; i++) {
         log->issued[log->count].maker = it;
         log->issued[log->count].backdated = backdated;
@@ -490,6 +494,7 @@ static void live_as_child(process *me, child_log *log) {
             }
         }
         sim.now += draw_span(sim.pace);
+        log->now = sim.now;
     }
     if (chance(300) && me->makers[0] != NULL && me->makers[0]->gen != NULL) {
         firn_close(me->makers[0]->gen, NULL);
@@ -521,6 +526,8 @@ static void fork_now(process *me) {
         failed("a forked child ended with status %x (9: it waits for a lock forever)",
                (unsigned)status);
     }
+    sim.now =
+        log->now; /* else the clocks of the parent would show an earlier time, and nobody set them back */
     for (unsigned i = 0; i < log->count && !sim.failed; i++) {
         maker *by = log->issued[i].maker;
         const firn_time yesterday = {(NOON - DAY) / SECOND, 0};
@@ -530,6 +537,11 @@ static void fork_now(process *me) {
             judge_backdated(by, &yesterday, &log->issued[i].id, 1);
         } else {
             judge_child(by, &log->issued[i].id);
+        }
+    }
+    for (int k = 0; k < HELD; k++) {
+        if (log->left && me->makers[k] != NULL && me->makers[k]->group != NULL) {
+            me->makers[k]->group->leaves++;
         }
     }
     sim.child_number = 0;
