@@ -4,6 +4,7 @@
 #include "choose.h"
 
 #include "choose_rank.h"
+#include "choose_text.h"
 #include "describe.h"
 #include "maths.h"
 
@@ -12,14 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define YEAR INT64_C(31557600) /* seconds */
 enum {
     LEAST_YEARS = 10,  /* numbers must last */
-    SOON_YEARS = 25,   /* a layout that ends before is worth a caution */
     PEOPLE_WIDTH = 20, /* characters that people read out, at most */
-    ORDER_DIGITS = 18, /* of order numbers that programs read */
-    ORDER_LEAST = 10,  /* that people read, */
-    ORDER_MOST = 13,   /* as few as last */
     FEW_NODES = 8      /* that leading node bits spread over, at least */
 };
 static const double odds_limit = 1e-3, odds_caution = 1e-6; /* over ten years */
@@ -60,49 +56,6 @@ static bool shows_volume(const firn_scheme *scheme) {
     double values = odds_space(scheme, FIRN_ROLE_SEQUENCE, 0);
     bool random = scheme->start == FIRN_START_RANDOM && 2.0 * (double)scheme->start_below >= values;
     return values > 1 && !random;
-}
-
-bool choose_mixes_case(const firn_scheme *scheme) {
-    static const firn_id sample = {UINT64_C(0x0123456789abcdef), UINT64_C(0x0fedcba987654321),
-                                   0x13579bdf, 0};
-    firn_id id = sample;
-    char text[FIRN_TEXT_SIZE];
-    bool lower = false, upper = false;
-    id.bits = scheme->bits;
-    id.top = scheme->bits > 128 ? id.top : 0;
-    id.high = scheme->bits > 64 ? id.high : 0;
-    if (scheme->bits > 64 && scheme->bits < 128) {
-        id.high &= (UINT64_C(1) << (scheme->bits - 64)) - 1;
-    }
-    for (const char *at = firn_format(text, &id, scheme->form); *at != '\0'; at++) {
-        lower = lower || (*at >= 'a' && *at <= 'z');
-        upper = upper || (*at >= 'A' && *at <= 'Z');
-    }
-    return lower && upper;
-}
-
-size_t choose_text_width(const firn_scheme *scheme) {
-    return firn_form_width(scheme->form, scheme->bits);
-}
-
-/* Years until a series of that many integers has no more. */
-static double years_of(double integers, const choose_answers *answers) {
-    return integers / answers->amount[CHOOSE_RATE] / (double)YEAR;
-}
-
-static bool is_for_people(const choose_answers *answers) {
-    return (answers->word[CHOOSE_READERS] & CHOOSE_PEOPLE) != 0;
-}
-
-int choose_digits(const choose_answers *answers) {
-    int digits = ORDER_LEAST;
-    if (!is_for_people(answers)) {
-        return ORDER_DIGITS;
-    }
-    while (digits < ORDER_MOST && years_of(maths_pow(10, digits), answers) < SOON_YEARS) {
-        digits++;
-    }
-    return digits;
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -188,7 +141,7 @@ static bool refuse_load(choose_candidate *it, const choose_answers *answers) {
     const double nodes = answers->amount[CHOOSE_NODES], peak = answers->amount[CHOOSE_PEAK];
     if (it->scheme->keyed) {
         const int digits = choose_digits(answers);
-        const double years = years_of(maths_pow(10, digits), answers);
+        const double years = choose_years(maths_pow(10, digits), answers);
         return years < LEAST_YEARS &&
                refuse(it, CHOOSE_RATE, "%d digits last %.2g years at this rate", digits, years);
     }
@@ -243,8 +196,8 @@ static bool starts_again(const choose_candidate *it, const choose_answers *answe
 }
 
 static bool refuse_reader(choose_candidate *it, const choose_answers *answers) {
-    const size_t width = choose_text_width(it->scheme);
-    if (!is_for_people(answers) || it->scheme->keyed) {
+    const size_t width = firn_form_width(it->scheme->form, it->scheme->bits);
+    if (!choose_is_for_people(answers) || it->scheme->keyed) {
         return false;
     }
     if (width > PEOPLE_WIDTH) {
@@ -261,9 +214,9 @@ static bool refuse_odds(choose_candidate *it, const choose_answers *answers) {
         return false;
     }
     it->model = chances.model;
-    chances.seconds = (double)YEAR;
+    chances.seconds = (double)CHOOSE_YEAR;
     it->odds_1y = odds_now(&chances);
-    chances.seconds = 10.0 * (double)YEAR;
+    chances.seconds = 10.0 * (double)CHOOSE_YEAR;
     it->odds_10y = odds_now(&chances);
     if (it->odds_10y > odds_limit) {
         return refuse(it, CHOOSE_RATE, "two IDs collide with odds above %.3g in ten years",
@@ -284,7 +237,7 @@ static bool refuse_end(choose_candidate *it, const firn_time *now) {
     if (firn_time_cmp(&end, now) <= 0) {
         return refuse(it, CHOOSE_QUESTIONS, "its layout ended on %.10s", it->end);
     }
-    if (end.sec < now->sec + SOON_YEARS * YEAR) {
+    if (end.sec < now->sec + CHOOSE_LONG_YEARS * CHOOSE_YEAR) {
         warn(it, "its layout ends on %.10s", it->end);
     }
     return false;
@@ -331,7 +284,7 @@ static void judge_scheme(choose_candidate *it, const choose_answers *answers,
         it->most_nodes = least(
             odds_space(scheme, FIRN_ROLE_NODE, 0) * odds_space(scheme, FIRN_ROLE_ADDRESS, 0), 1e18);
     }
-    it->preferred = scheme->keyed && is_for_people(answers);
+    it->preferred = scheme->keyed && choose_is_for_people(answers);
     bool refused = refuse_end(it, now) || refuse_store(it, answers, about.model) ||
                    refuse_width(it, answers) || refuse_order(it, answers) ||
                    refuse_leak(it, answers) || refuse_spread(it, answers) ||
@@ -371,10 +324,10 @@ static void judge_integers(choose_candidate *it, const choose_answers *answers) 
     const bool exact = answers->word[CHOOSE_WIDTH] == CHOOSE_WIDTH_53 ||
                        (answers->word[CHOOSE_READERS] & CHOOSE_JAVASCRIPT) != 0;
     const int bits = exact ? 53 : 63;
-    const double years = years_of(maths_ldexp(1, bits), answers);
+    const double years = choose_years(maths_ldexp(1, bits), answers);
     if (it->refused_by < 0 && years < LEAST_YEARS) {
         refuse(it, CHOOSE_RATE, "%d bits last %.2g years at this rate", bits, years);
-    } else if (it->refused_by < 0 && years < SOON_YEARS) {
+    } else if (it->refused_by < 0 && years < CHOOSE_LONG_YEARS) {
         warn(it, "%d bits last %.3g years at this rate", bits, years);
     }
 }

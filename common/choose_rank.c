@@ -2,6 +2,8 @@
 /* What a scheme that fits needs (column, commands), its figures of the study, and the order of the schemes. */
 #include "choose_rank.h"
 
+#include "choose_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +27,8 @@ static store_as text_of(const firn_scheme *scheme, const choose_answers *answers
     store_as text = {"TEXT", "text"};
     const uint32_t database = answers->word[CHOOSE_DATABASE];
     if (database == CHOOSE_MYSQL || database == CHOOSE_MARIADB) {
-        const size_t width =
-            scheme->keyed ? (size_t)choose_digits(answers) : choose_text_width(scheme);
+        const size_t width = scheme->keyed ? (size_t)choose_digits(answers)
+                                           : firn_form_width(scheme->form, scheme->bits);
         snprintf(text.sql, sizeof text.sql, "CHAR(%zu) CHARACTER SET ascii%s", width,
                  !scheme->keyed && choose_mixes_case(scheme) ? " COLLATE ascii_bin" : "");
         snprintf(text.storage, sizeof text.storage, "char%zu", width);

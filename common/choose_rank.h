@@ -11,8 +11,5 @@ void choose_equip(choose_candidate *it, const choose_answers *answers, bool roll
 /* The candidates that fit first: what is preferred, then by cautions, rows per second, bytes, place in the list of schemes.
  * Figures whose intervals overlap are equal. */
 void choose_rank(choose_result *out);
-/* Characters of an ID as text, and whether capital and small letters differ in it. */
-size_t choose_text_width(const firn_scheme *scheme);
-bool choose_mixes_case(const firn_scheme *scheme);
 
 #endif

@@ -54,8 +54,8 @@ done
 same "every C file is built and every header and list included" "" "${unbuilt:-}"
 
 for file in $(of '^test/[^/]*$' | grep -vE '\.(c|h|sh)$') $(of '^docs/.*\.sh$'); do
-    grep -qrF --include=run --include=Makefile --include='*.sh' --include='run-all' --include=bare --include=arch --include=systemd --include='*.[ch]' \
-        "$file" run Makefile test || unused="${unused:-} $file"
+    grep -qrF --include=run --include=Makefile --include='*.sh' --include='run-all' --include=bare --include=arch --include=systemd --include='*.[ch]' --include=CMakeLists.txt \
+        "$file" run Makefile CMakeLists.txt test || unused="${unused:-} $file"
 done
 same "every script is run by another or by make" "" "${unused:-}"
 

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+# Tests, simulation, benchmarks and fuzzers: one executable a file, with a view of src/.
+
+function(add_firn_program folder name)
+    cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+    add_executable(${name} ${arg_SOURCES})
+    target_include_directories(${name} PRIVATE src)
+    target_compile_definitions(${name} PRIVATE FIRN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+        FIRN_BUILD_DIR="${PROJECT_BINARY_DIR}")
+    target_link_libraries(${name} PRIVATE firn_static ${arg_LIBRARIES} Threads::Threads m)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+endfunction()
+
+if(FIRN_TESTS)
+    if(FIRN_PURE)
+        file(GLOB sources CONFIGURE_DEPENDS test/*_pure_test.c)
+    elseif(FIRN_STATIC) # those that load no library and need neither TLS nor another store
+        file(GLOB sources CONFIGURE_DEPENDS test/*_pure_test.c test/store_test.c test/server_*_test.c test/gen_*test.c
+            test/segment_*test.c test/claims_*test.c test/windows_*test.c test/edges_test.c test/job_test.c)
+        list(FILTER sources EXCLUDE REGEX "/(server_(failing|request)|gen_runs)_test[.]c$")
+    else()
+        file(GLOB sources CONFIGURE_DEPENDS test/*_test.c)
+    endif()
+    foreach(source ${sources})
+        get_filename_component(name ${source} NAME_WE)
+        file(STRINGS ${source} threads REGEX pthread_create)
+        string(REGEX MATCH "^(server|command)_" program ${name}) # whose objects the test needs
+        if(program AND NOT TARGET firn_${program}objects)
+            continue()
+        elseif(threads OR NOT FIRN_SANITIZE STREQUAL "thread") # as test/run-all chooses
+            add_firn_program(test ${name} SOURCES ${source} LIBRARIES cmocka)
+            if(program)
+                target_link_libraries(${name} PRIVATE firn_${program}objects)
+            endif()
+            file(STRINGS ${source} modules REGEX "modules/module.h")
+            if(modules)
+                target_link_libraries(${name} PRIVATE firn_module)
+            endif()
+        endif()
+    endforeach()
+endif()
+
+if(FIRN_STATIC)
+    return()
+endif()
+
+if(FIRN_TESTS)
+    if(TARGET spec_test)
+        find_library(FIRN_JANSSON NAMES libjansson.a jansson REQUIRED)
+        target_link_libraries(spec_test PRIVATE ${FIRN_JANSSON})
+    endif()
+
+    # The calls that these tests refuse: each has a wrapper for them.
+    function(wrap_calls name)
+        if(TARGET ${name})
+            foreach(call ${ARGN})
+                target_link_options(${name} PRIVATE -Wl,--wrap=${call})
+            endforeach()
+        endif()
+    endfunction()
+    wrap_calls(failing_test malloc calloc realloc strdup free mmap64 madvise getrandom clock_gettime nanosleep getifaddrs
+        fopen64 pthread_key_create pthread_setspecific pthread_mutex_init dlopen dlsym)
+    wrap_calls(gen_runs_test firn__entropy_fill)
+    wrap_calls(job_bounds_test SHA256Final calloc)
+    wrap_calls(random_test getrandom dlsym)
+    wrap_calls(wiped_test mmap64 munmap madvise calloc pthread_atfork sched_yield)
+    wrap_calls(server_failing_test
+        malloc calloc realloc aligned_alloc strdup open_memstream fopen64 fstat64 lstat64 chmod flock
+        getrandom getrlimit64 localtime_r socket listen accept4 setsockopt getsockopt getsockname
+        getpeername getaddrinfo getnameinfo eventfd pthread_create json_array json_object
+        json_array_append_new json_object_set_new json_dumps json_pack MHD_create_response_from_buffer
+        gnutls_init gnutls_priority_init gnutls_priority_set gnutls_credentials_set
+        gnutls_certificate_allocate_credentials gnutls_certificate_set_x509_key_mem
+        gnutls_pcert_list_import_x509_raw gnutls_privkey_init gnutls_load_file
+        gnutls_record_send gnutls_record_recv uv_loop_init uv_async_init uv_poll_init uv_thread_create
+        uv_tcp_init uv_tcp_open uv_pipe_init uv_pipe_open uv_read_start uv_try_write uv_write uv_shutdown
+        main)
+    if(TARGET server_failing_test) # it is the server, which its tests start
+        target_sources(server_failing_test PRIVATE $<TARGET_OBJECTS:firn_server>)
+    endif()
+
+    # Each links the module that it is for, and wraps the calls that its lines with CALL name (test/calls.h).
+    file(GLOB sources CONFIGURE_DEPENDS test/calls_*_test.c)
+    foreach(source ${sources})
+        string(REGEX REPLACE ".*/calls_(.*)_test[.]c" "\\1" module ${source})
+        if(TARGET calls_${module}_test)
+            target_sources(calls_${module}_test PRIVATE $<TARGET_OBJECTS:module_${module}>)
+            target_link_libraries(calls_${module}_test PRIVATE $<TARGET_PROPERTY:module_${module},LINK_LIBRARIES>)
+            target_include_directories(calls_${module}_test PRIVATE $<TARGET_PROPERTY:module_${module},INCLUDE_DIRECTORIES>)
+            foreach(file test/calls.h ${source})
+                set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+                file(STRINGS ${file} calls REGEX "^CALL(_BY_HAND)?[(]")
+                foreach(call ${calls})
+                    string(REGEX REPLACE "^CALL[_A-Z]*[(][^,]+, ([A-Za-z0-9_]+),.*" "\\1" call "${call}")
+                    target_link_options(calls_${module}_test PRIVATE -Wl,--wrap=${call})
+                endforeach()
+            endforeach()
+        endif()
+    endforeach()
+
+    # Real engines that fail, and clients on them: test/torture.sh, make torture.
+    file(GLOB sources CONFIGURE_DEPENDS test/torture/*.c)
+    if(sources AND NOT FIRN_PURE AND NOT FIRN_SANITIZE)
+        add_firn_program(test torture SOURCES ${sources})
+        # Its control is a library whose windows outlive a fork (src/bug.h).
+        foreach(source ${library_sources})
+            file(STRINGS ${source} planted REGEX FIRN_BUG)
+            if(planted)
+                list(APPEND sources ${source})
+            endif()
+        endforeach()
+        add_firn_program(test torture_nofork SOURCES ${sources})
+        target_compile_definitions(torture_nofork PRIVATE FIRN_BUG=FIRN_BUG_NOFORK)
+    endif()
+
+    # The simulation. The files of the library that threads meet in are compiled again, with a place to change threads
+    # before each atomic operation (sim/preempt.h). With an injected bug (src/bug.h), so are the files that it is in;
+    # they stand before the library's.
+    function(add_firn_sim name bug)
+        set(core gen issue issue_slots issue_random issue_counted present permit claim window shared segment)
+        list(TRANSFORM core PREPEND src/)
+        list(TRANSFORM core APPEND .c)
+        add_library(${name}_core OBJECT ${core})
+        target_include_directories(${name}_core PRIVATE include src)
+        target_compile_options(${name}_core PRIVATE -include ${PROJECT_SOURCE_DIR}/sim/preempt.h)
+        target_compile_definitions(${name}_core PRIVATE FIRN_BUG=${bug})
+        file(GLOB sources CONFIGURE_DEPENDS sim/*.c)
+        foreach(source ${library_sources})
+            file(STRINGS ${source} planted REGEX FIRN_BUG)
+            get_filename_component(file ${source} NAME)
+            if(planted AND bug AND NOT "src/${file}" IN_LIST core)
+                list(APPEND sources ${source})
+            endif()
+        endforeach()
+        add_firn_program(sim ${name} SOURCES ${sources} $<TARGET_OBJECTS:${name}_core>)
+        target_compile_definitions(${name} PRIVATE FIRN_BUG=${bug})
+    endfunction()
+    file(GLOB sources CONFIGURE_DEPENDS sim/*.c)
+    if(sources AND NOT FIRN_PURE AND NOT FIRN_SANITIZE STREQUAL "thread")
+        add_firn_sim(firn_sim 0)
+        # Its hooks are called before each swap.
+        target_sources(issue_paths_test PRIVATE $<TARGET_OBJECTS:firn_sim_core>)
+        wrap_calls(issue_paths_test firn__renewal_lock firn__block_open firn__block_close)
+    endif()
+    # With one injected bug each: the simulation must find it.
+    if(sources AND NOT FIRN_PURE AND NOT FIRN_SANITIZE)
+        file(STRINGS src/bug.h bugs REGEX "^#define FIRN_BUG_[A-Z]+ +[0-9]+")
+        foreach(bug ${bugs})
+            string(REGEX REPLACE "^#define FIRN_BUG_([A-Z]+) +([0-9]+).*" "\\1;\\2" bug ${bug})
+            list(GET bug 0 name)
+            list(GET bug 1 number)
+            string(TOLOWER ${name} name)
+            add_firn_sim(firn_sim_${name} ${number})
+        endforeach()
+    endif()
+endif()
+
+# What firn costs on real engines, beside bare statements of the client libraries that the modules use.
+if((FIRN_TESTS OR FIRN_BENCH) AND TARGET firn_command_objects AND NOT FIRN_SANITIZE)
+    file(GLOB sources CONFIGURE_DEPENDS bench/engines/*.c)
+    foreach(module postgres mysql redis etcd zookeeper)
+        if(NOT TARGET module_${module})
+            message(FATAL_ERROR "bench/ needs the module ${module}: ./run all installs what it lacks")
+        endif()
+    endforeach()
+    add_firn_program(bench firn_bench_engines SOURCES ${sources} LIBRARIES firn_command_objects
+        ${FIRN_LIB_pq} ${FIRN_LIB_mariadb} ${FIRN_LIB_hiredis} ${FIRN_LIB_curl-gnutls} ${FIRN_LIB_zookeeper_mt})
+    target_include_directories(firn_bench_engines PRIVATE ${FIRN_POSTGRES_INCLUDE} ${FIRN_MYSQL_INCLUDE})
+endif()
+
+# What bench/server/compare.py and test/serve_*.sh ask servers with.
+file(GLOB sources CONFIGURE_DEPENDS bench/server/*.c)
+if(sources AND NOT FIRN_PURE AND NOT FIRN_FUZZ AND NOT FIRN_SANITIZE)
+    add_firn_program(bench firn_load SOURCES ${sources})
+    if(NOT FIRN_TESTS)
+        set_target_properties(firn_load PROPERTIES EXCLUDE_FROM_ALL ON) # make bench-server
+    endif()
+endif()
+
+if(FIRN_FUZZ)
+    file(GLOB sources CONFIGURE_DEPENDS fuzz/*_fuzz.c)
+    foreach(source ${sources})
+        get_filename_component(name ${source} NAME_WE)
+        add_firn_program(fuzz ${name} SOURCES ${source} LIBRARIES -fsanitize=fuzzer)
+    endforeach()
+    # The readers of records are the command's.
+    if(TARGET records_fuzz)
+        file(GLOB sources CONFIGURE_DEPENDS cmd/stamp/records*.c cmd/stamp/moments.c cmd/stamp/zone.c cmd/shared/report.c)
+        target_sources(records_fuzz PRIVATE ${sources})
+        target_include_directories(records_fuzz PRIVATE cmd)
+        target_link_libraries(records_fuzz PRIVATE firn_common)
+    endif()
+    # So is the scanner of `firn show --find`.
+    if(TARGET scan_fuzz)
+        target_sources(scan_fuzz PRIVATE cmd/ids/scan.c)
+        target_include_directories(scan_fuzz PRIVATE cmd)
+        target_link_libraries(scan_fuzz PRIVATE firn_common)
+    endif()
+    # Each includes the module that it is for; the libraries are those of add_firn_module_where above.
+    foreach(module postgres mysql redis etcd zookeeper)
+        target_link_libraries(${module}_fuzz PRIVATE firn_module)
+    endforeach()
+    find_path(FIRN_POSTGRES_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql)
+    find_path(FIRN_MYSQL_INCLUDE mysql.h PATH_SUFFIXES mariadb)
+    target_include_directories(postgres_fuzz PRIVATE ${FIRN_POSTGRES_INCLUDE})
+    target_include_directories(mysql_fuzz PRIVATE ${FIRN_MYSQL_INCLUDE})
+    target_link_libraries(postgres_fuzz PRIVATE pq)
+    target_link_libraries(mysql_fuzz PRIVATE mariadb)
+    target_link_libraries(redis_fuzz PRIVATE hiredis gnutls)
+    target_link_libraries(etcd_fuzz PRIVATE curl-gnutls jansson gnutls)
+    target_link_libraries(zookeeper_fuzz PRIVATE zookeeper_mt)
+    # serve_fuzz plays the listeners, their connections and libmicrohttpd.
+    file(GLOB sources CONFIGURE_DEPENDS server/*/*.c)
+    list(FILTER sources EXCLUDE REGEX "/(run/main|http/clients|http_listener|resp_listener)[.]c$")
+    foreach(fuzzed serve config)
+        target_sources(${fuzzed}_fuzz PRIVATE ${sources})
+        list(FILTER sources EXCLUDE REGEX "/server/(http|resp|run)/")
+        target_include_directories(${fuzzed}_fuzz PRIVATE server)
+        target_link_libraries(${fuzzed}_fuzz PRIVATE firn_common uv gnutls)
+    endforeach()
+    # tokens_fuzz includes the reader of tokens.
+    target_sources(tokens_fuzz PRIVATE common/errors.c server/core/text_view.c)
+    target_include_directories(tokens_fuzz PRIVATE server common)
+    target_link_libraries(tokens_fuzz PRIVATE md)
+    if(TARGET resp_fuzz)
+        target_sources(resp_fuzz PRIVATE server/resp/resp.c server/core/text_view.c)
+        target_include_directories(resp_fuzz PRIVATE server ${FIRN_JANSSON_INCLUDE})
+        target_link_libraries(resp_fuzz PRIVATE ${FIRN_JANSSON})
+    endif()
+endif()
