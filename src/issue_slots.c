@@ -12,7 +12,8 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
     uint64_t tick;
     if (n > gen->at_once) {
         return firn__fail(error, FIRN_EEXHAUSTED,
-                          "%" PRId64 " IDs at once are more than %s has within max_lead_ms=%" PRId64
+                          "%" PRId64
+                          " IDs at once are more than %s can issue within max_lead_ms=%" PRId64
                           ": ask for at most %" PRId64 " at once",
                           n, gen->scheme.name, gen->keys.max_lead_ms, gen->at_once);
     }
