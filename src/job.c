@@ -8,6 +8,7 @@
 #include "wiped.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <inttypes.h>
 #include <sha2.h>
 #include <stdatomic.h>
@@ -56,20 +57,17 @@ static void hash_text(SHA2_CTX *context, const char *text) {
 }
 
 static void put_word(uint8_t out[8], uint64_t word) {
-    for (int i = 0; i < 8; i++) {
-        out[i] = (uint8_t)(word >> (56 - 8 * i));
-    }
+    word = htobe64(word);
+    memcpy(out, &word, sizeof word);
 }
 
 /* The first four words of a digest, the same on every machine. */
 static void end_digest(uint64_t words[4], SHA2_CTX *context) {
     uint8_t digest[SHA256_DIGEST_LENGTH];
     SHA256Final(digest, context);
+    memcpy(words, digest, sizeof digest);
     for (int i = 0; i < 4; i++) {
-        words[i] = 0;
-        for (int j = 0; j < 8; j++) {
-            words[i] = words[i] << 8 | digest[8 * i + j];
-        }
+        words[i] = be64toh(words[i]);
     }
 }
 

@@ -196,6 +196,11 @@ refuses "a machine without zones says so" 6 "no time zone database in .*: instal
 unset TZDIR
 stamp 't\n2024-01-01 00:00:00\n2024-01-01T00:00:00Z\n' --format csv --time t
 same "without --zone it is UTC, and it says so" 1 "$(printf '%s\n' "$notes" | grep -c '2 records, 2 IDs in [0-9.]* s; 1 time without a zone read as UTC: --zone sets another$')"
+stamp '2024-01-01T00:00:01Z\n2024-01-01T00:00:02+01:00\n2024-01-01T00:00:03\n2024-01-01T00:00:04.25Z\n2024-01-01T00:01:05\n' \
+    --format tsv --no-header --time 1 --zone +02:00
+same "each time of a minute has its own zone" \
+    "$(id $((day + 1000))) $(id $((day + 2000 - 3600000))) $(id $((day + 3000 - 7200000))) $(id $((day + 4250))) $(id $((day + 65000 - 7200000)))" \
+    "$(printf '%s\n' "$out" | cut -f 1 | tr '\n' ' ' | sed 's/ $//')"
 stamp 't\n2024-01-01 00:00:00\n' --format csv --time t --zone UTC
 same "with it no more notes on records" 0 "$(printf '%s\n' "$notes" | grep -c 'records, .*;')"
 

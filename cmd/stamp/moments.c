@@ -348,18 +348,39 @@ static inline uint32_t two_digits(const char *at, uint32_t *odd) {
     return tens * 10 + ones;
 }
 
-/* YYYY-MM-DDThh:mm:ss[.fraction][Z], as forms[0] with nothing unusual: no other zone, no leap second,
- * no named zone to ask. False: it is something else, which read_parts reads or gives the reason for. */
-static bool read_usual(moments *m, const char *text, size_t length, firn_time *time, bool *bare) {
-    uint32_t odd = 0, unit = 100000000, ns = 0;
-    int64_t first;
-    if (length < 19 || text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != ' ') ||
-        text[13] != ':' || text[16] != ':') {
+/* The first second of a minute, YYYY-MM-DDThh:mm: most times are of the minute of the time before. False: it is something
+ * else. */
+static bool read_minute(moments *m, const char *text, int64_t *first) {
+    uint32_t odd = 0;
+    if (m->minute[0] != '\0' && memcmp(text, m->minute, MOMENTS_MINUTE) == 0) {
+        *first = m->minute_first;
+        return true;
+    }
+    if (text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != ' ') ||
+        text[13] != ':') {
         return false;
     }
     uint32_t year = two_digits(text, &odd) * 100 + two_digits(text + 2, &odd);
     uint32_t month = two_digits(text + 5, &odd), day = two_digits(text + 8, &odd);
     uint32_t hour = two_digits(text + 11, &odd), minute = two_digits(text + 14, &odd);
+    if (odd || month - 1 > 11 || day - 1 > 30 || hour > 23 || minute > 59 ||
+        !find_day(m, year, month, day, first)) {
+        return false;
+    }
+    *first += hour * 3600 + minute * 60;
+    memcpy(m->minute, text, MOMENTS_MINUTE);
+    m->minute_first = *first;
+    return true;
+}
+
+/* YYYY-MM-DDThh:mm:ss[.fraction][Z], as forms[0] with nothing unusual: no other zone, no leap second,
+ * no named zone to ask. False: it is something else, which read_parts reads or gives the reason for. */
+static bool read_usual(moments *m, const char *text, size_t length, firn_time *time, bool *bare) {
+    uint32_t odd = 0, unit = 100000000, ns = 0;
+    int64_t first;
+    if (length < 19 || text[16] != ':' || !read_minute(m, text, &first)) {
+        return false;
+    }
     uint32_t second = two_digits(text + 17, &odd);
     const char *at = text + 19, *end = text + length;
     if (at < end && (*at == '.' || *at == ',')) {
@@ -370,12 +391,10 @@ static bool read_usual(moments *m, const char *text, size_t length, firn_time *t
     }
     *bare = at == end;
     odd |= at < end && (at + 1 != end || (*at != 'Z' && *at != 'z'));
-    if (odd || month - 1 > 11 || day - 1 > 30 || hour > 23 || minute > 59 || second > 59 ||
-        (*bare && m->zone.named) || !find_day(m, year, month, day, &first)) {
+    if (odd || second > 59 || (*bare && m->zone.named)) {
         return false;
     }
-    first += hour * 3600 + minute * 60 + second;
-    *time = (firn_time){first - (*bare ? m->zone.offset : 0), (int32_t)ns};
+    *time = (firn_time){first + second - (*bare ? m->zone.offset : 0), (int32_t)ns};
     m->form = 0;
     return true;
 }

@@ -6,7 +6,7 @@
 
 #include "zone.h"
 
-enum { MOMENTS_DAYS = 1024, MOMENTS_LAST = 40 };
+enum { MOMENTS_DAYS = 1024, MOMENTS_LAST = 40, MOMENTS_MINUTE = 16 };
 
 /* A date whose days since 1970 are known. */
 typedef struct moments_day {
@@ -21,6 +21,9 @@ typedef struct moments {
     uint64_t twice; /* of those, local times that occurred twice: the earlier was taken */
     size_t form;    /* of the last time: most are the same */
     moments_day days[MOMENTS_DAYS];
+
+    char minute[MOMENTS_MINUTE]; /* YYYY-MM-DDThh:mm of the last time, or zeros */
+    int64_t minute_first;        /* its first second, in UTC */
 
     /* The last time of its own: records of one instant follow each other. */
     char last[MOMENTS_LAST];

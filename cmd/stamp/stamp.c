@@ -418,6 +418,13 @@ static void put(output *out, const char *text, size_t size) {
 }
 
 /* `id` NULL: the record gets none. */
+/* A delimiter or a few letters. */
+static void put_text(output *out, const char *text) {
+    while (*text != '\0') {
+        out->buffer[out->length++] = *text++;
+    }
+}
+
 static void write_record(stamping *it, const record *r, const firn_id *id) {
     const char *text = source_text(&it->in), *rest = text + r->at + r->skip;
     size_t left = r->size - r->at - r->skip;
@@ -425,11 +432,11 @@ static void write_record(stamping *it, const record *r, const firn_id *id) {
     output_bytes(out, text, r->at);
     output_room(out);
     if (id == NULL) {
-        put(out, r->nothing, strlen(r->nothing));
+        put_text(out, r->nothing);
     } else {
-        put(out, r->before, strlen(r->before));
+        put_text(out, r->before);
         out->length += writer_format(&it->writer, out->buffer + out->length, id);
-        put(out, r->after, strlen(r->after));
+        put_text(out, r->after);
     }
     if (left <= OUTPUT_ROOM / 2) { /* what precedes it takes less than the other half */
         put(out, rest, left);
