@@ -164,14 +164,9 @@ static size_t count_up(const firn_gen *gen, firn__counted *state, firn__sink to,
     return n;
 }
 
-/* All but the lock. */
-static void put_state(firn__counted *state, const firn__counted *from) {
-    const size_t at = sizeof state->lock;
-    memcpy((char *)state + at, (const char *)from + at, sizeof *state - at);
-}
-
-/* n IDs from the state, committed whole or not at all. A handler may fork between any two instructions: the child's
- * state reads as zero from there on, so a part of the copy may be the parent's. The last step finds that out. */
+/* n IDs from the state, committed whole or not at all. A handler may fork between any two instructions, and the child's
+ * state reads as zero from there on, so that its copy may be half the parent's: the last step finds that out. What the
+ * child then keeps has another permit than its own, so it begins a tick next. */
 static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__sink to, size_t n,
                      int64_t *ticks, firn_error *error) {
     firn__counted *state = &gen->live->counted;
@@ -190,13 +185,12 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__s
     }
     if (code == FIRN_OK) {
         assert(!state->started || copy.tick >= state->tick || copy.permit != state->permit);
-        put_state(state, &copy);
+        memcpy((char *)state + sizeof state->lock, (char *)&copy + sizeof copy.lock,
+               sizeof copy - sizeof copy.lock);
     }
     atomic_signal_fence(memory_order_seq_cst);
-    if (serial == 0 ||
-        serial != atomic_load_explicit(&gen->live->any.serial, memory_order_acquire)) {
-        put_state(state, &(firn__counted){.started = false});
-        code = FIRN_EWINDOW; /* a child: it draws an identity of its own and counts from there */
+    if (serial != atomic_load_explicit(&gen->live->any.serial, memory_order_acquire)) {
+        code = FIRN_EWINDOW; /* a child: it draws an identity of its own */
     }
     if (code != FIRN_OK) {
         firn__wipe(to, n);

@@ -114,7 +114,6 @@ static subject subjects[] = {
     {"uuid7, several", next_n, "uuid7", YOUNG, .several = true},
     {"snowflake, several", next_numbers, "snowflake", "node=6 " OLD, .stored = true,
      .several = true},
-    {"uuid1, back-dated", back_dated, "uuid1", YOUNG, .several = true, .allocates = true},
     {"objectid, back-dated", back_dated, "objectid", YOUNG, .several = true, .allocates = true},
     {"snowflake, back-dated", back_dated, "snowflake", YOUNG, .stored = true, .several = true,
      .allocates = true},
