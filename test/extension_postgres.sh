@@ -94,7 +94,7 @@ ask 'ALTER ROLE firn SET search_path = public' >/dev/null
 ask 'CREATE EXTENSION firn' >/dev/null
 refuses "no node is no node: a default would be somebody's" 55000 "firn.node is not set" 'SELECT snowflake()'
 same "schemes without a node need none" t "$(ask 'SELECT uuid7() > uuid4() IS NOT NULL')"
-same "a session's IDs without a node rise, whichever function gives them" 300000 \
+same "a session's IDs without a node rise while its settings stay, whichever function gives them" 300000 \
     "$(ask "WITH made AS MATERIALIZED (SELECT n, CASE WHEN n % 100 = 0 THEN firn_new('uuid7')::uuid ELSE uuid7() END AS id
         FROM generate_series(0, 300000) n) SELECT count(*) FROM made a JOIN made b ON b.n = a.n + 1 AND b.id > a.id")"
 refuses "nor are there nodes for old rows" 55000 "firn.history is not set" "SELECT firn_stamp('snowflake', now())"
