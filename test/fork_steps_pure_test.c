@@ -297,6 +297,9 @@ static void no_instruction_is_unsafe(void **state) {
 }
 
 int main(void) {
+#ifdef ONLY
+    cmocka_set_test_filter(ONLY);
+#endif
     struct CMUnitTest tests[SUBJECTS];
     for (size_t k = 0; k < SUBJECTS; k++) {
         tests[k] = (struct CMUnitTest){subjects[k].name, no_instruction_is_unsafe, NULL, NULL,

@@ -50,6 +50,14 @@ if(FIRN_TESTS)
         target_link_libraries(spec_test PRIVATE ${FIRN_JANSSON})
     endif()
 
+    if(TARGET fork_steps_pure_test AND NOT FIRN_SANITIZE AND NOT FIRN_PURE)
+        # Without optimisation, a counter is copied in many steps: a handler may fork between any two.
+        add_firn_program(test fork_steps_unoptimized_test SOURCES test/fork_steps_pure_test.c ${library_sources}
+            LIBRARIES cmocka)
+        target_compile_options(fork_steps_unoptimized_test PRIVATE -O0 -U_FORTIFY_SOURCE -w)
+        target_compile_definitions(fork_steps_unoptimized_test PRIVATE ONLY="objectid*")
+    endif()
+
     # The calls that these tests refuse: each has a wrapper for them.
     function(wrap_calls name)
         if(TARGET ${name})
