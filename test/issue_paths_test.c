@@ -573,6 +573,47 @@ static void only_failures_of_the_store_are_shared(void **state) {
     closed(gen);
 }
 
+/* After how many draws there is no more entropy. */
+static int draws_left;
+
+static int fails_later(void *self, void *out, size_t size) {
+    (void)self;
+    memset(out, 0xff, size); /* the most: ulid cannot count it up */
+    return draws_left-- > 0 ? FIRN_OK : FIRN_EENTROPY;
+}
+
+/* Those that were made before it in the same call were not issued. */
+static void a_draw_that_fails_leaves_no_id(void **state) {
+    static const char *const schemes[] = {"scru128", "ulid", "uuid4", "ksuid"};
+    (void)state;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        firn_gen *gen = opened(schemes[i], "");
+        int (*fill)(void *, void *, size_t) = world.entropy.fill;
+        next(gen);
+        world.entropy.fill = fails_later;
+        int failures = 0;
+        for (int code = FIRN_EENTROPY; code != FIRN_OK; failures++) {
+            static const firn_id none;
+            firn_id ids[3], before;
+            assert_in_range(failures, 0, 9);
+            memset(&before, 1, sizeof before);
+            memset(ids, 1, sizeof ids);
+            pass(&world.clock, MS);
+            draws_left = failures;
+            code = firn_next_n(gen, ids, 3, NULL);
+            assert_true(code == FIRN_OK || code == FIRN_EENTROPY);
+            for (int k = 0; k < 3; k++) {
+                bool absent = memcmp(&ids[k], &none, sizeof none) == 0 ||
+                              memcmp(&ids[k], &before, sizeof before) == 0;
+                assert_true(absent == (code != FIRN_OK));
+            }
+        }
+        assert_in_range(failures, 2, 9);
+        world.entropy.fill = fill;
+        closed(gen);
+    }
+}
+
 /* Ahead of need nobody waits; in need, who cannot have the lock asks nothing. */
 static void without_the_lock_nothing_is_asked(void **state) {
     (void)state;
@@ -670,6 +711,7 @@ int main(void) {
         TEST(a_child_has_no_integer_of_its_parent),
         TEST(who_waited_does_not_ask_a_failing_store_again),
         TEST(only_failures_of_the_store_are_shared),
+        TEST(a_draw_that_fails_leaves_no_id),
         TEST(without_the_lock_nothing_is_asked),
         TEST(past_the_window_nothing_is_issued_without_the_store),
         TEST(only_the_callers_renewer_is_not_waited_for),
