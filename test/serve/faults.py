@@ -210,6 +210,22 @@ def store_gone():
         engine("stop", folder)
 
 
+def answers_in_time(server):
+    """What needs the store now: over RESP, and over HTTP. The commands behind it on the same connection are answered too."""
+    dated = ("FIRN.NEW", "ids", "TIME", "2024-02-03T04:05:06Z")
+    for words in (("FIRN.BLOCK", "counted"), ("FIRN.NODES",), dated):
+        with server.client() as client:
+            begun = time.monotonic()
+            client.send(command(*words) + command("PING"))
+            reply, next_reply = client.read(), client.read()
+            late = time.monotonic() - begun >= HUNG_S
+            tap.check(f"{words[0]} {words[-1]} ends without the store", isinstance(reply, Refused) and next_reply == "PONG" and not late, reply)
+    for path in ("/v1/nodes", "/v1/block/counted", "/v1/new/ids?time=2024-02-03T04:05:06Z"):
+        begun = time.monotonic()
+        status, text = server.get(path)
+        tap.check(f"{path} ends without the store", status == 503 and time.monotonic() - begun < HUNG_S, (status, text))
+
+
 def while_paused(folder, url):
     server = serve("gone", SECTIONS.replace("scheme = snowflake", "scheme = snowflake\nwindow_ms = 10000"), store=url)
     started(server)
@@ -232,6 +248,7 @@ def while_paused(folder, url):
     time.sleep(max(0, gone + OUTAGE_S - time.monotonic()))
     tap.check("metrics count the store's errors", failures(server) > errors_before, server.metrics())
     tap.check("both are still refused, and not wrong", not watch.ask("ids") and not watch.ask("integers"), watch.refusals[-2:])
+    answers_in_time(server)
     engine("continue", folder)
     back_s = watch.until(serving.PATIENCE_S, "ids", bool), watch.until(serving.PATIENCE_S, "integers", bool)
     tap.check("both come back automatically when the store does", None not in back_s, watch.refusals[-2:])

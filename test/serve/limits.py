@@ -5,6 +5,7 @@ import http.client
 import os
 import random
 import re
+import select
 import signal
 import ssl
 import socket
@@ -166,6 +167,16 @@ def drips_in_vain(client, byte, end):
         except ConnectionError:
             return True
     return False
+
+
+def idle_clients():
+    server = serve("idle", idle_s=1, wait_ms=10)
+    with server.client() as idle, server.client() as busy:
+        idle.ask("PING")
+        ended = lambda: busy.ask("PING") == "PONG" and select.select([idle.socket], [], [], 0)[0] and idle.is_closed()
+        tap.check("a client that asks nothing is closed after idle_s", serving.wait_for("its end", ended))
+        tap.same("one that asks is not", "PONG", busy.ask("PING"))
+    ends_well(server, "after an idle client")
 
 
 def half_requests():
@@ -642,6 +653,7 @@ def tls_garbage():
 tap.run(
     [
         words_that_are_too_long,
+        idle_clients,
         half_requests,
         clients_that_do_not_read,
         a_reader_with_pauses,
