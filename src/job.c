@@ -192,17 +192,21 @@ static firn_value number_at(firn_job *job, uint64_t tick, uint64_t i) {
     return out;
 }
 
-static int draw(firn_job *job, uint64_t tick, uint64_t i, firn__draw *out, firn_error *error) {
+static void draw(firn_job *job, uint64_t tick, uint64_t i, firn__draw *out) {
     const firn_gen *gen = job->gen;
     *out = (firn__draw){tick, 0, {0, 0}};
     if (counts_random(gen)) {
         out->random = number_at(job, tick, i);
-        return FIRN_OK;
+        return;
     }
     out->count = gen->kind == FIRN__KIND_COUNTED
                      ? firn__history_counter(gen, tick, job->counter_start, i)
                      : number_at(job, tick, i).low;
-    return gen->random_bits == 0 ? FIRN_OK : firn__gen_random(gen, &out->random, error);
+    if (gen->random_bits > 0) {
+        int code = firn__gen_random(gen, &out->random, NULL);
+        assert(code ==
+               FIRN_OK); /* a seed's stream never fails; without a seed there are no random bits */
+    }
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -284,10 +288,7 @@ int firn_job_next(firn_job *job, const firn_time *time, firn_id *id, int64_t *sh
     if (pair == NULL) {
         return refuse_room(job, time, rest < job->shift_ticks ? 1 : job->shift_ticks + 1, error);
     }
-    code = draw(job, at, pair[1], &drawn, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
+    draw(job, at, pair[1], &drawn);
     firn__ticks_keep(&job->ticks, pair, at);
     pair[1] = pair[1] + 1 < job->capacity ? pair[1] + 1 : FULL | 1;
     firn__gen_pack(gen, &drawn, &job->base, id);

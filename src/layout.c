@@ -7,6 +7,7 @@
 #include "number.h"
 #include "scheme.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,12 +21,12 @@ static const struct {
 enum { TICKS = sizeof ticks / sizeof ticks[0] };
 
 static const char *tick_name(uint32_t tick_ns) {
-    for (size_t i = 0; i < TICKS; i++) {
-        if (ticks[i].tick_ns == tick_ns) {
-            return ticks[i].name;
-        }
+    size_t i = 0;
+    while (ticks[i].tick_ns != tick_ns) {
+        i++;
+        assert(i < TICKS); /* a scheme has one of these */
     }
-    return "";
+    return ticks[i].name;
 }
 
 /* Reads a decimal number of at most 3 digits and moves *at. -1: no digit. */

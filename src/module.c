@@ -18,20 +18,18 @@
 /* The folders next to the library, or to the program that contains it: PREFIX/lib/firn, or the
  * build folder. */
 static void own_dirs(char beside[PATH_SIZE], char above[PATH_SIZE]) {
-    Dl_info info;
-    beside[0] = above[0] = '\0';
-    if (dladdr((const void *)(uintptr_t)firn__module_open, &info) == 0 || info.dli_fname == NULL) {
-        return;
-    }
+    Dl_info info = {.dli_fname = NULL};
+    int known = dladdr((const void *)(uintptr_t)firn__module_open, &info);
+    const char *file = known != 0 && info.dli_fname != NULL ? info.dli_fname : "";
     char path[PATH_SIZE];
     ssize_t length = -1;
-    if (strchr(info.dli_fname, '/') == NULL ||
-        strcmp(info.dli_fname, program_invocation_name) ==
-            0) { /* the program may have left the folder it began in */
-        length = readlink("/proc/self/exe", path, sizeof path - 1);
+    beside[0] = above[0] = '\0';
+    if (strchr(file, '/') == NULL || strcmp(file, program_invocation_name) == 0) {
+        length =
+            readlink("/proc/self/exe", path, sizeof path - 1); /* it may be in another folder */
     }
     if (length < 0) {
-        length = snprintf(path, sizeof path, "%s", info.dli_fname);
+        length = snprintf(path, sizeof path, "%s", file);
     }
     path[(size_t)length < sizeof path ? (size_t)length : sizeof path - 1] = '\0';
     char *slash = strrchr(path, '/');

@@ -82,8 +82,8 @@ static int configure(firn_gen *gen, const firn_config *config, firn_error *error
                           gen->scheme.name, gen->scheme.node_fields, gen->scheme.node_fields);
     }
     if (code == FIRN_OK && gen->ticket_field >= 0 && !gen->reserved) {
-        code = firn__fail(error, FIRN_EUSAGE, "a ticket needs the rest of the node: give %s",
-                          gen->scheme.node_fields);
+        code = firn__fail(error, FIRN_EUSAGE, "%s=ticket is one part of the node: give each of %s",
+                          gen->scheme.slices[gen->ticket_field].name, gen->scheme.node_fields);
     }
     if (code == FIRN_OK && keys->nodes > 1 &&
         (gen->fixed || !gen->reserved || gen->ticket_field >= 0)) {

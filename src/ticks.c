@@ -11,16 +11,14 @@
 #define LEAST      256 /* pairs of the first table: a page */
 #define PAIRS_MOST (SIZE_MAX / 2 / (2 * sizeof(uint64_t)))
 
+/* Of pairs. More than can be counted are more than any system has. */
 static size_t bytes_of(size_t size) {
-    return size * 2 * sizeof(uint64_t);
+    return size > PAIRS_MOST ? SIZE_MAX : size * 2 * sizeof(uint64_t);
 }
 
 /* Zeros, in large pages if the system has them, because a large table is read at random. NULL: out
  * of memory. */
 static uint64_t *make_pairs(size_t size) {
-    if (size > PAIRS_MOST) {
-        return NULL;
-    }
     void *pairs =
         mmap(NULL, bytes_of(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pairs == MAP_FAILED) {
@@ -86,9 +84,8 @@ static int make_run(firn__ticks *ticks, uint64_t from, firn_error *error) {
         ticks->run_used = stay;
         return FIRN_OK;
     }
-    void *run = ticks->run == NULL ? make_pairs(size)
-                : size > PAIRS_MOST
-                    ? NULL
+    void *run = ticks->run == NULL
+                    ? make_pairs(size)
                     : mremap(ticks->run, bytes_of(ticks->run_size), bytes_of(size), MREMAP_MAYMOVE);
     if (run == NULL || run == MAP_FAILED) {
         return no_memory(size, error);

@@ -320,6 +320,10 @@ static void no_new_node_is_claimed_without_room_for_it(void **state) {
     }
     said(&error, FIRN_EBUSY, "every node");
     assert_int_equal(world.log.reserves, 256);
+    static const firn__permit other = {.node = 4096};
+    firn__permit *placed;
+    assert_int_equal(firn__shared_place(gen, &other, &placed, &error), FIRN_EEXHAUSTED);
+    said(&error, FIRN_EEXHAUSTED, "256 nodes");
     firn__renewal_unlock(gen);
     closed(gen);
 }

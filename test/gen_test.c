@@ -534,6 +534,24 @@ static void starts_are_checked(void **state) {
     refused("uuid1", "start=random:5", FIRN_EUSAGE, "need a sequence");
 }
 
+static void what_does_not_fit_together_is_refused(void **state) {
+    (void)state;
+    refused("snowflake", "a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1 i=1 j=1 k=1 l=1 m=1 n=1 o=1 p=1 q=1",
+            FIRN_EUSAGE, "too many keys: leave 'm' out");
+    refused("snowflake", "max_lead_ms=5 back_ms=6", FIRN_ERANGE, "lower back_ms too");
+    refused("time:27/us@@2025-10-09T08:52:30Z sequence:37", "max_lead_ms=10000", FIRN_ERANGE,
+            "use fewer bits");
+    refused("objectid-legacy", "machine=ticket", FIRN_EUSAGE, "machine=ticket is");
+    firn_gen *gen = NULL;
+    firn_error error = {0};
+    const firn_config config = {.size = sizeof config,
+                                .scheme = "uuid4",
+                                .keys = "entropy=system",
+                                .entropy = &world.entropy};
+    assert_int_equal(firn_open_with(&gen, &config, &error), FIRN_EUSAGE);
+    said(&error, FIRN_EUSAGE, "are both set");
+}
+
 /* ---- order ---------------------------------------------------------------------------------- */
 
 static void calls_rise_in_either_order(void **state) {
@@ -1048,6 +1066,7 @@ int main(void) {
         TEST("start=random:N begins every tick below N", a_start_at_random),
         TEST("start=rolling begins each tick one further", a_rolling_start),
         TEST("starts that cannot be are refused", starts_are_checked),
+        TEST("what does not fit together is refused", what_does_not_fit_together_is_refused),
         TEST("a thread's calls rise, whatever they ask for", calls_rise_in_either_order),
         TEST("a leased block is not kept past its tick", a_leased_block_is_not_kept_past_its_tick),
         TEST("negative IDs are issued with unsigned=1 only",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Order numbers: FF1 is a permutation, the check digit, key IDs, and what the store keeps of a series. The known
  * answers are in spec/order.json. */
+#include <firn/cipher.h>
 #include <firn/firn.h>
 
 #include <inttypes.h>
@@ -347,6 +348,42 @@ static void the_store_does_not_know_the_key(void **state) {
     firn_store_close(store);
 }
 
+/* ---- a cipher that fails --------------------------------------------------------------------- */
+
+static bool cipher_fails;
+static const firn_cipher_ops *real_cipher;
+
+static int no_number(void *self, uint64_t *out, uint64_t in, firn_error *error) {
+    (void)self, (void)out, (void)in;
+    *error = (firn_error){FIRN_ESYSTEM, "no cipher today"};
+    return FIRN_ESYSTEM;
+}
+
+void *__real_firn__module_symbol(void *module, const char *symbol);
+void *__wrap_firn__module_symbol(void *module, const char *symbol) {
+    static firn_cipher_ops failing;
+    real_cipher = __real_firn__module_symbol(module, symbol);
+    failing = *real_cipher;
+    failing.encrypt = failing.decrypt = no_number;
+    return cipher_fails ? &failing : (void *)real_cipher;
+}
+
+static void without_its_cipher_nothing_is_written(void **state) {
+    (void)state;
+    cipher_fails = true;
+    firn_order *order = opened("digits=6");
+    cipher_fails = false;
+    char text[FIRN_ORDER_SIZE] = "before";
+    uint64_t integer = 77;
+    firn_error error = {0};
+    assert_int_equal(firn_order_write(order, text, 5, &error), FIRN_ESYSTEM);
+    said(&error, FIRN_ESYSTEM, "no cipher today");
+    assert_string_equal(text, "before");
+    assert_int_equal(firn_order_read(order, &integer, "000000", 6, &error), FIRN_ESYSTEM);
+    assert_int_equal(integer, 77);
+    firn_order_close(order);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
@@ -362,6 +399,7 @@ int main(void) {
         TEST("a series keeps its key and its shape", a_series_keeps_its_key_and_shape),
         TEST("a series ends with its digits", a_series_ends_with_its_digits),
         TEST("the store does not know the key", the_store_does_not_know_the_key),
+        TEST("without its cipher nothing is written", without_its_cipher_nothing_is_written),
 #undef TEST
     };
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -438,9 +438,12 @@ static void a_child_is_refused(void **state) {
         firn_mark held;
         int64_t first = -1;
         int code = firn_store_reserve(store, &request, &first, &held, &error);
+        firn_mark mine = {20, 12};
+        int back = firn_store_give_back(store, "snow", "1", &mine, 20, NULL);
         bool right = ((bench *)*state)->row->shared
-                         ? code == FIRN_OK && first == 10
-                         : code == FIRN_EFORKED && first == -1 && strlen(error.text) > 10;
+                         ? code == FIRN_OK && first == 10 && back == FIRN_OK
+                         : code == FIRN_EFORKED && first == -1 && strlen(error.text) > 10 &&
+                               back == FIRN_EFORKED;
         firn_store_close(store);
         _exit(right ? 0 : 1);
     }
