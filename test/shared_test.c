@@ -628,9 +628,19 @@ static void refused(const char *scheme, const char *keys, size_t size, int code,
     assert_null(gen);
 }
 
+static bool no_robust_locks;
+
+int __real_pthread_mutexattr_setrobust(pthread_mutexattr_t *kind, int robust);
+int __wrap_pthread_mutexattr_setrobust(pthread_mutexattr_t *kind, int robust) {
+    return no_robust_locks ? ENOTSUP : __real_pthread_mutexattr_setrobust(kind, robust);
+}
+
 static void what_cannot_be_shared_is_refused(void **state) {
     size_t size = firn_shared_size();
     (void)state;
+    no_robust_locks = true;
+    refused("snowflake", "", size, FIRN_ESYSTEM, "no robust locks");
+    no_robust_locks = false;
     refused("uuid7", "", size, FIRN_EUSAGE, "it reserves nothing");
     refused("objectid", "", size, FIRN_EUSAGE, "not one slot each");
     refused("snowflake", "nodes=2", size, FIRN_EUSAGE, "nodes= is more than 1");
