@@ -75,7 +75,7 @@ site:
 # Which lines and branches the tests run: test/coverage.py; test/uncovered excuses some. Sanitizers, fuzzers and the tests of
 # the build itself are left out. Functions are compiled once, not into each caller, so that a branch counts once.
 coverage:
-	$(CONFIGURE) -B $(COVERAGE) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic -Dalways_inline=unused"
+	$(CONFIGURE) -B $(COVERAGE) -DFIRN_TESTS=ON -DFIRN_WERROR=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic -Dalways_inline=unused -include $(CURDIR)/test/counted.h"
 	$(COMPILE) $(COVERAGE) -j$(JOBS)
 	find $(COVERAGE) -name '*.gcda' -delete
 	-BUILD=$(COVERAGE) test/run-all . '/|extension|symbols|clone|install|readme|manual|(format|tidy) |torture'

@@ -5,7 +5,7 @@
     coverage.py [--missing NAME]... BUILD      --missing: the lines and branches of this file or area that were not run
 
 gcov counts. Not counted are the failing branch of an assert, which only a bug in firn takes, and what test/uncovered
-excuses, a line each with its reason. What a process had run when it was killed or left by _exit is not counted either.
+excuses, a line each with its reason. What a process had run when it was killed is not counted either.
 """
 import argparse
 import concurrent.futures
