@@ -198,16 +198,15 @@ static bool pick_new(const firn_gen *gen, listing *list, uint64_t *node, int *fa
     if (list->count > 1) {
         qsort(list->used, list->count, sizeof *list->used, by_node);
     }
-    for (size_t i = 0; i <= list->count;
-         i++) { /* one of these consecutive numbers is not in the list */
+    for (size_t i = 0; i <= list->count; i++) { /* one of these numbers is not in the list */
         struct used wanted = {with_free_bits(gen, (number + i) % all), 0};
         *node = wanted.node;
         if (list->count == 0 ||
             bsearch(&wanted, list->used, list->count, sizeof wanted, by_node) == NULL) {
-            return true;
+            break;
         }
     }
-    return false;
+    return true;
 }
 
 /* Which node comes next in this claim: the own one, then one that was used before, then a new

@@ -28,10 +28,8 @@ static bool counter_invariant(void) {
 
 bool firn__cycles_constant(void) {
     char name[32] = "";
-    if (!counter_invariant()) {
-        return false;
-    }
-    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+    const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    FILE *file = counter_invariant() ? fopen(path, "re") : NULL;
     if (file == NULL) {
         return false;
     }

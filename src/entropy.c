@@ -183,12 +183,7 @@ bool firn__block_close(firn__bytes *bytes) {
     return firn__block_intact(firn__block_here, bytes->owner);
 }
 
-static int fill_from_system(void *self, void *out, size_t size) {
-    (void)self;
-    return system_fill(out, size, NULL);
-}
-
-const firn_entropy firn__entropy_system = {.version = 1, .fill = fill_from_system};
+const firn_entropy firn__entropy_system = {.version = 1}; /* known by its address */
 
 int firn__entropy_below(const firn_entropy *source, uint64_t *value, uint64_t below,
                         firn_error *error) {

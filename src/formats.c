@@ -132,18 +132,17 @@ static void insert(ranking *list, const firn_match *match, int bits, int score) 
             (list->matches[at - 1].sure == match->sure && list->scores[at - 1] < score))) {
         at--;
     }
-    if (at == FIRN_MATCHES_MAX) {
-        return;
-    }
     list->count += list->count < FIRN_MATCHES_MAX;
     for (size_t i = list->count - 1; i > at; i--) {
         list->matches[i] = list->matches[i - 1];
         list->scores[i] = list->scores[i - 1];
         list->bits[i] = list->bits[i - 1];
     }
-    list->matches[at] = *match;
-    list->scores[at] = score;
-    list->bits[at] = bits;
+    if (at < FIRN_MATCHES_MAX) {
+        list->matches[at] = *match;
+        list->scores[at] = score;
+        list->bits[at] = bits;
+    }
 }
 
 /* Adds how often another text looks like this. */

@@ -372,9 +372,8 @@ static bool read_number(uint64_t *number, const firn__look *seen) {
 
 static bool is_epoch(firn_match *out, int *bits, const firn__look *seen, uint64_t second,
                      int digits) {
-    const uint64_t from = 1000000000, end = 2366841600;
-    uint64_t number;
-    if (!read_number(&number, seen) || number / second < from || number / second >= end) {
+    uint64_t number; /* its digits make it at least 10^9 s */
+    if (!read_number(&number, seen) || number / second >= 2366841600) {
         return false;
     }
     out->timed = true;

@@ -37,18 +37,15 @@ static const firn_scheme *scheme_of(const firn_id *id) {
 /* Sets the time of a UUID; returns whether it is from 1990 to 2045. */
 static bool set_time(firn_match *out, const firn_scheme *scheme, const firn_id *id) {
     firn_fields fields;
-    if (scheme->tick_ns == 0 || firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
+    const int slice = firn__scheme_role(scheme, FIRN_ROLE_TIME);
+    if (slice < 0 || firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
         return false;
     }
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == FIRN_ROLE_TIME) {
-            firn_scheme_time(scheme, fields.value[firn_scheme_first(scheme, i)].low, &out->time);
-            out->timed = true;
-            out->digits = firn_scheme_digits(scheme);
-            return out->time.sec >= 631152000 && out->time.sec < 2366841600;
-        }
-    }
-    return false;
+    const uint32_t field = firn_scheme_first(scheme, (uint32_t)slice);
+    firn_scheme_time(scheme, fields.value[field].low, &out->time);
+    out->timed = true;
+    out->digits = firn_scheme_digits(scheme);
+    return out->time.sec >= 631152000 && out->time.sec < 2366841600;
 }
 
 /* Sets fields, time and reason from the UUID that `what` contains, and *bits: version and variant

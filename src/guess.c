@@ -209,16 +209,15 @@ static void insert(ranking *list, const firn_reading *reading, struct rank rank)
     while (at > 0 && is_worse(list->ranks[at - 1], rank)) {
         at--;
     }
-    if (at == FIRN_READINGS_MAX) {
-        return;
-    }
     list->count += list->count < FIRN_READINGS_MAX;
     for (size_t i = list->count - 1; i > at; i--) {
         list->readings[i] = list->readings[i - 1];
         list->ranks[i] = list->ranks[i - 1];
     }
-    list->readings[at] = *reading;
-    list->ranks[at] = rank;
+    if (at < FIRN_READINGS_MAX) {
+        list->readings[at] = *reading;
+        list->ranks[at] = rank;
+    }
 }
 
 static struct rank rank_of(const sight *seen, const firn__traits *traits, int form, bool today,

@@ -76,8 +76,6 @@ static inline uint64_t firn__ticks_in(uint32_t tick_ns, uint32_t ns) {
         return ns / 1000;
     case 10000000:
         return ns / 10000000;
-    case 1000000000:
-        return 0;
     default:
         return ns / tick_ns;
     }
@@ -126,9 +124,7 @@ FIRN__HOT bool firn__read_plain(const firn_gen *gen, firn__seen *seen, uint64_t 
         return false;
     }
     if (wall.ns == seen->wall.ns && wall.sec == seen->wall.sec) { /* as most coarse readings are */
-        if (cycles != 0) {
-            seen->counter = cycles;
-        }
+        seen->counter = cycles;
         return true;
     }
     if (firn__is_before(&wall, &seen->wall) ||

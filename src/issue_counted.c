@@ -134,14 +134,8 @@ static int find_room(firn_gen *gen, const firn__counted *state, const firn__perm
     return next + *ticks > firn__end_of(permit) ? FIRN_EWINDOW : FIRN_OK;
 }
 
-/* Are the lowest bits of the ID the random part, so that the next ID is this one plus 1? */
-static bool is_direct(const firn_gen *gen) {
-    const firn_slice *last = &gen->scheme.slices[gen->scheme.slice_count - 1];
-    return gen->scheme.monotonic && gen->count_bits == 0 && last->role == FIRN_ROLE_RANDOM &&
-           last->from == 0 && last->bits == gen->random_bits;
-}
-
-/* At most n IDs after `id` within its tick. Returns how many. */
+/* At most n IDs after `id` within its tick, each the one before plus 1: their lowest bits are the random part. They have
+ * more than 64 bits, so `to` has IDs. Returns how many. */
 static size_t count_up(const firn_gen *gen, firn__counted *state, firn__sink to, size_t at,
                        size_t n, const firn_id *id) {
     uint64_t room = firn__mask(gen->random_bits) - state->random.low; /* without a carry */
@@ -150,14 +144,10 @@ static size_t count_up(const firn_gen *gen, firn__counted *state, firn__sink to,
     n = n < room ? n : (size_t)room;
     for (size_t i = at; i < at + n; i++) {
         low++;
-        if (to.ids != NULL) {
-            to.ids[i].low = low;
-            to.ids[i].high = high;
-            to.ids[i].top = top;
-            to.ids[i].bits = bits;
-        } else {
-            to.numbers[i] = low;
-        }
+        to.ids[i].low = low;
+        to.ids[i].high = high;
+        to.ids[i].top = top;
+        to.ids[i].bits = bits;
     }
     state->random.low += n;
     state->used += n;
@@ -174,7 +164,7 @@ static int count_all(firn_gen *gen, firn__permit *permit, uint64_t tick, firn__s
     uint64_t serial = atomic_load_explicit(&gen->live->any.serial, memory_order_acquire);
     int code = find_room(gen, state, permit, tick, n, ticks, error);
     firn__counted copy = *state;
-    bool direct = n > 1 && is_direct(gen);
+    bool direct = n > 1 && gen->scheme.monotonic;
     for (size_t i = 0; i < n && code == FIRN_OK; i++) {
         firn_id id = {0, 0, 0, 0};
         code = count_one(gen, &copy, permit, tick, &id, error);

@@ -471,6 +471,20 @@ static void nothing_comes_after_the_layout(void **state) {
     }
 }
 
+/* Also where the seconds of the short way to a tick have ended. */
+static void the_last_ticks_of_64_bits_are_dated(void **state) {
+    static const int64_t seconds[] = {18428315757951599, 18428315757951600, 18446744073700000};
+    (void)state;
+    firn_gen *gen = opened("time:64/ms@@1970-01-01 random:64", "");
+    for (size_t i = 0; i < 3; i++) {
+        const firn_time time = {seconds[i], 614000000};
+        firn_id id;
+        dated(gen, &time, &id, 1);
+        assert_true(field(gen, &id, "time") == (uint64_t)seconds[i] * 1000 + 614);
+    }
+    closed(gen);
+}
+
 /* However many ticks are counted: the first one of the layout, too. */
 static void no_tick_is_forgotten(void **state) {
     const firn_time epoch = {1704067200, 0};
@@ -534,6 +548,7 @@ int main(void) {
         TEST(ids_of_one_tick_have_random_bits),
         TEST(an_id_without_a_time_has_no_past),
         TEST(nothing_comes_after_the_layout),
+        TEST(the_last_ticks_of_64_bits_are_dated),
         TEST(no_tick_is_forgotten),
         TEST(a_child_of_a_fixed_node_issues_nothing),
     };

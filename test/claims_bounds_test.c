@@ -567,6 +567,19 @@ static void each_draw_of_an_online_call_may_fail(void **state) {
     closed(gen);
 }
 
+/* All or none: where the lead ends, also on another node, and where the layout ends. */
+static void an_online_call_has_room_for_all_or_issues_none(void **state) {
+    static const char brief[] = "time:16/ms@@2025-10-09T08:52:15Z node:4 sequence:12";
+    (void)state;
+    firn_gen *gen = opened(brief, "mode=online max_lead_ms=1 back_ms=0 max_wait_ms=0");
+    free(bulk(gen, 8192)); /* this tick and the next one */
+    denied_n(gen, 1, FIRN_EEXHAUSTED, "max_lead_ms=1");
+    pass(&world.clock, (65535 - (int64_t)now_of(gen)) * MS);
+    denied_n(gen, 4097, FIRN_ELAYOUT, "ended");
+    free(bulk(gen, 4096));
+    closed(gen);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_new, world_end)
 
 int main(void) {
@@ -588,6 +601,7 @@ int main(void) {
         TEST(a_window_begins_within_the_lead),
         TEST(a_node_of_another_window_leaves_that_window),
         TEST(each_draw_of_an_online_call_may_fail),
+        TEST(an_online_call_has_room_for_all_or_issues_none),
         TEST(a_claim_that_is_of_no_use_is_forgotten),
         TEST(no_new_node_is_claimed_without_room_for_it),
         TEST(a_claim_sent_again_to_a_slow_store_is_all_that_is_sent),

@@ -142,6 +142,18 @@ static firn_store *open_store(const scenario *it, int *code) {
     return store;
 }
 
+static int take_block(firn_gen *gen) {
+    firn_error error = {0, ""};
+    firn_block *block = NULL;
+    uint8_t id[20];
+    int code = judge(firn_block_open(&block, gen, 0, &error), &error);
+    for (int i = 0; code == FIRN_OK && i < 2; i++) {
+        code = judge(firn_block_next(block, id, &error), &error);
+    }
+    firn_block_close(block);
+    return code;
+}
+
 static int issue_some(firn_gen *gen) {
     const firn_id before = {11, 22, 33, 44};
     const firn_time past = {1700000000, 0};
@@ -162,7 +174,7 @@ static int issue_some(firn_gen *gen) {
     }
     firn_status status = {.size = sizeof status};
     firn_gen_status(gen, &status);
-    return FIRN_OK;
+    return take_block(gen);
 }
 
 static int generate(const scenario *it) {

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "formats.h"
 #include "random_ids.h"
 
 #define VECTORS FIRN_SOURCE_DIR "/test/vectors/formats/"
@@ -399,10 +400,15 @@ static void one_wrong_character_is_noticed(void **state) {
         {"ncs-uuid", "00000000-0000-0000-0d00-00809c000000", "its time"},
         {"sqids", "86Rf07", "these integers"}, /* 1 2 3 */
         {"sqids", "86Rf08", NULL},
-        {"sqids", "8zzzzzzzzzzzzzzzzzz", NULL}, /* above 2^53 */
+        {"sqids", "8zzzzzzzzzzzzzzzzzz", NULL},      /* above 2^53 */
+        {"sqids", "ABARpJzdz9", "these integers"},   /* 2^53 - 1 */
+        {"sqids", "pup591lWlB", NULL},               /* 2^53 */
+        {"sqids", "86Rf07xd4zBm", "these integers"}, /* with letters that make it longer */
         {"hashids", "o2fXhV", "these integers"},
         {"hashids", "o2fXhW", NULL},
-        {"hashids", "occc", NULL}, /* a separator that separates nothing */
+        {"hashids", "lEW77X7g527", "these integers"}, /* 2^53 - 1 */
+        {"hashids", "mNWyy8yjQYE", NULL},             /* 2^53 */
+        {"hashids", "occc", NULL},                    /* a separator that separates nothing */
         {"hashids", "ogcgcgcgcgcgcgcgcgc", NULL},
         {"epoch-s", "1000000000", "a time from 2001"},
         {"epoch-s", "0999999999", NULL},
@@ -505,6 +511,53 @@ static void a_number_too_big_for_its_alphabet_has_no_format(void **state) {
     assert_int_equal(firn_recognize(matches, NULL, "zzzzzzzzzzzzzzzzzzzzzz", 22), 1); /* a NUID */
 }
 
+/* What their readers take, without the list of formats before them. */
+static void integers_are_whole_or_nothing(void **state) {
+    static const struct {
+        bool (*read)(char *out, size_t size, const char *text, size_t length);
+        const char *text;
+        size_t size;          /* of the result */
+        const char *integers; /* NULL: refused */
+    } rows[] = {
+        {firn__sqids_read, "86Rf07", 6, "1 2 3"},
+        {firn__sqids_read, "86Rf07", 5, NULL}, /* no room for the end of the text */
+        {firn__sqids_read, "86Rf07", 1, NULL},
+        {firn__sqids_read, "8", 40, NULL},
+        {firn__sqids_read, "-6Rf07", 40, NULL},
+        {firn__sqids_read, "86Rf0786Rf0786Rf0786Rf07", 40, NULL}, /* 24 characters */
+        {firn__sqids_read, "SvIzsYq34Hfak8TLSI7i", 40, "0 0 0 0 0 0 0 0 0 0"},
+        {firn__hashids_read, "o2fXhV", 6, "1 2 3"},
+        {firn__hashids_read, "o2fXhV", 5, NULL},
+        {firn__hashids_read, "o", 40, NULL},
+        {firn__hashids_read, "o2fXhVo2fXhVo2fXhVo2fXhV", 40, NULL},
+        {firn__hashids_read, "gYcxcrc6cRcMclcBcKcR", 40, "0 0 0 0 0 0 0 0 0 0"},
+        {firn__hashids_read, "gYcxcrc6cRcMclcBcKcRcR", 40, NULL}, /* eleven */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char out[40];
+        const char *text = rows[i].text;
+        const bool read = rows[i].read(out, rows[i].size, text, strlen(text));
+        if (read != (rows[i].integers != NULL)) {
+            fail_msg("%s, %zu bytes: %s", text, rows[i].size, read ? out : "refused");
+        }
+        if (read) {
+            assert_string_equal(out, rows[i].integers);
+        }
+    }
+}
+
+static void a_match_has_no_more_fields_than_fit(void **state) {
+    firn_match match = {.count = 0, .leads = true};
+    (void)state;
+    for (uint32_t i = 0; i < FIRN_MATCH_FIELDS + 2; i++) {
+        firn__match_field(&match, "field", "%u", (unsigned)i);
+        assert_int_equal(match.count, i < FIRN_MATCH_FIELDS ? i + 1 : FIRN_MATCH_FIELDS);
+    }
+    assert_string_equal(match.fields[FIRN_MATCH_FIELDS - 1].value, "5");
+    assert_true(match.leads); /* what follows the fields is as it was */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(sentence, function) {sentence, function, start_over, NULL, NULL}
@@ -517,6 +570,8 @@ int main(void) {
         TEST("hostile texts have no format", hostile_texts_have_no_format),
         TEST("a number too big for its alphabet has no format",
              a_number_too_big_for_its_alphabet_has_no_format),
+        TEST("integers are read whole or not at all", integers_are_whole_or_nothing),
+        TEST("a match has no more fields than fit", a_match_has_no_more_fields_than_fit),
 #undef TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

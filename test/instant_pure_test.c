@@ -338,6 +338,12 @@ static void refusals_tell_place_and_reason(void **state) {
          "character 23 of 24 is '0': ':' is needed between hours and minutes of the offset"},
         {"2024-01-01T00:00:00Z ", "character 21 of 21 is ' ': the time ends before this character"},
         {"2024-01-01\n", "character 11 of 11 is '\\x0a': 'T' and a time are needed after a date"},
+        {"1288834974", "'1288834974' is not a valid time: write seconds since 1970 as @SECONDS"},
+        {"00000000000000000000000000000000000000000", /* as much of it as a line holds */
+         "'0000000000000000000000000000000000000000' is not a valid time: write seconds since 1970 "
+         "as @SECONDS"},
+        {"2024", "text ends after 4 characters: '-' is needed after the year (above 9999 it begins "
+                 "with +)"},
         {"@", "text ends after 1 character: a digit is needed"},
         {"@-", "text ends after 2 characters: a digit is needed"},
         {"@+1", "character 2 of 3 is '+': a digit is needed"},

@@ -88,6 +88,31 @@ int __wrap_firn__renewal_lock(firn_gen *gen, bool patient, firn_error *error) {
     return __real_firn__renewal_lock(gen, patient, error);
 }
 
+static bool upset, at_every_call; /* by others, after every or every other call of the renewer */
+static long unlocks;
+
+/* The window that the caller has just got is retired; or its end comes near, so that it is retired in the next call. */
+static void upset_window(firn_gen *gen) {
+    firn__permit *permit = only_permit(gen);
+    if (permit != NULL && !at_every_call && ++unlocks % 2 == 1) {
+        atomic_store(&permit->soft, 0);
+    } else {
+        pthread_mutex_lock(&gen->live->locked.lock);
+        firn__permit_retire(gen, 0, true, NULL);
+        pthread_mutex_unlock(&gen->live->locked.lock);
+    }
+}
+
+void __real_firn__renewal_unlock(firn_gen *gen);
+void __wrap_firn__renewal_unlock(firn_gen *gen);
+
+void __wrap_firn__renewal_unlock(firn_gen *gen) {
+    __real_firn__renewal_unlock(gen);
+    if (upset) {
+        upset_window(gen);
+    }
+}
+
 static int opens_left = -1;        /* until random bytes cannot be had; -1: never */
 static int closes_left = -1;       /* until those that were used are void, once; -1: never */
 static size_t void_pieces, pieces; /* of the one that was void; of all */
@@ -113,7 +138,8 @@ static int new_world(void **state) {
     subject = NULL;
     at_swap = NULL;
     while_waiting = NULL;
-    lock_fails = false;
+    lock_fails = upset = false;
+    unlocks = 0;
     opens_left = closes_left = -1;
     return world_new(state);
 }
@@ -200,6 +226,79 @@ static void a_permit_that_closes_before_the_swap_issues_nothing(void **state) {
         assert_true(only_permit(gen) != permit);
         assert_false(atomic_load(&permit->cursor) & FIRN__OPEN);
         world.hands.wall = simulated_wall;
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+}
+
+/* Closed by a thread whose event was not seen yet. */
+static void a_permit_that_is_closed_issues_nothing(void **state) {
+    static const path more[] = {{"random:64", "unsigned=1", true, 0},
+                                {"time:42/ms random:64", "", true, 0}};
+    (void)state;
+    for (size_t i = 0; i < PATHS + 2; i++) {
+        firn_gen *gen = opened_path(i < PATHS ? &paths[i] : &more[i - PATHS]);
+        const firn__permit *permit = only_permit(gen);
+        world.hands.wall = reads_and_retires;
+        subject = gen;
+        closes_the_permit();
+        next(gen);
+        assert_null(subject);
+        assert_true(only_permit(gen) != permit);
+        world.hands.wall = simulated_wall;
+        closed(gen);
+        pass(&world.clock, 10 * SECOND);
+    }
+}
+
+static bool becomes_a_child(void) {
+    atomic_fetch_add(&subject->live->any.serial, 2);
+    return false;
+}
+
+/* As when a handler forks while IDs are counted: what it has of the parent's state is dropped. */
+static void what_a_child_has_half_counted_is_dropped(void **state) {
+    static const char *const counted[] = {COUNTED, "ulid"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        firn_gen *gen = opened(counted[i], "");
+        next(gen);
+        pass(&world.clock, MS);
+        subject = gen;
+        at_swap = becomes_a_child;
+        next(gen);
+        assert_null(at_swap);
+        assert_int_equal(gen->live->counted.used, 2); /* in a tick that the dropped one began */
+        closed(gen);
+    }
+}
+
+/* A call ends after 64 tries. */
+static void a_call_that_others_upset_ends(void **state) {
+    static const struct {
+        const char *scheme, *keys;
+        bool at_every_call;
+        int code;
+        const char *words;
+    } rows[] = {
+        {"time:41/ms@@2020-01-01 node:10 sequence:12", "", true, FIRN_EWINDOW,
+         "changed hands 64 times"},
+        {"time:42/ms random:22", "unsigned=1", true, FIRN_EWINDOW, "is used up"},
+        {"time:42/ms random:22", "unsigned=1", false, FIRN_ECLOCK, "keeps stepping back"},
+        {"ulid", "", true, FIRN_EWINDOW, "is used up"},
+        {"ulid", "", false, FIRN_EWINDOW, "is used up"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn_gen *gen = opened(rows[i].scheme, rows[i].keys);
+        pthread_mutex_lock(&gen->live->locked.lock);
+        firn__permit_retire(gen, 0, true, NULL);
+        pthread_mutex_unlock(&gen->live->locked.lock);
+        at_every_call = rows[i].at_every_call;
+        upset = true;
+        denied(gen, rows[i].code, rows[i].words);
+        upset = false;
+        next(gen);
         closed(gen);
         pass(&world.clock, 10 * SECOND);
     }
@@ -388,6 +487,46 @@ static void a_batch_without_random_bytes_is_nothing(void **state) {
         next(gen);
         closed(gen);
     }
+}
+
+static void integers_without_random_bytes_are_zeros(void **state) {
+    uint64_t numbers[3000] = {0};
+    (void)state;
+    firn_gen *gen =
+        opened_with_block("time:42/ms@@2020-01-01 sequence:14 random:8", "start=zero unsigned=1");
+    next(gen);
+    for (int left = 0; left < 2; left++) {
+        firn_error error = {0};
+        opens_left = left;
+        assert_int_equal(firn_next_u64(gen, numbers, 3000, &error), FIRN_EENTROPY);
+        assert_int_equal(opens_left, 0);
+        for (size_t i = 0; i < 3000; i++) {
+            assert_true(numbers[i] == 0);
+        }
+        opens_left = -1;
+    }
+    closed(gen);
+}
+
+/* A new window may start its sequence at random, and a thread's first call takes its turn by the clock. */
+static void a_first_call_needs_entropy_and_clock(void **state) {
+    int (*fill)(void *, void *, size_t) = world.entropy.fill;
+    (void)state;
+    firn_gen *gen = opened("uuid7", "");
+    pthread_mutex_lock(&gen->live->locked.lock);
+    firn__permit_retire(gen, 0, false, NULL);
+    pthread_mutex_unlock(&gen->live->locked.lock);
+    world.entropy.fill = no_entropy;
+    denied(gen, FIRN_EENTROPY, "entropy");
+    world.entropy.fill = fill;
+    next(gen);
+    closed(gen);
+    gen = opened("time:41/ms@@2020-01-01 node:10 sequence:12", "nodes=3 ordering=thread");
+    world.hands.wall = no_time;
+    denied(gen, FIRN_ECLOCK, "cannot be read");
+    world.hands.wall = simulated_wall;
+    next(gen);
+    closed(gen);
 }
 
 /* As when a handler forked meanwhile: all of the piece is made again. */
@@ -697,6 +836,9 @@ static void only_the_callers_renewer_is_not_waited_for(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_permit_that_closes_before_the_swap_issues_nothing),
+        TEST(a_permit_that_is_closed_issues_nothing),
+        TEST(what_a_child_has_half_counted_is_dropped),
+        TEST(a_call_that_others_upset_ends),
         TEST(a_swap_that_fails_for_nothing_is_tried_again),
         TEST(random_ids_are_not_far_ahead_of_the_clock),
         TEST(ids_without_a_time_need_no_clock),
@@ -705,6 +847,8 @@ int main(void) {
         TEST(slots_with_random_bits_keep_their_bounds),
         TEST(a_batch_is_whole_and_ends_where_it_ends),
         TEST(a_batch_without_random_bytes_is_nothing),
+        TEST(integers_without_random_bytes_are_zeros),
+        TEST(a_first_call_needs_entropy_and_clock),
         TEST(a_piece_that_is_void_is_made_again),
         TEST(each_of_a_batch_draws_its_own_bits),
         TEST(a_shuffled_batch_is_not_counted),

@@ -150,7 +150,7 @@ if(FIRN_TESTS)
         add_firn_sim(firn_sim 0)
         # Its hooks are called before each swap.
         target_sources(issue_paths_test PRIVATE $<TARGET_OBJECTS:firn_sim_core>)
-        wrap_calls(issue_paths_test firn__renewal_lock firn__block_open firn__block_close)
+        wrap_calls(issue_paths_test firn__renewal_lock firn__renewal_unlock firn__block_open firn__block_close)
     endif()
     # With one injected bug each: the simulation must find it.
     if(sources AND NOT FIRN_PURE AND NOT FIRN_SANITIZE)

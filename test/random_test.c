@@ -174,12 +174,16 @@ static void clones_part_at_the_next_refill(void **state) {
 
 static int lose_the_kernel(void) {
     uint8_t bytes[BYTES], one[16] = {7};
+    firn__bytes pieces = {NULL, 0, 0};
+    size_t count = 1;
     firn_error error = {0, ""};
     CHECK(draw_kernel() == FIRN_OK && draw(bytes) == FIRN_OK);
     refuses = true;
     for (int i = 0; i < 3; i++) {
         CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_EENTROPY);
         CHECK(one[0] == 7 && one[1] == 0 && strstr(error.text, "randomness") != NULL);
+        CHECK(firn__block_open(&pieces, 16, &count, &error) == FIRN_EENTROPY);
+        CHECK(pieces.at == NULL && count == 1);
     }
     refuses = false;
     CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_OK);

@@ -1155,6 +1155,28 @@ static void each_error_has_a_name_and_a_sentence(void **state) {
     }
     assert_string_equal(firn_errname(FIRN_EBACK - 1), "?");
     assert_string_equal(firn_strerror(FIRN_EBACK - 1), firn_strerror(1));
+    assert_string_equal(firn_version(), FIRN_VERSION);
+}
+
+static void a_name_needs_a_scheme_and_a_space(void **state) {
+    static const struct {
+        const char *scheme, *space, *words;
+    } rows[] = {{"uuid4", "dns", "uuid4 is not made from a name: use uuid3 or uuid5"},
+                {"snowflake", "dns", "snowflake is not made from a name"},
+                {"uuid5", "DNS", "namespace=DNS is not valid: use dns, url, oid, x500 or a UUID"},
+                {"uuid3", "", "namespace= is not valid"},
+                {"uuid3", "6ba7b810-9dad-11d1-80b4-00c04fd430c", "is not valid"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn_id id = {1, 2, 3, 4};
+        firn_error error = {0, ""};
+        int code =
+            firn_digest(&id, firn_scheme_find(rows[i].scheme), rows[i].space, "a", 1, &error);
+        assert_int_equal(code, FIRN_EUSAGE);
+        said(rows[i].scheme, code, &error);
+        assert_non_null(strstr(error.text, rows[i].words));
+        assert_true(id.low == 1 && id.high == 2 && id.top == 3 && id.bits == 4);
+    }
 }
 
 static void epoch_and_widths_can_be_changed(void **state) {
@@ -1359,6 +1381,8 @@ int main(void) {
         TEST("the nearest name is reported", the_nearest_name_is_reported),
         TEST("a name is near within a few edits", a_name_is_near_within_a_few_edits),
         TEST("each error has a name and a sentence", each_error_has_a_name_and_a_sentence),
+        TEST("what is made from a name needs a scheme and a space for it",
+             a_name_needs_a_scheme_and_a_space),
         TEST("epoch and widths of a row can be changed", epoch_and_widths_can_be_changed),
         TEST("seconds end where instants do", seconds_end_where_instants_do),
         TEST("nanoseconds out of range are refused", nanoseconds_out_of_range_are_refused),
