@@ -76,8 +76,8 @@ static inline uint64_t firn__ticks_in(uint32_t tick_ns, uint32_t ns) {
         return ns / 1000;
     case 10000000:
         return ns / 10000000;
-    default:
-        return ns / tick_ns;
+    default: /* seconds, which ns are less than */
+        return 0;
     }
 }
 
