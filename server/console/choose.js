@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which scheme fits: the questions of /v1/choose as a form, and what the server answers, with pictures. It decides nothing.
+// Choosing a scheme: the questions of /v1/choose as a form, and the server's answer with pictures. The server decides.
 "use strict";
 
-const CHOSEN = 3; // recommendations that are drawn; the others are listed
+const CHOSEN = 3; // recommendations with a picture; the rest are one line each
 const ENOUGH = 3; // measurements: with fewer there is no interval
 
 // ---- the questions ----------------------------------------------------------------------------
@@ -27,7 +27,7 @@ function drawQuestion(one) {
   return make("p", {}, make("label", { htmlFor: id, textContent: one.question }), input);
 }
 
-// The answers that differ from what is assumed anyway.
+// The answers that differ from the defaults.
 function answersOf(form) {
   const answers = {};
   for (const field of form.querySelectorAll("input[type=text], select")) {
@@ -41,7 +41,7 @@ function answersOf(form) {
   return answers;
 }
 
-// A form that has these answers stays, so that the focus does.
+// Leaves a form alone that has these answers, so that it keeps the focus.
 function drawQuestions(questions, answers) {
   const form = byId("choose-form");
   const has = form.querySelector("select") ? answersOf(form) : null;
@@ -57,7 +57,7 @@ function drawQuestions(questions, answers) {
 
 // ---- pictures ---------------------------------------------------------------------------------
 
-// The layout as one bar: a piece for each slice, as wide as its bits.
+// The layout as one bar: one piece per slice, as wide as its share of the bits.
 function drawLayout(layout) {
   const slices = slicesOf(layout, "");
   const spoken = slices.map(({ field, bits }) => `${field} ${bits}`).join(", ");
@@ -79,7 +79,7 @@ function drawLayout(layout) {
 
 const MEASURES = { load_rows_s: "inserts", total_bytes_row: "size", read_old_us: "reads" };
 
-// A figure as a bar, by the greatest of those that are shown, with its interval if it has one.
+// A figure as a bar, relative to the greatest one shown, with its interval if it has one.
 function drawMeasure(figure, most) {
   const bar = make("i");
   const interval = make("b", { hidden: figure.n < ENOUGH });
@@ -169,14 +169,14 @@ async function drawChosen(found) {
   say(shown.length ? `Recommended: ${shown[0].name}` : "No scheme fits");
 }
 
-// The answers are in the address, so that a recommendation can be sent to somebody.
+// Writes the answers into the URL, so that a recommendation can be shared.
 async function enterChoose(query) {
   const answers = Object.fromEntries([...query].filter(([name]) => name !== "choose"));
   const hash = location.hash;
   showError(byId("choose-error"), "");
   try {
     const found = await ask("/v1/choose", answers);
-    if (location.hash !== hash) return; // answered again in the meantime
+    if (location.hash !== hash) return; // a newer answer has been requested
     drawQuestions(found.questions, answers);
     await drawChosen(found);
   } catch (refused) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The console: asks /v1 of the server it came from for IDs and for the server's state. read.js decodes IDs in the page.
+// The console: requests IDs and the server's state from /v1 of the server that sent the page. read.js decodes IDs.
 "use strict";
 
 const FORMS = [
@@ -25,7 +25,7 @@ class Refused extends Error {
   }
 }
 
-// As JSON; what issues has to be sent by POST. A refusal carries the server's own sentence.
+// Returns the JSON of the reply. Requests that issue IDs must use POST. Errors have the server's text.
 async function ask(path, query = {}, method = "GET") {
   const headers = { Accept: "application/json" };
   const token = sessionStorage.getItem("firn-token");
@@ -52,7 +52,7 @@ function wantToken(refused) {
   byId("token").focus();
 }
 
-// The box disappears once the server has accepted the token; after wrong guesses the server answers late.
+// Hides the token box once the server accepts the token. The server delays its answer after wrong tokens.
 async function takeToken(event) {
   event.preventDefault();
   sessionStorage.setItem("firn-token", byId("token").value.trim());
@@ -70,7 +70,7 @@ async function takeToken(event) {
   look();
 }
 
-// firn.wasm decodes. The server is asked only for what its configuration calls a generator.
+// firn.wasm decodes IDs. The server is asked only for the generators of its configuration.
 const wasmModule = () => WebAssembly.compileStreaming(fetch("firn.wasm"));
 
 async function foreignLayout(name) {
@@ -84,9 +84,9 @@ async function foreignLayout(name) {
 
 // ---- make -------------------------------------------------------------------------------------
 
-let sources = new Map(); // what can be issued from: name -> its layout
+let sources = new Map(); // generators and schemes that can issue: name -> layout
 
-// Generators of the configuration first, then every scheme that is generated.
+// The generators of the configuration, then every scheme that firn generates.
 async function listSources() {
   const firn = await firnHere();
   const known = new Map(firn.schemes().map((name) => [name, firn.native.schemeObject(name, null, null, null)]));
@@ -136,11 +136,11 @@ function describeSource() {
     : "";
   byId("make-time-row").hidden = !shape("time");
   byId("make-named-row").hidden = !layout || !shape("digest");
-  byId("make-count-row").hidden = layout !== null && shape("digest"); // of one name there is one ID
+  byId("make-count-row").hidden = layout !== null && shape("digest"); // a name has one ID
   byId("make-prefix-row").hidden = !layout || layout.form !== "typeid";
 }
 
-// The parameters of the form; empty boxes have none.
+// The parameters of the form, without its empty boxes.
 function queryOfMake() {
   const query = {};
   const add = (key, id) => {
@@ -238,8 +238,7 @@ async function spread(event) {
 
 const WAYS = { hash: "By hash", remainder: "By remainder", range: "By leading bits" };
 
-// What chance would do: the sum of squared deviations is near the number of shards, with a
-// spread of its square root.
+// A chi-squared test against random placement: the mean is shards - 1, the variance twice that.
 function verdictOn(counts, ids) {
   if (ids < 5 * counts.length) return "too few IDs";
   const full = counts.filter((count) => count > 0).length;
@@ -295,7 +294,7 @@ const currentView = () => document.body.dataset.view;
 function follow() {
   const query = place(Object.keys(TITLES));
   const asked = Object.keys(TITLES).find((name) => query.has(name));
-  if (!asked && currentView()) return; // a place within the page, as the skip link's
+  if (!asked && currentView()) return; // a fragment within the page, such as the skip link's
   const view = asked || "read";
   document.body.dataset.view = view;
   document.title = `${TITLES[view]} – firn`;

@@ -2,8 +2,8 @@
 // The server's state in the console: charts, windows, segments and stores.
 "use strict";
 
-const HISTORY_S = 120; // what the charts show at most; they begin with a quarter of it
-const ASK_MS = 1000; // between two looks at the server's state
+const HISTORY_S = 120; // the longest span of the charts, which start with a quarter of it
+const ASK_MS = 1000; // between two readings of the server's state
 
 function draw(tag, attributes) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -19,8 +19,7 @@ function showSpan(us) {
 
 // ---- live -------------------------------------------------------------------------------------
 
-// The server's state, once a second while the page can be seen. Each sample is a difference of two
-// looks.
+// The server's state, read once a second while the page is visible. Each sample is the difference of two readings.
 const live = { last: null, at: 0, samples: [], timer: 0, asking: false, stopped: false };
 
 async function look() {
@@ -44,11 +43,11 @@ function showTrouble(refused) {
     refused.status === 0 ? "no answer" : refused.status === 403 ? "needs a token of role admin" : "refused";
   showPulse(refused.status === 0 ? "bad" : "warn", word);
   for (const box of document.querySelectorAll("[data-live-error]")) showError(box, refused.message);
-  if (live.stopped) showLive(false); // what is not for this token to see, or no more
-  live.at = 0; // after a gap a difference is not the rate of one second
+  if (live.stopped) showLive(false); // this token may not see it, or no longer
+  live.at = 0; // after a gap, a difference is not the rate of one second
 }
 
-// Nothing is drawn of the server's state before it is known.
+// Draws nothing until the server's state is known.
 function showLive(known) {
   for (const part of document.querySelectorAll("[data-live]")) part.hidden = !known;
 }
@@ -60,8 +59,8 @@ function showPulse(state, text) {
 
 const sum = (numbers) => Object.values(numbers).reduce((all, one) => all + one, 0);
 
-// The time (in microseconds) that a share of the requests did not exceed, as the end of its
-// bucket; the last bucket has no end, so twice its beginning is used. null: there were no requests.
+// A quantile of the latencies in microseconds: the upper bound of its bucket. The last bucket has none, so twice its
+// lower bound is used. null: there were no requests.
 function quantile(buckets, share) {
   const all = sum(buckets.map(([, n]) => n));
   let seen = 0;
@@ -117,8 +116,7 @@ function niceAbove(value) {
   return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= value);
 }
 
-// One chart: a caption with the newest values, and a line for each series. `height` maps a value
-// to 0..1 of the plot.
+// One chart: a caption with the newest values, and one line per series. `height` maps a value to 0..1 of the plot.
 function drawChart(figure, caption, series, ticks, height) {
   const span = [HISTORY_S / 4, HISTORY_S / 2].find((n) => n >= live.samples.length) || HISTORY_S;
   const path = (key) => {
@@ -257,8 +255,7 @@ function drawNow(status) {
 
 // ---- windows ----------------------------------------------------------------------------------
 
-// A table of [column, cell of a row]; a cell is text, or {text, share} with a bar, or {text,
-// state} with a dot.
+// A table of [column, function of a row]; a cell is text, {text, share} with a bar, or {text, state} with a dot.
 function fillTable(element, columns, rows, none) {
   const body = element.tBodies[0];
   if (!element.tHead.rows.length) {
@@ -312,8 +309,7 @@ function fillCell(box, content) {
   meter.toggleAttribute("data-low", share < 0.2);
 }
 
-// How full a window or a block is, compared with the fullest that this page has seen of it: how long the
-// next will be, nobody knows.
+// What is left of a window or a block, relative to the most that this page has seen: the length of the next one is unknown.
 const fullest = new Map();
 function shareOf(kind, name, left) {
   const key = `${kind} ${name}`;
@@ -335,14 +331,14 @@ function restOf(one) {
   return { text: showCount(Number(one.left)), share: shareOf("block", one.name, Number(one.left)) };
 }
 
-// By how much the last ID was ahead of the clock; an older one is not ahead.
+// How far the last ID was ahead of the clock.
 function showLead(ns) {
   if (ns === null) return "–";
   const ms = Number(ns) / 1e6;
   return ms > 0 ? `${ms < 10 ? ms.toFixed(1) : showCount(ms)} ms` : "not ahead";
 }
 
-// Open, or why not.
+// "open", or the reason why it is not.
 function stateOf(one) {
   if (one.trouble) return { text: one.trouble, state: "bad" };
   return one.open ? { text: "open", state: "good" } : { text: "opens on the first request", state: "none" };

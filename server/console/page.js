@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the scripts of the console and of the decoder page share: elements, sentences, numbers, the clipboard.
+// Shared by the scripts of the console and the decoder page: elements, text, numbers, the clipboard.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -24,7 +24,7 @@ function showError(element, text) {
   element.hidden = !text;
 }
 
-// Only what differs is touched, so that text which somebody selects stays selected.
+// Changes only what differs, so that a selection of text is kept.
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -33,8 +33,7 @@ const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const shortened = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 const showCount = (n) => (Math.abs(n) < 100000 ? grouped.format(n) : shortened.format(n));
 
-// The clipboard's interface is there on secure origins only (https, this machine); elsewhere a box
-// is selected.
+// Browsers offer the clipboard on secure origins only (https, localhost). Elsewhere the text is selected in a box.
 async function copyText(text, button) {
   let copied = true;
   try {
@@ -56,7 +55,7 @@ async function copyText(text, button) {
   }, 1200);
 }
 
-// A page from a file may have no storage.
+// A page opened from a file may have no storage.
 function keptTheme() {
   try {
     return localStorage.getItem("firn-theme") || "";
@@ -69,7 +68,7 @@ function keepTheme(name) {
   try {
     localStorage.setItem("firn-theme", name);
   } catch {
-    // until the page is closed
+    // kept until the page is closed
   }
 }
 

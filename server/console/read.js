@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decodes an ID, and draws it. All that is known of an ID, its digits, fields, time and other forms, comes from firn.wasm,
-// the C of firn in this page: nothing is sent anywhere. The console and the decoder page have it.
+// Decodes an ID and draws it, in the console and in the decoder page. Digits, fields, time and other forms come from
+// firn.wasm, firn's C code compiled for the browser: the page sends nothing.
 "use strict";
 
 const EXAMPLES = {
@@ -10,7 +10,7 @@ const EXAMPLES = {
   objectid: "507f1f77bcf86cd799439011",
   ksuid: "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
 };
-// A field's role: its tones (the first that no other field of the scheme has) and what it is for.
+// What a field's role means, and its tones: the field takes the first one that no other field of the scheme has.
 const ROLES = {
   constant: { tones: ["grey"], meaning: "the same in every ID of this scheme" },
   time: { tones: ["blue"], meaning: "time of issue" },
@@ -26,7 +26,7 @@ const ROLES = {
 
 // ---- the layout --------------------------------------------------------------------------------
 
-// The slices of a scheme from the first bit on, each with its field, tone, place and digits.
+// The slices of a scheme from the top bit down, each with its field, tone, position and digits.
 function slicesOf(scheme, digits) {
   const tones = new Map();
   const used = new Set();
@@ -90,13 +90,12 @@ function tickOf(scheme) {
 
 const reading = { shown: null, slices: [], fields: [], lane: 0 };
 
-// Bits per line, as many as can be distinguished: a power of two, so that bytes and words are under
-// each other.
+// Bits per line: as many as remain legible, and a power of two, so that bytes and words line up.
 function laneOf(width) {
   return width < 560 ? 16 : 32;
 }
 
-// A slice that goes over the end of a line is drawn in pieces; the first of them is the button.
+// A slice that crosses the end of a line is drawn in pieces; the first piece is the button.
 function drawBits() {
   const box = byId("bits");
   const lane = laneOf(box.clientWidth);
@@ -124,7 +123,7 @@ function drawBits() {
   if (first) first.tabIndex = 0;
 }
 
-// Where the widest piece of a slice begins: it bears the name.
+// Where the widest piece of a slice begins: the name is written there.
 function widestOf(slice, lane) {
   const end = slice.first + slice.bits;
   let widest = slice.first;
@@ -184,7 +183,7 @@ function drawPiece(slice, index, from, to, lane, cell) {
   return piece;
 }
 
-// Lights up a field in the drawing and in the legend.
+// Highlights a field in the drawing and in the legend.
 function mark(name) {
   for (const one of document.querySelectorAll("#bits .slice, #legend tr")) {
     one.classList.toggle("on", name !== null && one.dataset.field === name);
@@ -270,7 +269,7 @@ function drawTime(shown) {
 
 // ---- firn.wasm --------------------------------------------------------------------------------
 
-// The package firn, once firn.wasm is compiled; `native` has the objects of `firn show --json` and `firn schemes --json`.
+// The package firn, once firn.wasm is compiled; `native` returns the objects of `firn show --json` and `firn schemes --json`.
 let loading = null;
 async function firnHere() {
   if (typeof WebAssembly === "undefined") {
@@ -305,7 +304,7 @@ function attempt(call) {
   }
 }
 
-// A scheme of the table, a layout, or what a generator of the server makes of one: with `asText`, how to name it here.
+// A scheme, a layout, or a generator of the server; `asText`: its name on this page.
 async function layoutOf(name) {
   const firn = await firnHere();
   const foreign = await foreignLayout(name);
@@ -313,7 +312,7 @@ async function layoutOf(name) {
   return { ...tell(() => firn.native.schemeObject(name, null, null, null)), asText: name };
 }
 
-// As a scheme that somebody chose: in any form of it, else as the ID that the text is at best.
+// Reads the text as the scheme that the user chose: in any of its forms, else as the most likely ID.
 function showAs(firn, id, layout) {
   const best = attempt(() => firn.guess(id))?.[0];
   const hex = best && attempt(() => firn.format(best.id, best.scheme, "hex"));
@@ -326,7 +325,7 @@ function showAs(firn, id, layout) {
   );
 }
 
-// The candidates are always all that fit.
+// The candidates are always all schemes that fit.
 async function show(id, name) {
   const firn = await firnHere();
   if (name) {
@@ -347,7 +346,7 @@ async function read(id, scheme, example = false) {
   showError(byId("read-error"), "");
   try {
     const [firn, { shown, layout }] = await Promise.all([firnHere(), show(id, scheme)]);
-    if (!example && field.value !== id) return; // something else was asked in the meantime
+    if (!example && field.value !== id) return; // another ID has been asked for
     drawFormats(shown.formats || []);
     if (layout) drawReading(firn, shown, layout, scheme || shown.scheme, example);
     else drawWithoutScheme(shown);
@@ -386,7 +385,7 @@ function drawReading(firn, shown, layout, name, example) {
   );
 }
 
-// A text that is an ID of no scheme: perhaps one of another format, which leads the list.
+// A text that is no scheme's ID: lists other formats that it may have, the most likely one first.
 function drawWithoutScheme(shown) {
   byId("reading").hidden = true;
   if (shown.what === "format") {
@@ -466,7 +465,7 @@ function drawForms(firn, shown, layout) {
   byId("forms").tBodies[0].replaceChildren(...rows.map(([name, text]) => rowWithCopy(name, text)));
 }
 
-// The day of the ID, to begin with. IDs that do not sort by time have no bounds.
+// Starts with the day of the ID. IDs that do not sort by time have no range.
 function beginSpan(firn, shown) {
   const from = firn.show(shown.id, reading.layout.asText).time;
   byId("span").hidden = !from || reading.layout.sorts === "no";
@@ -477,7 +476,7 @@ function beginSpan(firn, shown) {
   drawSpan(firn);
 }
 
-// The fields before the time, with the values of this ID.
+// The fields above the time, with their values in this ID.
 function fieldsBeforeTime() {
   const { slices, fields } = reading;
   const before = slices.slice(0, slices.findIndex((slice) => slice.role === "time"));
@@ -516,7 +515,7 @@ function onKey(event) {
     byId("read-id").select();
   };
   if (document.body.dataset.view === "read") return focus();
-  window.addEventListener("hashchange", focus, { once: true }); // after follow, which shows the box
+  window.addEventListener("hashchange", focus, { once: true }); // after follow(), which shows the box
   go({ read: byId("read-id").value.trim() });
 }
 

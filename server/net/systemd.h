@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What systemd agrees on with a service: sockets that it hands over (LISTEN_FDS), messages to it (NOTIFY_SOCKET), and its
- * watchdog. Three environment variables and a datagram, so that no library is needed. Does not know what the sockets are for. */
+/* The protocol between systemd and a service: sockets passed to it (LISTEN_FDS), messages from it (NOTIFY_SOCKET), and the
+ * watchdog. These are environment variables and a datagram, so no library is needed. */
 #ifndef FIRN_SYSTEMD_H
 #define FIRN_SYSTEMD_H
 
