@@ -309,7 +309,7 @@ function fillCell(box, content) {
   meter.toggleAttribute("data-low", share < 0.2);
 }
 
-// What is left of a window or a block, relative to the most that this page has seen: the length of the next one is unknown.
+// What is left of a window or a block, relative to the maximum that this page has seen: the length of the next one is unknown.
 const fullest = new Map();
 function shareOf(kind, name, left) {
   const key = `${kind} ${name}`;

@@ -385,7 +385,7 @@ function drawReading(firn, shown, layout, name, example) {
   );
 }
 
-// A text that is no scheme's ID: lists other formats that it may have, the most likely one first.
+// The text has no scheme: lists other formats that it may have, the most likely one first.
 function drawWithoutScheme(shown) {
   byId("reading").hidden = true;
   if (shown.what === "format") {
