@@ -200,7 +200,7 @@ static int32_t take_two(reader *in, int32_t least, int32_t most, const char *why
     return number;
 }
 
-/* A decimal number of one digit or more, at most `most`. */
+/* A decimal number of one digit or more, at most `most`, which has two digits or more. */
 static uint64_t take_number(reader *in, uint64_t most, const char *why) {
     uint64_t number = 0;
     if (!next_is_digit(in)) {
@@ -208,7 +208,7 @@ static uint64_t take_number(reader *in, uint64_t most, const char *why) {
     }
     for (; next_is_digit(in); in->at++) {
         uint64_t digit = (uint64_t)(in->text[in->at] - '0');
-        if (digit > most || number > (most - digit) / 10) {
+        if (number > (most - digit) / 10) {
             fail(in, in->at, why);
             return 0;
         }
@@ -244,7 +244,7 @@ static int64_t take_year(reader *in) {
     static const char forms[] = "write 2024-01-31, 2024-01-31T12:00:00Z or @SECONDS since 1970";
     bool negative = next_is(in, '-');
     if (!negative && !next_is(in, '+')) {
-        return take_digits(in, 4, in->at > 0 || next_is_digit(in) ? why : forms);
+        return take_digits(in, 4, next_is_digit(in) ? why : forms);
     }
     size_t start = ++in->at;
     int64_t year = (int64_t)take_number(in, (uint64_t)YEAR_MAX, far);

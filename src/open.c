@@ -119,7 +119,7 @@ static int take_ticket(firn_gen *gen, firn_error *error) {
                             gen->scheme.slices[gen->ticket_field].name,
                             1,
                             0,
-                            (int64_t)firn__mask(width),
+                            (int64_t)firn__mask(width < 62 ? width : 62), /* FIRN_SLOT_MAX - 1 */
                             0,
                             gen->kept.note,
                             0};

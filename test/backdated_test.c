@@ -144,6 +144,26 @@ static void the_highest_unused_node_is_taken(void **state) {
     }
 }
 
+/* However many are listed, also twice. */
+static void a_long_list_of_nodes_is_read_whole(void **state) {
+    enum { NODES = 200 };
+    static char keys[NODES + 1][8];
+    static entry entries[NODES + 1];
+    uint64_t node = 77;
+    (void)state;
+    for (int k = 0; k <= NODES; k++) {
+        snprintf(keys[k], sizeof keys[k], k == NODES ? "01000" : "%d", 1023 - k);
+        entries[k] = (entry){keys[k], 5};
+    }
+    use_store(NULL, 0);
+    firn_gen *gen = opened("time:41/ms@@2024-01-01 node:10 sequence:2", "mode=online");
+    listed = entries;
+    listed_count = NODES + 1;
+    assert_int_equal(node_of(gen, false, 0, &node, NULL), FIRN_OK);
+    assert_int_equal(node, 1023 - NODES);
+    closed(gen);
+}
+
 /* Neither keys that are not numbers nor nodes outside of what is given. */
 static void only_nodes_of_the_generator_are_looked_at(void **state) {
     static const char parts[] = "time:41/ms@@2024-01-01 datacenter:2 worker:2 sequence:2";
@@ -534,6 +554,7 @@ static void a_child_of_a_fixed_node_issues_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_highest_unused_node_is_taken),
+        TEST(a_long_list_of_nodes_is_read_whole),
         TEST(only_nodes_of_the_generator_are_looked_at),
         TEST(a_node_belongs_to_one_job),
         TEST(a_fixed_node_is_taken_once_by_each_job),

@@ -146,6 +146,82 @@ static void readings_that_take_long(void **state) {
     }
 }
 
+/* Neither a steady clock that cannot be read or goes back, nor a counter that does not move or runs too fast. */
+static void what_is_no_clock_gives_no_life(void **state) {
+    static const struct {
+        int64_t ns;
+        uint64_t cycles;
+    } rows[] = {{-SECOND, 3000}, {SECOND, 0}, {3000 * US, UINT64_C(1) << 58}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        firn__watch watch;
+        begin(&watch, 3000);
+        machine.reads_ns = 0;
+        atomic_store(&watch.stale_cycles, i == 2 ? 0 : 300);
+        firn__watch_learn(&watch, &steady, counter, 1000000);
+        machine.ns += rows[i].ns;
+        machine.cycles += rows[i].cycles;
+        firn__watch_learn(&watch, &steady, counter, 1000000);
+        assert_true(atomic_load(&watch.stale_cycles) == 0);
+    }
+}
+
+static void differences_of_times_are_capped(void **state) {
+    static const int64_t most = INT64_C(9200000000) * SECOND;
+    static const struct {
+        firn_time a, b;
+        int64_t ns;
+    } rows[] = {{{5, 7}, {3, 9}, 2 * SECOND - 2},
+                {{INT64_MAX, 0}, {INT64_MIN, 0}, INT64_C(9200000000) * SECOND},
+                {{INT64_MIN, 0}, {INT64_MAX, 0}, INT64_C(-9200000000) * SECOND},
+                {{9200000000, 5}, {0, 0}, INT64_C(9200000000) * SECOND + 5},
+                {{9200000001, 5}, {0, 0}, INT64_C(9200000000) * SECOND},
+                {{-9200000001, 5}, {0, 0}, INT64_C(-9200000000) * SECOND}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(firn__time_since(&rows[i].a, &rows[i].b), rows[i].ns);
+    }
+    for (int64_t ns = -most; ns <= most; ns += most / 7 - 1) {
+        const firn_time from = {1760000000, 123456789}, to = firn__time_after(&from, ns);
+        assert_true(to.ns >= 0 && to.ns < SECOND);
+        assert_int_equal(firn__time_since(&to, &from), ns);
+    }
+}
+
+static firn_time shown; /* by the wall clock */
+
+static int read_shown(void *self, firn_time *now) {
+    (void)self;
+    *now = shown;
+    return FIRN_OK;
+}
+
+/* After a jump of 10 s, and 2 s at the same distance; another jump, further or back, begins them again. */
+static void a_jump_is_believed_once_it_has_held(void **state) {
+    static const int64_t jumps[][3] = {{10, 10, 10}, {10, 12, 12}, {12, 10, 10}};
+    const firn_clock clock = {.version = 1, .wall = read_shown, .steady = read_steady};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        firn__watch watch = {.anchored = false};
+        const firn_time begin_at = {1760000000, 0};
+        uint64_t steps;
+        firn_time wall;
+        machine.ns = SECOND;
+        machine.reads_ns = 0;
+        shown = begin_at;
+        assert_int_equal(firn__watch_judge(&watch, &clock, 0, &wall, &steps, NULL), FIRN_OK);
+        for (int64_t k = 0; k < 5; k++) { /* a second each; the first jump is seen at once */
+            const int64_t jump = jumps[i][k < 2 ? k : 2];
+            machine.ns = SECOND + k * SECOND;
+            shown.sec = begin_at.sec + k + jump;
+            assert_int_equal(firn__watch_judge(&watch, &clock, 0, &wall, &steps, NULL), FIRN_OK);
+            const bool believed = k >= (i == 0 ? 2 : 3);
+            assert_int_equal(wall.sec, begin_at.sec + k + (believed ? jump : 0));
+        }
+        assert_int_equal(atomic_load(&watch.jumped), i == 0 ? 1 : 2);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         {"the rate of the cycle counter is learned", a_rate_is_learned, NULL, NULL, NULL},
@@ -155,6 +231,11 @@ int main(void) {
         {"a counter that starts again is not believed", a_counter_that_starts_again, NULL, NULL,
          NULL},
         {"readings that take long make lives shorter", readings_that_take_long, NULL, NULL, NULL},
+        {"what is no clock or counter gives no life", what_is_no_clock_gives_no_life, NULL, NULL,
+         NULL},
+        {"differences of times are capped", differences_of_times_are_capped, NULL, NULL, NULL},
+        {"a jump is believed once it has held", a_jump_is_believed_once_it_has_held, NULL, NULL,
+         NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

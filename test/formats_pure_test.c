@@ -547,6 +547,15 @@ static void integers_are_whole_or_nothing(void **state) {
     }
 }
 
+static void a_zero_byte_is_no_digit(void **state) {
+    firn_id id = {1, 2, 3, 4};
+    (void)state;
+    assert_false(firn__read_digits(&id, "0123456789", "12\0", 3));
+    assert_int_equal(id.low, 1);
+    assert_true(firn__read_digits(&id, "0123456789", "12\0", 2));
+    assert_int_equal(id.low, 12);
+}
+
 static void a_match_has_no_more_fields_than_fit(void **state) {
     firn_match match = {.count = 0, .leads = true};
     (void)state;
@@ -571,6 +580,7 @@ int main(void) {
         TEST("a number too big for its alphabet has no format",
              a_number_too_big_for_its_alphabet_has_no_format),
         TEST("integers are read whole or not at all", integers_are_whole_or_nothing),
+        TEST("a zero byte is no digit", a_zero_byte_is_no_digit),
         TEST("a match has no more fields than fit", a_match_has_no_more_fields_than_fit),
 #undef TEST
     };

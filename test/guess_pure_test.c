@@ -259,6 +259,8 @@ static void hex_needs_a_letter_or_0x(void **state) {
     assert_guess("1565a11f6217a000", -1, listed);
     assert_guess("0x", -1, "");
     assert_guess("0xg", -1, "");
+    assert_guess("0x4d88e15b60f486x428412dc", -1, "");
+    assert_guess("0x4d88e15b60f486X428412dc", -1, "");
     assert_guess("0x4d88e15b60f486e428412dc", -1, "objectid hex, objectid-legacy hex | xid hex");
     /* 26 letters and digits may be Crockford's too */
     assert_guess("0x507f1f77bcf86cd799439011", -1,

@@ -29,6 +29,7 @@ _Static_assert(PART *PARTS == BYTES, "a block is drawn in equal parts");
 
 static _Atomic long seeds, blocks; /* calls of getrandom for a seed, and for a block */
 static bool fixed, refuses;        /* bytes that the test knows; an error */
+static int interrupted;            /* calls that a signal ends before they have bytes */
 static uint64_t fixed_state;
 static uint8_t last_seed[32];
 
@@ -36,8 +37,9 @@ ssize_t __real_getrandom(void *out, size_t size, unsigned flags);
 ssize_t __wrap_getrandom(void *out, size_t size, unsigned flags);
 ssize_t __wrap_getrandom(void *out, size_t size, unsigned flags) {
     uint8_t *bytes = out;
-    if (refuses) {
-        errno = ENOSYS;
+    if (refuses || interrupted > 0) {
+        errno = refuses ? ENOSYS : EINTR;
+        interrupted -= interrupted > 0;
         return -1;
     }
     atomic_fetch_add(size == 32 ? &seeds : &blocks, 1);
@@ -186,7 +188,8 @@ static int lose_the_kernel(void) {
         CHECK(pieces.at == NULL && count == 1);
     }
     refuses = false;
-    CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_OK);
+    interrupted = 3; /* it asks again */
+    CHECK(firn__entropy_fill(NULL, one, sizeof one, &error) == FIRN_OK && interrupted == 0);
     CHECK(atomic_load(&seeds) == 2);
     return 0;
 }

@@ -430,6 +430,26 @@ static void fields_are_set_once_by_their_names(void **state) {
     }
 }
 
+/* As many names as a line of an error holds. */
+static void the_fields_of_a_long_row_are_listed(void **state) {
+    char text[400] = "time:41/ms";
+    firn_scheme scheme;
+    firn_fields fields = {0, {{0, 0}}};
+    firn_error error = {0, ""};
+    (void)state;
+    for (int i = 0; i < 11; i++) {
+        const size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, " part_number_%c:2", "abcdefghijk"[i]);
+    }
+    assert_int_equal(firn_scheme_make(&scheme, text, NULL, NULL, 0, &error), FIRN_OK);
+    int code = firn_fields_set(&fields, &scheme, "zone", "1", &error);
+    assert_int_equal(code, FIRN_EUSAGE);
+    said(text, code, &error);
+    assert_non_null(strstr(error.text, "has no field 'zone': its fields are time part_number_a"));
+    assert_int_equal(firn_fields_set(&fields, &scheme, "time", "now", &error), FIRN_ETEXT);
+    assert_true(fields.given == 0);
+}
+
 /* Values that are not numbers, and how fields are written. */
 static void values_are_read_strictly(void **state) {
     static const char *const bad[] = {"",
@@ -1337,6 +1357,7 @@ static void unlike_schemes_do_not_convert(void **state) {
                                            {"objectid", "objectid-legacy"},
                                            {"tsid", "discord"},
                                            {"ulid", "uuid7"},
+                                           {"ulid", "pushid"},
                                            {"uuid6", "uuid2"}};
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -1362,6 +1383,7 @@ int main(void) {
         TEST("a wrong constant is a mismatch", a_wrong_constant_is_a_mismatch),
         TEST("a field one past its end is refused", a_field_one_past_its_end_is_refused),
         TEST("fields are set once, by their names", fields_are_set_once_by_their_names),
+        TEST("the fields of a long row are listed", the_fields_of_a_long_row_are_listed),
         TEST("values are read strictly", values_are_read_strictly),
         TEST("layouts end when the table says", layouts_end_when_the_table_says),
         TEST("ticks are cut towards the past", ticks_are_cut_towards_the_past),
