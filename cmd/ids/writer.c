@@ -79,11 +79,26 @@ int writer_open(session *s, const firn_scheme *scheme, id_writer *writer) {
     return take_prefix(s, scheme, writer);
 }
 
+/* From the number: code that reads the text at once waits until it is written. */
+static size_t decimal_length(const firn_id *id) {
+    const bool negative = id->bits == 64 && id->low > INT64_MAX;
+    const uint64_t number = negative ? 0 - id->low : id->low;
+    size_t digits = 19; /* most IDs have 18 or 19 */
+    for (uint64_t least = UINT64_C(1000000000000000000); digits > 1 && number < least;
+         least /= 10) {
+        digits--;
+    }
+    return negative + digits;
+}
+
 size_t writer_format(const id_writer *writer, char *text, const firn_id *id) {
     char *at = text + writer->prefix_length;
     memcpy(text, writer->prefix, writer->prefix_length);
     firn_format(at, id, writer->form);
-    return writer->prefix_length + (writer->width > 0 ? writer->width : strlen(at));
+    return writer->prefix_length + (writer->width > 0 ? writer->width
+                                    : writer->form == FIRN_FORM_DEC && id->bits <= 64
+                                        ? decimal_length(id)
+                                        : strlen(at));
 }
 
 /* IDs of one width, as many as the buffer has room for; returns how many. */

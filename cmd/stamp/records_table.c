@@ -238,7 +238,7 @@ static bool is_blank_end(const char *text, size_t length, bool last) {
 
 static int read_record(records_plan *plan, const char *text, size_t length, bool last, record *r,
                        firn_error *error) {
-    cut_record cells;
+    static cut_record cells; /* on the stack the compiler would zero all of it for each record */
     int code = FIRN_OK;
     if (is_blank_end(text, length, last)) {
         r->size = last ? length : 0; /* the following bytes decide whether it is the end */
