@@ -6,6 +6,7 @@
 
 #include "command.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,13 @@ static int keep_rest(duplicates *it, firn_error *error) {
     return code;
 }
 
+/* Bytes of a full line: 32, 16 or 8 IDs, so that a block, of a multiple of 32, has whole lines. */
+EACH size_t line_of(uint32_t words) {
+    return (words == 3 ? 8 : 32 / words) * words * sizeof(uint64_t);
+}
+
 EACH int keep_as(duplicates *it, const id_batch *batch, firn_error *error, uint32_t words) {
-    const size_t unit = words * sizeof(uint64_t), full = SPILL_LINE - SPILL_LINE % unit;
+    const size_t unit = words * sizeof(uint64_t), full = line_of(words);
     spill_stream *log = &it->kept.streams[LOG];
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t key[DUPLICATES_WORDS];
@@ -113,7 +119,7 @@ EACH int keep_as(duplicates *it, const id_batch *batch, firn_error *error, uint3
             part = part_of(hash_of(key, words, it->seed));
             const size_t at = it->open_bytes[part];
             memcpy(it->open[part].bytes + at, key, unit);
-            it->open_bytes[part] = (uint8_t)(at + unit);
+            it->open_bytes[part] = (uint16_t)(at + unit);
             if (at + unit == full) {
                 code = add_line(it, part, full, error);
             }
@@ -468,6 +474,7 @@ int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error 
     it->words = words;
     it->memory = memory;
     spill_open(&it->kept, 3 * quarter, words * sizeof(uint64_t));
+    assert(it->kept.block % line_of(words) == 0);
     it->max_places = 64;
     while (it->max_places * 2 * words * sizeof(uint64_t) <= quarter) {
         it->max_places *= 2;

@@ -49,7 +49,7 @@ typedef struct duplicates {
     uint64_t *table;
     size_t max_places;                /* a power of two */
     open_line open[DUPLICATES_PARTS]; /* the last IDs of each part */
-    uint8_t open_bytes[DUPLICATES_PARTS];
+    uint16_t open_bytes[DUPLICATES_PARTS];
     part_repeats parts[DUPLICATES_PARTS];
     uint32_t repeating; /* parts in which IDs may repeat */
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BLOCK_LEAST = 512, BLOCK_MOST = 1 << 16, PAGE_HUGE = 1 << 21 };
+enum { UNITS = 32, BLOCK_LEAST = UNITS * 24, BLOCK_MOST = 1 << 16, PAGE_HUGE = 1 << 21 };
 
 void spill_open(spill *it, size_t memory, size_t unit) {
     /* the open blocks of all streams together take a quarter of the memory at most */
@@ -20,7 +20,7 @@ void spill_open(spill *it, size_t memory, size_t unit) {
     memset(it, 0, sizeof *it);
     block = block < BLOCK_LEAST ? BLOCK_LEAST : block;
     block = block > BLOCK_MOST ? BLOCK_MOST : block;
-    it->block = block - block % (8 * unit); /* whole cache lines */
+    it->block = block - block % (UNITS * unit);
     it->unit = unit;
     it->most = memory / it->block;
     it->file = -1;
@@ -29,7 +29,7 @@ void spill_open(spill *it, size_t memory, size_t unit) {
 /* The pages of a large region are huge: a page fault costs as much as twenty IDs. Few blocks, and the
  * first of each stream, are not worth such pages. NULL: no memory. */
 static uint8_t *take_block(spill *it, bool first) {
-    if (it->region == NULL && !first && it->block > BLOCK_MOST - 8 * it->unit) {
+    if (it->region == NULL && !first && it->block > BLOCK_MOST - UNITS * it->unit) {
         it->region_size = it->most * it->block + PAGE_HUGE;
         void *region = mmap(NULL, it->region_size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

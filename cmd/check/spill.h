@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SPILL_STREAMS = 256, SPILL_LINE = 64 /* bytes of a line of the cache */ };
+/* SPILL_LINE: the most bytes that are added together. A processor cannot predict when a line is full, so
+ * long lines cost less than short ones; still longer ones do not fit its first cache. */
+enum { SPILL_STREAMS = 256, SPILL_LINE = 256 };
 
 typedef struct spill_stream {
     uint8_t *start, *at, *end; /* the open block; all NULL before the first */
@@ -20,7 +22,7 @@ typedef struct spill_stream {
 } spill_stream;
 
 typedef struct spill {
-    size_t block;      /* bytes of a block, a multiple of eight units */
+    size_t block;      /* bytes of a block, a multiple of 32 units */
     size_t unit;       /* bytes */
     size_t used, most; /* blocks in memory; how many may be */
     uint8_t *region;   /* of huge pages, for the blocks after the first of each stream, or NULL */
