@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { OUTPUT_SIZE = 1 << 17, OUTPUT_ROOM = 2048 };
+enum { OUTPUT_SIZE = 1 << 18, OUTPUT_ROOM = 2048 };
 
 /* Zero: writes to standard output. */
 typedef struct output {
