@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a process costs at least: bench/empty.py FIRN [ROUNDS]. `firn new uuid7`, uuidgen, and two programs that do nothing,
-one of them static, start in turns. Prints microseconds from spawn to exit, minimum and median, and the ratio of the
-medians to uuidgen. Needs cc and its static C library."""
+one of them static, start in turns; so does `firn version`, which starts as large a program for one line of text. Prints
+microseconds from spawn to exit and of processor time, minimum, median and the ratio of the medians to uuidgen. Processor
+time hardly depends on other work on the machine. Needs cc and its static C library."""
 import os
 import statistics
 import subprocess
@@ -14,10 +15,10 @@ import time
 def once(words, null):
     start = time.perf_counter_ns()
     process = os.posix_spawnp(words[0], words, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)])
-    _, status = os.waitpid(process, 0)
+    _, status, used = os.wait4(process, 0)
     if status != 0:
         sys.exit(f"{words[0]} failed")
-    return (time.perf_counter_ns() - start) / 1000
+    return (time.perf_counter_ns() - start) / 1000, (used.ru_utime + used.ru_stime) * 1e6
 
 
 def main():
@@ -26,7 +27,8 @@ def main():
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 500
     null = os.open(os.devnull, os.O_WRONLY)
     with tempfile.TemporaryDirectory() as folder:
-        programs = {"uuidgen": ["uuidgen"], "firn": [sys.argv[1], "new", "uuid7"]}
+        programs = {"uuidgen": ["uuidgen"], "firn": [sys.argv[1], "new", "uuid7"],
+                    "firn version": [sys.argv[1], "version"]}
         for name, flags in (("empty", []), ("empty, static", ["-static"])):
             path = os.path.join(folder, "static" if flags else "dynamic")
             subprocess.run(["cc", "-O2", *flags, "-xc", "-", "-o", path], input=b"int main(void) { return 0; }",
@@ -36,10 +38,12 @@ def main():
         for _ in range(rounds):
             for name, words in programs.items():
                 times[name].append(once(words, null))
-    base = statistics.median(times["uuidgen"])
-    for name, all_of in times.items():
-        middle = statistics.median(all_of)
-        print(f"{name:14} {min(all_of):7.0f} {middle:7.0f} us {middle / base:.2f} x")
+    for part, unit in enumerate(("us", "us of processor time")):
+        base = statistics.median(both[part] for both in times["uuidgen"])
+        for name, all_of in times.items():
+            one = [both[part] for both in all_of]
+            middle = statistics.median(one)
+            print(f"{name:14} {min(one):7.0f} {middle:7.0f} {unit} {middle / base:.2f} x")
 
 
 main()

@@ -101,9 +101,11 @@ bool bench_million(bench_run *run) {
 
 static char copy_file[4096];
 
-/* Writes as many bytes, which were prepared. */
+static char
+    text[WRITE]; /* prepared: bytes that nobody wrote would all be one page of the kernel's */
+
+/* Writes as many bytes. */
 static bool work_copy(void *context, uint64_t n) {
-    static const char text[WRITE];
     bool fine = true;
     (void)context;
     for (uint64_t i = 0; i < n && fine; i++) {
@@ -131,6 +133,9 @@ bool bench_million_copy(bench_run *run) {
         return false;
     }
     close(fd);
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = i % LINE == LINE - 1 ? '\n' : '0';
+    }
     run->work = work_copy;
     run->slow = true;
     run->close = remove_copy;
