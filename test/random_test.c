@@ -444,6 +444,11 @@ static void a_wiped_block_gives_nothing(void **state) {
     firn__block_here = &wiped;
     assert_false(firn__block_take(&value, true));
     assert_false(firn__block_take(&value, false));
+    wiped.left = 100;
+    firn__bytes pieces = {wiped.bytes, 16, 5}; /* opened when the block had an owner */
+    wiped.bytes[3] = 7;
+    assert_false(firn__block_close(&pieces));
+    assert_true(wiped.left == 0 && wiped.bytes[3] == 0);
     firn__block_here = own;
 }
 
