@@ -43,7 +43,7 @@ def gcov(notes):
             lines = counts.setdefault(os.path.relpath(source, TREE), {})
             for line in file["lines"]:
                 count, branches = lines.get(line["line_number"], (0, []))
-                lines[line["line_number"]] = (count + line["count"], branches + [b["count"] for b in line["branches"]])
+                lines[line["line_number"]] = (count + max(line["count"], 0), branches + [b["count"] for b in line["branches"]])
     return counts
 
 
