@@ -49,10 +49,8 @@ bool firn__stream_test(const firn_stream_ops *ops, void *self) {
 
 static int load(void) {
     char why[FIRN__MODULE_WHY];
-    if (getauxval(AT_BASE) == 0) { /* a static program, in which dlopen would bring a second libc */
-        return MISSING;
-    }
-    void *library = firn__module_open("aes", NULL, why);
+    bool is_static = getauxval(AT_BASE) == 0; /* dlopen would bring a second libc */
+    void *library = is_static ? NULL : firn__module_open("aes", NULL, why);
     const firn_stream_ops *ops =
         library != NULL ? firn__module_symbol(library, "firn_stream_module") : NULL;
     if (ops == NULL || ops->version != 1 || strcmp(ops->name, "aes") != 0 ||

@@ -541,6 +541,7 @@ static void what_does_not_fit_together_is_refused(void **state) {
     refused("snowflake", "max_lead_ms=5 back_ms=6", FIRN_ERANGE, "lower back_ms too");
     refused("time:27/us@@2025-10-09T08:52:30Z sequence:37", "max_lead_ms=10000", FIRN_ERANGE,
             "use fewer bits");
+    refused("sequence:12 time:42/ms@@2025-01-01 node:10", "", FIRN_ERANGE, "set unsigned=1");
     refused("objectid-legacy", "machine=ticket", FIRN_EUSAGE, "machine=ticket is");
     firn_gen *gen = NULL;
     firn_error error = {0};

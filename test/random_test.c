@@ -587,10 +587,26 @@ static int stream_then_idles(void *self, void *bytes, size_t size, const uint8_t
     return streamed >= 2 ? FIRN_OK : stream_right(self, bytes, size, key);
 }
 
+static int stream_fails(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+    (void)self, (void)bytes, (void)size, (void)key;
+    return FIRN_ESYSTEM;
+}
+
+static int stream_idles(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+    (void)self, (void)bytes, (void)size, (void)key;
+    return FIRN_OK;
+}
+
+static int stream_short(void *self, void *bytes, size_t size, const uint8_t key[32]) {
+    return size > 100 ? FIRN_ESYSTEM : stream_right(self, bytes, size, key);
+}
+
 static const firn_stream_ops wrong[] = {
-    {2, "aes", open_any, stream_right},      {1, "rot", open_any, stream_right},
-    {1, "aes", open_never, stream_right},    {1, "aes", open_any, stream_wrong_bit},
-    {1, "aes", open_any, stream_then_fails}, {1, "aes", open_any, stream_then_idles},
+    {1, "aes", open_any, stream_fails},      {1, "aes", open_any, stream_idles},
+    {1, "aes", open_any, stream_short},      {2, "aes", open_any, stream_right},
+    {1, "rot", open_any, stream_right},      {1, "aes", open_never, stream_right},
+    {1, "aes", open_any, stream_wrong_bit},  {1, "aes", open_any, stream_then_fails},
+    {1, "aes", open_any, stream_then_idles},
 };
 
 static int use_wrong(void) {
