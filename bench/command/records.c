@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RECORDS = 200000, BLOCK = 1 << 20, FIRST_S = 1700000000 };
+enum { RECORDS = 1000000, BLOCK = 1 << 20, FIRST_S = 1700000000 };
 
 /* Four records share a second, as in a busy shop. */
 static bool write_records(int file, const char *format) {
