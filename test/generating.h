@@ -59,6 +59,15 @@ static inline void refused(const char *scheme, const char *keys, int code, const
     assert_null(gen);
 }
 
+/* A job that does not open. */
+static inline void no_job(const firn_job_config *config, int code, const char *words) {
+    firn_error error = {0};
+    firn_job *job = NULL;
+    assert_int_equal(firn_job_open(&job, config, &error), code);
+    said(&error, code, words);
+    assert_null(job);
+}
+
 /* Integers of this world's store; or refused, and said why. */
 static inline firn_segment *open_segment(const char *keys, int code, const char *words) {
     firn_error error = {0};

@@ -40,14 +40,6 @@ static firn_job *start(const char *scheme, const char *keys, int64_t disorder_ms
     return start_as(&config);
 }
 
-static void no_job(const firn_job_config *config, int code, const char *words) {
-    firn_error error = {0};
-    firn_job *job = NULL;
-    assert_int_equal(firn_job_open(&job, config, &error), code);
-    said(&error, code, words);
-    assert_null(job);
-}
-
 /* A record of this time, which moves by `shift_ns`. */
 static firn_id moved(firn_job *job, firn_time time, int64_t shift_ns) {
     firn_error error = {0};

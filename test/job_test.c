@@ -47,14 +47,6 @@ static firn_job *start(const firn_job_config *config) {
     return job;
 }
 
-static void no_job(const firn_job_config *config, int code, const char *words) {
-    firn_error error = {0};
-    firn_job *job = NULL;
-    assert_int_equal(firn_job_open(&job, config, &error), code);
-    said(&error, code, words);
-    assert_null(job);
-}
-
 static firn_id row_at(firn_job *job, firn_time time, int64_t *shift_ns) {
     firn_error error = {0};
     firn_id id;
