@@ -10,15 +10,9 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#if defined(__SANITIZE_ADDRESS__) && defined(__x86_64__)
-#define SANITIZER_HANGS 1
-#include <dlfcn.h>
-#include <signal.h>
-#include <ucontext.h>
-#endif
-
 #include "folder.h"
 #include "issued.h"
+#include "sanitized.h"
 
 #define THREADS 8
 
@@ -152,7 +146,7 @@ static void beside_a_renewer(void **state) {
 
 /* ---- fork and threads ----------------------------------------------------------------------- */
 
-#if !defined(__SANITIZE_THREAD__) /* it knows no children of processes with threads */
+#if !SANITIZED /* sanitizers do not know children of processes with threads */
 
 typedef struct crowd {
     firn_gen *gen;
@@ -173,32 +167,6 @@ static void *go_on(void *argument) {
         usleep(atomic_load(&it->log->count) < it->log->size / 2 ? 20 : 100000);
     }
     return NULL;
-}
-
-#ifdef SANITIZER_HANGS
-/* The sanitizer's allocator does not prepare for forks: a child of a process that was inside it waits for its lock
- * without end. on_alarm recognises it; a hang of the library ends by SIGALRM. */
-enum { OF_THE_SANITIZER = 11 };
-
-static void on_alarm(int signal, siginfo_t *about, void *context) {
-    const ucontext_t *at = context;
-    Dl_info where;
-    (void)about;
-    if (dladdr((void *)at->uc_mcontext.gregs[REG_RIP], &where) != 0 &&
-        strstr(where.dli_fname, "libasan") != NULL) {
-        _exit(OF_THE_SANITIZER);
-    }
-    raise(signal); /* once only: now it ends the process */
-}
-#endif
-
-static void limit_time(void) {
-#ifdef SANITIZER_HANGS
-    const struct sigaction once = {.sa_sigaction = on_alarm,
-                                   .sa_flags = (int)(SA_SIGINFO | SA_RESETHAND | SA_NODEFER)};
-    sigaction(SIGALRM, &once, NULL);
-#endif
-    alarm(HUNG_S);
 }
 
 /* Either it has its own node, or the fork met the parent inside the store and it is refused. */
@@ -227,15 +195,10 @@ static void forks_beside_threads(void **state) {
         int end;
         pid_t child = fork();
         if (child == 0) {
-            limit_time();
+            alarm(HUNG_S);
             _exit(issue_in_child(&it));
         }
         end = end_of(child);
-#ifdef SANITIZER_HANGS
-        if (end == OF_THE_SANITIZER) {
-            continue;
-        }
-#endif
         assert_true(end == 0 || end == 10);
         issuing += end == 0;
         told += end == 10;
@@ -263,7 +226,7 @@ int main(void) {
         CHECK("windows of 5 ms: the same through many renewals", through_short_windows),
         CHECK("clock=exact: the same", by_the_exact_clock),
         CHECK("beside a renewer that renews: each ID once", beside_a_renewer),
-#if !defined(__SANITIZE_THREAD__)
+#if !SANITIZED
         CHECK("forked beside 4 threads, a child issues its own or is told", forks_beside_threads),
 #endif
     };
