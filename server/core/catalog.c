@@ -94,21 +94,22 @@ static void close_all(renewer *of) {
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* "" is as NULL. */
-static int check_store(const char *store, firn_error *error) {
-    return renewer_check(store != NULL && store[0] != '\0' ? store : NULL, error);
+/* NULL without a URL; "" is as NULL. */
+static const char *named_store(const char *store) {
+    return store != NULL && store[0] != '\0' ? store : NULL;
 }
 
 int catalog_begin(const char *store, size_t max_generators, size_t max_segments, size_t auto_create,
                   firn_error *error) {
-    int code = check_store(store, error);
+    int code = renewer_check(named_store(store), error);
     if (code != FIRN_OK) {
         return code;
     }
-    default_store = store != NULL && store[0] != '\0' ? strdup(store) : NULL;
+    store = named_store(store);
+    default_store = store != NULL ? strdup(store) : NULL;
     bool made =
         name_table_make(&generators, max_generators) && name_table_make(&segments, max_segments);
-    if (!made || (store != NULL && store[0] != '\0' && default_store == NULL)) {
+    if (!made || (store != NULL && default_store == NULL)) {
         return set_error(error, FIRN_EMEMORY,
                          "out of memory for %zu generators and %zu segments: lower max_generators "
                          "or max_auto_create",
@@ -206,26 +207,36 @@ static int check_room(const name_table *to, const char *name, firn_error *error)
     return name_table_is_full(to) ? refuse_full(to, error) : FIRN_OK;
 }
 
-/* Adds it, or finds the one with its name. */
-static int add_generator(generator *it, generator **out, firn_error *error) {
-    int code = FIRN_OK;
+/* Adds `it`, or finds the one with its name. NULL: the table is full. */
+static void *add(name_table *to, const char *name, void *it, firn_error *error) {
     pthread_mutex_lock(&lock);
-    *out = name_table_find(&generators, (word){it->name, strlen(it->name)});
-    if (*out == NULL && name_table_is_full(&generators)) {
-        code = refuse_full(&generators, error);
-    } else if (*out == NULL) {
-        name_table_add(&generators, it);
-        *out = it;
+    void *found = name_table_find(to, (word){name, strlen(name)});
+    if (found == NULL && name_table_is_full(to)) {
+        refuse_full(to, error);
+    } else if (found == NULL) {
+        name_table_add(to, it);
+        found = it;
     }
     pthread_mutex_unlock(&lock);
-    return code;
+    return found;
+}
+
+/* Adds `it` with a name that is new, after its store got a renewer. */
+static int add_configured(name_table *to, const char *name, void *it, firn_error *error) {
+    return add(to, name, it, error) == it ? FIRN_OK : check_room(to, name, error);
+}
+
+/* The renewer of a configured store; without one, of the default store. */
+static int renewer_of_named(renewer **out, const char *store, firn_error *error) {
+    const char *named = named_store(store);
+    return renewer_of(out, named != NULL ? named : default_store, error);
 }
 
 int catalog_add_generator(const char *name, const char *scheme, const char *keys, const char *store,
                           const char *form, const char *prefix, firn_error *error) {
-    generator *it = NULL, *found = NULL;
+    generator *it = NULL;
     bool reserved = false;
-    int code = check_store(store, error);
+    int code = renewer_check(named_store(store), error);
     if (code == FIRN_OK) {
         code = generator_make(&it, name, scheme, keys, form, prefix, error);
     }
@@ -237,14 +248,10 @@ int catalog_add_generator(const char *name, const char *scheme, const char *keys
     code = check_room(&generators, name, error);
     code = code == FIRN_OK ? generator_try(it, &reserved, error) : code;
     if (code == FIRN_OK && reserved) {
-        code = renewer_of(&it->renewer, store != NULL && store[0] != '\0' ? store : default_store,
-                          error);
+        code = renewer_of_named(&it->renewer, store, error);
     }
     if (code == FIRN_OK) {
-        code = add_generator(it, &found, error);
-    }
-    if (code == FIRN_OK && found != it) {
-        code = check_room(&generators, name, error);
+        code = add_configured(&generators, name, it, error);
     }
     if (code != FIRN_OK) {
         generator_free(it);
@@ -259,7 +266,7 @@ int catalog_check_generator(const char *name, const char *scheme, const char *ke
                             firn_error *error) {
     generator *it = NULL;
     bool reserved = false;
-    int code = check_store(store, error);
+    int code = renewer_check(named_store(store), error);
     if (code == FIRN_OK) {
         code = generator_make(&it, name, scheme, keys, form, prefix, error);
     }
@@ -294,7 +301,8 @@ int catalog_open_scheme(generator **out, const char *name, bool without_store, f
         code = it->renewer == NULL ? error->code : generator_open(it, error);
     }
     if (code == FIRN_OK) {
-        code = add_generator(it, out, error);
+        *out = add(&generators, name, it, error);
+        code = *out != NULL ? FIRN_OK : error->code;
     }
     if (code != FIRN_OK || *out != it) {
         generator_free(it); /* gives back what it claimed: this thread may ask the store */
@@ -304,23 +312,8 @@ int catalog_open_scheme(generator **out, const char *name, bool without_store, f
     return code;
 }
 
-static int add_segment(segment *it, segment **out, firn_error *error) {
-    int code = FIRN_OK;
-    pthread_mutex_lock(&lock);
-    *out = name_table_find(&segments, (word){it->name, strlen(it->name)});
-    if (*out == NULL && name_table_is_full(&segments)) {
-        code = refuse_full(&segments, error);
-    } else if (*out == NULL) {
-        name_table_add(&segments, it);
-        *out = it;
-        atomic_fetch_add_explicit(&created, !it->configured, memory_order_seq_cst);
-    }
-    pthread_mutex_unlock(&lock);
-    return code;
-}
-
 int catalog_add_segment(const char *name, const char *keys, const char *store, firn_error *error) {
-    segment *it = NULL, *found = NULL;
+    segment *it = NULL;
     int code = segment_make(&it, name, keys, error);
     if (code != FIRN_OK) {
         return code;
@@ -329,14 +322,10 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
     atomic_store_explicit(&it->late, begun, memory_order_seq_cst);
     code = check_room(&segments, name, error);
     if (code == FIRN_OK) {
-        code = renewer_of(&it->renewer, store != NULL && store[0] != '\0' ? store : default_store,
-                          error);
+        code = renewer_of_named(&it->renewer, store, error);
     }
     if (code == FIRN_OK) {
-        code = add_segment(it, &found, error);
-    }
-    if (code == FIRN_OK && found != it) {
-        code = check_room(&segments, name, error);
+        code = add_configured(&segments, name, it, error);
     }
     if (code != FIRN_OK) {
         segment_free(it);
@@ -349,7 +338,7 @@ int catalog_add_segment(const char *name, const char *keys, const char *store, f
 int catalog_check_segment(const char *name, const char *keys, const char *store,
                           firn_error *error) {
     segment *it = NULL;
-    int code = check_store(store, error);
+    int code = renewer_check(named_store(store), error);
     if (code == FIRN_OK) {
         code = segment_make(&it, name, keys, error);
         segment_free(it);
@@ -417,11 +406,13 @@ int catalog_open_segment(segment **out, const char *name, firn_error *error) {
     it->renewer = catalog_renewer(error);
     code = it->renewer == NULL ? error->code : segment_open(it, error);
     if (code == FIRN_OK) {
-        code = add_segment(it, out, error);
+        *out = add(&segments, name, it, error);
+        code = *out != NULL ? FIRN_OK : error->code;
     }
     if (code != FIRN_OK || *out != it) {
         segment_free(it);
     } else {
+        atomic_fetch_add_explicit(&created, 1, memory_order_seq_cst); /* by this thread alone */
         log_event(LOG_LEVEL_INFO, "segment opened", "segment", name, NULL);
     }
     return code;

@@ -79,17 +79,15 @@ static int64_t least_window_ms(void) {
     return least;
 }
 
-/* Does it serve something that is not late, or is it the default store of a server that started
- * with it? */
-static bool renewer_counts(size_t index) {
+/* Does that store serve something that is not late? `able`: something that can still issue. */
+static bool renewer_serves(size_t index, bool able) {
     const generator *g;
     const segment *s;
-    if (catalog_began_with(index)) {
-        return true;
-    }
     for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
         if (g->renewer != NULL && renewer_index(g->renewer) == index &&
-            !atomic_load_explicit(&g->late, memory_order_seq_cst)) {
+            !atomic_load_explicit(&g->late, memory_order_seq_cst) &&
+            (!able || (atomic_load_explicit(&g->gen, memory_order_seq_cst) != NULL &&
+                       !atomic_load_explicit(&g->idle, memory_order_seq_cst)))) {
             return true;
         }
     }
@@ -102,25 +100,9 @@ static bool renewer_counts(size_t index) {
     return false;
 }
 
-/* Can anything of that store still issue? Called when everything that counts can. */
-static bool renewer_has_some(size_t index) {
-    const generator *g;
-    const segment *s;
-    for (size_t i = 0; (g = catalog_generator_at(i)) != NULL; i++) {
-        if (g->renewer != NULL && renewer_index(g->renewer) == index &&
-            atomic_load_explicit(&g->gen, memory_order_seq_cst) != NULL &&
-            !atomic_load_explicit(&g->idle, memory_order_seq_cst) &&
-            !atomic_load_explicit(&g->late, memory_order_seq_cst)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; (s = catalog_segment_at(i)) != NULL; i++) {
-        if (renewer_index(s->renewer) == index &&
-            !atomic_load_explicit(&s->late, memory_order_seq_cst)) {
-            return true;
-        }
-    }
-    return false;
+/* Must that store answer? The default store of a server that started with it must, too. */
+static bool renewer_counts(size_t index) {
+    return catalog_began_with(index) || renewer_serves(index, false);
 }
 
 bool catalog_ready(char why[256]) {
@@ -130,7 +112,7 @@ bool catalog_ready(char why[256]) {
         return false;
     }
     for (size_t i = 0; renewer_look(i, &state); i++) {
-        if (!state.usable && renewer_counts(i) && !renewer_has_some(i)) {
+        if (!state.usable && renewer_counts(i) && !renewer_serves(i, true)) {
             snprintf(why, 256, "store %.60s: %.120s", state.url, state.trouble);
             return false;
         }
