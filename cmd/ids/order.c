@@ -189,21 +189,15 @@ static int issue_from(session *s, firn_order *order, const firn_scheme *scheme, 
 
 int order_issue(session *s, const firn_scheme *scheme, int64_t count) {
     static const char *const also[] = {"series", "start", "unsafe", NULL};
-    firn_store_options options = operand_store_options(s);
     firn_order *order;
     firn_store *store;
-    firn_error error;
     int status = order_open(s, also, &order);
     if (status != STATUS_DONE) {
         return status;
     }
     interrupt_catch(&s->out);
-    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
-        status = fail(s, &error);
-    } else {
-        if (firn_store_caution(store) != NULL) {
-            tell_note(s, firn_store_caution(store));
-        }
+    status = operand_store(s, &store, operand_store_url(s));
+    if (status == STATUS_DONE) {
         status = issue_from(s, order, scheme, store, count);
         firn_store_close(store);
     }

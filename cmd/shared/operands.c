@@ -183,3 +183,15 @@ firn_store_options operand_store_options(session *s) {
         s->option[OPTION_UNSAFE] != NULL || (unsafe != NULL && strcmp(unsafe, "1") == 0);
     return options;
 }
+
+int operand_store(session *s, firn_store **store, const char *url) {
+    firn_store_options options = operand_store_options(s);
+    firn_error error;
+    if (firn_store_open(store, url, &options, &error) != FIRN_OK) {
+        return fail(s, &error);
+    }
+    if (firn_store_caution(*store) != NULL) {
+        tell_note(s, firn_store_caution(*store));
+    }
+    return STATUS_DONE;
+}

@@ -107,7 +107,6 @@ static int list_all(session *s, firn_store *store) {
 
 int run_nodes(session *s) {
     firn_store *store;
-    firn_error error;
     int status = operands_split(s, 0, 0, 2, "free NODE, or no arguments");
     if (status != STATUS_DONE) {
         return status;
@@ -137,12 +136,9 @@ int run_nodes(session *s) {
                               s->operands[i]);
         }
     }
-    firn_store_options options = operand_store_options(s);
-    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
-        return fail(s, &error);
-    }
-    if (firn_store_caution(store) != NULL) {
-        tell_note(s, firn_store_caution(store));
+    status = operand_store(s, &store, operand_store_url(s));
+    if (status != STATUS_DONE) {
+        return status;
     }
     status = forgets ? nodes_forget(s, store) : frees ? nodes_free(s, store) : list_all(s, store);
     firn_store_close(store);

@@ -144,7 +144,6 @@ int run_segment(session *s) {
     static const char *const not_keys[] = {"unsafe", NULL}; /* the store's */
     char keys[KEYS_SIZE];
     firn_store *store;
-    firn_error error;
     wish wished = {TAKE, 1, 0};
     int status = operands_split(s, 1, 1, 2, "a KEY");
     if (status == STATUS_DONE) {
@@ -163,15 +162,11 @@ int run_segment(session *s) {
         (status = confirm_all(s)) != STATUS_DONE) {
         return status;
     }
-    firn_store_options options = operand_store_options(s);
     interrupt_catch(&s->out);
-    if (firn_store_open(&store, operand_store_url(s), &options, &error) != FIRN_OK) {
-        return fail(s, &error);
+    status = operand_store(s, &store, operand_store_url(s));
+    if (status == STATUS_DONE) {
+        status = take(s, store, keys, &wished);
+        firn_store_close(store);
     }
-    if (firn_store_caution(store) != NULL) {
-        tell_note(s, firn_store_caution(store));
-    }
-    status = take(s, store, keys, &wished);
-    firn_store_close(store);
     return status;
 }

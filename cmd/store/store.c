@@ -26,18 +26,6 @@ static void show_url(char out[120], const char *url) {
     }
 }
 
-static int open_end(session *s, closing_end *end, const char *url) {
-    firn_store_options options = operand_store_options(s);
-    firn_error error;
-    if (firn_store_open(&end->store, url, &options, &error) != FIRN_OK) {
-        return fail(s, &error);
-    }
-    if (firn_store_caution(end->store) != NULL) {
-        tell_note(s, firn_store_caution(end->store));
-    }
-    return STATUS_DONE;
-}
-
 static int move(session *s, const closing_end *from, const closing_end *to) {
     closing_moved moved;
     firn_error error;
@@ -69,7 +57,7 @@ int run_store(session *s) {
     }
     for (int i = 0; i < 2 && status == STATUS_DONE; i++) {
         show_url(names[i], s->operands[i + 1]);
-        status = open_end(s, &ends[i], s->operands[i + 1]);
+        status = operand_store(s, &ends[i].store, s->operands[i + 1]);
     }
     if (status == STATUS_DONE) {
         status = move(s, &ends[0], &ends[1]);
