@@ -200,7 +200,7 @@ int command_parse(session *s, int count, char **words) {
     char **operands = calloc((size_t)count + 1, sizeof *operands);
     if (operands == NULL) {
         firn_error error;
-        set_error(&error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+        out_of_memory(&error);
         return fail(s, &error);
     }
     make_tables(s->command, longs, shorts);

@@ -2,23 +2,15 @@
 #include "choose_object.h"
 
 #include "describe.h"
+#include "object.h"
 
 #include <string.h>
-
-/* Takes over both. */
-static json_t *append(json_t *array, json_t *item) {
-    if (json_array_append_new(array, item) == 0) {
-        return array;
-    }
-    json_decref(array);
-    return NULL;
-}
 
 static json_t *words_array(const char *words) {
     json_t *array = json_array();
     for (const char *at = words; array != NULL && at != NULL && *at != '\0';) {
         size_t size = strcspn(at, "|");
-        array = append(array, json_stringn(at, size));
+        array = json_with(array, json_stringn(at, size));
         at += size + (at[size] == '|');
     }
     return array;
@@ -29,11 +21,11 @@ static json_t *questions_array(const choose_answers *answers) {
     for (int i = 0; i < CHOOSE_QUESTIONS && array != NULL; i++) {
         char value[CHOOSE_VALUE_SIZE];
         const choose_text *text = &choose_texts[i];
-        array = append(array,
-                       json_pack("{s:s, s:s, s:o, s:b, s:s, s:b}", "name", text->name, "question",
-                                 text->question, "words", words_array(text->words), "several",
-                                 (int)text->list, "answer", choose_value(value, answers, i),
-                                 "assumed", (int)((answers->given & 1u << i) == 0)));
+        array = json_with(array, json_pack("{s:s, s:s, s:o, s:b, s:s, s:b}", "name", text->name,
+                                           "question", text->question, "words",
+                                           words_array(text->words), "several", (int)text->list,
+                                           "answer", choose_value(value, answers, i), "assumed",
+                                           (int)((answers->given & 1u << i) == 0)));
     }
     return array;
 }
@@ -41,7 +33,7 @@ static json_t *questions_array(const choose_answers *answers) {
 static json_t *cautions_array(const choose_candidate *it) {
     json_t *array = json_array();
     for (size_t i = 0; i < it->cautions && array != NULL; i++) {
-        array = append(array, json_string(it->caution[i]));
+        array = json_with(array, json_string(it->caution[i]));
     }
     return array;
 }
@@ -52,7 +44,7 @@ static json_t *figures_array(const choose_candidate *it) {
         const choose_figure *at = it->figure[i];
         char text[CHOOSE_WORDS], place[CHOOSE_WORDS];
         if (at != NULL) {
-            array = append(
+            array = json_with(
                 array,
                 json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:s, s:s, s:s, s:f, s:i, s:s, s:s}",
                           "metric", at->metric, "text", choose_figure_text(text, at), "unit",
@@ -104,18 +96,18 @@ json_t *choose_object(const choose_result *result, const choose_answers *answers
     for (size_t i = 0; i < result->count && fit != NULL && refused != NULL; i++) {
         const choose_candidate *it = &result->at[i];
         if (i < result->fit) {
-            fit = i < most ? append(fit, fit_object(it)) : fit;
+            fit = i < most ? json_with(fit, fit_object(it)) : fit;
             continue;
         }
         const char *by =
             it->refused_by < CHOOSE_QUESTIONS ? choose_texts[it->refused_by].name : NULL;
-        refused = append(
+        refused = json_with(
             refused, json_pack("{s:s, s:s?, s:s}", "name", it->name, "answer", by, "why", it->why));
     }
     for (int i = 0; i < CHOOSE_QUESTIONS && without != NULL; i++) {
         if (result->without[i] != NULL) {
-            without = append(without, json_pack("{s:s, s:s}", "answer", choose_texts[i].name,
-                                                "name", result->without[i]));
+            without = json_with(without, json_pack("{s:s, s:s}", "answer", choose_texts[i].name,
+                                                   "name", result->without[i]));
         }
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:s?}", "questions", questions_array(answers), "fit",

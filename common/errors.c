@@ -26,6 +26,10 @@ int set_error(firn_error *error, int code, const char *format, ...) {
     return code;
 }
 
+int out_of_memory(firn_error *error) {
+    return set_error(error, FIRN_EMEMORY, "out of memory: raise the memory limit of this process");
+}
+
 /* ---- exit statuses --------------------------------------------------------------------------- */
 
 /* One line per code of FIRN_ERRORS. */

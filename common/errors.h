@@ -9,6 +9,8 @@
 /* Fills `error` with one line of at most 200 bytes; returns `code`. */
 int set_error(firn_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* FIRN_EMEMORY, with how to get more. */
+int out_of_memory(firn_error *error);
 /* Replaces control characters, so that the text is one line and harmless in a terminal. */
 void make_plain(char *text);
 

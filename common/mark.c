@@ -15,12 +15,8 @@ static const char *const kind_names[] = {"node", "history", "job", "tick", "inte
 /* Slots are tick << sequence bits. The marks right after the layout's end belong to nodes of jobs
  * and back-dated IDs. */
 uint32_t mark_shift(const firn_scheme *scheme) {
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == FIRN_ROLE_SEQUENCE) {
-            return firn_scheme_width(scheme, firn_scheme_first(scheme, i));
-        }
-    }
-    return 0;
+    int i = scheme_index(scheme, FIRN_ROLE_SEQUENCE);
+    return i >= 0 ? firn_scheme_width(scheme, (uint32_t)i) : 0;
 }
 
 int64_t mark_layout_end(const firn_scheme *scheme) {

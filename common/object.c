@@ -7,6 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
+json_t *json_with(json_t *array, json_t *item) {
+    if (json_array_append_new(array, item) == 0) {
+        return array;
+    }
+    json_decref(array);
+    return NULL;
+}
+
+json_t *json_set(json_t *object, const char *name, json_t *value) {
+    if (json_object_set_new(object, name, value) == 0) {
+        return object;
+    }
+    json_decref(object);
+    return NULL;
+}
+
 /* The type depends on the scheme only. */
 static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields, uint32_t i) {
     char text[FIRN_VALUE_SIZE];
@@ -22,18 +38,14 @@ static json_t *field_value(const firn_scheme *scheme, const firn_fields *fields,
 
 static json_t *fields_object(const firn_scheme *scheme, const firn_fields *fields) {
     json_t *object = json_object();
-    int bad = object == NULL;
-    for (uint32_t i = 0; i < scheme->slice_count && !bad; i++) {
+    for (uint32_t i = 0; i < scheme->slice_count && object != NULL; i++) {
         const firn_slice *slice = &scheme->slices[i];
         if (slice->role != FIRN_ROLE_TIME && slice->name[0] != '\0' &&
             firn_scheme_first(scheme, i) == i) {
-            bad = json_object_set_new(object, slice->name, field_value(scheme, fields, i));
+            object = json_set(object, slice->name, field_value(scheme, fields, i));
         }
     }
-    if (bad) {
-        json_decref(object);
-    }
-    return bad ? NULL : object;
+    return object;
 }
 
 /* The names of the schemes that fit, without duplicates. */
@@ -44,10 +56,7 @@ static json_t *candidates(const firn_reading *readings, size_t count) {
         for (size_t j = 0; j < i; j++) {
             seen = seen || readings[j].scheme == readings[i].scheme;
         }
-        if (!seen && json_array_append_new(array, json_string(readings[i].scheme->name)) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
+        array = seen ? array : json_with(array, json_string(readings[i].scheme->name));
     }
     return array;
 }
@@ -57,7 +66,7 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
     char at[FIRN_TIME_SIZE], ns[FIRN_TIME_SIZE];
     firn_fields fields = {0};
     firn_unpack(&fields, scheme, &readings->id, NULL);
-    int index = scheme_time_index(scheme);
+    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     if (index >= 0) {
         firn_time time;
         firn_scheme_time(scheme, fields.value[index].low, &time);
@@ -75,15 +84,10 @@ json_t *object_of_id(const char *text, const firn_reading *readings, size_t coun
 
 static json_t *match_fields(const firn_match *match) {
     json_t *object = json_object();
-    int bad = object == NULL;
-    for (uint32_t i = 0; i < match->count && !bad; i++) {
-        bad =
-            json_object_set_new(object, match->fields[i].name, json_string(match->fields[i].value));
+    for (uint32_t i = 0; i < match->count && object != NULL; i++) {
+        object = json_set(object, match->fields[i].name, json_string(match->fields[i].value));
     }
-    if (bad) {
-        json_decref(object);
-    }
-    return bad ? NULL : object;
+    return object;
 }
 
 static json_t *matches_array(const id_matches *matches) {
@@ -97,22 +101,16 @@ static json_t *matches_array(const id_matches *matches) {
         json_t *object = json_pack("{s:s, s:s, s:s, s:s?, s:o}", "format", match->format->name,
                                    "sure", firn_sure_name(match->sure), "reason", match->reason,
                                    "time", match->timed ? at : NULL, "fields", match_fields(match));
-        if (json_array_append_new(array, object) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
+        array = json_with(array, object);
     }
     return array;
 }
 
 /* Adds `formats` if there are any. Takes over `object`, and returns it or NULL. */
 static json_t *add_matches(json_t *object, const id_matches *matches) {
-    if (object != NULL && matches != NULL && matches->count > 0 &&
-        json_object_set_new(object, "formats", matches_array(matches)) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return matches != NULL && matches->count > 0
+               ? json_set(object, "formats", matches_array(matches))
+               : object;
 }
 
 json_t *object_of_format(const firn_text_format *format) {
@@ -157,10 +155,8 @@ json_t *object_of_text(const char *text, const firn_reading *readings, id_counts
         return add_matches(object_of_none(text, readings, count), matches);
     }
     json_t *object = object_of_id(reading_text(id, readings, text), readings, count);
-    if (!named && remark_on_reading(remark, readings, text)[0] != '\0' && object != NULL &&
-        json_object_set_new(object, "remark", json_string(remark)) != 0) {
-        json_decref(object);
-        object = NULL;
+    if (!named && remark_on_reading(remark, readings, text)[0] != '\0') {
+        object = json_set(object, "remark", json_string(remark));
     }
     return add_matches(object, matches);
 }
@@ -194,10 +190,7 @@ static json_t *slices_array(const firn_scheme *scheme) {
             json_pack("{s:s, s:s, s:i, s:i, s:i, s:s?}", "name", slice->name, "role",
                       describe_role(slice->role), "bits", slice->bits, "from", slice->from, "group",
                       slice->group, "value", constant ? value : NULL);
-        if (json_array_append_new(array, object) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
+        array = json_with(array, object);
     }
     return array;
 }
@@ -207,10 +200,8 @@ static json_t *node_array(const firn_scheme *scheme) {
     for (uint32_t i = 0; i < scheme->slice_count && array != NULL; i++) {
         const firn_slice *slice = &scheme->slices[i];
         bool part = slice->role == FIRN_ROLE_NODE || slice->role == FIRN_ROLE_ADDRESS;
-        if (part && scheme->node_rule != FIRN_NODE_NONE && firn_scheme_first(scheme, i) == i &&
-            json_array_append_new(array, json_string(slice->name)) != 0) {
-            json_decref(array);
-            array = NULL;
+        if (part && scheme->node_rule != FIRN_NODE_NONE && firn_scheme_first(scheme, i) == i) {
+            array = json_with(array, json_string(slice->name));
         }
     }
     return array;

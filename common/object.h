@@ -12,6 +12,11 @@
 /* How objects are written: on one line, 0.1 as 0.1 and not with 17 digits. */
 #define OBJECT_DUMP (JSON_COMPACT | JSON_REAL_PRECISION(15))
 
+/* Append an item, or set a member; each takes over both, which may be NULL. Return the array or
+ * object; NULL: out of memory, and both are released. */
+json_t *json_with(json_t *array, json_t *item);
+json_t *json_set(json_t *object, const char *name, json_t *value);
+
 /* Fields up to 32 bits are numbers; wider ones and random bits are strings. NULL: out of memory.
  * The caller releases it. */
 json_t *object_of_id(const char *text, const firn_reading *readings, size_t count);

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-int scheme_time_index(const firn_scheme *scheme) {
+int scheme_index(const firn_scheme *scheme, int role) {
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == FIRN_ROLE_TIME) {
+        if (scheme->slices[i].role == role) {
             return (int)i;
         }
     }

@@ -59,7 +59,7 @@ enum { READING_TEXT_SIZE = FIRN_TEXT_SIZE + 72 }; /* typeid has a prefix */
 /* The canonical text, in the scheme's form with the prefix of `text`. Returns `text`. */
 char *reading_text(char text[READING_TEXT_SIZE], const firn_reading *reading, const char *given);
 
-/* The index of the time's first slice, or -1. */
-int scheme_time_index(const firn_scheme *scheme);
+/* The index of the first slice of a role, which is the index of that field, or -1. */
+int scheme_index(const firn_scheme *scheme, int role);
 
 #endif

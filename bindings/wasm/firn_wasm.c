@@ -165,7 +165,7 @@ EXPORT(unpack) int unpack(void) {
     if (code != FIRN_OK || !make_room(8192)) {
         return fail(code);
     }
-    int field = scheme_time_index(&scheme);
+    int field = scheme_index(&scheme, FIRN_ROLE_TIME);
     size_t at = 0;
     if (field >= 0) {
         firn_time time;

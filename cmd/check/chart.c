@@ -118,7 +118,7 @@ static int learn(chart *it, const firn_id *first, firn_error *error) {
         }
         it->scheme = *readings[0].scheme;
     }
-    it->time = scheme_time_index(&it->scheme);
+    it->time = scheme_index(&it->scheme, FIRN_ROLE_TIME);
     return it->time >= 0 ? FIRN_OK
                          : set_error(error, FIRN_EUSAGE,
                                      "IDs of %s have no time: leave --chart out", it->scheme.name);

@@ -32,11 +32,6 @@ typedef struct checking {
     uint64_t *file_line; /* how many lines precede each file */
 } checking;
 
-static int out_of_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY,
-                     "out of memory: allow the process more memory, or set a smaller --memory");
-}
-
 /* ---- the stream ---------------------------------------------------------------------------- */
 
 /* Counts the IDs that are less than the one before, without a branch that nothing predicts. */
@@ -216,10 +211,7 @@ static void put_json(output *out, const checking *it) {
     json_t *list = json_array();
     bool known = it->stream.known;
     for (size_t i = 0; i < it->found.shown_count && list != NULL; i++) {
-        if (json_array_append_new(list, repeat_object(it, &it->found.shown[i])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+        list = json_with(list, repeat_object(it, &it->found.shown[i]));
     }
     json_line(
         out, json_pack("{s:I, s:I, s:I, s:I, s:o, s:s?, s:i, s:o}", "ids", (json_int_t)it->ids,
@@ -234,10 +226,7 @@ static void put_human(output *out, const checking *it) {
     output_print(out, "%" PRIu64 " ID%s, %" PRIu64 " duplicate%s, %" PRIu64 " out of order\n",
                  it->ids, plural(it->ids), it->found.count, plural(it->found.count),
                  it->out_of_order);
-    if (it->stream.bad > 0) {
-        output_print(out, "%" PRIu64 " bad line%s, the first: %s\n", it->stream.bad,
-                     plural(it->stream.bad), it->stream.bad_one.text);
-    }
+    stream_put_bad(out, &it->stream);
     for (size_t i = 0; i < it->found.shown_count; i++) {
         put_repeat(out, it, &it->found.shown[i]);
     }
@@ -295,7 +284,7 @@ int run_check(session *s) {
     }
     it.file_line = malloc(it.stream.count * sizeof *it.file_line);
     if (it.file_line == NULL) {
-        out_of_memory(&error);
+        spill_no_memory(&error);
         return fail(s, &error);
     }
     memset(it.file_line, 0xff, it.stream.count * sizeof *it.file_line);

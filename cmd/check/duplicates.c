@@ -23,11 +23,6 @@ enum {
     AHEAD = 16 /* IDs whose places in the table are fetched before they are needed */
 };
 
-static int out_of_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY,
-                     "out of memory: allow the process more memory, or set a smaller --memory");
-}
-
 /* ---- into parts ---------------------------------------------------------------------------- */
 
 #define EACH static inline __attribute__((always_inline))
@@ -481,7 +476,7 @@ int duplicates_open(duplicates *it, uint32_t words, uint64_t memory, firn_error 
     }
     it->scratch = malloc(it->kept.block);
     it->table = malloc(it->max_places * words * sizeof(uint64_t));
-    return it->scratch != NULL && it->table != NULL ? FIRN_OK : out_of_memory(error);
+    return it->scratch != NULL && it->table != NULL ? FIRN_OK : spill_no_memory(error);
 }
 
 int duplicates_find(duplicates *it, firn_error *error) {

@@ -137,7 +137,7 @@ static void find_issuers(findings *it) {
     for (size_t i = 0; i < it->from->count; i++) {
         it->issuers_seen += i == 0 || list[i].issuer != list[i - 1].issuer;
     }
-    int address = sample_field(scheme, FIRN_ROLE_ADDRESS);
+    int address = scheme_index(scheme, FIRN_ROLE_ADDRESS);
     for (size_t i = 0; i < it->from->count && address >= 0; i++) {
         firn_fields fields;
         bool read = firn_unpack(&fields, scheme, &list[i].id, NULL) == FIRN_OK;
@@ -447,7 +447,7 @@ static int find_all(findings *it) {
         find_hidden(it);
         return FIRN_OK;
     }
-    const int counter = sample_field(scheme, FIRN_ROLE_COUNTER);
+    const int counter = scheme_index(scheme, FIRN_ROLE_COUNTER);
     if (scheme->tick_ns != 0) {
         find_times(it);
     }
@@ -458,7 +458,7 @@ static int find_all(findings *it) {
         if (code != FIRN_OK) {
             return code;
         }
-        if (sample_field(scheme, FIRN_ROLE_SEQUENCE) >= 0 && scheme->start == FIRN_START_ZERO) {
+        if (scheme_index(scheme, FIRN_ROLE_SEQUENCE) >= 0 && scheme->start == FIRN_START_ZERO) {
             rate_by_sequence(it);
         } else if (counter >= 0 && scheme->counter_step <= 1 && scheme->hash == FIRN_HASH_NONE) {
             rate_by_counter(it, counter);

@@ -221,18 +221,9 @@ static uint64_t issuer_of(const firn_scheme *scheme, const firn_fields *fields) 
     return issuer;
 }
 
-static int field_of(const firn_scheme *scheme, int role) {
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == role) {
-            return (int)firn_scheme_first(scheme, i);
-        }
-    }
-    return -1;
-}
-
 static int number_field(const gaps *it) {
     const firn_scheme *scheme = &it->stream.reader.scheme;
-    return field_of(scheme, it->kind == KIND_COUNTER ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
+    return scheme_index(scheme, it->kind == KIND_COUNTER ? FIRN_ROLE_COUNTER : FIRN_ROLE_SEQUENCE);
 }
 
 static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id *id) {
@@ -242,7 +233,7 @@ static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id
         key[0] = it->stream.form == FIRN_FORM_UNSIGNED ? id->low : id->low ^ SIGN;
         return 1;
     }
-    const int time = scheme_time_index(scheme);
+    const int time = scheme_index(scheme, FIRN_ROLE_TIME);
     firn_unpack(&fields, scheme, id, NULL); /* the stream has checked the ID */
     key[0] = issuer_of(scheme, &fields);
     key[1] = time >= 0 ? fields.value[time].low : 0;
@@ -389,7 +380,7 @@ static gap_text *describe_gap(gap_text *out, const gaps *it, const gap *one, uin
     out->missing = one->distance;
     snprintf(out->first, sizeof out->first, "%" PRIu64, first & mask);
     snprintf(out->last, sizeof out->last, "%" PRIu64, (first + one->distance - 1) & mask);
-    if (scheme_time_index(scheme) >= 0) {
+    if (scheme_index(scheme, FIRN_ROLE_TIME) >= 0) {
         firn_time time;
         firn_scheme_time(scheme, one->tick, &time);
         firn_time_format(out->place, &time, firn_scheme_digits(scheme));
@@ -463,10 +454,7 @@ static void put_human(output *out, const gaps *it, uint64_t step) {
         output_print(out, ", in steps of %" PRIu64, step);
     }
     output_text(out, "\n");
-    if (it->stream.bad > 0) {
-        output_print(out, "%" PRIu64 " bad line%s, the first: %s\n", it->stream.bad,
-                     plural(it->stream.bad), it->stream.bad_one.text);
-    }
+    stream_put_bad(out, &it->stream);
     for (size_t i = 0; i < it->shown_count; i++) {
         gap_text text;
         describe_gap(&text, it, &it->shown[i], step);
@@ -547,7 +535,7 @@ static int open_kind(session *s, gaps *it) {
     if (!it->stream.reader.named) {
         return STATUS_DONE;
     }
-    it->kind = field_of(scheme, FIRN_ROLE_SEQUENCE) >= 0 ? KIND_SEQUENCE : KIND_COUNTER;
+    it->kind = scheme_index(scheme, FIRN_ROLE_SEQUENCE) >= 0 ? KIND_SEQUENCE : KIND_COUNTER;
     if (number_field(it) < 0) {
         return fail_usage(s, "%s has neither a sequence nor a counter: leave --gaps out",
                           scheme->name);

@@ -15,18 +15,13 @@ typedef struct cursor {
     uint8_t *scratch;
 } cursor;
 
-static int out_of_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY,
-                     "out of memory: allow the process more memory, or set a smaller --memory");
-}
-
 int runs_open(runs *it, size_t words, uint64_t memory, firn_error *error) {
     memset(it, 0, sizeof *it);
     it->words = words;
     it->room = (size_t)(memory / 4 / (words * sizeof(uint64_t)));
     it->chunk = malloc(it->room * words * sizeof(uint64_t));
     spill_open(&it->kept, (size_t)memory / 2, words * sizeof(uint64_t));
-    return it->chunk != NULL ? FIRN_OK : out_of_memory(error);
+    return it->chunk != NULL ? FIRN_OK : spill_no_memory(error);
 }
 
 void runs_close(runs *it) {
@@ -178,7 +173,7 @@ int runs_each(runs *it, runs_visit *visit, void *context, firn_error *error) {
     int code = it->count > 0 ? end_run(it, error) : FIRN_OK;
     uint8_t *scratch = code == FIRN_OK ? malloc(it->run_count * it->kept.block) : NULL;
     if (code == FIRN_OK && scratch == NULL) {
-        code = out_of_memory(error);
+        code = spill_no_memory(error);
     }
     for (size_t i = 0; i < it->run_count && code == FIRN_OK; i++) {
         cursors[i] = (cursor){.scratch = scratch + i * it->kept.block};

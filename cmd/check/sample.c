@@ -17,24 +17,11 @@ static const int64_t today_from = 1104537600, today_end = 2366841600;
 /* How far the clock of an issuer may be ahead, in seconds. */
 enum { AHEAD_MOST = 86400 };
 
-static int out_of_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
-}
-
-int sample_field(const firn_scheme *scheme, int role) {
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == role) {
-            return (int)firn_scheme_first(scheme, i);
-        }
-    }
-    return -1;
-}
-
 /* Whether an ID is one of a scheme, issued today. */
 static bool fits(const firn_scheme *scheme, const firn_id *id) {
     firn_fields fields;
     firn_time time;
-    int index = scheme_time_index(scheme);
+    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     if (scheme->bits != id->bits || (id->bits == 64 && id->low < NUMBER_LEAST) ||
         firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
         return false;
@@ -200,7 +187,7 @@ static int by_id(const void *a, const void *b) {
 
 /* Whether no ID is from the future. */
 static bool is_past(const sample *it, const firn_scheme *scheme, int64_t now) {
-    const int index = scheme_time_index(scheme);
+    const int index = scheme_index(scheme, FIRN_ROLE_TIME);
     for (size_t i = 0; i < it->count && index >= 0; i++) {
         firn_fields fields;
         firn_time time;

@@ -38,7 +38,5 @@ typedef struct sample {
  * status. */
 int sample_read(session *s, sample *it);
 void sample_free(sample *it);
-/* The first field of a role, or -1. */
-int sample_field(const firn_scheme *scheme, int role);
 
 #endif

@@ -112,7 +112,7 @@ static int write_block(spill *it, const uint8_t *bytes, firn_error *error) {
     return code;
 }
 
-static int out_of_memory(firn_error *error) {
+int spill_no_memory(firn_error *error) {
     return set_error(error, FIRN_EMEMORY,
                      "out of memory: allow the process more memory, or set a smaller --memory");
 }
@@ -123,7 +123,7 @@ static int note_block(spill_stream *stream, uint64_t place, firn_error *error) {
         size_t room = stream->room > 0 ? stream->room * 2 : 16;
         uint64_t *blocks = realloc(stream->blocks, room * sizeof *blocks);
         if (blocks == NULL) {
-            return out_of_memory(error);
+            return spill_no_memory(error);
         }
         stream->blocks = blocks;
         stream->room = room;
@@ -149,7 +149,7 @@ int spill_turn(spill *it, spill_stream *stream, firn_error *error) {
     uint8_t *block = take_block(it, first);
     if (block == NULL) {
         stream->count -= !first; /* it stays the open one */
-        return out_of_memory(error);
+        return spill_no_memory(error);
     }
     stream->kept += !first;
     it->used++;

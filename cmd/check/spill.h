@@ -38,6 +38,8 @@ void spill_open(spill *it, size_t memory, size_t unit);
 void spill_close(spill *it);
 /* Makes room in a stream whose open block is full. FIRN_EMEMORY, FIRN_EIO. */
 int spill_turn(spill *it, spill_stream *stream, firn_error *error);
+/* FIRN_EMEMORY, with how to need less. */
+int spill_no_memory(firn_error *error);
 
 /* How many units a stream holds. */
 static inline uint64_t spill_units(const spill *it, const spill_stream *stream) {

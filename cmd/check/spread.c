@@ -393,20 +393,14 @@ static void put_human(session *s, const spreading *it) {
              (double)it->ascending * 100 / steps, it->out_of_order, it->equal, it->longest,
              (double)it->right * 100 / all);
     output_wrap(&s->out, "arrival       ", 14, text);
-    if (it->stream.bad > 0) {
-        output_print(&s->out, "%" PRIu64 " bad line%s, the first: %s\n", it->stream.bad,
-                     plural(it->stream.bad), it->stream.bad_one.text);
-    }
+    stream_put_bad(&s->out, &it->stream);
 }
 
 static json_t *way_object(const spreading *it, size_t w) {
     verdict said = judge(it, w);
     json_t *counts = json_array();
     for (uint32_t i = 0; i < it->shards && counts != NULL; i++) {
-        if (json_array_append_new(counts, json_integer((json_int_t)it->found[w][i])) != 0) {
-            json_decref(counts);
-            counts = NULL;
-        }
+        counts = json_with(counts, json_integer((json_int_t)it->found[w][i]));
     }
     return json_pack("{s:s, s:s, s:f, s:i, s:f, s:f, s:I, s:o}", "way", ways[w].name, "verdict",
                      said.word, "chi_square", said.value, "freedom", (int)it->shards - 1, "p",

@@ -270,6 +270,13 @@ char *stream_text(char text[FIRN_TEXT_SIZE + 2], const id_stream *in, const firn
     return text;
 }
 
+void stream_put_bad(output *out, const id_stream *in) {
+    if (in->bad > 0) {
+        output_print(out, "%" PRIu64 " bad line%s, the first: %s\n", in->bad, plural(in->bad),
+                     in->bad_one.text);
+    }
+}
+
 static int no_read(const id_stream *in, firn_error *error) {
     return set_error(error, FIRN_EIO, "cannot read %.80s: %s: choose a readable file",
                      name_of(in, in->index), strerror(errno));

@@ -53,6 +53,8 @@ int stream_again(id_stream *in, firn_error *error);
 void stream_close(id_stream *in);
 /* `FILE: line 7`, or `line 7` where there is one file only; returns `text`. */
 char *stream_place(char text[128], const id_stream *in, size_t file, uint64_t line);
+/* A line about the bad lines, if there are any. */
+void stream_put_bad(output *out, const id_stream *in);
 /* The ID in the form of the stream; returns `text`. */
 char *stream_text(char text[FIRN_TEXT_SIZE + 2], const id_stream *in, const firn_id *id);
 

@@ -261,7 +261,7 @@ static int read_options(session *s, searching *it) {
             s, "--find does not find IDs that contain - and _, as %s has: name another scheme",
             it->want.scheme->name);
     }
-    if (it->want.limited && it->named && scheme_time_index(it->want.scheme) < 0) {
+    if (it->want.limited && it->named && scheme_index(it->want.scheme, FIRN_ROLE_TIME) < 0) {
         return fail_usage(s, "IDs of %s have no time: leave --since and --until out",
                           it->want.scheme->name);
     }

@@ -70,7 +70,7 @@ static int read_date(session *s, issue *work) {
     if (time != NULL && tick != NULL) {
         return fail_usage(s, "use either time= or tick=, not both");
     }
-    int index = scheme_time_index(&work->scheme);
+    int index = scheme_index(&work->scheme, FIRN_ROLE_TIME);
     if (index < 0) {
         return fail_usage(s, "%s has no time: remove %s=", work->scheme.name,
                           time != NULL ? "time" : "tick");
@@ -214,7 +214,7 @@ static int generate(session *s, issue *work) {
     }
     firn_id *ids = malloc(batch * sizeof *ids);
     if (ids == NULL) {
-        set_error(&error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+        out_of_memory(&error);
         status = fail(s, &error);
     } else {
         status = write_all(s, work, ids, batch);
@@ -248,10 +248,6 @@ int run_new(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    for (uint32_t i = 0; i < work.scheme.slice_count; i++) {
-        if (work.scheme.slices[i].role == FIRN_ROLE_DIGEST) {
-            return write_digest(s, &work);
-        }
-    }
-    return generate(s, &work);
+    return scheme_index(&work.scheme, FIRN_ROLE_DIGEST) >= 0 ? write_digest(s, &work)
+                                                             : generate(s, &work);
 }

@@ -213,7 +213,7 @@ static bool is_today(const scan *it) {
 /* Reads the time; whether the ID fits the scheme. */
 static bool fill_time(scan *it) {
     const firn_reading *reading = &it->readings[0];
-    int index = scheme_time_index(reading->scheme);
+    int index = scheme_index(reading->scheme, FIRN_ROLE_TIME);
     firn_fields fields;
     if (firn_unpack(&fields, reading->scheme, &reading->id, NULL) != FIRN_OK) {
         return false;

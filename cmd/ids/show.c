@@ -59,7 +59,7 @@ static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *
 /* A reading in a line: scheme, form, time. */
 static void put_reading(output *out, const firn_reading *reading) {
     const firn_scheme *scheme = reading->scheme;
-    int index = scheme_time_index(scheme);
+    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     char at[FIRN_TIME_SIZE] = "";
     firn_fields fields = {0};
     firn_unpack(&fields, scheme, &reading->id, NULL);

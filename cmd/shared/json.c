@@ -19,7 +19,7 @@ static int add_bytes(const char *bytes, size_t size, void *out) {
 
 void json_line(output *out, json_t *object) {
     if (object == NULL || json_dump_callback(object, add_bytes, out, OBJECT_DUMP) != 0) {
-        tell("firn: ", "out of memory: allow the process more memory");
+        tell("firn: ", "out of memory: raise the memory limit of this process");
         exit(STATUS_IO);
     }
     output_bytes(out, "\n", 1);

@@ -54,7 +54,7 @@ static int open_temporary(atomic_output *to, const struct stat *old, firn_error 
     size_t size = strlen(to->path) + 16;
     to->temporary = malloc(size);
     if (to->temporary == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+        return out_of_memory(error);
     }
     snprintf(to->temporary, size, "%s.firn-XXXXXX", to->path);
     int file = mkostemp(to->temporary, O_CLOEXEC);

@@ -139,10 +139,6 @@ void jobs_close(jobs *it) {
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static int no_memory(firn_error *error) {
-    return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
-}
-
 /* FNV-1a */
 static size_t hash(const char *key) {
     uint32_t sum = 2166136261u;
@@ -161,14 +157,14 @@ static int add(jobs *it, size_t slot, const char *key, firn_error *error) {
         size_t room = it->room == 0 ? 16 : 2 * it->room;
         jobs_entry *list = realloc(it->list, room * sizeof *list);
         if (list == NULL) {
-            return no_memory(error);
+            return out_of_memory(error);
         }
         it->list = list;
         it->room = room;
     }
     jobs_entry entry = {strdup(key), NULL};
     if (entry.key == NULL) {
-        return no_memory(error);
+        return out_of_memory(error);
     }
     int code = open_one(it, &entry, error);
     if (code != FIRN_OK) {
@@ -187,7 +183,7 @@ static int find(jobs *it, const char *key, firn_error *error) {
         return FIRN_OK;
     }
     if (it->table == NULL && (it->table = calloc(2 * JOBS_MAX, sizeof *it->table)) == NULL) {
-        return no_memory(error);
+        return out_of_memory(error);
     }
     size_t slot = hash(key);
     for (; it->table[slot] != 0; slot = (slot + 1) & (2 * JOBS_MAX - 1)) {

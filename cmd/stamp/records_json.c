@@ -145,7 +145,7 @@ static int find_time(records_plan *plan, const member *time, record *r, firn_err
     json_decref(string);
     if (plan->decoded == NULL) {
         r->fatal = true;
-        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+        return out_of_memory(error);
     }
     r->time = plan->decoded;
     return FIRN_OK;

@@ -32,7 +32,7 @@ int source_open(source *in, const char *path, firn_error *error) {
     in->buffer = malloc(SOURCE_SIZE);
     in->size = SOURCE_SIZE;
     if (in->buffer == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+        return out_of_memory(error);
     }
     return FIRN_OK;
 }
@@ -53,7 +53,7 @@ static int make_room(source *in, firn_error *error) {
     }
     char *larger = realloc(in->buffer, in->size * 2);
     if (larger == NULL) {
-        return set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+        return out_of_memory(error);
     }
     in->buffer = larger;
     in->size *= 2;

@@ -78,9 +78,7 @@ int zone_open(zone *at, const char *name, firn_error *error) {
     if (is_in_database(name)) {
         at->named = setenv("TZ", name, 1) == 0;
         tzset();
-        return at->named
-                   ? FIRN_OK
-                   : set_error(error, FIRN_EMEMORY, "out of memory: allow the process more memory");
+        return at->named ? FIRN_OK : out_of_memory(error);
     }
     if (is_plain_name(name) && access(folder(), R_OK) != 0) {
         return set_error(

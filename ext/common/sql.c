@@ -128,7 +128,7 @@ int sql_time_text(char text[FIRN_TIME_SIZE], const firn_time *time, int digits, 
 
 int sql_id_time(firn_time *time, const firn_scheme *scheme, const firn_id *id, firn_error *error) {
     firn_fields fields;
-    int index = scheme_time_index(scheme);
+    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     if (index < 0) {
         return set_error(error, FIRN_EUSAGE,
                          "an ID of %s contains no time: store the time in a column", scheme->name);
@@ -195,7 +195,8 @@ int sql_bounds(firn_id *least, firn_id *greatest, const firn_scheme *scheme, con
 int sql_uuid1(firn_id *id, const firn_time *time, int64_t clock_seq, const char *address,
               size_t length, firn_error *error) {
     const firn_scheme *scheme = firn_scheme_find("uuid1");
-    const int at = scheme_time_index(scheme), seq = firn_scheme_field(scheme, "clock_seq");
+    const int at = scheme_index(scheme, FIRN_ROLE_TIME),
+              seq = firn_scheme_field(scheme, "clock_seq");
     const int64_t most = (int64_t)firn_scheme_max(scheme, (uint32_t)seq).low;
     char mac[SQL_TEXT_SIZE];
     firn_fields fields = {0};

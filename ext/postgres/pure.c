@@ -103,15 +103,6 @@ static const firn_scheme *scheme_at(FunctionCallInfo fcinfo, int i) {
     return i < PG_NARGS() ? &firn_recipe_at(fcinfo, PG_GETARG_TEXT_PP(i), NULL)->scheme : NULL;
 }
 
-static int time_index(const firn_scheme *scheme) {
-    for (uint32 i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == FIRN_ROLE_TIME) {
-            return (int)firn_scheme_first(scheme, i);
-        }
-    }
-    return -1;
-}
-
 /* ---- show ------------------------------------------------------------------------------------ */
 
 static void put_string(StringInfo out, const char *name, const char *value) {
@@ -185,7 +176,7 @@ static Datum show(FunctionCallInfo fcinfo, enum kind kind) {
         return show_none(&it);
     }
     const firn_scheme *scheme = it.readings->scheme;
-    int index = time_index(scheme);
+    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     FIRN_CHECK(firn_unpack(&fields, scheme, &it.readings->id, &error));
     initStringInfo(&out);
     appendStringInfoChar(&out, '{');
@@ -223,7 +214,7 @@ static Datum time_of(FunctionCallInfo fcinfo, enum kind kind) {
     firn_error error;
     subject_read(&it, fcinfo, kind, scheme_at(fcinfo, 1));
     const firn_scheme *scheme = it.readings->scheme;
-    int index = time_index(scheme);
+    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     if (index < 0) {
         firn_refuse(FIRN_EUSAGE, "%s holds no time: keep one in a column of its own", scheme->name);
     }

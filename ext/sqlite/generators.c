@@ -155,11 +155,7 @@ static int add_scheme(connection *of, const firn_scheme *scheme, const char *cal
 
 /* Can it be issued without a key or a name to hash? */
 static bool is_issued(const firn_scheme *scheme) {
-    bool digest = false;
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        digest = digest || scheme->slices[i].role == FIRN_ROLE_DIGEST;
-    }
-    return !scheme->read_only && !scheme->keyed && !digest;
+    return !scheme->read_only && !scheme->keyed && scheme_index(scheme, FIRN_ROLE_DIGEST) < 0;
 }
 
 static int add_schemes(connection *it) {

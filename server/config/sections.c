@@ -46,8 +46,7 @@ int sections_add(sections *to, const section *added, firn_error *error) {
         size_t room = to->count == 0 ? 1 : to->count * 2;
         section *more = realloc(to->all, room * sizeof *more);
         if (more == NULL) {
-            return set_error(error, FIRN_EMEMORY,
-                             "out of memory: raise the memory limit of this process");
+            return out_of_memory(error);
         }
         to->all = more;
     }

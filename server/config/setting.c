@@ -240,8 +240,7 @@ const settings *settings_now(void) {
 int settings_put(const settings *fresh, firn_error *error) {
     table *next = malloc(sizeof *next);
     if (next == NULL) {
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     next->set = *fresh;
     next->before = atomic_load_explicit(&in_force, memory_order_seq_cst);

@@ -194,8 +194,7 @@ static int read_table(table **out, const char *path, firn_error *error) {
     table *made = calloc(1, sizeof *made);
     setvbuf(file, NULL, _IONBF, 0); /* unbuffered, so that no copy of the tokens stays in memory */
     if (made == NULL) {
-        code =
-            set_error(error, FIRN_EMEMORY, "out of memory: raise the memory limit of this process");
+        code = out_of_memory(error);
     } else if ((about.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
         code = set_error(error, FIRN_EUSAGE,
                          "other users can read %.100s: run chmod 640 or chmod 600", path);
@@ -266,8 +265,7 @@ int access_load(const char *path, firn_error *error) {
     if (!take_accounts(made)) {
         pthread_rwlock_unlock(&lock);
         free_table(made);
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     table *before = in_force;
     in_force = made;

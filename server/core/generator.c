@@ -4,6 +4,7 @@
 #include "errors.h"
 #include "id_form.h"
 #include "log.h"
+#include "mark.h"
 #include "monotonic.h"
 #include "no_store.h"
 
@@ -329,7 +330,6 @@ void generator_close(generator *it) {
 int64_t generator_window_ms(const generator *it) {
     firn_gen *gen = atomic_load_explicit(&it->gen, memory_order_acquire);
     firn_status status = {.size = sizeof status};
-    uint32_t shift = 0;
     firn_time end;
     struct timespec now;
     if (gen == NULL) {
@@ -339,12 +339,7 @@ int64_t generator_window_ms(const generator *it) {
     if (!status.held || !status.reserved || it->scheme->tick_ns == 0) {
         return -1;
     }
-    for (uint32_t i = 0; i < it->scheme->slice_count; i++) {
-        if (it->scheme->slices[i].role == FIRN_ROLE_SEQUENCE) {
-            shift = firn_scheme_width(it->scheme, firn_scheme_first(it->scheme, i));
-        }
-    }
-    firn_scheme_time(it->scheme, (uint64_t)status.end >> shift, &end);
+    firn_scheme_time(it->scheme, (uint64_t)status.end >> mark_shift(it->scheme), &end);
     clock_gettime(CLOCK_REALTIME, &now);
     if (end.sec - now.tv_sec > WINDOW_MOST_MS / 1000 || end.sec < now.tv_sec - 1) {
         return -1;

@@ -6,6 +6,7 @@
 #include "catalog.h"
 #include "errors.h"
 #include "id_form.h"
+#include "object.h"
 #include "reading.h"
 
 #include <inttypes.h>
@@ -53,12 +54,7 @@ static int refuse_name(const request *it, firn_error *error) {
 }
 
 static bool is_digest(const firn_scheme *scheme) {
-    for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        if (scheme->slices[i].role == FIRN_ROLE_DIGEST) {
-            return true;
-        }
-    }
-    return false;
+    return scheme_index(scheme, FIRN_ROLE_DIGEST) >= 0;
 }
 
 /* A scheme of the table that is not open yet. */
@@ -122,7 +118,7 @@ static int read_instant(request *it, const firn_scheme *scheme, word key, word v
     char text[FIRN_TIME_SIZE * 2], said[PARAMETER_SIZE];
     firn_fields fields = {0};
     bool tick = word_is(key, "tick");
-    int index = scheme_time_index(scheme), code = FIRN_OK;
+    int index = scheme_index(scheme, FIRN_ROLE_TIME), code = FIRN_OK;
     if (it->dated) {
         return set_error(error, FIRN_EUSAGE, "time and tick are both given: use one of them");
     }
@@ -447,10 +443,7 @@ static int reply_runs(const request *it, reply *out, firn_error *error) {
         }
         json_t *run = json_pack("[o, o]", number_text(numbers[first], is_signed),
                                 number_text(numbers[i], is_signed));
-        if (json_array_append_new(runs, run) != 0) {
-            json_decref(runs);
-            runs = NULL;
-        }
+        runs = json_with(runs, run);
     }
     return reply_json(runs, out, error);
 }

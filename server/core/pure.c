@@ -381,10 +381,7 @@ static int answer_schemes(const request *it, reply *out, firn_error *error) {
     }
     json_t *array = code == FIRN_OK ? json_array() : NULL;
     for (size_t i = 0; array != NULL && firn_scheme_at(i) != NULL; i++) {
-        if (json_array_append_new(array, object_of_scheme(firn_scheme_at(i))) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
+        array = json_with(array, object_of_scheme(firn_scheme_at(i)));
     }
     return code == FIRN_OK ? reply_json(array, out, error) : code;
 }

@@ -21,18 +21,6 @@ static json_t *decimal(int64_t number) {
     return json_string(text);
 }
 
-/* Appends `object`; NULL if that fails, with both released. */
-static json_t *with(json_t *array, json_t *object) {
-    if (array != NULL && json_array_append_new(array, object) != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    if (array == NULL) {
-        json_decref(object);
-    }
-    return array;
-}
-
 /* ---- generators and segments ----------------------------------------------------------------- */
 
 static json_t *counts_object(const firn_status *status) {
@@ -128,10 +116,7 @@ static json_t *kinds_object(const uint64_t counts[METER_KIND_COUNT]) {
     };
     json_t *object = json_object();
     for (int i = 0; i < METER_KIND_COUNT && object != NULL; i++) {
-        if (json_object_set_new(object, names[i], json_integer((json_int_t)counts[i])) != 0) {
-            json_decref(object);
-            object = NULL;
-        }
+        object = json_set(object, names[i], json_integer((json_int_t)counts[i]));
     }
     return object;
 }
@@ -141,7 +126,7 @@ static json_t *latency_array(const sums *from) {
     json_t *array = json_array();
     for (int i = 0; i < METER_BUCKETS; i++) {
         json_t *end = i < METER_BUCKETS - 1 ? json_integer(INT64_C(1000) << i) : json_null();
-        array = with(array, json_pack("[o, I]", end, (json_int_t)from->latency[i]));
+        array = json_with(array, json_pack("[o, I]", end, (json_int_t)from->latency[i]));
     }
     return array;
 }
@@ -169,7 +154,7 @@ static json_t *generators_array(void) {
     json_t *array = json_array();
     const generator *it;
     for (size_t i = 0; (it = catalog_generator_at(i)) != NULL && array != NULL; i++) {
-        array = with(array, generator_object(it));
+        array = json_with(array, generator_object(it));
     }
     return array;
 }
@@ -178,7 +163,7 @@ static json_t *segments_array(size_t most) {
     json_t *array = json_array();
     const segment *it;
     for (size_t i = 0; i < most && (it = catalog_segment_at(i)) != NULL && array != NULL; i++) {
-        array = with(array, segment_object(it));
+        array = json_with(array, segment_object(it));
     }
     return array;
 }
@@ -187,7 +172,7 @@ static json_t *renewers_array(void) {
     json_t *array = json_array();
     renewer_state state;
     for (size_t i = 0; renewer_look(i, &state) && array != NULL; i++) {
-        array = with(array, renewer_object(&state));
+        array = json_with(array, renewer_object(&state));
     }
     return array;
 }
@@ -259,7 +244,7 @@ static void count_recent(spread *to, const generator *from) {
 static json_t *shards_array(const spread *of, const uint64_t counts[SHARDS_MOST]) {
     json_t *array = json_array();
     for (uint32_t i = 0; i < of->shards; i++) {
-        array = with(array, json_integer((json_int_t)counts[i]));
+        array = json_with(array, json_integer((json_int_t)counts[i]));
     }
     return array;
 }

@@ -44,8 +44,7 @@ int exchange_decode(exchange *it, word *of, firn_error *error) {
         return FIRN_OK;
     }
     if (!has_room(it)) {
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     char *begin = it->decoded_at;
     for (size_t i = 0; i < of->length; i++) {

@@ -78,8 +78,7 @@ void park_for_task(exchange *it) {
     http_loop *loop = it->loop;
     ticket *one = calloc(1, sizeof *one);
     if (one == NULL) {
-        set_error(&it->error, FIRN_EMEMORY,
-                  "out of memory: raise the memory limit of this process");
+        out_of_memory(&it->error);
         park(it, STAGE_TASK, 0);
         return;
     }

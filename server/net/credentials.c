@@ -54,8 +54,7 @@ static int check_pair(const gnutls_datum_t *cert, const gnutls_datum_t *key, con
     gnutls_certificate_credentials_t trial;
     int code = FIRN_OK;
     if (gnutls_certificate_allocate_credentials(&trial) != 0) {
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     int number = gnutls_certificate_set_x509_key_mem(trial, cert, key, GNUTLS_X509_FMT_PEM);
     if (number == GNUTLS_E_CERTIFICATE_KEY_MISMATCH) {
@@ -102,8 +101,7 @@ static int make_identity(identity **out, const char *cert, const char *key, firn
     gnutls_datum_t secret = {NULL, 0};
     identity *made = calloc(1, sizeof *made);
     if (made == NULL) {
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     int code = load(&made->cert_bytes, cert, error);
     code = code == FIRN_OK ? load(&secret, key, error) : code;
@@ -149,8 +147,7 @@ static int make_authority(authority **out, const char *path, firn_error *error) 
     authority *made = calloc(1, sizeof *made);
     if (made == NULL || gnutls_x509_trust_list_init(&made->list, 0) != 0) {
         free(made);
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     int code = load(&made->bytes, path, error);
     if (code == FIRN_OK && gnutls_x509_trust_list_add_trust_mem(made->list, &made->bytes, NULL,
@@ -332,14 +329,12 @@ int credentials_session(gnutls_session_t *out, firn_error *error) {
     gnutls_session_t made;
     int number = gnutls_init(&made, GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
     if (number != 0) {
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     if (gnutls_priority_set(made, priorities) != 0 ||
         gnutls_credentials_set(made, GNUTLS_CRD_CERTIFICATE, asks) != 0) {
         gnutls_deinit(made);
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     *out = made;
     return FIRN_OK;

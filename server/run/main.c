@@ -185,8 +185,7 @@ static int open_listeners(protocol *it, const char *addresses, firn_error *error
     int room = LISTENERS_MAX * it->threads;
     it->all = calloc((size_t)room, sizeof *it->all);
     if (it->all == NULL) {
-        return set_error(error, FIRN_EMEMORY,
-                         "out of memory: raise the memory limit of this process");
+        return out_of_memory(error);
     }
     int mode = (int)strtol(all.config.set.socket_mode, NULL, 8);
     int count = listeners_open(it->all, room, it->name, addresses, it->threads, mode, error);
