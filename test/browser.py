@@ -112,14 +112,19 @@ class Browser:
             box.value = %s;
             box.dispatchEvent(new Event('change', { bubbles: true })); })()""" % (json.dumps(selector), json.dumps(value)))
 
-    def wait(self, script, seconds=10):
-        """Until the expression is true; its value, or the last one when the time is over."""
+    def wait(self, script, seconds=60):
+        """Until the expression is true; its value, or the last one when the time is over: for a check."""
         until = time.monotonic() + seconds
         while True:
             value = self.evaluate(script)
             if value or time.monotonic() > until:
                 return value
             self.rest(0.05)
+
+    def until(self, script):
+        """The same, where what follows relies on it."""
+        if not self.wait(script):
+            raise TimeoutError(script)
 
     def open(self, url):
         """Until it is loaded; an address that differs behind its # only loads nothing."""

@@ -57,7 +57,7 @@ def slices_drawn(pieces):
 
 def check_drawing(browser, schemes, id, scheme=None):
     if scheme:
-        browser.wait("document.querySelector('#read-scheme').textContent === '%s'" % scheme)
+        browser.until("document.querySelector('#read-scheme').textContent === '%s'" % scheme)
     drawn = browser.evaluate(DRAWN)
     words = ["--scheme", drawn["scheme"], id]
     shown = json.loads(firn("show", "--json", *words))

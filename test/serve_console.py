@@ -75,12 +75,12 @@ def read(browser, id):
     browser.evaluate("document.title = '', document.querySelector('#read-id').focus(), document.querySelector('#read-id').select()")
     browser.type(id)
     browser.press("Enter")
-    browser.wait("location.hash.includes('%s') && document.title.includes(' is ')" % id)
+    browser.until("location.hash.includes('%s') && document.title.includes(' is ')" % id)
 
 
 def check_reading(browser, server, schemes):
     browser.open(server.base + "/")
-    browser.wait("!document.querySelector('#reading').hidden")
+    browser.until("!document.querySelector('#reading').hidden")
     check("an example is drawn before anything is asked", "for example" in browser.text("#read-facts"))
     for id in SAMPLES:
         browser.evaluate("document.title = ''")
@@ -95,7 +95,7 @@ def check_reading(browser, server, schemes):
         if best["scheme"] == "snowflake":
             same("each field has a tone of its own", len(used), len(set(used)))
     read(browser, SAMPLES[0])
-    browser.wait("document.querySelector('#read-scheme').textContent === 'snowflake'")
+    browser.until("document.querySelector('#read-scheme').textContent === 'snowflake'")
     for name in ("seata", "lable-spread"):
         browser.evaluate("[...document.querySelectorAll('#candidates button')]"
                          ".find((one) => one.textContent === '%s').click()" % name)
@@ -104,10 +104,10 @@ def check_reading(browser, server, schemes):
     browser.evaluate("history.back()")
     check_drawing(browser, schemes, SAMPLES[0], "seata")
     browser.open(server.base + "/?again#read=01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    browser.wait("document.title.includes('01ARZ3NDEKTSV4RRFFQ69G5FAV')")
+    browser.until("document.title.includes('01ARZ3NDEKTSV4RRFFQ69G5FAV')")
     check_drawing(browser, schemes, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "ulid")
     browser.open(server.base + "/?bare#01ARZ3NDEKTSV4RRFFQ69G5FAW")
-    browser.wait("document.title.includes('01ARZ3NDEKTSV4RRFFQ69G5FAW')")
+    browser.until("document.title.includes('01ARZ3NDEKTSV4RRFFQ69G5FAW')")
     check_drawing(browser, schemes, "01ARZ3NDEKTSV4RRFFQ69G5FAW", "ulid")
     browser.evaluate("location.hash = '#main'")
     browser.evaluate("document.querySelector('#read-id').select()")
@@ -117,7 +117,7 @@ def check_reading(browser, server, schemes):
     check("and nothing is drawn of it", browser.evaluate("document.querySelector('#reading').hidden"))
     check("nor any format", browser.evaluate("document.querySelector('#formats').hidden"))
     browser.evaluate("location.hash = '#read=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'")
-    browser.wait("document.title.includes(' is traceparent')")
+    browser.until("document.title.includes(' is traceparent')")
     same("a format that is not a scheme is told, with its fields", "traceparent, certain 00 0af7651916cd43dd8448eb211c80319c",
          browser.evaluate("[...document.querySelectorAll('#formats dd')].slice(0, 3).map((one) => one.textContent).join(' ')"))
     check("and is no error", browser.evaluate("document.querySelector('#read-error').hidden && document.querySelector('#reading').hidden"))
@@ -129,7 +129,7 @@ def check_reading(browser, server, schemes):
 
 def check_offline(browser, server):
     browser.open(server.base + "/?offline#read=" + SAMPLES[0])
-    browser.wait("document.title.includes(' is snowflake')")
+    browser.until("document.title.includes(' is snowflake')")
     browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     read(browser, SAMPLES[2])
     same("an ID is decoded without the server", "ulid", browser.text("#read-scheme"))
@@ -167,7 +167,7 @@ def tab_to(browser, wanted, most=40):
 
 def check_keys(browser, server):
     browser.open(server.base + "/?keys#read=541815603606036480")
-    browser.wait("document.title.includes(' is snowflake')")
+    browser.until("document.title.includes(' is snowflake')")
     browser.press("Tab")
     same("the first stop of Tab skips to the content", "skip", browser.evaluate(FOCUS)["class"])
     browser.press("Enter")
@@ -185,10 +185,10 @@ def check_keys(browser, server):
     check("the field is lit in the drawing and in the legend",
           browser.sees("#bits .on[data-field=sequence]") and browser.sees("#legend .on[data-field=sequence]"))
     browser.open(server.base + "/?make#read")
-    browser.wait("!document.querySelector('#reading').hidden")
+    browser.until("!document.querySelector('#reading').hidden")
     link, more = tab_to(browser, lambda one: one["text"] == "Generate")
     browser.press("Enter")
-    browser.wait("document.querySelector('#make-scheme').options.length > 20")
+    browser.until("document.querySelector('#make-scheme').options.length > 20")
     count, rest = tab_to(browser, lambda one: one["id"] == "make-count")
     check("Tab comes to the links and to the form", link and count)
     browser.evaluate("document.activeElement.select()")
@@ -215,13 +215,13 @@ def made(browser, **values):
     fill(browser, **values)
     browser.evaluate("document.querySelector('#made').replaceChildren()")
     browser.click("#make-form button")
-    browser.wait("document.querySelectorAll('#made li').length || !document.querySelector('#make-error').hidden")
+    browser.until("document.querySelectorAll('#made li').length || !document.querySelector('#make-error').hidden")
     return browser.evaluate("[...document.querySelectorAll('#made a')].map((link) => link.textContent)")
 
 
 def check_making(browser, server):
     browser.open(server.base + "/?make#make=snowflake")
-    browser.wait("document.querySelector('#make-scheme').value === 'snowflake'")
+    browser.until("document.querySelector('#make-scheme').value === 'snowflake'")
     ids = made(browser, count="100")
     same("100 snowflakes are 100 different IDs", 100, len(set(ids)))
     times = {json.loads(firn("show", "--json", "--scheme", "snowflake", id))["time"][:4] for id in ids[:3]}
@@ -229,10 +229,10 @@ def check_making(browser, server):
     rights = ["clipboardReadWrite", "clipboardSanitizedWrite"]
     browser.call("Browser.grantPermissions", permissions=rights, origin=server.base)
     browser.click("#copy-all")
-    browser.wait("document.querySelector('#copy-all').textContent === 'Copied'")
+    browser.until("document.querySelector('#copy-all').textContent === 'Copied'")
     same("all can be copied", "\n".join(ids), browser.evaluate("navigator.clipboard.readText()"))
     browser.evaluate("document.querySelectorAll('#made button')[7].click()")
-    browser.wait("document.querySelectorAll('#made button')[7].textContent === 'Copied'")
+    browser.until("document.querySelectorAll('#made button')[7].textContent === 'Copied'")
     same("and each", ids[7], browser.evaluate("navigator.clipboard.readText()"))
     dated = made(browser, count="5", time="2020-02-29T12:00:00.123Z")
     same("back-dated ones carry their time", ["2020-02-29T12:00:00.123Z"] * 5,
@@ -335,9 +335,9 @@ def check_spread(browser, server):
         server.get("/v1/new/snowflake?n=7")
     for shards in ("16", "64"):
         browser.open(server.base + "/?%s#spread=snowflake" % shards)
-        browser.wait("document.querySelectorAll('#spreads figure').length")
+        browser.until("document.querySelectorAll('#spreads figure').length")
         browser.choose("#spread-shards", shards)
-        browser.wait("document.querySelector('#spreads .columns').querySelectorAll('i').length === %s" % shards)
+        browser.until("document.querySelector('#spreads .columns').querySelectorAll('i').length === %s" % shards)
         bars = browser.evaluate("[...document.querySelectorAll('#spreads .columns')]"
                                 ".map((one) => [...one.querySelectorAll('i')].map((bar) => +bar.dataset.count))")
         sample = int(re.match(r"[\d,]+", browser.text("#spread-note")).group(0).replace(",", ""))
@@ -365,16 +365,17 @@ def check_choosing(browser, server):
             browser.evaluate("document.querySelector('#choose-form input[value=%s]').click()" % value)
         else:
             browser.choose("#choose-" + name[2:], value)
-        browser.wait("location.hash.includes('%s=%s')" % (name[2:], value))
+        browser.until("location.hash.includes('%s=%s')" % (name[2:], value))
     wanted = json.loads(firn("choose", "--json", *words))
     best = wanted["fit"][0]
+    parts = [best["sql"], *best["commands"], *(one["text"] for one in best["figures"])]
+    card = "(document.querySelector('#chosen article')?.textContent || '')"
+    browser.wait("%s.every((part) => %s.includes(part))" % (json.dumps(parts), card))
     check("the answers are in the address", browser.wait("location.hash.includes('rate=5') && location.hash.includes('readers=urls')"))
     check("the first recommendation is that of firn choose", browser.wait(first + "?.startsWith('1. %s ')" % best["name"]), browser.evaluate(first))
     same("so are the others", [one["name"] for one in wanted["fit"][:3]],
          browser.evaluate("[...document.querySelectorAll('#chosen h2')].map((one) => one.textContent.split(' ')[1])"))
-    card = browser.text("#chosen article")
-    missing = [part for part in [best["sql"], *best["commands"], *(one["text"] for one in best["figures"])] if part not in card]
-    same("it says the commands and the figures", [], missing)
+    same("it says the commands and the figures", [], [part for part in parts if part not in browser.evaluate(card)])
     same("the layout is drawn as wide as its bits", best["bits"],
          browser.evaluate("[...document.querySelectorAll('#chosen .layout')[0].children].reduce((sum, one) => sum + Number(one.dataset.bits), 0)"))
     same("each figure has its bar", len(best["figures"]), browser.evaluate("document.querySelector('#chosen article').querySelectorAll('.measure').length"))
@@ -392,7 +393,7 @@ def check_choosing(browser, server):
 def check_looks(browser, server):
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     browser.open(server.base + "/?looks#make=snowflake")
-    browser.wait("document.querySelector('#make-scheme').value === 'snowflake'")
+    browser.until("document.querySelector('#make-scheme').value === 'snowflake'")
     made(browser, count="3")
     for width in (1280, 600, 320):
         browser.resize(width, 900)
@@ -402,7 +403,9 @@ def check_looks(browser, server):
             least, wide = [99, "", 0], []
             for view in VIEWS:
                 browser.evaluate("location.hash = '#%s'" % (view if view != "read" else "read=" + SAMPLES[1]))
-                browser.wait("document.title.includes('%s')" % (view.capitalize() if view != "read" else "uuid7"))
+                browser.until("document.body.dataset.view === '%s'" % view)
+                if view == "read":
+                    browser.until("document.title.includes('uuid7')")
                 browser.rest(0.1)
                 if view == "read":
                     browser.evaluate("document.querySelector('#bits button').focus()")
@@ -513,10 +516,10 @@ def check_token(browser, program, folder):
         check("who may only issue is told why nothing is live", "admin" in (told or ""), told)
         same("and sees no empty boxes", [], browser.evaluate(EMPTY))
         browser.evaluate("location.hash = '#windows'")
-        browser.wait("document.title.includes('Windows')")
+        browser.until("document.title.includes('Windows')")
         same("nor among the windows", [], browser.evaluate(EMPTY))
         browser.evaluate("location.hash = '#make=uuid7'")
-        browser.wait("document.querySelector('#make-scheme').value === 'uuid7'")
+        browser.until("document.querySelector('#make-scheme').value === 'uuid7'")
         same("and makes IDs", 2, len(set(made(browser, count="2"))))
         check_quiet(browser, server, ("/v1/",))
     finally:

@@ -25,13 +25,13 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def check_page(browser, url, schemes):
     browser.events.clear()
     browser.open(url)
-    browser.wait("!document.querySelector('#reading').hidden")
+    browser.until("!document.querySelector('#reading').hidden")
     check("an example is drawn before anything is pasted", "for example" in browser.text("#read-facts"))
     for id in SAMPLES:
         browser.evaluate("document.querySelector('#read-id').focus(), document.querySelector('#read-id').select()")
         browser.type(id)
         browser.press("Enter")
-        browser.wait("document.title.startsWith('%s is ')" % id)
+        browser.until("document.title.startsWith('%s is ')" % id)
         drawn = check_drawing(browser, schemes, id)
         if drawn["scheme"] not in ("nil", "typeid"):
             check_forms(browser, id, drawn["scheme"])
@@ -67,7 +67,7 @@ def check_looks(browser, url):
             browser.resize(width, 900, width < 400)
             browser.prefer(theme)
             browser.open("%s?%s%d#%s" % (url, theme, width, SAMPLES[1]))
-            browser.wait("document.title.includes(' is uuid7')")
+            browser.until("document.title.includes(' is uuid7')")
             least = browser.evaluate(CONTRAST)
             check("%s at %d px: text has a contrast of 4.5 at least" % (theme, width), least[0] >= 4.5 and least[2] > 10, least)
             same("%s at %d px: nothing scrolls sideways" % (theme, width), width, browser.evaluate("document.documentElement.scrollWidth"))

@@ -87,7 +87,7 @@ def console(browser, folder, server):
         browser.evaluate("document.querySelector('#read-id').focus()")
         browser.type(ID)
         browser.press("Enter")
-        browser.wait("location.hash.includes('%s') && document.title.includes(' is ')" % ID)
+        browser.until("location.hash.includes('%s') && document.title.includes(' is ')" % ID)
         browser.evaluate("document.activeElement.blur()")
         browser.rest(3)
         browser.picture(os.path.join(FOLDER, "console.png"))
