@@ -138,8 +138,8 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
     bool there = true;
     int code = FIRN_OK;
     if (kept.known) {
-        kept.layout = postgres_cell(answer, 0, 0);
-        kept.floor = postgres_number_at(answer, 0, 2);
+        kept.layout = postgres_cell(answer, 0, 1);
+        kept.floor = postgres_number_at(answer, 0, 3);
         kept.current = postgres_says(answer, 6);
         code = read_mark(s, request, &kept.mark, error);
     }
@@ -154,7 +154,7 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
         return postgres_went_back(s, error);
     }
     if (verdict.renew) {
-        return kept.known ? adopt(s, request, postgres_cell(answer, 0, 1), error)
+        return kept.known ? adopt(s, request, postgres_cell(answer, 0, 2), error)
                           : first_use(s, request, held, error);
     }
     if (code == FIRN_EBUSY && held->grant == request->grant && held->grant != 0) {
@@ -167,16 +167,16 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
     return code;
 }
 
-/* Takes the answer of RESERVE. *done: *first is granted. */
+/* Takes the answer of RENEW or RESERVE. *done: *first is granted. */
 static int take_answer(store *s, const firn_request *request, const PGresult *answer, bool *done,
                        int64_t *first, firn_mark *held, firn_error *error) {
-    if (PQntuples(answer) > 0 && !PQgetisnull(answer, 0, 3)) {
+    if (PQntuples(answer) > 0 && !PQgetisnull(answer, 0, 0)) {
         *done = true;
-        *first = postgres_number_at(answer, 0, 3) - request->count;
+        *first = postgres_number_at(answer, 0, 0) - request->count;
         module_remember(&s->link.memory, request, *first + request->count);
         return module_point(&s->link, module_reserve_points.committed, error);
     }
-    if (PQntuples(answer) > 0 && strcmp(postgres_cell(answer, 0, 0), request->layout) == 0) {
+    if (PQntuples(answer) > 0 && strcmp(postgres_cell(answer, 0, 1), request->layout) == 0) {
         if (!postgres_says(answer, 4)) {
             postgres_hang_up(s, false);
             return postgres_pooled(s, error);
@@ -212,9 +212,11 @@ static int postgres_reserve(void *self, const firn_request *request, int64_t *fi
                                 s->backend,
                                 s->marks,
                                 postgres_number(numbers[4], least)};
+        const bool renews = i == 0 && least > 0; /* this handle has seen the mark */
         PGresult *answer;
-        code = postgres_ask(s, RESERVE, values, &module_reserve_points, &answer, error);
-        if (code == FIRN_OK) {
+        code = postgres_ask(s, renews ? RENEW : RESERVE, values, &module_reserve_points, &answer,
+                            error);
+        if (code == FIRN_OK && (!renews || PQntuples(answer) > 0)) {
             code = take_answer(s, request, answer, &done, first, held, error);
         }
         PQclear(answer);

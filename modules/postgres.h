@@ -19,6 +19,7 @@ typedef struct store {
     bool unconfirmed; /* the server gave up waiting for a standby, and committed */
     char backend[POSTGRES_NUMBER_SIZE]; /* the server's process */
     char marks[POSTGRES_NUMBER_SIZE];   /* the OID of the table of marks; "": not seen yet */
+    char system[POSTGRES_NUMBER_SIZE];  /* the system identifier of the server */
     char caution[160];                  /* "": none */
 } store;
 

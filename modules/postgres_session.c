@@ -15,14 +15,18 @@
 #define RESULTS_MOST  16     /* of one question; the longest creates the tables */
 #define STATEMENT_MAX 3000   /* bytes of a statement with its table's name */
 
-/* Fills the table's name and the lock timeout into a statement. Empty: it did not fit. */
+/* Fills the table's name, the lock timeout and the system identifier into a statement. Empty: it did not fit. */
 static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
     char lock_ms[POSTGRES_NUMBER_SIZE];
     size_t at = 0;
     snprintf(lock_ms, sizeof lock_ms, "%" PRId64, s->link.timeout_ms / 2 + 1);
     for (; *text != '\0' && at + 64 < STATEMENT_MAX; text++) {
-        if (*text == '@' || *text == '#') {
-            at += (size_t)snprintf(out + at, 64, "%s", *text == '@' ? s->table : lock_ms);
+        const char *piece = *text == '@'   ? s->table
+                            : *text == '#' ? lock_ms
+                            : *text == '~' ? s->system
+                                           : NULL;
+        if (piece != NULL) {
+            at += (size_t)snprintf(out + at, 64, "%s", piece);
         } else {
             out[at++] = *text;
         }
@@ -104,7 +108,8 @@ enum greeting {
     GREET_MARKS,
     GREET_LOGGED,
     GREET_SETTINGS,
-    GREET_KEPT = GREET_SETTINGS + 3
+    GREET_KEPT = GREET_SETTINGS + 3,
+    GREET_SYSTEM
 };
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -521,6 +526,7 @@ static int greet(store *s, firn_error *error) {
         if (code == FIRN_OK && made) {
             snprintf(s->backend, sizeof s->backend, "%s", postgres_cell(result, 0, GREET_BACKEND));
             snprintf(s->marks, sizeof s->marks, "%s", postgres_cell(result, 0, GREET_MARKS));
+            snprintf(s->system, sizeof s->system, "%s", postgres_cell(result, 0, GREET_SYSTEM));
         }
         PQclear(result);
         if (code != FIRN_OK || made) {

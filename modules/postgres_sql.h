@@ -6,7 +6,8 @@
 
 #include "module.h"
 
-/* "@" is the prefix that table= gives, "#" the time limit for a locked row in ms. The namespace without a name
+/* "@" is the prefix that table= gives, "#" the time limit for a locked row in ms, "~" the system identifier that
+ * greet_sql has read. The namespace without a name
  * is the store itself: a namespace with another identity is doubted (module.h). A table that was emptied and
  * filled again from a copy looks as before, so a trigger forbids to empty one. */
 static const char create_sql[] =
@@ -50,19 +51,22 @@ static const char greet_sql[] =
     " set_config('default_transaction_isolation', 'read committed', false),"
     " set_config('lock_timeout', '#', false),"
     " (SELECT count(*) = 2 FROM pg_trigger WHERE tgname = '@_keep' AND tgenabled = 'A'"
-    " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"')))";
+    " AND tgrelid IN (to_regclass('\"@_namespace\"'), to_regclass('\"@_mark\"'))),"
+    " (SELECT system_identifier FROM pg_control_system())";
 
 /* The engine's identity: system, time line, database, table of marks. The time line is taken from
  * the log's present file: the control file has the one of the last checkpoint, which is the old one
  * for a while after a promotion. The statements compute it, so that nobody can pass on the one in a
  * copied table. */
-#define THIS_ENGINE                                                                                \
-    "i AS (SELECT concat_ws('/', system_identifier,"                                               \
-    " left(pg_walfile_name(pg_current_wal_lsn()), 8),"                                             \
+#define IDENTITY(system)                                                                           \
+    "concat_ws('/', " system ", left(pg_walfile_name(pg_current_wal_lsn()), 8),"                   \
     " (SELECT oid FROM pg_database WHERE datname = current_database()),"                           \
-    " '\"@_mark\"'::regclass::oid) AS identity FROM pg_control_system())"
+    " '\"@_mark\"'::regclass::oid)"
+#define THIS_ENGINE                                                                                \
+    "i AS (SELECT " IDENTITY("system_identifier") " AS identity FROM pg_control_system())"
 
 enum statement {
+    RENEW,
     RESERVE,
     READ,
     BORN,
@@ -85,6 +89,19 @@ static const struct statement_text {
     const char *name, *text;
     int values;
 } statements[] = {
+    /* What RESERVE grants where the mark is there and nothing is in the way, in three quarters of its time; no row otherwise.
+     * The values are the same. The system identifier is in the text: its function reads a file, and it stays as it
+     * is for as long as the server's process that knows the prepared statement. */
+    [RENEW] =
+        {"firn_renew",
+         "UPDATE \"@_mark\" m SET high = greatest(m.high, $4::bigint, n.floor) + $3::bigint,"
+         " \"grant\" = $6::bigint, note = $7 FROM \"@_namespace\" n"
+         " WHERE n.name = $1 AND n.layout = $8 AND n.identity = " IDENTITY(
+             "'~'") " AND m.ns = $1 AND m.key = $2 AND greatest($4::bigint, n.floor) <= $5::bigint"
+                    " AND m.high BETWEEN $11::bigint AND $5::bigint"
+                    " AND pg_backend_pid() = $9::int AND '\"@_mark\"'::regclass::oid = $10::oid"
+                    " RETURNING m.high",
+         11},
     /* $3 count, $4 earliest, $5 latest. Layout and identity are of the statement's snapshot; the mark is the
      * newest one, locked. The answer also says why nothing was granted. $9: a pooler that changes the
      * session also changes what greet_sql has set. $10: a table that replaces the one this handle knows
@@ -103,7 +120,7 @@ static const struct statement_text {
                  " SET high = greatest(m.high + $3::bigint, excluded.high),"
                  " \"grant\" = excluded.\"grant\", note = excluded.note"
                  " WHERE m.high BETWEEN $11::bigint AND $5::bigint RETURNING m.high)"
-                 " SELECT n.layout, n.identity, n.floor, w.high, pg_backend_pid() = $9::int,"
+                 " SELECT w.high, n.layout, n.identity, n.floor, pg_backend_pid() = $9::int,"
                  " '\"@_mark\"'::regclass::oid = $10::oid, n.identity = i.identity"
                  " FROM i, n LEFT JOIN w ON true",
                  11},

@@ -433,6 +433,7 @@ static void reply_that_is_lost(void **state) {
 static void server_that_hangs(void **state) {
     firn_store *store = hurried_store(url_of("hang", ""), "h", NULL);
     (void)state;
+    drawn_at_last(store, "h", 5); /* a second time, so that the server knows the statement */
     assert_true(engine_do(server, "pause", 0));
     not_drawn(store, "h", 2, FIRN_EUNKNOWN, "timeout_ms");
     not_drawn(store, "h", 3, FIRN_ESTORE, "connect_timeout_ms");
