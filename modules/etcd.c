@@ -470,7 +470,7 @@ static int etcd_now(void *of, firn_time *now, firn_error *error) {
     json_decref(answer);
     if (code == FIRN_OK && self->date_s == 0) {
         return module_fail(error, FIRN_ESYSTEM,
-                           "store %.60s does not tell its time: do not ask for it",
+                           "store %.60s sent no Date header, so its time is unknown: check its log",
                            self->link.url.shown);
     }
     if (code == FIRN_OK) {

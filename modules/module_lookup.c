@@ -103,7 +103,7 @@ struct addrinfo *module_resolve(module_lookup **lookup, const char *name, int po
         return NULL;
     }
     if (!await_lookup(*lookup, deadline_ms)) {
-        *why = "its name is looked up for too long";
+        *why = "the lookup of its name takes too long";
         return NULL;
     }
     module_lookup *it = *lookup;

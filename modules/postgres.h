@@ -54,7 +54,7 @@ int postgres_pooled(const store *s, firn_error *error);
 int postgres_replaced(const store *s, firn_error *error);
 
 const char *postgres_number(char out[POSTGRES_NUMBER_SIZE], int64_t value);
-/* A cell as text, "" where it is missing; as a number; as a boolean of the first row. */
+/* A cell as text ("" if it is missing), as a number, or as a boolean of the first row. */
 const char *postgres_cell(const PGresult *result, int row, int column);
 int64_t postgres_number_at(const PGresult *result, int row, int column);
 bool postgres_says(const PGresult *result, int column);

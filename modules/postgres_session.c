@@ -486,7 +486,7 @@ static int judge(store *s, const PGresult *result, bool *made, firn_error *error
     if (risk != NULL && !s->link.unsafe) {
         return module_fail(error, FIRN_ESTORE,
                            "store %.60s has %s, so a crash may lose what it acknowledged: change "
-                           "that, or accept the risk with unsafe=1",
+                           "the setting or table, or accept the risk with unsafe=1",
                            where(s), risk);
     }
     if (s->marks[0] != '\0' && strcmp(s->marks, marks) != 0) { /* before it is made again */

@@ -288,8 +288,8 @@ int redis_load_script(script *out, const char *text, firn_error *error) {
     unsigned char digest[20];
     if (gnutls_hash_fast(GNUTLS_DIG_SHA1, text, strlen(text), digest) != 0) {
         return module_fail(error, FIRN_ESYSTEM,
-                           "GnuTLS refuses SHA-1, which Redis needs to name "
-                           "scripts: allow it");
+                           "GnuTLS refuses SHA-1, by which Redis names scripts: allow SHA-1 in "
+                           "GnuTLS's configuration");
     }
     out->text = text;
     for (size_t i = 0; i < sizeof digest; i++) {

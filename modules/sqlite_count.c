@@ -86,12 +86,12 @@ int sqlite_tally_check(const store *it, firn_error *error) {
 int sqlite_no_tally(const store *it, int number, firn_error *error) {
     const char *path = sqlite_tail(it->path), *slash = strrchr(path, '/');
     int code = sqlite_tally_check(it, error);
-    return code != FIRN_OK
-               ? code
-               : module_fail(error, FIRN_ESTORE,
-                             "store %s: its count %s" SUFFIX " cannot be opened (%.40s): operations"
-                             " take turns by its lock, so correct that",
-                             path, slash != NULL ? slash + 1 : path, strerror(number));
+    return code != FIRN_OK ? code
+                           : module_fail(error, FIRN_ESTORE,
+                                         "store %s: its count %s" SUFFIX
+                                         " cannot be opened (%.40s), and operations"
+                                         " need its lock: correct the cause",
+                                         path, slash != NULL ? slash + 1 : path, strerror(number));
 }
 
 /* A user who can write the database can write its count, as with SQLite's own files, also if the

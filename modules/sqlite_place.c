@@ -219,8 +219,8 @@ static int not_told(const store *it, firn_error *error) {
 
 int sqlite_replaced(const store *it, firn_error *error) {
     return module_fail(error, FIRN_ESTORE,
-                       "store %s was replaced while in use: put back the old file, or do"
-                       " what follows a loss (docs/reference/stores.md)",
+                       "store %s was replaced while in use: put back the old file, or treat"
+                       " it as lost (docs/reference/stores.md)",
                        sqlite_tail(it->path));
 }
 

@@ -614,9 +614,10 @@ static int take_login(store *self, firn_error *error) {
         return code;
     }
     if (self->link.url.user == NULL || self->link.url.password == NULL) {
-        return module_fail(error, FIRN_EUSAGE,
-                           "the store has a user or a password alone: give user:password@, or "
-                           "user@ and password-file= or FIRN_ZOOKEEPER_PASSWORD");
+        return module_fail(
+            error, FIRN_EUSAGE,
+            "the store's URL has a user or a password alone: give user:password@, or "
+            "user@ and password-file= or FIRN_ZOOKEEPER_PASSWORD");
     }
     return asprintf(&self->login, "%s:%s", self->link.url.user, self->link.url.password) < 0
                ? module_no_memory(error)
