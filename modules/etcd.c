@@ -41,7 +41,7 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* How often the store went back, with the time that was just noticed. */
+/* How often the store went back, including the loss that was just noticed. */
 static int64_t next_losses(const store *self, const state *now) {
     return later(later(now->losses, now->ns_losses), self->losses) + 1;
 }
@@ -252,7 +252,7 @@ static int relabel_round(store *self, state *now, const firn_relabel *wish, int6
     code = now->store_revision > 0 ? FIRN_OK : module_random(&next.origin, error);
     next.cluster = self->cluster;
     next.term = self->term;
-    if (back) { /* only tell it */
+    if (back) { /* only report it */
         next.losses = next_losses(self, now);
     } else {
         next.floor = *floor;

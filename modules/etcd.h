@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the etcd store share: the handle, requests, records and transactions. */
+/* Shared by the files of the etcd store: the handle, requests, records and transactions. */
 #ifndef FIRN_ETCD_H
 #define FIRN_ETCD_H
 
@@ -86,7 +86,7 @@ int etcd_damaged(const store *self, int code, firn_error *error);
 
 /* ---- transactions (etcd_record.c) ------------------------------------------------------------ */
 
-/* Notes which cluster answered, and whether it contradicts what this handle saw. */
+/* Notes which cluster answered, and whether the answer contradicts what this handle saw. */
 bool etcd_take_head(store *self, const json_t *answer);
 /* Reads the records into `now`, whose names are set. */
 int etcd_read_state(store *self, state *now, firn_error *error);
@@ -96,8 +96,8 @@ typedef struct change {
     bool own, ns, mark;
 } change;
 
-/* Writes the records if those in etcd still are what `now` says, and then sets the revisions of `next`.
- * Otherwise reads them into `next`. *written: which of the two. */
+/* If the records in etcd equal `now`: writes `next` and sets its revisions and *written. Otherwise
+ * reads the records into `next`. */
 int etcd_write_state(store *self, const state *now, state *next, const change *what,
                      const module_points *at, bool *written, firn_error *error);
 

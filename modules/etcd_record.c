@@ -263,8 +263,7 @@ static json_t *compares_of(const bytes *own, const bytes *ns, const bytes *mark,
     return all;
 }
 
-/* Without reads in the same transaction it is a tenth faster if nobody else has written, which is
- * almost always true. */
+/* Almost always nobody else has written. Then a transaction without reads is a tenth faster. */
 int etcd_write_state(store *self, const state *now, state *next, const change *what,
                      const module_points *at, bool *written, firn_error *error) {
     char text[ETCD_RECORD_SIZE], was[ETCD_RECORD_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layouts of the MariaDB and MySQL store's namespaces, replaced by one statement. */
+/* Replaces layouts of the MariaDB and MySQL store's namespaces by one statement. */
 #include "mysql.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 _Static_assert(FIRN_SLOT_MAX == 4611686018427387904, "the table of marks has this bound too");
 
-#define ROUNDS    8 /* of a reservation whose statement found that another process had changed it */
+#define ROUNDS    8   /* tries of a reservation that another process interferes with */
 #define PAGE_ROWS 256 /* of a listing */
 
 /* ---- open and close -------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static int postgres_open(void **self, const char *url, const firn_store_options 
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
-/* The bytes of the UTF-8 character at `c`; 0: it is not valid. */
+/* The length of the UTF-8 character at `c` in bytes; 0: not valid. */
 static size_t character(const unsigned char *c) {
     static const unsigned least[] = {0, 0x80, 0x800, 0x10000};
     size_t more = *c < 0x80 ? 0 : *c >> 5 == 6 ? 1 : *c >> 4 == 14 ? 2 : *c >> 3 == 30 ? 3 : 4;
@@ -72,7 +72,7 @@ static void make_readable(char out[FIRN_NOTE_SIZE], const char *note) {
     }
 }
 
-/* Makes the record of a namespace that has none, unless it may have been lost. */
+/* Creates the record of a namespace without one, unless it may have been lost. */
 static int first_use(store *s, const firn_request *request, firn_mark *held, firn_error *error) {
     char guard[POSTGRES_NUMBER_SIZE];
     const char *values[] = {request->ns, request->layout, s->marks,
@@ -93,7 +93,7 @@ static int first_use(store *s, const firn_request *request, firn_mark *held, fir
     return code == FIRN_EBUSY ? FIRN_OK : code;
 }
 
-/* Resolves the doubt about a namespace with the request's guard. */
+/* Ends the doubt about a namespace with the request's guard. */
 static int adopt(store *s, const firn_request *request, const char *stored, firn_error *error) {
     char guard[POSTGRES_NUMBER_SIZE];
     const char *values[] = {request->ns, postgres_number(guard, request->guard), stored};
@@ -103,8 +103,8 @@ static int adopt(store *s, const firn_request *request, const char *stored, firn
     return code;
 }
 
-/* A caller that meets its own grant takes the slots, so that mark must be as durable as one that was
- * acknowledged. *there: it still is the mark. */
+/* A caller that meets its own grant uses the slots, so the mark must be as durable as an
+ * acknowledged one. *there: it is still the mark. */
 static int settle(store *s, const firn_request *request, bool *there, firn_error *error) {
     char grant[POSTGRES_NUMBER_SIZE];
     const char *values[] = {request->ns, request->key,
@@ -129,8 +129,8 @@ static int read_mark(store *s, const firn_request *request, firn_mark *mark, fir
     return code;
 }
 
-/* Why nothing was granted. FIRN_OK: what was in the way has changed, or was just written, so the
- * statement may grant now. */
+/* Why nothing was granted. FIRN_OK: the obstacle has changed or was just written, so the statement
+ * may grant now. */
 static int look_why(store *s, const firn_request *request, const PGresult *answer, firn_mark *held,
                     firn_error *error) {
     module_kept kept = {.known = PQntuples(answer) > 0, .complete = true};
@@ -158,7 +158,7 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
                           : first_use(s, request, held, error);
     }
     if (code == FIRN_EBUSY && held->grant == request->grant && held->grant != 0) {
-        firn_error own = {0}; /* `error` says who is in the way */
+        firn_error own = {0}; /* `error` names the other process */
         int settled = settle(s, request, &there, &own);
         code = settled != FIRN_OK ? module_fail(error, settled, "%s", own.text)
                : there            ? code
@@ -167,7 +167,7 @@ static int look_why(store *s, const firn_request *request, const PGresult *answe
     return code;
 }
 
-/* Takes the answer of RENEW or RESERVE. *done: *first is granted. */
+/* Reads the answer of RENEW or RESERVE. *done: *first is granted. */
 static int take_answer(store *s, const firn_request *request, const PGresult *answer, bool *done,
                        int64_t *first, firn_mark *held, firn_error *error) {
     if (PQntuples(answer) > 0 && !PQgetisnull(answer, 0, 0)) {
@@ -248,7 +248,7 @@ static int postgres_give_back(void *self, const char *ns, const char *key, const
     return code;
 }
 
-/* Shows the lines of a page, and keeps where it ended. */
+/* Shows the lines of a page and keeps its end. */
 static int show_page(const store *s, const PGresult *page, firn_visit *visit, void *context,
                      char ns[FIRN_NS_SIZE], char key[FIRN_KEY_SIZE], firn_error *error) {
     int code = FIRN_OK;
@@ -266,7 +266,7 @@ static int show_page(const store *s, const PGresult *page, firn_visit *visit, vo
     return code;
 }
 
-/* In pages, each a statement, so that a visitor may be slow, or stop. */
+/* In pages, one statement each, because a visitor may be slow or stop. */
 static int postgres_list(void *self, const char *ns, firn_visit *visit, void *context,
                          firn_error *error) {
     store *s = self;

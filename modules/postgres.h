@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the PostgreSQL store share: the handle, its session and its questions. */
+/* Shared by the files of the PostgreSQL store: the handle, its session and its statements. */
 #ifndef FIRN_POSTGRES_H
 #define FIRN_POSTGRES_H
 
@@ -30,23 +30,23 @@ static inline const char *where(const store *s) {
 
 /* ---- the session (postgres_session.c) -------------------------------------------------------- */
 
-/* Begins a verb on a connection that works. */
+/* Starts a verb on a working connection. */
 int postgres_ready(store *s, firn_error *error);
-/* Reads the parameters of the URL that are PostgreSQL's. */
+/* Reads PostgreSQL's own parameters of the URL. */
 int postgres_read_params(store *s, firn_error *error);
 /* Closes the connection. `forked`: it is the parent's. */
 void postgres_hang_up(store *s, bool forked);
 
 /* ---- questions (postgres_session.c) ---------------------------------------------------------- */
 
-/* Sends a statement and reads its rows. FIRN_EUNKNOWN: it was sent, and may have been carried out;
- * after any other failure it was not. */
+/* Sends a statement and reads its rows. FIRN_EUNKNOWN: the statement was sent and may have been
+ * carried out; after other failures it was not. */
 int postgres_ask(store *s, enum statement statement, const char *const *values,
                  const module_points *at, PGresult **out, firn_error *error);
 /* The same for a statement that may be repeated: FIRN_ESTORE instead of FIRN_EUNKNOWN. */
 int postgres_read(store *s, enum statement statement, const char *const *values, PGresult **out,
                   firn_error *error);
-/* Writes that the server lost what it had granted, for every namespace. */
+/* Records for every namespace that the server lost reservations. */
 int postgres_went_back(store *s, firn_error *error);
 /* Records that the new store belongs to this engine. */
 int postgres_born(store *s, firn_error *error);

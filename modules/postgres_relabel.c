@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layouts of the PostgreSQL store's namespaces, replaced in a transaction. */
+/* Replaces layouts of the PostgreSQL store's namespaces in a transaction. */
 #include "postgres.h"
 
 static int run(store *s, enum statement statement, const module_points *at, firn_error *error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The PostgreSQL store's session: libpq without blocking, so that every wait has a bound; how it
- * connects, what it checks, how a statement is sent. Knows no verb. */
+/* The PostgreSQL store's session: connects, checks the server and sends statements. libpq does not
+ * block, so that every wait is limited. Knows no verb. */
 #include "postgres.h"
 
 #include <inttypes.h>
@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #define OLDEST_SERVER 100000 /* 10.0: the first with pg_walfile_name and pg_control_system */
-#define SENDINGS      5      /* of a statement that is rolled back because of another one */
+#define SENDINGS      5      /* tries of a statement rolled back because of another one */
 #define RESULTS_MOST  16     /* of one question; the longest creates the tables */
 #define STATEMENT_MAX 3000   /* bytes of a statement with its table's name */
 
-/* Fills the table's name, the lock timeout and the system identifier into a statement. Empty: it did not fit. */
+/* Puts the table's name, the lock timeout and the system identifier into a statement. Empty: the
+ * result does not fit. */
 static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
     char lock_ms[POSTGRES_NUMBER_SIZE];
     size_t at = 0;
@@ -36,7 +37,7 @@ static void fill_in(const store *s, char out[STATEMENT_MAX], const char *text) {
 
 void postgres_hang_up(store *s, bool forked) {
     if (s->db != NULL && forked) {
-        close(s->socket); /* and nothing is sent or freed */
+        close(s->socket); /* sends and frees nothing */
     } else if (s->db != NULL) {
         PQfinish(s->db);
     }
@@ -121,8 +122,8 @@ enum outcome {
     LOST      /* unknown */
 };
 
-/* libpq would print it: the server committed without its synchronous standby, because somebody
- * cancelled the wait. */
+/* The server committed without its synchronous standby, because somebody cancelled the wait. libpq
+ * would print this notice. */
 static void notice(void *self, const PGresult *result) {
     store *s = self;
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -142,8 +143,8 @@ static bool flush(const store *s, int64_t deadline_ms) {
     return more == 0;
 }
 
-/* Reads to the end of the answer, since the server commits after it has sent the rows. Keeps the last
- * result, or the first failure. */
+/* Reads the whole answer, because the server commits after it has sent the rows. Keeps the last
+ * result or the first failure. */
 static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out) {
     PGresult *kept = NULL, *next;
     bool failed = false, ended = false;
@@ -177,7 +178,7 @@ static enum outcome receive(const store *s, int64_t deadline_ms, PGresult **out)
     return !failed ? ANSWERED : severity != NULL && strcmp(severity, "ERROR") == 0 ? REFUSED : LOST;
 }
 
-/* Sends what is left, and reads the answer in time. */
+/* Sends the rest of the statement and reads the answer, until the deadline. */
 static enum outcome converse(store *s, const char *sent_point, PGresult **out, firn_error *error) {
     int64_t deadline_ms = module_now_ms() + s->link.timeout_ms;
     *out = NULL;
@@ -334,7 +335,7 @@ static const char *ssl_mode(const char *word) {
                                          : word;
 }
 
-/* Begins a connection to one of the hosts. NULL: out of memory. */
+/* Starts to connect to one of the hosts. NULL: out of memory. */
 static PGconn *begin(store *s, size_t host) {
     char port[POSTGRES_NUMBER_SIZE];
     const char *words[NATIVE + 12], *values[NATIVE + 12];
@@ -349,7 +350,7 @@ static PGconn *begin(store *s, size_t host) {
                {"dbname", s->link.url.path},
                {"sslmode", ssl_mode(s->tls)},
                {"sslrootcert", s->authority},
-               {"client_encoding", "SQL_ASCII"}, /* bytes are bytes */
+               {"client_encoding", "SQL_ASCII"}, /* no conversion */
                {"fallback_application_name", "firn"}};
     snprintf(port, sizeof port, "%d", to != NULL ? to->port : 0);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
@@ -410,7 +411,8 @@ static int tell(store *s, const char *text, PGresult **out, enum outcome *outcom
                                  : lost_early(s, *out, error);
 }
 
-/* Two processes that create at once may both fail in the catalogue: the next look finds the tables. */
+/* Two processes that create the tables at once may both fail in the catalogue. The next check finds
+ * the tables. */
 static int create(store *s, firn_error *error) {
     char text[STATEMENT_MAX];
     PGresult *result;
@@ -439,8 +441,9 @@ int postgres_pooled(const store *s, firn_error *error) {
         where(s));
 }
 
-/* A pooler reports another process ID than the server's process does. Does it give that process to a
- * second connection while this one lasts? Without a second connection the statements find out. */
+/* A pooler reports another process ID than the server's process does. Does the pooler give that
+ * process to a second connection while this one is open? If there is no second connection, the
+ * statements notice. */
 static int check_pooler(store *s, size_t host, firn_error *error) {
     static const char text[] = "SELECT pg_backend_pid()";
     store other = *s;
@@ -467,8 +470,8 @@ int postgres_replaced(const store *s, firn_error *error) {
                        where(s), s->table);
 }
 
-/* Checks what the session is. *made: the tables are there. While another session makes them, their
- * names are found before the snapshot has their rows: then they are not there yet. */
+/* Checks the session. *made: the tables exist. While another session creates the tables, their names
+ * are visible before the snapshot has their rows: such tables do not exist yet. */
 static int judge(store *s, const PGresult *result, bool *made, firn_error *error) {
     const char *marks = postgres_cell(result, 0, GREET_MARKS);
     const char *risk = NULL;
@@ -542,7 +545,7 @@ static int greet(store *s, firn_error *error) {
                        where(s), s->table);
 }
 
-/* The store's own record first, so that no namespace that somebody is making is left out. */
+/* The store's own record first, so that a namespace that another process creates is included. */
 int postgres_went_back(store *s, firn_error *error) {
     static const char *const which[] = {"false", "true"};
     int code = FIRN_OK;
@@ -598,7 +601,7 @@ static bool is_stale(const store *s) {
         if (PQconsumeInput(s->db) == 0 || PQstatus(s->db) != CONNECTION_OK) {
             return true;
         }
-        PQisBusy(s->db); /* reads what it took in */
+        PQisBusy(s->db); /* parses the buffered input */
     }
     return PQstatus(s->db) != CONNECTION_OK;
 }

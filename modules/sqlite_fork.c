@@ -85,7 +85,7 @@ static bool is_of(const store *it, int file) {
     return same;
 }
 
-/* Has this process one of the store's files open? Between verbs this module has none. */
+/* Does this process have one of the store's files open? Between verbs this module has none. */
 static bool has_inherited(const store *it) {
     DIR *open_files = opendir("/proc/self/fd");
     bool found = false;

@@ -97,7 +97,8 @@ int sqlite_no_store(const char *path, firn_error *error) {
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-/* SQLite too calls it for each lock that it does not get; all of them share the verb's time. */
+/* SQLite also calls this function for each lock that it does not get. All locks share the verb's
+ * time. */
 int sqlite_wait(void *of, int tries) {
     static const int naps_ms[] = {1, 2, 5, 10, 15, 20, 25};
     const session *s = of;

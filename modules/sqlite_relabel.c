@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layouts of the embedded store's namespaces: replaced, and of MODULE_ALL_NAMES read. */
+/* Replaces layouts of the embedded store's namespaces, and reads the layout of MODULE_ALL_NAMES. */
 #include "sqlite.h"
 
 #include <stdio.h>

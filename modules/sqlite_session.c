@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The transaction of one verb: how it starts, what is checked before anything is granted, how it ends. */
+/* The transaction of one verb: starts it, checks the store before anything is granted, ends it. */
 #include "sqlite.h"
 
 #include <errno.h>

@@ -33,7 +33,7 @@ static bool gone_back(store *self, const state *it) {
            (at != NULL && at->found && (!it->found || it->mzxid < at->mzxid));
 }
 
-/* Sends all operations or none. */
+/* Carries out all operations or none. */
 static int commit(store *self, zoo_op_t *ops, int count, const module_points *at, int64_t *mzxid) {
     call *it = zk_call(2);
     if (it == NULL) {
@@ -538,7 +538,7 @@ static int touch_root(store *self, firn_time *now) {
     return code;
 }
 
-/* The leader's time, which it records at every write: so something is written. */
+/* The leader records its time at every write, so this writes something. */
 static int zookeeper_now(void *handle, firn_time *now, firn_error *error) {
     store *self = handle;
     int code = zk_enter(self, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the ZooKeeper store share: the handle, calls of the library, records. */
+/* Shared by the files of the ZooKeeper store: the handle, calls of the library, records. */
 #ifndef FIRN_ZOOKEEPER_H
 #define FIRN_ZOOKEEPER_H
 
