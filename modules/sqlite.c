@@ -86,6 +86,9 @@ static int sqlite_open(void **self, const char *url, const firn_store_options *o
         code = module_fail(error, FIRN_ESYSTEM, "SQLite is %s: use 3.37 or newer",
                            sqlite3_libversion());
     }
+    if (code == FIRN_OK && !sqlite_turns_begin()) {
+        code = module_no_memory(error);
+    }
     if (code != FIRN_OK) {
         return code;
     }

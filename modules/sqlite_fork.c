@@ -130,7 +130,7 @@ int sqlite_guard(firn_error *error) {
         return forked_inside(error);
     }
     page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || !sqlite_turns_begin()) {
+    if (page == MAP_FAILED) {
         return module_fail(error, FIRN_EMEMORY, "out of memory: give this process more memory");
     }
     madvise(page, size, MADV_WIPEONFORK); /* otherwise the process ID shows a fork */

@@ -48,8 +48,14 @@ static void close_in_child(void) {
     errno = number;
 }
 
+/* Two threads may both register the handler: its second run finds nothing to close. */
 bool sqlite_turns_begin(void) {
-    return pthread_atfork(NULL, NULL, close_in_child) == 0;
+    static _Atomic bool begun;
+    if (!atomic_load_explicit(&begun, memory_order_seq_cst)) {
+        atomic_store_explicit(&begun, pthread_atfork(NULL, NULL, close_in_child) == 0,
+                              memory_order_seq_cst);
+    }
+    return atomic_load_explicit(&begun, memory_order_seq_cst);
 }
 
 /* Somebody may have removed the count, or put another in its place. */

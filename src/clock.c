@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks: the system's readings, the cycle counter's trustworthiness, and the judgement of steps
- * and jumps. Integers only; what a step means for slots is gen.c's. */
+ * and jumps. Integers only; what a step means for slots is present.c's. */
 #include "clock.h"
 
 #include "error.h"

@@ -2,7 +2,7 @@
 /* The inside of a generator. Its state has one struct for each rule by which threads share it: firn_gen is read only
  * after opening, firn__any is atomic, firn__locked and firn__kept are under the renewal lock, firn__seen (thread.h) is
  * one thread's. The files, from the bottom: policy.c and identity.c say what the keys mean, permit.c holds permits,
- * claim.c and window.c fill them, present.c reads the clock, issue_*.c issue, gen.c and open.c are the public calls. */
+ * claim.c and window.c fill them, present.c reads the clock, issue_*.c issue, next.c and open.c are the public calls. */
 #ifndef FIRN_GEN_H
 #define FIRN_GEN_H
 

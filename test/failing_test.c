@@ -241,7 +241,7 @@ static int issue_in_child(const scenario *it) {
         code = calls < failing ? 3 : code != FIRN_OK ? 1 : 0;
         failing = 0; /* gcov allocates when the process ends */
         if (SANITIZED) {
-            _exit(code); /* a child leaks a few bytes of its parent's on purpose (src/gen.c) */
+            _exit(code); /* a child leaks a few bytes of its parent's on purpose (src/present.c) */
         }
         exit(code);
     }

@@ -127,7 +127,7 @@ if(FIRN_TESTS)
     # before each atomic operation (sim/preempt.h). With an injected bug (src/bug.h), so are the files that it is in;
     # they stand before the library's.
     function(add_firn_sim name bug)
-        set(core gen issue issue_slots issue_random issue_counted present permit claim window shared segment)
+        set(core next issue issue_slots issue_random issue_counted present permit claim window shared segment)
         list(TRANSFORM core PREPEND src/)
         list(TRANSFORM core APPEND .c)
         add_library(${name}_core OBJECT ${core})
