@@ -133,8 +133,11 @@ bool module_retry_waits(const module_retry *retry);
 void module_retry_failed(module_retry *retry);
 void module_retry_worked(module_retry *retry);
 
-/* Is this process not *pid? Sets *pid; 0 counts as this process. */
-bool module_forked(pid_t *pid);
+/* Names this process among those that its forks have made. A process number is not enough: process 1 of a container may
+ * have a child that is process 1 of another. A child of clone(2) with the number of its parent has its name. */
+int64_t module_process(void);
+/* Is this process not *process? Sets *process; 0 counts as this process. */
+bool module_forked(int64_t *process);
 
 /* ---- names of hosts (module_lookup.c) -------------------------------------------------------- */
 
@@ -238,7 +241,7 @@ typedef struct module_link {
     firn_store_options options;
     bool unsafe;                    /* an option, or unsafe=1 */
     int64_t connect_ms, timeout_ms; /* limits: to connect to any host; for one answer */
-    pid_t pid;                      /* of the process that the connection belongs to */
+    int64_t process;                /* module_process of the one that the connection belongs to */
     module_retry retry;
     char why[201]; /* the last connection failed */
     size_t host;   /* the last one reached */

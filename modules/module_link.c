@@ -26,7 +26,7 @@ int module_link_read(module_link *link, const char *url, const firn_store_option
         {"timeout_ms", &link->timeout_ms, TIMEOUT_MS, 1, TIMEOUT_MOST_MS},
         {"unsafe", &unsafe, 0, 0, 1},
     };
-    module_forked(&link->pid);
+    module_forked(&link->process);
     link->options = options != NULL ? *options : (firn_store_options){0};
     int code = module_url_parse(&link->url, url, error);
     if (code == FIRN_OK) {
@@ -52,7 +52,7 @@ void module_link_free(module_link *link) {
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
 bool module_link_end(module_link *link) {
-    if (!module_forked(&link->pid)) {
+    if (!module_forked(&link->process)) {
         return false;
     }
     memset(link->lookups, 0, sizeof link->lookups); /* their threads are the parent's */
@@ -92,7 +92,7 @@ int module_point(const module_link *link, const char *name, firn_error *error) {
     if (link->options.failpoint != NULL && name != NULL) {
         link->options.failpoint(link->options.failpoint_self, name);
     }
-    return getpid() == link->pid
+    return module_process() == link->process
                ? FIRN_OK
                : module_fail(error, FIRN_EFORKED,
                              "this process was forked during a call of its parent on the store: "
@@ -102,7 +102,7 @@ int module_point(const module_link *link, const char *name, firn_error *error) {
 int module_show(const module_link *link, firn_visit *visit, void *context,
                 const firn_holding *holding, firn_error *error) {
     int code = visit(context, holding);
-    return getpid() == link->pid ? code : module_point(link, NULL, error);
+    return module_process() == link->process ? code : module_point(link, NULL, error);
 }
 
 /* ---- connecting ------------------------------------------------------------------------------ */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -93,9 +95,24 @@ void module_retry_worked(module_retry *retry) {
     *retry = (module_retry){0, 0};
 }
 
-bool module_forked(pid_t *pid) {
-    pid_t now = getpid();
-    bool other = *pid != 0 && *pid != now;
-    *pid = now;
+static _Atomic int64_t forks; /* from the first process that asked to this one */
+
+static void count_fork(void) {
+    atomic_fetch_add_explicit(&forks, 1, memory_order_seq_cst);
+}
+
+int64_t module_process(void) {
+    static _Atomic bool counting;
+    if (!atomic_load_explicit(&counting, memory_order_seq_cst)) {
+        atomic_store_explicit(&counting, pthread_atfork(NULL, NULL, count_fork) == 0,
+                              memory_order_seq_cst);
+    }
+    return atomic_load_explicit(&forks, memory_order_seq_cst) << 32 | getpid();
+}
+
+bool module_forked(int64_t *process) {
+    int64_t now = module_process();
+    bool other = *process != 0 && *process != now;
+    *process = now;
     return other;
 }

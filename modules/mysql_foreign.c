@@ -145,7 +145,7 @@ static int reserve_worker(store *s, const firn_request *request, int64_t *first,
         return one_by_one(s, error);
     }
     gethostname(host, sizeof host - 1);
-    snprintf(port, sizeof port, "%ld-%" PRIu64, (long)s->link.pid, request->grant);
+    snprintf(port, sizeof port, "%ld-%" PRIu64, (long)getpid(), request->grant);
     maria_compose(s, &what,
                   "INSERT INTO `!` (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)"
                   " VALUES (_utf8mb4 $, _utf8mb4 $, 2, CURRENT_DATE, NOW(), NOW())",

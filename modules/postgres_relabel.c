@@ -57,7 +57,7 @@ int firn_store_module_relabel(void *self, const firn_relabel *change, int64_t *f
         code = module_point(&s->link, module_relabel_points.committed, error);
     }
     if (code != FIRN_OK && s->db != NULL) {
-        postgres_hang_up(s, module_forked(&(pid_t){s->link.pid}));
+        postgres_hang_up(s, module_forked(&(int64_t){s->link.process}));
     }
     return code;
 }

@@ -259,7 +259,7 @@ static int ask_once(store *s, enum statement statement, const char *const *value
                             NULL, NULL, 0) == 1) {
         outcome = converse(s, at != NULL ? at->sent : NULL, out, error);
     }
-    if (getpid() != s->link.pid) {
+    if (module_process() != s->link.process) {
         return FIRN_EFORKED; /* the error says so; the answer is the parent's */
     }
     if (outcome == ANSWERED && !s->unconfirmed) {

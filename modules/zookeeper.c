@@ -482,7 +482,7 @@ static int visit_ns(store *self, const char *ns, bool whole, firn_visit *visit, 
     if (code == FIRN_OK && whole && keys->children.count == 0) {
         code = visit_empty(self, ns, visit, context, error);
     }
-    if (keys != NULL && getpid() == self->link.pid) {
+    if (keys != NULL && module_process() == self->link.process) {
         zk_leave(keys);
     }
     return code;
@@ -510,7 +510,7 @@ static int zookeeper_list(void *handle, const char *ns, firn_visit *visit, void 
         }
         code = visit_ns(self, all->children.data[i], true, visit, context, error);
     }
-    if (all != NULL && getpid() == self->link.pid) {
+    if (all != NULL && module_process() == self->link.process) {
         zk_leave(all);
     }
     return code;

@@ -83,6 +83,7 @@ static void before_fork(void) {
 /* Runs in each child of fork(), but not of _Fork and clone. */
 static void in_child(void) {
     bool alone = atomic_load_explicit(&forks_alone, memory_order_seq_cst);
+    atomic_store_explicit(&holder, 0, memory_order_release); /* it may have this one's number */
     atomic_store_explicit(&may_load, alone ? getpid() : 0, memory_order_seq_cst);
     _Atomic char *alive = atomic_load_explicit(&canary, memory_order_acquire);
     if (FIRN_BUG == FIRN_BUG_NOFORK || alive == NULL ||

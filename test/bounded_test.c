@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -104,11 +106,28 @@ static void a_slow_redis_is_bounded(void **state) {
     a_slow_engine_is_bounded("redis", "timeout_ms=1000");
 }
 
+/* Process 1 of a container may have a child that is process 1 of another: more than the number must differ. */
+static void a_child_is_another_process_whatever_its_number(void **state) {
+    (void)state;
+    int64_t process = 0;
+    assert_false(module_forked(&process));
+    assert_false(module_forked(&process));
+    pid_t child = fork();
+    if (child == 0) {
+        const bool differs = module_process() >> 32 != process >> 32;
+        _exit(differs && module_forked(&process) && !module_forked(&process) ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_false(module_forked(&process));
+}
+
 /* The first verb after opening has what opening left of max_wait_ms, but time for one answer; the
  * next ones have all of it. */
 static void opening_and_a_verb_share_the_time(void **state) {
     const firn_store_options options = {.wait_ms = 60000};
-    module_link link = {.pid = 0};
+    module_link link = {.process = 0};
     (void)state;
     assert_int_equal(module_link_read(&link, "redis://h?timeout_ms=900", &options, NULL), FIRN_OK);
     const int64_t end_ms = link.end_ms;
@@ -134,6 +153,7 @@ static void opening_and_a_verb_share_the_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opening_and_a_verb_share_the_time),
+        cmocka_unit_test(a_child_is_another_process_whatever_its_number),
         cmocka_unit_test(a_slow_mysql_is_bounded),
         cmocka_unit_test(a_slow_postgres_is_bounded),
         cmocka_unit_test(a_slow_etcd_is_bounded),

@@ -670,6 +670,50 @@ static void loads_nothing_first(void) {
     first(loads_nothing, true);
 }
 
+static _Atomic int taken;
+
+static void *takes_without_end(void *unused) {
+    for (;; atomic_fetch_add(&taken, 1)) {
+        firn__wiped_free(wiped(100), 100);
+    }
+    return unused;
+}
+
+/* As process 1: its child has the same number, in a namespace of its own. */
+static void forks_amid_taking(void) {
+    pthread_t thread;
+    EXPECT(pthread_create(&thread, NULL, takes_without_end, NULL) == 0);
+    EXPECT(unshare(CLONE_NEWPID) == 0);
+    while (atomic_load(&taken) < 10) {
+        sched_yield();
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGALRM, hangs);
+        alarm(HUNG_S);
+        EXPECT(getpid() == 1);
+        takes_and_frees();
+        _exit(0);
+    }
+    EXPECT(end_of(child) == 0);
+}
+
+static void forks_as_the_same_number(void) {
+    first(forks_amid_taking, false);
+}
+
+__attribute__((unused)) static void a_child_of_process_1_with_its_number_does_not_hang(
+    void **state) {
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        int status = ended(forks_as_the_same_number);
+        if (status == NO_NAMESPACE) {
+            skip();
+        }
+        assert_int_equal(status, 0);
+    }
+}
+
 __attribute__((unused)) static void process_1_neither_hangs_nor_loads(void **state) {
     void (*const checks[])(void) = {takes_and_frees_first, two_threads_first, looks_first,
                                     loads_nothing_first};
@@ -694,6 +738,7 @@ int main(void) {
         cmocka_unit_test(a_child_is_forked_before_memory_is_ready),
 #ifndef __SANITIZE_THREAD__ /* which has a thread of its own: no user namespace then */
         cmocka_unit_test(process_1_neither_hangs_nor_loads),
+        cmocka_unit_test(a_child_of_process_1_with_its_number_does_not_hang),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
