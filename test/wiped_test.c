@@ -601,26 +601,36 @@ static void hangs(int signal) { /* process 1 ignores signals without a handler *
     _exit(1);
 }
 
+static _Atomic int rounds; /* of the other thread */
+
 static void *waits(void *unused) {
+    atomic_fetch_add(&rounds, 1);
     pause();
     return unused;
 }
 
-/* Runs a check as process 1, whose parent has other threads or none. */
-static void first(void (*check)(void), bool threaded) {
-    pthread_t thread;
-    if (unshare(CLONE_NEWUSER) != 0 &&
-        geteuid() != 0) { /* a chroot has none, but its root needs none */
-        _exit(NO_NAMESPACE);
+static void *takes_without_end(void *unused) {
+    for (;; atomic_fetch_add(&rounds, 1)) {
+        firn__wiped_free(wiped(100), 100);
     }
+    return unused;
+}
+
+/* Runs a check as process 1, whose parent has this other thread, or none. */
+static void first(void (*check)(void), void *(*beside)(void *)) {
+    pthread_t thread;
+    unshare(CLONE_NEWUSER); /* a chroot has none, but its root needs none, and process 1 has one */
     firn__wiped_watch();
-    if (threaded) {
-        EXPECT(pthread_create(&thread, NULL, waits, NULL) == 0);
+    if (beside != NULL) {
+        EXPECT(pthread_create(&thread, NULL, beside, NULL) == 0);
+        while (atomic_load(&rounds) == 0) {
+            sched_yield();
+        }
     }
     if (unshare(CLONE_NEWPID) != 0) {
         _exit(NO_NAMESPACE);
     }
-    pid_t child = copy(!threaded); /* who may load is decided in fork's handler */
+    pid_t child = copy(beside == NULL); /* fork's handlers matter if there are other threads */
     if (child == 0) {
         signal(SIGALRM, hangs);
         alarm(HUNG_S);
@@ -628,7 +638,11 @@ static void first(void (*check)(void), bool threaded) {
         check();
         _exit(0);
     }
-    EXPECT(end_of(child) == 0);
+    int status = end_of(child);
+    if (status == NO_NAMESPACE) {
+        _exit(status);
+    }
+    EXPECT(status == 0);
 }
 
 static void takes_and_frees(void) {
@@ -639,11 +653,11 @@ static void takes_and_frees(void) {
 }
 
 static void takes_and_frees_first(void) {
-    first(takes_and_frees, false);
+    first(takes_and_frees, NULL);
 }
 
 static void two_threads_first(void) {
-    first(two_threads, false);
+    first(two_threads, NULL);
 }
 
 static void looks_first(void) {
@@ -652,7 +666,7 @@ static void looks_first(void) {
     pid_t child = copy(true);
     if (child == 0) {
         firn__wiped_look();
-        first(firn__wiped_look, false);
+        first(firn__wiped_look, NULL);
         _exit(0);
     }
     int status = end_of(child);
@@ -667,39 +681,16 @@ static void loads_nothing(void) {
 }
 
 static void loads_nothing_first(void) {
-    first(loads_nothing, true);
-}
-
-static _Atomic int taken;
-
-static void *takes_without_end(void *unused) {
-    for (;; atomic_fetch_add(&taken, 1)) {
-        firn__wiped_free(wiped(100), 100);
-    }
-    return unused;
+    first(loads_nothing, waits);
 }
 
 /* As process 1: its child has the same number, in a namespace of its own. */
 static void forks_amid_taking(void) {
-    pthread_t thread;
-    EXPECT(pthread_create(&thread, NULL, takes_without_end, NULL) == 0);
-    EXPECT(unshare(CLONE_NEWPID) == 0);
-    while (atomic_load(&taken) < 10) {
-        sched_yield();
-    }
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGALRM, hangs);
-        alarm(HUNG_S);
-        EXPECT(getpid() == 1);
-        takes_and_frees();
-        _exit(0);
-    }
-    EXPECT(end_of(child) == 0);
+    first(takes_and_frees, takes_without_end);
 }
 
 static void forks_as_the_same_number(void) {
-    first(forks_amid_taking, false);
+    first(forks_amid_taking, NULL);
 }
 
 __attribute__((unused)) static void a_child_of_process_1_with_its_number_does_not_hang(
