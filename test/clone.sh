@@ -28,6 +28,7 @@ word() {
 serves() {
     sentence=$1
     shift
+    : >"$TMPDIR/said"
     (cd "$clone" && FIRN_RESP=127.0.0.1:0 FIRN_HTTP=127.0.0.1:0 FIRN_NO_INSTALL=1 exec ./run "$@") >"$TMPDIR/said" 2>&1 </dev/null &
     server=$!
     limit=$(($(date +%s) + 200))

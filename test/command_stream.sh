@@ -69,6 +69,7 @@ same "and the end of the questions is the end" 0 $?
 # ---- signals -------------------------------------------------------------------------------------
 # stopped SIGNAL STATUS: a stream that is told to stop when it flows. A shell's children do not heed SIGINT unless told.
 stopped() {
+    : >"$TMPDIR/stopped"
     env --default-signal=INT "$FIRN" new snowflake ns="$1" node=3 mode=window window_ms=10000 "$unsafe" -n 9000000000 \
         >"$TMPDIR/stopped" 2>"$TMPDIR/stderr" &
     streaming=$!

@@ -56,6 +56,7 @@ same "the server ends with status 0" 0 "$?"
 # With a file, the hints name what it has.
 printf '[server]\nstore = memory:\nunsafe = yes\n[segment bills]\n' >"$TMPDIR/hints.ini"
 hints_of() {
+    : >"$TMPDIR/hints" # the job empties it too, but perhaps after the first look
     FIRN_RESP=127.0.0.1:0 FIRN_HTTP=none FIRN_HINTS=yes firn serve -c "$TMPDIR/hints.ini" >"$TMPDIR/hints" 2>"$TMPDIR/served" &
     server=$!
     for _ in $(seq 600); do

@@ -76,6 +76,7 @@ stuck() {
 }
 serve --stop-s 300 --slow-s 3600
 mkfifo "$work/hold"
+: >"$TMPDIR/unread"
 $python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
 client=$!
 exec 4>"$work/hold"
@@ -90,6 +91,7 @@ same "a second signal ends it at once" 143 "$status"
 exec 4>&-
 wait "$client"
 serve --stop-s 1 --slow-s 3600
+: >"$TMPDIR/unread"
 $python test/serve/unread.py "$resp" <"$work/hold" >"$TMPDIR/unread" &
 client=$!
 exec 4>"$work/hold"
