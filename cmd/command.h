@@ -77,7 +77,9 @@ int command_count(session *s, int64_t initial, int64_t *count);
 
 /* `firn: text` on standard error, after the output so far; returns the status. */
 int fail(session *s, const firn_error *error);
-int fail_usage(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with a code and a text of its own. */
+int fail_as(session *s, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define fail_usage(s, ...) fail_as(s, FIRN_EUSAGE, __VA_ARGS__)
 /* `firn: note: text` on standard error, unless --quiet is given. `self` is the session. */
 void tell_note(void *self, const char *text);
 /* One line on standard error, in one write. */

@@ -19,11 +19,9 @@ int run_serve(session *s) {
     static char server[] = SERVER;
     char folder[PATH_MAX], path[PATH_MAX + 64];
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    firn_error error;
     if (length <= 0) {
-        set_error(&error, FIRN_ESYSTEM, "cannot read /proc/self/exe: %s: mount /proc",
-                  strerror(errno));
-        return fail(s, &error);
+        return fail_as(s, FIRN_ESYSTEM, "cannot read /proc/self/exe: %s: mount /proc",
+                       strerror(errno));
     }
     folder[length] = '\0';
     *strrchr(folder, '/') = '\0';
@@ -35,13 +33,11 @@ int run_serve(session *s) {
             break; /* this is the one that was meant */
         }
     }
-    if (errno == ENOENT) {
-        set_error(&error, FIRN_ESYSTEM,
-                  "the server is not installed: install the package firn-server (Debian), or put "
-                  "firn-serve next to firn, in %.60s",
-                  folder);
-    } else {
-        set_error(&error, FIRN_ESYSTEM, "cannot execute %.80s: %s", path, strerror(errno));
+    if (errno != ENOENT) {
+        return fail_as(s, FIRN_ESYSTEM, "cannot execute %.80s: %s", path, strerror(errno));
     }
-    return fail(s, &error);
+    return fail_as(s, FIRN_ESYSTEM,
+                   "the server is not installed: install the package firn-server (Debian), or put "
+                   "firn-serve next to firn, in %.60s",
+                   folder);
 }

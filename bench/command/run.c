@@ -15,21 +15,16 @@ static const bench_api own_api = {
 
 /* False: it cannot be loaded, and that has been reported. */
 static bool load_library(session *s, const char *path, bench_api *api) {
-    firn_error error;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
     if (library == NULL) {
-        set_error(&error, FIRN_EIO, "cannot load %s: %s: use the path of a libfirn.so", path,
-                  dlerror());
-        fail(s, &error);
+        fail_as(s, FIRN_EIO, "cannot load %s: %s: use the path of a libfirn.so", path, dlerror());
         return false;
     }
 #define BENCH_X(name)                                                                              \
     symbol = dlsym(library, "firn_" #name);                                                        \
     memcpy(&api->name, &symbol, sizeof symbol);                                                    \
     if (symbol == NULL) {                                                                          \
-        set_error(&error, FIRN_EIO, "%s has no firn_%s: use the path of a libfirn.so", path,       \
-                  #name);                                                                          \
-        fail(s, &error);                                                                           \
+        fail_as(s, FIRN_EIO, "%s has no firn_%s: use the path of a libfirn.so", path, #name);      \
         return false;                                                                              \
     }
     BENCH_FUNCTIONS(BENCH_X)

@@ -476,15 +476,13 @@ int run_estimate(session *s) {
     static findings result;
     const char *name = s->option[OPTION_SCHEME];
     const firn_scheme *listed = name != NULL ? firn_scheme_find(name) : NULL;
-    firn_error error;
     if (listed != NULL && listed->keyed) {
         return about_order(s, name);
     }
     int status = sample_read(s, &given);
     result.from = &given;
     if (status == STATUS_DONE && find_all(&result) != FIRN_OK) {
-        set_error(&error, FIRN_EMEMORY, "out of memory: give fewer IDs");
-        status = fail(s, &error);
+        status = fail_as(s, FIRN_EMEMORY, "out of memory: give fewer IDs");
     }
     if (status == STATUS_DONE && s->option[OPTION_JSON] != NULL) {
         put_json(&s->out, &result);

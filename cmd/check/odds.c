@@ -147,15 +147,13 @@ static int check_keys(session *s, const firn_scheme *scheme) {
 static int check_nodes(session *s, const odds *it, uint32_t given) {
     double most = odds_space(it->scheme, FIRN_ROLE_NODE, given) *
                   odds_space(it->scheme, FIRN_ROLE_ADDRESS, given);
-    firn_error error;
     if (!odds_is(it, ODDS_RESERVED) || it->scheme->node_rule != FIRN_NODE_REQUIRED ||
         it->nodes <= most) {
         return STATUS_DONE;
     }
-    set_error(&error, FIRN_ERANGE,
-              "%.0f nodes are too many for %s, which has %.0f: use fewer nodes, or set bits=",
-              it->nodes, it->scheme->name, most);
-    return fail(s, &error);
+    return fail_as(s, FIRN_ERANGE,
+                   "%.0f nodes are too many for %s, which has %.0f: use fewer nodes, or set bits=",
+                   it->nodes, it->scheme->name, most);
 }
 
 static int read_load(session *s, odds *it) {

@@ -58,15 +58,13 @@ static int read_file(session *s, uint8_t key[16], const char *name) {
     char text[FILE_MOST];
     size_t length = 0;
     ssize_t got = 1;
-    firn_error error;
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0 && parse_key(key, name, strlen(name))) {
         return fail_usage(s, "--key-file needs a file, not the key: every user can read arguments, "
                              "so choose another key");
     }
     if (file < 0) {
-        set_error(&error, FIRN_EIO, "cannot open the key file %.80s: %s", name, strerror(errno));
-        return fail(s, &error);
+        return fail_as(s, FIRN_EIO, "cannot open the key file %.80s: %s", name, strerror(errno));
     }
     int status = check_file(s, file, name);
     while (status == STATUS_DONE && got > 0 && length < sizeof text) {

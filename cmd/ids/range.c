@@ -52,11 +52,11 @@ int run_range(session *s) {
         return status;
     }
     if (writer.form == FIRN_FORM_DATED && scheme.node_rule == FIRN_NODE_REQUIRED) {
-        set_error(&error, FIRN_EUNSORTED,
-                  "texts of %s differ in length and do not sort: compare the first 17 digits, or "
-                  "use --as hex",
-                  scheme.name);
-        return fail(s, &error);
+        return fail_as(
+            s, FIRN_EUNSORTED,
+            "texts of %s differ in length and do not sort: compare the first 17 digits, or "
+            "use --as hex",
+            scheme.name);
     }
     if (firn_range(&least, &greatest, &scheme, &pinned, &from, &to, &error) != FIRN_OK) {
         return fail(s, &error);

@@ -29,8 +29,8 @@ int fail(session *s, const firn_error *error) {
     return status_of(error->code);
 }
 
-int fail_usage(session *s, const char *format, ...) {
-    firn_error error = {FIRN_EUSAGE, ""};
+int fail_as(session *s, int code, const char *format, ...) {
+    firn_error error = {code, ""};
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error.text, sizeof error.text, format, arguments);

@@ -81,19 +81,17 @@ static int look(session *s, firn_store *store, survey *it) {
         return fail(s, &error);
     }
     if (!it->known[0]) {
-        set_error(&error, FIRN_ERANGE, "the store has no namespace %.60s: firn nodes lists them",
-                  it->names[0]);
-        return fail(s, &error);
+        return fail_as(s, FIRN_ERANGE, "the store has no namespace %.60s: firn nodes lists them",
+                       it->names[0]);
     }
     return STATUS_DONE;
 }
 
 static int refuse_live(session *s, const survey *it) {
-    firn_error error;
-    set_error(&error, FIRN_EBUSY,
-              "node %.60s of %.40s is reserved until %.30s by '%.40s': stop that process first",
-              it->key, it->names[0], it->time, it->note);
-    return fail(s, &error);
+    return fail_as(
+        s, FIRN_EBUSY,
+        "node %.60s of %.40s is reserved until %.30s by '%.40s': stop that process first", it->key,
+        it->names[0], it->time, it->note);
 }
 
 /* Closes all of them, or opens (why is NULL) those that are forgotten; the first one last, so that a
@@ -127,11 +125,10 @@ static int undo(session *s, firn_store *store, const survey *it) {
         return STATUS_DONE;
     }
     if (!closing_is(it->layouts[0], FORGOTTEN)) {
-        firn_error error;
-        set_error(&error, FIRN_EUSAGE,
-                  "namespace %.40s is closed (%.80s), not forgotten: opening it could repeat IDs",
-                  it->names[0], why);
-        return fail(s, &error);
+        return fail_as(
+            s, FIRN_EUSAGE,
+            "namespace %.40s is closed (%.80s), not forgotten: opening it could repeat IDs",
+            it->names[0], why);
     }
     int status = change_all(s, store, it, NULL);
     if (status == STATUS_DONE) {

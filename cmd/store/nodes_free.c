@@ -43,9 +43,8 @@ static int find(session *s, firn_store *store, target *it) {
         return fail(s, &error);
     }
     if (it->found == 0) {
-        set_error(&error, FIRN_ERANGE, "no namespace has a node %.60s: firn nodes lists the nodes",
-                  it->key);
-        return fail(s, &error);
+        return fail_as(s, FIRN_ERANGE, "no namespace has a node %.60s: firn nodes lists the nodes",
+                       it->key);
     }
     return it->found == 1
                ? STATUS_DONE
@@ -66,11 +65,11 @@ static int read_bounds(session *s, const target *it, const firn_scheme *scheme, 
     uint64_t tick = 0;
     uint32_t shift = mark_shift(scheme);
     if (it->mark.high >= mark_layout_end(scheme)) { /* one slot more would make it a history node */
-        set_error(&error, FIRN_ERANGE,
-                  "node %.60s of %.60s %s: its high-water mark cannot be lowered", it->key, it->ns,
-                  it->mark.high > mark_layout_end(scheme) ? "is reserved for back-dated IDs"
-                                                          : "is at the end of its layout");
-        return fail(s, &error);
+        return fail_as(s, FIRN_ERANGE,
+                       "node %.60s of %.60s %s: its high-water mark cannot be lowered", it->key,
+                       it->ns,
+                       it->mark.high > mark_layout_end(scheme) ? "is reserved for back-dated IDs"
+                                                               : "is at the end of its layout");
     }
     int code = firn_scheme_tick(scheme, &now, &tick, &error);
     if (code == FIRN_OK && it->mark.high <= slot_of(tick, shift)) {
