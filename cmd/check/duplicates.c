@@ -26,6 +26,11 @@ enum {
 /* ---- into parts ---------------------------------------------------------------------------- */
 
 #define EACH static inline __attribute__((always_inline))
+/* Calls a function of EACH with the number of words last, as a constant. */
+#define WITH_WORDS(words, function, ...)                                                           \
+    ((words) == 1   ? function(__VA_ARGS__, 1)                                                     \
+     : (words) == 2 ? function(__VA_ARGS__, 2)                                                     \
+                    : function(__VA_ARGS__, 3))
 
 /* Every bit of the result depends on every bit of the ID and on a seed that nobody can know who
  * made the IDs. */
@@ -131,14 +136,7 @@ EACH int keep_as(duplicates *it, const id_batch *batch, firn_error *error, uint3
 }
 
 int duplicates_keep(duplicates *it, const id_batch *batch, firn_error *error) {
-    switch (it->words) {
-    case 1:
-        return keep_as(it, batch, error, 1);
-    case 2:
-        return keep_as(it, batch, error, 2);
-    default:
-        return keep_as(it, batch, error, 3);
-    }
+    return WITH_WORDS(it->words, keep_as, it, batch, error);
 }
 
 /* ---- equal IDs of a part ------------------------------------------------------------------- */
@@ -275,13 +273,7 @@ static bool part_may_repeat(duplicates *it, uint32_t part) {
         const uint64_t *keys =
             (const void *)spill_block(&it->kept, stream, i, it->scratch, &bytes, NULL);
         uint32_t *table = (void *)it->table;
-        if (it->words == 1) {
-            may = may_repeat(it, table, places - 1, keys, bytes / unit, 1);
-        } else if (it->words == 2) {
-            may = may_repeat(it, table, places - 1, keys, bytes / unit, 2);
-        } else {
-            may = may_repeat(it, table, places - 1, keys, bytes / unit, 3);
-        }
+        may = WITH_WORDS(it->words, may_repeat, it, table, places - 1, keys, bytes / unit);
     }
     return may;
 }
@@ -303,15 +295,8 @@ static int add_slice(duplicates *it, uint32_t part, uint32_t pass, uint32_t pass
             return FIRN_EIO;
         }
         size_t count = bytes / unit;
-        bool fits;
-        if (it->words == 1) {
-            fits = add_block(it, &table, part, keys, count, index, pass, passes, repeats, 1);
-        } else if (it->words == 2) {
-            fits = add_block(it, &table, part, keys, count, index, pass, passes, repeats, 2);
-        } else {
-            fits = add_block(it, &table, part, keys, count, index, pass, passes, repeats, 3);
-        }
-        *full = !fits;
+        *full = !WITH_WORDS(it->words, add_block, it, &table, part, keys, count, index, pass,
+                            passes, repeats);
         index += count;
     }
     return FIRN_OK;

@@ -368,13 +368,9 @@ static void put_human(output *out, const findings *it) {
     }
 }
 
-static json_t *number(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *interval_object(bool known, estimate value) {
-    return known ? json_pack("{s:o, s:o, s:o}", "estimate", number(value.best), "low",
-                             number(value.low), "high", number(value.high))
+    return known ? json_pack("{s:o, s:o, s:o}", "estimate", json_finite(value.best), "low",
+                             json_finite(value.low), "high", json_finite(value.high))
                  : json_null();
 }
 
@@ -406,9 +402,10 @@ static void put_json(output *out, const findings *it) {
     const bool known = it->kind != RATE_NONE && !it->from->vague;
     json_t *issuers = json_null();
     if (it->issuer_bits > 0) {
-        issuers = json_pack("{s:I, s:o, s:o, s:o, s:I}", "seen", (json_int_t)it->issuers_seen,
-                            "estimate", number(it->issuers.best), "low", number(it->issuers.low),
-                            "high", number(it->issuers.high), "cards", (json_int_t)it->cards);
+        issuers =
+            json_pack("{s:I, s:o, s:o, s:o, s:I}", "seen", (json_int_t)it->issuers_seen, "estimate",
+                      json_finite(it->issuers.best), "low", json_finite(it->issuers.low), "high",
+                      json_finite(it->issuers.high), "cards", (json_int_t)it->cards);
     }
     json_line(
         out,

@@ -102,24 +102,20 @@ static void put_human(output *out, const odds *it) {
     }
 }
 
-/* What JSON has no number for is null. */
-static json_t *real(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static void put_json(output *out, const odds *it) {
     bool counted = it->count > 0;
     const char *unit = it->model->of_nodes ? "nodes" : counted ? "ids" : "s";
     json_line(out,
               json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b}",
                         "scheme", it->scheme->name, "model", it->model->name, "odds",
-                        real(odds_now(it)), "why", it->model->why, "formula",
+                        json_finite(odds_now(it)), "why", it->model->why, "formula",
                         counted ? it->model->exact : it->model->formula, "space_bits",
-                        real(it->model->none == NULL ? INFINITY : maths_log2(it->space)), "tick_s",
-                        real(it->tick > 0 ? it->tick : INFINITY), "nodes", real(it->nodes),
-                        "reach_1e-6", real(odds_reach(it, 1e-6)), "reach_half",
-                        real(odds_reach(it, 0.5)), "reach_unit", unit, "node_most_per_s",
-                        real(it->most > 0 && it->tick > 0 ? it->most / it->tick : INFINITY),
+                        json_finite(it->model->none == NULL ? INFINITY : maths_log2(it->space)),
+                        "tick_s", json_finite(it->tick > 0 ? it->tick : INFINITY), "nodes",
+                        json_finite(it->nodes), "reach_1e-6", json_finite(odds_reach(it, 1e-6)),
+                        "reach_half", json_finite(odds_reach(it, 0.5)), "reach_unit", unit,
+                        "node_most_per_s",
+                        json_finite(it->most > 0 && it->tick > 0 ? it->most / it->tick : INFINITY),
                         "waits", (int)odds_waits(it)));
 }
 

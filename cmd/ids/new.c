@@ -108,7 +108,7 @@ static void write_batch(session *s, const issue *work, const firn_id *ids, size_
         char text[OUTPUT_ROOM];
         firn_reading reading = {&work->scheme, work->writer.form, ids[i]};
         text[writer_format(&work->writer, text, &ids[i])] = '\0';
-        json_put_id(&s->out, text, &reading, 1);
+        json_line(&s->out, object_of_id(text, &reading, 1));
     }
 }
 

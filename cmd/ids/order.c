@@ -141,7 +141,7 @@ int order_put(session *s, firn_order *order, const firn_scheme *scheme, uint64_t
     firn_reading reading = {scheme, scheme->form, {integer, 0, 0, scheme->bits}};
     int code = firn_order_write(order, text, integer, error);
     if (code == FIRN_OK && s->option[OPTION_JSON] != NULL) {
-        json_put_id(&s->out, text, &reading, 1);
+        json_line(&s->out, object_of_id(text, &reading, 1));
     } else if (code == FIRN_OK) {
         output_print(&s->out, "%s\n", text);
     }

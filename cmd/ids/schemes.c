@@ -234,7 +234,7 @@ int run_schemes(session *s) {
             return status;
         }
         if (json) {
-            json_put_scheme(&s->out, &scheme);
+            json_line(&s->out, object_of_scheme(&scheme));
         } else {
             put_one(s, &scheme);
         }
@@ -246,7 +246,7 @@ int run_schemes(session *s) {
         put_list(&s->out);
     }
     for (size_t i = 0; json && firn_scheme_at(i) != NULL; i++) {
-        json_put_scheme(&s->out, firn_scheme_at(i));
+        json_line(&s->out, object_of_scheme(firn_scheme_at(i)));
     }
     return STATUS_DONE;
 }

@@ -241,8 +241,8 @@ static int show_line(session *s, void *context, const char *text, size_t length,
     const bool led = matches.count > 0 && matches.list[0].leads;
     work->none = work->none || (counts.plausible == 0 && !led);
     if (s->option[OPTION_JSON] != NULL) {
-        json_put_text(&s->out, text, readings, counts, &matches, s->option[OPTION_ALL] != NULL,
-                      named);
+        json_line(&s->out, object_of_text(text, readings, counts, &matches,
+                                          s->option[OPTION_ALL] != NULL, named));
         return FIRN_OK;
     }
     if (work->second) {

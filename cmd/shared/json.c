@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects a line each: see json.h. Decides only what is a number and what a string. */
+/* Objects a line each: see json.h. */
 #include "json.h"
 
 #include "object.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void json_begin(void) {
     json_object_seed(1); /* jansson would draw a seed of the system, and reading is pure */
@@ -26,21 +25,6 @@ void json_line(output *out, json_t *object) {
     json_decref(object);
 }
 
-/* ---- IDs ------------------------------------------------------------------------------------ */
-
-void json_put_id(output *out, const char *text, const firn_reading *readings, size_t count) {
-    json_line(out, object_of_id(text, readings, count));
-}
-
-void json_put_text(output *out, const char *text, const firn_reading *readings, id_counts counts,
-                   const id_matches *matches, bool all, bool named) {
-    json_line(out, object_of_text(text, readings, counts, matches, all, named));
-}
-
-void json_put_error(output *out, const firn_error *error) {
-    json_line(out, json_pack("{s:o}", "error", json_foreign(error->text)));
-}
-
-void json_put_scheme(output *out, const firn_scheme *scheme) {
-    json_line(out, object_of_scheme(scheme));
+json_t *json_finite(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
 }

@@ -108,7 +108,7 @@ static int next_line(output *out, char **text, size_t *length, firn_error *error
 /* The output for a bad line with --keep-going. */
 static void write_error(session *s, const firn_error *error) {
     if (s->option[OPTION_JSON] != NULL) {
-        json_put_error(&s->out, error);
+        json_line(&s->out, json_pack("{s:o}", "error", json_foreign(error->text)));
     } else {
         output_print(&s->out, "error: %s\n", error->text);
     }
