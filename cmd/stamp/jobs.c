@@ -55,6 +55,16 @@ static void tell_once(void *self, const char *text) {
     }
 }
 
+int jobs_check_again(const jobs *it, firn_job *job, const char *name, firn_error *error) {
+    return it->refuses_again && firn_job_again(job)
+               ? set_error(
+                     error, FIRN_EBUSY,
+                     "job '%.60s' exists, and a pipe cannot be compared with its first input: "
+                     "add --again if the input is the same, or choose another --job",
+                     name)
+               : FIRN_OK;
+}
+
 /* A name that fits a store's keys: the run's and the node, or a digest of both. */
 static void name_job(char out[64], const char *run, const char *key) {
     char digest[SHA256_DIGEST_STRING_LENGTH];
@@ -94,13 +104,7 @@ static int open_one(jobs *it, jobs_entry *entry, firn_error *error) {
     config.notice_self = it;
     int code = firn_job_open(&entry->job, &config, error);
     it->told = it->told || code == FIRN_OK;
-    if (code == FIRN_OK && it->refuses_again && firn_job_again(entry->job)) {
-        code = set_error(error, FIRN_EBUSY,
-                         "job '%.60s' exists, and a pipe cannot be compared with its first input: "
-                         "add --again if the input is the same, or choose another --job",
-                         it->config.name);
-    }
-    return code;
+    return code == FIRN_OK ? jobs_check_again(it, entry->job, it->config.name, error) : code;
 }
 
 static void close_jobs(jobs *it) {

@@ -83,6 +83,16 @@ static enum stop read_field(const char **at, const char *end, const records_plan
     return p == end ? STOP_TEXT : *p == '\n' ? STOP_RECORD : STOP_FIELD;
 }
 
+static inline void end_field(const records_plan *plan, cut_record *cells, field f) {
+    if (cells->count == plan->time_index) {
+        cells->time = f;
+    }
+    if (cells->count == plan->id_index) {
+        cells->id = f;
+    }
+    cells->count++;
+}
+
 /* Any record. Returns its size, or 0: it is not all there. */
 static size_t cut_fields(const records_plan *plan, const char *text, size_t length, bool last,
                          cut_record *cells, bool *open) {
@@ -94,18 +104,12 @@ static size_t cut_fields(const records_plan *plan, const char *text, size_t leng
             *open = stop == STOP_OPEN && last;
             return 0;
         }
-        if (cells->count == plan->time_index) {
-            cells->time = f;
-        }
-        if (cells->count == plan->id_index) {
-            cells->id = f;
-        }
         for (size_t i = 0; i < plan->field_count; i++) {
             if (cells->count == plan->field_index[i]) {
                 cells->fields[i] = f;
             }
         }
-        cells->count++;
+        end_field(plan, cells, f);
         if (stop != STOP_FIELD) {
             return (size_t)(at - text);
         }
@@ -122,17 +126,6 @@ static inline uint64_t find_marks(const char *text, char delimiter, char quote) 
     return bytes_marks(bytes_or(bytes_below(all, '\r' + 1), sign));
 }
 
-static inline void end_field(const records_plan *plan, cut_record *cells, const char *start,
-                             const char *end) {
-    if (cells->count == plan->time_index) {
-        cells->time = (field){start, (size_t)(end - start), false};
-    }
-    if (cells->count == plan->id_index) {
-        cells->id = (field){start, (size_t)(end - start), false};
-    }
-    cells->count++;
-}
-
 /* A record without quotes, zero bytes and carriage returns but for the one of its line end: all fields
  * in one pass. Returns its size, or 0: it is another, or its end is not among the last few bytes. */
 static size_t cut_plain(const records_plan *plan, const char *text, size_t length,
@@ -144,10 +137,11 @@ static size_t cut_plain(const records_plan *plan, const char *text, size_t lengt
         for (; marks != 0; marks &= marks - 1) {
             const char *at = text + i + bytes_first(marks);
             if (*at == delimiter) {
-                end_field(plan, cells, start, at);
+                end_field(plan, cells, (field){start, (size_t)(at - start), false});
                 start = at + 1;
             } else if (*at == '\n') {
-                end_field(plan, cells, start, at > text && at[-1] == '\r' ? at - 1 : at);
+                const char *end = at > text && at[-1] == '\r' ? at - 1 : at;
+                end_field(plan, cells, (field){start, (size_t)(end - start), false});
                 return (size_t)(at - text) + 1;
             } else if (*at == quote || *at == '\0' ||
                        (*at == '\r' && (at + 1 == text + length || at[1] != '\n'))) {
@@ -184,17 +178,14 @@ static int check_width(records_plan *plan, size_t count, record *r, firn_error *
     if (plan->width == 0) {
         plan->width = count;
     }
-    for (size_t i = 0; i < plan->field_count; i++) {
-        if (plan->field_index[i] >= plan->width) {
-            r->fatal = true;
-            return set_error(error, FIRN_EUSAGE, "there is no column %s: the first record has %zu",
-                             plan->field[i], plan->width);
-        }
+    const char *missing = plan->time_index >= plan->width ? plan->time : NULL;
+    for (size_t i = plan->field_count; i-- > 0;) {
+        missing = plan->field_index[i] >= plan->width ? plan->field[i] : missing;
     }
-    if (plan->time_index >= plan->width) {
+    if (missing != NULL) {
         r->fatal = true;
         return set_error(error, FIRN_EUSAGE, "there is no column %s: the first record has %zu",
-                         plan->time, plan->width);
+                         missing, plan->width);
     }
     if (count == 1 && plan->width > 1 && r->size <= 2) {
         return set_error(error, FIRN_ETEXT, "the line is blank: remove it, or use --on-error skip");
@@ -406,26 +397,22 @@ static int make_title(records_plan *plan, firn_error *error) {
     return FIRN_OK;
 }
 
+static int find_number(size_t *index, const char *option, const char *text, firn_error *error) {
+    const size_t number = records_number(text);
+    *index = number - 1;
+    return number > 0 ? FIRN_OK
+                      : set_error(error, FIRN_EUSAGE,
+                                  "--%s %.40s is not a column number: without a header, columns "
+                                  "are numbered from 1",
+                                  option, text);
+}
+
 static int begin_bare(records_plan *plan, firn_error *error) {
-    size_t number = records_number(plan->time);
-    if (number == 0) {
-        return set_error(
-            error, FIRN_EUSAGE,
-            "--time %.40s is not a column number: without a header, columns are numbered from 1",
-            plan->time);
+    int code = find_number(&plan->time_index, "time", plan->time, error);
+    for (size_t i = 0; i < plan->field_count && code == FIRN_OK; i++) {
+        code = find_number(&plan->field_index[i], "field", plan->field[i], error);
     }
-    plan->time_index = number - 1;
-    for (size_t i = 0; i < plan->field_count; i++) {
-        number = records_number(plan->field[i]);
-        if (number == 0) {
-            return set_error(error, FIRN_EUSAGE,
-                             "--field %.40s is not a column number: without a header, columns are "
-                             "numbered from 1",
-                             plan->field[i]);
-        }
-        plan->field_index[i] = number - 1;
-    }
-    return FIRN_OK;
+    return code;
 }
 
 static int begin(records_plan *plan, const char *text, size_t length, bool last, record *r,

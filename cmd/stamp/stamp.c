@@ -323,12 +323,8 @@ static int open_job(stamping *it, firn_error *error) {
     const char *name = s->option[OPTION_JOB];
     it->jobs.refuses_again = !it->in.regular && s->option[OPTION_AGAIN] == NULL;
     int code = open_job_on(it, name != NULL ? operand_store_url(s) : NULL, tell_note, error);
-    if (code == FIRN_OK && it->job != NULL && !it->in.regular && firn_job_again(it->job) &&
-        s->option[OPTION_AGAIN] == NULL) {
-        return set_error(error, FIRN_EBUSY,
-                         "job '%.60s' exists, and a pipe cannot be compared with its first input: "
-                         "add --again if the input is the same, or choose another --job",
-                         name);
+    if (code == FIRN_OK && it->job != NULL) {
+        code = jobs_check_again(&it->jobs, it->job, name, error);
     }
     const char *seed = s->option[OPTION_SEED];
     if (code == FIRN_OK && seed != NULL && strlen(seed) < SEED_LEAST) {
@@ -420,7 +416,6 @@ static void put(output *out, const char *text, size_t size) {
     out->length += size;
 }
 
-/* `id` NULL: the record gets none. */
 /* A delimiter or a few letters. */
 static void put_text(output *out, const char *text) {
     while (*text != '\0') {
@@ -428,6 +423,7 @@ static void put_text(output *out, const char *text) {
     }
 }
 
+/* `id` NULL: the record gets none. */
 static void write_record(stamping *it, const record *r, const firn_id *id) {
     const char *text = source_text(&it->in), *rest = text + r->at + r->skip;
     size_t left = r->size - r->at - r->skip;
