@@ -284,9 +284,6 @@ static void put_json(output *out, const chart *it) {
 int chart_run(session *s) {
     static chart it; /* static for its size */
     firn_error error;
-    if (s->option[OPTION_SORTED] != NULL || s->option[OPTION_GAPS] != NULL) {
-        return fail_usage(s, "--gaps, --chart and --sorted are different checks: use one of them");
-    }
     int status = stream_open(s, &it.stream, s->operands, s->operand_count);
     if (status != STATUS_DONE) {
         return status;

@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_LEAST (UINT64_C(1) << 20)
-#define MEMORY_USUAL (UINT64_C(256) << 20)
-
 typedef struct checking {
     id_stream stream;
     duplicates found;
@@ -269,12 +266,16 @@ static void clear(checking *it) {
 int run_check(session *s) {
     static checking it; /* static for its size */
     firn_error error;
-    if (s->option[OPTION_GAPS] != NULL || s->option[OPTION_CHART] != NULL) {
-        return s->option[OPTION_GAPS] != NULL ? gaps_run(s) : chart_run(s);
+    const bool gaps = s->option[OPTION_GAPS] != NULL, chart = s->option[OPTION_CHART] != NULL;
+    if (gaps + chart + (s->option[OPTION_SORTED] != NULL) > 1) {
+        return fail_usage(s, "--gaps, --chart and --sorted are different checks: use one of them");
+    }
+    if (gaps || chart) {
+        return gaps ? gaps_run(s) : chart_run(s);
     }
     int status = stream_open(s, &it.stream, s->operands, s->operand_count);
     if (status == STATUS_DONE) {
-        status = amount_memory(s, MEMORY_USUAL, MEMORY_LEAST, &it.memory);
+        status = amount_memory(s, &it.memory);
     }
     if (status == STATUS_DONE) {
         status = refuse_order(s, &it);

@@ -23,9 +23,7 @@ enum {
     SPARSE = 1000 /* a series has more than one integer in this many */
 };
 
-#define MEMORY_LEAST (UINT64_C(1) << 20)
-#define MEMORY_USUAL (UINT64_C(256) << 20)
-#define SIGN         (UINT64_C(1) << 63)
+#define SIGN (UINT64_C(1) << 63)
 
 /* What is counted. */
 enum gap_kind { KIND_INTEGERS, KIND_SEQUENCE, KIND_COUNTER };
@@ -206,14 +204,19 @@ static uint64_t finish_integers(gaps *it) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+/* Whether slice i is the first of a field that tells issuers apart. */
+static bool is_of_issuer(const firn_scheme *scheme, uint32_t i) {
+    const int role = scheme->slices[i].role;
+    return firn_scheme_first(scheme, i) == i &&
+           (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS || role == FIRN_ROLE_PROCESS ||
+            role == FIRN_ROLE_USER);
+}
+
 /* The fields of an issuer one after the other, which are at most 64 bits in every scheme of the list. */
 static uint64_t issuer_of(const firn_scheme *scheme, const firn_fields *fields) {
     uint64_t issuer = 0;
     for (uint32_t i = 0; i < scheme->slice_count; i++) {
-        const int role = scheme->slices[i].role;
-        if (firn_scheme_first(scheme, i) == i &&
-            (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS || role == FIRN_ROLE_PROCESS ||
-             role == FIRN_ROLE_USER)) {
+        if (is_of_issuer(scheme, i)) {
             const uint32_t bits = firn_scheme_width(scheme, i);
             issuer = bits < 64 ? issuer << bits | fields->value[i].low : fields->value[i].low;
         }
@@ -341,10 +344,7 @@ static char *integer_text(char text[32], const gaps *it, uint64_t value) {
 static void add_issuer(char *text, size_t size, const firn_scheme *scheme, uint64_t issuer) {
     firn_fields fields = {0};
     for (uint32_t i = scheme->slice_count; i-- > 0;) {
-        const int role = scheme->slices[i].role;
-        if (firn_scheme_first(scheme, i) == i &&
-            (role == FIRN_ROLE_NODE || role == FIRN_ROLE_ADDRESS || role == FIRN_ROLE_PROCESS ||
-             role == FIRN_ROLE_USER)) {
+        if (is_of_issuer(scheme, i)) {
             const uint32_t bits = firn_scheme_width(scheme, i);
             fields.value[i].low = bits < 64 ? issuer & ((UINT64_C(1) << bits) - 1) : issuer;
             issuer = bits < 64 ? issuer >> bits : 0;
@@ -552,11 +552,8 @@ int gaps_run(session *s) {
     uint64_t memory = 0, step = 1;
     firn_error error;
     spill_open(&it.sorted.kept, MEMORY_LEAST, sizeof(uint64_t));
-    if (s->option[OPTION_SORTED] != NULL || s->option[OPTION_CHART] != NULL) {
-        return fail_usage(s, "--gaps, --chart and --sorted are different checks: use one of them");
-    }
     int status = stream_open(s, &it.stream, s->operands, s->operand_count);
-    status = status == STATUS_DONE ? amount_memory(s, MEMORY_USUAL, MEMORY_LEAST, &memory) : status;
+    status = status == STATUS_DONE ? amount_memory(s, &memory) : status;
     status = status == STATUS_DONE ? open_kind(s, &it) : status;
     if (status != STATUS_DONE) {
         return status;

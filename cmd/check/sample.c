@@ -2,6 +2,7 @@
 /* See sample.h. The form of the first ID is the form of all; schemes are ruled out by what does not fit. */
 #include "sample.h"
 
+#include "shared/amounts.h"
 #include "shared/lines.h"
 
 #include <stdlib.h>
@@ -262,20 +263,17 @@ static void finish(sample *it) {
 }
 
 int sample_read(session *s, sample *it) {
-    const char *name = s->option[OPTION_SCHEME], *seen = s->option[OPTION_SEEN];
-    firn_error error;
+    const char *name = s->option[OPTION_SCHEME];
     memset(it, 0, sizeof *it);
     it->integers = name != NULL && strcmp(name, "integer") == 0;
     if (it->integers) {
         s->option[OPTION_SCHEME] = NULL;
     }
     int status = reader_open(s, &it->reader);
+    it->has_seen = s->option[OPTION_SEEN] != NULL;
+    status = status == STATUS_DONE ? amount_time(s, OPTION_SEEN, &it->seen) : status;
     if (status != STATUS_DONE) {
         return status;
-    }
-    it->has_seen = seen != NULL;
-    if (seen != NULL && firn_time_parse(&it->seen, seen, strlen(seen), &error) != FIRN_OK) {
-        return fail_usage(s, "--seen %.40s: %s", seen, error.text);
     }
     status = lines_do(s, s->operand_count > 0 ? s->operands : NULL, s->operand_count, take, it);
     if (status == STATUS_DONE && it->count == 0) {

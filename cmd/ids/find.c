@@ -5,6 +5,7 @@
 
 #include "ids.h"
 #include "scan.h"
+#include "shared/amounts.h"
 #include "shared/color.h"
 #include "shared/json.h"
 
@@ -222,15 +223,6 @@ static int search(session *s, searching *it, const char *name, firn_error *error
     return code;
 }
 
-static int read_limit(session *s, int option, firn_time *time) {
-    const char *text = s->option[option];
-    firn_error error;
-    if (text == NULL || firn_time_parse(time, text, strlen(text), &error) == FIRN_OK) {
-        return STATUS_DONE;
-    }
-    return fail_usage(s, "--%s %.40s: %s", option_names[option].name, text, error.text);
-}
-
 static int read_options(session *s, searching *it) {
     int status = reader_open(s, &it->reader);
     it->json = s->option[OPTION_JSON] != NULL;
@@ -241,8 +233,8 @@ static int read_options(session *s, searching *it) {
     it->want.limited = s->option[OPTION_SINCE] != NULL || s->option[OPTION_UNTIL] != NULL;
     it->want.since = (firn_time){INT64_MIN, 0};
     it->want.until = (firn_time){INT64_MAX, 0};
-    status = status == STATUS_DONE ? read_limit(s, OPTION_SINCE, &it->want.since) : status;
-    status = status == STATUS_DONE ? read_limit(s, OPTION_UNTIL, &it->want.until) : status;
+    status = status == STATUS_DONE ? amount_time(s, OPTION_SINCE, &it->want.since) : status;
+    status = status == STATUS_DONE ? amount_time(s, OPTION_UNTIL, &it->want.until) : status;
     if (status != STATUS_DONE) {
         return status;
     }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_MOST (UINT64_C(1) << 40)
+#define MEMORY_USUAL (UINT64_C(256) << 20)
+#define MEMORY_MOST  (UINT64_C(1) << 40)
 
 typedef struct unit {
     const char *name;
@@ -122,10 +123,10 @@ int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t mo
     return STATUS_DONE;
 }
 
-int amount_memory(session *s, uint64_t initial, uint64_t least, uint64_t *memory) {
+int amount_memory(session *s, uint64_t *memory) {
     const char *text = s->option[OPTION_MEMORY], *prefixes = "KMG", *prefix;
     char *end;
-    *memory = initial;
+    *memory = MEMORY_USUAL;
     if (text == NULL) {
         return STATUS_DONE;
     }
@@ -138,11 +139,20 @@ int amount_memory(session *s, uint64_t initial, uint64_t least, uint64_t *memory
     }
     bool read = number > 0 && errno == 0 && *end == '\0' && number <= MEMORY_MOST >> shift;
     number = read ? number << shift : 0;
-    if (number < least) {
+    if (number < MEMORY_LEAST) {
         return fail_usage(s, "--memory %.40s is not valid: write 1M to 1024G", text);
     }
     *memory = number;
     return STATUS_DONE;
+}
+
+int amount_time(session *s, int option, firn_time *time) {
+    const char *text = s->option[option];
+    firn_error error;
+    if (text == NULL || firn_time_parse(time, text, strlen(text), &error) == FIRN_OK) {
+        return STATUS_DONE;
+    }
+    return fail_usage(s, "--%s %.40s: %s", option_names[option].name, text, error.text);
 }
 
 char *duration_text(char text[DURATION_SIZE], double seconds) {

@@ -6,7 +6,7 @@
 
 #include "command.h"
 
-enum { DURATION_SIZE = 32 };
+enum { DURATION_SIZE = 32, MEMORY_LEAST = 1 << 20 };
 
 /* --rate, in IDs per second: above 0, at most 1e18; `initial` when it is not given. An exit
  * status. */
@@ -19,8 +19,11 @@ int amount_duration(session *s, double initial, double *seconds);
 /* A duration of another option, in whole ms least..most; `initial` when it is not given. An exit
  * status. */
 int amount_ms(session *s, int option, int64_t initial, int64_t least, int64_t most, int64_t *ms);
-/* --memory: bytes, or with K, M, G in units of 1024; `least` to 1024G. An exit status. */
-int amount_memory(session *s, uint64_t initial, uint64_t least, uint64_t *memory);
+/* --memory: bytes, or with K, M, G in units of 1024; MEMORY_LEAST to 1024G, 256M when it is not given. An
+ * exit status. */
+int amount_memory(session *s, uint64_t *memory);
+/* An instant of another option, which stays as it is when the option is not given. An exit status. */
+int amount_time(session *s, int option, firn_time *time);
 /* As 16.8 s, 3.2 h, 1e+09 y; returns `text`. */
 char *duration_text(char text[DURATION_SIZE], double seconds);
 
