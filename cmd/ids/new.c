@@ -233,9 +233,6 @@ int run_new(session *s) {
     if (status == STATUS_DONE) {
         status = command_count(s, 1, &work.count);
     }
-    if (status == STATUS_DONE && work.scheme.keyed && s->option[OPTION_AS] != NULL) {
-        return fail_usage(s, "%s is always decimal: remove --as", work.scheme.name);
-    }
     if (status == STATUS_DONE && work.scheme.keyed) {
         return order_issue(s, &work.scheme, work.count);
     }

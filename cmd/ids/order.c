@@ -119,6 +119,9 @@ int order_open(session *s, const char *const *also, firn_order **order) {
     char keys[KEYS_SIZE];
     uint8_t key[16] = {0};
     firn_error error;
+    if (s->option[OPTION_AS] != NULL) {
+        return fail_usage(s, "order is always decimal: remove --as");
+    }
     int status = join_shape(s, also, keys);
     if (status == STATUS_DONE) {
         status = read_key(s, key);

@@ -96,9 +96,6 @@ static int pack_all(session *s, packing *work) {
 /* How the IDs are written: in a form, or with a key. */
 static int open_writer(session *s, packing *work) {
     static const char *const also[] = {"number", NULL};
-    if (work->scheme.keyed && s->option[OPTION_AS] != NULL) {
-        return fail_usage(s, "%s is always decimal: remove --as", work->scheme.name);
-    }
     return work->scheme.keyed ? order_open(s, also, &work->order)
                               : writer_open(s, &work->scheme, &work->writer);
 }

@@ -75,6 +75,13 @@ static int visit(void *context, const firn_holding *holding) {
     return output_dead(out);
 }
 
+static void put_left_out(session *s, size_t count, const char *what, const char *more) {
+    if (count > 0 && s->option[OPTION_JSON] == NULL) {
+        output_print(&s->out, "and %zu %s%s%s: --all lists %s\n", count, what, plural(count), more,
+                     count == 1 ? "it" : "them");
+    }
+}
+
 static int list_all(session *s, firn_store *store) {
     listing list = {.s = s, .ns = 9, .key = 4, .fields = 6, .mark = 4, .distance = 8};
     const char *ns = operand_value(s, "ns");
@@ -94,14 +101,8 @@ static int list_all(session *s, firn_store *store) {
     if (firn_store_list(store, ns, visit, &list, &error) < 0) {
         return fail(s, &error);
     }
-    if (list.ticks > 0 && s->option[OPTION_JSON] == NULL) {
-        output_print(&s->out, "and %zu tick%s with back-dated IDs: --all lists %s\n", list.ticks,
-                     plural(list.ticks), list.ticks == 1 ? "it" : "them");
-    }
-    if (list.closed > 0 && s->option[OPTION_JSON] == NULL) {
-        output_print(&s->out, "and %zu closed namespace%s: --all lists %s\n", list.closed,
-                     plural(list.closed), list.closed == 1 ? "it" : "them");
-    }
+    put_left_out(s, list.ticks, "tick", " with back-dated IDs");
+    put_left_out(s, list.closed, "closed namespace", "");
     return STATUS_DONE;
 }
 

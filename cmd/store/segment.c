@@ -43,40 +43,25 @@ static int put_range(session *s, firn_segment *range, int64_t count) {
     return STATUS_DONE;
 }
 
-/* The next integer, which is not taken. */
-static int put_next(session *s, firn_segment *range) {
+/* The next integer, which is not taken; ADVANCE moves the key on to --min before. */
+static int put_next(session *s, firn_segment *range, const wish *wished) {
     firn_error error;
     int64_t next;
-    if (firn_segment_peek(range, &next, &error) != FIRN_OK) {
-        return fail(s, &error);
-    }
-    output_print(&s->out, "%" PRId64 "\n", next);
-    return STATUS_DONE;
-}
-
-/* Moves the key on to --min, and prints what comes next. */
-static int advance(session *s, firn_segment *range, int64_t least) {
-    firn_error error;
-    int64_t next;
-    int code = firn_segment_advance(range, least, &next, &error);
+    int code = wished->verb == PEEK ? firn_segment_peek(range, &next, &error)
+                                    : firn_segment_advance(range, wished->least, &next, &error);
     if (argument_code(code, &error) != FIRN_OK) {
         return fail(s, &error);
     }
-    output_print(&s->out, "%" PRId64 "\n", next);
-    return STATUS_DONE;
+    return put_one(s, NULL, next, NULL);
 }
 
 static int serve(session *s, firn_segment *range, const wish *wished) {
-    switch (wished->verb) {
-    case PEEK:
-        return put_next(s, range);
-    case ADVANCE:
-        return advance(s, range, wished->least);
-    default:
-        return s->option[OPTION_RANGE] != NULL
-                   ? put_range(s, range, wished->count)
-                   : blocks_take(s, range, wished->count, BLOCK, put_one, NULL);
+    if (wished->verb != TAKE) {
+        return put_next(s, range, wished);
     }
+    return s->option[OPTION_RANGE] != NULL
+               ? put_range(s, range, wished->count)
+               : blocks_take(s, range, wished->count, BLOCK, put_one, NULL);
 }
 
 static int take(session *s, firn_store *store, const char *keys, const wish *wished) {
