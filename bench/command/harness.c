@@ -21,6 +21,7 @@ enum {
     THREAD_OPERATIONS = 1 << 15
 };
 #define BURST_NS 1e4  /* bursts are at least this long */
+#define WARM_NS  2e7  /* what comes first is not measured */
 #define ALONE    0.93 /* of the best rate of additions: at least */
 #define SHARED   0.85 /* at most */
 
@@ -201,9 +202,10 @@ static bool burst(bench_run *run, sample *it) {
     return fine;
 }
 
-/* Doubles the operations of a burst until even the shortest of some bursts is long enough. */
+/* Doubles the operations of a burst until even the shortest of some bursts is long enough. For WARM_NS at least, because
+ * a generator is slower at first: it does not know the rate of the cycle counter, and random bits come from the kernel. */
 static bool calibrate(bench_run *run) {
-    double shortest = 0;
+    double shortest = 0, begun = bench_now_ns();
     if (run->threads > 0) { /* new threads in each burst: what they do first must not count */
         sample it;
         run->n = 4 * THREAD_OPERATIONS; /* random bits come from the kernel at first */
@@ -211,7 +213,7 @@ static bool calibrate(bench_run *run) {
         run->n = THREAD_OPERATIONS;
         return fine;
     }
-    for (run->n = 1; run->n < UINT64_C(1) << 40; run->n *= 2) {
+    for (run->n = 1; run->n < UINT64_C(1) << 40;) {
         for (int i = 0; i < (run->slow ? 1 : TRIES); i++) {
             sample it;
             if (!burst(run, &it)) {
@@ -220,9 +222,10 @@ static bool calibrate(bench_run *run) {
             double took = it.ns * (double)run->n * run->ids;
             shortest = i == 0 || took < shortest ? took : shortest;
         }
-        if (run->slow || shortest >= BURST_NS) {
+        if (run->slow || (shortest >= BURST_NS && bench_now_ns() - begun >= WARM_NS)) {
             return true;
         }
+        run->n *= shortest < BURST_NS ? 2 : 1;
     }
     return true;
 }

@@ -67,7 +67,8 @@ static json_t *read_objects(const char *path) {
 /* The words of the child: the operand and the libraries of this process. */
 static json_t *run_child(const session *s, char *own, const char *file) {
     static char words[3][4200];
-    bench_child child = {.program = own, .words = {own, words[0], words[1]}, .to = file};
+    bench_child child = {
+        .program = own, .words = {own, words[0], words[1]}, .to = file, .judges = true};
     int count = 3;
     static const struct {
         int option;

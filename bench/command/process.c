@@ -25,7 +25,8 @@ bool bench_spawn(const bench_child *c) {
     }
     bool started = posix_spawnp(&id, c->program, &actions, NULL, c->words, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
-    return started && waitpid(id, &ended, 0) == id && ended == 0;
+    return started && waitpid(id, &ended, 0) == id && WIFEXITED(ended) &&
+           (WEXITSTATUS(ended) == STATUS_DONE || (c->judges && WEXITSTATUS(ended) == STATUS_NO));
 }
 
 static bool work_run(void *context, uint64_t n) {
