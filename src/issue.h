@@ -108,11 +108,23 @@ static inline int64_t firn__lead_end(const firn_gen *gen, int64_t now) {
     return now + gen->lead_slots;
 }
 
+/* The slot after the last one that max_lead_ms allows at the thread's last reading. */
+FIRN__HOT uint64_t firn__seen_lead(const firn_gen *gen, const firn__seen *seen) {
+    int64_t end = firn__lead_end(gen, firn__slot_from(gen, seen->base_tick, seen->tick));
+    return end < 0 ? 0 : (uint64_t)end;
+}
+
+/* The slot after the last one that the permit allows without a look at the clock and at its renewal. */
+FIRN__HOT uint64_t firn__seen_limit(const firn_gen *gen, const firn__seen *seen) {
+    const uint64_t soft = (uint64_t)firn__soft_of(seen->permit), lead = firn__seen_lead(gen, seen);
+    return soft < lead ? soft : lead;
+}
+
 /* Computes what a thread remembers of a new reading. */
 FIRN__HOT void firn__seen_tick(const firn_gen *gen, firn__seen *seen) {
-    int64_t now = firn__slot_from(gen, seen->base_tick, seen->tick), end = firn__lead_end(gen, now);
+    int64_t now = firn__slot_from(gen, seen->base_tick, seen->tick);
     seen->least = now < 0 ? 0 : (uint64_t)now;
-    seen->lead_end = end < 0 ? 0 : (uint64_t)end;
+    seen->limit = firn__seen_limit(gen, seen);
 }
 
 /* Reads the clock. True: the reading is used without judgement, because it is neither before this
@@ -172,32 +184,28 @@ enum firn__grab {
 };
 
 /* One compare-and-swap over the cursor of the permit that this thread remembers, which was `found` there: n slots from
- * max(cursor, first slot of the present) on, below `limit`. *slot is the first one, or the one that was wanted. */
+ * max(cursor, first slot of the present) on, which end at `limit` (at most firn__seen_lead) or before. *slot is the first
+ * one, or the one that was wanted. */
 FIRN__HOT enum firn__grab firn__grab(const firn_gen *gen, const firn__seen *seen, uint64_t found,
                                      uint64_t n, uint64_t limit, bool starts, uint64_t *slot,
                                      firn_error *error) {
-    uint64_t at;
     do {
-        if (!(found & FIRN__OPEN) && FIRN_BUG != FIRN_BUG_CLOSED) {
-            return FIRN__GRAB_CLOSED;
-        }
-        at = found & ~FIRN__OPEN;
-        if (seen->least > at) {
+        /* a closed cursor is beyond every limit */
+        *slot = FIRN_BUG == FIRN_BUG_CLOSED ? found & ~FIRN__OPEN : found ^ FIRN__OPEN;
+        if (seen->least > *slot) {
             int64_t start = 0;
             if (starts && firn__gen_start(gen, &start, error) != FIRN_OK) {
                 return FIRN__GRAB_ENTROPY;
             }
-            at = seen->least + (uint64_t)start;
+            *slot = seen->least + (uint64_t)start;
         }
-        *slot = at;
-        if (at + n > seen->lead_end) { /* first: nothing beyond the lead is worth a renewal */
-            return FIRN__GRAB_LEAD;
-        }
-        if (at + n > limit) {
-            return FIRN__GRAB_SOFT;
+        if (*slot + n > limit) { /* first the lead: nothing beyond it is worth a renewal */
+            return !(found & FIRN__OPEN)                    ? FIRN__GRAB_CLOSED
+                   : *slot + n > firn__seen_lead(gen, seen) ? FIRN__GRAB_LEAD
+                                                            : FIRN__GRAB_SOFT;
         }
     } while (!atomic_compare_exchange_weak_explicit(&seen->permit->cursor, &found,
-                                                    FIRN__OPEN | (at + n), memory_order_acq_rel,
+                                                    FIRN__OPEN | (*slot + n), memory_order_acq_rel,
                                                     memory_order_acquire));
     return FIRN__GRAB_DONE;
 }
@@ -206,11 +214,10 @@ static inline uint64_t firn__cursor_of(const firn__permit *permit) {
     return atomic_load_explicit(&permit->cursor, memory_order_acquire);
 }
 
-/* Takes slots as almost every call does, after firn__recent. False: the long way finds out why. */
-FIRN__HOT bool firn__take(const firn_gen *gen, const firn__seen *seen, uint64_t found, uint64_t n,
-                          bool starts, uint64_t *slot) {
-    uint64_t soft = (uint64_t)atomic_load_explicit(&seen->permit->soft, memory_order_relaxed);
-    return firn__grab(gen, seen, found, n, soft, starts, slot, NULL) == FIRN__GRAB_DONE;
+/* Takes slots after firn__recent, as calls that are not direct do. False: the long way finds out why. */
+FIRN__HOT bool firn__take(const firn_gen *gen, const firn__seen *seen, uint64_t n, uint64_t *slot) {
+    return firn__grab(gen, seen, firn__cursor_of(seen->permit), n, firn__seen_limit(gen, seen),
+                      gen->start != FIRN_START_ZERO, slot, NULL) == FIRN__GRAB_DONE;
 }
 
 /* ordering=thread: takes a slot of the block that this thread has leased. A new era drops the block,

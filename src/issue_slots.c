@@ -37,14 +37,15 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
         firn__permit *permit = looked.permit;
         enum firn__grab result = FIRN__GRAB_CLOSED;
         if (seen->era != FIRN__NO_ERA) {
-            uint64_t soft = (uint64_t)firn__soft_of(permit);
-            result = firn__grab(gen, seen, firn__cursor_of(permit), (uint64_t)n, soft, starts, slot,
-                                error);
+            result = firn__grab(gen, seen, firn__cursor_of(permit), (uint64_t)n,
+                                firn__seen_limit(gen, seen), starts, slot, error);
             if (result == FIRN__GRAB_SOFT && (int64_t)*slot + n <= firn__end_of(permit)) {
                 firn__need early = {permit, tick, seen->steps, (int64_t)*slot + n, n, false};
                 firn__ask(gen, k, &early, NULL); /* early: the result does not matter */
+                const uint64_t end = (uint64_t)firn__end_of(permit),
+                               lead = firn__seen_lead(gen, seen);
                 result = firn__grab(gen, seen, firn__cursor_of(permit), (uint64_t)n,
-                                    (uint64_t)firn__end_of(permit), starts, slot, error);
+                                    end < lead ? end : lead, starts, slot, error);
             }
         }
         if (result == FIRN__GRAB_DONE) {
@@ -70,13 +71,11 @@ static FIRN__COLD int take_slow(firn_gen *gen, int64_t n, uint64_t *slot, firn_e
 int firn__issue_slots(firn_gen *gen, firn__sink to, size_t n, firn_error *error) {
     firn__seen *seen = firn__seen_of(gen);
     firn__looked looked = firn__look(gen, firn__window_of(gen));
-    bool starts = gen->start != FIRN_START_ZERO;
     uint64_t slot;
     int code = FIRN_OK;
     /* A leased block is before these: it is dropped, to keep the thread's order. */
     seen->block_end = 0;
-    if (!firn__recent(gen, looked, seen) ||
-        !firn__take(gen, seen, firn__cursor_of(seen->permit), n, starts, &slot) ||
+    if (!firn__recent(gen, looked, seen) || !firn__take(gen, seen, n, &slot) ||
         !firn__is_mine(gen, seen)) {
         code = take_slow(gen, (int64_t)n, &slot, error);
     }

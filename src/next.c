@@ -95,8 +95,7 @@ static FIRN__COLD int next_otherwise(firn_gen *gen, firn_id *id, firn_error *err
 /* ordering=thread: a new block for this thread, whose first slot it takes. */
 static __attribute__((noinline)) bool lease(const firn_gen *gen, firn__seen *seen, uint64_t *slot) {
     seen->block_end = 0;
-    if (!firn__take(gen, seen, firn__cursor_of(seen->permit), FIRN__BLOCK,
-                    gen->start != FIRN_START_ZERO, slot)) {
+    if (!firn__take(gen, seen, FIRN__BLOCK, slot)) {
         return false;
     }
     seen->block = *slot + 1;
@@ -135,10 +134,12 @@ static __attribute__((noinline)) int next_usual(firn_gen *gen, firn_id *id, firn
     uint64_t slot;
     if (gen->way != FIRN__WAY_OTHER && firn__recent(gen, looked, seen) &&
         (gen->blocks ? firn__take_leased(seen, &slot) || lease(gen, seen, &slot)
-                     : firn__take(gen, seen, firn__cursor_of(seen->permit), 1,
-                                  gen->start != FIRN_START_ZERO, &slot)) &&
-        firn__is_mine(gen, seen)) {
-        return firn__pack_slot(gen, seen->base_tick, &seen->base, slot, id, error);
+                     : firn__take(gen, seen, 1, &slot))) {
+        int code = firn__pack_slot(gen, seen->base_tick, &seen->base, slot, id, error);
+        if (code != FIRN_OK || firn__is_mine(gen, seen)) { /* last: random bits take time */
+            return code;
+        }
+        firn__wipe((firn__sink){id, NULL}, 1);
     }
     return next_otherwise(gen, id, error);
 }
@@ -184,11 +185,9 @@ FIRN__HOT bool take_directly(const firn_gen *gen, firn__seen *seen, bool coarse,
         return false;
     }
     bool taken = UNLIKELY(gen->blocks) ? firn__take_leased(seen, slot)
-                                       : firn__take(gen, seen, found, 1, false, slot);
-    if (UNLIKELY(!taken) || UNLIKELY(!is_era(gen, seen))) {
-        return false;
-    }
-    return true;
+                                       : firn__grab(gen, seen, found, 1, seen->limit, false, slot,
+                                                    NULL) == FIRN__GRAB_DONE;
+    return taken && is_era(gen, seen);
 }
 
 FIRN__HOT bool take_straight(const firn_gen *gen, bool coarse, uint64_t *low) {
@@ -210,31 +209,13 @@ static __attribute__((noinline)) int next_tick(firn_gen *gen, firn_id *id, firn_
     return FIRN_OK;
 }
 
-/* A slot was taken, and the thread's block has too few bytes left. */
-static __attribute__((noinline)) int refill_and_put(firn_gen *gen, uint64_t slot, firn_id *id,
-                                                    firn_error *error) {
-    firn__seen *seen = firn__seen_of(gen);
-    firn_value random = {0, 0};
-    int code = firn__entropy_fill(NULL, &random, gen->masked.size > 8 ? 16 : 8, error);
-    if (code != FIRN_OK) {
-        return code;
-    }
-    if (!is_era(gen, seen)) { /* this may be a child by now, and the slot its parent's */
-        return next_usual(gen, id, error);
-    }
-    put_slot(gen, seen, slot, random, id);
-    return FIRN_OK;
-}
-
 FIRN__HOT int next_of_run(firn_gen *gen, bool coarse, firn_id *id, firn_error *error) {
     firn__seen *seen = firn__seen_of(gen);
     firn_value random = {0, 0};
     uint64_t slot;
-    if (!take_directly(gen, seen, coarse, gen->start != FIRN_START_ZERO, &slot)) {
+    if ((gen->masked.size > 0 && UNLIKELY(!firn__block_take(&random, gen->masked.size > 8))) ||
+        !take_directly(gen, seen, coarse, gen->start != FIRN_START_ZERO, &slot)) {
         return next_usual(gen, id, error);
-    }
-    if (gen->masked.size > 0 && UNLIKELY(!firn__block_take(&random, gen->masked.size > 8))) {
-        return refill_and_put(gen, slot, id, error);
     }
     put_slot(gen, seen, slot, random, id);
     return FIRN_OK;
@@ -295,7 +276,11 @@ int firn_next_n(firn_gen *gen, firn_id *ids, size_t n, firn_error *error) {
     return n == 0 ? FIRN_OK : issue(gen, (firn__sink){ids, NULL}, n, error);
 }
 
-static FIRN__COLD int numbers(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
+static __attribute__((noinline)) int numbers(firn_gen *gen, uint64_t *ids, size_t n,
+                                             firn_error *error) {
+    if (n == 1 && gen->way == FIRN__WAY_TICK) {
+        return number_tick(gen, ids, error);
+    }
     if (gen->scheme.bits > 64) {
         return firn__fail(error, FIRN_EUSAGE, "%s has %" PRIu32 " bits: use firn_next_n",
                           gen->scheme.name, gen->scheme.bits);
@@ -306,11 +291,10 @@ static FIRN__COLD int numbers(firn_gen *gen, uint64_t *ids, size_t n, firn_error
 }
 
 int firn_next_u64(firn_gen *gen, uint64_t *ids, size_t n, firn_error *error) {
-    if (n == 1 && gen->way == FIRN__WAY_STRAIGHT && take_straight(gen, false, ids)) {
-        return FIRN_OK;
+    if (n != 1 || gen->way != FIRN__WAY_STRAIGHT) {
+        return numbers(gen, ids, n, error);
     }
-    return n == 1 && gen->way == FIRN__WAY_TICK ? number_tick(gen, ids, error)
-                                                : numbers(gen, ids, n, error);
+    return take_straight(gen, false, ids) ? FIRN_OK : number_usual(gen, ids, error);
 }
 
 const firn_scheme *firn_gen_scheme(const firn_gen *gen) {

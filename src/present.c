@@ -97,13 +97,13 @@ static void hold_still(firn_gen *gen, uint64_t tick) {
         last = used > last ? used : last;
     }
     atomic_store_explicit(&live->any.blocked, last + 1, memory_order_release);
-    firn__event(gen);
     for (uint32_t k = 0; k < (uint32_t)gen->keys.nodes; k++) {
         firn__permit *permit = firn__permit_of(gen, k);
         if (permit != NULL) { /* so that every call comes to ask */
             atomic_store_explicit(&permit->soft, 0, memory_order_release);
         }
     }
+    firn__event(gen); /* last: threads remember what they read of `soft` before */
 }
 
 /* After a step back beyond back_ms: leaves the nodes, or remembers until when to hold still. */

@@ -27,19 +27,19 @@ typedef struct firn__seen {
     uint64_t counter;            /* the cycle counter, read before the clock */
     struct firn__permit *permit; /* not NULL */
     uint64_t least;              /* the first slot of `tick`; 0: it is not after the base tick */
-    uint64_t lead_end;           /* the slot after the last one that max_lead_ms allows */
-    uint64_t straight;           /* an ID of slot 0, if the layout is straight */
-    uint64_t block, block_end;   /* what is left of the block */
-    uint64_t run, run_end;       /* slots whose IDs differ by what gen->run adds, */
-    firn_id run_first;           /* and the first of these IDs, without random bits */
-    struct timespec coarse;      /* the last reading of clock=tick */
-    firn_time wall;              /* the last reading that was judged */
-    uint64_t tick;               /* of `wall` */
-    uint64_t base_tick;          /* of the permit */
-    firn_id base;                /* its template */
-    uint64_t serial;             /* of the generator; 0: empty */
-    uint64_t steps;              /* rollbacks that the watch had counted by then */
-    uint32_t lane;               /* which of several windows is this thread's, from 1 on */
+    uint64_t limit;            /* of what the direct ways take: firn__seen_limit, at that reading */
+    uint64_t straight;         /* an ID of slot 0, if the layout is straight */
+    uint64_t block, block_end; /* what is left of the block */
+    uint64_t run, run_end;     /* slots whose IDs differ by what gen->run adds, */
+    firn_id run_first;         /* and the first of these IDs, without random bits */
+    struct timespec coarse;    /* the last reading of clock=tick */
+    firn_time wall;            /* the last reading that was judged */
+    uint64_t tick;             /* of `wall` */
+    uint64_t base_tick;        /* of the permit */
+    firn_id base;              /* its template */
+    uint64_t serial;           /* of the generator; 0: empty */
+    uint64_t steps;            /* rollbacks that the watch had counted by then */
+    uint32_t lane;             /* which of several windows is this thread's, from 1 on */
 } firn__seen;
 
 #endif
