@@ -5,7 +5,6 @@
 #include "shared/amounts.h"
 #include "shared/color.h"
 #include "shared/json.h"
-#include "shared/progress.h"
 #include "stream.h"
 
 #include <inttypes.h>
@@ -124,36 +123,23 @@ static int learn(chart *it, const firn_id *first, firn_error *error) {
                                      "IDs of %s have no time: leave --chart out", it->scheme.name);
 }
 
-static int read_all(chart *it, firn_error *error) {
-    static firn_id ids[STREAM_BATCH];
-    id_batch batch = {.ids = ids};
-    progress shown = {0};
+static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {
+    chart *it = context;
     int code = FIRN_OK;
-    for (uint64_t turn = 0;; turn++) {
-        code = stream_next(&it->stream, &batch, error);
-        size_t first = 0;
-        while (first < batch.count && ids[first].bits == 0) {
-            first++; /* a bad line */
+    (void)stop;
+    for (size_t i = 0; i < batch->count && code == FIRN_OK; i++) {
+        const firn_id *id = &batch->ids[i];
+        int64_t us;
+        if (id->bits == 0) {
+            continue; /* a bad line */
         }
-        if (code == FIRN_OK && it->scheme.bits == 0 && first < batch.count) {
-            code = learn(it, &ids[first], error);
-        }
-        if (code != FIRN_OK || batch.count == 0) {
-            break;
-        }
-        for (size_t i = first; i < batch.count; i++) {
-            int64_t us;
-            if (ids[i].bits != 0 && time_of(it, &ids[i], &us)) {
-                add(it, us);
-            } else {
-                it->others += ids[i].bits != 0;
-            }
-        }
-        if (turn % 1024 == 0) {
-            progress_show(&shown, (int64_t)it->ids, 0);
+        code = it->scheme.bits == 0 ? learn(it, id, error) : FIRN_OK;
+        if (code == FIRN_OK && time_of(it, id, &us)) {
+            add(it, us);
+        } else {
+            it->others++;
         }
     }
-    progress_end(&shown);
     return code;
 }
 
@@ -288,7 +274,7 @@ int chart_run(session *s) {
     if (status != STATUS_DONE) {
         return status;
     }
-    if (read_all(&it, &error) != FIRN_OK) {
+    if (stream_each(&it.stream, NULL, take, &it, &error) != FIRN_OK) {
         status = fail(s, &error);
     } else if (s->option[OPTION_JSON] != NULL) {
         put_json(&s->out, &it);

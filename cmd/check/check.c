@@ -5,7 +5,6 @@
 #include "gaps.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
-#include "shared/progress.h"
 #include "stream.h"
 
 #include <inttypes.h>
@@ -108,50 +107,31 @@ static int make_room(checking *it, firn_error *error) {
     return duplicates_open(&it->found, it->words, it->memory, error);
 }
 
-/* Reads all, or as far as nothing has to be kept. */
-static int read_all(checking *it, progress *shown, firn_error *error) {
-    static firn_id ids[STREAM_BATCH];
-    id_batch batch = {.ids = ids};
-    for (uint64_t turn = 0;; turn++) {
-        int code = stream_next(&it->stream, &batch, error);
-        if (code == FIRN_OK && batch.count > 0 && turn == 0) {
-            code = make_room(it, error);
-        }
-        if (code != FIRN_OK || batch.count == 0) {
-            return code;
-        }
-        if (batch.line == 1) {
-            it->file_line[batch.file] = it->lines;
-        }
-        it->lines += batch.count;
-        follow(it, &batch);
-        if (it->keeping) {
-            code = duplicates_keep(&it->found, &batch, error);
-        } else if (!it->ascending) {
-            return FIRN_OK;
-        }
-        if (code != FIRN_OK) {
-            return code;
-        }
-        if (turn % 1024 == 0) {
-            progress_show(shown, (int64_t)it->ids, 0);
-        }
+/* Stops at the first batch that does not ascend, if nothing was kept before it. */
+static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {
+    checking *it = context;
+    int code = make_room(it, error);
+    if (code != FIRN_OK) {
+        return code;
     }
+    if (batch->line == 1) {
+        it->file_line[batch->file] = it->lines;
+    }
+    it->lines += batch->count;
+    follow(it, batch);
+    *stop = !it->keeping && !it->ascending;
+    return it->keeping ? duplicates_keep(&it->found, batch, error) : FIRN_OK;
 }
 
 /* Standard input other than a file is read once, so all of it is kept. */
 static int check_all(checking *it, firn_error *error) {
-    progress shown = {.label = "reading"};
     begin(it, !stream_again_possible(&it->stream));
-    int code = read_all(it, &shown, error);
+    int code = stream_each(&it->stream, "reading", take, it, error);
     if (code == FIRN_OK && !it->ascending && !it->keeping) {
-        code = stream_again(&it->stream, error);
-        progress_end(&shown);
-        shown = (progress){.label = "reading again"};
         begin(it, true);
-        code = code == FIRN_OK ? read_all(it, &shown, error) : code;
+        code = stream_again(&it->stream, error);
+        code = code == FIRN_OK ? stream_each(&it->stream, "reading again", take, it, error) : code;
     }
-    progress_end(&shown);
     if (code != FIRN_OK || it->ascending) {
         return code;
     }

@@ -7,7 +7,6 @@
 #include "runs.h"
 #include "shared/amounts.h"
 #include "shared/json.h"
-#include "shared/progress.h"
 #include "stream.h"
 
 #include <inttypes.h>
@@ -47,7 +46,8 @@ typedef struct gaps {
     uint64_t mask; /* of a counter */
     counts counts;
     runs sorted;
-    bool sorting; /* else integers that ascend are followed as they come */
+    bool sorting;  /* else integers that ascend are followed as they come */
+    bool descends; /* they did not ascend */
 
     bool any;
     uint64_t issuer, tick, last; /* of the ID before */
@@ -246,29 +246,6 @@ static size_t key_of(const gaps *it, uint64_t key[RUNS_WORDS_MAX], const firn_id
 
 /* ---- the stream ------------------------------------------------------------------------------ */
 
-/* One batch. *again: integers that were followed as they came do not ascend. */
-static int take(gaps *it, const id_batch *batch, bool *again, firn_error *error) {
-    uint64_t key[RUNS_WORDS_MAX];
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->ids[i].bits == 0) {
-            continue;
-        }
-        key_of(it, key, &batch->ids[i]);
-        if (it->sorting) {
-            int code = runs_add(&it->sorted, key, error);
-            if (code != FIRN_OK) {
-                return code;
-            }
-        } else if (it->any && key[0] < it->last) {
-            *again = true;
-            return FIRN_OK;
-        } else {
-            follow(it, key);
-        }
-    }
-    return FIRN_OK;
-}
-
 /* Without --scheme, only integers have an order of their own. */
 static int check_form(const gaps *it, firn_error *error) {
     const bool number = it->stream.form == FIRN_FORM_DEC || it->stream.form == FIRN_FORM_UNSIGNED;
@@ -279,23 +256,24 @@ static int check_form(const gaps *it, firn_error *error) {
                            "--scheme NAME");
 }
 
-static int read_all(gaps *it, bool *again, firn_error *error) {
-    static firn_id ids[STREAM_BATCH];
-    id_batch batch = {.ids = ids};
-    progress shown = {.label = it->sorting ? "reading" : NULL};
-    int code = FIRN_OK;
-    for (uint64_t turn = 0; code == FIRN_OK && !*again; turn++) {
-        code = stream_next(&it->stream, &batch, error);
-        if (code != FIRN_OK || batch.count == 0) {
-            break;
+/* Stops when integers that are followed as they come do not ascend. */
+static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {
+    gaps *it = context;
+    uint64_t key[RUNS_WORDS_MAX];
+    int code = check_form(it, error);
+    for (size_t i = 0; i < batch->count && code == FIRN_OK && !*stop; i++) {
+        if (batch->ids[i].bits == 0) {
+            continue;
         }
-        code = turn == 0 ? check_form(it, error) : code;
-        code = code == FIRN_OK ? take(it, &batch, again, error) : code;
-        if (turn % 1024 == 0) {
-            progress_show(&shown, (int64_t)(turn * STREAM_BATCH), 0);
+        key_of(it, key, &batch->ids[i]);
+        if (it->sorting) {
+            code = runs_add(&it->sorted, key, error);
+        } else if (it->any && key[0] < it->last) {
+            it->descends = *stop = true;
+        } else {
+            follow(it, key);
         }
     }
-    progress_end(&shown);
     return code;
 }
 
@@ -310,22 +288,20 @@ static int start_again(gaps *it, firn_error *error) {
 }
 
 static int find_all(gaps *it, uint64_t memory, firn_error *error) {
-    bool again = false;
     int code = FIRN_OK;
     it->sorting = it->kind != KIND_INTEGERS || !stream_again_possible(&it->stream);
     if (!it->sorting) {
-        code = read_all(it, &again, error);
-        if (code != FIRN_OK || !again) {
+        code = stream_each(&it->stream, NULL, take, it, error);
+        if (code != FIRN_OK || !it->descends) {
             return code;
         }
         code = start_again(it, error);
         it->sorting = true;
-        again = false;
     }
     if (code == FIRN_OK) {
         code = runs_open(&it->sorted, it->kind == KIND_INTEGERS ? 1 : 3, memory, error);
     }
-    code = code == FIRN_OK ? read_all(it, &again, error) : code;
+    code = code == FIRN_OK ? stream_each(&it->stream, "reading", take, it, error) : code;
     return code == FIRN_OK ? runs_each(&it->sorted, follow, it, error) : code;
 }
 

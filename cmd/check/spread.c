@@ -109,21 +109,19 @@ static void add(spreading *it, const firn_id *id) {
 
 /* ---- a stream ------------------------------------------------------------------------------ */
 
-static int add_stream(session *s, spreading *it) {
-    static firn_id ids[STREAM_BATCH];
-    id_batch batch = {.ids = ids};
-    progress shown = {.label = "reading"};
-    firn_error error;
-    int code = stream_next(&it->stream, &batch, &error);
-    for (; code == FIRN_OK && batch.count > 0; code = stream_next(&it->stream, &batch, &error)) {
-        for (size_t i = 0; i < batch.count; i++) {
-            if (batch.ids[i].bits != 0) {
-                add(it, &batch.ids[i]);
-            }
+static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {
+    (void)stop, (void)error;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->ids[i].bits != 0) {
+            add(context, &batch->ids[i]);
         }
-        progress_show(&shown, (int64_t)it->ids, 0);
     }
-    progress_end(&shown);
+    return FIRN_OK;
+}
+
+static int add_stream(session *s, spreading *it) {
+    firn_error error;
+    int code = stream_each(&it->stream, "reading", take, it, &error);
     stream_close(&it->stream);
     return code == FIRN_OK ? STATUS_DONE : fail(s, &error);
 }

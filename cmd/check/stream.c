@@ -5,6 +5,7 @@
 #include "stream.h"
 
 #include "shared/lines.h"
+#include "shared/progress.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -456,7 +457,8 @@ static size_t read_easy(id_stream *in, firn_id *ids, size_t room) {
     return count;
 }
 
-int stream_next(id_stream *in, id_batch *batch, firn_error *error) {
+/* Fills batch->ids. A FIRN_E code; the error names file and line. */
+static int next_batch(id_stream *in, id_batch *batch, firn_error *error) {
     int code = FIRN_OK;
     batch->count = 0;
     while (batch->count == 0) {
@@ -476,6 +478,28 @@ int stream_next(id_stream *in, id_batch *batch, firn_error *error) {
         }
     }
     return FIRN_OK;
+}
+
+int stream_each(id_stream *in, const char *label, stream_take *take, void *context,
+                firn_error *error) {
+    static firn_id ids[STREAM_BATCH];
+    id_batch batch = {.count = 1, .ids = ids};
+    progress shown = {.label = label};
+    int64_t lines = 0;
+    bool stop = false;
+    int code = FIRN_OK;
+    for (uint64_t turn = 0; code == FIRN_OK && batch.count > 0 && !stop; turn++) {
+        code = next_batch(in, &batch, error);
+        if (code == FIRN_OK && batch.count > 0) {
+            code = take(context, &batch, &stop, error);
+        }
+        lines += (int64_t)batch.count;
+        if (turn % 1024 == 0) {
+            progress_show(&shown, lines, 0);
+        }
+    }
+    progress_end(&shown);
+    return code;
 }
 
 /* ---- from beginning to end ----------------------------------------------------------------- */

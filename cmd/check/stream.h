@@ -44,8 +44,11 @@ typedef struct id_batch {
 /* By --scheme, --epoch, --bits, --from, --keep-going; standard input when there is no name. An
  * exit status. */
 int stream_open(session *s, id_stream *in, char **names, size_t count);
-/* Fills batch->ids. A FIRN_E code; the error names file and line. */
-int stream_next(id_stream *in, id_batch *batch, firn_error *error);
+/* Takes a batch; *stop: the rest is not wanted. A FIRN_E code. */
+typedef int stream_take(void *context, const id_batch *batch, bool *stop, firn_error *error);
+/* Hands over all batches, and shows progress with a label (NULL: none). A FIRN_E code. */
+int stream_each(id_stream *in, const char *label, stream_take *take, void *context,
+                firn_error *error);
 /* Can all of it be read a second time? */
 bool stream_again_possible(id_stream *in);
 /* Back to the beginning, as if nothing had been read. FIRN_EIO. */
