@@ -28,7 +28,6 @@ enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 typedef struct chart {
     id_stream stream;
     firn_scheme scheme;
-    int time;             /* index of its time */
     uint64_t ids, others; /* others: they do not fit the scheme */
     size_t length;        /* of a bin: index in `lengths` */
     int64_t first;        /* the number of the first bin, counted from 1970 */
@@ -90,13 +89,9 @@ static void add(chart *it, int64_t us) {
 
 /* The time of an ID in us, which are enough for 292000 years. */
 static bool time_of(const chart *it, const firn_id *id, int64_t *us) {
-    firn_fields fields;
     firn_time time;
-    if (firn_unpack(&fields, &it->scheme, id, NULL) != FIRN_OK) {
-        return false;
-    }
-    firn_scheme_time(&it->scheme, fields.value[it->time].low, &time);
-    if (time.sec > INT64_MAX / 1000000 - 1 || time.sec < INT64_MIN / 1000000 + 1) {
+    if (id_time(&time, &it->scheme, id) <= 0 || time.sec > INT64_MAX / 1000000 - 1 ||
+        time.sec < INT64_MIN / 1000000 + 1) {
         return false;
     }
     *us = time.sec * 1000000 + time.ns / 1000;
@@ -117,10 +112,10 @@ static int learn(chart *it, const firn_id *first, firn_error *error) {
         }
         it->scheme = *readings[0].scheme;
     }
-    it->time = scheme_index(&it->scheme, FIRN_ROLE_TIME);
-    return it->time >= 0 ? FIRN_OK
-                         : set_error(error, FIRN_EUSAGE,
-                                     "IDs of %s have no time: leave --chart out", it->scheme.name);
+    return scheme_index(&it->scheme, FIRN_ROLE_TIME) >= 0
+               ? FIRN_OK
+               : set_error(error, FIRN_EUSAGE, "IDs of %s have no time: leave --chart out",
+                           it->scheme.name);
 }
 
 static int take(void *context, const id_batch *batch, bool *stop, firn_error *error) {

@@ -12,26 +12,17 @@
 /* What firn_guess takes for a number rather than an ID. */
 #define NUMBER_LEAST UINT64_C(10000000000000)
 
-/* Times of IDs that are issued today: [2005, 2045). */
-static const int64_t today_from = 1104537600, today_end = 2366841600;
-
 /* How far the clock of an issuer may be ahead, in seconds. */
 enum { AHEAD_MOST = 86400 };
 
 /* Whether an ID is one of a scheme, issued today. */
 static bool fits(const firn_scheme *scheme, const firn_id *id) {
-    firn_fields fields;
     firn_time time;
-    int index = scheme_index(scheme, FIRN_ROLE_TIME);
-    if (scheme->bits != id->bits || (id->bits == 64 && id->low < NUMBER_LEAST) ||
-        firn_unpack(&fields, scheme, id, NULL) != FIRN_OK) {
+    if (scheme->bits != id->bits || (id->bits == 64 && id->low < NUMBER_LEAST)) {
         return false;
     }
-    if (index < 0) {
-        return true;
-    }
-    firn_scheme_time(scheme, fields.value[index].low, &time);
-    return time.sec >= today_from && time.sec < today_end;
+    const int timed = id_time(&time, scheme, id);
+    return timed > 0 ? is_today(&time) : timed == 0;
 }
 
 /* What the first ID may be. */
@@ -188,15 +179,10 @@ static int by_id(const void *a, const void *b) {
 
 /* Whether no ID is from the future. */
 static bool is_past(const sample *it, const firn_scheme *scheme, int64_t now) {
-    const int index = scheme_index(scheme, FIRN_ROLE_TIME);
-    for (size_t i = 0; i < it->count && index >= 0; i++) {
-        firn_fields fields;
+    for (size_t i = 0; i < it->count; i++) {
         firn_time time;
-        if (firn_unpack(&fields, scheme, &it->list[i].id, NULL) == FIRN_OK) {
-            firn_scheme_time(scheme, fields.value[index].low, &time);
-            if (time.sec > now + AHEAD_MOST) {
-                return false;
-            }
+        if (id_time(&time, scheme, &it->list[i].id) > 0 && time.sec > now + AHEAD_MOST) {
+            return false;
         }
     }
     return true;

@@ -3,6 +3,8 @@
  * starts of words of eight or more, so ordinary words are passed 64 bytes at a time. */
 #include "scan.h"
 
+#include "ids.h"
+
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -24,9 +26,6 @@ static const struct {
     {27, FIRN_FORM_BASE62, FIRN_FORM_BASE62},
     {32, FIRN_FORM_HEX, FIRN_FORM_UUID},
 };
-
-/* Today's times, as firn_guess has them: [2005, 2045). */
-static const int64_t today_from = 1104537600, today_end = 2366841600;
 
 /* ---- letters and digits ---------------------------------------------------------------------- */
 
@@ -206,23 +205,11 @@ static kinds kinds_of(const char *text, size_t length) {
 
 /* ---- confirmation ---------------------------------------------------------------------------- */
 
-static bool is_today(const scan *it) {
-    return it->timed && it->time.sec >= today_from && it->time.sec < today_end;
-}
-
 /* Reads the time; whether the ID fits the scheme. */
 static bool fill_time(scan *it) {
-    const firn_reading *reading = &it->readings[0];
-    int index = scheme_index(reading->scheme, FIRN_ROLE_TIME);
-    firn_fields fields;
-    if (firn_unpack(&fields, reading->scheme, &reading->id, NULL) != FIRN_OK) {
-        return false;
-    }
-    it->timed = index >= 0;
-    if (it->timed) {
-        firn_scheme_time(reading->scheme, fields.value[index].low, &it->time);
-    }
-    return true;
+    const int timed = id_time(&it->time, it->readings[0].scheme, &it->readings[0].id);
+    it->timed = timed > 0;
+    return timed >= 0;
 }
 
 static bool place(scan *it, size_t start, size_t end) {
@@ -252,7 +239,7 @@ static bool parsed(scan *it, size_t start, size_t end, int form) {
     it->counts = (id_counts){1, 1};
     return firn_parse(&reading->id, form, scheme->bits, it->text + start, end - start, NULL) ==
                FIRN_OK &&
-           fill_time(it) && (!it->timed || it->want->limited || is_today(it)) &&
+           fill_time(it) && (!it->timed || it->want->limited || is_today(&it->time)) &&
            place(it, start, end);
 }
 
@@ -305,8 +292,8 @@ static bool is_sure(scan *it, size_t start, size_t end, kinds count) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         if (shapes[i].length == length) {
             return is_mixed(count, shapes[i].form) && guessed(it, start, end, shapes[i].form) &&
-                   it->readings[0].scheme->form == shapes[i].own && is_today(it) &&
-                   place(it, start, end);
+                   it->readings[0].scheme->form == shapes[i].own && it->timed &&
+                   is_today(&it->time) && place(it, start, end);
         }
     }
     return false;
@@ -315,7 +302,7 @@ static bool is_sure(scan *it, size_t start, size_t end, kinds count) {
 /* --all: what firn_guess finds plausible; without a digit it is rather a word of a language. */
 static bool is_likely(scan *it, size_t start, size_t end) {
     return guessed(it, start, end, -1) && it->readings[0].form != FIRN_FORM_FLAKE &&
-           (!it->timed || is_today(it)) && place(it, start, end);
+           (!it->timed || is_today(&it->time)) && place(it, start, end);
 }
 
 static bool is_wanted(scan *it, size_t start, size_t end) {

@@ -59,13 +59,9 @@ static size_t list_fields(shown_field list[FIRN_SLICES_MAX], const firn_scheme *
 /* A reading in a line: scheme, form, time. */
 static void put_reading(output *out, const firn_reading *reading) {
     const firn_scheme *scheme = reading->scheme;
-    int index = scheme_index(scheme, FIRN_ROLE_TIME);
     char at[FIRN_TIME_SIZE] = "";
-    firn_fields fields = {0};
-    firn_unpack(&fields, scheme, &reading->id, NULL);
-    if (index >= 0) {
-        firn_time time;
-        firn_scheme_time(scheme, fields.value[index].low, &time);
+    firn_time time;
+    if (id_time(&time, scheme, &reading->id) > 0) {
         firn_time_format(at, &time, firn_scheme_digits(scheme));
     }
     output_print(out, "    %-19s  %-9s%s%s\n", scheme->name, firn_form_name(reading->form),
