@@ -4,7 +4,6 @@
  * the library, which also says what is wrong. */
 #include "stream.h"
 
-#include "shared/lines.h"
 #include "shared/progress.h"
 
 #include <endian.h>
@@ -184,7 +183,8 @@ static int learn_constants(id_stream *in, firn_error *error) {
 
 /* Digits only, as many as a hex form has: the following lines decide, as far as they are read. */
 static bool is_hex(id_stream *in, const char *text, size_t length) {
-    const char *at = in->buffer + in->start, *end = in->buffer + in->end, *newline;
+    const char *at = in->window.buffer + in->window.start,
+               *end = in->window.buffer + in->window.end, *newline;
     in->reader.habit = HABIT_NONE;
     while (reader_wonders(&in->reader, text, length) && at < end &&
            (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
@@ -285,105 +285,51 @@ static int no_read(const id_stream *in, firn_error *error) {
 
 /* False: no line is left. */
 static bool next_file(id_stream *in, int *code, firn_error *error) {
-    if (in->file > STDERR_FILENO) {
-        close(in->file);
+    if (in->window.file > STDERR_FILENO) {
+        close(in->window.file);
     }
-    in->index += in->file >= 0;
-    in->file = -1;
+    in->index += in->window.file >= 0;
+    in->window.file = -1;
     *code = FIRN_OK;
     if (in->index == in->count) {
         return false;
     }
     bool standard = strcmp(in->names[in->index], "-") == 0;
-    in->file = standard ? STDIN_FILENO : open(in->names[in->index], O_RDONLY | O_CLOEXEC);
-    in->start = in->end = 0;
+    in->window.file = standard ? STDIN_FILENO : open(in->names[in->index], O_RDONLY | O_CLOEXEC);
+    in->window.start = in->window.end = 0;
     in->line = 0;
-    in->ended = false;
-    if (in->file < 0) {
+    in->window.ended = in->window.cut = false;
+    if (in->window.file < 0) {
         *code = no_read(in, error);
     } else {
-        posix_fadvise(in->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+        posix_fadvise(in->window.file, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     return true;
 }
 
-/* Appends to the unread bytes, which are fewer than the buffer holds. FIRN_EIO. */
-static int refill(id_stream *in, firn_error *error) {
-    memmove(in->buffer, in->buffer + in->start, in->end - in->start);
-    in->end -= in->start;
-    in->start = 0;
-    for (;;) {
-        ssize_t got = read(in->file, in->buffer + in->end, STREAM_SIZE - in->end);
-        if (got >= 0) {
-            in->ended = got == 0;
-            in->end += (size_t)got;
-            /* what is read eight characters at a time ends here */
-            memset(in->buffer + in->end, 0, STREAM_SLACK);
-            return FIRN_OK;
-        }
-        if (errno != EINTR) {
-            return no_read(in, error);
-        }
+static int refill(void *context, firn_error *error) {
+    id_stream *in = context;
+    if (!window_fill(&in->window)) {
+        return no_read(in, error);
     }
+    /* what is read eight characters at a time ends here */
+    memset(in->window.buffer + in->window.end, 0, STREAM_SLACK);
+    return FIRN_OK;
 }
 
 /* ---- lines --------------------------------------------------------------------------------- */
-
-enum line { LINE_NONE, LINE_FINE, LINE_LONG };
-
-/* The next line without its end; LINE_NONE: the file is at its end, or `code` says more. */
-static enum line next_line(id_stream *in, char **text, size_t *length, int *code,
-                           firn_error *error) {
-    bool too_long = false;
-    *code = FIRN_OK;
-    for (;;) {
-        char *start = in->buffer + in->start;
-        size_t size = in->end - in->start;
-        char *newline = memchr(start, '\n', size);
-        if (newline == NULL && size >= LINE_SIZE) {
-            too_long = true;
-            in->start = in->end;
-            size = 0;
-        }
-        if (newline == NULL && !in->ended) {
-            *code = refill(in, error);
-            if (*code != FIRN_OK) {
-                return LINE_NONE;
-            }
-            continue;
-        }
-        if (newline == NULL && size == 0 && !too_long) {
-            return LINE_NONE;
-        }
-        size = newline != NULL ? (size_t)(newline - start) : size;
-        in->start += size + (newline != NULL);
-        if (too_long || size >= LINE_SIZE) {
-            return LINE_LONG;
-        }
-        size -= size > 0 && start[size - 1] == '\r';
-        *text = start;
-        *length = size;
-        return LINE_FINE;
-    }
-}
 
 /* What a line is that is not read in passing; a bad one gets 0 bits. */
 static int close_look(id_stream *in, firn_id *id, bool *none, firn_error *error) {
     char *text, place[128];
     size_t length;
-    int code;
-    enum line kind = next_line(in, &text, &length, &code, error);
-    *none = kind == LINE_NONE;
-    if (kind == LINE_NONE) {
+    int code = window_line(&in->window, refill, in, &text, &length, error);
+    *none = code == FIRN_OK ? text == NULL : code == FIRN_EIO;
+    if (*none) {
         return code;
     }
     in->line++;
-    if (kind == LINE_LONG) {
-        code = set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: shorten it",
-                         LINE_SIZE - 1);
-    } else if (memchr(text, '\0', length) != NULL) {
-        code = set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
-    } else {
+    if (code == FIRN_OK) {
         char after = text[length];
         text[length] = '\0'; /* its end, or the slack after the last line */
         if (length == 0) {
@@ -418,30 +364,32 @@ static inline bool is_of_scheme(const id_stream *in, const firn_id *id) {
 
 /* Lines that need no second look; stops before the first that does. */
 static size_t read_decimals(id_stream *in, firn_id *ids, size_t room) {
-    size_t count = 0, start = in->start;
-    for (; count < room && start < in->end; count++) {
+    const char *const text = in->window.buffer;
+    size_t count = 0, start = in->window.start;
+    for (; count < room && start < in->window.end; count++) {
         uint64_t value = 0;
-        size_t length = read_decimal(&value, in->buffer + start);
+        size_t length = read_decimal(&value, text + start);
         ids[count] = (firn_id){value, 0, 0, 64};
         if (length == 0 || !is_of_scheme(in, &ids[count])) {
             break;
         }
         start += length;
     }
-    in->start = start;
+    in->window.start = start;
     return count;
 }
 
 static size_t read_uuids(id_stream *in, firn_id *ids, size_t room) {
-    size_t count = 0, start = in->start;
-    for (; count < room && in->end - start >= 37; count++) {
-        size_t length = read_uuid(&ids[count], in->buffer + start);
+    const char *const text = in->window.buffer;
+    size_t count = 0, start = in->window.start;
+    for (; count < room && in->window.end - start >= 37; count++) {
+        size_t length = read_uuid(&ids[count], text + start);
         if (length == 0 || !is_of_scheme(in, &ids[count])) {
             break;
         }
         start += length;
     }
-    in->start = start;
+    in->window.start = start;
     return count;
 }
 
@@ -462,7 +410,7 @@ static int next_batch(id_stream *in, id_batch *batch, firn_error *error) {
     int code = FIRN_OK;
     batch->count = 0;
     while (batch->count == 0) {
-        bool none = in->file < 0;
+        bool none = in->window.file < 0;
         batch->file = in->index;
         batch->line = in->line + 1;
         while (!none && code == FIRN_OK && batch->count < STREAM_BATCH) {
@@ -510,7 +458,7 @@ int stream_open(session *s, id_stream *in, char **names, size_t count) {
     in->names = count > 0 ? names : only;
     in->count = count > 0 ? count : 1;
     in->index = 0;
-    in->file = -1;
+    in->window = (line_window){.file = -1, .buffer = in->buffer, .size = STREAM_SIZE};
     in->known = false;
     in->begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
     in->keep_going = s->option[OPTION_KEEP_GOING] != NULL;
@@ -550,8 +498,8 @@ int stream_again(id_stream *in, firn_error *error) {
 }
 
 void stream_close(id_stream *in) {
-    if (in->file > STDERR_FILENO) {
-        close(in->file);
+    if (in->window.file > STDERR_FILENO) {
+        close(in->window.file);
     }
-    in->file = -1;
+    in->window.file = -1;
 }

@@ -5,6 +5,7 @@
 #define FIRN_STREAM_H
 
 #include "ids/ids.h"
+#include "shared/line_window.h"
 
 #include <sys/types.h>
 
@@ -21,15 +22,13 @@ typedef struct id_stream {
 
     char **names; /* of files; - is standard input */
     size_t count, index;
-    int file;           /* of names[index]; -1: not open */
     off_t begin;        /* where standard input was at first */
     uint64_t line;      /* how many lines of this file were read */
     uint64_t bad;       /* lines without an ID, of all files */
     firn_error bad_one; /* what was wrong with the first of them */
     bool keep_going;
 
-    size_t start, end;
-    bool ended;
+    line_window window; /* of names[index]; file -1: not open */
     char buffer[STREAM_SIZE + STREAM_SLACK];
 } id_stream;
 

@@ -11,14 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct input {
-    size_t start, end;
-    bool ended;
-    char buffer[1 << 16];
-} input;
-
 /* What lines_ahead looks at: words, or what is read of standard input. */
-static input in; /* static for its size */
+static char buffer[1 << 16]; /* static for its size */
+static line_window in = {.file = STDIN_FILENO, .buffer = buffer, .size = sizeof buffer};
 static char **words_left;
 static size_t words_left_count;
 
@@ -44,65 +39,12 @@ bool lines_ahead(size_t i, const char **text) {
     return true;
 }
 
-/* Appends to the unread bytes; 0, or FIRN_EIO. */
-static int refill(output *out, firn_error *error) {
-    memmove(in.buffer, in.buffer + in.start, in.end - in.start);
-    in.end -= in.start;
-    in.start = 0;
+static int refill(void *out, firn_error *error) {
     output_flush(out);
-    for (;;) {
-        ssize_t got = read(STDIN_FILENO, in.buffer + in.end, sizeof in.buffer - in.end);
-        if (got >= 0) {
-            in.ended = got == 0;
-            in.end += (size_t)got;
-            return FIRN_OK;
-        }
-        if (errno != EINTR) {
-            return set_error(error, FIRN_EIO, "cannot read standard input: %s: redirect a file",
-                             strerror(errno));
-        }
-    }
-}
-
-/* The next line without its end, zero-terminated; *text is NULL after the last one. FIRN_EIO;
- * FIRN_ETEXT for a line that is too long, which is skipped. */
-static int next_line(output *out, char **text, size_t *length, firn_error *error) {
-    bool too_long = false;
-    *text = NULL;
-    for (;;) {
-        char *start = in.buffer + in.start;
-        size_t size = in.end - in.start;
-        char *newline = memchr(start, '\n', size);
-        if (newline == NULL && size >= LINE_SIZE) {
-            too_long = true;
-            in.start = in.end;
-            size = 0;
-        }
-        if (newline == NULL && !in.ended) {
-            int code = refill(out, error);
-            if (code != FIRN_OK) {
-                return code;
-            }
-            continue;
-        }
-        if (newline == NULL && size == 0 && !too_long) {
-            return FIRN_OK;
-        }
-        size = newline != NULL ? (size_t)(newline - start) : size;
-        in.start += size + (newline != NULL);
-        if (too_long || size >= LINE_SIZE) {
-            return set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: shorten it",
-                             LINE_SIZE - 1);
-        }
-        size -= size > 0 && start[size - 1] == '\r';
-        if (memchr(start, '\0', size) != NULL) {
-            return set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
-        }
-        start[size] = '\0'; /* the newline's place, or the spare byte after the last line */
-        *text = start;
-        *length = size;
-        return FIRN_OK;
-    }
+    return window_fill(&in)
+               ? FIRN_OK
+               : set_error(error, FIRN_EIO, "cannot read standard input: %s: redirect a file",
+                           strerror(errno));
 }
 
 /* The output for a bad line with --keep-going. */
@@ -143,11 +85,12 @@ int lines_do(session *s, char **words, size_t count, line_work *work, void *cont
         firn_error error;
         char *text;
         size_t length;
-        int code = next_line(&s->out, &text, &length, &error);
+        int code = window_line(&in, refill, &s->out, &text, &length, &error);
         if (code == FIRN_OK && text == NULL) {
             break;
         }
         if (code == FIRN_OK) {
+            text[length] = '\0';
             code = work(s, context, text, length, &error);
         }
         if (code != FIRN_OK && (s->option[OPTION_KEEP_GOING] == NULL || code == FIRN_EIO)) {

@@ -5,8 +5,7 @@
 #define FIRN_LINES_H
 
 #include "command.h"
-
-enum { LINE_SIZE = 4096 }; /* longest line and its zero */
+#include "line_window.h"
 
 /* Writes what belongs in the place of `text`, or fails and writes nothing. A FIRN_E code. */
 typedef int line_work(session *s, void *context, const char *text, size_t length,

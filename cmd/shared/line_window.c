@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* See line_window.h. */
+#include "line_window.h"
+
+#include "errors.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+bool window_fill(line_window *in) {
+    ssize_t got;
+    memmove(in->buffer, in->buffer + in->start, in->end - in->start);
+    in->end -= in->start;
+    in->start = 0;
+    do {
+        got = read(in->file, in->buffer + in->end, in->size - in->end);
+    } while (got < 0 && errno == EINTR);
+    in->ended = got == 0;
+    in->end += got > 0 ? (size_t)got : 0;
+    return got >= 0;
+}
+
+int window_line(line_window *in, window_more *more, void *context, char **text, size_t *length,
+                firn_error *error) {
+    *text = NULL;
+    for (;;) {
+        char *start = in->buffer + in->start;
+        size_t size = in->end - in->start;
+        char *newline = memchr(start, '\n', size);
+        if (newline == NULL && size >= LINE_SIZE) {
+            in->cut = true;
+            in->start = in->end;
+            size = 0;
+        }
+        if (newline == NULL && !in->ended) {
+            int code = more(context, error);
+            if (code != FIRN_OK) {
+                return code;
+            }
+            continue;
+        }
+        if (newline == NULL && size == 0 && !in->cut) {
+            return FIRN_OK;
+        }
+        size = newline != NULL ? (size_t)(newline - start) : size;
+        in->start += size + (newline != NULL);
+        if (in->cut || size >= LINE_SIZE) {
+            in->cut = false;
+            return set_error(error, FIRN_ETEXT, "the line is longer than %d bytes: shorten it",
+                             LINE_SIZE - 1);
+        }
+        size -= size > 0 && start[size - 1] == '\r';
+        if (memchr(start, '\0', size) != NULL) {
+            return set_error(error, FIRN_ETEXT, "the line contains a zero byte: send text");
+        }
+        *text = start;
+        *length = size;
+        return FIRN_OK;
+    }
+}
