@@ -157,6 +157,7 @@ bool bench_coarse_threads(bench_run *run);
 bool bench_fill(bench_run *run);
 bool bench_kernel_random(bench_run *run);
 bool bench_aes(bench_run *run);
+bool bench_aes_ids(bench_run *run);
 bool bench_copy_text(bench_run *run);
 /* text.c: `scheme` is a form */
 bool bench_write(bench_run *run);

@@ -69,6 +69,7 @@ const bench_case bench_cases[] = {
     OWN("bulk", "bulk-id", bench_bulk_id, BENCH_WIDE_LAYOUT, "", 0),
     OWN("bulk", "uuid4-bulk", bench_bulk_id, "uuid4", "", 4),
     LEAST("bulk", "uuid4-bulk", "AES-256-CTR, reseeded", bench_aes),
+    LEAST("bulk", "uuid4-bulk", "the same into IDs, erased", bench_aes_ids),
     LEAST("bulk", "uuid4-bulk", "getrandom of 4 KiB", bench_kernel_random),
     OWN("bulk", "uuid7-bulk", bench_bulk_id, "uuid7", "", 4),
     OWN("bulk", "ulid-bulk", bench_bulk_id, "ulid", "", 4),
